@@ -34,7 +34,7 @@ const planTurn = (input: PlanInput): unknown[] => [
   planCompaction(input),
 ];
 
-const inputOf = ({ state }: Conversation, policy: string): PlanInput => ({
+const toInput = ({ state }: Conversation, policy: string): PlanInput => ({
   state,
   // A window that all of it fits into: nothing is compacted, which is what nearly every turn finds.
   limits: { model: "bench", window: 100_000_000, maxOutput: 4_096, prices: null },
@@ -46,20 +46,20 @@ const inputOf = ({ state }: Conversation, policy: string): PlanInput => ({
 const repeatsFor = (size: number): number => Math.max(1, Math.floor(20_000 / size));
 
 function benchPlan(size: number, policy: string): Figure {
-  const input = inputOf(buildConversation({ shown: size, compacted: 0 }), policy);
+  const input = toInput(buildConversation({ shown: size, compacted: 0 }), policy);
   const goal = size === GOAL_SIZE ? { goal: 1_000 } : {};
   return timed(`plan a turn, ${policy}, ${size} in view`, () => planTurn(input), { repeat: repeatsFor(size), unit: "µs", ...goal });
 }
 
 /** When something is due: the whole ladder, once in many turns. */
 function benchLadder(size: number): Figure {
-  const input = { ...inputOf(buildConversation({ shown: size, compacted: 0 }), "balanced"), trigger: "manual" } as const;
+  const input = { ...toInput(buildConversation({ shown: size, compacted: 0 }), "balanced"), trigger: "manual" } as const;
   return timed(`plan a compaction, balanced, ${size} in view`, () => planCompaction(input), { repeat: repeatsFor(size), unit: "µs" });
 }
 
 /** A first turn behind an import, in a window that holds little of it: one block, in which the object serves no other request. */
 function benchRoom(size: number): Figure {
-  const asked = inputOf(buildConversation({ shown: size, compacted: 0 }), "balanced");
+  const asked = toInput(buildConversation({ shown: size, compacted: 0 }), "balanced");
   const input = { ...asked, limits: { ...asked.limits, window: 128_000 }, trigger: "inline" } as const;
   return timed(`plan room in a window of 128,000, ${size} in view`, () => planCompaction(input), { repeat: repeatsFor(size), unit: "µs" });
 }
@@ -68,13 +68,13 @@ const ODINCODE = toPolicy("odincode");
 
 /** OdinCode's rule as it finds a view that was never cleared: all but three of its results go, and the view is weighed anew. */
 function benchClear(size: number): Figure {
-  const { state, limits } = inputOf(buildConversation({ shown: size, compacted: 0 }), "odincode");
+  const { state, limits } = toInput(buildConversation({ shown: size, compacted: 0 }), "odincode");
   return timed(`clear old results, ${size} in view`, () => clear(state, limits), { repeat: repeatsFor(size), unit: "µs" });
 }
 
 /** The same before each of the calls that follow: one result more is old. */
 function benchClearAgain(size: number): Figure {
-  const { state, limits } = inputOf(buildConversation({ shown: size, compacted: 0 }), "odincode");
+  const { state, limits } = toInput(buildConversation({ shown: size, compacted: 0 }), "odincode");
   const { tokens, reduced } = clear(state, limits).view;
   const again = { ...state, view: { ...state.view, tokens, reduced: reduced.slice(0, -1) } };
   return timed(`clear one more, ${size} in view`, () => clear(again, limits), { repeat: repeatsFor(size), unit: "µs" });
@@ -98,7 +98,7 @@ function benchView(size: number): Figure {
 function benchCompacted(): Figure[] {
   const [some, many] = [1_000, 1_000_000].map((compacted) => {
     const { state, view } = buildConversation({ shown: 200, compacted });
-    const input = inputOf({ state, view }, "balanced");
+    const input = toInput({ state, view }, "balanced");
     return timed(`plan and build 200 messages, ${compacted} compacted`, () => [planTurn(input), buildView(view)], {
       repeat: 200,
       unit: "µs",

@@ -38,7 +38,7 @@ export async function benchHistory(rig: Rig): Promise<BenchResult> {
     ratio("10,000 against 10 ordinary messages (plain)", [tenThousand, ordinary]),
   ];
   const figures = [ordinary, short, thousand, tenThousand, ...ratios];
-  return { title: "CPU a turn, by length of history", notes: notesOf(levels), figures };
+  return { title: "CPU a turn, by length of history", notes: toNotes(levels), figures };
 }
 
 async function describeLevels(rig: Rig, sessions: readonly string[]): Promise<string> {
@@ -46,7 +46,7 @@ async function describeLevels(rig: Rig, sessions: readonly string[]): Promise<st
   return all.map(({ message_count, current_context_tokens: { tokens } }) => `${message_count} messages / ${tokens} tokens`).join(", ");
 }
 
-const notesOf = (levels: readonly string[]): string[] => [
+const toNotes = (levels: readonly string[]): string[] => [
   `Window of ${WINDOW} tokens, replies of ${REPLY_CHUNKS} chunks without pauses, streamed to the client; medians of ${SAMPLES} times ${TURNS} turns.`,
   "A history of ten ordinary messages has a view far below 16k, and a request costs by its size: the goal compares equally full views.",
   `Messages and view at the end of the first sample: ${levels[0]}`,

@@ -19,13 +19,13 @@ async function importInto(life: Life, messages: number): Promise<number> {
   return ((performance.now() - startedAt) / messages) * 1_000;
 }
 
-const unitsOf = ({ sql }: Life, table: string, column: string): number =>
+const countUnits = ({ sql }: Life, table: string, column: string): number =>
   sql.all<{ units: number | null }>(`SELECT sum(length(${column})) AS units FROM ${table}`)[0]?.units ?? 0;
 
 async function benchSize(messages: number): Promise<{ readonly each: Figure; readonly wake: Figure; readonly kept: Figure }> {
   const life = new Life();
   const took = await importInto(life, messages);
-  const kept = (unitsOf(life, "snapshots", "text") + unitsOf(life, "checkpoints", "text")) / unitsOf(life, "events", "data");
+  const kept = (countUnits(life, "snapshots", "text") + countUnits(life, "checkpoints", "text")) / countUnits(life, "events", "data");
   return {
     each: measured(`a message of an import of ${messages}`, "µs", [took]),
     wake: timed(`read the state behind ${messages}, nothing compacted`, () => loadState(life.sql), { samples: 5, warmUp: 1 }),

@@ -9,7 +9,7 @@ import type { TurnId } from "../src/domain/ids.ts";
 import { sha256 } from "../src/lib/sha256.ts";
 import { createChatModel } from "../src/model/chat-model.ts";
 import { stateAt } from "../src/session/log/checkpoints.ts";
-import { append, openSession, registerModel, say, wordsOf } from "./support/chat.ts";
+import { append, makeWords, openSession, registerModel, say } from "./support/chat.ts";
 import { type BenchResult, type Figure, measured, median } from "./support/report.ts";
 import type { Rig } from "./support/rig.ts";
 
@@ -46,7 +46,7 @@ class Speaker implements ChatModel {
 
   async *stream(request: ModelRequest, options: Parameters<ChatModel["stream"]>[1]): AsyncGenerator<ModelStreamPart> {
     options.onRequest?.((await this.render(request)).body);
-    const text = request.purpose === "turn" ? wordsOf(WORDS) : summaryFor(request);
+    const text = request.purpose === "turn" ? makeWords(WORDS) : summaryFor(request);
     yield { type: "text", text };
     const usage = { input: weigh(request), output: estimateTokens(text), cached: 0, reasoning: 0 };
     yield { type: "finish", finish: "stop", usage };
@@ -57,14 +57,14 @@ class Speaker implements ChatModel {
 function summaryFor({ system, messages }: ModelRequest): string {
   const asked = `${system ?? ""}\n${JSON.stringify(messages.at(-1)?.parts)}`;
   const sections = [...new Set(asked.match(/## [A-Za-z ]+/g) ?? ["## Summary"])];
-  return sections.map((section) => `${section}\n${wordsOf(WORDS)}`).join("\n");
+  return sections.map((section) => `${section}\n${makeWords(WORDS)}`).join("\n");
 }
 
 async function buildSession(): Promise<SessionHost> {
   const host = new SessionHost({ spec, model: new Speaker(), digest: sha256 });
-  await host.open({ policy: "balanced", system: wordsOf(200) });
+  await host.open({ policy: "balanced", system: makeWords(200) });
   for (let n = 0; n < MESSAGES / 2; n++)
-    await host.submit({ role: "user", parts: [{ type: "text", text: `${n} ${wordsOf(WORDS)}` }], run: true });
+    await host.submit({ role: "user", parts: [{ type: "text", text: `${n} ${makeWords(WORDS)}` }], run: true });
   return host;
 }
 
@@ -105,8 +105,8 @@ const page = z.object({ data: z.array(z.object({ turn_id: z.string().nullable() 
 async function timeOverHttp(rig: Rig): Promise<Figure[]> {
   const session = await openSession(rig, await registerModel(rig, { chunks: WORDS, gap: 0 }, WINDOW));
   for (let n = 0; n < MESSAGES / 4; n++) {
-    await append(rig, session, `${n} ${wordsOf(WORDS)}`);
-    await append(rig, session, `${n} ${wordsOf(WORDS)}`);
+    await append(rig, session, `${n} ${makeWords(WORDS)}`);
+    await append(rig, session, `${n} ${makeWords(WORDS)}`);
     await say(rig, session);
   }
   const ids: string[] = [];

@@ -48,11 +48,11 @@ function timeIndex({ sql, content }: RecallPorts): Figure[] {
   ];
 }
 
-async function timeQueries(ports: RecallPorts, name: string, queryOf: (random: Random) => string): Promise<Figure[]> {
+async function timeQueries(ports: RecallPorts, name: string, makeQuery: (random: Random) => string): Promise<Figure[]> {
   const random = createRandom(2);
   const taken: number[] = [];
   for (let round = -WARM_UP; round < QUERIES; round++) {
-    const query = queryOf(random);
+    const query = makeQuery(random);
     const startedAt = performance.now();
     await lookUp({ query }, { hiddenOnly: true, limit: 60 }, ports);
     if (round >= 0) taken.push(performance.now() - startedAt);

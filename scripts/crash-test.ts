@@ -10,11 +10,11 @@ import { type StandIn, startStandIn } from "../test/support/stand-in/stand-in.ts
 import { type ClientRecord, talk } from "./crash-test/client.ts";
 import { type Errands, eraseSessions, forkSession, MARK, rebuildRows, redactMessages } from "./crash-test/errands.ts";
 import { askForErased, askForRedacted, compareRows, readFiles, readForks } from "./crash-test/evidence.ts";
-import { faultsOf, type Verdict, verify } from "./crash-test/verify.ts";
+import { findFaults, type Verdict, verify } from "./crash-test/verify.ts";
 import { type ErrandEvidence, faultsOfErrands } from "./crash-test/verify-errands.ts";
 import { openSession } from "./replay/player.ts";
 import { readItems } from "./replay/read-back.ts";
-import { tenantOf } from "./support/admin.ts";
+import { readTenant } from "./support/admin.ts";
 import { type Connection, callApi } from "./support/api-client.ts";
 import { readCommandLine, wholeNumber } from "./support/command-line.ts";
 import { createTenant } from "./support/connection.ts";
@@ -126,7 +126,7 @@ interface Run {
 
 function report(verdict: Verdict, { clients, evidence, cut, rebuilds, kills, wall }: Run): boolean {
   const resent = clients.reduce((sum, client) => sum + client.resent, 0);
-  const faults = [...faultsOf(verdict, resent), ...faultsOfErrands(evidence)];
+  const faults = [...findFaults(verdict, resent), ...faultsOfErrands(evidence)];
   print(
     [
       `kills         ${kills}`,
@@ -157,7 +157,7 @@ async function perform({ sandbox, provider }: Stage, options: ReturnType<typeof 
   const startedAt = performance.now();
   const server = await sandbox.start();
   const connection = await createTenant(server.url, sandbox.adminKey);
-  const target = { admin: { url: server.url, key: sandbox.adminKey }, tenant: tenantOf(connection.key) };
+  const target = { admin: { url: server.url, key: sandbox.adminKey }, tenant: readTenant(connection.key) };
   const sessions = await openSessions(connection, provider, Math.ceil(options.clients / CLIENTS_PER_SESSION));
   const redacted = await openSession(connection, { model: MODEL, system: null, tools: [] });
   const source = await openSource(connection);

@@ -1,6 +1,6 @@
 /**
  * `npm run lab -- --traces DIR`: replays recorded conversations under policies through the real context code, without a
- * server or a model, and says what each would cost and lose. docs/policy.md has what is measured and how.
+ * server or a model, and says what each would cost and lose. docs/policy-figures.md has what is measured and how.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -15,7 +15,7 @@ import { type Given, readOptions } from "./lab/options.ts";
 import { drawColumn } from "./lab/picture.ts";
 import { type ColumnReport, formatColumn, formatOrder, toRow } from "./lab/report.ts";
 import { type Asked, reportColumn } from "./lab/report-column.ts";
-import { summariserOf } from "./lab/summariser.ts";
+import { findSummariser } from "./lab/summariser.ts";
 import { SYSTEMS } from "./lab/systems/catalogue.ts";
 import { trueTokens } from "./lab/true-tokens.ts";
 import { findComplaints, findFailing, findGrowth, GROWTH_COLUMN, PROFILES, TIMES, toJudged } from "./lab/verdict.ts";
@@ -31,7 +31,7 @@ const toSetups = (name: string, options: Options): Setup[] => [
 
 const fromCaller = (path: string): string => resolve(process.env.INIT_CWD ?? ".", path);
 
-const optionsOf = (given: Given): Options => ({
+const toOptions = (given: Given): Options => ({
   eachCall: given["each-call"],
   countsChain: given["count-chain"],
   recall: given.recall,
@@ -42,19 +42,19 @@ function toAsked(given: Given): Asked {
   const policies = given.policy ?? (given.check || given.html || given.oracle ? PROFILES : POLICY_NAMES);
   const named = given.system ?? (given.html ? ["all"] : []);
   return {
-    setups: policies.flatMap((name) => toSetups(name, optionsOf(given))),
+    setups: policies.flatMap((name) => toSetups(name, toOptions(given))),
     systems: SYSTEMS.filter(({ name }) => named.includes("all") || named.includes(name)),
     conditions: {
       ...USUAL,
       prices: PRICE_VARIANTS[given.prices ?? "usual"],
       cold: given.cold ?? null,
-      summariser: summariserOf(given.summaries ?? "ideal", given.seed ?? 1),
+      summariser: findSummariser(given.summaries ?? "ideal", given.seed ?? 1),
     },
     oracle: given.oracle || given.html !== undefined,
   };
 }
 
-function columnsOf(given: Given): Column[] {
+function buildColumns(given: Given): Column[] {
   const columns = readColumns(fromCaller(given.traces), given.window ?? null);
   const asked = columns.filter(({ name }) => !given.column || given.column.some((part) => name.includes(part)));
   const times = given.times ?? 1;
@@ -63,7 +63,7 @@ function columnsOf(given: Given): Column[] {
 }
 
 /** The default policy, on a recording that comes once and several times in a row. */
-function growthOf(columns: readonly Column[]): string[] {
+function compareGrowth(columns: readonly Column[]): string[] {
   const found = columns.find(({ name }) => name === GROWTH_COLUMN.name);
   if (!found) return [];
   const column = { ...found, window: GROWTH_COLUMN.window };
@@ -73,12 +73,12 @@ function growthOf(columns: readonly Column[]): string[] {
 }
 
 /** Each profile on each column, with summaries that fail now and then, and with none to be had. */
-function failingOf(reports: readonly ColumnReport[], options: Options): string[] {
+function judgeColumns(reports: readonly ColumnReport[], options: Options): string[] {
   const kinds = [...SEEDS.map((seed) => ["real", seed] as const), ["dead", 1] as const];
   return reports.flatMap(({ column, rows }) =>
     rows.flatMap(({ setup: { name }, figures: ideal }) =>
       kinds.flatMap(([summaries, seed]) => {
-        const setup = toSetup(name, { ...options, guard: true, summariser: summariserOf(summaries, seed) });
+        const setup = toSetup(name, { ...options, guard: true, summariser: findSummariser(summaries, seed) });
         const where = `${column.name}, ${name}, summaries ${summaries}, seed ${seed}`;
         const { attempts } = setup.policy.summary;
         return findFailing({ where, attempts, ideal, failing: runColumn(column, setup, trueTokens) });
@@ -94,19 +94,19 @@ async function main(): Promise<number> {
   const given = readOptions(process.argv.slice(2));
   const startedAt = performance.now();
   const asked = toAsked(given);
-  const columns = columnsOf(given);
+  const columns = buildColumns(given);
   const reports = columns.map((column) => reportColumn(column, asked));
   const out = fromCaller(given.out);
   mkdirSync(out, { recursive: true });
   for (const report of reports) writeFileSync(join(out, `${report.column.name.replaceAll(/\W+/g, "-")}.svg`), drawColumn(report));
   print(given.json ? JSON.stringify(reports.map(toJson)) : reports.map(formatColumn).join("\n\n"));
   if (given.prices || given.cold) for (const report of reports) say(formatOrder(`${report.column.name}, cheapest first`, report));
-  if (given.recall) for (const report of reports) say(costOfRecall(report, optionsOf(given)));
+  if (given.recall) for (const report of reports) say(costOfRecall(report, toOptions(given)));
   if (given.html) writeFileSync(fromCaller(given.html), toPage(reports, compareVariants(columns, asked)));
   const page = given.html ? `; the page is ${fromCaller(given.html)}` : "";
   say(`${((performance.now() - startedAt) / 1_000).toFixed(1)} s; pictures in ${out}${page}`);
   const complaints = given.check
-    ? [...findComplaints(reports.map(toJudged)), ...growthOf(columns), ...failingOf(reports, optionsOf(given))]
+    ? [...findComplaints(reports.map(toJudged)), ...compareGrowth(columns), ...judgeColumns(reports, toOptions(given))]
     : [];
   for (const complaint of complaints) say(`FAILED: ${complaint}`);
   return complaints.length > 0 ? 1 : 0;

@@ -3,12 +3,12 @@
  * running server, writes what differs again, and says what it was. Exit code 1: something is still wrong.
  */
 import { z } from "zod";
-import { askAdmin, tenantOf } from "./support/admin.ts";
+import { askAdmin, readTenant } from "./support/admin.ts";
 import { readCommandLine } from "./support/command-line.ts";
 import { readConnection } from "./support/connection.ts";
 import { Failure, print, runScript, say } from "./support/output.ts";
 import { SECRETS } from "./support/paths.ts";
-import { compareSession, type Differences, differences, pathOf, type Target } from "./support/read-model.ts";
+import { compareSession, type Differences, differences, type Target, toAdminPath } from "./support/read-model.ts";
 import { readAdminKey } from "./support/secrets.ts";
 
 const USAGE = `Usage: npm run rebuild -- --session ID | --tenant ID
@@ -41,7 +41,9 @@ function readOptions() {
 async function* listSessions(target: Target, source: "directory" | "rows"): AsyncGenerator<string> {
   for (let after: string | null = ""; after !== null; ) {
     const query: string = after === "" ? "" : `&after=${encodeURIComponent(after)}`;
-    const page = sessionPage.parse(await askAdmin(target.admin, "GET", pathOf(target, `/sessions?limit=100&source=${source}${query}`)));
+    const page = sessionPage.parse(
+      await askAdmin(target.admin, "GET", toAdminPath(target, `/sessions?limit=100&source=${source}${query}`)),
+    );
     for (const { id } of page.data) yield id;
     after = page.has_more ? page.next_cursor : null;
   }
@@ -62,7 +64,7 @@ async function* allSessions(target: Target): AsyncGenerator<string> {
 }
 
 async function rebuildTenant(target: Target): Promise<boolean> {
-  const { tenant, ...report } = tenantReport.parse(await askAdmin(target.admin, "POST", pathOf(target, "/rebuild")));
+  const { tenant, ...report } = tenantReport.parse(await askAdmin(target.admin, "POST", toAdminPath(target, "/rebuild")));
   printDifferences(report.differences);
   printResult(tenant, { ...report, count: report.differences.length });
   return report.repaired;
@@ -93,7 +95,7 @@ async function main(): Promise<number> {
   const connection = readConnection();
   if (!connection) throw new Failure("No server is known: start one with npm start, which writes .longhand/dev.json.");
   const admin = { url: connection.url, key: readAdminKey(SECRETS) };
-  const target = { admin, tenant: options.tenant ?? tenantOf(connection.key) };
+  const target = { admin, tenant: options.tenant ?? readTenant(connection.key) };
   print(`${"tenant or session".padEnd(32)}${"rows".padStart(8)}${"differences".padStart(13)}  result (after its differences)`);
   let unrepaired = 0;
   const count = (repaired: boolean): void => {

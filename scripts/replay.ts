@@ -12,7 +12,7 @@ import { deriveTools, type ExpectedItem, expectItems, planSteps } from "./replay
 import { openSession, playStep } from "./replay/player.ts";
 import { findDifference, readItems } from "./replay/read-back.ts";
 import { type Conversation, readConversations } from "./replay/recording.ts";
-import { faultOf, formatTable, type Report, toReport } from "./replay/report.ts";
+import { findFault, formatTable, type Report, toReport } from "./replay/report.ts";
 import { countDrops, waitForCompactions } from "./replay/settle.ts";
 import { type Connection, callApi } from "./support/api-client.ts";
 import { openBackend } from "./support/backend.ts";
@@ -134,7 +134,7 @@ async function perform(stage: Stage, script: Script): Promise<Report> {
   const messages = conversations.reduce((sum, conversation) => sum + conversation.messages.length, 0);
   const drops_without_summary = await countDrops(stage.connection, sessions);
   const report = toReport(stage.provider.log, { turns, messages, window: stage.window, wall_ms, drops_without_summary });
-  if (script.keep || faultOf(report) !== null) say(`Kept: ${[...sessions, model].join(", ")}`);
+  if (script.keep || findFault(report) !== null) say(`Kept: ${[...sessions, model].join(", ")}`);
   else await strike(stage.connection, { model, sessions });
   return report;
 }
@@ -155,7 +155,7 @@ async function main(): Promise<number> {
     try {
       const report = await untilStopped(perform({ connection: backend.connection, provider, window }, { conversations, together, keep }));
       print(json ? JSON.stringify(report) : formatTable(report));
-      const fault = faultOf(report);
+      const fault = findFault(report);
       if (fault !== null) say(`wrong: ${fault}`);
       return fault === null ? 0 : 1;
     } finally {

@@ -3,7 +3,7 @@
  * first of its CREDENTIALS_KEYS. Exit code 1: some are not under it, and an older key must stay.
  */
 import { z } from "zod";
-import { askAdmin, tenantOf } from "./support/admin.ts";
+import { askAdmin, readTenant } from "./support/admin.ts";
 import type { Connection } from "./support/api-client.ts";
 import { readCommandLine } from "./support/command-line.ts";
 import { readConnection } from "./support/connection.ts";
@@ -49,7 +49,7 @@ function readTarget(): { readonly admin: Connection; readonly tenants: readonly 
   }
   const local = readConnection();
   if (!local) throw new Failure("No server is known: start one with npm start, which writes .longhand/dev.json, or give --url URL.");
-  return { admin: { url: local.url, key: readAdminKey(SECRETS) }, tenants: tenants.length > 0 ? tenants : [tenantOf(local.key)] };
+  return { admin: { url: local.url, key: readAdminKey(SECRETS) }, tenants: tenants.length > 0 ? tenants : [readTenant(local.key)] };
 }
 
 const isDone = ({ changed, unreadable }: Report): boolean => changed === 0 && unreadable.length === 0;

@@ -9,7 +9,7 @@ import { z } from "zod";
 import { conduct } from "./soak/conduct.ts";
 import { drawCurves, toCsv } from "./soak/curves.ts";
 import { startFaultyProvider } from "./soak/faulty-provider.ts";
-import { describe, faultsOf } from "./soak/report.ts";
+import { describe, findFaults } from "./soak/report.ts";
 import { startToolService } from "./soak/tool-service.ts";
 import { readCommandLine, wholeNumber } from "./support/command-line.ts";
 import { print, runScript, say } from "./support/output.ts";
@@ -61,7 +61,7 @@ async function main(): Promise<number> {
     mkdirSync(LONGHAND, { recursive: true });
     writeFileSync(out, `${toCsv(run.samples)}\n`);
     print(`${describe(run, { provider })}\n\n${drawCurves(run.samples)}\n\nsamples         ${relative(process.cwd(), out)}`);
-    const faults = faultsOf(run, options);
+    const faults = findFaults(run, options);
     for (const fault of faults) say(`wrong: ${fault}`);
     return faults.length === 0 ? 0 : 1;
   } finally {

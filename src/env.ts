@@ -65,7 +65,7 @@ const secret = z
 const DEAD_LETTERS = "longhand-compactions-dead";
 
 /** Reads the name without `parseConfig`, so that dead letters are handled even when another variable is invalid. */
-export const deadLetterQueueOf = ({ DEAD_LETTER_QUEUE }: Env): string => DEAD_LETTER_QUEUE || DEAD_LETTERS;
+export const readDeadLetterQueue = ({ DEAD_LETTER_QUEUE }: Env): string => DEAD_LETTER_QUEUE || DEAD_LETTERS;
 
 const config = z.object({
   /** Secret key for the hashes of API keys. */
@@ -133,7 +133,7 @@ const config = z.object({
 export type Config = z.infer<typeof config>;
 
 /** The deployment's own keys, by provider. */
-export const deploymentKeysOf = (config: Config): DeploymentKeys => ({
+export const readDeploymentKeys = (config: Config): DeploymentKeys => ({
   openai: config.OPENAI_API_KEY,
   anthropic: config.ANTHROPIC_API_KEY,
   google: config.GOOGLE_GENERATIVE_AI_API_KEY,

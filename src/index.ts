@@ -4,7 +4,7 @@ import { newId } from "./app/new-id";
 import type { Principal } from "./app/tenant-api";
 import type { McpServer } from "./app/tool-entry";
 import type { TenantId } from "./domain/ids";
-import { type Config, deadLetterQueueOf, type Env, parseConfig } from "./env";
+import { type Config, type Env, parseConfig, readDeadLetterQueue } from "./env";
 import { createApp } from "./http/app";
 import { answerMisconfigured } from "./http/misconfigured";
 import { createLog } from "./lib/log";
@@ -19,13 +19,13 @@ import { createRebuildRows } from "./read-model/rebuild";
 import { createTenantRows } from "./read-model/tenant-rows";
 import { createUsageList } from "./read-model/usage-query";
 import { generateApiKey, hashApiKey, isGenuine, parseApiKey } from "./tenant/api-key";
-import { generationOf, noteChange } from "./tenant/changes";
+import { noteChange, readGeneration } from "./tenant/changes";
 import { createCredentialSealer } from "./tenant/credential-sealer";
 import { createKeyCache, KEY_CACHE_TTL_MS } from "./tenant/key-cache";
 import { buildDeploymentModels } from "./tenant/registry";
 import { listMcpTools } from "./tools/list-mcp-tools";
 import { openSecretHeader } from "./tools/tool-secret";
-import { chatModelOf, credentialsOf, openCredentialOf, sessionStub, suggestLimitTo, tenantStub, toolFetchFor } from "./wiring";
+import { buildChatModel, buildCredentials, buildOpenCredential, sessionStub, suggestLimitTo, tenantStub, toolFetchFor } from "./wiring";
 
 export { SessionObject } from "./session/session-object";
 export { TenantObject } from "./tenant/tenant-object";
@@ -33,7 +33,7 @@ export { TenantObject } from "./tenant/tenant-object";
 const CACHED_KEYS = 10_000;
 
 /** The isolate's cache of key look-ups. */
-const keys = createKeyCache({ ttlMs: KEY_CACHE_TTL_MS, max: CACHED_KEYS, now: Date.now, generationOf });
+const keys = createKeyCache({ ttlMs: KEY_CACHE_TTL_MS, max: CACHED_KEYS, now: Date.now, readGeneration });
 const apps = new WeakMap<Env, ReturnType<typeof createApp>>();
 
 async function authenticate(env: Env, config: Config, key: string): Promise<Principal | null> {
@@ -49,7 +49,7 @@ async function authenticate(env: Env, config: Config, key: string): Promise<Prin
 }
 
 /** Create one for each request or job: the credentials built from it are cached for as long as they live. */
-const wiringOf = (env: Env, config: Config, tenant: TenantId) => ({
+const buildWiring = (env: Env, config: Config, tenant: TenantId) => ({
   env,
   config: () => config,
   tenant,
@@ -57,16 +57,16 @@ const wiringOf = (env: Env, config: Config, tenant: TenantId) => ({
 });
 
 /** Asks an MCP server for its tools, while the tenant's client waits for the answer. */
-async function listToolsOf(env: Env, { tenant, server }: { tenant: TenantId; server: McpServer }) {
+async function listServerTools(env: Env, { tenant, server }: { tenant: TenantId; server: McpServer }) {
   const config = parseConfig(env);
-  const openSecret = openCredentialOf(wiringOf(env, config, tenant));
+  const openSecret = buildOpenCredential(buildWiring(env, config, tenant));
   const secret = await openSecretHeader(server.secret_header, openSecret);
   if (!secret.ok) return err({ reason: "no_key", status: null } as const);
   const deps = { fetch: toolFetchFor(config.ALLOW_PRIVATE_TOOL_URLS), schedule: startTimer };
   return listMcpTools({ server, secret: secret.value, signal: new AbortController().signal }, deps);
 }
 
-function appOf(env: Env): ReturnType<typeof createApp> {
+function buildApp(env: Env): ReturnType<typeof createApp> {
   const known = apps.get(env);
   if (known) return known;
   const config = parseConfig(env);
@@ -84,8 +84,8 @@ function appOf(env: Env): ReturnType<typeof createApp> {
     rows: (tenant) => createRebuildRows(databaseFor(env, tenant)),
     tenantRows: (tenant) => createTenantRows(databaseFor(env, tenant)),
     sealer: createCredentialSealer(config.CREDENTIALS_KEYS),
-    probeLimits: (tenant, model) => createProbeLimits({ credentials: credentialsOf(wiringOf(env, config, tenant)) })(model),
-    listMcpTools: (tenant, server) => listToolsOf(env, { tenant, server }),
+    probeLimits: (tenant, model) => createProbeLimits({ credentials: buildCredentials(buildWiring(env, config, tenant)) })(model),
+    listMcpTools: (tenant, server) => listServerTools(env, { tenant, server }),
     noteChange,
     newId,
     now: Date.now,
@@ -106,7 +106,7 @@ function appOf(env: Env): ReturnType<typeof createApp> {
 export default {
   async fetch(request, env, ctx) {
     try {
-      return await appOf(env).fetch(request, env, ctx);
+      return await buildApp(env).fetch(request, env, ctx);
     } catch (error) {
       // The app answers errors inside a request itself. A `ZodError` that gets here comes from the configuration.
       if (error instanceof ZodError) return answerMisconfigured(error, createLog({ worker: "http" }));
@@ -116,7 +116,7 @@ export default {
 
   async queue(batch, env, ctx) {
     const log = createLog({ worker: "queue" });
-    if (batch.queue === deadLetterQueueOf(env)) return consumeDeadLetters(batch.messages, log);
+    if (batch.queue === readDeadLetterQueue(env)) return consumeDeadLetters(batch.messages, log);
     const config = parseConfig(env);
     await consumeCompactions(batch.messages, {
       // A new stub for each call: once its object was reset, a stub stays broken and would fail the whole attempt.
@@ -125,8 +125,8 @@ export default {
         recordCompaction: (caller, input) => sessionStub(env, job.tenant, job.session).recordCompaction(caller, input),
       }),
       model: ({ tenant }) =>
-        chatModelOf(env, {
-          credentials: credentialsOf(wiringOf(env, config, tenant)),
+        buildChatModel(env, {
+          credentials: buildCredentials(buildWiring(env, config, tenant)),
           suggest: suggestLimitTo({ env, tenant, log }, (work) => ctx.waitUntil(work)),
         }),
       queue: { send: async (job) => void (await env.COMPACTIONS.send(job)) },

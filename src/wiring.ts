@@ -5,7 +5,7 @@ import { sessionObjectName, tenantObjectName } from "./app/object-name";
 import type { Credentials, Log } from "./app/ports";
 import { estimateTokens } from "./context/tokens";
 import type { SessionId, TenantId } from "./domain/ids";
-import { type Config, deploymentKeysOf, type Env } from "./env";
+import { type Config, type Env, readDeploymentKeys } from "./env";
 import { memoize } from "./lib/memoize";
 import { createChatModel } from "./model/chat-model";
 import { createCredentials, createOpenCredential, type OpenCredential } from "./tenant/credentials";
@@ -31,13 +31,13 @@ const credentialSource = ({ env, tenant }: TenantWiring) => ({
 });
 
 /** Caches what it looked up for as long as the returned object lives. */
-export function credentialsOf(wiring: TenantWiring): Credentials {
+export function buildCredentials(wiring: TenantWiring): Credentials {
   const { config, tenant, log } = wiring;
-  const keys = () => ({ masterKeys: config().CREDENTIALS_KEYS, deploymentKeys: deploymentKeysOf(config()) });
+  const keys = () => ({ masterKeys: config().CREDENTIALS_KEYS, deploymentKeys: readDeploymentKeys(config()) });
   return createCredentials({ tenant, stub: credentialSource(wiring), keys, now: Date.now, log });
 }
 
-export function openCredentialOf(wiring: TenantWiring): OpenCredential {
+export function buildOpenCredential(wiring: TenantWiring): OpenCredential {
   const { config, tenant, log } = wiring;
   return createOpenCredential({
     tenant,
@@ -49,7 +49,7 @@ export function openCredentialOf(wiring: TenantWiring): OpenCredential {
 }
 
 /** The models of all providers. A limit that a refusal names is suggested to the tenant's registry. */
-export function chatModelOf(env: Env, { credentials, suggest }: { readonly credentials: Credentials; readonly suggest: SuggestLimit }) {
+export function buildChatModel(env: Env, { credentials, suggest }: { readonly credentials: Credentials; readonly suggest: SuggestLimit }) {
   return withSuggestions(createChatModel({ credentials, estimate: estimateTokens, ai: env.AI }), suggest);
 }
 

@@ -8,8 +8,8 @@ const paths = new Set(sources.map((file) => file.path));
 const imports = sources.flatMap(readImports);
 const internal = imports.filter(({ to }) => paths.has(to));
 
-/** lib ← domain ← context ← app ← evaluate ← the outer folders ← index and env. */
-const INNER = ["lib", "domain", "context", "app", "evaluate"];
+/** lib ← domain ← context ← contract ← app ← evaluate ← the outer folders ← index and env. */
+const INNER = ["lib", "domain", "context", "contract", "app", "evaluate"];
 /** No clock, no chance, no platform. */
 const PURE = ["domain", "context", "evaluate"];
 const OUTER = new Set(["session", "tenant", "read-model", "http", "queue", "model", "tools", "channels", "console"]);
@@ -21,19 +21,19 @@ const INDEX = "src/index.ts";
 const WIRING = "src/wiring.ts";
 
 /** `domain` for `src/domain/ids.ts`; empty for `src/index.ts`. */
-const folderOf = (path: string): string => /^src\/([^/]+)\//.exec(path)?.[1] ?? "";
-const rankOf = (folder: string): number => (OUTER.has(folder) ? INNER.length : INNER.indexOf(folder));
+const findFolder = (path: string): string => /^src\/([^/]+)\//.exec(path)?.[1] ?? "";
+const findRank = (folder: string): number => (OUTER.has(folder) ? INNER.length : INNER.indexOf(folder));
 const show = ({ from, to }: Import): string => `${from} → ${to}`;
 
 /** `env.ts` names the objects' types for their bindings, and checks values by the rules of `context`; whoever is not a composition root may name its types only. */
 function isAllowed({ from, to, typeOnly }: Import): boolean {
   if (from === INDEX || COMPOSITION_ROOTS.has(from)) return to !== INDEX;
   if (from === WIRING) return to !== INDEX && !COMPOSITION_ROOTS.has(to);
-  if (from === ENV) return typeOnly || ["lib", "context"].includes(folderOf(to));
-  if (to === ENV) return typeOnly && OUTER.has(folderOf(from));
-  const source = folderOf(from);
-  const target = folderOf(to);
-  return target !== "" && (source === target || rankOf(target) < rankOf(source));
+  if (from === ENV) return typeOnly || ["lib", "context"].includes(findFolder(to));
+  if (to === ENV) return typeOnly && OUTER.has(findFolder(from));
+  const source = findFolder(from);
+  const target = findFolder(to);
+  return target !== "" && (source === target || findRank(target) < findRank(source));
 }
 
 /** One path through the imports that returns to its start, or null. */
@@ -56,15 +56,15 @@ function findCycle(edges: ReadonlyMap<string, readonly string[]>): readonly stri
   return null;
 }
 
-function edgesOf(chosen: readonly Import[]): ReadonlyMap<string, readonly string[]> {
+function listEdges(chosen: readonly Import[]): ReadonlyMap<string, readonly string[]> {
   return new Map([...paths].map((path) => [path, chosen.filter(({ from }) => from === path).map(({ to }) => to)]));
 }
 
 describe("direction of dependencies", () => {
   test("every folder has its place in the order", () => {
-    const unknown = [...paths].filter((path) => folderOf(path) !== "" && rankOf(folderOf(path)) < 0);
+    const unknown = [...paths].filter((path) => findFolder(path) !== "" && findRank(findFolder(path)) < 0);
     expect(unknown).toEqual([]);
-    expect([...paths].filter((path) => folderOf(path) === "")).toEqual([ENV, INDEX, WIRING]);
+    expect([...paths].filter((path) => findFolder(path) === "")).toEqual([ENV, INDEX, WIRING]);
   });
 
   test("imports point inwards, and outer folders do not know one another", () => {
@@ -72,13 +72,12 @@ describe("direction of dependencies", () => {
   });
 
   test("among the stories, what is shared knows none of them, all may build requests, and only a turn knows others: it compacts, and runs tools", () => {
-    const roomOf = (path: string): string => /^src\/app\/([^/]+)\//.exec(path)?.[1] ?? "";
-    const isApp = (path: string): boolean => folderOf(path) === "app";
-    const across = internal.filter(({ from, to }) => isApp(from) && isApp(to) && roomOf(from) !== roomOf(to) && roomOf(to) !== "");
+    const findRoom = (path: string): string => /^src\/app\/([^/]+)\//.exec(path)?.[1] ?? "";
+    const isApp = (path: string): boolean => findFolder(path) === "app";
+    const across = internal.filter(({ from, to }) => isApp(from) && isApp(to) && findRoom(from) !== findRoom(to) && findRoom(to) !== "");
     const isOfTurn = (room: string): boolean => room === "compaction" || room === "tools";
-    const isStoryOf = (room: string, other: string): boolean =>
-      (room === "turn" && isOfTurn(other)) || (room !== "" && other === "request");
-    expect(across.filter(({ from, to }) => !isStoryOf(roomOf(from), roomOf(to))).map(show)).toEqual([]);
+    const isStory = (room: string, other: string): boolean => (room === "turn" && isOfTurn(other)) || (room !== "" && other === "request");
+    expect(across.filter(({ from, to }) => !isStory(findRoom(from), findRoom(to))).map(show)).toEqual([]);
   });
 
   test("every relative import names a file that is there", () => {
@@ -88,11 +87,11 @@ describe("direction of dependencies", () => {
 
   test("no file imports itself by a detour", () => {
     const withoutHub = internal.filter(({ from, typeOnly }) => !(from === ENV && typeOnly));
-    expect(findCycle(edgesOf(withoutHub))).toBeNull();
+    expect(findCycle(listEdges(withoutHub))).toBeNull();
   });
 
   test("every file is reached from the entry: what no request, job or alarm uses is not here", () => {
-    const edges = edgesOf(internal);
+    const edges = listEdges(internal);
     const reached = new Set([INDEX]);
     for (const path of reached) for (const next of edges.get(path) ?? []) reached.add(next);
     expect([...paths].filter((path) => !reached.has(path))).toEqual([]);
@@ -100,11 +99,18 @@ describe("direction of dependencies", () => {
 });
 
 describe("purity", () => {
-  const pure = sources.filter(({ path }) => PURE.includes(folderOf(path)));
+  const pure = sources.filter(({ path }) => PURE.includes(findFolder(path)));
 
   test("domain, context and evaluate import nothing of the platform, the web framework, the database or the AI SDK", () => {
     const forbidden = /^(cloudflare:|node:|hono|@hono\/|drizzle-orm|ai$|ai\/|@ai-sdk\/|workers-ai-provider)/;
     expect(imports.filter(({ from, to }) => pure.some(({ path }) => path === from) && forbidden.test(to)).map(show)).toEqual([]);
+  });
+
+  test("contract imports no package but the one that describes shapes, and app, session, tenant and read-model import its types alone", () => {
+    const external = imports.filter(({ from, to }) => findFolder(from) === "contract" && !paths.has(to));
+    expect(external.filter(({ to }) => to !== "@hono/zod-openapi").map(show)).toEqual([]);
+    const users = internal.filter(({ from, to }) => findFolder(to) === "contract" && findFolder(from) !== "contract");
+    expect(users.filter(({ from, typeOnly }) => !typeOnly && findFolder(from) !== "http").map(show)).toEqual([]);
   });
 
   test("domain, context and evaluate use no clock, randomness, network or console", () => {
@@ -129,7 +135,7 @@ describe("purity", () => {
   test("SQL is written in session, tenant and read-model only", () => {
     const sql =
       /\b(SELECT\s[^;]*?\sFROM\s|INSERT\s+(OR\s+\w+\s+)?INTO\s|UPDATE\s+\w+\s+SET\s|DELETE\s+FROM\s|CREATE\s+(TABLE|INDEX|TRIGGER)\s)/;
-    const elsewhere = sources.filter(({ path }) => !["session", "tenant", "read-model"].includes(folderOf(path)));
+    const elsewhere = sources.filter(({ path }) => !["session", "tenant", "read-model"].includes(findFolder(path)));
     expect(elsewhere.filter((file) => sql.test(readCode(file, "keep"))).map(({ path }) => path)).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { PROVIDERS } from "../src/app/ports";
-import { deploymentKeysOf, type Env, parseConfig } from "../src/env";
+import { type Env, parseConfig, readDeploymentKeys } from "../src/env";
 
 const configured = (change: Partial<Env>) => parseConfig({ KEY_PEPPER: "a-pepper-for-tests-only", ...change } as Env);
 
@@ -69,7 +69,7 @@ test.each(["", "my model", "模型", "m".repeat(129)])("a model of the deploymen
 
 describe("the deployment's keys", () => {
   test("that are set and empty are not set", () => {
-    expect(deploymentKeysOf(configured({ OPENAI_API_KEY: "", ANTHROPIC_API_KEY: "sk-ant" }))).toEqual({
+    expect(readDeploymentKeys(configured({ OPENAI_API_KEY: "", ANTHROPIC_API_KEY: "sk-ant" }))).toEqual({
       openai: undefined,
       anthropic: "sk-ant",
       google: undefined,

@@ -20,13 +20,13 @@ import { identifiersIn } from "../src/evaluate/identifiers";
 import { findJsonFault } from "../src/http/json-check";
 import { diffLines } from "../src/lib/line-diff";
 import { toModelFailure } from "../src/model/classify-failure";
-import { isQuestion, topicOf } from "../src/model/embedded/message-text";
+import { isQuestion, toTopic } from "../src/model/embedded/message-text";
 import { namedCalls } from "../src/model/embedded/named-calls";
 import { describeError } from "../src/model/error-body";
 import { extractSummary, taggedIn, withoutTagged } from "../src/model/extract-summary";
 import { normalizeFailureText } from "../src/model/failure-text";
 import { readRetryDelay, readRetryWords } from "../src/model/retry-after";
-import { contentWords, sentencesOf } from "../src/model/text-matching";
+import { contentWords, splitSentences } from "../src/model/text-matching";
 import { hideSecret } from "../src/tools/tool-secret";
 import { superlinear } from "./support/growth";
 import { cook, type Recipe, recipesFor } from "./support/regex-samples";
@@ -69,7 +69,7 @@ const SHORT: Readonly<Record<string, { readonly most: number; readonly because: 
 type Fields = Readonly<Record<string, unknown>>;
 const isFields = (value: unknown): value is Fields => typeof value === "object" && value !== null;
 
-function expressionsOf({ path, text }: SourceFile): Found[] {
+function findExpressions({ path, text }: SourceFile): Found[] {
   const found: Found[] = [];
   const open: unknown[] = [parseAst(text, { lang: "ts" })];
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
@@ -86,7 +86,7 @@ function expressionsOf({ path, text }: SourceFile): Found[] {
 }
 
 const files = readFiles("src", /\.ts$/);
-const all = files.flatMap(expressionsOf);
+const all = files.flatMap(findExpressions);
 const literals: readonly (readonly [string, Regex])[] = [
   ...new Map(all.flatMap(({ path, regex }) => (regex ? [[`${path} /${regex.source}/${regex.flags}`, regex] as const] : []))).entries(),
 ];
@@ -146,7 +146,7 @@ const FUNCTIONS: Readonly<Record<string, (text: string) => unknown>> = {
   parseTitle,
   fileOpsIn,
   withoutFileOps,
-  "fileOpsOf, of a path": (text) => collectFileOps([{ name: "read_file", arguments: JSON.stringify({ path: text }) }]),
+  "collectFileOps, of a path": (text) => collectFileOps([{ name: "read_file", arguments: JSON.stringify({ path: text }) }]),
   cutToolResult: (text) => cutToolResult(text, { max_chars: 30_000, cut: "head_tail" }),
   estimateTokens,
   normalizeFailureText,
@@ -155,11 +155,11 @@ const FUNCTIONS: Readonly<Record<string, (text: string) => unknown>> = {
   readRetryDelay,
   readRetryWords,
   contentWords,
-  sentencesOf,
+  splitSentences,
   "taggedIn and withoutTagged": (text) => taggedIn(text) + withoutTagged(text),
   extractSummary: (text) => extractSummary(text, { maxTokens: 200, estimate: (said) => said.length / 4 }),
   isQuestion: (text) => isQuestion(text),
-  topicOf,
+  toTopic,
   namedCalls: (text) => namedCalls(text, [{ name: "a", parameters: { type: "object", properties: { a: {}, "(": {} } } }]),
   "findFault, of JSON": (text) => findJsonFault(JSON.stringify(text)),
   "diffLines, with itself reversed": (text) => diffLines(text, text.split("\n").reverse().join("\n")),

@@ -52,4 +52,4 @@ export async function times(count: number, work: () => Promise<void>): Promise<v
 const WORDS = "an ordinary message says what somebody wants to know and a little about why they would like to know it".split(" ");
 
 /** About as many tokens as words. */
-export const wordsOf = (count: number): string => Array.from({ length: count }, (_, index) => WORDS[index % WORDS.length]).join(" ");
+export const makeWords = (count: number): string => Array.from({ length: count }, (_, index) => WORDS[index % WORDS.length]).join(" ");

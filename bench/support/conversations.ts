@@ -29,7 +29,7 @@ function metaAt(position: number): ItemMeta {
   }
 }
 
-function partOf(meta: ItemMeta): Part {
+function buildPart(meta: ItemMeta): Part {
   const { call_id, name } = meta.tool ?? { call_id: "", name: "" };
   if (meta.kind === "tool_call") return { type: "tool_call", call_id, name, arguments: '{"order":4711}' };
   if (meta.kind === "tool_result") return { type: "tool_result", call_id, name, output: TEXT, is_error: false };
@@ -57,7 +57,7 @@ export function buildConversation({ shown, compacted }: { readonly shown: number
     at: 1,
   };
   const state = { ...empty, anchor, view: toWeighedView({ ...empty.view, overlays }) };
-  const entries = items.map((meta): ViewEntry => ({ meta, parts: [partOf(meta)] }));
+  const entries = items.map((meta): ViewEntry => ({ meta, parts: [buildPart(meta)] }));
   const summaries = compacted > 0 ? [SUMMARY] : [];
   const placement = { system: "Be kind.", pins: [], summaries, dropped: 0, placement: "user-message" as const };
   return { state, view: { ...placement, entries, reduced: [], namesRecall: false, signedFrom: 0, model: "m" } };

@@ -2,7 +2,7 @@
 
 import { waitForCompactions } from "../../scripts/replay/settle.ts";
 import { Failure } from "../../scripts/support/output.ts";
-import { append, describeSession, openSession, registerModel, say, wordsOf } from "./chat.ts";
+import { append, describeSession, makeWords, openSession, registerModel, say } from "./chat.ts";
 import type { Rig } from "./rig.ts";
 
 export const WINDOW = 16_000;
@@ -22,7 +22,7 @@ export const historyModel = (rig: Rig): Promise<string> => registerModel(rig, { 
 /** About `count` messages; what is older than the view was compacted, and the view holds `LEVEL` tokens. */
 export async function buildHistory(rig: Rig, count: number): Promise<string> {
   const session = await openSession(rig, await historyModel(rig));
-  for (let index = 0; index < count; index++) await append(rig, session, `${index} ${wordsOf(ORDINARY_WORDS)}`);
+  for (let index = 0; index < count; index++) await append(rig, session, `${index} ${makeWords(ORDINARY_WORDS)}`);
   for (let tries = 0; tries < COMPACTION_TRIES; tries++) {
     await say(rig, session);
     await waitForCompactions(rig.connection, [session]);
@@ -45,7 +45,7 @@ export async function buildShort(rig: Rig): Promise<string> {
 /** Ten messages as people write them: the view is as small as the history. */
 export async function buildOrdinary(rig: Rig): Promise<string> {
   const session = await openSession(rig, await historyModel(rig));
-  for (let index = 0; index < 10; index++) await append(rig, session, wordsOf(ORDINARY_WORDS));
+  for (let index = 0; index < 10; index++) await append(rig, session, makeWords(ORDINARY_WORDS));
   return session;
 }
 
@@ -60,6 +60,6 @@ async function levelView(rig: Rig, session: string, count: number): Promise<void
 async function fillView(rig: Rig, session: string, { count, level }: { readonly count: number; readonly level: number }): Promise<void> {
   for (let left = count; left > 0; left--) {
     const { tokens } = (await describeSession(rig, session)).current_context_tokens;
-    await append(rig, session, wordsOf(Math.max(1, Math.round((level - tokens) / PADDING / left))));
+    await append(rig, session, makeWords(Math.max(1, Math.round((level - tokens) / PADDING / left))));
   }
 }

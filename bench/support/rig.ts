@@ -48,7 +48,7 @@ const READER = `export default {
 const COMPATIBILITY_DATE = "2026-10-23";
 const ADMIN_KEY = "bench-admin-key-0123456789";
 
-function optionsOf(directory: string, script: string): V4MiniflareOptions {
+function buildOptions(directory: string, script: string): V4MiniflareOptions {
   const direct = { unsafeDirectSockets: [{ host: HOST, port: 0 }], compatibilityDate: COMPATIBILITY_DATE, stripCfConnectingIp: false };
   const inspector = process.env.BENCH_INSPECTOR_PORT;
   return {
@@ -99,7 +99,7 @@ export async function createRig(): Promise<Rig> {
   const directory = mkdtempSync(join(tmpdir(), "longhand-bench-"));
   const provider = await startFastProvider();
   const script = await buildWorker(join(directory, "bundle"));
-  const miniflare = new Miniflare(convertV4MiniflareOptions(optionsOf(join(directory, "state"), script)));
+  const miniflare = new Miniflare(convertV4MiniflareOptions(buildOptions(join(directory, "state"), script)));
   const close = async (): Promise<void> => {
     await miniflare.dispose();
     provider.close();
@@ -108,13 +108,13 @@ export async function createRig(): Promise<Rig> {
   try {
     await miniflare.ready;
     await applyMigrations(miniflare);
-    const urlOf = async (worker: string): Promise<string> => (await miniflare.unsafeGetDirectURL(worker)).origin;
-    const connection = await createTenant(await urlOf("longhand"), ADMIN_KEY);
+    const readUrl = async (worker: string): Promise<string> => (await miniflare.unsafeGetDirectURL(worker)).origin;
+    const connection = await createTenant(await readUrl("longhand"), ADMIN_KEY);
     const tenant = connection.key.split("_")[2] ?? "";
     return {
       connection,
-      proxyUrl: await urlOf("proxy"),
-      readerUrl: await urlOf("reader"),
+      proxyUrl: await readUrl("proxy"),
+      readerUrl: await readUrl("reader"),
       provider,
       cpu: await createCpuMeter(),
       evictSession: (session) =>

@@ -62,7 +62,7 @@ export async function eraseSessions(errands: Errands): Promise<readonly ErasedRe
     const marker = errands.newMarker();
     const id = await untilDone(() => createWithKey(errands, key, marker), onCut);
     const controller = new AbortController();
-    const call = { ...messageOf(id, `${key}-message`, `message ${marker}`), signal: controller.signal };
+    const call = { ...toMessage(id, `${key}-message`, `message ${marker}`), signal: controller.signal };
     await untilDone(() => firstAcceptance(connection, call), onCut);
     controller.abort();
     await untilDone(() => erase(connection, id), onCut);
@@ -89,7 +89,7 @@ export async function redactMessages(errands: Errands, id: string): Promise<read
   const records: RedactedRecord[] = [];
   while (!isOver()) {
     const marker = errands.newMarker();
-    const call = messageOf(id, `redacted-${records.length + 1}`, `remember ${marker}`);
+    const call = toMessage(id, `redacted-${records.length + 1}`, `remember ${marker}`);
     const { message_id: message } = await untilDone(() => acceptanceOfTurn(connection, call), onCut);
     // By POST: the platform keeps a log of URLs, and the marker would stay there.
     const lookUp = { method: "POST", path: `/v1/sessions/${id}/recall`, body: { q: marker } } as const;
@@ -136,10 +136,10 @@ export async function rebuildRows(errands: Errands, target: Target, sessions: re
   return ended;
 }
 
-const messageOf = (id: string, key: string, content: string) =>
+const toMessage = (id: string, key: string, content: string) =>
   ({ method: "POST", path: `/v1/sessions/${id}/messages`, body: { content }, idempotencyKey: key }) as const;
 
-type MessageCall = ReturnType<typeof messageOf> & { readonly signal?: AbortSignal };
+type MessageCall = ReturnType<typeof toMessage> & { readonly signal?: AbortSignal };
 
 /** As soon as the message is taken in: its turn goes on. */
 async function firstAcceptance(connection: Connection, call: MessageCall): Promise<Accepted | null> {

@@ -15,7 +15,7 @@ const hitList = z.object({ data: z.array(z.unknown()) });
 const get = (connection: Connection, path: string): Promise<unknown> => callApi(connection, { method: "GET", path });
 
 /** The status that a request is answered with. */
-async function statusOf(request: Promise<unknown>): Promise<number> {
+async function readStatus(request: Promise<unknown>): Promise<number> {
   try {
     await request;
     return 200;
@@ -39,12 +39,12 @@ async function listedSessions(connection: Connection): Promise<ReadonlySet<strin
 export async function askForErased(errands: Errands, records: readonly ErasedRecord[]): Promise<readonly ErasedEvidence[]> {
   const { connection } = errands;
   const recreated = new Map<string, number>();
-  for (const { session, key, marker } of records) recreated.set(session, await statusOf(createWithKey(errands, key, marker)));
+  for (const { session, key, marker } of records) recreated.set(session, await readStatus(createWithKey(errands, key, marker)));
   const listed = await listedSessions(connection);
   const evidence: ErasedEvidence[] = [];
   for (const record of records) {
-    const read = await statusOf(get(connection, `/v1/sessions/${record.session}`));
-    const messages = await statusOf(get(connection, `/v1/sessions/${record.session}/messages`));
+    const read = await readStatus(get(connection, `/v1/sessions/${record.session}`));
+    const messages = await readStatus(get(connection, `/v1/sessions/${record.session}/messages`));
     evidence.push({ ...record, read, messages, recreated: recreated.get(record.session) ?? 0, isListed: listed.has(record.session) });
   }
   return evidence;

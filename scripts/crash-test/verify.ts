@@ -30,7 +30,7 @@ export function verify(clients: readonly ClientRecord[], stored: ReadonlyMap<str
  * What speaks against the run, in words; none: it shows what it is for. One in which nothing was acknowledged, or no
  * request was ever cut off by a kill, shows nothing.
  */
-export function faultsOf(verdict: Verdict, resent: number): readonly string[] {
+export function findFaults(verdict: Verdict, resent: number): readonly string[] {
   const { acknowledged, lost, doubled, reordered, unknown } = verdict;
   return [
     ...lost.map((text) => `lost: ${text}`),

@@ -116,8 +116,8 @@ export const CORPUS_NAMES: readonly string[] = KINDS.map(([name]) => name);
 export const generateCorpora = (seed: number, names: readonly string[] = CORPUS_NAMES): Corpus[] =>
   KINDS.flatMap(([name, exchange], kind) => {
     if (!names.includes(name)) return [];
-    const randomOf = (index: number): Random => createRandom(seed + 1_000 * kind + index);
-    return [{ name, conversations: times(CONVERSATIONS, (index) => converse(randomOf(index), exchange, index)) }];
+    const createRandomAt = (index: number): Random => createRandom(seed + 1_000 * kind + index);
+    return [{ name, conversations: times(CONVERSATIONS, (index) => converse(createRandomAt(index), exchange, index)) }];
   });
 
 const converse = (random: Random, exchange: Exchange, index: number): Conversation => ({

@@ -11,7 +11,7 @@ export const WITHIN = 0.95;
 
 type Goal = readonly [what: string, found: number, most: number];
 
-const goalsOf = ({ before, after }: CorpusFigures): Goal[] => [
+const toGoals = ({ before, after }: CorpusFigures): Goal[] => [
   ["planned before the first report, under", -before.planned.under, MOST_UNDER],
   ["estimate after a report, median", after.estimate.median_size, MEDIAN],
   ["estimate after a report, p95", after.estimate.p95_size, P95],
@@ -25,6 +25,6 @@ const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 export const findMissed = (figures: readonly CorpusFigures[]): string[] =>
   figures.flatMap((row) => {
     if (row.after.requests === 0) return [`${row.corpus}: no request came after a report`];
-    const missed = goalsOf(row).filter(([, found, most]) => found > most);
+    const missed = toGoals(row).filter(([, found, most]) => found > most);
     return missed.map(([what, found, most]) => `${row.corpus}: ${what}: ${percent(found)}, at most ${percent(most)} was expected`);
   });

@@ -78,7 +78,7 @@ class CountedCalls implements Caller {
     const of = { reports: reports ? this.estimates.length : 0, counted: input };
     this.estimates.push({ ...of, expected: measured.tokens, planned: toUpperBound(measured) });
     const output = Math.round(countTokens(text) * factor);
-    const call = this.#callOf(reports ? { input, cached: 0, output, reasoning: 0 } : null);
+    const call = this.#toCall(reports ? { input, cached: 0, output, reasoning: 0 } : null);
     session.tick();
     const reply = drafts.find((draft) => draft.kind === "assistant") ?? null;
     const calls = drafts.filter((draft) => draft.kind === "tool_call").map((item) => ({ item }));
@@ -95,7 +95,7 @@ class CountedCalls implements Caller {
     // Nothing is compacted: what a summary weighs is counted by its own call.
   }
 
-  #callOf(usage: CallUsage | null): ModelCall {
+  #toCall(usage: CallUsage | null): ModelCall {
     const call = toModelCall(this.#session.state, { usage, rent: 0 });
     return { ...call, outcome: "stop" };
   }

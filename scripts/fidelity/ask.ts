@@ -38,7 +38,7 @@ export function ask(host: SessionHost, { model, question, executions }: Asking):
     const said = question.text.replace("{x}", executions.get(question.meter ?? "") ?? "");
     await host.submit({ role: "user", parts: [{ type: "text", text: said }], run: true });
     const found = lookedUp(model.requests.at(-1));
-    const source = isAnswer(model.said, question) ? sourceOf(question.value, model.requests[0], found) : "lost";
+    const source = isAnswer(model.said, question) ? findSource(question.value, model.requests[0], found) : "lost";
     const tokens = found.reduce((sum, output) => sum + estimateTokens(output), 0);
     return { question, source, lookUps: found.length, tokens, reply: model.said, found };
   });
@@ -55,7 +55,7 @@ export function isAnswer(reply: string, { value, outdated }: Pick<Question, "val
   return at >= 0 && (before < 0 || at < before);
 }
 
-function sourceOf(value: string, request: ModelRequest | undefined, found: readonly string[]): Source {
+function findSource(value: string, request: ModelRequest | undefined, found: readonly string[]): Source {
   const holds = (texts: unknown): boolean => normalised(JSON.stringify(texts)).includes(normalised(value));
   const older = request?.older ?? 0;
   if (request && holds(request.messages.slice(older))) return "view";

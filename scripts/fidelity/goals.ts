@@ -1,7 +1,7 @@
 /** What the default policy reaches, and must go on reaching. */
 import type { Asked } from "./ask.ts";
 import type { Played } from "./play.ts";
-import { answered, changesOf, ofTopic, percent } from "./report.ts";
+import { answered, countChanges, ofTopic, percent } from "./report.ts";
 import { type Kind, TOPICS, type Topic } from "./writing.ts";
 
 /** Shares of all questions of a kind that must be answered in any conversation; by the words of a call nothing is promised. */
@@ -42,7 +42,7 @@ export function missedHere(played: Played): readonly string[] {
     const found = answered(ofTopic(played.asked, topic));
     return found >= REACHED[topic] ? [] : [`${topic}: ${found} answered, ${REACHED[topic]} were before`];
   });
-  const changes = changesOf(played);
+  const changes = countChanges(played);
   const short = changes >= LEAST_CHANGES ? [] : [`the view changed ${changes} times: ${LEAST_CHANGES} compactions are wanted`];
   return [...missedGoals(played), ...less, ...short];
 }

@@ -3,7 +3,7 @@ import type { ChatModel, ModelRequest, ModelStreamPart } from "../../src/app/por
 import { estimateTokens } from "../../src/context/tokens.ts";
 import { NO_TOKENS, plus, relativeCost, type TokenCounts } from "../../src/evaluate/costs.ts";
 import { PromptCache } from "../../src/evaluate/prompt-cache.ts";
-import { messageText, tokensOf } from "../../src/evaluate/segments.ts";
+import { messageText, sumTokens } from "../../src/evaluate/segments.ts";
 import { trueTokens } from "../lab/true-tokens.ts";
 
 export class Listener implements ChatModel {
@@ -51,6 +51,6 @@ export class Listener implements ChatModel {
       ...(system === null ? [] : [trueTokens.of("system", system)]),
       ...messages.map(({ role, parts }) => trueTokens.of(role, messageText(parts))),
     ];
-    this.#spent = plus(this.#spent, { input: tokensOf(segments), cached: this.#cache.read(segments), output });
+    this.#spent = plus(this.#spent, { input: sumTokens(segments), cached: this.#cache.read(segments), output });
   }
 }

@@ -23,7 +23,7 @@ export interface Played {
   readonly summaries: number;
   /** Most that a request weighed, by the model's own count. */
   readonly heaviest: number;
-  /** Of the conversation without the questions, in tokens of plain input (docs/policy.md, prices). */
+  /** Of the conversation without the questions, in tokens of plain input (docs/policy-figures.md, cost). */
   readonly cost: number;
 }
 
@@ -76,7 +76,7 @@ export async function playStory(story: Story, { model: by, policy, onProgress = 
   }
   const events = readEvents(host.sql, 0, Number.MAX_SAFE_INTEGER);
   model.counting = false;
-  const executions = executionsOf(host);
+  const executions = readExecutions(host);
   // The index follows the record when it is asked: once for all, and not in every question's copy of the session.
   await host.runtime.ports().recall({ query: "index" });
   const asked: Asked[] = [];
@@ -84,18 +84,18 @@ export async function playStory(story: Story, { model: by, policy, onProgress = 
     asked.push(await ask(host, { model, question, executions }));
     onProgress(story.steps.length + asked.length, whole);
   }
-  return { ...talkOf(events), policy, asked, cost: model.cost };
+  return { ...readTalk(events), policy, asked, cost: model.cost };
 }
 
 /** What is known of the conversation before anything was asked. */
-function talkOf(events: readonly StoredEvent[]): Omit<Played, "policy" | "asked" | "cost"> {
+function readTalk(events: readonly StoredEvent[]): Omit<Played, "policy" | "asked" | "cost"> {
   return {
     turns: events.filter(({ type }) => type === "TurnCompleted").length,
     failed: events.filter(({ type }) => type === "TurnFailed").length,
     changes: countChanges(events),
     summaries: events.filter((event) => event.type === "EpochChanged" && event.ops.some((op) => op.op === "summarize" && op.mode !== null))
       .length,
-    heaviest: heaviestOf(events),
+    heaviest: findHeaviest(events),
   };
 }
 
@@ -116,7 +116,7 @@ async function playStep(host: SessionHost, step: Step, read: (meter: string) => 
 }
 
 /** By meter: the execution that read it. */
-function executionsOf({ runtime }: SessionHost): ReadonlyMap<string, string> {
+function readExecutions({ runtime }: SessionHost): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const { meta, parts } of runtime.content.readForwards({ from: 1, to: runtime.state.next_position - 1 })) {
     const [call] = parts.filter((part) => part.type === "tool_call" && part.name === METER.name);
@@ -132,7 +132,7 @@ function countChanges(events: readonly StoredEvent[]): Readonly<Record<string, n
   return counts;
 }
 
-const heaviestOf = (events: readonly StoredEvent[]): number =>
+const findHeaviest = (events: readonly StoredEvent[]): number =>
   events.reduce(
     (most, event) => (event.type === "ModelCallFinished" && event.purpose === "turn" ? Math.max(most, event.usage?.input ?? 0) : most),
     0,

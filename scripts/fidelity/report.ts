@@ -10,7 +10,7 @@ export const percent = (part: number, whole: number): string => (whole === 0 ? "
 export const answered = (asked: readonly Asked[]): number => asked.length - count(asked, "lost");
 export const ofTopic = (asked: readonly Asked[], topic: Topic): readonly Asked[] =>
   asked.filter(({ question }) => KINDS[question.kind] === topic);
-export const changesOf = ({ changes }: Played): number => Object.values(changes).reduce((sum, times) => sum + times, 0);
+export const countChanges = ({ changes }: Played): number => Object.values(changes).reduce((sum, times) => sum + times, 0);
 
 const mean = (numbers: readonly number[]): number =>
   numbers.length === 0 ? 0 : Math.round(numbers.reduce((sum, each) => sum + each, 0) / numbers.length);
@@ -23,12 +23,12 @@ const tokensALookUp = (asked: readonly Asked[]): number => {
 const HEADINGS = ["policy", "changes", "summaries", ...TOPICS, "answered", "tokens a look-up", "cost a turn"] as const;
 
 /** The cells of a row, as the printed table and docs/claims.md have them. */
-export function cellsOf(played: Played): readonly string[] {
+export function toCells(played: Played): readonly string[] {
   const { asked, policy, summaries, cost, turns } = played;
   const topics = TOPICS.map((topic) => SOURCES.map((source) => count(ofTopic(asked, topic), source)).join("/"));
   return [
     policy,
-    String(changesOf(played)),
+    String(countChanges(played)),
     String(summaries),
     ...topics,
     percent(answered(asked), asked.length),
@@ -44,7 +44,7 @@ const NOTES = [
 ];
 
 export function describePolicies(rows: readonly Played[]): string {
-  const lines = [HEADINGS, ...rows.map(cellsOf)];
+  const lines = [HEADINGS, ...rows.map(toCells)];
   const widths = HEADINGS.map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)));
   const table = lines.map((line) =>
     line.map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0))).join("  "),
@@ -55,13 +55,13 @@ export function describePolicies(rows: readonly Played[]): string {
 /** Whether `text` (docs/claims.md) has the row as it is now, in a table. */
 export function hasRow(text: string, played: Played): boolean {
   const squeezed = text.replaceAll(/[\s|`]+/g, " ");
-  return squeezed.includes(` ${cellsOf(played).join(" ")} `);
+  return squeezed.includes(` ${toCells(played).join(" ")} `);
 }
 
 export function describeRun(played: Played): string {
   const { asked, turns, failed, changes, heaviest } = played;
   const languages = [...new Set(asked.map(({ question }) => question.language))];
-  const rows = kindNames.flatMap((kind) => [...languages, "all"].map((language) => rowOf(asked, { kind, language })));
+  const rows = kindNames.flatMap((kind) => [...languages, "all"].map((language) => toRow(asked, { kind, language })));
   const lookedUp = asked.filter(({ lookUps }) => lookUps > 0).map(({ tokens }) => tokens);
   const counted = Object.entries(changes).map(([trigger, times]) => `${times} ${trigger}`);
   return [
@@ -74,7 +74,7 @@ export function describeRun(played: Played): string {
   ].join("\n");
 }
 
-function rowOf(all: readonly Asked[], { kind, language }: { readonly kind: Kind; readonly language: string }): string {
+function toRow(all: readonly Asked[], { kind, language }: { readonly kind: Kind; readonly language: string }): string {
   const asked = all.filter(({ question }) => question.kind === kind && (language === "all" || question.language === language));
   const cells = SOURCES.map((source) => String(count(asked, source)).padStart(source.length));
   return [kind.padEnd(14), language.padEnd(10), String(asked.length).padStart(5), ...cells, percent(answered(asked), asked.length)].join(

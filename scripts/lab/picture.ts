@@ -16,11 +16,11 @@ export function drawColumn({ column, rows }: ColumnReport): string {
   const y = (tokens: number): string => (HEIGHT - BOTTOM - (tokens / most) * (HEIGHT - BOTTOM - TOP)).toFixed(1);
   const lines = rows.map(({ figures }, at) => {
     const points = figures.tokens.map((tokens, call) => `${x(call)},${y(tokens)}`).join(" ");
-    return `<polyline fill="none" stroke="${colorOf(at)}" stroke-width="1" points="${points}"/>`;
+    return `<polyline fill="none" stroke="${toColor(at)}" stroke-width="1" points="${points}"/>`;
   });
   const names = rows.map(({ setup }, at) => {
     const text = setup.guard ? setup.name : `${setup.name}, no guard`;
-    return `<text x="${WIDTH - LEGEND + 12}" y="${TOP + 12 + at * 18}" fill="${colorOf(at)}">${escapeXml(text)}</text>`;
+    return `<text x="${WIDTH - LEGEND + 12}" y="${TOP + 12 + at * 18}" fill="${toColor(at)}">${escapeXml(text)}</text>`;
   });
   const right = x(calls);
   return [
@@ -39,5 +39,5 @@ export function drawColumn({ column, rows }: ColumnReport): string {
   ].join("\n");
 }
 
-const colorOf = (index: number): string => COLORS[index % COLORS.length] ?? "#000000";
+const toColor = (index: number): string => COLORS[index % COLORS.length] ?? "#000000";
 const escapeXml = (text: string): string => text.replace(/[&<>]/g, (found) => (found === "&" ? "&amp;" : found === "<" ? "&lt;" : "&gt;"));

@@ -33,12 +33,12 @@ export function reportColumn(column: Column, { setups, systems, conditions, orac
   const report = { column, unlimited, rows: [...ours, ...others] };
   if (!oracle) return report;
   const tape = toTape(column, trueTokens, conditions.cold);
-  const bounds = setups.flatMap((made) => boundOf({ ...made, ...conditions }, { column, tape }) ?? []);
+  const bounds = setups.flatMap((made) => computeBound({ ...made, ...conditions }, { column, tape }) ?? []);
   return { ...report, bounds };
 }
 
 /** Null: it never compacts there, so there is nothing to bound. */
-function boundOf(setup: Setup, { column, tape }: { readonly column: Column; readonly tape: Tape }): Bounded | null {
+function computeBound(setup: Setup, { column, tape }: { readonly column: Column; readonly tape: Tape }): Bounded | null {
   const smooth = { ...setup, cacheStep: 1 };
   const figures = runColumn(column, smooth, trueTokens);
   if (figures.kept.length === 0) return null;

@@ -38,7 +38,7 @@ export function isSummariesName(name: string): name is SummariesName {
 }
 
 /** Another one for each run, so that every policy meets the same draws. Null: none fails. */
-export function summariserOf(name: SummariesName, seed: number): (() => Summariser) | null {
+export function findSummariser(name: SummariesName, seed: number): (() => Summariser) | null {
   const chances = SUMMARIES[name];
   if (chances === null) return null;
   return () => {

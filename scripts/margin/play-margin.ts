@@ -14,7 +14,7 @@ import { countView } from "../estimates/count-view.ts";
 import { base62 } from "../estimates/material.ts";
 import { recordReply, toModelCall } from "../lab/engine/model-calls";
 import { LabSession } from "../lab/engine/session";
-import { LAB_MODEL, limitsOf, type Setup } from "../lab/engine/setup";
+import { LAB_MODEL, type Setup, toLimits } from "../lab/engine/setup";
 import { type Caller, type Spoken, StepPlayer } from "../lab/engine/step-player";
 import { countTokens, trueTokens } from "../lab/true-tokens.ts";
 import { planSteps } from "../replay/plan.ts";
@@ -48,7 +48,7 @@ export function playMargin({ conversations, window, seed, setup }: Run): Margin 
   const random = createRandom(seed);
   const { policyText, policy, recall } = setup;
   const system = conversations.find((conversation) => conversation.system)?.system ?? null;
-  const limits = limitsOf(window, setup.prices);
+  const limits = toLimits(window, setup.prices);
   const settings = { model: LAB_MODEL, system, policyText, policy, recall, segments: trueTokens };
   const session = new SeededSession(settings, { random, most: toSummaryCap(limits, policy) });
   const calls = new CountedCalls({ session, setup, limits });

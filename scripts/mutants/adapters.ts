@@ -96,8 +96,8 @@ export const adapters: readonly Mutant[] = [
     name: "the stand-in recites the operator's words",
     breaks: "of a system prompt only the summary and the pins are quoted",
     file: "src/model/embedded/sentences.ts",
-    find: 'statementsOf(conversationIn(request.system ?? ""))',
-    replace: 'statementsOf(request.system ?? "")',
+    find: 'splitStatements(conversationIn(request.system ?? ""))',
+    replace: 'splitStatements(request.system ?? "")',
     tests: ["test/model/embedded.test.ts"],
   },
 ];

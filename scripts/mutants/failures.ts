@@ -136,8 +136,8 @@ export const failures: readonly Mutant[] = [
     name: "a rate limit that names tokens is an overflow",
     breaks: "design §5: a false overflow costs history",
     file: "src/model/classify-failure.ts",
-    find: "firstOf(limits, text) ??\n    firstOf(server",
-    replace: "firstOf(server",
+    find: "matchFirstRule(limits, text) ??\n    matchFirstRule(server",
+    replace: "matchFirstRule(server",
     tests: ["test/model/classify-failure.test.ts"],
   },
   {

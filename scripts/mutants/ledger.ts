@@ -41,8 +41,8 @@ export const ledger: readonly Mutant[] = [
     name: "a report of zeros has a cost",
     breaks: "design §9: unknown is never free",
     file: "src/context/cost.ts",
-    find: "usage && isCount(usage, estimate) ? costOf",
-    replace: "usage && estimate >= 0 ? costOf",
+    find: "usage && isCount(usage, estimate) ? computeCost",
+    replace: "usage && estimate >= 0 ? computeCost",
     tests: CONTEXT,
   },
   {

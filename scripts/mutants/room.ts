@@ -54,8 +54,8 @@ export const room: readonly Mutant[] = [
     name: "a summariser without a window reads everything at once",
     breaks: "design §5, the guard: a part of a transcript obeys the bound in bytes",
     file: "src/app/compaction/summary-request.ts",
-    find: "factorOf(state, summarizer), MAX_WEIGHT);",
-    replace: "factorOf(state, summarizer), Number.POSITIVE_INFINITY);",
+    find: "computeFactor(state, summarizer), MAX_WEIGHT);",
+    replace: "computeFactor(state, summarizer), Number.POSITIVE_INFINITY);",
     tests: ["test/session/request-bytes.test.ts"],
   },
   {

@@ -38,8 +38,8 @@ export const view: readonly Mutant[] = [
     name: "a call without its result stays without one",
     breaks: "I5: each call has its result",
     file: "src/context/view.ts",
-    find: 'messages.push({ role: "tool", parts: result ? partsOf(result) : [missing] });',
-    replace: 'if (result) messages.push({ role: "tool", parts: partsOf(result) });',
+    find: 'messages.push({ role: "tool", parts: result ? showParts(result) : [missing] });',
+    replace: 'if (result) messages.push({ role: "tool", parts: showParts(result) });',
     tests: CONTEXT,
   },
   {
@@ -97,8 +97,8 @@ export const view: readonly Mutant[] = [
     name: "a call that was under way in the old epoch counts in the new one",
     breaks: "design §9: its count does not come back as the new request's",
     file: "src/domain/evolve-turn.ts",
-    find: "anchor: ours ? anchorOf(state, event, usage) : state.anchor,",
-    replace: "anchor: anchorOf(state, { ...event, epoch: state.view.epoch }, usage),",
+    find: "anchor: ours ? buildAnchor(state, event, usage) : state.anchor,",
+    replace: "anchor: buildAnchor(state, { ...event, epoch: state.view.epoch }, usage),",
     tests: DOMAIN,
   },
   {

@@ -47,7 +47,7 @@ export function toReport(
 const largest = (numbers: readonly number[]): number => numbers.reduce((most, number) => Math.max(most, number), 0);
 
 /** Why the replay has failed, in words; null: it has not. */
-export function faultOf({ overflows, window }: Report): string | null {
+export function findFault({ overflows, window }: Report): string | null {
   if (overflows === 0) return null;
   return `${overflows} ${overflows === 1 ? "request was" : "requests were"} larger than the window of ${window} tokens, and refused.`;
 }

@@ -1,6 +1,6 @@
 /** The run itself: clients, kills and samples at the same time, then what stands. */
 import { setTimeout as delay } from "node:timers/promises";
-import { tenantOf } from "../support/admin.ts";
+import { readTenant } from "../support/admin.ts";
 import { type Connection, callApi } from "../support/api-client.ts";
 import { createTenant } from "../support/connection.ts";
 import { startProgress } from "../support/progress.ts";
@@ -91,7 +91,7 @@ async function openTenants(
     }
     const tool = { url: tools.url, description: "The weather", parameters: { type: "object", properties: {} } };
     await callApi(connection, { method: "PUT", path: `/v1/tools/${SERVER_TOOL}`, body: tool });
-    tenants.set(connection, { admin, tenant: tenantOf(connection.key) });
+    tenants.set(connection, { admin, tenant: readTenant(connection.key) });
   }
   return tenants;
 }

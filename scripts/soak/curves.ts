@@ -92,7 +92,7 @@ export interface Growth {
   readonly last: number;
 }
 
-export function growthOf(samples: readonly Sample[]): readonly Growth[] {
+export function findGrowth(samples: readonly Sample[]): readonly Growth[] {
   const quarter = Math.floor(samples.length / 4);
   const medians = (column: "rss_mb" | "fds", of: readonly Sample[]): number | null => {
     const known = of.flatMap((sample) => sample[column] ?? []).sort((one, other) => one - other);

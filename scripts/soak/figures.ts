@@ -12,7 +12,7 @@ export interface Spread {
   readonly p99: number | null;
 }
 
-export function spreadOf(values: readonly number[]): Spread {
+export function toSpread(values: readonly number[]): Spread {
   const sorted = [...values].sort((one, other) => one - other);
   return { count: sorted.length, p50: percentile(sorted, 0.5), p95: percentile(sorted, 0.95), p99: percentile(sorted, 0.99) };
 }
@@ -28,13 +28,13 @@ export class Latencies {
   }
 
   takeRecent(): Spread {
-    const spread = spreadOf(this.#recent);
+    const spread = toSpread(this.#recent);
     this.#recent = [];
     return spread;
   }
 
   all(): Spread {
-    return spreadOf(this.#all);
+    return toSpread(this.#all);
   }
 }
 
@@ -46,7 +46,7 @@ export interface Footprint {
 }
 
 /** Null: no workerd runs in the group at the moment, or this system has no /proc to read it from. */
-export function footprintOf(group: number): Footprint | null {
+export function readFootprint(group: number): Footprint | null {
   const members = processes().filter((each) => each.group === group && each.name.startsWith("workerd"));
   const all = members.flatMap(({ pid }) => measure(pid) ?? []);
   if (all.length === 0) return null;
@@ -89,7 +89,7 @@ export interface FolderSize {
   readonly bytes: number;
 }
 
-export function sizeOf(folder: string): FolderSize {
+export function measureFolder(folder: string): FolderSize {
   let [files, bytes] = [0, 0];
   for (const name of quietly(() => readdirSync(folder, { recursive: true, encoding: "utf8" }), [])) {
     const size = quietly(() => statSync(join(folder, name)), null);

@@ -1,7 +1,7 @@
 /** What a run came to, in words, and what speaks against it. */
-import { faultsOf as messageFaults } from "../crash-test/verify.ts";
+import { findFaults as messageFaults } from "../crash-test/verify.ts";
 import type { Run, Size } from "./conduct.ts";
-import { growthOf, NOTABLE_GROWTH } from "./curves.ts";
+import { findGrowth, NOTABLE_GROWTH } from "./curves.ts";
 import type { FaultyProvider } from "./faulty-provider.ts";
 import type { Spread } from "./figures.ts";
 
@@ -16,7 +16,7 @@ const spread = ({ count, p50, p95, p99 }: Spread): string => `p50 ${ms(p50)} ms,
 export function describe(run: Run, { provider }: { readonly provider: FaultyProvider }): string {
   const { findings, notes, told, samples } = run;
   const { messages } = findings;
-  const grown = growthOf(samples).map(({ what, first, last }) => {
+  const grown = findGrowth(samples).map(({ what, first, last }) => {
     const notable = last > first * NOTABLE_GROWTH ? `, more than ${NOTABLE_GROWTH} times` : "";
     return `${what.padEnd(16)}${Math.round(first)} in the first quarter, ${Math.round(last)} in the last (medians)${notable}`;
   });
@@ -44,7 +44,7 @@ export function describe(run: Run, { provider }: { readonly provider: FaultyProv
 const MOST_SHOWN = 10;
 
 /** None: the run shows what it is for. */
-export function faultsOf({ findings, notes, kills }: Run, wanted: Pick<Size, "kills">): readonly string[] {
+export function findFaults({ findings, notes, kills }: Run, wanted: Pick<Size, "kills">): readonly string[] {
   const { messages, unended, differences, lag } = findings;
   const resent = wanted.kills === 0 ? 1 : notes.resent;
   return [

@@ -1,15 +1,15 @@
 /** One look at everything that is measured. */
 import type { Told } from "./clients.ts";
 import type { Sample } from "./curves.ts";
-import { footprintOf, sizeOf } from "./figures.ts";
+import { measureFolder, readFootprint } from "./figures.ts";
 import type { Scene } from "./scene.ts";
-import { lagOf } from "./verify.ts";
+import { measureLag } from "./verify.ts";
 
 const MB = 1_024 * 1_024;
 
 export async function takeSample({ sandbox, told, notes, server, up, kills, startedAt }: Scene): Promise<Sample> {
-  const footprint = up && server.group !== undefined ? footprintOf(server.group) : null;
-  const folder = sizeOf(sandbox.state);
+  const footprint = up && server.group !== undefined ? readFootprint(server.group) : null;
+  const folder = measureFolder(sandbox.state);
   const [ack, first] = [notes.ack.takeRecent(), notes.firstToken.takeRecent()];
   return {
     at: (performance.now() - startedAt) / 1_000,
@@ -32,7 +32,7 @@ export async function takeSample({ sandbox, told, notes, server, up, kills, star
 /** Of the sessions in which each client talks now. Null: the server was killed while it was asked. */
 async function knownLag(told: readonly Told[]): Promise<number | null> {
   try {
-    return await lagOf(told, 1);
+    return await measureLag(told, 1);
   } catch {
     return null;
   }

@@ -94,14 +94,14 @@ async function comesToRest(told: Told, deadline: number): Promise<boolean> {
 /** Messages in the logs that the lists lack, once it is none or time is up. */
 async function lagAtRest(told: readonly Told[], deadline: number): Promise<number> {
   for (;;) {
-    const lag = await lagOf(told);
+    const lag = await measureLag(told);
     if (lag === 0 || performance.now() > deadline) return lag;
     await delay(POLL);
   }
 }
 
 /** The lists first: what comes in between counts as not yet shown. */
-export async function lagOf(told: readonly Told[], pages?: number): Promise<number> {
+export async function measureLag(told: readonly Told[], pages?: number): Promise<number> {
   const counts = new Map<Connection, ReadonlyMap<string, number>>();
   for (const { connection } of told) if (!counts.has(connection)) counts.set(connection, await readCounts(connection, pages));
   let lag = 0;

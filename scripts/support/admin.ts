@@ -12,7 +12,7 @@ export async function askAdmin(admin: Connection, method: Method, path: string):
 }
 
 /** A key names its tenant: `lh_<env>_<tenant>_<secret>`. */
-export function tenantOf(key: string): string {
+export function readTenant(key: string): string {
   const [, ulid] = /^lh_[^_]+_([0-9A-Z]{26})_/.exec(key) ?? [];
   if (ulid === undefined) throw new Failure("The key in .longhand/dev.json names no tenant: give --tenant ID too.");
   return `ten_${ulid}`;

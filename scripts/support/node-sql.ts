@@ -38,7 +38,7 @@ export function createNodeSql({ maxPages = null }: { readonly maxPages?: number 
         depth--;
       }
     },
-    isFull: () => maxPages !== null && pagesOf(database) > maxPages * 0.75,
+    isFull: () => maxPages !== null && countPages(database) > maxPages * 0.75,
     // In memory: there is no file.
     scrub: async () => {},
     wipe: async () => {
@@ -53,7 +53,7 @@ export function createNodeSql({ maxPages = null }: { readonly maxPages?: number 
 }
 
 /** Pages in use. */
-const pagesOf = (database: DatabaseSync): number =>
+const countPages = (database: DatabaseSync): number =>
   Number(
     database.prepare("SELECT (SELECT page_count FROM pragma_page_count) - (SELECT freelist_count FROM pragma_freelist_count) AS n").get()
       ?.n,

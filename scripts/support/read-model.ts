@@ -23,7 +23,7 @@ const sessionStep = z.object({
   differences,
 });
 
-export const pathOf = ({ tenant }: Target, rest = ""): string => `/v1/admin/tenants/${encodeURIComponent(tenant)}${rest}`;
+export const toAdminPath = ({ tenant }: Target, rest = ""): string => `/v1/admin/tenants/${encodeURIComponent(tenant)}${rest}`;
 
 export interface Comparison {
   readonly rows: number;
@@ -34,13 +34,13 @@ export interface Comparison {
 
 /** One bounded part of a comparison, from the beginning with an empty cursor. Throws as `callApi` does. */
 export async function compareStep(target: Target, session: string, cursor: string): Promise<z.infer<typeof sessionStep>> {
-  const path = pathOf(target, `/sessions/${encodeURIComponent(session)}/rebuild`);
+  const path = toAdminPath(target, `/sessions/${encodeURIComponent(session)}/rebuild`);
   return sessionStep.parse(await callApi(target.admin, { method: "POST", path: cursor === "" ? path : `${path}?after=${cursor}` }));
 }
 
 /** A long session takes many requests: each does a bounded part and says where the next one goes on. */
 export async function compareSession(target: Target, session: string, onFound: (found: Differences) => void): Promise<Comparison> {
-  const path = pathOf(target, `/sessions/${encodeURIComponent(session)}/rebuild`);
+  const path = toAdminPath(target, `/sessions/${encodeURIComponent(session)}/rebuild`);
   let count = 0;
   for (let cursor = ""; ; ) {
     const step = sessionStep.parse(await askAdmin(target.admin, "POST", cursor === "" ? path : `${path}?after=${cursor}`));

@@ -63,7 +63,7 @@ export const SCRIPT: readonly string[] = [
 
 /** What a client of its own would do when the model calls. Never throws: what it cannot do is the model's to hear. */
 export function answerCall(name: string, input: string): { readonly output: string; readonly is_error: boolean } {
-  const city = cityOf(input);
+  const city = readCity(input);
   if (name !== "get_weather") return { output: `There is no tool ${name}.`, is_error: true };
   if (city === null) return { output: 'The arguments must be {"city": "…"}.', is_error: true };
   const days = ["today", "tomorrow", "the day after"].map((day, at) => ({
@@ -74,7 +74,7 @@ export function answerCall(name: string, input: string): { readonly output: stri
   return { output: JSON.stringify({ city, days }), is_error: false };
 }
 
-function cityOf(input: string): string | null {
+function readCity(input: string): string | null {
   try {
     const value: unknown = JSON.parse(input);
     return typeof value === "object" && value !== null && "city" in value && typeof value.city === "string" ? value.city : null;

@@ -28,7 +28,7 @@ export interface ModelLimits {
   readonly prices: Prices | null;
 }
 
-/** Replaces an unknown window by the one that the policy assumes, if any (docs/policy.md). */
+/** Replaces an unknown window by the one that the policy assumes, if any (`unknown_window`). */
 export const assumeWindow = (limits: ModelLimits, policy: Policy): ModelLimits =>
   limits.window === null ? { ...limits, window: assumedWindow(policy) } : limits;
 
@@ -81,7 +81,7 @@ export const toPendingRecallTokens = (state: SessionState): number =>
 
 const weights = new WeakMap<readonly Reduced[], ReadonlyMap<number, number>>();
 
-function weightsOf(reduced: readonly Reduced[]): ReadonlyMap<number, number> {
+function toWeights(reduced: readonly Reduced[]): ReadonlyMap<number, number> {
   const known = weights.get(reduced);
   if (known) return known;
   const made = reducedWeights(reduced);
@@ -91,19 +91,19 @@ function weightsOf(reduced: readonly Reduced[]): ReadonlyMap<number, number> {
 
 /** Raw tokens of an item in the view: less than recorded if it is cleared or shortened, and media as what the model is sent of them. */
 export const itemTokens = (state: SessionState, item: Pick<ItemMeta, "position" | "tokens" | "signed">): number =>
-  (weightsOf(state.view.reduced).get(item.position) ?? item.tokens - savedOn(state, item)) + signedTokens(state.view, item);
+  (toWeights(state.view.reduced).get(item.position) ?? item.tokens - savedOn(state, item)) + signedTokens(state.view, item);
 
 const savedOn = (state: SessionState, { position }: Pick<ItemMeta, "position">): number =>
   savedByWords(state).byPosition.get(position) ?? 0;
 
 /** Whether the view shows the item shortened or replaced. */
 export const isReduced = (state: SessionState, { position }: Pick<ItemMeta, "position">): boolean =>
-  weightsOf(state.view.reduced).has(position);
+  toWeights(state.view.reduced).has(position);
 
 type Weigh = (item: ItemMeta) => number;
 
 /** Tokens that the provider's count of a reply leaves out and the next request sends: the frame of each item, and the ids of calls. */
-const uncountedOf = ({ tool }: ItemMeta): number => MESSAGE_OVERHEAD_TOKENS + (tool ? estimateTokens(tool.call_id) : 0);
+const countUncounted = ({ tool }: ItemMeta): number => MESSAGE_OVERHEAD_TOKENS + (tool ? estimateTokens(tool.call_id) : 0);
 
 /**
  * Raw estimate of what the view holds beyond the provider's count: newer items, placeholders for missing results and,
@@ -117,7 +117,7 @@ function addedTokens(state: SessionState, anchor: UsageAnchor, weigh: Weigh): nu
     const item = state.view.items[index];
     if (!item || item.position <= anchor.up_to) break;
     if (item.position > anchor.reply_to) added += weigh(item);
-    else uncounted += uncountedOf(item);
+    else uncounted += countUncounted(item);
     if (item.kind === "tool_result") answered.add(item.tool?.execution);
     else if (item.kind === "tool_call" && !answered.has(item.tool?.execution)) added += NO_RESULT_TOKENS;
   }

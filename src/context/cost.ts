@@ -7,7 +7,7 @@ import type { Prices } from "./economy";
  * US dollars, given prices in US dollars per token. Null when unknown. Each token is paid once: tokens that were read
  * from or written to the cache are part of the input; reasoning is part of the output or counted beside it.
  */
-export function costOf(usage: CallUsage | null, prices: Prices | null): number | null {
+export function computeCost(usage: CallUsage | null, prices: Prices | null): number | null {
   if (!usage || !prices) return null;
   const { input, cached, cache_write = 0 } = usage;
   // Parts that exceed the whole: the input is not what was sent, so the cost is unknown.
@@ -27,6 +27,6 @@ interface PricedCall {
  * weight of the request.
  */
 export function costField({ usage, estimate }: PricedCall, prices: Prices | undefined): { readonly cost?: number } {
-  const cost = usage && isCount(usage, estimate) ? costOf(usage, prices ?? null) : null;
+  const cost = usage && isCount(usage, estimate) ? computeCost(usage, prices ?? null) : null;
   return cost === null ? {} : { cost };
 }

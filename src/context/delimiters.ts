@@ -11,7 +11,7 @@ const HIDDEN =
 
 const patterns = new Map<string, RegExp>();
 
-function patternOf(tag: string): RegExp {
+function toPattern(tag: string): RegExp {
   const known = patterns.get(tag);
   if (known) return known;
   const spelled = [...tag].join(HIDDEN);
@@ -21,7 +21,7 @@ function patternOf(tag: string): RegExp {
   return pattern;
 }
 
-export const neutralize = (tag: string, text: string): string => text.replace(patternOf(tag), () => "&lt;");
+export const neutralize = (tag: string, text: string): string => text.replace(toPattern(tag), () => "&lt;");
 
 /** Everything that any reader takes for the end of a line. */
 const LINE_END = /(\r\n|[\n\v\f\r\u0085\u2028\u2029])/;

@@ -1,6 +1,6 @@
 /**
  * What reading and rewriting a view costs: the rent of not compacting, and the price of a compaction (docs/policy.md,
- * the rent trigger). Sizes are tokens, scaled and unpadded. Prices are per token, in any one unit.
+ * rules 1 to 3). Sizes are tokens, scaled and unpadded. Prices are per token, in any one unit.
  */
 import type { SummaryMode } from "../domain/compaction-events";
 import type { SessionState } from "../domain/state";
@@ -13,7 +13,7 @@ export interface Prices {
   readonly output: number;
 }
 
-/** Relative prices for a model whose prices are unknown (docs/policy.md). */
+/** Relative prices for a model whose prices are unknown (docs/policy.md, the rules). */
 export const UNKNOWN_PRICES: Prices = { input: 1, cache_write: 1, cached: 0.1, output: 5 };
 
 /** Lifetime of a prefix in a provider's cache that is not read again, in milliseconds (docs/platform-facts.md). */
@@ -45,14 +45,14 @@ export const tokensNow = (sizes: ViewSizes): number => sizes.fixed + sizes.chain
 export const tokensAfter = (sizes: ViewSizes): number =>
   sizes.fixed + sizes.offer + (sizes.merge ? 0 : sizes.chain) + sizes.summary + sizes.standing + sizes.tail;
 /** A gain below 0 counts as 0. */
-export const gainOf = (sizes: ViewSizes): number => Math.max(0, tokensNow(sizes) - tokensAfter(sizes));
+export const computeGain = (sizes: ViewSizes): number => Math.max(0, tokensNow(sizes) - tokensAfter(sizes));
 
 /**
  * What one more call pays to re-read tokens that a compaction would have removed. `free`: the number of newest tokens
  * that are worth re-reading, so that those of them that lie before the cut cost no rent.
  */
 export const toCacheReadCost = (sizes: ViewSizes, prices: Prices, free: number): number =>
-  prices.cached * Math.max(0, gainOf(sizes) - Math.max(0, free - sizes.tail));
+  prices.cached * Math.max(0, computeGain(sizes) - Math.max(0, free - sizes.tail));
 
 export interface PricedMode {
   readonly mode: SummaryMode;

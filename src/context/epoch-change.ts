@@ -167,14 +167,14 @@ function measureChange(ops: readonly EpochOp[], input: EpochChangeInput): Receip
   return {
     tokens_before: before,
     tokens_after: now,
-    measured: { before: certaintyOf(measured), after: certaintyOf(then) },
+    measured: { before: toCertainty(measured), after: toCertainty(then) },
     items_before: state.view.items.length,
     items_after: after.view.items.length,
     model: summarizer?.model ?? null,
     usage: summarizer?.usage ?? null,
     ms: summarizer?.ms ?? 0,
     cost: summarizer ? summarizer.cost : 0,
-    economy: economyOf(input, { before, now, kept: keptPrefix(state, after, limits.model) }),
+    economy: toEconomy(input, { before, now, kept: keptPrefix(state, after, limits.model) }),
     rungs: [],
     mode: null,
     attempts: summarizer?.attempts ?? 0,
@@ -184,7 +184,7 @@ function measureChange(ops: readonly EpochOp[], input: EpochChangeInput): Receip
 }
 
 /** Without a plan the price is the cache's: everything after the unchanged prefix is written again. */
-function economyOf(
+function toEconomy(
   { state, limits, economy, now: at }: EpochChangeInput,
   { before, now, kept }: { readonly before: number; readonly now: number; readonly kept: number },
 ): ReceiptEconomy {
@@ -194,7 +194,7 @@ function economyOf(
   return { read_cost_before: cached * before, read_cost_after: cached * now, price: economy?.price ?? rewrite, cache_kept };
 }
 
-const certaintyOf = ({ source, error_bound }: Measure): Certainty => ({ source, error_bound });
+const toCertainty = ({ source, error_bound }: Measure): Certainty => ({ source, error_bound });
 
 /** Whether the summary itself makes the view smaller: the same change without its summary would leave the view larger. */
 export function isSmallerBySummary(state: SessionState, ops: readonly EpochOp[]): boolean {

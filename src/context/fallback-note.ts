@@ -21,13 +21,13 @@ export interface NotePlan {
 /** The note that `summary.form: note` asks for. It covers everything that the plan covers, including earlier notes. */
 export function planChosenNote(plan: SummaryPlan, { view }: SessionState): NotePlan {
   const covered = view.overlays.filter(({ id }) => plan.replaces.includes(id));
-  const itemsOf = (kind: "summary" | "dropped"): number =>
+  const countItems = (kind: "summary" | "dropped"): number =>
     covered.reduce((sum, overlay) => sum + (overlay.kind === kind ? overlay.items : 0), 0);
   return {
     plan: { ...plan, generation: 0, split: null },
     leaves: view.items.filter(({ position }) => position <= plan.range.to && !plan.keeps.includes(position)),
-    trimmed: itemsOf("dropped"),
-    compacted: itemsOf("summary"),
+    trimmed: countItems("dropped"),
+    compacted: countItems("summary"),
   };
 }
 

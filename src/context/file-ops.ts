@@ -51,7 +51,7 @@ type Touch = { readonly modifies: boolean; readonly keys: readonly string[] } | 
 export type TouchOf = (tool: string) => Touch;
 
 /** Decides by the session's tool definitions. A tool without a mapping, or one that is no longer offered, is judged by its name. */
-export function touchOf(tools: readonly Pick<ToolDefinition, "name" | "files">[]): TouchOf {
+export function buildTouch(tools: readonly Pick<ToolDefinition, "name" | "files">[]): TouchOf {
   const mapped = new Map(tools.flatMap(({ name, files }): [string, FileMapping][] => (files ? [[name, files]] : [])));
   return (tool) => {
     const files = mapped.get(tool);
@@ -105,14 +105,14 @@ function pathsIn(text: string, { modifies, keys }: NonNullable<Touch>): readonly
 
 function parseArguments(text: string): ReadonlyMap<string, unknown> {
   try {
-    return fieldsOf(JSON.parse(text));
+    return toFields(JSON.parse(text));
   } catch {
     return NO_FIELDS;
   }
 }
 
 const NO_FIELDS: ReadonlyMap<string, unknown> = new Map();
-const fieldsOf = (value: unknown): ReadonlyMap<string, unknown> =>
+const toFields = (value: unknown): ReadonlyMap<string, unknown> =>
   typeof value === "object" && value !== null ? new Map(Object.entries(value)) : NO_FIELDS;
 
 const firstPaths = (given: ReadonlyMap<string, unknown>, keys: readonly string[]): readonly string[] =>
@@ -122,7 +122,7 @@ const firstPaths = (given: ReadonlyMap<string, unknown>, keys: readonly string[]
 const toPaths = (value: unknown): readonly string[] =>
   (Array.isArray(value) ? value : [value]).flatMap((path: unknown): readonly string[] => {
     if (typeof path === "string") return path.trim() === "" ? [] : [toPath(path)];
-    return Array.isArray(value) ? firstPaths(fieldsOf(path), PATH_KEYS) : [];
+    return Array.isArray(value) ? firstPaths(toFields(path), PATH_KEYS) : [];
   });
 
 const patchedBy = (patch: unknown): readonly string[] =>

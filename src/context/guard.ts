@@ -125,7 +125,7 @@ function workOutBytes({ state, limits, policy }: GuardInput): WorkedOutBytes | n
   const floor = Math.ceil((fixedTokens(state) + staying.reduce((sum, item) => sum + itemTokens(state, item), 0) - gain) * scale);
   // The limit in tokens, converted from bytes by the ratio of this content.
   const limit = Math.floor((floor * MAX_CONTENT_BYTES) / left);
-  return { rungs, fit: { floor, limit, biggest: largestOf(state, staying, scale), bytes: { floor: left, limit: MAX_CONTENT_BYTES } } };
+  return { rungs, fit: { floor, limit, biggest: findLargest(state, staying, scale), bytes: { floor: left, limit: MAX_CONTENT_BYTES } } };
 }
 
 interface ShortenedResult {
@@ -168,7 +168,7 @@ export function weighRequest(asked: GuardInput): FitReport | null {
   return {
     floor: plannedNext(state, limits.model),
     limit,
-    biggest: biggestOf(state, state.view.items, toPaddedRatio(state, limits.model)),
+    biggest: findBiggest(state, state.view.items, toPaddedRatio(state, limits.model)),
   };
 }
 
@@ -206,7 +206,7 @@ function workOut({ state, limits, policy }: GuardInput, by: { readonly limit: nu
   return {
     rungs: () => (helps ? rungs() : []),
     floor,
-    report: (limit) => ({ floor, limit, biggest: biggestOf(state, staying, scale) }),
+    report: (limit) => ({ floor, limit, biggest: findBiggest(state, staying, scale) }),
   };
 }
 
@@ -231,7 +231,7 @@ const BIGGEST = 5;
 
 type Biggest = FitReport["biggest"];
 
-function biggestOf(state: SessionState, items: readonly ItemMeta[], scale: number): Biggest {
+function findBiggest(state: SessionState, items: readonly ItemMeta[], scale: number): Biggest {
   return weighed(state, items, scale)
     .sort((a, b) => b.tokens - a.tokens)
     .map(({ what, tokens }) => ({ what, tokens }))
@@ -239,7 +239,7 @@ function biggestOf(state: SessionState, items: readonly ItemMeta[], scale: numbe
 }
 
 /** The largest items by bytes. */
-const largestOf = (state: SessionState, items: readonly ItemMeta[], scale: number): Biggest =>
+const findLargest = (state: SessionState, items: readonly ItemMeta[], scale: number): Biggest =>
   weighed(state, items, scale)
     .sort((a, b) => b.bytes - a.bytes)
     .slice(0, BIGGEST);

@@ -15,8 +15,8 @@ export function keptPrefix(before: SessionState, after: SessionState, model: str
 function keptRaw(before: SessionState, after: SessionState): number {
   // Tools stand at the head of a request, at some providers before the system prompt. One more or one less leaves nothing of the cache.
   if (isRecallOffered(before) !== isRecallOffered(after)) return 0;
-  const chain = chainOf(before);
-  const chainAfter = chainOf(after);
+  const chain = findChain(before);
+  const chainAfter = findChain(after);
   const changed = chain.findIndex(({ id }, index) => chainAfter[index]?.id !== id);
   const stays = changed < 0 ? chain : chain.slice(0, changed);
   const isSameChain = changed < 0 && chain.length === chainAfter.length && droppedItems(before) === droppedItems(after);
@@ -29,17 +29,17 @@ function keptRaw(before: SessionState, after: SessionState): number {
   return isSameChain ? head + sameItems(before, after) : head;
 }
 
-const chainOf = ({ view }: SessionState): readonly Overlay[] => view.overlays.filter(({ kind }) => kind === "summary");
+const findChain = ({ view }: SessionState): readonly Overlay[] => view.overlays.filter(({ kind }) => kind === "summary");
 
 const droppedItems = ({ view }: SessionState): number =>
   view.overlays.reduce((sum, { kind, items }) => sum + (kind === "dropped" ? items : 0), 0);
 
-const frontOf = ({ view }: SessionState): readonly number[] => {
+const listFront = ({ view }: SessionState): readonly number[] => {
   const first = view.items.findIndex(({ kind }) => kind !== "system");
   return view.items.slice(0, first < 0 ? view.items.length : first).map(({ position }) => position);
 };
 
-const hasSameFront = (before: SessionState, after: SessionState): boolean => frontOf(before).join() === frontOf(after).join();
+const hasSameFront = (before: SessionState, after: SessionState): boolean => listFront(before).join() === listFront(after).join();
 
 /** Tokens of the items up to the first that differs or is shown at another length. */
 function sameItems(before: SessionState, after: SessionState): number {

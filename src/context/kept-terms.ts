@@ -41,10 +41,10 @@ export class TermCounter {
   add(text: string): void {
     const read = text.slice(0, READ_UNITS);
     for (const [word] of read.matchAll(WORDS)) {
-      const kind = kindOf(word);
+      const kind = toTermKind(word);
       if (kind) this.#count(word, kind);
     }
-    for (const [name] of read.matchAll(NAME)) if (!kindOf(name)) this.#count(name, "name");
+    for (const [name] of read.matchAll(NAME)) if (!toTermKind(name)) this.#count(name, "name");
   }
 
   /** The most frequent terms first. Among equals, the one that was read first. */
@@ -62,7 +62,7 @@ export class TermCounter {
 }
 
 /** Null for an ordinary word or a single digit. */
-function kindOf(word: string): TermKind | null {
+function toTermKind(word: string): TermKind | null {
   if (IS_NUMBER.test(word)) return word.length > 1 ? "number" : null;
   return JOINED.test(word) || (HAS_DIGIT.test(word) && HAS_LETTER.test(word)) ? "identifier" : null;
 }

@@ -79,7 +79,7 @@ function fits(input: PlanInput, { next }: LadderStart, rungs: readonly Rung[]): 
   return next - gainFrom(rungs, input) <= limit * ROOMY_RATIO;
 }
 
-const whyOf: Readonly<Record<CompactionTrigger, string>> = {
+const reasons: Readonly<Record<CompactionTrigger, string>> = {
   threshold: "the next request would pass the policy's bound",
   rent: "re-reading what goes has cost more than a summary of it",
   inline: "the next request would not fit",
@@ -92,7 +92,7 @@ const whyOf: Readonly<Record<CompactionTrigger, string>> = {
 };
 
 function withSummary(input: PlanInput, { trigger }: LadderStart, proposal: Proposal): Rung[] {
-  const summarize = summarizeRung({ ...input, trigger }, proposal, whyOf[trigger]);
+  const summarize = summarizeRung({ ...input, trigger }, proposal, reasons[trigger]);
   return summarize ? [summarize, ...previewRungs(input, proposal)] : [];
 }
 
@@ -103,11 +103,11 @@ function clearRungs(input: PlanInput, proposal: Proposal): Rung[] {
   const { olderItems } = proposal;
   const results = policy.results.clear === "never" ? [] : clearable(state, olderItems, policy.results);
   const media = policy.results.clear === "at_epoch" ? evictable(state, olderItems) : [];
-  const gainOf = (items: Parameters<typeof reductionGain>[1]): number => Math.floor(reductionGain(state, items) * scale);
+  const scaleGain = (items: Parameters<typeof reductionGain>[1]): number => Math.floor(reductionGain(state, items) * scale);
   const rungs: Rung[] = [];
   if (results.length > 0)
-    rungs.push({ rung: "clear_results", items: results, gain: gainOf(results), reason: "old tool results alone free enough" });
-  if (media.length > 0) rungs.push({ rung: "evict_media", items: media, gain: gainOf(media), reason: "old media is named, not shown" });
+    rungs.push({ rung: "clear_results", items: results, gain: scaleGain(results), reason: "old tool results alone free enough" });
+  if (media.length > 0) rungs.push({ rung: "evict_media", items: media, gain: scaleGain(media), reason: "old media is named, not shown" });
   return rungs;
 }
 

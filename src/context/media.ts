@@ -13,7 +13,7 @@ export function toMediaMeta(part: MediaPart): MediaMeta {
   return { type, media_type, scheme: URL.parse(part.url)?.protocol ?? null, words: estimateTokens(describeMediaPart(part)) };
 }
 
-export const mediaOf = (parts: readonly Part[]): MediaMeta[] =>
+export const listMedia = (parts: readonly Part[]): MediaMeta[] =>
   parts.flatMap((part) => (part.type === "image" || part.type === "file" ? [toMediaMeta(part)] : []));
 
 type Media = Pick<MediaMeta, "media_type" | "scheme">;
@@ -42,7 +42,7 @@ export function isRead({ provider, capabilities }: MediaReader, media: MediaMeta
 }
 
 /** Raw tokens that an item weighs less for this model than it was recorded with. */
-const savedOf = ({ attached = [] }: ItemMeta, reader: MediaReader): number =>
+const countSavedTokens = ({ attached = [] }: ItemMeta, reader: MediaReader): number =>
   attached.reduce((sum, media) => sum + (isRead(reader, media) ? 0 : IMAGE_TOKENS - media.words), 0);
 
 interface Saved {
@@ -70,7 +70,7 @@ export function savedByWords({ view, reader }: Pick<SessionState, "view" | "read
   const byPosition = new Map<number, number>();
   let [total, system] = [0, 0];
   for (const item of view.items) {
-    const tokens = item.attached && !reduced.has(item.position) ? savedOf(item, reader) : 0;
+    const tokens = item.attached && !reduced.has(item.position) ? countSavedTokens(item, reader) : 0;
     if (tokens === 0) continue;
     byPosition.set(item.position, tokens);
     total += tokens;

@@ -43,9 +43,9 @@ export function placeOlder(context: OlderContext): PlacedContext {
     case "system-prefix":
       return { system: systemPrefix(context, system), messages: [] };
     case "system-message":
-      return { system, messages: notesOf(context, contextSummary).map((text) => message("system", text)) };
+      return { system, messages: buildNotes(context, contextSummary).map((text) => message("system", text)) };
     case "user-message":
-      return { system, messages: notesOf(context, conversationSummary).map((text) => message("user", text)) };
+      return { system, messages: buildNotes(context, conversationSummary).map((text) => message("user", text)) };
   }
 }
 
@@ -72,7 +72,7 @@ function systemPrefix({ summaries, dropped }: OlderContext, system: string | nul
 }
 
 /** One message for each summary of the chain, so that a new summary only adds to the prefix that the provider has read. */
-function notesOf({ summaries, dropped }: OlderContext, frame: (summary: string) => string): string[] {
+function buildNotes({ summaries, dropped }: OlderContext, frame: (summary: string) => string): string[] {
   return [...summaries.map(frame), ...(dropped > 0 ? [droppedNote(dropped)] : [])];
 }
 

@@ -13,7 +13,7 @@ interface Taken {
 }
 
 /** Without a summary the price is only the cache's: everything from the first change on is written again. */
-export function economyOf({ state, limits, policy }: PlanInput, { proposal, next, rungs, gain }: Taken): PlanEconomy {
+export function buildPlanEconomy({ state, limits, policy }: PlanInput, { proposal, next, rungs, gain }: Taken): PlanEconomy {
   const { sizes, priced, merge, warm } = proposal;
   const prices = limits.prices ?? UNKNOWN_PRICES;
   const summarizes = rungs.some((rung) => rung.rung === "summarize");

@@ -19,11 +19,11 @@ import {
 } from "./budget";
 import { isForced, keptTokens } from "./cut";
 import { dropRungs } from "./drop";
-import { gainOf, toCacheReadCost, tokensNow, UNKNOWN_PRICES } from "./economy";
+import { computeGain, toCacheReadCost, tokensNow, UNKNOWN_PRICES } from "./economy";
 import { fitReport } from "./guard";
 import { gainFrom, type LadderStart, planRungs, planRungsWithoutModel } from "./ladder";
 import type { NoPlanReason, Plan, PlanInput, Rung } from "./plan";
-import { economyOf } from "./plan-economy";
+import { buildPlanEconomy } from "./plan-economy";
 import { planRebuild } from "./plan-rebuild";
 import type { Policy } from "./policy";
 import { keptPositions, type Proposal, propose } from "./proposal";
@@ -46,7 +46,7 @@ export function planCompaction(asked: PlanInput): Plan {
   const { state, policy } = asked;
   const limits = assumeWindow(asked.limits, policy);
   const input = { ...asked, limits };
-  // A plan reports tokens in the same unit as the API's context size. Its decisions use the policy's estimator (docs/policy.md).
+  // A plan reports tokens in the same unit as the API's context size. Its decisions use the policy's estimator (docs/policy.md, contradictions).
   const next = measureNext(state, limits.model);
   if (limits.window === null) return { kind: "none", reason: "unknown_window", next };
   if (input.trigger === "threshold") return planSoft(input, next);
@@ -80,7 +80,7 @@ function planSoft(input: PlanInput, next: Measure): Plan {
 function isCacheReadCostDue({ state, limits, policy }: PlanInput, { sizes, priced, warm }: Proposal): boolean {
   const { rent_factor, min_gain_ratio } = policy.trigger;
   if (rent_factor === null) return false;
-  const gain = gainOf(sizes);
+  const gain = computeGain(sizes);
   if (gain < min_gain_ratio * tokensNow(sizes)) return false;
   const prices = limits.prices ?? UNKNOWN_PRICES;
   const credit = warm ? 0 : prices.cache_write * gain;
@@ -116,7 +116,7 @@ function toPlan(input: PlanInput, { proposal, next, trigger, over }: Decided): P
   const gain = gainFrom(rungs, input);
   // The compaction would make `memory_query` available, whose definition would weigh more than what leaves.
   if (gain < 0) return { kind: "none", reason: "nothing_older", next };
-  const economy = economyOf(input, { proposal, next, gain, rungs });
+  const economy = buildPlanEconomy(input, { proposal, next, gain, rungs });
   const expected = measureWithout(next, gain);
   return { kind: "compact", trigger, base_epoch: state.view.epoch, next, expected, rungs, fallback, economy, breaker_open };
 }
@@ -135,7 +135,7 @@ function withoutModel(input: PlanInput, decided: LadderStart & Pick<Decided, "ov
   return [gentle, drops].find((rungs) => rungs.length > 0 && isWorthIt(rungs)) ?? [];
 }
 
-/** What this call pays to re-read tokens that a compaction would have removed. It is recorded with the call (docs/policy.md, rent). */
+/** What this call pays to re-read tokens that a compaction would have removed. It is recorded with the call (docs/policy.md, rule 1). */
 export function toCallCacheReadCost(input: Omit<PlanInput, "trigger">): number {
   const { policy } = input;
   if (policy.trigger.rent_factor === null) return 0;

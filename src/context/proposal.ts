@@ -19,13 +19,13 @@ import { type Group, groupItems } from "./groups";
 import type { PlanInput, SummarizeRung } from "./plan";
 import type { Policy } from "./policy";
 
-/** Expected ratio of a summary's tokens to its source's, until the session has learned its own (docs/policy.md). */
+/** Expected ratio of a summary's tokens to its source's, until the session has learned its own (docs/policy.md, the rules). */
 export const FIRST_SUMMARY_SHARE = 0.15;
 /** One summary takes at most a quarter of the window. */
 const WINDOW_SHARE_OF_SUMMARY = 4;
 /** Minimum cap of a summary, in tokens: in a small window the chain's share does not reduce it further, because its sections need room. */
 const LEAST_SUMMARY_TOKENS = 512;
-/** Maximum ratio of record that is read again to new source. It bounds the cost, however long the history is (docs/policy.md). */
+/** Maximum ratio of record that is read again to new source. It bounds the cost, however long the history is (docs/policy.md, the view). */
 const REREAD_RATIO = 2;
 /** Minimum number of tokens that each part of a chunked summary reads. */
 const LEAST_PART_TOKENS = 200;
@@ -70,12 +70,12 @@ export function propose(input: PlanInput, budget: number = keptTokens(input)): P
   const kept = sum(tail, (group) => weigh(state, group));
   const upTo = items[end - 1]?.position ?? 0;
   const cap = toSummaryCap(limits, policy);
-  const standing = policy.keep.system_messages ? systemTokens(state) - sum(tail, (group) => systemTokensOf(state, group)) : 0;
-  const { sizes, reread } = sizesOf(input, { summaries, kept, standing, upTo, cap });
+  const standing = policy.keep.system_messages ? systemTokens(state) - sum(tail, (group) => countSystemTokens(state, group)) : 0;
+  const { sizes, reread } = computeSizes(input, { summaries, kept, standing, upTo, cap });
   const warm = isWarm(state, input.now);
   const mayRead = policy.summary.mode === "cheaper" && isReadItself(input);
   const samePrefix = mayRead && reread === 0 && input.trigger !== "overflow" && !hasTrimmed(state, upTo);
-  const priced = toCompactionPrice(sizes, { prices: limits.prices ?? UNKNOWN_PRICES, warm, samePrefix, room: roomOf(limits, cap) });
+  const priced = toCompactionPrice(sizes, { prices: limits.prices ?? UNKNOWN_PRICES, warm, samePrefix, room: computeRoom(limits, cap) });
   let older: readonly Group[] | null = null;
   let olderItems: readonly ItemMeta[] | null = null;
   return {
@@ -108,7 +108,10 @@ interface Cut {
   readonly cap: number;
 }
 
-function sizesOf(input: PlanInput, { summaries, kept, standing, upTo, cap }: Cut): { readonly sizes: ViewSizes; readonly reread: number } {
+function computeSizes(
+  input: PlanInput,
+  { summaries, kept, standing, upTo, cap }: Cut,
+): { readonly sizes: ViewSizes; readonly reread: number } {
   const { state, limits } = input;
   const { items, overlays } = state.view;
   const tokens = viewTokens(state);
@@ -143,7 +146,7 @@ function sizesOf(input: PlanInput, { summaries, kept, standing, upTo, cap }: Cut
 const isReadItself = ({ state, policy, limits }: PlanInput): boolean =>
   (policy.summary.models[0] ?? limits.model) === limits.model && state.anchor?.model === limits.model;
 
-const systemTokensOf = (state: SessionState, { items }: Group): number =>
+const countSystemTokens = (state: SessionState, { items }: Group): number =>
   sum(items, (item) => (item.kind === "system" ? itemTokens(state, item) : 0));
 
 const NO_OPEN_CALLS: ReadonlySet<string> = new Set();
@@ -162,7 +165,7 @@ const itemsGone = ({ view }: SessionState, upTo: number, counts: (overlay: Overl
   sum(view.overlays, (overlay) => (overlay.from <= upTo && counts(overlay) ? overlay.items : 0));
 
 /** Tokens of transcript that one call holds: it must also hold the instruction, the summary so far and the answer. */
-const roomOf = (limits: ModelLimits, cap: number): number =>
+const computeRoom = (limits: ModelLimits, cap: number): number =>
   Math.max(LEAST_PART_TOKENS, (toRequestLimit(limits) ?? Number.POSITIVE_INFINITY) - INSTRUCTION_TOKENS - 2 * cap);
 
 /**
@@ -172,13 +175,13 @@ const roomOf = (limits: ModelLimits, cap: number): number =>
  */
 function isRereadDue({ state, policy, trigger }: PlanInput, summaries: readonly SummaryOverlay[]): boolean {
   const { rebuild_after, attempts, models } = policy.summary;
-  if (rebuild_after === null || (generationOf(summaries) + 1) % (rebuild_after + 1) !== 0) return false;
+  if (rebuild_after === null || (findGeneration(summaries) + 1) % (rebuild_after + 1) !== 0) return false;
   const { requested, failures } = state.compaction;
   const mayFail = Math.max(attempts, models.length) > 1;
   return mayFail && failures === 0 && (requested?.attempts ?? 0) === 0 && (trigger === "threshold" || trigger === "rent");
 }
 
-const generationOf = (summaries: readonly SummaryOverlay[]): number =>
+const findGeneration = (summaries: readonly SummaryOverlay[]): number =>
   summaries.reduce((most, { generation }) => Math.max(most, generation), 0);
 
 function isChainFull({ limits, policy }: PlanInput, chain: number): boolean {
@@ -209,10 +212,10 @@ export function summarizeRung(input: PlanInput, proposal: Proposal, reason: stri
     keeps,
     reread,
     merge,
-    generation: merge ? generationOf(summaries) + 1 : 0,
+    generation: merge ? findGeneration(summaries) + 1 : 0,
     split: splitAt(older, tail, policy.keep.split_turn_messages),
     items: sum(covered, (overlay) => overlay.items) + leaving,
-    tokens: sum(older, (group) => weigh(state, group) - (policy.keep.system_messages ? systemTokensOf(state, group) : 0)),
+    tokens: sum(older, (group) => weigh(state, group) - (policy.keep.system_messages ? countSystemTokens(state, group) : 0)),
     expected: Math.ceil(sizes.summary / toSessionRatio(state, input.limits.model)),
     boundary_timestamp: tail[0]?.items[0]?.at ?? last.items.at(-1)?.at ?? 0,
     mode: policy.summary.mode === "cheaper" ? proposal.priced.mode : "transcript",

@@ -102,10 +102,10 @@ export function previewable(state: SessionState, items: readonly ItemMeta[], pol
  * Approximate UTF-16 units of an item's text: `rough` is a quarter of them. If the bytes exceed that by half, the text
  * has multi-byte characters rather than escapes.
  */
-const unitsOf = ({ bytes, rough }: ItemMeta): number => (rough !== undefined && bytes > 6 * (rough + 1) ? 4 * (rough + 1) : bytes);
+const countUnits = ({ bytes, rough }: ItemMeta): number => (rough !== undefined && bytes > 6 * (rough + 1) ? 4 * (rough + 1) : bytes);
 
 function previewTokens({ settings }: SessionState, item: ItemMeta, chars: number): number {
-  const shown = (chars + NOTICE_CHARS) / Math.max(1, unitsOf(item));
+  const shown = (chars + NOTICE_CHARS) / Math.max(1, countUnits(item));
   const way = settings.recall === false ? 0 : WAY_TOKENS;
   return Math.min(item.tokens, idTokens(item) + way + Math.ceil(item.tokens * shown * DENSITY_MARGIN));
 }

@@ -82,7 +82,7 @@ interface Back {
  */
 function restoreGroups({ state, limits, policy, history }: ResetInput): Back {
   const shown = new Set(state.view.items.map((item) => item.position));
-  let room = roomOf(state, limits, policy);
+  let room = computeRoom(state, limits, policy);
   let units = MAX_RESTORED_UNITS;
   const spare = isRecallOffered(state) && state.view.reduced.length === 0 ? recallToolTokens(state) : 0;
   const back: ItemMeta[] = [];
@@ -104,7 +104,7 @@ function restoreGroups({ state, limits, policy, history }: ResetInput): Back {
 }
 
 /** Raw tokens that may come back beside what is shown already. */
-function roomOf(state: SessionState, limits: ModelLimits, policy: Policy): number {
+function computeRoom(state: SessionState, limits: ModelLimits, policy: Policy): number {
   const limit = toRequestLimit(assumeWindow(limits, policy));
   if (limit === null) return Number.POSITIVE_INFINITY;
   const stays = state.view.items.reduce((sum, item) => sum + itemTokens(state, item), fixedTokens(state));

@@ -50,11 +50,11 @@ export function checkSummary({ text: said, finish, form, cap, ratio }: SummaryCa
   if (tokens > raw * MOST_CAPS) return err("too_long");
   if (finish === "length" && tokens < raw * LEAST_OF_CAP) return err("cut_off");
   const whole = finish === "length" ? withoutLastPiece(text) : text;
-  if (form === "structured" && sectionsOf(whole).filter(isSection).length < STRUCTURED_SECTIONS)
+  if (form === "structured" && splitSections(whole).filter(isSection).length < STRUCTURED_SECTIONS)
     return err(finish === "length" ? "cut_off" : "sections_missing");
   const most = raw * CAP_TOLERANCE;
   if (estimateTokens(whole) <= most) return ok({ text: whole, tokens: estimateTokens(whole) });
-  const cut = cutSections(sectionsOf(whole), most);
+  const cut = cutSections(splitSections(whole), most);
   return ok({ text: cut, tokens: estimateTokens(cut) });
 }
 
@@ -67,7 +67,7 @@ function withoutLastPiece(text: string): string {
 const LEAST_KEPT = 0.75;
 
 /** Sections are recognised by their form, because headings are in the conversation's language. A text without a heading is one section. */
-const sectionsOf = (text: string): readonly string[] => text.split(/\n(?=##\s+\S)/);
+const splitSections = (text: string): readonly string[] => text.split(/\n(?=##\s+\S)/);
 const isSection = (section: string): boolean => /^##\s+\S/.test(section);
 
 /** Cuts the ends of the longest sections, by whole lines where they have some. Short sections stay whole. */

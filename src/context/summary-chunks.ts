@@ -47,7 +47,7 @@ export function takeChunk(entries: Iterable<TranscriptEntry>, start: ChunkCursor
     taken.push({ line, meta, tokens });
     used += tokens;
   }
-  return { lines: linesOf(taken), next: null };
+  return { lines: toLines(taken), next: null };
 }
 
 interface Following {
@@ -59,22 +59,22 @@ interface Following {
 /** Ends the part before `following`, which did not fit, or inside it. */
 function endBefore({ meta, beginning, skipped }: Following, taken: readonly Taken[], room: number): TranscriptChunk {
   const groups = wholeGroups(taken, meta);
-  if (groups.length > 0 && weightOf(groups) >= room * LEAST_FILL) return endAfter(groups, taken[groups.length]?.meta ?? meta);
-  const left = room - weightOf(taken);
+  if (groups.length > 0 && sumTokens(groups) >= room * LEAST_FILL) return endAfter(groups, taken[groups.length]?.meta ?? meta);
+  const left = room - sumTokens(taken);
   if (taken.length > 0 && left <= room * (1 - LEAST_FILL)) return endAfter(taken, meta);
   const head = headWithin(beginning, left);
   if (taken.length > 0 && weighText(head) > left) return endAfter(taken, meta);
-  return { lines: [...linesOf(taken), head], next: { position: meta.position, chars: skipped + head.length } };
+  return { lines: [...toLines(taken), head], next: { position: meta.position, chars: skipped + head.length } };
 }
 
 const endAfter = (taken: readonly Taken[], { position }: ItemMeta): TranscriptChunk => ({
-  lines: linesOf(taken),
+  lines: toLines(taken),
   next: { position, chars: 0 },
 });
 
-const linesOf = (taken: readonly Taken[]): readonly string[] => taken.map(({ line }) => line);
+const toLines = (taken: readonly Taken[]): readonly string[] => taken.map(({ line }) => line);
 
-const weightOf = (taken: readonly Taken[]): number => taken.reduce((sum, { tokens }) => sum + tokens, 0);
+const sumTokens = (taken: readonly Taken[]): number => taken.reduce((sum, { tokens }) => sum + tokens, 0);
 
 /** Maximum UTF-16 units of one character. */
 const CHARACTER = 2;

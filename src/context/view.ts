@@ -46,8 +46,8 @@ export function buildView(input: ViewInput): BuiltView {
   const { system, messages: older } = placeOlder(input);
   const entries = withoutSigned(input);
   const inFront = older.length > 0 && input.placement === "system-message" ? countInFront(input) : 0;
-  const front = messagesOf({ ...entries, entries: entries.entries.slice(0, inFront) });
-  const rest = messagesOf({ ...entries, entries: entries.entries.slice(inFront) });
+  const front = buildMessages({ ...entries, entries: entries.entries.slice(0, inFront) });
+  const rest = buildMessages({ ...entries, entries: entries.entries.slice(inFront) });
   const messages = [...front, ...older, ...rest];
   const isWhole = input.summaries.length === 0 && input.dropped === 0;
   return { system, messages: isWhole ? messages : openByUser(messages), older: front.length + older.length };
@@ -92,9 +92,9 @@ function openByUser(messages: readonly ViewMessage[]): readonly ViewMessage[] {
 }
 
 /** The messages of the view, group by group. A group is one user message, or one response with its results. */
-function messagesOf({ entries, reduced, namesRecall }: ViewInput): ViewMessage[] {
+function buildMessages({ entries, reduced, namesRecall }: ViewInput): ViewMessage[] {
   const reducedAt = new Map(reduced.map((entry) => [entry.position, entry]));
-  const partsOf: PartsOf = ({ meta, parts }) => {
+  const showParts: PartsOf = ({ meta, parts }) => {
     const less = reducedAt.get(meta.position);
     if (less?.how === "shortened") return shortenParts(parts, less.chars, namesRecall ? wayBack(meta) : null);
     return less ? parts.map((part) => reducePart(part, { how: less.how, item: meta, namesRecall })) : parts;
@@ -105,8 +105,8 @@ function messagesOf({ entries, reduced, namesRecall }: ViewInput): ViewMessage[]
     for (let entry = entries[end]; entry && !startsGroup(entry.meta, entries[end - 1]?.meta); entry = entries[end]) end++;
     const first = entries[start];
     const role = first ? plainRole(first.meta.kind, end - start) : null;
-    if (first && role) messages.push({ role, parts: partsOf(first) });
-    else addResponse(messages, entries.slice(start, end), partsOf);
+    if (first && role) messages.push({ role, parts: showParts(first) });
+    else addResponse(messages, entries.slice(start, end), showParts);
     start = end;
   }
   return messages;
@@ -151,24 +151,24 @@ export function shortenParts(parts: readonly Part[], chars: number, way: string 
   });
 }
 
-function addResponse(messages: ViewMessage[], group: readonly ViewEntry[], partsOf: PartsOf): void {
+function addResponse(messages: ViewMessage[], group: readonly ViewEntry[], showParts: PartsOf): void {
   const said = group.filter(({ meta }) => meta.kind !== "tool_result");
   // Results whose call is not in their group have nothing to answer. They are left out of the view's copy; the record keeps them.
   if (said.length === 0) return;
   const parts: Part[] = [];
-  for (const entry of said) parts.push(...partsOf(entry));
+  for (const entry of said) parts.push(...showParts(entry));
   messages.push({ role: "assistant", parts });
   for (const { meta } of said) {
     if (!meta.tool) continue;
     const { execution, call_id, name } = meta.tool;
-    const result = resultOf(execution, group);
+    const result = findResult(execution, group);
     const missing: Part = { type: "tool_result", call_id, name, output: NO_RESULT, is_error: true };
-    messages.push({ role: "tool", parts: result ? partsOf(result) : [missing] });
+    messages.push({ role: "tool", parts: result ? showParts(result) : [missing] });
   }
 }
 
 /** The last result of the execution, if there are several. A loop, because every call of a view is looked up here. */
-function resultOf(execution: string, group: readonly ViewEntry[]): ViewEntry | null {
+function findResult(execution: string, group: readonly ViewEntry[]): ViewEntry | null {
   for (let index = group.length - 1; index >= 0; index--) {
     const entry = group[index];
     if (entry?.meta.kind === "tool_result" && entry.meta.tool?.execution === execution) return entry;

@@ -32,13 +32,13 @@ function decideRecord(command: CommandOf<"RecordDraft">, state: SessionState): D
   return ok([...finished(command.call), { type: "CompactionDrafted", compaction, token, overlay, summary }]);
 }
 
-function draftOf(id: CompactionId, { compaction: { draft } }: SessionState): Result<OpenDraft, Rejection> {
+function findDraft(id: CompactionId, { compaction: { draft } }: SessionState): Result<OpenDraft, Rejection> {
   return draft?.id === id ? ok(draft) : err({ code: "not_drafted", compaction: id });
 }
 
 /** Refuses an edit of a version that the editor has not read. */
 function decideEdit({ compaction, edits, summary, by }: CommandOf<"EditDraft">, state: SessionState): Decision {
-  const found = draftOf(compaction, state);
+  const found = findDraft(compaction, state);
   if (!found.ok) return found;
   if (found.value.edits !== edits) return err({ code: "draft_edited", edits: found.value.edits });
   return ok([{ type: "DraftEdited", compaction, summary, by }]);
@@ -49,7 +49,7 @@ function decideEdit({ compaction, edits, summary, by }: CommandOf<"EditDraft">, 
  * on the epoch that ends here.
  */
 function decideCommit({ compaction, edits, change }: CommandOf<"CommitDraft">, state: SessionState): Decision {
-  const found = draftOf(compaction, state);
+  const found = findDraft(compaction, state);
   if (!found.ok) return found;
   const draft = found.value;
   if (state.turn) return err({ code: "turn_running", turn: state.turn.id });

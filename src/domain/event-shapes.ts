@@ -125,11 +125,11 @@ export const isEventType = (type: string): type is EventType => knownEventTypes.
 
 /** The first field that is missing or of another kind. Null when the event matches its type, as far as this check looks. */
 export function findMalformedField(type: EventType, data: Readonly<Record<string, unknown>>): string | null {
-  for (const field of fields.get(type) ?? []) if (!isOf(field, data[field.name])) return field.name;
+  for (const field of fields.get(type) ?? []) if (!isField(field, data[field.name])) return field.name;
   return null;
 }
 
-function isOf({ base, nullable, optional }: Field, value: unknown): boolean {
+function isField({ base, nullable, optional }: Field, value: unknown): boolean {
   if (value === undefined) return optional;
   if (value === null) return nullable;
   return base === "array" ? Array.isArray(value) : typeof value === base && !Array.isArray(value);

@@ -17,7 +17,7 @@ const CURRENT_VERSION: Partial<Record<EventType, number>> = {
   EpochChanged: 3,
 };
 
-export const versionOf = (type: EventType): number => CURRENT_VERSION[type] ?? 1;
+export const findEventVersion = (type: EventType): number => CURRENT_VERSION[type] ?? 1;
 
 export interface StoredRow {
   readonly seq: number;
@@ -42,7 +42,7 @@ export class MalformedEventError extends Error {
 export function parseStoredEvent(row: StoredRow): StoredEvent {
   const { seq, at, type, version } = row;
   if (!isEventType(type)) throw new UnknownEventError(`event ${seq} has unknown type ${type}`);
-  const current = versionOf(type);
+  const current = findEventVersion(type);
   if (version > current) throw new UnknownEventError(`event ${seq} ${type} has version ${version}`);
   let data = parseData(row);
   for (let from = version; from < current; from++) {
@@ -72,5 +72,5 @@ const toEvent = (checked: object): StoredEvent => checked as StoredEvent;
 
 export function toStoredRow(event: Event, seq: number, at: number): StoredRow {
   const { type, ...data } = event;
-  return { seq, at, type, version: versionOf(type), data: JSON.stringify(data) };
+  return { seq, at, type, version: findEventVersion(type), data: JSON.stringify(data) };
 }

@@ -94,7 +94,7 @@ function finishCall(state: SessionState, event: EventOf<"ModelCallFinished">): S
       reported: usage.input,
       ...(event.ratio !== undefined && { start: event.ratio }),
     }),
-    anchor: ours ? anchorOf(state, event, usage) : state.anchor,
+    anchor: ours ? buildAnchor(state, event, usage) : state.anchor,
   };
 }
 
@@ -119,7 +119,7 @@ function countSuspect(
   const times = agrees ? doubted.times + 1 : 1;
   const believed = times >= BELIEVED_AFTER && epoch === state.view.epoch;
   return {
-    anchor: believed ? anchorOf(state, event, usage) : anchor,
+    anchor: believed ? buildAnchor(state, event, usage) : anchor,
     doubted: { model, epoch, tokens: usage.input + usage.output, times },
   };
 }
@@ -143,7 +143,7 @@ function withSpent(state: SessionState, event: EventOf<"ModelCallFinished">): Se
   return { ...state, compaction: { ...state.compaction, requested: { ...requested, spent: addToSpend(requested.spent, event) } } };
 }
 
-function anchorOf(state: SessionState, event: EventOf<"ModelCallFinished">, usage: CallUsage): UsageAnchor {
+function buildAnchor(state: SessionState, event: EventOf<"ModelCallFinished">, usage: CallUsage): UsageAnchor {
   return {
     epoch: event.epoch,
     holds_in: event.epoch,

@@ -33,7 +33,7 @@ export function statusOfResult(is_error: boolean, failure: ToolFailure | null): 
 }
 
 /** Whether the execution succeeded. Null when it is not over, or its outcome is unknown. */
-export function successOf(status: ExecutionStatus): boolean | null {
+export function toSuccess(status: ExecutionStatus): boolean | null {
   if (status === "succeeded") return true;
   return status === "failed" || status === "denied" ? false : null;
 }

@@ -16,7 +16,7 @@ import type { Evaluation } from "./evaluation";
 import { FullHistoryBaseline } from "./full-history-baseline";
 import { LogRecord } from "./log-record";
 import { LogRun } from "./log-run";
-import { identifiersOf, Mentions } from "./mentions";
+import { findIdentifiers, Mentions } from "./mentions";
 import { RecordedRun } from "./recorded-run";
 import type { RecordedSummaries } from "./recorded-summaries";
 
@@ -69,7 +69,7 @@ export class LogEvaluation {
     this.#begin(event);
     const runs = this.#runs;
     if (!runs) return this.#recorded.take(event, false);
-    const items = listEventItems(event).map((meta) => ({ meta, parts: partsOf(texts.get(meta.id)) }));
+    const items = listEventItems(event).map((meta) => ({ meta, parts: parseParts(texts.get(meta.id)) }));
     for (const { meta, parts } of items) this.#enter(event, meta, parts);
     this.#everything.take(event, this.#recorded.state, toSessionRatio(this.#recorded.state, this.#input.limits.model));
     runs.current.take(event);
@@ -87,12 +87,19 @@ export class LogEvaluation {
     const [first] = listEventItems(event);
     if (!first || first.kind === "tool_result" || state.turn || messages - state.messages > last) return;
     this.#leftOut = state.messages;
-    const shared = { limits, summaries, prices: this.#prices, state: openingOf(state), record: this.#record, mentions: this.#mentions };
+    const shared = {
+      limits,
+      summaries,
+      prices: this.#prices,
+      state: toOpeningState(state),
+      record: this.#record,
+      mentions: this.#mentions,
+    };
     this.#runs = { current: new LogRun({ ...current, ...shared }), proposed: new LogRun({ ...proposed, ...shared }) };
   }
 
   #enter(event: StoredEvent, meta: ItemMeta, parts: readonly Part[]): void {
-    const words = identifiersOf(parts);
+    const words = findIdentifiers(parts);
     // Only what was said in a turn counts as coming back to an identifier: imported messages were not answered here, and a
     // tool's result needs no memory.
     const isSaid = event.type === "TurnStarted" || event.type === "AssistantReplied" || event.type === "ToolCalled";
@@ -138,7 +145,7 @@ export class LogEvaluation {
 }
 
 /** The state in which the evaluated part begins: the session's settings, pins and learned ratios, with nothing in its view. */
-const openingOf = (state: SessionState): SessionState => ({
+const toOpeningState = (state: SessionState): SessionState => ({
   ...initialState,
   lifecycle: state.lifecycle,
   tenant: state.tenant,
@@ -152,4 +159,4 @@ const openingOf = (state: SessionState): SessionState => ({
 });
 
 /** Empty when the content no longer exists. */
-const partsOf = (text: string | undefined): readonly Part[] => (text === undefined ? [] : (JSON.parse(text) as Part[]));
+const parseParts = (text: string | undefined): readonly Part[] => (text === undefined ? [] : (JSON.parse(text) as Part[]));

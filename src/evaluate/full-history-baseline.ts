@@ -5,8 +5,8 @@ import { cutOffReply } from "../domain/evolve-turn";
 import { listEventItems } from "../domain/items-of";
 import { fixedTokens, isRecallOffered, recallToolTokens, type SessionState } from "../domain/state";
 import { CallSums } from "./call-sums";
-import { type CallEvent, countOf, isAnswered } from "./log-call";
-import { cachedOf } from "./prompt-cache";
+import { type CallEvent, countCallTokens, isAnswered } from "./log-call";
+import { roundToCached } from "./prompt-cache";
 
 export class FullHistoryBaseline {
   readonly #sums: CallSums;
@@ -31,12 +31,12 @@ export class FullHistoryBaseline {
   }
 
   #call(event: CallEvent, state: SessionState, fallback: number): void {
-    const { perToken, estimate, output } = countOf(event);
+    const { perToken, estimate, output } = countCallTokens(event);
     const scale = perToken ?? fallback;
     const raw = this.#said + fixedTokens(state) - (isRecallOffered(state) ? recallToolTokens(state) : 0);
     const input = Math.round(raw * scale);
     const isWarm = event.at - event.ms - this.#readAt < CACHE_TTL_MS;
-    const cached = isWarm ? Math.min(input, cachedOf(Math.floor(this.#before * scale))) : 0;
+    const cached = isWarm ? Math.min(input, roundToCached(Math.floor(this.#before * scale))) : 0;
     this.#readAt = event.at;
     this.#before = raw;
     this.#sums.called({ input, cached, output }, perToken === null ? 0 : Math.max(0, 1 - Math.abs(raw - estimate) / raw));

@@ -16,7 +16,7 @@ export interface Counted {
   readonly output: number;
 }
 
-export function countOf({ usage, estimate }: CallEvent): Counted {
+export function countCallTokens({ usage, estimate }: CallEvent): Counted {
   if (!usage || estimate <= 0 || !isCount(usage, estimate))
     return { perToken: null, estimate, output: usage ? toGeneratedTokens(usage) : 0 };
   return { perToken: usage.input / estimate, estimate, output: toGeneratedTokens(usage) };

@@ -15,7 +15,7 @@ import type { SessionState } from "../domain/state";
 import { CallSums } from "./call-sums";
 import type { PolicyRun } from "./evaluation";
 import { onOwnLine } from "./log-branches";
-import { type CallEvent, countOf, isAnswered } from "./log-call";
+import { type CallEvent, countCallTokens, isAnswered } from "./log-call";
 import type { LogRecord } from "./log-record";
 import { LogSession } from "./log-session";
 import { verbatimShare } from "./measures";
@@ -26,7 +26,7 @@ import { RoomMaker } from "./room-maker";
 import { runPlan } from "./run-plan";
 import { ViewChanges } from "./view-changes";
 
-/** How much of the newest history is checked for verbatim text, in the provider's tokens (docs/policy.md). */
+/** How much of the newest history is checked for verbatim text, in the provider's tokens (docs/policy-figures.md). */
 const LAST_TOKENS = 8_000;
 /** Maximum number of examples of identifiers that were needed and not shown. */
 const MAX_EXAMPLES = 50;
@@ -130,7 +130,7 @@ export class LogRun {
     if (!this.#room.prepare()) this.#refused += 1;
     const { state } = session;
     const raw = rawViewTokens(state);
-    const { perToken, estimate, output } = countOf(event);
+    const { perToken, estimate, output } = countCallTokens(event);
     const scale = perToken ?? session.perToken;
     const request = session.request();
     const input = Math.round(raw * scale);

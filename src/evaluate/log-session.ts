@@ -91,12 +91,12 @@ export class LogSession implements ReplayedSession {
   }
 
   recordedLength(range: CoveredRange): number | null {
-    const raw = this.#summaries.lengthOf(range);
+    const raw = this.#summaries.findLength(range);
     return raw === null ? null : Math.round(raw * this.perToken);
   }
 
   keepSummary(_overlay: OverlayId, { tokens, range }: KeptSummary): SummaryText {
-    const raw = this.#summaries.lengthOf(range) ?? Math.max(1, Math.round(tokens / this.perToken));
+    const raw = this.#summaries.findLength(range) ?? Math.max(1, Math.round(tokens / this.perToken));
     return { text: "", tokens: raw };
   }
 

@@ -57,7 +57,7 @@ interface Recalled {
   readonly missed: readonly Missed[];
 }
 
-export const identifiersOf = (parts: readonly Part[]): ReadonlySet<string> => identifiersIn(messageText(parts));
+export const findIdentifiers = (parts: readonly Part[]): ReadonlySet<string> => identifiersIn(messageText(parts));
 
 /** A binary search, because items are in order of position. */
 export function isShown({ items }: Pick<View, "items">, position: number): boolean {

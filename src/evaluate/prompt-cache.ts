@@ -13,7 +13,7 @@ interface Compare<B extends Block> {
 }
 
 /**
- * The rule of providers that cache by themselves (docs/policy.md): nothing below the first number, then in steps of the
+ * The rule of providers that cache by themselves (docs/policy-figures.md): nothing below the first number, then in steps of the
  * second.
  */
 const LEAST_TOKENS = 1_024;
@@ -22,7 +22,7 @@ const STEP_TOKENS = 128;
 type Node<B> = Map<B, Node<B>>;
 
 /** Tokens that are read from the cache when `shared` tokens match. */
-export const cachedOf = (shared: number): number => inSteps(shared, STEP_TOKENS);
+export const roundToCached = (shared: number): number => inSteps(shared, STEP_TOKENS);
 
 const inSteps = (shared: number, step: number): number => (shared < LEAST_TOKENS ? 0 : shared - (shared % step));
 

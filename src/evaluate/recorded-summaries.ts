@@ -2,7 +2,7 @@
 import type { CompactionView } from "../app/control-views";
 import type { CoveredRange } from "../domain/compaction-events";
 
-const keyOf = ({ from, to }: CoveredRange): string => `${from}-${to}`;
+const toKey = ({ from, to }: CoveredRange): string => `${from}-${to}`;
 
 export class RecordedSummaries {
   readonly #lengths = new Map<string, number>();
@@ -13,7 +13,7 @@ export class RecordedSummaries {
   learn({ ops, receipt }: Pick<CompactionView, "ops" | "receipt">): void {
     for (const op of ops) {
       if (op.op !== "summarize" || op.mode === null) continue;
-      this.#lengths.set(keyOf(op), op.tokens);
+      this.#lengths.set(toKey(op), op.tokens);
       // The receipt does not say what already summarised content weighed.
       if (!receipt || op.generation > 0 || op.replaces.length > 0) continue;
       this.#written += op.tokens;
@@ -22,8 +22,8 @@ export class RecordedSummaries {
   }
 
   /** Raw tokens of the summary over exactly this range; null when there was none. */
-  lengthOf(range: CoveredRange): number | null {
-    return this.#lengths.get(keyOf(range)) ?? null;
+  findLength(range: CoveredRange): number | null {
+    return this.#lengths.get(toKey(range)) ?? null;
   }
 
   /** Tokens of all summaries divided by those of their sources; null when none was made. */

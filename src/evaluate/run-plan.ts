@@ -6,7 +6,7 @@ import { besideSummary, changeBy, commit, lease, toLeasedPlan, toReplayChangeInp
 import { type PlanResult, WITHOUT_MODEL } from "./plan-result";
 import type { Summariser } from "./summariser";
 import { SummaryAttempts } from "./summary-attempts";
-import { partsOf, type SummaryPorts, summarySource, transcriptCost } from "./summary-cost";
+import { type SummaryPorts, splitSource, summarySource, transcriptCost } from "./summary-cost";
 
 interface PlanRunPorts extends SummaryPorts {
   /** Null when every summary has its expected length and none fails. */
@@ -53,5 +53,5 @@ function summariseIdeally(rung: SummarizeRung, work: Work): PlanResult {
   const overlay = session.newId("ovl");
   const summary = session.keepSummary(overlay, { tokens: source.expected, range: rung.range });
   commit(changeBy({ overlay, summary, spent, attempts: 1 }, leased, work), leased, work);
-  return { spent, calls: isTranscript ? partsOf(source).length : 1, failures: 0, change: "summary" };
+  return { spent, calls: isTranscript ? splitSource(source).length : 1, failures: 0, change: "summary" };
 }

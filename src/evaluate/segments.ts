@@ -88,4 +88,4 @@ function partSegment(part: Part): string {
 
 export const messageText = (parts: readonly Part[]): string => parts.map(partSegment).join("\n");
 
-export const tokensOf = (segments: readonly Segment[]): number => segments.reduce((sum, { tokens }) => sum + tokens, 0);
+export const sumTokens = (segments: readonly Segment[]): number => segments.reduce((sum, { tokens }) => sum + tokens, 0);

@@ -20,7 +20,7 @@ import { NO_TOKENS, plus, type TokenCounts } from "./costs";
 import { changeBy, commit, type Lease, lease, toReplayChangeInput, toWaitingTurn, type Work } from "./leased";
 import type { PlanResult } from "./plan-result";
 import type { Summariser } from "./summariser";
-import { partInput, partsOf, type SummarySource, summarySource } from "./summary-cost";
+import { partInput, type SummarySource, splitSource, summarySource } from "./summary-cost";
 
 /** The progress of a source that is read in parts. */
 interface ChunkedRead {
@@ -87,7 +87,7 @@ export class SummaryAttempts {
   #write({ rung }: Lease): Call["judged"] {
     const source = summarySource(rung, this.#work.ports);
     if (rung.mode === "same_prefix") return this.#call(rung, source, this.#work.ports.readPrefix(rung.range.to));
-    const parts = partsOf(source);
+    const parts = splitSource(source);
     for (;;) {
       const { done, before } = this.#fold ?? { done: 0, before: source.chain };
       const part = this.#call(rung, source, { input: partInput(parts[done] ?? 0, before), cached: 0 });

@@ -25,7 +25,7 @@ export interface SummarySource {
   readonly messages: readonly number[];
   /** Tokens of the summaries that are folded with it. */
   readonly chain: number;
-  /** Tokens of its summary, by the share in docs/policy.md. */
+  /** Tokens of its summary, by the share in docs/policy-figures.md. */
   readonly expected: number;
   /** Maximum tokens of messages in one call. */
   readonly room: number;
@@ -66,7 +66,7 @@ function reread({ range, reread: most }: SummarizeRung, session: ReplayedSession
 const REREAD_PAGE = 64;
 
 /** Tokens of each part in which a source is read that exceeds the summariser's window. */
-export function partsOf({ messages, room }: Pick<SummarySource, "messages" | "room">): readonly number[] {
+export function splitSource({ messages, room }: Pick<SummarySource, "messages" | "room">): readonly number[] {
   const parts: number[] = [];
   let part = 0;
   for (const tokens of messages) {
@@ -85,7 +85,7 @@ export const partInput = (part: number, before: number): number => INSTRUCTION_T
 /** Tokens of all parts when none fails. */
 export function transcriptCost(source: SummarySource): TokenCounts {
   const { chain, expected } = source;
-  return partsOf(source).reduce(
+  return splitSource(source).reduce(
     (spent, part, index) => plus(spent, { input: partInput(part, index === 0 ? chain : expected), cached: 0, output: expected }),
     NO_TOKENS,
   );

@@ -41,20 +41,20 @@ export class ViewChanges {
   figures(record: LogRecord, { view, branch }: Pick<SessionState, "view" | "branch">) {
     const { epochs, compactions } = this;
     const changes = this.#changes;
-    return { compactions, epochs, changes, changes_truncated: epochs > changes.length, record: sharesOf(record, view, branch.elsewhere) };
+    return { compactions, epochs, changes, changes_truncated: epochs > changes.length, record: sumShares(record, view, branch.elsewhere) };
   }
 }
 
-function sharesOf({ items }: LogRecord, view: View, elsewhere: readonly CoveredRange[]): RecordShares {
+function sumShares({ items }: LogRecord, view: View, elsewhere: readonly CoveredRange[]): RecordShares {
   const verbatim = new Set(view.items.map(({ position }) => position));
   const less = new Set(view.reduced.map(({ position }) => position));
   const sums = { verbatim: 0, reduced: 0, summarized: 0, dropped: 0, withdrawn: 0 };
-  const stateOf = (position: number): keyof RecordShares => {
+  const findShare = (position: number): keyof RecordShares => {
     if (verbatim.has(position)) return less.has(position) ? "reduced" : "verbatim";
     const covering = overlayAt(view, position);
     if (!covering || isAmong(elsewhere, position)) return "withdrawn";
     return covering.kind === "summary" ? "summarized" : "dropped";
   };
-  for (const { meta, tokens } of items) sums[stateOf(meta.position)] += tokens;
+  for (const { meta, tokens } of items) sums[findShare(meta.position)] += tokens;
   return sums;
 }

@@ -10,7 +10,7 @@ import { sendProblem } from "./problem";
 const ADMIN_PATH = "/v1/admin/";
 const BEARER = /^Bearer +([\x21-\x7e]{1,512})$/i;
 
-function bearerOf(c: Context<HttpEnv>): string | null {
+function readBearer(c: Context<HttpEnv>): string | null {
   return BEARER.exec(c.req.header("authorization") ?? "")?.[1] ?? null;
 }
 
@@ -25,7 +25,7 @@ async function findValid(key: string | null, { authenticate: findPrincipal, now 
 export function authenticate(deps: HttpDeps): MiddlewareHandler<HttpEnv> {
   return async (c, next) => {
     if (c.req.path.startsWith(ADMIN_PATH)) return await next();
-    const principal = await findValid(bearerOf(c), deps);
+    const principal = await findValid(readBearer(c), deps);
     if (!principal) return sendProblem(c, { code: "unauthorized" });
     c.set("principal", principal);
     await next();
@@ -38,7 +38,7 @@ const changesTenant = ({ method, path }: Context<HttpEnv>["req"]): boolean => me
 
 /** Returns a check whether the key of this request is still valid, for answers that outlive the request. */
 export function keyCheck(c: Context<HttpEnv>, deps: HttpDeps): () => Promise<boolean> {
-  const key = bearerOf(c);
+  const key = readBearer(c);
   return async () => (await findValid(key, deps)) !== null;
 }
 
@@ -53,7 +53,7 @@ export function requireScope(scope: Scope | null): MiddlewareHandler<HttpEnv> {
 }
 
 /** The caller's principal. `requireScope` makes sure that there is one, so its absence is a defect. */
-export function principalOf(c: Context<HttpEnv>): Principal {
+export function readPrincipal(c: Context<HttpEnv>): Principal {
   const principal = c.get("principal");
   if (!principal) throw new Error("A route that requires a principal was reached without one");
   return principal;
@@ -71,7 +71,7 @@ async function isSame(given: string, expected: string): Promise<boolean> {
 /** Requires the deployment's own key. If none is configured, every request is refused. */
 export function requireAdmin({ config }: HttpDeps): MiddlewareHandler<HttpEnv> {
   return async (c, next) => {
-    const given = bearerOf(c);
+    const given = readBearer(c);
     const isAdmin = given !== null && config.adminKey !== null && (await isSame(given, config.adminKey));
     return isAdmin ? await next() : sendProblem(c, { code: "unauthorized" });
   };

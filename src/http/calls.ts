@@ -10,7 +10,7 @@ interface Marks {
   readonly overloaded: boolean;
 }
 
-export function marksOf(error: unknown): Marks {
+export function readMarks(error: unknown): Marks {
   if (typeof error !== "object" || error === null) return { retryable: false, overloaded: false };
   return {
     retryable: "retryable" in error && error.retryable === true,
@@ -26,7 +26,7 @@ export async function callWithRetry<Api, T>(connect: () => Api, work: (api: Api)
   try {
     return await work(connect());
   } catch (error) {
-    const { retryable, overloaded } = marksOf(error);
+    const { retryable, overloaded } = readMarks(error);
     if (!retryable || overloaded) throw error;
     return await work(connect());
   }

@@ -10,7 +10,7 @@ import type { HttpEnv } from "./deps";
 
 const KEPT = "The same key and body again: the first outcome. Another body: 422. Kept for 24 hours.";
 
-const headersOf = (description: string) =>
+const buildHeaders = (description: string) =>
   z.object({
     "Idempotency-Key": z
       .string()
@@ -19,10 +19,10 @@ const headersOf = (description: string) =>
       .openapi({ description }),
   });
 
-export const idempotencyHeaders = headersOf(KEPT);
+export const idempotencyHeaders = buildHeaders(KEPT);
 
 /** The tenant's id is derived from the key (docs/decisions/0007), so a key can make only one tenant. */
-export const newTenantHeaders = headersOf(`${KEPT} After that the key is spent: 409 tenant_exists.`);
+export const newTenantHeaders = buildHeaders(`${KEPT} After that the key is spent: 409 tenant_exists.`);
 
 /** The key, with the digest of method, path and body as received. Null without a key. */
 export async function readIdempotency(c: Context<HttpEnv>, key: string | undefined): Promise<Idempotency | null> {

@@ -40,7 +40,7 @@ function isTooDeep(json: string): boolean {
   return false;
 }
 
-function pathOf(place: Place): string {
+function formatPath(place: Place): string {
   const keys: string[] = [];
   for (let at: Place = place; at.parent; at = at.parent) keys.unshift(at.key);
   return keys.join(".") || "body";
@@ -48,9 +48,9 @@ function pathOf(place: Place): string {
 
 function surrogateAt(place: Place): FieldError | null {
   // The name itself cannot be quoted: the answer would not be well-formed Unicode either.
-  if (!place.key.isWellFormed()) return { field: pathOf(place.parent ?? place), detail: "has a name with a lone surrogate" };
+  if (!place.key.isWellFormed()) return { field: formatPath(place.parent ?? place), detail: "has a name with a lone surrogate" };
   const isText = typeof place.value === "string";
-  return isText && !String(place.value).isWellFormed() ? { field: pathOf(place), detail: "contains a lone surrogate" } : null;
+  return isText && !String(place.value).isWellFormed() ? { field: formatPath(place), detail: "contains a lone surrogate" } : null;
 }
 
 function findSurrogate(root: unknown): FieldError | null {

@@ -16,9 +16,9 @@ function parseRange(text: string): Weighted {
 /** True when the client names server-sent events and does not prefer JSON. */
 export function acceptsEventStream(accept: string | undefined): boolean {
   const ranges = (accept ?? "").split(",").map(parseRange);
-  const weightOf = (name: string): number => ranges.find((range) => range.name === name)?.weight ?? 0;
-  const stream = weightOf("text/event-stream");
-  return stream > 0 && stream >= weightOf("application/json");
+  const findWeight = (name: string): number => ranges.find((range) => range.name === name)?.weight ?? 0;
+  const stream = findWeight("text/event-stream");
+  return stream > 0 && stream >= findWeight("application/json");
 }
 
 /** True for `Prefer: respond-async`: an acknowledgement is enough. */

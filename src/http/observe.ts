@@ -3,7 +3,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { routePath } from "hono/route";
 import { parseId } from "../domain/ids";
-import { marksOf } from "./calls";
+import { readMarks } from "./calls";
 import type { HttpDeps, HttpEnv } from "./deps";
 import { type RequestError, sendProblem } from "./problem";
 
@@ -30,7 +30,7 @@ export function observe({ log, now }: HttpDeps): MiddlewareHandler<HttpEnv> {
       status: c.res.status,
       ms: now() - start,
       ...(key && { key }),
-      ...namesOf(c, c.res.headers.get("location")),
+      ...readNames(c, c.res.headers.get("location")),
     });
   };
 }
@@ -41,7 +41,7 @@ const SESSION_PATH = /\/sessions\/(ses_[0-9A-Z]{26})(?:\/|$)/;
  * The ids of the request's tenant and session. The session's id is also taken from the `location` of the answer that created
  * it.
  */
-function namesOf(c: Context<HttpEnv>, location: string | null = null): Readonly<Record<string, string>> {
+function readNames(c: Context<HttpEnv>, location: string | null = null): Readonly<Record<string, string>> {
   const { tenant } = c.get("principal") ?? {};
   const [, id] = SESSION_PATH.exec(c.req.path) ?? SESSION_PATH.exec(location ?? "") ?? [];
   const session = id === undefined ? null : parseId("ses", id);
@@ -49,7 +49,7 @@ function namesOf(c: Context<HttpEnv>, location: string | null = null): Readonly<
 }
 
 /** The stack frames without the error's message, which may quote content. */
-function framesOf(error: Error): string[] {
+function readStackFrames(error: Error): string[] {
   const lines = (error.stack ?? "").split("\n").map((line) => line.trim());
   return lines.filter((line) => line.startsWith("at ")).slice(0, FRAMES);
 }
@@ -59,7 +59,7 @@ function toRequestError(error: Error): RequestError {
     if (error.status === 415) return { code: "unsupported_media_type" };
     if (error.status === 400) return { code: "invalid_request", errors: [{ field: "body", detail: "not JSON" }] };
   }
-  const { overloaded, retryable } = marksOf(error);
+  const { overloaded, retryable } = readMarks(error);
   if (overloaded) return { code: "overloaded" };
   return { code: retryable ? "unavailable" : "internal" };
 }
@@ -68,7 +68,13 @@ function toRequestError(error: Error): RequestError {
 export function answerThrown(deps: HttpDeps): (error: Error, c: Context<HttpEnv>) => Response {
   return (error, c) => {
     const answer = toRequestError(error);
-    const fields = { request_id: c.get("requestId"), route: routePath(c, -1), name: error.name, frames: framesOf(error), ...namesOf(c) };
+    const fields = {
+      request_id: c.get("requestId"),
+      route: routePath(c, -1),
+      name: error.name,
+      frames: readStackFrames(error),
+      ...readNames(c),
+    };
     if (answer.code === "internal") deps.log.error("http.defect", fields);
     else if (answer.code === "overloaded" || answer.code === "unavailable")
       deps.log.warn("http.unavailable", { ...fields, code: answer.code });

@@ -245,13 +245,13 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
   },
 };
 
-function answerOf<C extends keyof ErrorOf>(code: C, error: ErrorOf[C]): RouteAnswer {
+function toRouteAnswer<C extends keyof ErrorOf>(code: C, error: ErrorOf[C]): RouteAnswer {
   return answers[code](error);
 }
 
 /** Sends a refusal. `type` is `urn:longhand:problem:<code>`; `request_id` is the id in the logs. */
 export function sendProblem(c: Context<HttpEnv>, error: HttpError): Response {
-  const { status, title, detail, errors, extra, headers } = answerOf(error.code, error);
+  const { status, title, detail, errors, extra, headers } = toRouteAnswer(error.code, error);
   const document = {
     type: `urn:longhand:problem:${error.code}`,
     title,

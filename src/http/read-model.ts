@@ -1,7 +1,7 @@
 /** Calls that need D1. When it is out of reach, lists and rebuilds fail, and nothing else does (docs/design.md §1.1). */
 import type { Context } from "hono";
 import { err, ok, type Result } from "../lib/result";
-import { marksOf } from "./calls";
+import { readMarks } from "./calls";
 import type { HttpDeps, HttpEnv } from "./deps";
 import type { RequestError } from "./problem";
 
@@ -10,7 +10,7 @@ export async function reachReadModel<T>(c: Context<HttpEnv>, { log }: HttpDeps, 
   try {
     return ok(await work());
   } catch (error) {
-    const { retryable, overloaded } = marksOf(error);
+    const { retryable, overloaded } = readMarks(error);
     if (retryable || overloaded) throw error;
     const name = error instanceof Error ? error.name : typeof error;
     log.error("http.read_model_unavailable", { request_id: c.get("requestId"), name });

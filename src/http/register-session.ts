@@ -2,7 +2,7 @@
 import type { Context } from "hono";
 import { eraseSession } from "../app/erase-session";
 import type { SessionId } from "../domain/ids";
-import { principalOf } from "./auth";
+import { readPrincipal } from "./auth";
 import { callWithRetry } from "./calls";
 import type { HttpDeps, HttpEnv } from "./deps";
 import { readIdempotency } from "./idempotency";
@@ -16,14 +16,14 @@ import { sessionClient } from "./session-calls";
 export async function registerSession(deps: HttpDeps, c: Context<HttpEnv>, key: string | undefined) {
   const input = { session: deps.newId("ses"), idempotency: await readIdempotency(c, key) };
   const registered = await callWithRetry(
-    () => deps.tenants(principalOf(c).tenant),
+    () => deps.tenants(readPrincipal(c).tenant),
     (api) => api.registerSession(input),
   );
   return { registered, isKeyed: input.idempotency !== null };
 }
 
 export function eraseFor(deps: HttpDeps, c: Context<HttpEnv>, session: SessionId) {
-  const { tenant } = principalOf(c);
+  const { tenant } = readPrincipal(c);
   const connect = () => deps.tenants(tenant);
   return eraseSession(session, {
     tenant: {

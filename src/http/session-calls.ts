@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import type { WholeSessionApi } from "../app/control-api";
 import type { Caller } from "../app/session-api";
 import type { SessionId } from "../domain/ids";
-import { principalOf } from "./auth";
+import { readPrincipal } from "./auth";
 import { callWithRetry } from "./calls";
 import type { HttpDeps, HttpEnv } from "./deps";
 
@@ -14,7 +14,7 @@ export interface SessionCalls {
 }
 
 export function sessionClient(deps: HttpDeps, c: Context<HttpEnv>, session: SessionId): SessionCalls {
-  const caller = { tenant: principalOf(c).tenant, session };
+  const caller = { tenant: readPrincipal(c).tenant, session };
   const connect = () => deps.sessions(caller.tenant, caller.session);
   return {
     repeatable: (work) => callWithRetry(connect, (api) => work(api, caller)),

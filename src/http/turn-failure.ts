@@ -76,9 +76,9 @@ interface FailureAnswer {
 }
 
 /** The provider's wait where it named one, else 5 seconds. */
-const secondsOf = ({ retry_after_ms }: TurnFailure): number => (retry_after_ms === undefined ? 5 : Math.ceil(retry_after_ms / 1_000));
+const toSeconds = ({ retry_after_ms }: TurnFailure): number => (retry_after_ms === undefined ? 5 : Math.ceil(retry_after_ms / 1_000));
 
-function detailOf({ kind, status, fit, bytes }: TurnFailure): string {
+function toDetail({ kind, status, fit, bytes }: TurnFailure): string {
   if (bytes) return notSent(bytes);
   if (fit?.bytes) return tooLarge(fit.bytes);
   return kind === "auth" && status === null ? NO_KEY : details[kind];
@@ -88,5 +88,5 @@ export function describeFailure(failure: TurnFailure): FailureAnswer {
   const status = statuses[failure.kind];
   const isLarge = failure.bytes !== undefined || failure.fit?.bytes !== undefined;
   const remedy = isLarge ? SMALLER : (remedies[failure.kind] ?? "the turn can be retried");
-  return { status, detail: detailOf(failure), remedy, retryAfter: status === 503 ? secondsOf(failure) : null };
+  return { status, detail: toDetail(failure), remedy, retryAfter: status === 503 ? toSeconds(failure) : null };
 }

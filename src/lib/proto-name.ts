@@ -16,14 +16,14 @@ export function protoPath(json: string): readonly string[] | null {
     if (typeof place.value !== "object" || place.value === null) continue;
     for (const [key, value] of Object.entries(place.value)) {
       const inner = { value, key, within: place };
-      if (key === "__proto__") return pathOf(inner);
+      if (key === "__proto__") return toPath(inner);
       open.push(inner);
     }
   }
   return null;
 }
 
-function pathOf(place: Place): readonly string[] {
+function toPath(place: Place): readonly string[] {
   const path: string[] = [];
   for (let at = place; at.within; at = at.within) path.unshift(at.key);
   return path;

@@ -22,7 +22,7 @@ export interface BlockRules {
 
 type Metadata = Record<string, object>;
 
-export function ownMetadataOf(all: SharedV4ProviderMetadata | undefined, key: string | null): Metadata | null {
+export function pickOwnMetadata(all: SharedV4ProviderMetadata | undefined, key: string | null): Metadata | null {
   const own = key === null ? null : asObject(all?.[key]);
   return own && key !== null ? { [key]: own } : null;
 }
@@ -44,7 +44,7 @@ export class BlockAssembly {
     const delta = part.type === "text-delta" || part.type === "reasoning-delta" ? part.delta : "";
     const isEnd = part.type === "text-end" || part.type === "reasoning-end";
     const text = (delta === "" ? "" : this.#text.add(delta)) + (isEnd ? this.#text.end() : "");
-    const metadata = this.#rules.isWhole(part) ? this.#fresh(ownMetadataOf(part.providerMetadata, this.#rules.key)) : null;
+    const metadata = this.#rules.isWhole(part) ? this.#fresh(pickOwnMetadata(part.providerMetadata, this.#rules.key)) : null;
     if (text === "" && !metadata) return before;
     return [...before, { type, text, block: part.id, ...(metadata ? { provider_metadata: metadata } : {}) }];
   }

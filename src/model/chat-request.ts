@@ -64,7 +64,7 @@ export async function buildChatRequest(request: ModelRequest): Promise<BuiltRequ
 
 async function captureRequest(model: SdkModel, request: ModelRequest): Promise<BuiltRequest> {
   try {
-    await model.doStream({ ...toCompatibleCall(request), ...optionsOf(request) });
+    await model.doStream({ ...toCompatibleCall(request), ...buildOptions(request) });
   } catch (error) {
     if (error instanceof RequestBuilt) return error.request;
     throw error;
@@ -73,7 +73,7 @@ async function captureRequest(model: SdkModel, request: ModelRequest): Promise<B
 }
 
 /** Options that only OpenAI itself is known to accept. Other endpoints may refuse a name that they do not know. */
-function optionsOf({ model, reasoning, cacheKey }: ModelRequest): { providerOptions?: Record<string, Record<string, string>> } {
+function buildOptions({ model, reasoning, cacheKey }: ModelRequest): { providerOptions?: Record<string, Record<string, string>> } {
   if (model.provider !== "openai-chat") return {};
   const effort = reasoning === "off" && model.capabilities?.reasoning !== false ? leastEffort(model.upstream_id) : null;
   const options = {

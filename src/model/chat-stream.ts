@@ -9,7 +9,7 @@ import type { CallUsage } from "../domain/model-call";
 import { CUT_OFF, toEventFailure } from "./call-failure";
 import { classifyFailure } from "./classify-failure";
 import { ToolCallAssembly } from "./tool-call-assembly";
-import { asObject, asText, deltaText, reasoningOf, toFinishReason, toolDeltasOf, usageOf } from "./wire-chunk";
+import { asObject, asText, deltaText, parseWireUsage, readReasoning, readToolDeltas, toFinishReason } from "./wire-chunk";
 
 /**
  * Maximum length of one line of the stream, and so of one event, in UTF-16 units. Without it, an endpoint that never ends a
@@ -133,16 +133,16 @@ export class ReplyDecoder {
   }
 
   #event(event: Readonly<Record<string, unknown>>): void {
-    if (event.usage) this.#usage = usageOf(event.usage) ?? this.#usage;
+    if (event.usage) this.#usage = parseWireUsage(event.usage) ?? this.#usage;
     const choice = asObject(Array.isArray(event.choices) ? event.choices[0] : null);
     if (!choice) return;
     this.#finish = asText(choice.finish_reason) ?? this.#finish;
     const delta = asObject(choice.delta);
     if (!delta) return;
     this.deltas++;
-    this.#say("reasoning", reasoningOf(delta));
+    this.#say("reasoning", readReasoning(delta));
     this.#say("text", deltaText(delta));
-    if (delta.tool_calls && !toolDeltasOf(delta).every((call) => this.#calls.add(call))) this.#cutOff();
+    if (delta.tool_calls && !readToolDeltas(delta).every((call) => this.#calls.add(call))) this.#cutOff();
   }
 
   /**

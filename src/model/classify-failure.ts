@@ -7,7 +7,18 @@ import type { ModelFailure } from "../app/ports";
 import type { FailureKind } from "../domain/model-call";
 import { describeError } from "./error-body";
 import { isRoomNegative, judgeNumbers } from "./failure-numbers";
-import { closings, codes, deadlines, faultOf, firstOf, isOverflow, limits, outputs, RATE_TYPES, unreachable } from "./failure-rules";
+import {
+  closings,
+  codes,
+  deadlines,
+  findFailureKind,
+  isOverflow,
+  limits,
+  matchFirstRule,
+  outputs,
+  RATE_TYPES,
+  unreachable,
+} from "./failure-rules";
 import { FAILURE_TEXT_LIMIT, normalizeFailureText } from "./failure-text";
 
 export interface FailureReport {
@@ -43,7 +54,7 @@ export const classifyFailure = (report: FailureReport): FailureKind => judgeFail
 export function judgeFailure(asReported: FailureReport): FailureVerdict {
   const report = unwrap(asReported);
   const text = normalizeFailureText(report.message);
-  const status = statusOf(report, text);
+  const status = readStatus(report, text);
   const kind =
     byCredit(status) ?? byCode(report, text) ?? byStatus(status, text) ?? byText(status, text) ?? byType(report) ?? byDefault(status);
   return { kind, ...limitFor(kind, text) };
@@ -76,7 +87,7 @@ function unwrap(report: FailureReport): FailureReport {
 const STATUS_IN_TEXT =
   /(?:error )?code['"]?\s?[:=]\s?['"]?(?<code>[45]\d\d)\b|^\W{0,4}(?:http |error |status )?(?<first>[45]\d\d) (?!tokens?\b|characters?\b|bytes?\b)[a-z]|\b(?<named>[45]\d\d) (?:bad request|unauthorized|payment required|forbidden|not found|request entity too large|payload too large|unprocessable|too many requests|internal server error|bad gateway|service unavailable|gateway time)/;
 
-function statusOf({ status, code }: FailureReport, text: string): number | null {
+function readStatus({ status, code }: FailureReport, text: string): number | null {
   if (status !== null && status !== 200) return status;
   const { groups } = STATUS_IN_TEXT.exec(text) ?? {};
   const named = code !== null && /^[45]\d\d$/.test(code) ? code : (groups?.code ?? groups?.first ?? groups?.named);
@@ -95,7 +106,7 @@ function byCode({ code, type }: FailureReport, text: string): FailureKind | null
   if (named.some((name) => RATE_TYPES.test(name))) return "rate_limit";
   const inText = [...text.matchAll(NAMED_IN_TEXT)].slice(0, MOST_NAMES).map((found) => squash(found[1] ?? null));
   for (const name of [...named, ...inText]) {
-    const kind = name === "" ? null : firstOf(codes, name);
+    const kind = name === "" ? null : matchFirstRule(codes, name);
     if (kind && !isGeneral(kind)) return kind;
   }
   return null;
@@ -117,7 +128,7 @@ function byStatus(status: number | null, text: string): FailureKind | null {
     case 401:
       return byProof(text) ?? "auth";
     case 403:
-      return firstOf(limits, text) ?? byProof(text) ?? firstOf(closings, text) ?? "auth";
+      return matchFirstRule(limits, text) ?? byProof(text) ?? matchFirstRule(closings, text) ?? "auth";
     case 408:
     case 504:
     case 524:
@@ -132,7 +143,7 @@ function byStatus(status: number | null, text: string): FailureKind | null {
     case 530:
       return "unavailable";
     case 429:
-      return firstOf(limits, text) === "quota" ? "quota" : "rate_limit";
+      return matchFirstRule(limits, text) === "quota" ? "quota" : "rate_limit";
     default:
       return null;
   }
@@ -142,7 +153,7 @@ const SENT = /context|prompt|input|messages/;
 
 /** An overflow that is proved by numbers, or by more than a bare phrase. */
 function byProof(text: string): FailureKind | null {
-  if (firstOf(limits, text) !== null || faultOf(text) !== null) return null;
+  if (matchFirstRule(limits, text) !== null || findFailureKind(text) !== null) return null;
   const { kind } = judgeNumbers(text);
   const isProved = kind === null ? isOverflow(text, { server: true }) : kind === "overflow" && SENT.test(text);
   return isProved ? "overflow" : null;
@@ -151,14 +162,14 @@ function byProof(text: string): FailureKind | null {
 function byText(status: number | null, text: string): FailureKind | null {
   const server = status === null || status >= 500;
   return (
-    firstOf(limits, text) ??
-    firstOf(server ? unreachable : deadlines, text) ??
+    matchFirstRule(limits, text) ??
+    matchFirstRule(server ? unreachable : deadlines, text) ??
     (isRoomNegative(text) ? "overflow" : null) ??
-    faultOf(text) ??
+    findFailureKind(text) ??
     judgeNumbers(text).kind ??
-    firstOf(outputs, text) ??
+    matchFirstRule(outputs, text) ??
     (isOverflow(text, { server: status !== null && status >= 500 }) ? "overflow" : null) ??
-    firstOf(closings, text)
+    matchFirstRule(closings, text)
   );
 }
 

@@ -5,7 +5,7 @@
  * randomness.
  */
 import type { CallOptions, ChatModel, ModelRequest, ModelStreamPart } from "../app/ports";
-import { textOf } from "./embedded/message-text";
+import { readMessageText } from "./embedded/message-text";
 import { mostTokens, type Reply, replyTo } from "./embedded/reply";
 import type { EstimateTokens } from "./extract-summary";
 
@@ -15,11 +15,11 @@ const MESSAGE_TOKENS = 4;
 export function createEmbeddedModel(estimate: EstimateTokens): ChatModel {
   return {
     stream: (request, options) => streamReply(request, { options, estimate }),
-    render: async (request) => ({ url: `embedded:${request.model.upstream_id}`, body: bodyOf(request) }),
+    render: async (request) => ({ url: `embedded:${request.model.upstream_id}`, body: toBodyText(request) }),
   };
 }
 
-const bodyOf = ({ model, system, messages, tools, maxOutput }: ModelRequest): string =>
+const toBodyText = ({ model, system, messages, tools, maxOutput }: ModelRequest): string =>
   JSON.stringify({ model: model.upstream_id, system, messages, tools: tools.map(shown), max_tokens: maxOutput });
 
 /** Only these fields of a tool are sent. Who runs a tool is not for the model to know. */
@@ -33,7 +33,7 @@ interface Run {
 async function* streamReply(request: ModelRequest, { options, estimate }: Run): AsyncGenerator<ModelStreamPart, void, undefined> {
   const aborted: ModelStreamPart = { type: "failure", failure: { kind: "aborted", status: null } };
   if (options.signal.aborted) return yield aborted;
-  options.onRequest?.(bodyOf(request));
+  options.onRequest?.(toBodyText(request));
   const { chunks, finish, output } = spoken(replyTo(request, estimate), { maxTokens: mostTokens(request), estimate });
   for (const chunk of chunks) {
     if (options.signal.aborted) return yield aborted;
@@ -69,7 +69,7 @@ function spoken({ text, calls }: Reply, limit: Limit): Spoken {
 }
 
 function inputTokens({ system, messages, tools }: ModelRequest, estimate: EstimateTokens): number {
-  const said = messages.reduce((sum, message) => sum + estimate(textOf(message)) + MESSAGE_TOKENS, 0);
+  const said = messages.reduce((sum, message) => sum + estimate(readMessageText(message)) + MESSAGE_TOKENS, 0);
   const fixed =
     (system === null ? 0 : estimate(system) + MESSAGE_TOKENS) + (tools.length === 0 ? 0 : estimate(JSON.stringify(tools.map(shown))));
   return said + fixed;

@@ -1,5 +1,5 @@
 /** Builds a summary without a model: the sentences with the highest score, word for word and in their order, within a cap. */
-import { sentencesOf } from "./text-matching";
+import { splitSentences } from "./text-matching";
 
 /** Estimated tokens of a text. */
 export type EstimateTokens = (text: string) => number;
@@ -103,14 +103,14 @@ export function extractSummary(source: string, limits: { readonly maxTokens: num
 
 /** Each sentence once, best first; of equal sentences the later comes first. */
 function rank(source: string, estimate: EstimateTokens): Candidate[] {
-  const sentences = [...new Set(sentencesOf(source).map(shorten))].filter((sentence) => !isForm(sentence));
+  const sentences = [...new Set(splitSentences(source).map(shorten))].filter((sentence) => !isForm(sentence));
   return sentences
-    .map((text, place) => ({ text, place, score: scoreOf(text) + place / sentences.length, tokens: estimate(text) + 1 }))
+    .map((text, place) => ({ text, place, score: scoreSection(text) + place / sentences.length, tokens: estimate(text) + 1 }))
     .sort((one, other) => other.score - one.score);
 }
 
 /** Sentences of the user rank higher, because nothing else repeats them. A tool's result can be looked up again. */
-function scoreOf(text: string): number {
+function scoreSection(text: string): number {
   const speaker = SPEAKER.exec(text)?.[1]?.toLowerCase();
   const bonus = speaker === "user" ? 1 : speaker === "tool" ? -1 : 0;
   return carriers.filter((carrier) => carrier.test(text)).length + bonus;

@@ -139,10 +139,10 @@ function readFigures(text: string): Figures {
   for (const [place, found] of numbers.entries()) {
     const start = found.index;
     const end = start + found[0].length;
-    const before = text.slice(Math.max(endOf(numbers[place - 1]), start - WORDS_BEFORE), start);
+    const before = text.slice(Math.max(findEnd(numbers[place - 1]), start - WORDS_BEFORE), start);
     const after = text.slice(end, Math.min(numbers[place + 1]?.index ?? text.length, end + WORDS_AFTER));
     const value = Number(found[0]);
-    const role = roleOf(before, after);
+    const role = findRole(before, after);
     if (role === "limit") figures.limit ??= value;
     else if (role === "output_limit") figures.outputLimit ??= value;
     else if (role === "output") figures.output ??= value;
@@ -164,21 +164,21 @@ interface Sent {
  * others.
  */
 function sizeSent({ output, limit }: Figures, { sent, parts, summed }: Sent): number | null {
-  if (parts.length > 0) return sumOf(parts);
+  if (parts.length > 0) return sumNumbers(parts);
   const numbers = sent.filter((each) => each !== output);
   if (numbers.length === 0) return null;
-  if (summed) return sumOf(numbers);
+  if (summed) return sumNumbers(numbers);
   const most = Math.max(...numbers);
   if (output !== null && numbers.includes(most - output)) return most - output;
   const others = numbers.filter((each) => each !== limit);
   return others.length > 0 ? Math.max(...others) : most;
 }
 
-const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, each) => sum + each, 0);
+const sumNumbers = (numbers: readonly number[]): number => numbers.reduce((sum, each) => sum + each, 0);
 
-const endOf = (found: RegExpExecArray | undefined): number => (found ? found.index + found[0].length : 0);
+const findEnd = (found: RegExpExecArray | undefined): number => (found ? found.index + found[0].length : 0);
 
-function roleOf(before: string, after: string): Role | null {
+function findRole(before: string, after: string): Role | null {
   if (NO_SIZE_BEFORE.test(before)) return null;
   const limit = LIMIT_BEFORE.test(before);
   const ofReply = roleOfReply({ before, after, limit });

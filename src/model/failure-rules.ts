@@ -113,8 +113,8 @@ const settings: Rule = [
 ];
 
 /** The kind of a fault in the request itself. `media` and `settings` do not apply to a text that names the context window. */
-export const faultOf = (text: string): FailureKind | null =>
-  firstOf(faults, text) ?? (CONTEXT.test(text) ? null : firstOf([media, settings], text));
+export const findFailureKind = (text: string): FailureKind | null =>
+  matchFirstRule(faults, text) ?? (CONTEXT.test(text) ? null : matchFirstRule([media, settings], text));
 
 /** Phrases for a reply limit that is too high. The request itself may be small. */
 export const outputs: readonly Rule[] = [
@@ -182,7 +182,7 @@ export const closings: readonly Rule[] = [
   ["auth", /api.?key|unauthori[sz]ed|authenticat|forbidden|permission|access denied|security token|don't have access|not allowed to use/],
 ];
 
-export const firstOf = (rules: readonly Rule[], text: string): FailureKind | null =>
+export const matchFirstRule = (rules: readonly Rule[], text: string): FailureKind | null =>
   rules.find(([, pattern]) => pattern.test(text))?.[0] ?? null;
 
 /** Every pattern that is matched against a provider's text. Their shape keeps the time linear (`test/linear-time.test.ts`). */

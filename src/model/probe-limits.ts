@@ -30,12 +30,12 @@ const isFields = (value: unknown): value is Fields => typeof value === "object" 
 const isCount = (value: unknown): value is number => typeof value === "number" && Number.isSafeInteger(value) && value > 0;
 
 /** The first of the named fields that holds a number of tokens. */
-function countOf(fields: Fields, names: readonly string[]): number | undefined {
+function findCount(fields: Fields, names: readonly string[]): number | undefined {
   return names.map((name) => fields[name]).find(isCount);
 }
 
-function limitsOf(fields: Fields, windows: readonly string[], outputs: readonly string[]): ProbedLimits {
-  const [context_window, max_output] = [countOf(fields, windows), countOf(fields, outputs)];
+function readLimits(fields: Fields, windows: readonly string[], outputs: readonly string[]): ProbedLimits {
+  const [context_window, max_output] = [findCount(fields, windows), findCount(fields, outputs)];
   return { ...(context_window !== undefined && { context_window }), ...(max_output !== undefined && { max_output }) };
 }
 
@@ -49,7 +49,7 @@ function readList(answer: unknown, id: string): ProbedLimits | null {
   const found = Array.isArray(entries) ? entries.filter(isFields).find((entry) => entry.id === id) : undefined;
   if (!found) return null;
   const top = isFields(found.top_provider) ? found.top_provider : {};
-  return { ...limitsOf(found, LIST_WINDOWS, LIST_OUTPUTS), ...limitsOf(top, LIST_WINDOWS, LIST_OUTPUTS) };
+  return { ...readLimits(found, LIST_WINDOWS, LIST_OUTPUTS), ...readLimits(top, LIST_WINDOWS, LIST_OUTPUTS) };
 }
 
 const bearer = (key: string | null): Readonly<Record<string, string>> => (key === null ? {} : { authorization: `Bearer ${key}` });
@@ -66,13 +66,13 @@ function questionFor({ provider, base_url, upstream_id }: ModelSpec, key: string
       return {
         url: at("https://api.anthropic.com/v1", `models/${encodeURIComponent(upstream_id)}`),
         headers: { "anthropic-version": "2023-06-01", ...(key !== null && { "x-api-key": key }) },
-        read: (answer) => (isFields(answer) ? limitsOf(answer, ["max_input_tokens"], ["max_tokens"]) : null),
+        read: (answer) => (isFields(answer) ? readLimits(answer, ["max_input_tokens"], ["max_tokens"]) : null),
       };
     case "google":
       return {
         url: at("https://generativelanguage.googleapis.com/v1beta", `models/${encodeURIComponent(upstream_id.replace(/^models\//, ""))}`),
         headers: key === null ? {} : { "x-goog-api-key": key },
-        read: (answer) => (isFields(answer) ? limitsOf(answer, ["inputTokenLimit"], ["outputTokenLimit"]) : null),
+        read: (answer) => (isFields(answer) ? readLimits(answer, ["inputTokenLimit"], ["outputTokenLimit"]) : null),
       };
     case "embedded":
     case "workers-ai":

@@ -1,7 +1,7 @@
 /** The differences between the providers' wire formats that the AI SDK leaves to the caller. */
 import type { JSONObject } from "@ai-sdk/provider";
 import type { Part, ReasoningPart, ToolCallPart } from "../domain/message";
-import { optionsOf, ownMetadata, type PromptRules, type SdkAssistantPart } from "./sdk-prompt";
+import { ownMetadata, type PromptRules, type SdkAssistantPart, toProviderOptions } from "./sdk-prompt";
 import { asText } from "./wire-chunk";
 import { toWireName, WireIds } from "./wire-names";
 
@@ -46,9 +46,15 @@ const shared = (supported: SupportedUrls): Shared => ({
   ids: new WireIds(),
 });
 
-const callOf = (key: string, input: (text: string) => unknown): PromptRules["toCall"] =>
+const buildCallRule = (key: string, input: (text: string) => unknown): PromptRules["toCall"] =>
   function toCall(part: ToolCallPart, id: string): SdkAssistantPart {
-    return { type: "tool-call", toolCallId: id, toolName: toWireName(part.name), input: input(part.arguments), ...optionsOf(part, key) };
+    return {
+      type: "tool-call",
+      toolCallId: id,
+      toolName: toWireName(part.name),
+      input: input(part.arguments),
+      ...toProviderOptions(part, key),
+    };
   };
 
 /**
@@ -67,7 +73,7 @@ export const openAiRules = (supported: SupportedUrls): PromptRules => ({
   ...shared(supported),
   key: "openai",
   takesBack: isSealed,
-  toCall: callOf("openai", toArgumentsText),
+  toCall: buildCallRule("openai", toArgumentsText),
   systemInFront: false,
   userInFront: false,
   joinsReplies: false,
@@ -84,7 +90,7 @@ export const anthropicRules = (supported: SupportedUrls): PromptRules => ({
     const own = ownMetadata(part, "anthropic");
     return asText(own?.signature) !== null || asText(own?.redactedData) !== null;
   },
-  toCall: callOf("anthropic", toArgumentsObject),
+  toCall: buildCallRule("anthropic", toArgumentsObject),
   systemInFront: true,
   userInFront: true,
   joinsReplies: false,
@@ -96,7 +102,7 @@ export const googleRules = (supported: SupportedUrls): PromptRules => ({
   ...shared(supported),
   key: "google",
   takesBack: (part) => asText(ownMetadata(part, "google")?.thoughtSignature) !== null,
-  toCall: callOf("google", toArgumentsObject),
+  toCall: buildCallRule("google", toArgumentsObject),
   systemInFront: true,
   userInFront: true,
   joinsReplies: true,
@@ -109,7 +115,7 @@ export const workersAiRules = (): PromptRules => ({
   ...shared({}),
   key: null,
   takesBack: () => false,
-  toCall: callOf("workers-ai", toArgumentsObject),
+  toCall: buildCallRule("workers-ai", toArgumentsObject),
   systemInFront: false,
   userInFront: false,
   joinsReplies: false,

@@ -16,18 +16,23 @@ const GOOGLE_URL = "https://generativelanguage.googleapis.com/v1beta";
 /** The packages demand a key when they are created. The real key replaces this one when the request is sent. */
 const NO_KEY = "none";
 
-const urlsOf = async (model: LanguageModelV4): Promise<SupportedUrls> => model.supportedUrls;
+const readSupportedUrls = async (model: LanguageModelV4): Promise<SupportedUrls> => model.supportedUrls;
 
 /** Null leaves the limit to the provider. */
-const capOf = (maxOutput: number | null): { maxOutputTokens?: number } => (maxOutput === null ? {} : { maxOutputTokens: maxOutput });
+const toOutputCap = (maxOutput: number | null): { maxOutputTokens?: number } => (maxOutput === null ? {} : { maxOutputTokens: maxOutput });
 
 /** Turns thinking off, but only for a model that thinks. The package knows what each model calls the switch. */
-const reasoningOf = ({ reasoning, model }: ModelRequest): { reasoning?: "none" } =>
+const toReasoningOption = ({ reasoning, model }: ModelRequest): { reasoning?: "none" } =>
   reasoning === "off" && model.capabilities?.reasoning !== false ? { reasoning: "none" } : {};
 
 export function plainCall(request: ModelRequest, rules: PromptRules): SdkCall {
   const { messages, tools } = toSdkPrompt(request, rules);
-  return { prompt: messages.map(({ message }) => message), tools: [...tools], ...capOf(request.maxOutput), ...reasoningOf(request) };
+  return {
+    prompt: messages.map(({ message }) => message),
+    tools: [...tools],
+    ...toOutputCap(request.maxOutput),
+    ...toReasoningOption(request),
+  };
 }
 
 /** The Responses API with nothing stored at OpenAI: thinking is sent back encrypted (`reasoning.encrypted_content`). */
@@ -64,7 +69,7 @@ export const openAi: ProviderAdapter = {
       // If the package does not know the model by name, the registry says whether it thinks.
       ...(spec.capabilities?.reasoning === true ? { forceReasoning: true } : {}),
     };
-    return { ...plainCall(request, openAiRules(await urlsOf(model))), providerOptions: { openai: options } };
+    return { ...plainCall(request, openAiRules(await readSupportedUrls(model))), providerOptions: { openai: options } };
   },
   toEvents: responsesEvents,
   authorize: setBearer,
@@ -90,9 +95,9 @@ export const anthropic: ProviderAdapter = {
     return createAnthropic({ baseURL: base_url ?? ANTHROPIC_URL, apiKey: NO_KEY, fetch })(upstream_id);
   },
   async toCall(request, model) {
-    const marked = markPrompt(toSdkPrompt(request, anthropicRules(await urlsOf(model))), request);
+    const marked = markPrompt(toSdkPrompt(request, anthropicRules(await readSupportedUrls(model))), request);
     // Anthropic requires `max_tokens`.
-    return { ...marked, maxOutputTokens: request.maxOutput ?? request.model.max_output, ...reasoningOf(request) };
+    return { ...marked, maxOutputTokens: request.maxOutput ?? request.model.max_output, ...toReasoningOption(request) };
   },
   toEvents: anthropicEvents,
   authorize: (headers, key) => setHeader(headers, "x-api-key", key),
@@ -109,7 +114,7 @@ export const google: ProviderAdapter = {
     const { createGoogle } = await import("@ai-sdk/google");
     return createGoogle({ baseURL: base_url ?? GOOGLE_URL, apiKey: NO_KEY, fetch })(upstream_id);
   },
-  toCall: async (request, model) => plainCall(request, googleRules(await urlsOf(model))),
+  toCall: async (request, model) => plainCall(request, googleRules(await readSupportedUrls(model))),
   toEvents: googleEvents,
   authorize: (headers, key) => setHeader(headers, "x-goog-api-key", key),
 };

@@ -6,7 +6,7 @@ import type { LanguageModelV4StreamPart, LanguageModelV4ToolCall } from "@ai-sdk
 import type { ModelFailure, ModelStreamPart } from "../app/ports";
 import { MAX_CALL_ID_UNITS, MAX_REPLY_CALLS, MAX_SIGNATURE_UNITS, MAX_TOOL_NAME_UNITS } from "../domain/message";
 import type { FinishReason } from "../domain/model-call";
-import { BlockAssembly, type BlockRules, type BlockStreamPart, ownMetadataOf } from "./block-assembly";
+import { BlockAssembly, type BlockRules, type BlockStreamPart, pickOwnMetadata } from "./block-assembly";
 import { CUT_OFF, eventText, toEventFailure } from "./call-failure";
 import { classifyFailure } from "./classify-failure";
 import { toCallUsage } from "./sdk-usage";
@@ -129,7 +129,7 @@ export class ReplyParts {
   #call(part: LanguageModelV4ToolCall): void {
     // A tool that the provider runs itself was never offered, so its call is ignored.
     if (part.providerExecuted) return;
-    const metadata = ownMetadataOf(part.providerMetadata, this.#rules.key);
+    const metadata = pickOwnMetadata(part.providerMetadata, this.#rules.key);
     const units = metadata ? JSON.stringify(metadata).length : 0;
     const fits = part.toolCallId.length <= MAX_CALL_ID_UNITS && part.toolName.length <= MAX_TOOL_NAME_UNITS && units <= MAX_SIGNATURE_UNITS;
     if (!fits || this.#calls >= MAX_REPLY_CALLS) return this.#fail(CUT_OFF);

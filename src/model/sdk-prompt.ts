@@ -68,7 +68,7 @@ export function ownMetadata({ provider_metadata }: Marked, key: string | null): 
 }
 
 /** The provider's own metadata as the SDK takes it: unchanged, and without that of other providers. */
-export function optionsOf(part: Marked, key: string | null): { providerOptions?: Record<string, JSONObject> } {
+export function toProviderOptions(part: Marked, key: string | null): { providerOptions?: Record<string, JSONObject> } {
   const own = ownMetadata(part, key);
   return own === undefined || key === null ? {} : { providerOptions: { [key]: own } };
 }
@@ -203,10 +203,12 @@ class PromptBuild {
         const own = ownMetadata(part, rules.key);
         // Gemini signs empty texts.
         const says = rules.refusesBlank ? !isBlank(part.text) : part.text !== "";
-        return says || own?.thoughtSignature !== undefined ? [{ type: "text", text: part.text, ...optionsOf(part, rules.key) }] : [];
+        return says || own?.thoughtSignature !== undefined
+          ? [{ type: "text", text: part.text, ...toProviderOptions(part, rules.key) }]
+          : [];
       }
       case "reasoning":
-        return rules.takesBack(part, among) ? [{ type: "reasoning", text: part.text, ...optionsOf(part, rules.key) }] : [];
+        return rules.takesBack(part, among) ? [{ type: "reasoning", text: part.text, ...toProviderOptions(part, rules.key) }] : [];
       case "tool_call":
         if (this.inWords) return [{ type: "text", text: callInWords(part) }];
         return [rules.toCall(part, rules.ids?.call(part.call_id, rules.toName(part.name)) ?? part.call_id)];

@@ -62,7 +62,7 @@ function bigrams(run: string): string[] {
 /** Matches the end of a sentence: a stop before a space, a full-width stop, a line's end. `3.5` and `a.ts` stay whole. */
 const SENTENCE_END = /(?<=[.!?])\s+|(?<=[。！？])|\n+/u;
 
-export const sentencesOf = (text: string): string[] =>
+export const splitSentences = (text: string): string[] =>
   text
     .split(SENTENCE_END)
     .map((sentence) => sentence.trim())

@@ -8,7 +8,8 @@ import { asObject, asText } from "./wire-chunk";
 type Json = Readonly<Record<string, unknown>>;
 export type ToEvents = (answer: unknown) => readonly Json[] | null;
 
-const listOf = (value: unknown): readonly Json[] => (Array.isArray(value) ? value.flatMap((each: unknown): Json[] => asObjects(each)) : []);
+const toObjects = (value: unknown): readonly Json[] =>
+  Array.isArray(value) ? value.flatMap((each: unknown): Json[] => asObjects(each)) : [];
 const asObjects = (value: unknown): Json[] => {
   const object = asObject(value);
   return object ? [object] : [];
@@ -20,13 +21,13 @@ const isError = ({ error }: Json): boolean => error !== undefined && error !== n
 export const chatEvents: ToEvents = (answer) => {
   const reply = asObject(answer);
   if (!reply || isError(reply)) return null;
-  const choices = listOf(reply.choices).map((choice) => ({ ...choice, delta: choice.delta ?? choice.message }));
+  const choices = toObjects(reply.choices).map((choice) => ({ ...choice, delta: choice.delta ?? choice.message }));
   return choices.length > 0 ? [{ ...reply, choices }] : null;
 };
 
 /** Gemini answers with an array of its events, or with one event that holds everything. */
 export const googleEvents: ToEvents = (answer) => {
-  const events = Array.isArray(answer) ? listOf(answer) : asObjects(answer);
+  const events = Array.isArray(answer) ? toObjects(answer) : asObjects(answer);
   const isReply = events.some(({ candidates, promptFeedback }) => Array.isArray(candidates) || asObject(promptFeedback) !== null);
   return isReply && !events.some(isError) ? events : null;
 };
@@ -38,7 +39,7 @@ export const anthropicEvents: ToEvents = (answer) => {
   const { stop_reason, stop_sequence, usage } = message;
   return [
     { type: "message_start", message: { ...message, content: [], stop_reason: null, stop_sequence: null } },
-    ...listOf(message.content).flatMap((block, index) => blockEvents(block, index)),
+    ...toObjects(message.content).flatMap((block, index) => blockEvents(block, index)),
     { type: "message_delta", delta: { stop_reason, stop_sequence: stop_sequence ?? null }, usage: asObject(usage) ?? {} },
     { type: "message_stop" },
   ];
@@ -76,7 +77,7 @@ export const responsesEvents: ToEvents = (answer) => {
   const response = asObject(answer);
   if (response?.object !== "response" || !Array.isArray(response.output)) return null;
   const status = asText(response.status) ?? "completed";
-  const items = listOf(response.output).flatMap((item, output_index) => itemEvents(item, output_index));
+  const items = toObjects(response.output).flatMap((item, output_index) => itemEvents(item, output_index));
   const opened = { ...response, status: "in_progress", output: [], usage: null, incomplete_details: null };
   const events: readonly Json[] = [{ type: "response.created", response: opened }, ...items, { type: `response.${status}`, response }];
   return events.map((event, sequence_number) => ({ ...event, sequence_number }));
@@ -87,11 +88,11 @@ function itemEvents(item: Json, output_index: number): readonly Json[] {
   const added = (changes: Json): Json => ({ type: "response.output_item.added", output_index, item: { ...item, ...changes } });
   const done = { type: "response.output_item.done", output_index, item };
   if (item.type === "message") {
-    const said = listOf(item.content).map((part, content_index) => saidEvent(part, { ...at, content_index }));
+    const said = toObjects(item.content).map((part, content_index) => saidEvent(part, { ...at, content_index }));
     return [added({ content: [], status: "in_progress" }), ...said, done];
   }
   if (item.type === "reasoning") {
-    const summary = listOf(item.summary).flatMap(({ text }, summary_index): Json[] => [
+    const summary = toObjects(item.summary).flatMap(({ text }, summary_index): Json[] => [
       { type: "response.reasoning_summary_part.added", ...at, summary_index, part: { type: "summary_text", text: "" } },
       { type: "response.reasoning_summary_text.delta", ...at, summary_index, delta: text },
       { type: "response.reasoning_summary_part.done", ...at, summary_index, part: { type: "summary_text", text } },

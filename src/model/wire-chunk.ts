@@ -40,7 +40,7 @@ export function deltaText(delta: Json): string {
 }
 
 /** The thinking in a delta: `reasoning_content` at most providers, `reasoning` at some, parts of type `thinking` at Mistral. */
-export function reasoningOf(delta: Json): string {
+export function readReasoning(delta: Json): string {
   const plain = asText(delta.reasoning_content) ?? asText(delta.reasoning);
   if (plain !== null) return plain;
   if (!Array.isArray(delta.content)) return "";
@@ -53,7 +53,7 @@ export function reasoningOf(delta: Json): string {
     .join("");
 }
 
-export function toolDeltasOf(delta: Json): readonly WireToolDelta[] {
+export function readToolDeltas(delta: Json): readonly WireToolDelta[] {
   if (!Array.isArray(delta.tool_calls)) return [];
   return delta.tool_calls.flatMap((entry: unknown): WireToolDelta[] => {
     const call = asObject(entry);
@@ -75,7 +75,7 @@ export function toolDeltasOf(delta: Json): readonly WireToolDelta[] {
  * Null when the provider reported no usage, or invalid totals. Invalid details count as 0. `input` is the total including
  * cached tokens, as everywhere in this wire format.
  */
-export function usageOf(value: unknown): CallUsage | null {
+export function parseWireUsage(value: unknown): CallUsage | null {
   const usage = asObject(value);
   const input = asCount(usage?.prompt_tokens);
   const output = asCount(usage?.completion_tokens);

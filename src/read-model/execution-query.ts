@@ -49,7 +49,7 @@ async function readExecution(db: D1Database, { tenant, execution }: ExecutionInp
     created_at: row.timestamp,
     started_at: row.startedAt,
     finished_at: row.finishedAt,
-    output: outputOf(content),
+    output: readOutput(content),
     output_state: contentState === null ? null : toState(contentState),
     artifacts: await readArtifacts(db, { tenant, session, execution }),
   };
@@ -57,7 +57,7 @@ async function readExecution(db: D1Database, { tenant, execution }: ExecutionInp
 
 const toState = (state: string): ContentState => (["full", "cut", "redacted"] as const).find((known) => known === state) ?? "missing";
 
-function outputOf(content: string | null): string | null {
+function readOutput(content: string | null): string | null {
   const part = content === null ? undefined : parseParts(content)?.find((each) => each.type === "tool_result");
   return part?.output ?? null;
 }

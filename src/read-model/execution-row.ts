@@ -1,7 +1,7 @@
 /** Builds the rows of executions: a call, its result and its artifacts, cut to what a D1 row can hold. Pure. */
 import { takeHead } from "../context/tool-results";
 import type { StoredEvent } from "../domain/events";
-import { ERROR_MESSAGE_CHARS, hasErrorMessage, type RunsAt, statusOfCall, statusOfResult, successOf } from "../domain/execution";
+import { ERROR_MESSAGE_CHARS, hasErrorMessage, type RunsAt, statusOfCall, statusOfResult, toSuccess } from "../domain/execution";
 import type { BodyId } from "../domain/ids";
 import type { ItemMeta, Part } from "../domain/message";
 import type { Artifact, ToolRun } from "../domain/tool-run";
@@ -21,7 +21,7 @@ export function resultOps(item: ItemMeta, ran: ToolRun | null, { stamp, bodies }
   if (!tool) return [];
   const artifacts = (ran?.artifacts ?? []).map((artifact, number) => toArtifactRow(tool.execution, { artifact, number }, bodies));
   return [
-    { ...stamp, op: "change_execution", id: tool.execution, changes: endOf(item, ran, { at: stamp.at, bodies }) },
+    { ...stamp, op: "change_execution", id: tool.execution, changes: toExecutionEnd(item, ran, { at: stamp.at, bodies }) },
     ...artifacts.map((row): RowOp => ({ ...stamp, op: "insert_artifact", row })),
   ];
 }
@@ -38,7 +38,7 @@ function toExecutionRow(
   tool: NonNullable<ItemMeta["tool"]>,
   { runs, bodies }: { runs: RunsAt; bodies: Bodies },
 ): ExecutionColumns {
-  const written = partOf(id, "tool_call", bodies)?.arguments;
+  const written = readPart(id, "tool_call", bodies)?.arguments;
   const bounded = boundText(written ?? "", MAX_ROW_CONTENT_BYTES);
   return {
     id: tool.execution,
@@ -54,11 +54,11 @@ function toExecutionRow(
   };
 }
 
-function endOf(item: ItemMeta, ran: ToolRun | null, { at, bodies }: { at: number; bodies: Bodies }): ExecutionEnd {
+function toExecutionEnd(item: ItemMeta, ran: ToolRun | null, { at, bodies }: { at: number; bodies: Bodies }): ExecutionEnd {
   const failure = ran?.failure ?? null;
   const status = statusOfResult(item.tool?.is_error === true, failure);
-  const success = successOf(status);
-  const output = hasErrorMessage(status) ? partOf(item.id, "tool_result", bodies)?.output : undefined;
+  const success = toSuccess(status);
+  const output = hasErrorMessage(status) ? readPart(item.id, "tool_result", bodies)?.output : undefined;
   return {
     status,
     success: success === null ? null : success ? 1 : 0,
@@ -85,7 +85,7 @@ function toArtifactRow(execution: string, { artifact, number }: { artifact: Arti
   };
 }
 
-function partOf<T extends Part["type"]>(id: BodyId, type: T, bodies: Bodies): Extract<Part, { type: T }> | undefined {
+function readPart<T extends Part["type"]>(id: BodyId, type: T, bodies: Bodies): Extract<Part, { type: T }> | undefined {
   return parseParts(bodies.get(id))?.find((part): part is Extract<Part, { type: T }> => part.type === type);
 }
 

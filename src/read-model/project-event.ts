@@ -76,19 +76,19 @@ export function projectEvent(event: StoredEvent, bodies: Bodies): readonly RowOp
 
 type Of<U extends Event, T extends U["type"]> = StoredEvent & Extract<U, { type: T }>;
 
-const textOf = (ref: TextRef | null, bodies: Bodies): string | null => (ref ? (bodies.get(ref.body) ?? null) : null);
+const readText = (ref: TextRef | null, bodies: Bodies): string | null => (ref ? (bodies.get(ref.body) ?? null) : null);
 
 function projectSession(event: Of<SessionEvent, "SessionOpened" | "SettingsChanged" | "SessionErased">, bodies: Bodies): readonly RowOp[] {
   const stamp = { seq: event.seq, at: event.at };
   switch (event.type) {
     case "SessionOpened": {
       const { title, model, policy } = event.settings;
-      return [{ ...stamp, op: "open_session", title: textOf(title, bodies), model, policy }];
+      return [{ ...stamp, op: "open_session", title: readText(title, bodies), model, policy }];
     }
     case "SettingsChanged": {
       const { title, model, policy } = event.changes;
       const changes: SessionChanges = {
-        ...(title !== undefined && { title: textOf(title, bodies) }),
+        ...(title !== undefined && { title: readText(title, bodies) }),
         ...(model !== undefined && { model }),
         ...(policy !== undefined && { policy }),
       };

@@ -2,7 +2,7 @@
 import type { Row } from "../app/diff-rows";
 import type { RebuildRows, RowPage, RowPlace, RowRepair, RowSeqs } from "../app/projection/rebuild-ports";
 import type { Caller } from "../app/session-api";
-import { clearPart, keyOf, scratchOf, selectPage, TABLES, tableOf } from "./store";
+import { clearPart, findTable, readRowKey, selectPage, TABLES, toScratchName } from "./store";
 import { createProjection, type WriterOptions } from "./writer";
 
 export function createRebuildRows(db: D1Database, options: Pick<WriterOptions, "pause"> = {}): RebuildRows {
@@ -16,7 +16,7 @@ export function createRebuildRows(db: D1Database, options: Pick<WriterOptions, "
     mend: async (at, mending) => {
       await db.batch(mendings(db, at, mending));
     },
-    clearScratch: ({ tenant, session }) => clearPart(db, scratchOf(tenant), session),
+    clearScratch: ({ tenant, session }) => clearPart(db, toScratchName(tenant), session),
   };
 }
 
@@ -25,7 +25,7 @@ const SCRATCH_SEQ = "coalesce((SELECT last_seq FROM sessions WHERE tenant_id = ?
 const BURIED = "EXISTS (SELECT 1 FROM session_tombstones WHERE tenant_id = ?1 AND session_id = ?3)";
 
 const selectStanding = (db: D1Database, { tenant, session }: Caller): D1PreparedStatement =>
-  db.prepare(`SELECT ${LIVE_SEQ} AS live, ${SCRATCH_SEQ} AS scratch, ${BURIED} AS buried`).bind(tenant, scratchOf(tenant), session);
+  db.prepare(`SELECT ${LIVE_SEQ} AS live, ${SCRATCH_SEQ} AS scratch, ${BURIED} AS buried`).bind(tenant, toScratchName(tenant), session);
 
 const toStanding = (row: Row | undefined): RowSeqs => ({
   live: Number(row?.live),
@@ -38,9 +38,9 @@ async function readPage(db: D1Database, at: Caller, place: RowPlace): Promise<Ro
   const [standing, live, scratch] = await db.batch<Row>([
     selectStanding(db, at),
     selectPage(db, place, { key: tenant, session }),
-    selectPage(db, place, { key: scratchOf(tenant), session }),
+    selectPage(db, place, { key: toScratchName(tenant), session }),
   ]);
-  const keyed = (rows: readonly Row[] = []) => rows.map((row) => ({ key: keyOf(place.table, row), row }));
+  const keyed = (rows: readonly Row[] = []) => rows.map((row) => ({ key: readRowKey(place.table, row), row }));
   return { standing: toStanding(standing?.results[0]), live: keyed(live?.results), scratch: keyed(scratch?.results) };
 }
 
@@ -49,12 +49,12 @@ async function readPage(db: D1Database, at: Caller, place: RowPlace): Promise<Ro
  * tombstone blocks the copy.
  */
 function mendings(db: D1Database, { tenant, session }: Caller, { table, standing, write, remove }: RowRepair): D1PreparedStatement[] {
-  const { name, session: owner, key, columns } = tableOf(table);
+  const { name, session: owner, key, columns } = findTable(table);
   const unmoved = `${key} IN (SELECT value FROM json_each(?4)) AND ${LIVE_SEQ} = ?5 AND ${SCRATCH_SEQ} = ?6`;
   const run = (sql: string, keys: RowRepair["write"]): D1PreparedStatement[] =>
     keys.length === 0
       ? []
-      : [db.prepare(sql).bind(tenant, scratchOf(tenant), session, JSON.stringify(keys), standing.live, standing.scratch)];
+      : [db.prepare(sql).bind(tenant, toScratchName(tenant), session, JSON.stringify(keys), standing.live, standing.scratch)];
   const names = columns.join(", ");
   const copy = `INSERT OR REPLACE INTO ${name} (tenant_id, ${names}) SELECT ?1, ${names} FROM ${name}
     WHERE tenant_id = ?2 AND ${owner} = ?3 AND ${unmoved} AND NOT ${BURIED}`;

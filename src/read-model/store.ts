@@ -52,19 +52,19 @@ export const TABLES: readonly [SessionTable, ...SessionTable[]] = [
 ];
 
 /** The tenant_id of rows that exist only to be compared. No tenant can have it: tenant ids hold no slash. */
-export const scratchOf = (tenant: TenantId): string => `scratch/${tenant}`;
+export const toScratchName = (tenant: TenantId): string => `scratch/${tenant}`;
 
 /**
  * Deletes the scratch rows that a cut-off rebuild left behind. Redactions do not reach them, so a redaction deletes
  * them all, as an erasure does.
  */
 export const clearScratch = (db: D1Database, tenant: TenantId, session: SessionId): D1PreparedStatement[] =>
-  deletions(db, scratchOf(tenant), session);
+  deletions(db, toScratchName(tenant), session);
 
 const deletions = (db: D1Database, key: string, session: SessionId): D1PreparedStatement[] =>
   TABLES.map((table) => db.prepare(`DELETE FROM ${table.name} WHERE tenant_id = ?1 AND ${table.session} = ?2`).bind(key, session));
 
-const changesOf = (results: readonly D1Result[]): number => results.reduce((sum, result) => sum + result.meta.changes, 0);
+const sumChanges = (results: readonly D1Result[]): number => results.reduce((sum, result) => sum + result.meta.changes, 0);
 
 /** Writes the tombstone first, also for the scratch rows: a rebuild under way must not bring the text back. */
 export async function eraseRows(
@@ -72,7 +72,7 @@ export async function eraseRows(
   input: { readonly tenant: TenantId; readonly session: SessionId; readonly at: number; readonly usage?: readonly ErasedUsage[] },
 ): Promise<{ readonly rows: number }> {
   const { tenant, session, at, usage = [] } = input;
-  const scratch = scratchOf(tenant);
+  const scratch = toScratchName(tenant);
   const bury = db.prepare("INSERT OR IGNORE INTO session_tombstones (tenant_id, session_id, erased_at) VALUES (?1, ?3, ?4), (?2, ?3, ?4)");
   const results = await db.batch([
     bury.bind(tenant, scratch, session, at),
@@ -81,7 +81,7 @@ export async function eraseRows(
     ...erasedUsageInserts(db, tenant, [{ session, usage }]),
   ]);
   const deleted = 2 * TABLES.length;
-  return { rows: changesOf(results.slice(1, 1 + deleted)) };
+  return { rows: sumChanges(results.slice(1, 1 + deleted)) };
 }
 
 /** Rows removed from each table in one transaction. A row may have up to 2 MB. */
@@ -106,7 +106,7 @@ export async function clearPart(db: D1Database, key: string, session: SessionId)
 const PAGE_ROWS = 200;
 const PAGE_CHARS = 2_000_000;
 
-export const tableOf = (name: string): SessionTable => {
+export const findTable = (name: string): SessionTable => {
   const table = TABLES.find((each) => each.name === name);
   if (!table) throw new TypeError(`no table of a session: ${name}`);
   return table;
@@ -118,7 +118,7 @@ export function selectPage(
   { table, after }: RowPlace,
   of: { readonly key: string; readonly session: SessionId },
 ): D1PreparedStatement {
-  const { name, session, key, weight, columns } = tableOf(table);
+  const { name, session, key, weight, columns } = findTable(table);
   const where = `tenant_id = ?1 AND ${session} = ?2${after === null ? "" : ` AND ${key} > ?3`}`;
   const weights = `SELECT ${key} AS k, ${weight} AS w FROM ${name} WHERE ${where} ORDER BY ${key} LIMIT ${PAGE_ROWS}`;
   const sums = `SELECT k, sum(w) OVER (ORDER BY k ROWS UNBOUNDED PRECEDING) - w AS so_far FROM (${weights})`;
@@ -128,8 +128,8 @@ export function selectPage(
 }
 
 /** The row's key within its session. Throws when the row has none. */
-export function keyOf(table: string, row: Row): string | number {
-  const key = row[tableOf(table).key];
+export function readRowKey(table: string, row: Row): string | number {
+  const key = row[findTable(table).key];
   if (key === null || key === undefined) throw new TypeError(`a row of ${table} has no key`);
   return key;
 }

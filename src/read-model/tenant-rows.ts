@@ -15,14 +15,14 @@ export function createTenantRows(db: D1Database): TenantRows {
   return {
     expect: (change) => {
       const { tenant, models } = toRows(change);
-      return snapshotOf([tenant], models);
+      return toSnapshot([tenant], models);
     },
     read: async (tenant) => {
       const [found, models] = await db.batch<Row>([
         db.prepare("SELECT * FROM tenants WHERE tenant_id = ?").bind(tenant),
         db.prepare(`SELECT * FROM models WHERE tenant_id = ? ORDER BY provider_id, id LIMIT ${MAX_MODEL_ROWS}`).bind(tenant),
       ]);
-      return snapshotOf(found?.results ?? [], models?.results ?? []);
+      return toSnapshot(found?.results ?? [], models?.results ?? []);
     },
     listSessions: async ({ tenant, after, limit }) => {
       const rows = await drizzle(db)
@@ -62,8 +62,8 @@ function toModelRow(model: ModelEntry): Row {
   };
 }
 
-function snapshotOf(tenants: readonly Row[], models: readonly Row[]): RowSnapshot {
-  const byName = (rows: readonly Row[], nameOf: (row: Row) => string) => Object.fromEntries(rows.map((row) => [nameOf(row), row]));
+function toSnapshot(tenants: readonly Row[], models: readonly Row[]): RowSnapshot {
+  const byName = (rows: readonly Row[], toName: (row: Row) => string) => Object.fromEntries(rows.map((row) => [toName(row), row]));
   return {
     tenants: byName(tenants, (row) => String(row.tenant_id)),
     models: byName(models, (row) => `${row.provider_id}/${row.id}`),

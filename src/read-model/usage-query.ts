@@ -55,7 +55,7 @@ const ERASED: Readonly<Record<Count, SQL<number>>> = {
 type Ledger = typeof usage | typeof erasedUsage;
 
 /** Days are numbers here, so that they sort and compare correctly. */
-const keysOf = (ledger: Ledger): Readonly<Record<UsageGroup, SQL>> => ({
+const buildKeys = (ledger: Ledger): Readonly<Record<UsageGroup, SQL>> => ({
   day: sql`${ledger.at} / ${sql.raw(String(DAY_MS))}`,
   session: sql`${ledger.sessionId}`,
   model: sql`${ledger.model}`,
@@ -63,7 +63,7 @@ const keysOf = (ledger: Ledger): Readonly<Record<UsageGroup, SQL>> => ({
 });
 
 /** When rows are ordered by day, a later page skips the days that earlier pages have read. */
-function startOf({ from, groupBy }: UsageInput, after: readonly GroupKey[] | null): number {
+function findStart({ from, groupBy }: UsageInput, after: readonly GroupKey[] | null): number {
   const [first] = after ?? [];
   return groupBy[0] === "day" && typeof first === "number" ? Math.max(from, first * DAY_MS) : from;
 }
@@ -73,22 +73,22 @@ export function buildUsageQuery(input: UsageInput): SQL | null {
   const { groupBy, limit } = input;
   const after = input.after === null ? null : parseUsageCursor(input.after, groupBy);
   if (input.after !== null && !after) return null;
-  const asked = { ...input, from: startOf(input, after) };
-  const names = listOf(groupBy.map((group) => sql.raw(`by_${group}`)));
-  const sums = listOf(Object.keys(CALL).map((count) => sql.raw(`coalesce(sum(${count}), 0) AS ${count}`)));
+  const asked = { ...input, from: findStart(input, after) };
+  const names = joinSql(groupBy.map((group) => sql.raw(`by_${group}`)));
+  const sums = joinSql(Object.keys(CALL).map((count) => sql.raw(`coalesce(sum(${count}), 0) AS ${count}`)));
   const calls = sql`${selectCounts(usage, CALL, asked)} UNION ALL ${selectCounts(erasedUsage, ERASED, asked)}`;
   if (groupBy.length === 0) return sql`SELECT ${sums} FROM (${calls}) LIMIT ${limit + 1}`;
-  const behind = after ? sql`WHERE (${names}) > (${listOf(after.map((key) => sql`${key}`))})` : sql``;
+  const behind = after ? sql`WHERE (${names}) > (${joinSql(after.map((key) => sql`${key}`))})` : sql``;
   return sql`SELECT ${names}, ${sums} FROM (${calls}) ${behind} GROUP BY ${names} ORDER BY ${names} LIMIT ${limit + 1}`;
 }
 
-const listOf = (parts: readonly SQL[]): SQL => sql.join([...parts], sql`, `);
+const joinSql = (parts: readonly SQL[]): SQL => sql.join([...parts], sql`, `);
 
 function selectCounts(ledger: Ledger, counts: Readonly<Record<string, SQL<number>>>, input: UsageInput): SQL {
-  const keys = keysOf(ledger);
+  const keys = buildKeys(ledger);
   const grouped = input.groupBy.map((group) => sql`${keys[group]} AS ${sql.raw(`by_${group}`)}`);
   const counted = Object.entries(counts).map(([name, count]) => sql`${count} AS ${sql.raw(name)}`);
-  return sql`SELECT ${listOf([...grouped, ...counted])} FROM ${ledger} WHERE ${isAsked(ledger, input)}`;
+  return sql`SELECT ${joinSql([...grouped, ...counted])} FROM ${ledger} WHERE ${isAsked(ledger, input)}`;
 }
 
 async function sumUsage(db: D1Database, input: UsageInput): Promise<Result<UsagePage, ReadError>> {

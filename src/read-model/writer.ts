@@ -10,7 +10,7 @@ import { type Pause, pause, withRetries } from "./d1-retry";
 import { projectEvent } from "./project-event";
 import type { RowOp } from "./row-ops";
 import { finishSession, type Statement, toStatements } from "./statements";
-import { clearScratch, eraseRows, scratchOf } from "./store";
+import { clearScratch, eraseRows, toScratchName } from "./store";
 
 export interface WriterOptions {
   /** Writes scratch rows, which `rebuild` compares with the live ones. No list shows them. */
@@ -21,12 +21,12 @@ export interface WriterOptions {
 /** `write` throws `ProjectionGapError`, and D1's own errors when D1 is out of reach. */
 export function createProjection(db: D1Database, options: WriterOptions = {}): Projection {
   const wait = options.pause ?? pause;
-  const keyOf = (tenant: TenantId): string => (options.scratch ? scratchOf(tenant) : tenant);
+  const toTenantKey = (tenant: TenantId): string => (options.scratch ? toScratchName(tenant) : tenant);
   return {
     async write(batch) {
       // The rows of an erased session need not be written first. `erase` removes them and stores the ledger's sums.
       if (batch.events.some((event) => event.type === "SessionErased")) return;
-      await writeEvents(batch, (events) => withRetries(() => commit(db, { ...batch, events, key: keyOf(batch.tenant) }), wait));
+      await writeEvents(batch, (events) => withRetries(() => commit(db, { ...batch, events, key: toTenantKey(batch.tenant) }), wait));
     },
     erase: (input) => withRetries(() => eraseRows(db, input), wait),
   };
@@ -66,7 +66,7 @@ async function commit(db: D1Database, batch: Commit): Promise<Standing> {
   const last = events.at(-1);
   if (!first || !last) return { lastSeq: 0, erased: false };
   const ops = events.flatMap((event) => projectEvent(event, bodies));
-  const statements = [...ops.flatMap(sqlOf), finishSession(ops, last)];
+  const statements = [...ops.flatMap(toOpStatements), finishSession(ops, last)];
   const base = first.seq - 1;
   const isRedacted = key === tenant && events.some((event) => event.type === "MessageRedacted");
   const results = await db.batch<Record<string, unknown>>([
@@ -78,7 +78,7 @@ async function commit(db: D1Database, batch: Commit): Promise<Standing> {
   return { lastSeq: Number(row?.last_seq ?? 0), erased: row?.erased === 1 };
 }
 
-const sqlOf = (op: RowOp): readonly Statement[] => (op.op === "erase_session" ? [] : toStatements(op));
+const toOpStatements = (op: RowOp): readonly Statement[] => (op.op === "erase_session" ? [] : toStatements(op));
 
 function standing(db: D1Database, key: string, session: SessionId): D1PreparedStatement {
   const sql = `SELECT (SELECT last_seq FROM sessions WHERE tenant_id = ?1 AND id = ?2) AS last_seq,

@@ -1,11 +1,12 @@
 /** Reads the content of items for the view, for people and for transcripts. The content that the view shows stays parsed in memory. */
 
 import type { BodyText, SessionContent } from "../app/session-ports";
-import type { DisplayItem, ToolCallView } from "../app/session-views";
 import { estimateParts } from "../context/item-tokens";
 import { toPolicy } from "../context/policy-choice";
 import { RECALL_TOOL, recallTool } from "../context/recall-tool";
 import type { ViewEntry, ViewInput } from "../context/view";
+import type { DisplayItem } from "../contract/item";
+import type { ToolCallView } from "../contract/tool";
 import type { CoveredRange } from "../domain/compaction-events";
 import type { BodyId, ItemId } from "../domain/ids";
 import type { ItemMeta, Part, TextRef, ToolDefinition } from "../domain/message";
@@ -40,8 +41,8 @@ export interface ContentReader extends SessionContent {
   display(items: readonly ItemMeta[]): DisplayItem[];
   displayOne(item: ItemMeta): DisplayItem;
   readText(id: BodyId): string | null;
-  textOf(ref: TextRef | null): string | null;
-  toolsOf(ref: TextRef | null): readonly ToolDefinition[];
+  readRefText(ref: TextRef | null): string | null;
+  readRefTools(ref: TextRef | null): readonly ToolDefinition[];
   /** Items `from..to` of all branches, oldest first. */
   readRecord(range: CoveredRange): Iterable<ViewEntry>;
   forget(): void;
@@ -73,9 +74,9 @@ export function createContent(sql: Sql, state: () => SessionState): ContentReade
     if (text !== null) texts.set(id, text, text.length);
     return text;
   };
-  const textOf = (ref: TextRef | null): string | null => (ref ? readText(ref.body) : null);
-  const toolsOf = (ref: TextRef | null): readonly ToolDefinition[] => {
-    const text = textOf(ref);
+  const readRefText = (ref: TextRef | null): string | null => (ref ? readText(ref.body) : null);
+  const readRefTools = (ref: TextRef | null): readonly ToolDefinition[] => {
+    const text = readRefText(ref);
     return text === null ? [] : (JSON.parse(text) as ToolDefinition[]);
   };
 
@@ -102,8 +103,8 @@ export function createContent(sql: Sql, state: () => SessionState): ContentReade
       return toDisplay(shown);
     },
     readText,
-    textOf,
-    toolsOf,
+    readRefText,
+    readRefTools,
     readForwards: (range) => forwards(range, state().branch.elsewhere),
     readRecord: (range) => forwards(range, []),
     *readBackwards({ from, to }, isWanted = () => true) {
@@ -115,9 +116,9 @@ export function createContent(sql: Sql, state: () => SessionState): ContentReade
     },
     readCacheKey: () => state().session,
     readParts: (item) => withParts([item], true)[0]?.parts ?? [],
-    readTools: () => withRecall(toolsOf(offeredTools(state())), state()),
-    readSummaries: () => summariesOf(state(), readText),
-    readView: (upTo) => readView(state(), { entries: (items) => withParts(items, true), textOf, readText }, upTo),
+    readTools: () => withRecall(readRefTools(offeredTools(state())), state()),
+    readSummaries: () => readSummaryTexts(state(), readText),
+    readView: (upTo) => readView(state(), { entries: (items) => withParts(items, true), readRefText, readText }, upTo),
     forget() {
       parsed.clear();
       texts.clear();
@@ -129,12 +130,12 @@ export function createContent(sql: Sql, state: () => SessionState): ContentReade
 const withRecall = (tools: readonly ToolDefinition[], state: SessionState): readonly ToolDefinition[] =>
   isRecallOffered(state) && !tools.some(({ name }) => name === RECALL_TOOL.name) ? [...tools, recallTool(state)] : tools;
 
-const summariesOf = ({ view }: SessionState, readText: (id: BodyId) => string | null): string[] =>
+const readSummaryTexts = ({ view }: SessionState, readText: (id: BodyId) => string | null): string[] =>
   view.overlays.flatMap((overlay) => (overlay.kind === "summary" ? [readText(overlay.id) ?? ""] : []));
 
 interface Readers {
   entries(items: readonly ItemMeta[]): ViewEntry[];
-  textOf(ref: TextRef | null): string | null;
+  readRefText(ref: TextRef | null): string | null;
   readText(id: BodyId): string | null;
 }
 
@@ -142,9 +143,9 @@ function readView(state: SessionState, read: Readers, upTo = Number.MAX_SAFE_INT
   const { overlays, items, reduced } = state.view;
   const policy = toPolicy(state.settings.policy);
   return {
-    system: read.textOf(state.settings.system),
+    system: read.readRefText(state.settings.system),
     pins: state.pins.map((pin) => read.readText(pin.body) ?? ""),
-    summaries: summariesOf(state, read.readText),
+    summaries: readSummaryTexts(state, read.readText),
     dropped: overlays.reduce((sum, overlay) => sum + (overlay.kind === "dropped" ? overlay.items : 0), 0),
     placement: policy.summary.placement,
     entries: read.entries(upTo === Number.MAX_SAFE_INTEGER ? items : items.filter((item) => item.position <= upTo)),

@@ -5,7 +5,7 @@
 
 import type { Clock, Log, Projection } from "../app/ports";
 import { type ProjectionLimit, type ProjectionSource, projectSession } from "../app/projection/project";
-import { d1CostOf } from "../app/projection/projection-cost";
+import { countD1Rows } from "../app/projection/projection-cost";
 import type { Schedule } from "../app/session-ports";
 import { listEventBodies } from "../domain/event-bodies";
 import type { StoredEvent } from "../domain/events";
@@ -64,7 +64,7 @@ export function createDrain(host: DrainHost): Drain {
     if (!tenant) return;
     const attempt = host.jobs.get("project")?.attempts ?? 0;
     const { clock, log } = host.deps;
-    const outcome = await projectSession({ source: sourceOf(host), projection: host.deps.projection(tenant), log }, attempt);
+    const outcome = await projectSession({ source: buildSource(host), projection: host.deps.projection(tenant), log }, attempt);
     if (!host.exists || host.state.lifecycle !== "open") return;
     if (outcome.done && isBehind(host)) return; // appended since the last read: its job is armed
     if (outcome.done) host.jobs.disarm("project");
@@ -108,13 +108,13 @@ function createWait(host: DrainHost, start: () => void): (ms: number) => void {
   };
 }
 
-const checkpointOf = (host: DrainHost): number => (host.exists ? Number(readMeta(host.deps.sql, CHECKPOINT) ?? 0) : 0);
-const isBehind = (host: DrainHost): boolean => checkpointOf(host) < host.state.seq;
+const readCheckpoint = (host: DrainHost): number => (host.exists ? Number(readMeta(host.deps.sql, CHECKPOINT) ?? 0) : 0);
+const isBehind = (host: DrainHost): boolean => readCheckpoint(host) < host.state.seq;
 
-function sourceOf(host: DrainHost): ProjectionSource {
+function buildSource(host: DrainHost): ProjectionSource {
   const { sql } = host.deps;
   return {
-    checkpoint: () => checkpointOf(host),
+    checkpoint: () => readCheckpoint(host),
     setCheckpoint: (seq) => writeMeta(sql, CHECKPOINT, String(seq)),
     read(after, limit) {
       const { tenant, session } = host.state;
@@ -131,7 +131,7 @@ export function readPage(sql: Sql, after: number, limit: ProjectionLimit): { eve
   let bytes = 0;
   let statements = 0;
   for (const event of readEvents(sql, after, limit.events)) {
-    statements += d1CostOf(event);
+    statements += countD1Rows(event);
     if (events.length > 0 && statements > limit.statements) break;
     const found = readBodies(sql, listEventBodies(event));
     const weight = [...found.values()].reduce((sum, text) => sum + text.length, 0);

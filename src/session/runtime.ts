@@ -19,7 +19,7 @@ import { createDrain, type Drain } from "./drain";
 import { noteCall, readCallNote } from "./log/call-note";
 import { deferResult, takeDeferredResults } from "./log/deferred-results";
 import { createJobs, type Jobs } from "./log/jobs";
-import { readTurn, spentOf } from "./log/log-tables";
+import { readTurn, toSpent } from "./log/log-tables";
 import { isStorageFull } from "./log/sql";
 import { SessionStore } from "./log/store";
 import { type RecallPorts, recallFor } from "./recall/recall";
@@ -181,7 +181,7 @@ export class SessionRuntime {
   /** The ports of a look-up in the record. */
   recallPorts(): RecallPorts {
     const { sql, schedule } = this.deps;
-    return { sql, schedule, content: this.content, state: () => this.state, window: this.window.windowOf(this.state.settings.model) };
+    return { sql, schedule, content: this.content, state: () => this.state, window: this.window.findWindow(this.state.settings.model) };
   }
 
   readonly #writer = ((runtime: SessionRuntime) => ({
@@ -256,14 +256,14 @@ export class SessionRuntime {
 
   #tell(events: readonly StoredEvent[], states: { readonly before: SessionState; readonly after: SessionState }): void {
     const display = this.content.displayOne;
-    const spent = (turn: Parameters<typeof readTurn>[1]) => spentOf(readTurn(this.deps.sql, turn));
+    const spent = (turn: Parameters<typeof readTurn>[1]) => toSpent(readTurn(this.deps.sql, turn));
     const frames = events.flatMap((event) => toFrames(event, { ...states, display, spent, context: () => this.contextNumbers() }));
     if (frames.length > 0) this.buffer.publish(...frames);
     else this.buffer.nudge();
   }
 
   /** How full the window is. Every report of usage has the same figures, from the session's start. */
-  contextNumbers = (): ContextNumbers => this.window.numbersOf(this.state);
+  contextNumbers = (): ContextNumbers => this.window.readNumbers(this.state);
 
   /** Starts what the state needs next, once the present work is done. */
   advanceSoon(): void {

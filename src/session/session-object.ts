@@ -13,12 +13,12 @@ import { takeMethods } from "../lib/take-methods";
 import { startTimer } from "../lib/timer";
 import { databaseFor } from "../read-model/database-for";
 import { createProjection } from "../read-model/writer";
-import { generationOf } from "../tenant/changes";
+import { readGeneration } from "../tenant/changes";
 import { createModelDirectory } from "../tenant/model-directory";
 import { createToolDirectory } from "../tenant/tool-directory";
 import { createUsageArchive } from "../tenant/usage-archive";
 import { createToolRunner } from "../tools/tool-runner";
-import { chatModelOf, credentialsOf, openCredentialOf, suggestLimitTo, tenantStub, toolFetchFor } from "../wiring";
+import { buildChatModel, buildCredentials, buildOpenCredential, suggestLimitTo, tenantStub, toolFetchFor } from "../wiring";
 import { ringAlarm } from "./alarm";
 import { createObjectSql } from "./log/do-sql";
 import { SessionRuntime } from "./runtime";
@@ -36,23 +36,23 @@ export class SessionObject extends DurableObject<Env> {
     // Parsed on first use: the object must be constructed even when a variable is wrong, or the platform drops its
     // alarm.
     const readConfig = (): Config => (config ??= parseConfig(env));
-    const wiringOf = (tenant: TenantId) => ({ env, config: readConfig, tenant, log });
+    const buildWiring = (tenant: TenantId) => ({ env, config: readConfig, tenant, log });
     const models = memoize((tenant: TenantId) => {
       return createModelDirectory({
         stub: { resolveModel: (id) => tenantStub(env, tenant).resolveModel(id) },
         now: Date.now,
-        generation: () => generationOf(tenant),
+        generation: () => readGeneration(tenant),
       });
     });
-    const credentials = memoize((tenant: TenantId) => credentialsOf(wiringOf(tenant)));
+    const credentials = memoize((tenant: TenantId) => buildCredentials(buildWiring(tenant)));
     const tools = memoize((tenant: TenantId) => {
       const stub = {
         listTools: (names: readonly string[] | null) => tenantStub(env, tenant).listTools(names),
         listMcpServers: (names: readonly string[] | null) => tenantStub(env, tenant).listMcpServers(names),
       };
       return createToolRunner({
-        directory: createToolDirectory({ stub, now: Date.now, generation: () => generationOf(tenant) }),
-        openSecret: openCredentialOf(wiringOf(tenant)),
+        directory: createToolDirectory({ stub, now: Date.now, generation: () => readGeneration(tenant) }),
+        openSecret: buildOpenCredential(buildWiring(tenant)),
         fetch: (request) => toolFetchFor(readConfig().ALLOW_PRIVATE_TOOL_URLS)(request),
         schedule: startTimer,
       });
@@ -67,9 +67,9 @@ export class SessionObject extends DurableObject<Env> {
       schedule: startTimer,
       setAlarm: (at) => this.ctx.waitUntil(ctx.storage.setAlarm(at)),
       background: (work) => this.ctx.waitUntil(work),
-      model: chatModelOf(env, {
+      model: buildChatModel(env, {
         credentials: async (spec) => (await this.#tenant((tenant) => credentials(tenant)(spec))) ?? null,
-        suggest: (suggested) => this.#tenant((tenant) => suggestLimitTo(wiringOf(tenant), waitUntil)(suggested)),
+        suggest: (suggested) => this.#tenant((tenant) => suggestLimitTo(buildWiring(tenant), waitUntil)(suggested)),
       }),
       models,
       tools,

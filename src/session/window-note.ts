@@ -36,15 +36,15 @@ export class WindowNote {
   }
 
   /** Null when the window is unknown, or was never looked up. */
-  windowOf(model: string): number | null {
+  findWindow(model: string): number | null {
     const known = this.#read();
     return known?.model === model ? known.window : null;
   }
 
   /** How full the window is. */
-  numbersOf(state: SessionState): ContextNumbers {
+  readNumbers(state: SessionState): ContextNumbers {
     const { model, policy } = state.settings;
-    const context_window = this.windowOf(model);
+    const context_window = this.findWindow(model);
     const assumed_window = context_window === null ? assumedWindow(toPolicy(policy)) : null;
     return { context_window, assumed_window, current_context_tokens: measureNext(state, model).tokens };
   }

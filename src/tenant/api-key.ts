@@ -41,12 +41,12 @@ function toBase62(bytes: Uint8Array, length: number): string {
 export async function generateApiKey({ env, tenant }: ApiKeyParts, pepper: string): Promise<string> {
   const random = toBase62(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)), RANDOM_LENGTH);
   const unsigned = `lh_${env}_${tenant.slice("ten_".length)}_${random}`;
-  return unsigned + (await checksumOf(unsigned, pepper));
+  return unsigned + (await computeChecksum(unsigned, pepper));
 }
 
 /** True when this deployment made the key. Only the tenant's object knows whether it is still valid. `key` must have the form of a key. */
 export async function isGenuine(key: string, pepper: string): Promise<boolean> {
-  const expected = await checksumOf(key.slice(0, -CHECKSUM_LENGTH), pepper);
+  const expected = await computeChecksum(key.slice(0, -CHECKSUM_LENGTH), pepper);
   return isSameText(key.slice(-CHECKSUM_LENGTH), expected);
 }
 
@@ -58,7 +58,7 @@ function isSameText(a: string, b: string): boolean {
 }
 
 /** Signs under a label of its own, so that a checksum is never part of a key's hash. */
-async function checksumOf(unsigned: string, pepper: string): Promise<string> {
+async function computeChecksum(unsigned: string, pepper: string): Promise<string> {
   const sum = await sign(`longhand/api-key-checksum/1\n${unsigned}`, pepper);
   return toBase62(sum.slice(0, CHECKSUM_BYTES), CHECKSUM_LENGTH);
 }

@@ -21,4 +21,4 @@ export function noteChange(tenant: string): void {
 }
 
 /** A number that grows with each known change of the tenant. An answer that was cached under another generation may be out of date. */
-export const generationOf = (tenant: string): number => generations.get(tenant) ?? floor;
+export const readGeneration = (tenant: string): number => generations.get(tenant) ?? floor;

@@ -2,12 +2,12 @@
  * The `Credentials` port of model calls: the tenant's sealed credential, cached for a while and opened for each call,
  * or the deployment's key. Only the sealed form is cached; the plain key lives as long as the call.
  */
-import { type DeploymentKeys, keySourceOf, needsKey } from "../app/models/key-source";
+import { type DeploymentKeys, findKeySource, needsKey } from "../app/models/key-source";
 import type { Clock, Credentials, Log, MissingKey } from "../app/ports";
 import type { TenantApi } from "../app/tenant-api";
 import { assertNever } from "../lib/assert-never";
 import type { MasterKeys } from "../lib/master-keys";
-import { generationOf } from "./changes";
+import { readGeneration } from "./changes";
 import { openCredential } from "./credential-seal";
 import { createLookUpCache } from "./look-up-cache";
 
@@ -39,7 +39,7 @@ interface OpenCredentialDeps extends Pick<CredentialsDeps, "tenant" | "stub" | "
 }
 
 export function createOpenCredential({ tenant, stub, masterKeys, now, log }: OpenCredentialDeps): OpenCredential {
-  const find = createLookUpCache({ ask: (name) => stub.sealedCredential(name), now, generation: () => generationOf(tenant) });
+  const find = createLookUpCache({ ask: (name) => stub.sealedCredential(name), now, generation: () => readGeneration(tenant) });
   return async (name) => {
     const sealed = await find(name);
     if (!sealed) return null;
@@ -56,7 +56,7 @@ export function createOpenCredential({ tenant, stub, masterKeys, now, log }: Ope
 export function createCredentials({ keys, ...deps }: CredentialsDeps): Credentials {
   const open = createOpenCredential({ ...deps, masterKeys: () => keys().masterKeys });
   return async (model) => {
-    const source = keySourceOf(model);
+    const source = findKeySource(model);
     switch (source.from) {
       case "tenant":
         return (await open(source.credential)) ?? MISSING;

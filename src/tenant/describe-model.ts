@@ -36,7 +36,7 @@ interface PriceLists {
 }
 
 /** The side that pays for a call names its price. A tenant's prices hold only for calls with its own credential or at its own address. */
-function pricesOf({ model, by }: Said, lists: PriceLists): readonly [Prices | undefined, FigureSource] {
+function findPrices({ model, by }: Said, lists: PriceLists): readonly [Prices | undefined, FigureSource] {
   const isOwn = by === "deployment" || isPaidByTenant({ ...model, source: by });
   const ofDeployment = (): Prices | undefined => lists.deployment(model) ?? undefined;
   const [said, from] = isOwn ? [model.prices, by] : [ofDeployment(), "deployment" as const];
@@ -50,7 +50,7 @@ export function describeModel(said: Said, lists: PriceLists): DescribedModel {
   const [max_output = ASSUMED_MAX_OUTPUT, outputFrom] = pick([model.max_output, by], [known?.max_output, "preset"]);
   const [capabilities, capabilitiesFrom] = pick([model.capabilities, by], [known?.capabilities, "preset"]);
   const [ratio, ratioFrom] = pick([model.ratio, by]);
-  const [prices, pricesFrom] = pricesOf(said, lists);
+  const [prices, pricesFrom] = findPrices(said, lists);
   const { provider, upstream_id, base_url, credential } = model;
   const spec: ModelSpec = {
     id,

@@ -64,11 +64,11 @@ interface KeyCacheDeps {
   readonly max: number;
   readonly now: Clock;
   /** An answer that was cached under another generation is asked for again. Absent: only time decides. */
-  readonly generationOf?: (tenant: TenantId) => number;
+  readonly readGeneration?: (tenant: TenantId) => number;
 }
 
 /** `max` bounds the cached valid keys, and separately the refused ones, so that a flood of bad keys evicts no valid one. */
-export function createKeyCache({ ttlMs, max, now, generationOf = () => 0 }: KeyCacheDeps): KeyCache {
+export function createKeyCache({ ttlMs, max, now, readGeneration = () => 0 }: KeyCacheDeps): KeyCache {
   const valid = createLru(max);
   const refused = createLru(max);
 
@@ -77,7 +77,7 @@ export function createKeyCache({ ttlMs, max, now, generationOf = () => 0 }: KeyC
     const entry = valid.get(hash) ?? refused.get(hash);
     if (!entry || entry.until <= now()) return undefined;
     const { principal, generation } = entry;
-    return principal && generation !== generationOf(principal.tenant) ? undefined : principal;
+    return principal && generation !== readGeneration(principal.tenant) ? undefined : principal;
   }
   function remember(hash: string, principal: Principal | null, { askedAt, generation }: Asked): void {
     valid.delete(hash);
@@ -90,7 +90,7 @@ export function createKeyCache({ ttlMs, max, now, generationOf = () => 0 }: KeyC
       const known = recall(hash);
       if (known !== undefined) return known;
       // The answer may be as old as the question, so its time runs from the question.
-      const asked = { askedAt: now(), generation: generationOf(tenant) };
+      const asked = { askedAt: now(), generation: readGeneration(tenant) };
       const principal = await ask();
       remember(hash, principal, asked);
       return principal;

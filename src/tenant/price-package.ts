@@ -28,24 +28,24 @@ const SELLERS = {
  * The seller of a model. At an address of its own, only a seller that the package knows by that address counts: the
  * model's name alone says nothing about its price there.
  */
-function sellerOf({ provider, base_url }: Named): Where | null {
+function findSeller({ provider, base_url }: Named): Where | null {
   if (base_url !== null) return { providerApiUrl: base_url };
   const providerId = SELLERS[provider];
   return providerId === null ? null : { providerId };
 }
 
 /** The price of the lowest tier, where prices depend on size. */
-function baseOf(price: ModelPrice[string]): number | null {
+function readBasePrice(price: ModelPrice[string]): number | null {
   const base = typeof price === "object" ? price.base : price;
   return base === undefined || !Number.isFinite(base) || base < 0 ? null : base;
 }
 
 /** Null when the input or output price is unknown. A missing cache price counts as the input price. */
 function toPrices(found: ModelPrice): Prices | null {
-  const [input, output] = [baseOf(found.input_mtok), baseOf(found.output_mtok)];
+  const [input, output] = [readBasePrice(found.input_mtok), readBasePrice(found.output_mtok)];
   if (input === null || output === null) return null;
-  const cached = baseOf(found.cache_read_mtok) ?? input;
-  const cache_write = baseOf(found.cache_write_mtok) ?? input;
+  const cached = readBasePrice(found.cache_read_mtok) ?? input;
+  const cache_write = readBasePrice(found.cache_write_mtok) ?? input;
   return { input: perToken(input), output: perToken(output), cached: perToken(cached), cache_write: perToken(cache_write) };
 }
 
@@ -61,19 +61,19 @@ type PriceOf = (usage: Record<never, never>, model: string, options: PriceOption
 const KEPT_MS = 10 * 60_000;
 const MAX_KEPT = 500;
 
-export function buildFindPrices(priceOf: PriceOf, now: Clock): FindPrices {
+export function buildFindPrices(findPrice: PriceOf, now: Clock): FindPrices {
   const kept = new Map<string, { readonly prices: Prices | null; readonly until: number }>();
 
   function ask(upstreamId: string, where: Where, at: number): Prices | null {
     try {
-      const found = priceOf({}, upstreamId, { ...where, timestamp: new Date(at) });
+      const found = findPrice({}, upstreamId, { ...where, timestamp: new Date(at) });
       return found && toPrices(found.model_price);
     } catch {
       return null;
     }
   }
   return (model) => {
-    const where = sellerOf(model);
+    const where = findSeller(model);
     if (!where) return null;
     const at = now();
     const key = JSON.stringify([where, model.upstream_id]);

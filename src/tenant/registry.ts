@@ -1,7 +1,7 @@
 /** The models that a tenant can name: its own overrides, then the deployment's, then the embedded one. */
 import { ZodError } from "zod";
 import type { LimitSuggestion, ModelEntry, ModelOverride, SuggestedLimit } from "../app/model-entry";
-import { type DeploymentKeys, isPaidByTenant, keySourceOf, needsKey } from "../app/models/key-source";
+import { type DeploymentKeys, findKeySource, isPaidByTenant, needsKey } from "../app/models/key-source";
 import type { ModelSpec } from "../app/ports";
 import type { TenantError } from "../app/tenant-api";
 import type { Prices } from "../context/economy";
@@ -66,7 +66,7 @@ export interface Registry {
   isOnlyOwn(id: string): boolean;
   suggest(suggested: SuggestedLimit, at: number): Result<readonly LimitSuggestion[], TenantError>;
   /** The tenant's models that use this credential. */
-  usersOf(credential: string): readonly string[];
+  listModelsWith(credential: string): readonly string[];
 }
 
 const isSameModel = (a: ModelOverride, b: ModelOverride): boolean =>
@@ -120,11 +120,11 @@ export function createRegistry({ sql, deployment, credentials, deploymentKeys }:
   function toEntry({ spec, figures }: DescribedModel): ModelEntry {
     const differing = suggestions.of(spec.id).filter(({ figure, tokens }) => spec[figure] !== tokens);
     const credential_missing = spec.credential !== undefined && !credentials.has(spec.credential);
-    const source = keySourceOf(spec);
+    const source = findKeySource(spec);
     const key_missing = source.from === "deployment" && needsKey(spec) && deploymentKeys[source.key] === undefined;
     return { ...spec, figures, suggestions: differing, credential_missing, key_missing };
   }
-  function faultOf(id: string, model: ModelOverride): TenantError | null {
+  function findFault(id: string, model: ModelOverride): TenantError | null {
     const { credential } = model;
     if (lacksMaxOutput(model)) return { code: "invalid", field: "max_output", detail: NO_MAX_OUTPUT };
     if (credential !== undefined && !credentials.has(credential)) {
@@ -146,7 +146,7 @@ export function createRegistry({ sql, deployment, credentials, deploymentKeys }:
     },
     list: (findPrices) => all().map((named) => toEntry(describe(named, findPrices))),
     put: (id, model) => {
-      const fault = faultOf(id, model);
+      const fault = findFault(id, model);
       if (fault) return err(fault);
       const before = find(id);
       if (before && !isSameModel(before.model, model)) suggestions.forget(id);
@@ -169,7 +169,7 @@ export function createRegistry({ sql, deployment, credentials, deploymentKeys }:
       suggestions.add(suggested, at);
       return ok(suggestions.of(suggested.model));
     },
-    usersOf: (credential) =>
+    listModelsWith: (credential) =>
       sql.rows<{ id: string }>("SELECT id FROM models WHERE credential = ? ORDER BY id", credential).map(({ id }) => id),
   };
 }

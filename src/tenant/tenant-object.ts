@@ -3,7 +3,7 @@
  * settings and the directory of sessions. It takes its methods from `tenantCalls`; `Tenant` holds the stores.
  */
 import { DurableObject } from "cloudflare:workers";
-import { deploymentKeysOf, type Env, parseConfig } from "../env";
+import { type Env, parseConfig, readDeploymentKeys } from "../env";
 import { createLog } from "../lib/log";
 import { takeMethods } from "../lib/take-methods";
 import { databaseFor } from "../read-model/database-for";
@@ -22,7 +22,7 @@ export class TenantObject extends DurableObject<Env> {
     const config = parseConfig(env);
     this.#tenant = new Tenant({
       sql: createTenantSql(ctx.storage),
-      deployment: { models: buildDeploymentModels(config.MODELS), keys: deploymentKeysOf(config), policy: config.POLICY },
+      deployment: { models: buildDeploymentModels(config.MODELS), keys: readDeploymentKeys(config), policy: config.POLICY },
       storage: ctx.storage,
       projection: { write: (change) => createTenantProjection(databaseFor(env, change.tenant)).write(change) },
       sessions: ({ tenant, session }) => sessionStub(env, tenant, session),

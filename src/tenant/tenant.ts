@@ -113,7 +113,7 @@ export class Tenant {
   }
 
   credentialViews(): readonly CredentialView[] {
-    return this.credentials.list().map((credential) => ({ ...credential, models: this.registry.usersOf(credential.name) }));
+    return this.credentials.list().map((credential) => ({ ...credential, models: this.registry.listModelsWith(credential.name) }));
   }
 
   /** Migrates the tables. A deployment with other models or presets changes what this tenant can name: then the outbox's alarm is armed. */

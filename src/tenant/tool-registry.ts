@@ -62,7 +62,7 @@ export function createToolRegistry(sql: TenantSql, credentials: KnownCredentials
   const has = (table: Table, name: string): boolean => sql.rows(`SELECT 1 FROM ${table} WHERE name = ?`, name).length > 0;
   const count = (table: Table): number => sql.rows<{ n: number }>(`SELECT count(*) AS n FROM ${table}`)[0]?.n ?? 0;
 
-  function faultOf(table: Table, name: string, header: SecretHeader | null): TenantError | null {
+  function findFault(table: Table, name: string, header: SecretHeader | null): TenantError | null {
     if (isMissing(header)) return { code: "invalid", field: "secret_header.credential", detail: "no such credential" };
     const limit = LIMITS[table];
     return !has(table, name) && count(table) >= limit ? { code: "tool_limit", of: table, limit } : null;
@@ -70,7 +70,7 @@ export function createToolRegistry(sql: TenantSql, credentials: KnownCredentials
   return {
     tools,
     putTool: (name, tool, at) => {
-      const fault = faultOf("tools", name, tool.secret_header);
+      const fault = findFault("tools", name, tool.secret_header);
       if (fault) return err(fault);
       sql.rows(
         `INSERT INTO tools (name, said, created_at, updated_at) VALUES (?, ?, ?, ?)
@@ -92,7 +92,7 @@ export function createToolRegistry(sql: TenantSql, credentials: KnownCredentials
       const gone: TenantError = { code: "mcp_server_not_found", server: name };
       // The server was put or removed while its tools were being listed. The newer change stays.
       if (unchanged !== undefined && before?.updated_at !== unchanged) return before ? ok(before) : err(gone);
-      const fault = unchanged === undefined ? faultOf("mcp_servers", name, server.secret_header) : null;
+      const fault = unchanged === undefined ? findFault("mcp_servers", name, server.secret_header) : null;
       if (fault) return err(fault);
       sql.rows(
         `INSERT INTO mcp_servers (name, said, listing, listed_at, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)

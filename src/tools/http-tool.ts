@@ -11,7 +11,7 @@ import { readAtMost } from "../lib/bounded-body";
 import { startDeadline } from "./deadline";
 import { describeToolFailure } from "./failure-in-words";
 import { describeMedia, toArtifact, toMedia } from "./media";
-import { failureOf, type SafeFetch, type SafeRequest } from "./safe-fetch";
+import { type SafeFetch, type SafeRequest, toFetchFailure } from "./safe-fetch";
 import { hideSecret, type ToolSecret } from "./tool-secret";
 
 export interface HttpToolDeps {
@@ -40,7 +40,7 @@ export async function callHttpTool(call: HttpCall, { fetch, schedule }: HttpTool
     return await readAnswer(answered.value, call, deadline.signal);
   } catch {
     // The connection broke while the answer was read.
-    return describeToolFailure(failureOf(deadline.signal));
+    return describeToolFailure(toFetchFailure(deadline.signal));
   } finally {
     deadline.clear();
   }

@@ -10,7 +10,7 @@ import type { Schedule } from "../app/session-ports";
 import { boundBody } from "../lib/bounded-body";
 import { err, ok, type Result } from "../lib/result";
 import { type Deadline, startDeadline } from "./deadline";
-import { failureOf, type SafeFailure, type SafeFetch, type SafeRequest } from "./safe-fetch";
+import { type SafeFailure, type SafeFetch, type SafeRequest, toFetchFailure } from "./safe-fetch";
 import type { ToolSecret } from "./tool-secret";
 
 export interface McpDeps {
@@ -75,7 +75,7 @@ export async function withMcpSession<T>(
   try {
     return ok(await runSession(address, work, { deps, deadline, ended }));
   } catch (error) {
-    return err(ended.failure ?? (deadline.signal.aborted ? { kind: failureOf(deadline.signal) } : toFailure(error)));
+    return err(ended.failure ?? (deadline.signal.aborted ? { kind: toFetchFailure(deadline.signal) } : toFailure(error)));
   } finally {
     deadline.clear();
   }

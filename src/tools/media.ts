@@ -20,10 +20,10 @@ export function toMedia(mediaType: string, bytes: number, read: () => string): M
 }
 
 const KINDS = ["image", "audio", "video"];
-const kindOf = (mediaType: string): string => KINDS.find((kind) => mediaType.startsWith(`${kind}/`)) ?? "file";
+const toMediaKind = (mediaType: string): string => KINDS.find((kind) => mediaType.startsWith(`${kind}/`)) ?? "file";
 
 export function toArtifact({ media_type, bytes, base64 }: Media): ToolArtifact {
-  return { type: kindOf(media_type), content: { media_type, bytes, ...(base64 !== null && { base64 }) } };
+  return { type: toMediaKind(media_type), content: { media_type, bytes, ...(base64 !== null && { base64 }) } };
 }
 
 /** The description that the model reads. */
@@ -34,5 +34,5 @@ export const describeMedia = (media: Media): string =>
 export const droppedInWords = (media: Media): string => inWords(media, "not kept: there are too many");
 
 function inWords({ media_type, bytes }: Media, kept: string): string {
-  return `[${kindOf(media_type)}: ${media_type}, ${bytes} bytes, ${kept}; it cannot be shown here]`;
+  return `[${toMediaKind(media_type)}: ${media_type}, ${bytes} bytes, ${kept}; it cannot be shown here]`;
 }

@@ -42,7 +42,7 @@ export class TimeIsUp extends Error {
 
 const isTimeUp = (signal: AbortSignal): boolean => signal.aborted && signal.reason instanceof TimeIsUp;
 /** The failure of a call that threw. Nothing else of the thrown error is reported. */
-export const failureOf = (signal: AbortSignal): SafeFailure => (isTimeUp(signal) ? "timeout" : "unreachable");
+export const toFetchFailure = (signal: AbortSignal): SafeFailure => (isTimeUp(signal) ? "timeout" : "unreachable");
 
 const CHANGES_METHOD = [301, 302, 303];
 const KEEPS_METHOD = [307, 308];
@@ -52,7 +52,7 @@ const KEEPS_METHOD = [307, 308];
  * and 303 are followed for GET only, because clients change every other method to GET there; 307 and 308 keep method and
  * body.
  */
-function redirectOf(response: Response, { method }: SafeRequest, from: URL): URL | "malformed" | null {
+function findRedirect(response: Response, { method }: SafeRequest, from: URL): URL | "malformed" | null {
   const isFollowed = KEEPS_METHOD.includes(response.status) || (CHANGES_METHOD.includes(response.status) && method === "GET");
   const location = isFollowed ? response.headers.get("location") : null;
   return location === null ? null : (URL.parse(location, from.href) ?? "malformed");
@@ -77,7 +77,7 @@ export function createSafeFetch(deps: SafeFetchDeps): SafeFetch {
     const verdict = await judgeAddress(url, deps, request.signal);
     if (verdict !== "public") return err(isTimeUp(request.signal) ? "timeout" : verdict);
     const response = await send(request, hop);
-    const next = request.redirects === 0 ? null : redirectOf(response, request, url);
+    const next = request.redirects === 0 ? null : findRedirect(response, request, url);
     if (next === null) return ok(response);
     void response.body?.cancel().catch(() => undefined);
     if (next === "malformed" || left === 0) return err("unreachable");
@@ -97,7 +97,7 @@ export function createSafeFetch(deps: SafeFetchDeps): SafeFetch {
     try {
       return await take(request, { url, left: request.redirects ?? MAX_REDIRECTS, isOwn: true });
     } catch {
-      return err(failureOf(request.signal));
+      return err(toFetchFailure(request.signal));
     }
   };
 }

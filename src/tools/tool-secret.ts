@@ -34,7 +34,7 @@ const HIDDEN = "[secret]";
 export function hideSecret(text: string, secret: ToolSecret | null): string {
   if (!secret || secret.value.length < MIN_HIDDEN) return text;
   const plain = base64Forms(secret.value).reduce((shown, form) => shown.replaceAll(form, HIDDEN), text);
-  const sought = Array.from(lettersOf(secret.value), ({ letter }) => letter);
+  const sought = Array.from(readLetters(secret.value), ({ letter }) => letter);
   return sought.length < MIN_HIDDEN ? plain : hideDecoded(plain, sought);
 }
 
@@ -63,7 +63,7 @@ const UNIT = /u([0-9a-f]{4})/iy;
 const BYTE = /%([0-9a-f]{2})/iy;
 
 /** The letters of a text with the escapes of JSON and URLs decoded, and without backslashes. */
-function* lettersOf(text: string): Generator<Letter> {
+function* readLetters(text: string): Generator<Letter> {
   for (let at = 0; at < text.length; ) {
     const from = at;
     while (text[at] === "\\") at += 1;
@@ -81,13 +81,13 @@ function* lettersOf(text: string): Generator<Letter> {
  * them.
  */
 function hideDecoded(text: string, sought: readonly string[]): string {
-  const borders = bordersOf(sought);
+  const borders = computeBorders(sought);
   const starts: number[] = [];
   const shown: string[] = [];
   let hidden = 0;
   let matched = 0;
   let count = 0;
-  for (const { letter, from, to } of lettersOf(text)) {
+  for (const { letter, from, to } of readLetters(text)) {
     starts[count % sought.length] = from;
     count += 1;
     matched = grown(matched, letter, { sought, borders });
@@ -101,7 +101,7 @@ function hideDecoded(text: string, sought: readonly string[]): string {
 }
 
 /** For each beginning of `sought`, the length of its longest proper beginning that is also its end. */
-function bordersOf(sought: readonly string[]): readonly number[] {
+function computeBorders(sought: readonly string[]): readonly number[] {
   const borders = [0];
   for (let at = 1; at < sought.length; at++) borders.push(grown(borders[at - 1] ?? 0, sought[at] ?? "", { sought, borders }));
   return borders;

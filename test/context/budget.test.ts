@@ -22,7 +22,7 @@ import type { ItemMeta, Part, TextRef } from "../../src/domain/message";
 import { fixedTokens, RECALL_TOOL_TOKENS, type SessionState } from "../../src/domain/state";
 import { NO_RESULT_TOKENS, toWeighedView } from "../../src/domain/view";
 import { call, id, item, result, viewing } from "../support/builders";
-import { behind, carriedOut, chat, limitsOf, planUnder, summaryOf } from "./planning";
+import { behind, buildSummary, carriedOut, chat, planUnder, toLimits } from "./planning";
 
 const MODEL = "test-model";
 const text = (tokens: number, n = 1): TextRef => ({ body: id("bod", n), bytes: tokens, tokens });
@@ -65,7 +65,7 @@ describe("the measure of the next request", () => {
   });
 
   test("without a count is estimated as a whole: system prompt, tools, pins, summaries and items", () => {
-    const state = behind([summaryOf(1, 1, 10, 300)], chat(4, 100, 11), { pins: [text(30), text(20, 2)] });
+    const state = behind([buildSummary(1, 1, 10, 300)], chat(4, 100, 11), { pins: [text(30), text(20, 2)] });
     const settings = { ...state.settings, system: text(100, 3), tools: text(150, 4) };
     expect(fixedTokens({ ...state, settings })).toBe(300 + RECALL_TOOL_TOKENS);
     expect(measureNext({ ...state, settings }, MODEL)).toEqual({ tokens: 1_128, source: "estimated", error_bound: 282 + LITTLE });
@@ -129,7 +129,7 @@ function having(state: SessionState, [what, tokens]: readonly ["say" | "tools" |
     case "tools":
       return add(call(at, at, { tokens: 9 }), result(at + 1, at, { tokens, bytes: 4 * tokens }));
     default:
-      return carriedOut(state, planUnder("balanced", state, { limits: limitsOf(4_000), trigger: what }), { n: 100 + at });
+      return carriedOut(state, planUnder("balanced", state, { limits: toLimits(4_000), trigger: what }), { n: 100 + at });
   }
 }
 
@@ -217,8 +217,8 @@ describe("what a request may weigh", () => {
     ["yeoman", 8_192],
     ["balanced", 32_768],
   ])("of an unknown window under %s is that of %s", (policy, window) => {
-    expect(assumeWindow(limitsOf(null), toPolicy(policy)).window).toBe(window);
-    expect(assumeWindow(limitsOf(5_000), toPolicy(policy)).window).toBe(5_000);
+    expect(assumeWindow(toLimits(null), toPolicy(policy)).window).toBe(window);
+    expect(assumeWindow(toLimits(5_000), toPolicy(policy)).window).toBe(5_000);
   });
 });
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { costField, costOf } from "../../src/context/cost";
+import { computeCost, costField } from "../../src/context/cost";
 import type { Prices } from "../../src/context/economy";
 import type { CallUsage } from "../../src/domain/model-call";
 
@@ -9,36 +9,36 @@ const usage = (change: Partial<CallUsage> = {}): CallUsage => ({ input: 1_000, o
 
 describe("what a call cost", () => {
   test("is each token once, at the price of its kind", () => {
-    expect(costOf(usage({ cached: 600, cache_write: 300 }), PRICES)).toBe(0.0003 + 0.00018 + 0.001125 + 0.0015);
+    expect(computeCost(usage({ cached: 600, cache_write: 300 }), PRICES)).toBe(0.0003 + 0.00018 + 0.001125 + 0.0015);
   });
 
   test("has thinking that is part of the output in it once", () => {
-    expect(costOf(usage({ reasoning: 100 }), PRICES)).toBe(costOf(usage(), PRICES));
+    expect(computeCost(usage({ reasoning: 100 }), PRICES)).toBe(computeCost(usage(), PRICES));
   });
 
   test("has thinking that was counted beside the output in it too", () => {
-    expect(costOf(usage({ reasoning: 400 }), PRICES)).toBe(costOf(usage({ output: 500 }), PRICES));
+    expect(computeCost(usage({ reasoning: 400 }), PRICES)).toBe(computeCost(usage({ output: 500 }), PRICES));
   });
 
   test("is unknown without prices, and without a count", () => {
-    expect(costOf(usage(), null)).toBeNull();
-    expect(costOf(null, PRICES)).toBeNull();
+    expect(computeCost(usage(), null)).toBeNull();
+    expect(computeCost(null, PRICES)).toBeNull();
   });
 
   test("is unknown where the parts of the input are more than the input", () => {
-    expect(costOf(usage({ cached: 700, cache_write: 301 }), PRICES)).toBeNull();
-    expect(costOf(usage({ cached: 700, cache_write: 300 }), PRICES)).not.toBeNull();
+    expect(computeCost(usage({ cached: 700, cache_write: 301 }), PRICES)).toBeNull();
+    expect(computeCost(usage({ cached: 700, cache_write: 300 }), PRICES)).not.toBeNull();
   });
 
   test("is nothing where every price is nothing", () => {
-    expect(costOf(usage({ cached: 10 }), { input: 0, cache_write: 0, cached: 0, output: 0 })).toBe(0);
+    expect(computeCost(usage({ cached: 10 }), { input: 0, cache_write: 0, cached: 0, output: 0 })).toBe(0);
   });
 
   test("lies between the cheapest and the dearest way to read and write so many tokens", () => {
     const count = fc.nat(1_000_000);
     fc.assert(
       fc.property(count, count, count, count, count, (cached, cache_write, uncached, output, reasoning) => {
-        const cost = costOf({ input: cached + cache_write + uncached, cached, cache_write, output, reasoning }, PRICES) ?? Number.NaN;
+        const cost = computeCost({ input: cached + cache_write + uncached, cached, cache_write, output, reasoning }, PRICES) ?? Number.NaN;
         const tokens = cached + cache_write + uncached;
         const written = (output + (reasoning > output ? reasoning : 0)) * PRICES.output;
         expect(cost).toBeGreaterThanOrEqual(tokens * PRICES.cached + written - 1e-9);

@@ -9,7 +9,7 @@ import type { CompactionTrigger } from "../../src/domain/compaction-events";
 import type { ItemMeta } from "../../src/domain/message";
 import type { SessionState } from "../../src/domain/state";
 import { call, id, item, result, turnId, viewing } from "../support/builders";
-import { chat, limitsOf, RUNNING, rounds } from "./planning";
+import { chat, RUNNING, rounds, toLimits } from "./planning";
 
 interface Asked {
   readonly cut?: Policy["keep"]["cut"];
@@ -21,7 +21,7 @@ interface Asked {
 function input(items: readonly ItemMeta[], { cut = "fits", trigger = "threshold", options = null, change = {} }: Asked = {}): PlanInput {
   const base = toPolicy("oneclaw");
   const policy = { ...base, keep: { ...base.keep, cut } };
-  return { state: viewing(items, change), limits: limitsOf(16_000), policy, trigger, now: 0, options };
+  return { state: viewing(items, change), limits: toLimits(16_000), policy, trigger, now: 0, options };
 }
 
 /** The first position that stays, with so many tokens to keep. */
@@ -150,7 +150,7 @@ describe("what is asked for by hand", () => {
 
 describe("the budget", () => {
   const budget = (policy: string, window: number, asked: Partial<PlanInput> = {}) =>
-    keptTokens({ ...input([]), policy: toPolicy(policy), limits: limitsOf(window, 4_096), ...asked });
+    keptTokens({ ...input([]), policy: toPolicy(policy), limits: toLimits(window, 4_096), ...asked });
 
   test("of a profile is its share of what a request may weigh, at most and at least what it says", () => {
     const { ratio, max_tokens, min_tokens } = toPolicy("economy").keep;

@@ -1,8 +1,8 @@
-/** The rent trigger (docs/policy.md, the policy, 1 to 3), by numbers worked out by hand. */
+/** The cache read cost and its trigger (docs/policy.md, rules 1 to 3), by numbers worked out by hand. */
 import { describe, expect, test } from "vitest";
 import {
   CACHE_TTL_MS,
-  gainOf,
+  computeGain,
   INSTRUCTION_TOKENS,
   toCacheReadCost,
   toCompactionPrice,
@@ -15,7 +15,7 @@ import { toPolicy, toPolicyText } from "../../src/context/policy-choice";
 import type { Overlay } from "../../src/domain/compaction-events";
 import type { SessionState } from "../../src/domain/state";
 import { id, viewing } from "../support/builders";
-import { behind, chat, counted, limitsOf, planUnder, summarizeOf, summaryOf, withoutRecall } from "./planning";
+import { behind, buildSummary, chat, counted, findSummarizeRung, planUnder, toLimits, withoutRecall } from "./planning";
 
 /** 500 fixed, a chain of 300, 6,000 that would go, 2,000 that stay, a summary of 900. */
 const sizes: ViewSizes = {
@@ -33,20 +33,20 @@ const prices = { input: 3, cache_write: 3.75, cached: 0.3, output: 15 };
 
 describe("what a compaction changes", () => {
   test("appended, the chain stays beside the new summary", () => {
-    expect([tokensNow(sizes), tokensAfter(sizes), gainOf(sizes)]).toEqual([8_800, 3_700, 5_100]);
+    expect([tokensNow(sizes), tokensAfter(sizes), computeGain(sizes)]).toEqual([8_800, 3_700, 5_100]);
   });
 
   test("merged, the new summary takes the chain's place", () => {
-    expect([tokensAfter({ ...sizes, merge: true }), gainOf({ ...sizes, merge: true })]).toEqual([3_400, 5_400]);
+    expect([tokensAfter({ ...sizes, merge: true }), computeGain({ ...sizes, merge: true })]).toEqual([3_400, 5_400]);
   });
 
   test("a gain below nothing is nothing", () => {
-    expect(gainOf({ ...sizes, source: 800 })).toBe(0);
+    expect(computeGain({ ...sizes, source: 800 })).toBe(0);
   });
 
   test("what stands before the cut and stays is read, is written anew, and is no gain", () => {
     const held = { ...sizes, source: 5_000, standing: 1_000 };
-    expect([tokensNow(held), tokensAfter(held), gainOf(held)]).toEqual([8_800, 4_700, 4_100]);
+    expect([tokensNow(held), tokensAfter(held), computeGain(held)]).toEqual([8_800, 4_700, 4_100]);
   });
 
   test("rent is the gain read once more from the cache", () => {
@@ -113,7 +113,7 @@ const policy = toPolicyText({
   keep: { cut: "fills", max_tokens: 4_000, ratio: 0.9, min_tokens: 0 },
   summary: { max_tokens: 4_000, chain_ratio: 0.5 },
 });
-const limits = limitsOf(32_000, 4_000);
+const limits = toLimits(32_000, 4_000);
 const GAIN = 12_000 - 1_800;
 const K_TRANSCRIPT = 12_000 + 400 + 5 * 1_800 + 0.9 * (4_000 + 1_800);
 const K_SAME_PREFIX = 0.1 * 12_000 + 400 + 5 * 1_800 + 0.9 * (4_000 + 1_800);
@@ -135,7 +135,7 @@ describe("rent is due", () => {
     const wanted = toPolicyText({ ...JSON.parse(policy), trigger: { rent_free_tokens: 6_000 } });
     expect(toCallCacheReadCost({ state: talked(), limits, policy: toPolicy(wanted), now: WARM })).toBeCloseTo(0.1 * (GAIN - 2_000));
     expect(
-      toCallCacheReadCost({ state: talked(), limits: limitsOf(null), policy: toPolicy("balanced"), now: WARM }),
+      toCallCacheReadCost({ state: talked(), limits: toLimits(null), policy: toPolicy("balanced"), now: WARM }),
     ).toBeGreaterThanOrEqual(0);
   });
 
@@ -144,7 +144,7 @@ describe("rent is due", () => {
     expect(at(talked({ rent: due - 1 }), WARM)).toMatchObject({ kind: "none", reason: "below_threshold" });
     const plan = at(talked({ rent: due + 1 }), WARM);
     expect(plan).toMatchObject({ kind: "compact", trigger: "rent" });
-    expect(summarizeOf(plan).mode).toBe("same_prefix");
+    expect(findSummarizeRung(plan).mode).toBe("same_prefix");
     expect(plan.kind === "compact" && plan.economy?.price).toBeCloseTo(K_SAME_PREFIX);
   });
 
@@ -152,7 +152,7 @@ describe("rent is due", () => {
     const text = toPolicyText({ ...JSON.parse(policy), summary: { max_tokens: 4_000, chain_ratio: 0.5, mode: "transcript" } });
     const due = BETA * K_TRANSCRIPT;
     expect(at(talked({ rent: due - 1 }), WARM, text).kind).toBe("none");
-    expect(summarizeOf(at(talked({ rent: due + 1 }), WARM, text)).mode).toBe("transcript");
+    expect(findSummarizeRung(at(talked({ rent: due + 1 }), WARM, text)).mode).toBe("transcript");
   });
 
   test("sooner when the cache has gone cold: nothing is rewritten, and what would go need not be written again", () => {
@@ -168,7 +168,7 @@ describe("rent is due", () => {
       const state = talked({ rent: 10 ** 9 });
       return { ...state, settings: { ...state.settings, system: { body: id("bod", 1), bytes: 1, tokens } } };
     };
-    const window = limitsOf(200_000, 4_000);
+    const window = toLimits(200_000, 4_000);
     expect(planUnder(policy, heavy(34_000), { limits: window, now: WARM }).kind).toBe("compact");
     expect(planUnder(policy, heavy(36_000), { limits: window, now: WARM }).kind).toBe("none");
   });
@@ -179,7 +179,7 @@ describe("rent is due", () => {
 
   test("with the share that the session has learned, the price and the gain follow", () => {
     const plan = at(talked({ rent: 10 ** 9, summary_share: 0.05 }), WARM);
-    expect(summarizeOf(plan)).toMatchObject({ expected: 600, gain: 12_000 - 600 });
+    expect(findSummarizeRung(plan)).toMatchObject({ expected: 600, gain: 12_000 - 600 });
   });
 });
 
@@ -195,7 +195,7 @@ describe("a session's own prices", () => {
 describe("a fold that reads the record again", () => {
   /** A chain that is full, over 400 items of long ago; `generation`: how many merges it is old. */
   const folded = (generation: number, rebuild_after: number | null) => {
-    const state = counted(behind([summaryOf(1, 1, 400, 15_000, generation)], chat(40, 400, 401)), 16_000, 1_000);
+    const state = counted(behind([buildSummary(1, 1, 400, 15_000, generation)], chat(40, 400, 401)), 16_000, 1_000);
     const text = toPolicyText({ ...JSON.parse(policy), summary: { max_tokens: 4_000, chain_ratio: 0.5, rebuild_after } });
     const plan = planUnder(text, { ...state, compaction: { ...state.compaction, rent: 10 ** 9 } }, { limits, now: COLD });
     return plan.kind === "compact" ? plan.economy?.price : null;
@@ -224,6 +224,6 @@ test("what was only trimmed is read by the next summary, and paid for", () => {
 });
 
 test("a short conversation is never compacted: there is nothing that could go", () => {
-  const state = { ...counted(behind([summaryOf(1, 1, 4)], chat(4, 100, 5)), 900, 1_000) };
+  const state = { ...counted(behind([buildSummary(1, 1, 4)], chat(4, 100, 5)), 900, 1_000) };
   expect(at({ ...state, compaction: { ...state.compaction, rent: 10 ** 9 } }, WARM).kind).toBe("none");
 });

@@ -9,10 +9,10 @@ import { POLICY_NAMES } from "../../src/context/presets";
 import { truncateToolResult } from "../../src/context/tool-results";
 import { COMPACTION_TRIGGERS } from "../../src/domain/compaction-events";
 import { id, item, play, result, viewing } from "../support/builders";
-import { behind, carriedOut, chat, counted, limitsOf, planUnder, rungsOf, summarizeOf, summaryOf } from "./planning";
+import { behind, buildSummary, carriedOut, chat, counted, findSummarizeRung, listRungs, planUnder, toLimits } from "./planning";
 
 const guard = (state: Parameters<typeof carriedOut>[0], window = 16_000) =>
-  planGuard({ state, limits: limitsOf(window), policy: toPolicy("oneclaw") });
+  planGuard({ state, limits: toLimits(window), policy: toPolicy("oneclaw") });
 
 describe.each(POLICY_NAMES)("under %s", (name) => {
   test.each(COMPACTION_TRIGGERS)("a session without messages has nothing to compact (%s)", (trigger) => {
@@ -20,7 +20,7 @@ describe.each(POLICY_NAMES)("under %s", (name) => {
   });
 
   test.each(COMPACTION_TRIGGERS)("the only message stays, whatever it weighs (%s)", (trigger) => {
-    for (const tokens of [1, 14_000]) expect(rungsOf(planUnder(name, viewing([item(1, "user", { tokens })]), { trigger }))).toEqual([]);
+    for (const tokens of [1, 14_000]) expect(listRungs(planUnder(name, viewing([item(1, "user", { tokens })]), { trigger }))).toEqual([]);
   });
 
   test("a view that fits is never planned larger than it is, and what goes is never the newest", () => {
@@ -43,7 +43,7 @@ describe.each(POLICY_NAMES)("under %s", (name) => {
 describe("a session", () => {
   test("of questions only is compacted like any other", () => {
     const items = Array.from({ length: 40 }, (_, n) => item(n + 1, "user", { tokens: 400 }));
-    expect(summarizeOf(planUnder("oneclaw", counted(viewing(items), 14_000)))).toMatchObject({ range: { from: 1, to: 30 } });
+    expect(findSummarizeRung(planUnder("oneclaw", counted(viewing(items), 14_000)))).toMatchObject({ range: { from: 1, to: 30 } });
   });
 
   test("whose messages are all protected has nothing to do, though it is over the threshold", () => {
@@ -52,7 +52,7 @@ describe("a session", () => {
   });
 
   test("exactly at the limit of a request is left alone, and one token above it is not", () => {
-    const limit = toRequestLimit(limitsOf(16_000)) ?? 0;
+    const limit = toRequestLimit(toLimits(16_000)) ?? 0;
     expect([guard(counted(viewing(chat(40, 370)), limit)).kind, guard(counted(viewing(chat(40, 370)), limit + 1)).kind]).toEqual([
       "none",
       "compact",
@@ -71,7 +71,7 @@ describe("a session", () => {
   });
 
   test("with a summary that was compacted again has one summary over both ranges", () => {
-    const state = counted(behind([summaryOf(1, 1, 10)], chat(40, 400, 11)), 15_000);
+    const state = counted(behind([buildSummary(1, 1, 10)], chat(40, 400, 11)), 15_000);
     const after = carriedOut(state, planUnder("oneclaw", state));
     expect(after.view.overlays).toMatchObject([{ kind: "summary", from: 1, to: 40, items: 40 }]);
     expect(after.view.items[0]).toMatchObject({ position: 41 });
@@ -79,17 +79,17 @@ describe("a session", () => {
 
   test("that goes on with a smaller model is compacted for its window, by an estimate: the old model's count does not hold", () => {
     const state = counted(viewing(chat(40, 400)), 16_500);
-    const limits = { ...limitsOf(8_000), model: "smaller-model" };
+    const limits = { ...toLimits(8_000), model: "smaller-model" };
     expect(measureNext(state, "smaller-model").source).toBe("estimated");
     const plan = planUnder("oneclaw", state, { limits, trigger: "model_switch" });
-    expect(summarizeOf(plan).range.to).toBe(34);
+    expect(findSummarizeRung(plan).range.to).toBe(34);
     expect(measureNext(carriedOut(state, plan, { limits }), "smaller-model").tokens).toBeLessThanOrEqual(toRequestLimit(limits) ?? 0);
   });
 
   test("of only results has nothing that may leave, and says what weighs most when it does not fit", () => {
     const state = viewing([result(1, 1, { tokens: 900 }), result(2, 2, { tokens: 900 })]);
     expect(guard(state).kind).toBe("none");
-    expect(rungsOf(guard(viewing([result(1, 1, { tokens: 9_000 }), result(2, 2, { tokens: 9_000 })])))).toMatchObject([
+    expect(listRungs(guard(viewing([result(1, 1, { tokens: 9_000 }), result(2, 2, { tokens: 9_000 })])))).toMatchObject([
       { rung: "shorten" },
     ]);
     expect(planUnder("oneclaw", state, { trigger: "manual" })).toMatchObject({ kind: "none" });
@@ -99,7 +99,7 @@ describe("a session", () => {
     const tokens = estimateParts([{ type: "text", text: "" }]);
     const state = viewing(Array.from({ length: 500 }, (_, n) => item(n + 1, "user", { tokens, rough: 0, bytes: 0 })));
     expect(planUnder("oneclaw", state)).toMatchObject({ kind: "none", reason: "below_threshold" });
-    expect(summarizeOf(planUnder("opal", state, { trigger: "inline" })).range.to).toBe(498);
+    expect(findSummarizeRung(planUnder("opal", state, { trigger: "inline" })).range.to).toBe(498);
   });
 
   test("whose floor is above the window is told so before anything is paid for, with the numbers", () => {
@@ -135,7 +135,7 @@ describe("text of several bytes a character", () => {
   test("a message of 900 KB is weighed, and leaves the view like any other", () => {
     const tokens = estimateParts([{ type: "text", text: "word ".repeat(184_320) }]);
     const state = viewing([item(1, "user", { tokens }), item(2, "assistant"), item(3, "user")]);
-    expect(rungsOf(guard(state))).toMatchObject([{ rung: "drop", from: 1, to: 1 }]);
+    expect(listRungs(guard(state))).toMatchObject([{ rung: "drop", from: 1, to: 1 }]);
     expect(guard(viewing([item(1, "user", { tokens })]))).toMatchObject({ kind: "cannot_fit" });
   });
 });

@@ -21,15 +21,15 @@ import { shortenToolResult } from "../../src/context/tool-results";
 import type { Part } from "../../src/domain/message";
 import type { SessionState } from "../../src/domain/state";
 import { id, item, settings, summaryPlan, viewing } from "../support/builders";
-import { behind, chat, limitsOf, planUnder, rounds, summaryOf, withoutRecall } from "./planning";
+import { behind, buildSummary, chat, planUnder, rounds, toLimits, withoutRecall } from "./planning";
 
 const prices = { input: 1, cache_write: 1, cached: 0.1, output: 5 };
-const limits = { ...limitsOf(16_000), prices };
+const limits = { ...toLimits(16_000), prices };
 const economy = { rent: 7, price: 900, read_cost_before: 1, read_cost_after: 1, cache_kept: 300 };
 const usage = { input: 4_000, output: 120, cached: 0, reasoning: 0 };
 
 /** A summary of 300 over 1 to 10, a system message, and chat of 100 each up to 20. */
-const state = withoutRecall(behind([summaryOf(1, 1, 10)], [item(11, "system", { tokens: 50 }), ...chat(9, 100, 12)]));
+const state = withoutRecall(behind([buildSummary(1, 1, 10)], [item(11, "system", { tokens: 50 }), ...chat(9, 100, 12)]));
 const input = (change: Partial<EpochChangeInput> = {}): EpochChangeInput => ({
   state,
   limits,
@@ -236,8 +236,8 @@ describe("what a rung gains", () => {
 
   test.each([
     ["a summary", () => [talk, planUnder("oneclaw", talk)] as const],
-    ["a drop of the guard's", () => [talk, planGuard({ state: talk, limits: limitsOf(16_000), policy: toPolicy("balanced") })] as const],
-    ["clearing", () => [worked, planResults({ state: worked, limits: limitsOf(64_000), policy: toPolicy("odincode") })] as const],
+    ["a drop of the guard's", () => [talk, planGuard({ state: talk, limits: toLimits(16_000), policy: toPolicy("balanced") })] as const],
+    ["clearing", () => [worked, planResults({ state: worked, limits: toLimits(64_000), policy: toPolicy("odincode") })] as const],
   ])("by %s is what the tokens before and after differ by, and what the plan expected, all in one unit", (_what, planned) => {
     const [from, plan] = planned();
     if (plan.kind !== "compact") throw new Error(plan.kind);

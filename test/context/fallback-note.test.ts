@@ -4,7 +4,7 @@ import { fallbackNote, planNote } from "../../src/context/fallback-note";
 import { NO_FILES } from "../../src/context/file-ops";
 import type { Overlay } from "../../src/domain/compaction-events";
 import { call, id, item, result, summaryPlan } from "../support/builders";
-import { behind, chat, rounds, summaryOf } from "./planning";
+import { behind, buildSummary, chat, rounds } from "./planning";
 
 const dropped = (n: number, from: number, to: number, items = to - from + 1): Overlay => ({
   id: id("ovl", n),
@@ -17,7 +17,7 @@ const dropped = (n: number, from: number, to: number, items = to - from + 1): Ov
 
 describe("a note", () => {
   test("leaves the summaries that stand in the view, and begins after the newest of them, though the plan was to fold them", () => {
-    const state = behind([summaryOf(1, 1, 6), summaryOf(2, 7, 10)], chat(8, 100, 11));
+    const state = behind([buildSummary(1, 1, 6), buildSummary(2, 7, 10)], chat(8, 100, 11));
     const asked = summaryPlan(1, 16, {
       source: { from: 11, to: 16 },
       replaces: [id("ovl", 1), id("ovl", 2)],
@@ -33,7 +33,7 @@ describe("a note", () => {
   });
 
   test("takes in what was trimmed after them, and counts it", () => {
-    const state = behind([dropped(3, 11, 14, 3), summaryOf(1, 1, 10)], chat(6, 100, 15));
+    const state = behind([dropped(3, 11, 14, 3), buildSummary(1, 1, 10)], chat(6, 100, 15));
     const asked = summaryPlan(1, 18, { replaces: [id("ovl", 1), id("ovl", 3)], merge: true });
 
     const note = planNote(asked, state);
@@ -43,13 +43,13 @@ describe("a note", () => {
   });
 
   test("leaves what was trimmed before them where it is", () => {
-    const state = behind([dropped(3, 1, 4), summaryOf(1, 5, 10)], chat(6, 100, 11));
+    const state = behind([dropped(3, 1, 4), buildSummary(1, 5, 10)], chat(6, 100, 11));
     expect(planNote(summaryPlan(1, 14, { replaces: [id("ovl", 3)] }), state)).toMatchObject({ plan: { replaces: [] }, trimmed: 0 });
   });
 
   test("keeps what the plan keeps, and what a summary left standing in its range, whole groups of it", () => {
     const items = [item(2, "user"), call(8, 8), result(9, 8), ...chat(4, 100, 11), item(15, "system"), ...chat(2, 100, 16)];
-    const state = behind([summaryOf(1, 1, 8)], items);
+    const state = behind([buildSummary(1, 1, 8)], items);
 
     const note = planNote(summaryPlan(1, 15, { keeps: [15] }), state);
 
@@ -58,7 +58,7 @@ describe("a note", () => {
   });
 
   test("is none where only what stands before would leave", () => {
-    const state = behind([summaryOf(1, 1, 8)], [item(2, "user"), ...chat(2, 100, 9)]);
+    const state = behind([buildSummary(1, 1, 8)], [item(2, "user"), ...chat(2, 100, 9)]);
     expect(planNote(summaryPlan(1, 10, { keeps: [9, 10] }), state)).toBeNull();
   });
 

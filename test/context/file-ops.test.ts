@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { fallbackNote } from "../../src/context/fallback-note";
-import { collectFileOps, fileOpsIn, NO_FILES, touchOf, withFileOps } from "../../src/context/file-ops";
+import { buildTouch, collectFileOps, fileOpsIn, NO_FILES, withFileOps } from "../../src/context/file-ops";
 import { estimateTokens } from "../../src/context/tokens";
 import { call, item, result } from "../support/builders";
 
@@ -26,7 +26,7 @@ describe("the files that a conversation touched (Opal compaction, cumulative fil
   });
 
   test("are what a tool says of itself, before what its name would mean; a tool that says nothing is guessed", () => {
-    const touch = touchOf([
+    const touch = buildTouch([
       { name: "fetch_blob", files: { op: "read", path: "blob" } },
       { name: "read_file", files: { op: "write", path: "target" } },
       { name: "rename", files: { op: "edit", path: "paths" } },

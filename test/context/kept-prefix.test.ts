@@ -5,11 +5,11 @@ import { stateAfter } from "../../src/context/state-after";
 import type { EpochOp, Overlay } from "../../src/domain/compaction-events";
 import type { SessionState } from "../../src/domain/state";
 import { id, settings } from "../support/builders";
-import { behind, chat, MODEL, summaryOf } from "./planning";
+import { behind, buildSummary, chat, MODEL } from "./planning";
 
 const system = { body: id("bod", 1), bytes: 40, tokens: 10 };
 /** A chain of 300 and 200 over 1 to 20, and chat of 100 each from 21 to 30. */
-const under = (policy: string, overlays: readonly Overlay[] = [summaryOf(1, 1, 10, 300), summaryOf(2, 11, 20, 200)]): SessionState =>
+const under = (policy: string, overlays: readonly Overlay[] = [buildSummary(1, 1, 10, 300), buildSummary(2, 11, 20, 200)]): SessionState =>
   behind(overlays, chat(10, 100, 21), { settings: settings({ policy, system, recall: false }) });
 const kept = (state: SessionState, ...ops: readonly EpochOp[]): number => keptPrefix(state, stateAfter(state, ops, "threshold"), MODEL);
 
@@ -43,7 +43,7 @@ describe("what stays of a request's beginning", () => {
   });
 
   test("is nothing where the summary stands before the system prompt; what is cleared behind it leaves it alone", () => {
-    const one = [summaryOf(1, 1, 20, 300)];
+    const one = [buildSummary(1, 1, 20, 300)];
     expect(kept(under("oneclaw", one), summarize(1, [id("ovl", 1)]))).toBe(0);
     expect(kept(under("oneclaw", one), drop)).toBe(0);
     expect(kept(under("oneclaw", one), clear)).toBe(10 + 300 + 300);

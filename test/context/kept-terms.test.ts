@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { holds, normalize, TermCounter } from "../../src/context/kept-terms";
 
-function termsOf(...texts: readonly string[]) {
+function findTerms(...texts: readonly string[]) {
   const counter = new TermCounter();
   for (const text of texts) counter.add(text);
   return counter.most(50);
 }
-const namesOf = (...texts: readonly string[]): string[] => termsOf(...texts).map(({ term }) => term);
+const listNames = (...texts: readonly string[]): string[] => findTerms(...texts).map(({ term }) => term);
 
 describe("what nobody can guess", () => {
   test.each([
@@ -20,19 +20,19 @@ describe("what nobody can guess", () => {
     ["a number in Chinese", "我的电话是13800138000，请记住", "13800138000", "number"],
     ["an identifier in Japanese", "注文番号はHAT069です", "HAT069", "identifier"],
   ])("%s is counted", (_what, text, term, kind) => {
-    expect(termsOf(text)).toContainEqual({ term, kind, count: 1 });
+    expect(findTerms(text)).toContainEqual({ term, kind, count: 1 });
   });
 
   test("ordinary words, single digits and the first word of a sentence are none", () => {
-    expect(namesOf("Then they rode 3 horses. Nobody fell, well-known as it was.")).toEqual([]);
+    expect(listNames("Then they rode 3 horses. Nobody fell, well-known as it was.")).toEqual([]);
   });
 
   test("a sentence that is written without spaces is no identifier for the number in it", () => {
-    expect(namesOf("订单号12345已经发货，下午3点到。", "サーバー42番と、ตั๋ว987ใบ")).toEqual(["12345", "42", "987"]);
+    expect(listNames("订单号12345已经发货，下午3点到。", "サーバー42番と、ตั๋ว987ใบ")).toEqual(["12345", "42", "987"]);
   });
 
   test("is told by how often it was said, whatever its case", () => {
-    expect(termsOf("the file HAT069 of Ada", "again hat069", "so Ada said", "and HAT069")).toMatchObject([
+    expect(findTerms("the file HAT069 of Ada", "again hat069", "so Ada said", "and HAT069")).toMatchObject([
       { term: "HAT069", count: 3 },
       { term: "Ada", count: 2 },
     ]);

@@ -11,7 +11,7 @@ import { wayBack } from "../../src/context/tool-results";
 import { buildView, shortenParts } from "../../src/context/view";
 import type { ItemMeta, Part } from "../../src/domain/message";
 import { call, id, result, viewing } from "../support/builders";
-import { limitsOf, rungsOf } from "./planning";
+import { listRungs, toLimits } from "./planning";
 
 /** One call and its result of each tool, in order; results stand at even positions. */
 const calling = (...tools: readonly string[]) =>
@@ -49,7 +49,7 @@ describe("results that are kept in full", () => {
     expect(positions(previewable(state, items, policy))).toEqual([2, 6]);
     const text = toPolicyText({ preset: "balanced", results: { preview_beyond: 0, exclude_tools: ["look", "read", "plan"] } });
     const tail = groupItems(items, new Set());
-    expect(previewRungs({ state, policy: toPolicy(text), limits: limitsOf(16_000) }, { tail })).toEqual([]);
+    expect(previewRungs({ state, policy: toPolicy(text), limits: toLimits(16_000) }, { tail })).toEqual([]);
   });
 
   test.each([
@@ -71,7 +71,7 @@ describe("results that are kept in full", () => {
 
   test("are neither cleared before each call under OdinCode's rule", () => {
     const text = toPolicyText({ preset: "odincode", results: { exclude_tools: ["read"], keep_tools: { plan: 0 } } });
-    const [rung] = rungsOf(planResults({ state, limits: limitsOf(16_000), policy: toPolicy(text) }));
+    const [rung] = listRungs(planResults({ state, limits: toLimits(16_000), policy: toPolicy(text) }));
     expect(rung).toMatchObject({ rung: "clear_results", items: [{ position: 4 }, { position: 14 }] });
   });
 

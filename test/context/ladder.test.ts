@@ -8,7 +8,19 @@ import type { CompactionTrigger, Reduced } from "../../src/domain/compaction-eve
 import type { ItemMeta } from "../../src/domain/message";
 import type { SessionState } from "../../src/domain/state";
 import { id, item, result, viewing } from "../support/builders";
-import { behind, carriedOut, chat, counted, limitsOf, planUnder, RUNNING, rounds, rungsOf, summaryOf, withoutRecall } from "./planning";
+import {
+  behind,
+  buildSummary,
+  carriedOut,
+  chat,
+  counted,
+  listRungs,
+  planUnder,
+  RUNNING,
+  rounds,
+  toLimits,
+  withoutRecall,
+} from "./planning";
 
 /** A tenth of the usable window of 30,000 stays; a fifth of the request must be gained by clearing for that to be enough. */
 const policy = toPolicyText({
@@ -17,13 +29,13 @@ const policy = toPolicyText({
   keep: { ratio: 0.1, min_tokens: 0, cut: "fills" },
   results: { clear_gain_ratio: 0.2 },
 });
-const limits = limitsOf(32_000, 4_000);
+const limits = toLimits(32_000, 4_000);
 const plan = (state: SessionState, asked = {}) => planUnder(policy, withoutRecall(state), { limits, ...asked });
 /** A placeholder's weight, and results from which clearing four frees a fifth of 28,000, or not quite. */
 const CLEARED = clearedTokens(result(3, 2));
 const ENOUGH = 1_406 + CLEARED;
 const TOO_SHORT = 1_386 + CLEARED;
-const names = (state: SessionState, asked = {}) => rungsOf(plan(state, asked)).map((rung) => rung.rung);
+const names = (state: SessionState, asked = {}) => listRungs(plan(state, asked)).map((rung) => rung.rung);
 
 describe("clearing old results", () => {
   /** 7 results of `size` outside the tail, three of which are the newest of all, and words that make it 28,000 in all. */
@@ -38,7 +50,7 @@ describe("clearing old results", () => {
   test("is enough when it frees a fifth of the request, and no model is asked", () => {
     // Four become placeholders: 5,600 of 28,000.
     expect(names(holding(ENOUGH))).toEqual(["clear_results"]);
-    expect(rungsOf(plan(holding(ENOUGH)))).toMatchObject([{ items: [3, 5, 7, 9].map(ordinary), gain: 4 * 1_406 }]);
+    expect(listRungs(plan(holding(ENOUGH)))).toMatchObject([{ items: [3, 5, 7, 9].map(ordinary), gain: 4 * 1_406 }]);
   });
 
   test("leaves the id of the call in the request: a placeholder weighs it too", () => {
@@ -46,7 +58,7 @@ describe("clearing old results", () => {
     const state = holding(2_500);
     const named = (meta: ItemMeta): ItemMeta =>
       meta.tool && meta.position === 3 ? { ...meta, tool: { ...meta.tool, call_id: callId } } : meta;
-    const [rung] = rungsOf(plan({ ...state, view: { ...state.view, items: state.view.items.map(named) } }));
+    const [rung] = listRungs(plan({ ...state, view: { ...state.view, items: state.view.items.map(named) } }));
     expect(rung).toMatchObject({
       items: [{ position: 3, tokens: CLEARED + estimateTokens(callId) - estimateTokens("call_2") }, ...[5, 7, 9].map(ordinary)],
     });
@@ -65,7 +77,7 @@ describe("clearing old results", () => {
       const byCharacters = toPolicyText({ ...JSON.parse(policy), estimator: "chars_4" });
       const dense = holding(ENOUGH);
       const state = { ...dense, anchor: null, view: { ...dense.view, rough: 10 } };
-      expect(rungsOf(planUnder(byCharacters, state, { limits, trigger })).map((rung) => rung.rung)).toContain("summarize");
+      expect(listRungs(planUnder(byCharacters, state, { limits, trigger })).map((rung) => rung.rung)).toContain("summarize");
     },
   );
 
@@ -75,7 +87,7 @@ describe("clearing old results", () => {
 
   test("is all that a policy without summaries does for a turn that does not fit", () => {
     const text = toPolicyText({ ...JSON.parse(policy), summary: { form: "none" } });
-    const rungs = rungsOf(planUnder(text, counted(holding(TOO_SHORT), 31_000), { limits, trigger: "inline" }));
+    const rungs = listRungs(planUnder(text, counted(holding(TOO_SHORT), 31_000), { limits, trigger: "inline" }));
     expect(rungs.map((rung) => rung.rung)).toEqual(["clear_results"]);
   });
 
@@ -89,7 +101,7 @@ describe("clearing old results", () => {
   test("names old media instead of showing it", () => {
     const picture = item(1, "user", { tokens: 4 * IMAGE_TOKENS + 20, media: 4 });
     const state = counted(viewing([picture, ...chat(20, 1_080, 2)]), 28_000);
-    expect(rungsOf(plan(state))).toMatchObject([{ rung: "evict_media", items: [{ position: 1, tokens: 4 * 24 + 20 }] }]);
+    expect(listRungs(plan(state))).toMatchObject([{ rung: "evict_media", items: [{ position: 1, tokens: 4 * 24 + 20 }] }]);
   });
 });
 
@@ -101,7 +113,7 @@ describe("what else is rewritten while the prefix is rewritten anyway", () => {
   const state = counted(viewing([...chat(100, 150), item(101, "user"), ...tail]), 28_000);
 
   test("older results of the tail show both ends, so many characters each, and the newest ten stay", () => {
-    const rungs = rungsOf(planUnder(roomy, state, { limits }));
+    const rungs = listRungs(planUnder(roomy, state, { limits }));
     // 480 characters and a notice of 60, of 3,600 bytes at 900 tokens, with a margin of a fifth; and the way to the rest of it, with its id.
     const tokens = Math.ceil(900 * (540 / 3_600) * 1.2) + 36;
     expect(rungs).toMatchObject([
@@ -112,7 +124,7 @@ describe("what else is rewritten while the prefix is rewritten anyway", () => {
 
   test("a result that is shown by its ends already is left so", () => {
     const reduced: readonly Reduced[] = [{ position: 103, tokens: 162, how: "shortened", chars: 480 }];
-    const rungs = rungsOf(planUnder(roomy, { ...state, view: { ...state.view, reduced } }, { limits }));
+    const rungs = listRungs(planUnder(roomy, { ...state, view: { ...state.view, reduced } }, { limits }));
     expect(rungs[1]).toMatchObject({ items: [{ position: 105 }, { position: 107 }, { position: 109 }] });
   });
 
@@ -120,12 +132,12 @@ describe("what else is rewritten while the prefix is rewritten anyway", () => {
     const full = counted(state, 26_500);
     const broken = { ...full, compaction: { ...full.compaction, breaker: { appended: 0, needed: 1 } } };
     const soon = toPolicyText({ ...JSON.parse(roomy), trigger: { rent_factor: null, usable_ratio: 0.85 } });
-    expect(rungsOf(planUnder(soon, broken, { limits }))).toMatchObject([{ rung: "shorten", items: { length: 4 } }]);
+    expect(listRungs(planUnder(soon, broken, { limits }))).toMatchObject([{ rung: "shorten", items: { length: 4 } }]);
   });
 
   test("not under a policy that shows results in full", () => {
     const text = toPolicyText({ ...JSON.parse(roomy), results: { preview_beyond: null } });
-    expect(rungsOf(planUnder(text, state, { limits }))).toMatchObject([{ rung: "summarize" }]);
+    expect(listRungs(planUnder(text, state, { limits }))).toMatchObject([{ rung: "summarize" }]);
   });
 });
 
@@ -137,7 +149,7 @@ describe("when the tail alone is too large", () => {
       keep: { ratio: 0.85, max_tokens: null, min_tokens: 0 },
     });
     const state = counted(viewing(chat(60, 500)), 31_000);
-    const rungs = rungsOf(planUnder(greedy, state, { limits }));
+    const rungs = listRungs(planUnder(greedy, state, { limits }));
     // 25,500 would stay: half of it do.
     const kept = 30_000 - (rungs[0]?.rung === "summarize" ? rungs[0].tokens : 0);
     expect(kept).toBeGreaterThan(12_000);
@@ -151,7 +163,7 @@ describe("when the tail alone is too large", () => {
     const state = counted(viewing([...chat(10, 200), item(11, "user", { tokens: 500 }), item(12, kind, { tokens: 26_000 })]), 29_000);
     expect(names(state)).toEqual(expected);
     if (kind === "assistant")
-      expect(rungsOf(plan(state)).at(-1)).toMatchObject({ chars: 1_000, items: [{ position: 12, tokens: SHORTENED_TOKENS }] });
+      expect(listRungs(plan(state)).at(-1)).toMatchObject({ chars: 1_000, items: [{ position: 12, tokens: SHORTENED_TOKENS }] });
   });
 });
 
@@ -193,7 +205,7 @@ describe("what cannot help is not paid for", () => {
         limits,
       },
     );
-    expect(rungsOf(plan)[0]).toMatchObject({ rung: "summarize" });
+    expect(listRungs(plan)[0]).toMatchObject({ rung: "summarize" });
   });
 
   describe("an open breaker lets the rungs without a model run first", () => {
@@ -206,7 +218,7 @@ describe("what cannot help is not paid for", () => {
       const broken = { ...withoutRecall(state), compaction: { ...state.compaction, breaker: { appended: 0, needed: 1 } } };
       return planUnder(toPolicyText({ ...choice, ...change }), broken, { limits, ...asked });
     };
-    const rungs = (...of: Parameters<typeof run>) => rungsOf(run(...of)).map((rung) => rung.rung);
+    const rungs = (...of: Parameters<typeof run>) => listRungs(run(...of)).map((rung) => rung.rung);
     const boundAt = (usable_ratio: number) => ({ change: { trigger: { ...choice.trigger, usable_ratio } } });
 
     test("old results are cleared where that leaves room, and nothing is dropped", () => {
@@ -239,7 +251,7 @@ describe("what cannot help is not paid for", () => {
 });
 
 describe("a plan", () => {
-  const state = counted(withoutRecall(behind([summaryOf(1, 1, 20, 500)], chat(60, 500, 21))), 31_000);
+  const state = counted(withoutRecall(behind([buildSummary(1, 1, 20, 500)], chat(60, 500, 21))), 31_000);
 
   test("says what every rung gains and why, and what it costs to read before and after", () => {
     const made = plan(state);

@@ -4,15 +4,15 @@ import { planGuard } from "../../src/context/guard";
 import { toPolicy } from "../../src/context/policy-choice";
 import type { SessionState } from "../../src/domain/state";
 import { call, result, viewing } from "../support/builders";
-import { chat, limitsOf, planUnder } from "./planning";
+import { chat, planUnder, toLimits } from "./planning";
 
-const limits = limitsOf(8_000);
+const limits = toLimits(8_000);
 const [SMALL, LARGE] = [4_096, 65_536];
 /** The same work in small views as in one large: linear is 1, quadratic 16. What a collector does for the large one comes on top. */
 const MOST_GROWTH = 6;
 
 /** The process's own CPU time of planning for so many items in all, the least of some tries. */
-function cpuOf(size: number, work: () => void): number {
+function measureCpu(size: number, work: () => void): number {
   const tries = [1, 2].map(() => {
     const before = process.cpuUsage();
     for (let done = 0; done < LARGE; done += size) work();
@@ -30,7 +30,7 @@ test.each([
   const growth = [SMALL, LARGE].map((size) => {
     const state = viewing(chat(size, 20));
     expect(plan(state).kind).toBe("compact");
-    return cpuOf(size, () => void plan(state));
+    return measureCpu(size, () => void plan(state));
   });
   expect((growth[1] ?? 0) / (growth[0] ?? 1)).toBeLessThan(MOST_GROWTH);
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { itemTokens, measureNext, rawViewTokens } from "../../src/context/budget";
 import { planGuard } from "../../src/context/guard";
 import { estimateParts } from "../../src/context/item-tokens";
-import { describeMediaPart, mediaOf } from "../../src/context/media";
+import { describeMediaPart, listMedia } from "../../src/context/media";
 import { toPolicy } from "../../src/context/policy-choice";
 import { evictable } from "../../src/context/reductions";
 import { measuredFor } from "../../src/context/start-ratio";
@@ -11,16 +11,16 @@ import { stateAfter } from "../../src/context/state-after";
 import { estimateTokens, IMAGE_TOKENS } from "../../src/context/tokens";
 import { isCount } from "../../src/domain/model-call";
 import { item, viewing } from "../support/builders";
-import { limitsOf, MODEL } from "./planning";
+import { MODEL, toLimits } from "./planning";
 
 const picture = { type: "image", url: "https://example.com/a.png", media_type: "image/png" } as const;
 const pdf = { type: "file", url: "https://example.com/b.pdf", media_type: "application/pdf", name: "b.pdf" } as const;
 const parts = [{ type: "text", text: "What is in these?" } as const, picture, pdf];
-const showing = viewing([item(1, "user", { tokens: estimateParts(parts), media: 2, attached: mediaOf(parts) })]);
-const wordsOf = (part: typeof picture | typeof pdf): number => estimateTokens(describeMediaPart(part));
+const showing = viewing([item(1, "user", { tokens: estimateParts(parts), media: 2, attached: listMedia(parts) })]);
+const countWords = (part: typeof picture | typeof pdf): number => estimateTokens(describeMediaPart(part));
 
 const blind = { tools: true, images: false, files: false, reasoning: false };
-const saved = (part: typeof picture | typeof pdf): number => IMAGE_TOKENS - wordsOf(part);
+const saved = (part: typeof picture | typeof pdf): number => IMAGE_TOKENS - countWords(part);
 
 describe("what a model is sent of an image and a PDF", () => {
   test.each([
@@ -50,7 +50,7 @@ describe("what a model is sent of an image and a PDF", () => {
 
   test("fits a window of 2,048 in words, is not put out of it, and its count is believed", () => {
     const state = measuredFor(showing, { id: MODEL, provider: "workers-ai" });
-    expect(planGuard({ state, limits: limitsOf(2_048), policy: toPolicy("balanced") })).toMatchObject({ kind: "none", reason: "fits" });
+    expect(planGuard({ state, limits: toLimits(2_048), policy: toPolicy("balanced") })).toMatchObject({ kind: "none", reason: "fits" });
     expect(evictable(state, state.view.items)).toEqual([]);
     expect(isCount({ input: rawViewTokens(state), output: 1, cached: 0, reasoning: 0 }, rawViewTokens(state))).toBe(true);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Rung } from "../../src/context/plan";
-import { economyOf } from "../../src/context/plan-economy";
+import { buildPlanEconomy } from "../../src/context/plan-economy";
 import { toPolicy } from "../../src/context/policy-choice";
 import { type Proposal, toSummaryCap } from "../../src/context/proposal";
 import { item, viewing } from "../support/builders";
@@ -16,7 +16,7 @@ const clear: Rung = { rung: "clear_results", items: [{ position: 2, tokens: 64 }
 
 describe("what a plan costs", () => {
   test("clearing a result pays for writing again all that follows it, and keeps the cache of what stands before", () => {
-    const economy = economyOf(input, { proposal: whole, next, rungs: [clear], gain: 936 });
+    const economy = buildPlanEconomy(input, { proposal: whole, next, rungs: [clear], gain: 936 });
     expect(economy).toMatchObject({ cache_kept: 500 + 300 + 1_000 });
     expect(economy.price).toBeCloseTo(1.15 * (4_800 - 936 - 1_800));
     expect(economy.read_cost_before).toBeCloseTo(480);
@@ -26,12 +26,12 @@ describe("what a plan costs", () => {
   test("dropping and summarising keep the chain, or nothing where that stands before the system prompt", () => {
     const drop: Rung = { rung: "drop", from: 3, to: 3, replaces: [], items: 1, gain: 1_000, reason: "" };
     const keptBy = (policy: string): number =>
-      economyOf({ ...input, policy: toPolicy(policy) }, { proposal: whole, next, rungs: [drop], gain: 1_000 }).cache_kept;
+      buildPlanEconomy({ ...input, policy: toPolicy(policy) }, { proposal: whole, next, rungs: [drop], gain: 1_000 }).cache_kept;
     expect([keptBy("balanced"), keptBy("oneclaw")]).toEqual([500 + 300, 0]);
   });
 
   test("with a cold cache there is nothing to lose", () => {
-    expect(economyOf(input, { proposal: { ...whole, warm: false }, next, rungs: [clear], gain: 936 }).price).toBe(0);
+    expect(buildPlanEconomy(input, { proposal: { ...whole, warm: false }, next, rungs: [clear], gain: 936 }).price).toBe(0);
   });
 });
 

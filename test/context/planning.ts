@@ -13,7 +13,7 @@ import { call, id, item, result, turnId, viewing } from "../support/builders";
 
 export const MODEL = "test-model";
 
-export const limitsOf = (window: number | null, maxOutput = 1_024): ModelLimits => ({ model: MODEL, window, maxOutput, prices: null });
+export const toLimits = (window: number | null, maxOutput = 1_024): ModelLimits => ({ model: MODEL, window, maxOutput, prices: null });
 
 /** Questions and answers of so many tokens each, a question first. */
 export const chat = (count: number, tokens: number, first = 1): ItemMeta[] =>
@@ -45,7 +45,7 @@ export const counted = (state: SessionState, input: number, at = 0): SessionStat
   };
 };
 
-export const summaryOf = (n: number, from: number, to: number, tokens = 300, generation = 0): Overlay => ({
+export const buildSummary = (n: number, from: number, to: number, tokens = 300, generation = 0): Overlay => ({
   id: id("ovl", n),
   kind: "summary",
   from,
@@ -79,19 +79,19 @@ export const RUNNING: SessionState["turn"] = {
 type Asked = Partial<Omit<PlanInput, "state" | "policy">>;
 
 /** By the soft trigger and with a cold cache, if nothing else is said. */
-export const planUnder = (policy: string, state: SessionState, { limits = limitsOf(16_000), ...asked }: Asked = {}): Plan =>
+export const planUnder = (policy: string, state: SessionState, { limits = toLimits(16_000), ...asked }: Asked = {}): Plan =>
   planCompaction({ state, limits, policy: toPolicy(policy), trigger: "threshold", now: 10 ** 12, ...asked });
 
-export const rungsOf = (plan: Plan): readonly Rung[] => (plan.kind === "compact" ? plan.rungs : []);
+export const listRungs = (plan: Plan): readonly Rung[] => (plan.kind === "compact" ? plan.rungs : []);
 
-export function summarizeOf(plan: Plan): SummarizeRung {
-  const rung = rungsOf(plan).find((step) => step.rung === "summarize");
+export function findSummarizeRung(plan: Plan): SummarizeRung {
+  const rung = listRungs(plan).find((step) => step.rung === "summarize");
   if (!rung) throw new Error(`no summary is planned: ${JSON.stringify(plan)}`);
   return rung;
 }
 
 /** The state after a plan; a summary that it asks for weighs `tokens`. */
-export function carriedOut(state: SessionState, plan: Plan, { tokens = 200, limits = limitsOf(16_000), n = 50 } = {}): SessionState {
+export function carriedOut(state: SessionState, plan: Plan, { tokens = 200, limits = toLimits(16_000), n = 50 } = {}): SessionState {
   if (plan.kind !== "compact") return state;
   const { trigger } = plan;
   const newOverlay = () => id("ovl", n);

@@ -16,10 +16,10 @@ import { appendToView } from "../../src/domain/view";
 import { buildChatRequest } from "../../src/model/chat-request";
 import { modelRequest } from "../model/model-request";
 import { call, item, result, turnId, viewing } from "../support/builders";
-import { carriedOut, limitsOf, planUnder } from "./planning";
+import { carriedOut, planUnder, toLimits } from "./planning";
 
 const TOOLS = [{ name: "look_up", description: "Looks something up.", parameters: { type: "object" } }];
-const limits = limitsOf(8_000);
+const limits = toLimits(8_000);
 
 /** A session with its content: what the object keeps in its tables. */
 class Session {

@@ -11,7 +11,19 @@ import { buildView } from "../../src/context/view";
 import type { ItemMeta, Part } from "../../src/domain/message";
 import type { SessionState } from "../../src/domain/state";
 import { call, id, item, result, turnId, viewing } from "../support/builders";
-import { behind, carriedOut, chat, counted, limitsOf, planUnder, RUNNING, rounds, rungsOf, summarizeOf, summaryOf } from "./planning";
+import {
+  behind,
+  buildSummary,
+  carriedOut,
+  chat,
+  counted,
+  findSummarizeRung,
+  listRungs,
+  planUnder,
+  RUNNING,
+  rounds,
+  toLimits,
+} from "./planning";
 
 const text = (value: string): Part => ({ type: "text", text: value });
 
@@ -20,7 +32,7 @@ describe("oneclaw (RFC-011, FEAT-011)", () => {
 
   test("asks for at most 2,048 tokens, twice at most, 15 seconds each; then it trims", () => {
     expect([summary.max_tokens, summary.attempts, summary.timeout_ms, on_failure]).toEqual([2_048, 2, 15_000, "drop"]);
-    expect(toSummaryCap(limitsOf(128_000, 16_384), presets.oneclaw)).toBe(2_048);
+    expect(toSummaryCap(toLimits(128_000, 16_384), presets.oneclaw)).toBe(2_048);
   });
 
   test("stores 30,000 characters of a result, and looks after a response", () => {
@@ -58,12 +70,12 @@ describe("oneclaw (RFC-011, FEAT-011)", () => {
     // Ten of 400 fill it. A long question before nine of them does not fit.
     const longer = [...chat(30, 400), item(31, "user", { tokens: 1_500 }), ...chat(10, 400, 32).slice(1)];
     const oneMore = planUnder("oneclaw", counted(viewing(longer), 16_000));
-    expect([summarizeOf(exactly).range.to, summarizeOf(oneMore).range.to]).toEqual([30, 31]);
+    expect([findSummarizeRung(exactly).range.to, findSummarizeRung(oneMore).range.to]).toEqual([30, 31]);
   });
 
   test("holds one cumulative summary: a second compaction merges the first", () => {
-    const state = counted(behind([summaryOf(1, 1, 10)], chat(40, 400, 11)), 15_000);
-    expect(summarizeOf(planUnder("oneclaw", state))).toMatchObject({
+    const state = counted(behind([buildSummary(1, 1, 10)], chat(40, 400, 11)), 15_000);
+    expect(findSummarizeRung(planUnder("oneclaw", state))).toMatchObject({
       merge: true,
       replaces: [id("ovl", 1)],
       range: { from: 1 },
@@ -74,7 +86,7 @@ describe("oneclaw (RFC-011, FEAT-011)", () => {
   test("with an unknown window never compacts, whoever asks", () => {
     const state = counted(viewing(chat(20, 9_000)), 900_000);
     for (const trigger of ["threshold", "manual", "inline", "overflow"] as const)
-      expect(planUnder("oneclaw", state, { limits: limitsOf(null), trigger })).toMatchObject({ kind: "none", reason: "unknown_window" });
+      expect(planUnder("oneclaw", state, { limits: toLimits(null), trigger })).toMatchObject({ kind: "none", reason: "unknown_window" });
   });
 
   test("when no summary can be had trims to the protected quarter, not just below the threshold", () => {
@@ -86,7 +98,7 @@ describe("oneclaw (RFC-011, FEAT-011)", () => {
 
 describe("opal", () => {
   /** A window of 40,000: a quarter is 10,000, a fifth 8,000. */
-  const opal = (state: SessionState, asked = {}) => planUnder("opal", state, { limits: limitsOf(40_000), ...asked });
+  const opal = (state: SessionState, asked = {}) => planUnder("opal", state, { limits: toLimits(40_000), ...asked });
   const full = counted(viewing(chat(80, 500)), 40_000);
 
   test("looks at the start of a turn and compacts from 80 % of the window on", () => {
@@ -101,21 +113,21 @@ describe("opal", () => {
     ["on overflow, a fifth of the window", { trigger: "overflow" }, 64],
     ["by hand with a number, that", { trigger: "manual", options: { keep_recent: 3_000, up_to: null, instructions: null } }, 74],
   ])("keeps %s", (_how, asked, to) => {
-    expect(summarizeOf(opal(full, asked)).range.to).toBe(to);
+    expect(findSummarizeRung(opal(full, asked)).range.to).toBe(to);
   });
 
   test("cuts at or after the message that exceeds the budget, at a message of the user", () => {
     const items = [...chat(20, 100), item(21, "user", { tokens: 100 }), item(22, "assistant", { tokens: 6_000 }), ...chat(4, 1_500, 23)];
     // 6,000 + 6,000 exceed 10,000 at position 22, which is no message of the user; 23 is.
-    expect(summarizeOf(opal(counted(viewing(items), 33_000))).range.to).toBe(22);
+    expect(findSummarizeRung(opal(counted(viewing(items), 33_000))).range.to).toBe(22);
   });
 
   test("forced, with no valid cut, compacts all but the last two messages", () => {
     const state = counted(viewing(chat(8, 100)), 800);
     expect(opal(state)).toMatchObject({ kind: "none" });
-    expect(summarizeOf(opal(state, { trigger: "overflow" })).range.to).toBe(6);
+    expect(findSummarizeRung(opal(state, { trigger: "overflow" })).range.to).toBe(6);
     const looked = counted(viewing([...chat(7, 100), ...rounds(1, 100, 8)]), 800);
-    expect(summarizeOf(opal(looked, { trigger: "overflow" })).range.to).toBe(7);
+    expect(findSummarizeRung(opal(looked, { trigger: "overflow" })).range.to).toBe(7);
   });
 
   test.each([
@@ -126,7 +138,7 @@ describe("opal", () => {
     const before = [...Array(messages - 1)].map((_, n) => item(12 + n, "assistant", { tokens: 100 }));
     const next = 12 + before.length;
     const items = [...chat(10, 100), item(11, "user", { tokens: 100 }), ...before, item(next, "assistant", { tokens: 10_001 })];
-    const rung = summarizeOf(opal(counted(viewing(items), 33_000)));
+    const rung = findSummarizeRung(opal(counted(viewing(items), 33_000)));
     expect([rung.range.to, rung.split]).toEqual([next - 1, split]);
   });
 
@@ -134,40 +146,40 @@ describe("opal", () => {
     const turn = turnId(11);
     const called = (position: number) => call(position, position, { tokens: 10, turn });
     const answered = (position: number) => result(position, position - 2, { tokens: 10, turn });
-    const splitOf = (before: readonly ItemMeta[]): number | null => {
+    const findSplit = (before: readonly ItemMeta[]): number | null => {
       const next = 12 + before.length;
       const items = [...chat(10, 100), item(11, "user", { tokens: 100 }), ...before, item(next, "assistant", { tokens: 10_001, turn })];
-      return summarizeOf(opal(counted(viewing(items), 33_000))).split;
+      return findSummarizeRung(opal(counted(viewing(items), 33_000))).split;
     };
     // A question, two calls of one response and their results: five items, four messages.
     const four = [called(12), called(13), answered(14), answered(15)];
-    expect(splitOf(four)).toBeNull();
-    expect(splitOf([...four, item(16, "assistant", { tokens: 10, turn })])).toBe(11);
+    expect(findSplit(four)).toBeNull();
+    expect(findSplit([...four, item(16, "assistant", { tokens: 10, turn })])).toBe(11);
   });
 
   test("takes an unknown window for 128,000", () => {
-    const holding = (tokens: number) => planUnder("opal", counted(viewing(chat(300, 500)), tokens), { limits: limitsOf(null) }).kind;
+    const holding = (tokens: number) => planUnder("opal", counted(viewing(chat(300, 500)), tokens), { limits: toLimits(null) }).kind;
     expect([holding(102_399), holding(102_400)]).toEqual(["none", "compact"]);
   });
 
   test("updates its summary, in sections, as a message of the user; a note takes its place when there is none", () => {
     const { form, placement } = presets.opal.summary;
     expect([form, placement, presets.opal.on_failure]).toEqual(["structured", "user-message", "note"]);
-    const state = counted(behind([summaryOf(1, 1, 10)], chat(80, 500, 11)), 40_000);
-    expect(summarizeOf(opal(state))).toMatchObject({ merge: true, generation: 1, replaces: [id("ovl", 1)] });
+    const state = counted(behind([buildSummary(1, 1, 10)], chat(80, 500, 11)), 40_000);
+    expect(findSummarizeRung(opal(state))).toMatchObject({ merge: true, generation: 1, replaces: [id("ovl", 1)] });
   });
 });
 
 describe("odincode", () => {
-  const limits = limitsOf(16_000);
+  const limits = toLimits(16_000);
   const policy = toPolicy("odincode");
   const plan = (state: SessionState) => planResults({ state, limits, policy });
   const five = [item(1, "user"), ...rounds(5, 400, 2)];
 
   test("before each call shows all results but the newest three as a placeholder, long or short", () => {
     expect(policy.trigger.at).toBe("each_call");
-    expect(rungsOf(plan(viewing(five)))).toMatchObject([{ rung: "clear_results", items: [{ position: 3 }, { position: 5 }] }]);
-    expect(rungsOf(plan(viewing([item(1, "user"), ...rounds(5, 3, 2)])))).toMatchObject([{ items: [{ position: 3 }, { position: 5 }] }]);
+    expect(listRungs(plan(viewing(five)))).toMatchObject([{ rung: "clear_results", items: [{ position: 3 }, { position: 5 }] }]);
+    expect(listRungs(plan(viewing([item(1, "user"), ...rounds(5, 3, 2)])))).toMatchObject([{ items: [{ position: 3 }, { position: 5 }] }]);
   });
 
   test("has nothing to do with three results, nor twice with the same", () => {
@@ -217,8 +229,8 @@ describe("yeoman (ADR 097)", () => {
   });
 
   test("keeps the last four messages, whatever they weigh", () => {
-    expect(summarizeOf(planUnder("yeoman", full())).range.to).toBe(36);
-    expect(summarizeOf(planUnder("yeoman", full([...chat(36, 400), ...chat(4, 5, 37)]))).range.to).toBe(36);
+    expect(findSummarizeRung(planUnder("yeoman", full())).range.to).toBe(36);
+    expect(findSummarizeRung(planUnder("yeoman", full([...chat(36, 400), ...chat(4, 5, 37)]))).range.to).toBe(36);
   });
 
   const turn = turnId(9);
@@ -234,17 +246,17 @@ describe("yeoman (ADR 097)", () => {
     ],
   ])("counts messages as a request has them: %s", (_how, newest) => {
     const items = [...chat(30, 400), item(31, "user"), ...newest];
-    expect(summarizeOf(planUnder("yeoman", full(items))).range.to).toBe(31);
+    expect(findSummarizeRung(planUnder("yeoman", full(items))).range.to).toBe(31);
   });
 
   test("leaves system messages verbatim in front, beside the last four", () => {
     const items = [item(1, "system"), ...chat(30, 400, 2), item(32, "system"), ...chat(3, 400, 33)];
-    const rung = summarizeOf(planUnder("yeoman", full(items)));
+    const rung = findSummarizeRung(planUnder("yeoman", full(items)));
     expect([rung.keeps, rung.range.to]).toEqual([[1], 30]);
   });
 
   test("takes an unknown window for 8,192", () => {
-    const holding = (tokens: number) => planUnder("yeoman", counted(viewing(chat(40, 400)), tokens), { limits: limitsOf(null) }).kind;
+    const holding = (tokens: number) => planUnder("yeoman", counted(viewing(chat(40, 400)), tokens), { limits: toLimits(null) }).kind;
     expect([holding(6_553), holding(6_554)]).toEqual(["none", "compact"]);
   });
 
@@ -255,12 +267,12 @@ describe("yeoman (ADR 097)", () => {
       "system-message",
     ]);
     expect(planUnder("yeoman", full())).toMatchObject({ kind: "compact", fallback: [] });
-    expect(planGuard({ state: full(), limits: limitsOf(16_000), policy: presets.yeoman })).toMatchObject({ rungs: [{ rung: "drop" }] });
+    expect(planGuard({ state: full(), limits: toLimits(16_000), policy: presets.yeoman })).toMatchObject({ rungs: [{ rung: "drop" }] });
   });
 });
 
-/** The profiles' table in docs/policy.md, by the words of its cells. */
-const documented = readFileSync("docs/policy.md", "utf8")
+/** The profiles' table in docs/policies.md, by the words of its cells. */
+const documented = readFileSync("docs/policies.md", "utf8")
   .split("\n")
   .map((line) => line.split("|").map((cell) => cell.trim()))
   .filter((cells) => cells.length === 10)
@@ -268,7 +280,7 @@ const documented = readFileSync("docs/policy.md", "utf8")
 
 const thousands = (tokens: number | null): string => `${(tokens ?? 0) / 1_000}k`;
 
-describe("Longhand's own profiles (docs/policy.md)", () => {
+describe("Longhand's own profiles (docs/policies.md)", () => {
   test.each(["economy", "balanced", "retain", "verbatim"] as const)("%s has the constants that are documented", (name) => {
     const { keep, trigger, summary, results } = presets[name];
     expect(documented.find(([known]) => known === name)).toEqual([
@@ -297,19 +309,19 @@ describe("Longhand's own profiles (docs/policy.md)", () => {
   ])("%s waits until the lower of its share of what fits and 0.85 of the window, %i of 32,000, is exceeded", (name, bound) => {
     // What fits is 30,000.
     const holding = (tokens: number) =>
-      planUnder(name, counted(viewing(chat(80, 400)), tokens), { limits: limitsOf(32_000, 4_096), now: 0 }).kind;
+      planUnder(name, counted(viewing(chat(80, 400)), tokens), { limits: toLimits(32_000, 4_096), now: 0 }).kind;
     expect([holding(bound), holding(bound + 1)]).toEqual(["none", "compact"]);
   });
 
   test.each(["balanced", "economy", "retain", "verbatim"] as const)("%s never waits beyond 0.85 of the window", (name) => {
-    const holding = (tokens: number) => planUnder(name, counted(viewing(chat(80, 400)), tokens), { limits: limitsOf(32_000, 256) });
+    const holding = (tokens: number) => planUnder(name, counted(viewing(chat(80, 400)), tokens), { limits: toLimits(32_000, 256) });
     expect(holding(27_201).kind).toBe("compact");
   });
 
   test("a turn that is under way keeps the question it answers", () => {
     const items = [...chat(4, 100), item(5, "user", { tokens: 500 }), ...rounds(40, 400, 6)];
     const state = { ...counted(viewing(items), 15_500), turn: RUNNING };
-    expect(summarizeOf(planUnder("balanced", state, { trigger: "overflow" })).keeps).toEqual([5]);
+    expect(findSummarizeRung(planUnder("balanced", state, { trigger: "overflow" })).keeps).toEqual([5]);
   });
 
   test.each([
@@ -323,6 +335,6 @@ describe("Longhand's own profiles (docs/policy.md)", () => {
       ...counted(viewing(items), 15_500),
       last_turn: { id: turnId(1), status, failure: null, stop_reason: null, tools: null },
     };
-    expect(summarizeOf(planUnder("balanced", state, { trigger: "manual" })).keeps).toEqual(keeps);
+    expect(findSummarizeRung(planUnder("balanced", state, { trigger: "manual" })).keeps).toEqual(keeps);
   });
 });

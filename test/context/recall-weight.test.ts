@@ -15,10 +15,10 @@ import { estimateTokens } from "../../src/context/tokens";
 import type { EpochOp } from "../../src/domain/compaction-events";
 import { fixedTokens, isRecallOffered, RECALL_TOOL_TOKENS, recallToolTokens, type SessionState } from "../../src/domain/state";
 import { id, item, settings, viewing } from "../support/builders";
-import { behind, carriedOut, chat, counted, limitsOf, MODEL, planUnder, rounds, summaryOf, withoutRecall } from "./planning";
+import { behind, buildSummary, carriedOut, chat, counted, MODEL, planUnder, rounds, toLimits, withoutRecall } from "./planning";
 
 const guard = (state: ReturnType<typeof viewing>, window: number) =>
-  planGuard({ state, limits: limitsOf(window), policy: toPolicy("balanced") });
+  planGuard({ state, limits: toLimits(window), policy: toPolicy("balanced") });
 
 /** A session whose requests name it, and one that an older build opened. */
 const naming = (session: SessionState["session"], state = viewing([])): SessionState => ({
@@ -26,7 +26,7 @@ const naming = (session: SessionState["session"], state = viewing([])): SessionS
   session,
   settings: { ...state.settings, recall_names_session: true },
 });
-const sentOf = (state: SessionState): string => {
+const readSent = (state: SessionState): string => {
   const { runs: _, ...sent } = recallTool(state);
   return JSON.stringify(sent);
 };
@@ -44,7 +44,7 @@ describe("the definition of memory_query", () => {
     const numbers = '"from":{"type":"integer"},"to":{"type":"integer"},"offset":{"type":"integer","description":"characters to skip"}';
     const properties = `"query":{"type":"string"},"execution_id":{"type":"string"},"session_id":{"type":"string"},${numbers}`;
     const parameters = `{"type":"object","properties":{${properties}},"additionalProperties":false}`;
-    expect(sentOf(viewing([]))).toBe(`{"name":"memory_query","description":"${text}","parameters":${parameters}}`);
+    expect(readSent(viewing([]))).toBe(`{"name":"memory_query","description":"${text}","parameters":${parameters}}`);
   });
 
   test("weighs no more than it is counted for, whatever the session's id", () => {
@@ -54,14 +54,14 @@ describe("the definition of memory_query", () => {
     fc.assert(
       fc.property(ulid, (rest) => {
         const state = naming(`ses_0${rest.join("")}` as SessionState["session"]);
-        expect(estimateTokens(sentOf(state))).toBeLessThanOrEqual(recallToolTokens(state));
+        expect(estimateTokens(readSent(state))).toBeLessThanOrEqual(recallToolTokens(state));
       }),
     );
-    for (const state of [viewing([]), heaviest]) expect(estimateTokens(sentOf(state))).toBeLessThanOrEqual(recallToolTokens(state));
+    for (const state of [viewing([]), heaviest]) expect(estimateTokens(readSent(state))).toBeLessThanOrEqual(recallToolTokens(state));
   });
 
   test("with the id weighs wherever it is sent, and is planned for before it is", () => {
-    const cut = behind([summaryOf(1, 1, 10)], chat(4, 100, 11));
+    const cut = behind([buildSummary(1, 1, 10)], chat(4, 100, 11));
     const [older, named] = [cut, naming(id("ses", 7), cut)].map((state) => fixedTokens(state));
     expect(named).toBe(recallToolTokens(naming(id("ses", 7))));
     expect(named).toBeGreaterThan(older ?? 0);
@@ -70,7 +70,7 @@ describe("the definition of memory_query", () => {
 
   test("weighs in the request as soon as something is out of the view or shown as less, and not before", () => {
     const whole = viewing(chat(4, 100));
-    const cut = behind([summaryOf(1, 1, 10)], chat(4, 100, 11));
+    const cut = behind([buildSummary(1, 1, 10)], chat(4, 100, 11));
     expect([fixedTokens(whole), fixedTokens(cut), fixedTokens(withoutRecall(cut))]).toEqual([0, RECALL_TOOL_TOKENS, 0]);
   });
 });
@@ -83,8 +83,8 @@ describe("what the guard leaves fits with it", () => {
         const state = viewing(tokens.map((weight, index) => item(index + 1, index % 2 === 0 ? "user" : "assistant", { tokens: weight })));
         const plan = guard(state, window);
         if (plan.kind !== "compact") return;
-        const after = measureNext(carriedOut(state, plan, { limits: limitsOf(window) }), MODEL);
-        expect(after.tokens).toBeLessThanOrEqual(toRequestLimit(limitsOf(window)) ?? 0);
+        const after = measureNext(carriedOut(state, plan, { limits: toLimits(window) }), MODEL);
+        expect(after.tokens).toBeLessThanOrEqual(toRequestLimit(toLimits(window)) ?? 0);
       }),
     );
   });
@@ -106,9 +106,9 @@ describe("what the guard leaves fits with it", () => {
 
 describe("a plan counts it once: with the first change", () => {
   const first = viewing([...rounds(30, 400, 1), ...chat(2, 400, 61)]);
-  const later = behind([summaryOf(1, 1, 4)], first.view.items.slice(4));
+  const later = behind([buildSummary(1, 1, 4)], first.view.items.slice(4));
   const input = (state: typeof first) =>
-    ({ state, limits: limitsOf(16_000), policy: toPolicy("balanced"), trigger: "threshold", now: 0 }) as const;
+    ({ state, limits: toLimits(16_000), policy: toPolicy("balanced"), trigger: "threshold", now: 0 }) as const;
 
   test("in what stays, in what clearing leaves, and in what the provider's cache must write again", () => {
     const sizes = propose(input(first))?.sizes;
@@ -119,7 +119,7 @@ describe("a plan counts it once: with the first change", () => {
     const price = (offer: number) =>
       toCompactionPrice({ ...sizes, fixed: 500, offer }, { prices: UNKNOWN_PRICES, warm: true, samePrefix: false, room: 10 ** 6 }).price;
     expect(price(RECALL_TOOL_TOKENS) - price(0)).toBeCloseTo(0.9 * (500 + RECALL_TOOL_TOKENS));
-    const cleared = planResults({ state: first, limits: limitsOf(16_000), policy: toPolicy("odincode") });
+    const cleared = planResults({ state: first, limits: toLimits(16_000), policy: toPolicy("odincode") });
     if (cleared.kind !== "compact") throw new Error("nothing is cleared");
     const gain = cleared.rungs.reduce((sum, rung) => sum + rung.gain, 0);
     expect(cleared.expected.tokens).toBe(cleared.next.tokens - gain + RECALL_TOOL_TOKENS);
@@ -154,10 +154,10 @@ describe("the provider's cache", () => {
 describe("a reset that brings everything back", () => {
   test.each([[false], [true]])("has the room that memory_query leaves; the session is named in it: %s", (isNamed) => {
     const items = chat(10, 100);
-    const cut = behind([summaryOf(1, 1, 8, 300)], items.slice(8));
+    const cut = behind([buildSummary(1, 1, 8, 300)], items.slice(8));
     const state = isNamed ? naming(id("ses", 7), cut) : cut;
     // Of the guard's target 1,000 raw tokens, which the messages fill.
-    const limits = limitsOf(Math.ceil((1_000 * PADDING) / 0.75 / (15 / 16)) + 1);
+    const limits = toLimits(Math.ceil((1_000 * PADDING) / 0.75 / (15 / 16)) + 1);
     const reset = () =>
       buildResetOp({ state, limits, policy: toPolicy("balanced"), history: items.toReversed(), newOverlay: () => id("ovl", 9) });
     expect(reset()).toMatchObject({ overlays: [], items: { length: 8 } });

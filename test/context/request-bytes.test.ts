@@ -6,12 +6,12 @@ import { contentBytes, itemBytes, MAX_CONTENT_BYTES, MAX_REQUEST_BYTES, MAX_WEIG
 import { MESSAGE_OVERHEAD_TOKENS } from "../../src/context/tokens";
 import { utf8Bytes } from "../../src/lib/text-bytes";
 import { call, item, result, turnId, viewing } from "../support/builders";
-import { carriedOut, limitsOf } from "./planning";
+import { carriedOut, toLimits } from "./planning";
 
 const large = (count: number, bytes: number) =>
   viewing(Array.from({ length: count }, (_, n) => item(n + 1, n % 2 ? "assistant" : "user", { bytes, tokens: bytes / 4 })));
 const guard = (state: ReturnType<typeof large>, window: number | null) =>
-  planGuard({ state, limits: limitsOf(window), policy: toPolicy("oneclaw") });
+  planGuard({ state, limits: toLimits(window), policy: toPolicy("oneclaw") });
 
 /** Of the record, with what frames it, exactly as much as may be. */
 const exactly = (count: number) => {
@@ -22,7 +22,7 @@ const exactly = (count: number) => {
 test.each([null, 100_000_000])("in a window of %s the oldest messages leave what is larger, and the newest stay", (window) => {
   const state = large(501, 100_000);
   const plan = guard(state, window);
-  const after = carriedOut(state, plan, { limits: limitsOf(window) });
+  const after = carriedOut(state, plan, { limits: toLimits(window) });
   expect(plan).toMatchObject({ kind: "compact", trigger: "guard", rungs: [{ rung: "drop", from: 1 }] });
   expect(contentBytes(after)).toBeLessThanOrEqual(MAX_CONTENT_BYTES);
   expect(contentBytes(after)).toBeGreaterThan(MAX_CONTENT_BYTES / 2);
@@ -51,7 +51,7 @@ test("results of the newest group that are too large together are shown by their
   const plan = guard(state, null);
 
   expect(plan).toMatchObject({ kind: "compact", rungs: [{ rung: "shorten" }] });
-  expect(contentBytes(carriedOut(state, plan, { limits: limitsOf(null) }))).toBeLessThanOrEqual(MAX_CONTENT_BYTES);
+  expect(contentBytes(carriedOut(state, plan, { limits: toLimits(null) }))).toBeLessThanOrEqual(MAX_CONTENT_BYTES);
 });
 
 describe("what must stay and is larger by itself", () => {

@@ -51,14 +51,14 @@ const ENTRIES: readonly ViewEntry[] = [
   },
 ];
 
-const partsOf = (change: Partial<ViewInput>): readonly Part[] =>
+const viewParts = (change: Partial<ViewInput>): readonly Part[] =>
   buildView({ ...plain, entries: ENTRIES, ...change }).messages.flatMap(({ parts }) => parts);
 const thoughts = (change: Partial<ViewInput> = {}): string[] =>
-  partsOf(change).flatMap((part) => (part.type === "reasoning" ? [part.text] : []));
+  viewParts(change).flatMap((part) => (part.type === "reasoning" ? [part.text] : []));
 
 describe("what a provider signed", () => {
   test("goes back to the model that wrote it, byte for byte, each block where it stood", () => {
-    const parts = partsOf({});
+    const parts = viewParts({});
     expect(parts).toContain(ENTRIES[1]?.parts[0]);
     expect(parts.map(({ type }) => type)).toEqual([
       "text",
@@ -76,20 +76,20 @@ describe("what a provider signed", () => {
 
   test("of what lies before the boundary is left out whole: thinking, ids and signatures alike", () => {
     expect(thoughts({ signedFrom: 3 })).toEqual(["thought 2", "thought 3"]);
-    expect(partsOf({ signedFrom: 3 })[1]).toEqual({ type: "text", text: "an answer" });
-    expect(JSON.stringify(partsOf({ signedFrom: 9 }))).not.toContain("provider_metadata");
+    expect(viewParts({ signedFrom: 3 })[1]).toEqual({ type: "text", text: "an answer" });
+    expect(JSON.stringify(viewParts({ signedFrom: 9 }))).not.toContain("provider_metadata");
   });
 
   test("is left out for another model, and everything else stays", () => {
     expect(thoughts({ model: "sonnet" })).toEqual([]);
-    const words = partsOf({ model: "sonnet" }).filter(({ type }) => type !== "reasoning");
-    expect(words).toHaveLength(partsOf({}).length - 3);
+    const words = viewParts({ model: "sonnet" }).filter(({ type }) => type !== "reasoning");
+    expect(words).toHaveLength(viewParts({}).length - 3);
     expect(JSON.stringify(words)).not.toContain("provider_metadata");
   });
 
   test("is not taken out of the record", () => {
     const before = structuredClone(ENTRIES);
-    partsOf({ model: "sonnet", signedFrom: 9 });
+    viewParts({ model: "sonnet", signedFrom: 9 });
     expect(ENTRIES).toEqual(before);
   });
 

@@ -8,7 +8,7 @@ import type { ItemMeta } from "../../src/domain/message";
 import type { SessionState } from "../../src/domain/state";
 import { appendToView, toWeighedView } from "../../src/domain/view";
 import { item, viewing } from "../support/builders";
-import { carriedOut, chat, limitsOf, planUnder, summarizeOf, withoutRecall } from "./planning";
+import { carriedOut, chat, findSummarizeRung, planUnder, toLimits, withoutRecall } from "./planning";
 
 const WINDOW = 8_000;
 /** 7,000 tokens, of which the first 3,000 are a system message's. */
@@ -18,7 +18,7 @@ const keeping = (system_messages: boolean): string =>
 
 const proposed = (state: SessionState, system_messages = true) => {
   const policy = toPolicy(keeping(system_messages));
-  const proposal = propose({ state, limits: limitsOf(WINDOW), policy, trigger: "threshold", now: 0 });
+  const proposal = propose({ state, limits: toLimits(WINDOW), policy, trigger: "threshold", now: 0 });
   if (!proposal) throw new Error("nothing can leave");
   return proposal;
 };
@@ -33,12 +33,12 @@ describe("what is planned", () => {
 
   test("says of its source what a summary will read, and of its gain what will go", () => {
     const state = said("system");
-    const plan = planUnder(keeping(true), state, { limits: limitsOf(WINDOW) });
-    const rung = summarizeOf(plan);
+    const plan = planUnder(keeping(true), state, { limits: toLimits(WINDOW) });
+    const rung = findSummarizeRung(plan);
     expect(rung.keeps).toEqual([1]);
     expect(rung.tokens).toBe(rung.items * 200);
     expect(rung.expected).toBe(Math.ceil(rung.items * 200 * FIRST_SUMMARY_SHARE));
-    const after = carriedOut(state, plan, { limits: limitsOf(WINDOW), tokens: rung.expected });
+    const after = carriedOut(state, plan, { limits: toLimits(WINDOW), tokens: rung.expected });
     expect(rawViewTokens(state) - rawViewTokens(after)).toBe(rung.gain);
   });
 

@@ -4,8 +4,8 @@ import { buildView, EARLIER, NO_RESULT, type ViewEntry } from "../../src/context
 import type { ItemMeta, Part } from "../../src/domain/message";
 import { call, item, result, turnId } from "../support/builders";
 
-const entry = (meta: ItemMeta): ViewEntry => ({ meta, parts: [partOf(meta)] });
-function partOf(meta: ItemMeta): Part {
+const entry = (meta: ItemMeta): ViewEntry => ({ meta, parts: [buildPart(meta)] });
+function buildPart(meta: ItemMeta): Part {
   const tool = meta.tool ?? { call_id: "", name: "" };
   if (meta.kind === "tool_call") return { type: "tool_call", call_id: tool.call_id, name: tool.name, arguments: "{}" };
   if (meta.kind === "tool_result") return { type: "tool_result", call_id: tool.call_id, name: tool.name, output: "found", is_error: false };

@@ -33,7 +33,7 @@ const showing = (overlays: readonly Overlay[], items: readonly ItemMeta[]): Sess
   return { ...state, view: toWeighedView({ ...state.view, overlays, items }) };
 };
 
-const summarizeOf = (state: SessionState) => {
+const findSummarizeRung = (state: SessionState) => {
   const plan = planCompaction(input(state));
   return plan.kind === "compact" ? plan.rungs.find((rung) => rung.rung === "summarize") : undefined;
 };
@@ -41,24 +41,24 @@ const summarizeOf = (state: SessionState) => {
 describe("the next summary of a chain", () => {
   test("reads a message that an earlier one left standing in its range", () => {
     const state = showing([summary], [item(7, "user", { tokens: 300 }), ...chat(15, 30)]);
-    expect(summarizeOf(state)).toMatchObject({ merge: false, range: { from: 7 }, source: { from: 7 }, replaces: [] });
+    expect(findSummarizeRung(state)).toMatchObject({ merge: false, range: { from: 7 }, source: { from: 7 }, replaces: [] });
   });
 
   test("reads what was trimmed inside the range of an earlier one", () => {
     const state = showing([summary, trimmed(7, 7)], chat(15, 30));
-    expect(summarizeOf(state)).toMatchObject({ range: { from: 7 }, source: { from: 7 }, replaces: [id("ovl", 2)] });
+    expect(findSummarizeRung(state)).toMatchObject({ range: { from: 7 }, source: { from: 7 }, replaces: [id("ovl", 2)] });
   });
 
   test("begins after the newest, which is the one that ends last, also where an earlier one begins later", () => {
     const note: Overlay = { ...summary, id: id("ovl", 2), from: 15, to: 18 };
     const newest: Overlay = { ...summary, id: id("ovl", 3), from: 7, to: 24 };
     const state = showing([summary, newest, note], chat(25, 40));
-    expect(summarizeOf(state)).toMatchObject({ range: { from: 25 }, source: { from: 25 } });
+    expect(findSummarizeRung(state)).toMatchObject({ range: { from: 25 }, source: { from: 25 } });
   });
 
   test("begins after the one before it when nothing was left behind", () => {
     const state = showing([summary], chat(15, 30));
-    expect(summarizeOf(state)).toMatchObject({ range: { from: 15 }, source: { from: 15 } });
+    expect(findSummarizeRung(state)).toMatchObject({ range: { from: 15 }, source: { from: 15 } });
   });
 });
 
@@ -112,18 +112,18 @@ describe("while the breaker is open", () => {
     const state = showing([], chat(1, 30));
     return { ...state, compaction: { ...state.compaction, breaker } };
   };
-  const rungsOf = (state: SessionState): string[] => {
+  const listRungs = (state: SessionState): string[] => {
     const plan = planCompaction(input(state, "threshold"));
     return plan.kind === "compact" ? plan.rungs.map(({ rung }) => rung) : [];
   };
 
   test("no summary is asked for, and what must leave is dropped", () => {
-    expect(rungsOf(refused(null))).toEqual(["summarize"]);
-    expect(rungsOf(refused({ appended: 0, needed: 2_000 }))).toEqual(["drop"]);
+    expect(listRungs(refused(null))).toEqual(["summarize"]);
+    expect(listRungs(refused({ appended: 0, needed: 2_000 }))).toEqual(["drop"]);
   });
 
   test("until enough was appended", () => {
-    expect(rungsOf(refused({ appended: 1_999, needed: 2_000 }))).toEqual(["drop"]);
-    expect(rungsOf(refused({ appended: 2_000, needed: 2_000 }))).toEqual(["summarize"]);
+    expect(listRungs(refused({ appended: 1_999, needed: 2_000 }))).toEqual(["drop"]);
+    expect(listRungs(refused({ appended: 2_000, needed: 2_000 }))).toEqual(["summarize"]);
   });
 });

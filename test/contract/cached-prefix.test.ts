@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ChatMessage } from "../../src/app/ports";
 import { countTokens } from "../support/stand-in/count-tokens.ts";
-import { breakpointsOf } from "../support/stand-in/providers/anthropic/rules.ts";
+import { countBreakpoints } from "../support/stand-in/providers/anthropic/rules.ts";
 import type { Heard } from "../support/stand-in/providers/provider-server.ts";
 import type { SaidBlock } from "../support/stand-in/providers/script.ts";
-import { ask, assistant, callsOf, endOf, resultsOf, toParts, user } from "./conversation.ts";
+import { ask, assistant, findCalls, findEnd, toParts, toResults, user } from "./conversation.ts";
 import { type Bench, openBench, PROVIDERS_UNDER_TEST } from "./providers.ts";
 
 const TURNS = 10;
@@ -35,10 +35,10 @@ async function runTurn(
   const messages = [...said, user(words(80, `question${turn}-`))];
   for (;;) {
     const chunks = await ask(bench, { system: SYSTEM, messages, older });
-    expect([bench.standIn.log.at(-1)?.refusal?.body, endOf(chunks)?.type]).toEqual([undefined, "finish"]);
+    expect([bench.standIn.log.at(-1)?.refusal?.body, findEnd(chunks)?.type]).toEqual([undefined, "finish"]);
     messages.push(assistant(...toParts(chunks)));
-    if (callsOf(chunks).length === 0) return messages;
-    messages.push(resultsOf(callsOf(chunks), ({ arguments: args }) => `${args} ${words(60, "found")}`));
+    if (findCalls(chunks).length === 0) return messages;
+    messages.push(toResults(findCalls(chunks), ({ arguments: args }) => `${args} ${words(60, "found")}`));
   }
 }
 
@@ -115,8 +115,8 @@ describe.each(PROVIDERS_UNDER_TEST)("the cached prefix with $name", (provider) =
   if (provider.name !== "anthropic") return;
   it("is marked in at most four places, and always at the newest block", () => {
     for (const { body } of [...first, ...second, ...third]) {
-      const request = body as Parameters<typeof breakpointsOf>[0];
-      expect(breakpointsOf(request)).toBeLessThanOrEqual(4);
+      const request = body as Parameters<typeof countBreakpoints>[0];
+      expect(countBreakpoints(request)).toBeLessThanOrEqual(4);
       const last = request.messages.at(-1)?.content.at(-1);
       expect(last).toHaveProperty("cache_control");
     }

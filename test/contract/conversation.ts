@@ -21,7 +21,7 @@ export const user = (text: string): ChatMessage => ({ role: "user", parts: [{ ty
 export const assistant = (...parts: readonly Part[]): ChatMessage => ({ role: "assistant", parts });
 
 /** Each call's result, in the order of the calls. */
-export const resultsOf = (
+export const toResults = (
   calls: readonly ToolCallPart[],
   output = (call: ToolCallPart) => `Result of ${call.arguments}.`,
 ): ChatMessage => ({
@@ -62,10 +62,10 @@ export function toParts(chunks: readonly ModelStreamPart[]): readonly Part[] {
   return [...words, ...calls.flatMap(({ thinking, call }) => [...thinking, call])];
 }
 
-export const textOf = (chunks: readonly ModelStreamPart[], type: "text" | "reasoning" = "text"): string =>
+export const joinText = (chunks: readonly ModelStreamPart[], type: "text" | "reasoning" = "text"): string =>
   chunks.map((chunk) => (chunk.type === type ? chunk.text : "")).join("");
 
-export const callsOf = (chunks: readonly ModelStreamPart[]): readonly ToolCallPart[] =>
+export const findCalls = (chunks: readonly ModelStreamPart[]): readonly ToolCallPart[] =>
   chunks.flatMap((chunk) => (chunk.type === "tool_call" ? [chunk.call] : []));
 
-export const endOf = (chunks: readonly ModelStreamPart[]): ModelStreamPart | undefined => chunks.at(-1);
+export const findEnd = (chunks: readonly ModelStreamPart[]): ModelStreamPart | undefined => chunks.at(-1);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FAILURE_KINDS } from "../../src/domain/model-call";
-import { ask, endOf, requestTo, textOf } from "./conversation.ts";
+import { ask, findEnd, joinText, requestTo } from "./conversation.ts";
 import { type Bench, openBench, PROVIDERS_UNDER_TEST } from "./providers.ts";
 
 const say = (text: string) => ({ type: "text", text }) as const;
@@ -28,8 +28,8 @@ describe.each(PROVIDERS_UNDER_TEST)("a failure of $name", (provider) => {
   it.each(inStream)("in the middle of a stream is %s: %s", async (kind, _, { event, status = null, retry_after_ms, limit }) => {
     bench.standIn.enqueue({ ...begun, mishap: { type: "error", event } });
     const chunks = await ask(bench);
-    expect(textOf(chunks)).toBe("As I was saying");
-    expect(endOf(chunks)).toEqual({ type: "failure", failure: { kind, status, ...withFigures({ retry_after_ms, limit }) } });
+    expect(joinText(chunks)).toBe("As I was saying");
+    expect(findEnd(chunks)).toEqual({ type: "failure", failure: { kind, status, ...withFigures({ retry_after_ms, limit }) } });
     expect(chunks.filter(({ type }) => type === "failure" || type === "finish")).toHaveLength(1);
   });
 
@@ -49,9 +49,9 @@ describe.each(PROVIDERS_UNDER_TEST)("a failure of $name", (provider) => {
       { blocks: [], mishap: { type: "hang_up" } },
     );
     const [cut, unfinished, hungUp] = [await ask(bench), await ask(bench), await ask(bench)];
-    expect([cut, unfinished].map((chunks) => textOf(chunks))).toEqual(["As I was saying", "As I was saying"]);
+    expect([cut, unfinished].map((chunks) => joinText(chunks))).toEqual(["As I was saying", "As I was saying"]);
     for (const chunks of [cut, unfinished, hungUp])
-      expect(endOf(chunks)).toEqual({ type: "failure", failure: { kind: "unavailable", status: null } });
+      expect(findEnd(chunks)).toEqual({ type: "failure", failure: { kind: "unavailable", status: null } });
   });
 
   it("is unavailable when a call breaks off, and the half of it is not given out", async () => {
@@ -111,7 +111,7 @@ describe.each(PROVIDERS_UNDER_TEST)("a failure of $name", (provider) => {
   it("is an overflow, with the window as its limit, when a prompt is above it", async () => {
     const words = "The road was long and the weather was fair. ".repeat(7_000);
     const overflow = await ask(bench, { messages: [{ role: "user", parts: [{ type: "text", text: words }] }] });
-    expect(endOf(overflow)).toMatchObject({ type: "failure", failure: { kind: "overflow", limit: 60_000 } });
+    expect(findEnd(overflow)).toMatchObject({ type: "failure", failure: { kind: "overflow", limit: 60_000 } });
     expect(bench.standIn.log.at(-1)?.refusal).not.toBeNull();
   });
 });

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { createChat } from "../support/stand-in/providers/openai/chat.ts";
 import { createResponses } from "../support/stand-in/providers/openai/responses.ts";
 import { startProvider } from "../support/stand-in/providers/provider-server.ts";
-import { ask, assistant, callsOf, endOf, requestTo, resultsOf, textOf, toParts, user } from "./conversation.ts";
+import { ask, assistant, findCalls, findEnd, joinText, requestTo, toParts, toResults, user } from "./conversation.ts";
 import { type Bench, openBench, PROVIDERS_UNDER_TEST, type ProviderUnderTest, WINDOW } from "./providers.ts";
 
 const benches: Bench[] = [];
@@ -11,14 +11,14 @@ afterEach(async () => {
   for (const { standIn } of benches.splice(0)) await standIn.close();
 });
 
-function providerOf(name: string): ProviderUnderTest {
+function findProvider(name: string): ProviderUnderTest {
   const provider = PROVIDERS_UNDER_TEST.find((each) => each.name === name);
   if (!provider) throw new TypeError(`No provider ${name}.`);
   return provider;
 }
 
 async function open(name: string, upstreamId?: string): Promise<Bench> {
-  const provider = providerOf(name);
+  const provider = findProvider(name);
   const bench = await openBench(upstreamId === undefined ? provider : { ...provider, upstreamId });
   benches.push(bench);
   return bench;
@@ -31,12 +31,12 @@ describe("Workers AI", () => {
     const bench = await open("workers-ai", "@cf/meta/llama-3.3-70b-instruct-fp8-fast");
     bench.standIn.enqueue({ blocks: [say("Looking – 日本語."), { type: "call", name: "lookup", arguments: '{"q":"a"}' }], bytes: 1 });
     const chunks = await ask(bench);
-    expect(textOf(chunks)).toBe("Looking – 日本語.");
-    expect(callsOf(chunks)).toMatchObject([{ name: "lookup", arguments: '{"q":"a"}' }]);
-    expect(endOf(chunks)).toMatchObject({ type: "finish", usage: { input: bench.standIn.log[0]?.usage?.input } });
+    expect(joinText(chunks)).toBe("Looking – 日本語.");
+    expect(findCalls(chunks)).toMatchObject([{ name: "lookup", arguments: '{"q":"a"}' }]);
+    expect(findEnd(chunks)).toMatchObject({ type: "finish", usage: { input: bench.standIn.log[0]?.usage?.input } });
     bench.standIn.enqueue({ blocks: [say("Found.")] });
-    const next = await ask(bench, { messages: [user("Look."), assistant(...toParts(chunks)), resultsOf(callsOf(chunks))] });
-    expect([bench.standIn.log[1]?.refusal?.body, textOf(next)]).toEqual([undefined, "Found."]);
+    const next = await ask(bench, { messages: [user("Look."), assistant(...toParts(chunks)), toResults(findCalls(chunks))] });
+    expect([bench.standIn.log[1]?.refusal?.body, joinText(next)]).toEqual([undefined, "Found."]);
   });
 
   it("is asked under the session's own key, so that its cache is found again", async () => {
@@ -79,7 +79,7 @@ describe("OpenAI", () => {
 
 describe("OpenAI's thinking in words", () => {
   it("is shown where it comes, and goes back with its seal, all parts of an item together", async () => {
-    const provider = { ...providerOf("openai"), start: () => startProvider(createResponses({ window: WINDOW, summaries: true })) };
+    const provider = { ...findProvider("openai"), start: () => startProvider(createResponses({ window: WINDOW, summaries: true })) };
     const bench = await openBench(provider);
     benches.push(bench);
     const thought = "First the one: ¿qué?\n\nThen the other. 🦒";
@@ -93,9 +93,9 @@ describe("OpenAI's thinking in words", () => {
       { blocks: [say("Found.")] },
     );
     const chunks = await ask(bench);
-    expect(textOf(chunks, "reasoning")).toBe(thought.replace("\n\n", ""));
-    const next = await ask(bench, { messages: [user("Look."), assistant(...toParts(chunks)), resultsOf(callsOf(chunks))] });
-    expect([bench.standIn.log[1]?.refusal?.body, textOf(next)]).toEqual([undefined, "Found."]);
+    expect(joinText(chunks, "reasoning")).toBe(thought.replace("\n\n", ""));
+    const next = await ask(bench, { messages: [user("Look."), assistant(...toParts(chunks)), toResults(findCalls(chunks))] });
+    expect([bench.standIn.log[1]?.refusal?.body, joinText(next)]).toEqual([undefined, "Found."]);
     for (const part of ["First the one: ¿qué?", "Then the other. 🦒", "encrypted_content"])
       expect(bench.standIn.log[1]?.raw).toContain(part);
   });
@@ -110,7 +110,7 @@ describe("Gemini at a compatible endpoint", () => {
       arguments: "{}",
       provider_metadata: { google: { thoughtSignature: "c2VhbGVk" } },
     } as const;
-    const messages = [user("Look."), assistant(call), resultsOf([call])];
+    const messages = [user("Look."), assistant(call), toResults([call])];
     const [gemini, other] = [await open("openai-compatible", "google/gemini-3.5-flash"), await open("openai-compatible")];
     const bodies = [await gemini.model.render(requestTo(gemini, { messages })), await other.model.render(requestTo(other, { messages }))];
     expect(bodies.map(({ body }) => body.includes('"extra_content":{"google":{"thought_signature":"c2VhbGVk"}}'))).toEqual([true, false]);

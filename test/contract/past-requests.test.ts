@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { ToolDefinition } from "../../src/domain/message";
 import { CALLER, Life, settle } from "../session/life";
-import { allPast, turnsOf, watched } from "../session/sent";
+import { allPast, listTurns, watched } from "../session/sent";
 import { compact } from "../session/talk";
 import type { ScriptedReply } from "../support/stand-in/providers/script";
 import { type Bench, openBench, PROVIDERS_UNDER_TEST, type ProviderUnderTest } from "./providers";
@@ -41,7 +41,7 @@ async function openSession(provider: ProviderUnderTest): Promise<{ life: Life; b
 
 /** Until the turn has ended, or waits for its tools. */
 async function atRest(life: Life): Promise<void> {
-  const turn = turnsOf(life).at(-1);
+  const turn = listTurns(life).at(-1);
   if (turn) await life.service.waitForTurn(CALLER, turn);
   await settle();
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ChatMessage, ModelRequest } from "../../src/app/ports";
 import { describeMediaPart, isRead, toMediaMeta } from "../../src/context/media";
 import type { MediaPart } from "../../src/domain/message";
-import { ask, assistant, endOf, requestTo, textOf, user } from "./conversation.ts";
+import { ask, assistant, findEnd, joinText, requestTo, user } from "./conversation.ts";
 import { type Bench, openBench, PROVIDERS_UNDER_TEST } from "./providers.ts";
 
 const call = (call_id: string, args = '{"q":"a"}', name = "lookup") => ({ type: "tool_call", call_id, name, arguments: args }) as const;
@@ -127,7 +127,7 @@ describe.each(PROVIDERS_UNDER_TEST)("a request to $name", (provider) => {
     const told: string[] = [];
     const chunks = await ask(bench, changes, { onRequest: (body) => told.push(body) });
     expect(bench.standIn.log[before]?.refusal?.body).toBeUndefined();
-    expect([textOf(chunks), endOf(chunks)?.type]).toEqual(["Yes.", "finish"]);
+    expect([joinText(chunks), findEnd(chunks)?.type]).toEqual(["Yes.", "finish"]);
     expect(told).toEqual([bench.standIn.log[before]?.raw]);
     expect(rendered.body).toBe(bench.standIn.log[before]?.raw);
     expect(new URL(rendered.url, "http://binding").pathname).toContain(bench.standIn.log[before]?.path.split("?")[0]);

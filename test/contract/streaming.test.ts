@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ask, callsOf, endOf, requestTo, textOf, toParts } from "./conversation.ts";
+import { ask, findCalls, findEnd, joinText, requestTo, toParts } from "./conversation.ts";
 import { type Bench, openBench, PROVIDERS_UNDER_TEST } from "./providers.ts";
 
 const TEXT = "Grüezi – “naïve” 日本語 🦒👩‍👩‍👧, and then some more to say.";
@@ -16,9 +16,9 @@ describe.each(PROVIDERS_UNDER_TEST)("a reply of $name", (provider) => {
   it("streams its text, and ends with a stop and what was counted", async () => {
     bench.standIn.enqueue({ blocks: [say(TEXT)] });
     const chunks = await ask(bench);
-    expect(textOf(chunks)).toBe(TEXT);
+    expect(joinText(chunks)).toBe(TEXT);
     const usage = bench.standIn.log.at(-1)?.usage;
-    expect(endOf(chunks)).toMatchObject({ type: "finish", finish: "stop", usage: { input: usage?.input, cached: 0 } });
+    expect(findEnd(chunks)).toMatchObject({ type: "finish", finish: "stop", usage: { input: usage?.input, cached: 0 } });
   });
 
   it("is the same however its bytes are cut, also inside a character", async () => {
@@ -75,12 +75,12 @@ describe.each(PROVIDERS_UNDER_TEST)("a reply of $name", (provider) => {
   it("goes on past an event that is newer than we are", async () => {
     bench.standIn.enqueue({ blocks: [say(TEXT)], mishap: { type: "news", event: provider.news } });
     const chunks = await ask(bench);
-    expect([textOf(chunks), endOf(chunks)]).toMatchObject([TEXT, { type: "finish", finish: "stop" }]);
+    expect([joinText(chunks), findEnd(chunks)]).toMatchObject([TEXT, { type: "finish", finish: "stop" }]);
   });
 
   it("says why it ended", async () => {
     bench.standIn.enqueue({ blocks: [say("Cut")], finish: "length" }, { blocks: [say("No")], finish: "refused" });
-    const ends = [endOf(await ask(bench)), endOf(await ask(bench))];
+    const ends = [findEnd(await ask(bench)), findEnd(await ask(bench))];
     expect(ends).toMatchObject([
       { type: "finish", finish: "length" },
       { type: "finish", finish: "content_filter" },
@@ -95,19 +95,19 @@ describe.each(PROVIDERS_UNDER_TEST)("a reply of $name", (provider) => {
     ] as const;
     bench.standIn.enqueue({ blocks: [say("Looking."), ...calls] });
     const chunks = await ask(bench);
-    expect(callsOf(chunks).map(({ name, arguments: args }) => [name, args])).toEqual(
+    expect(findCalls(chunks).map(({ name, arguments: args }) => [name, args])).toEqual(
       calls.map(({ name, arguments: args }) => [name, args]),
     );
-    expect(new Set(callsOf(chunks).map(({ call_id }) => call_id)).size).toBe(3);
-    expect(endOf(chunks)).toMatchObject({ type: "finish", finish: "tool_calls" });
+    expect(new Set(findCalls(chunks).map(({ call_id }) => call_id)).size).toBe(3);
+    expect(findEnd(chunks)).toMatchObject({ type: "finish", finish: "tool_calls" });
   });
 
   it("shows thinking apart from text, and counts it", async () => {
     bench.standIn.enqueue({ blocks: [{ type: "thinking", text: THOUGHT }, say(TEXT)] });
     const chunks = await ask(bench);
-    expect(textOf(chunks)).toBe(TEXT);
-    expect(textOf(chunks, "reasoning")).toBe(provider.showsThinking ? THOUGHT : "");
-    const end = endOf(chunks);
+    expect(joinText(chunks)).toBe(TEXT);
+    expect(joinText(chunks, "reasoning")).toBe(provider.showsThinking ? THOUGHT : "");
+    const end = findEnd(chunks);
     expect(end?.type === "finish" ? end.usage?.reasoning : null).toBeGreaterThan(0);
     expect(end?.type === "finish" ? end.usage?.output : null).toBeGreaterThan(end?.type === "finish" ? (end.usage?.reasoning ?? 0) : 0);
   });
@@ -125,7 +125,7 @@ describe.each(PROVIDERS_UNDER_TEST)("a reply of $name", (provider) => {
         "text" in part ? part.text : part.type === "tool_call" ? [part.name, JSON.parse(part.arguments)] : "",
       );
     expect(plain(whole)).toEqual(plain(streamed));
-    expect(endOf(whole)).toEqual({ ...endOf(streamed), usage: expect.objectContaining({ output: expect.any(Number) }) });
-    expect(endOf(await ask(bench))).toMatchObject({ type: "finish", finish: "length" });
+    expect(findEnd(whole)).toEqual({ ...findEnd(streamed), usage: expect.objectContaining({ output: expect.any(Number) }) });
+    expect(findEnd(await ask(bench))).toMatchObject({ type: "finish", finish: "length" });
   });
 });

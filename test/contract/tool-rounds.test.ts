@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ChatMessage } from "../../src/app/ports";
 import type { Part } from "../../src/domain/message";
 import type { ScriptedReply } from "../support/stand-in/providers/script.ts";
-import { ask, assistant, callsOf, endOf, resultsOf, textOf, toParts, user } from "./conversation.ts";
+import { ask, assistant, findCalls, findEnd, joinText, toParts, toResults, user } from "./conversation.ts";
 import { type Bench, openBench, PROVIDERS_UNDER_TEST } from "./providers.ts";
 
 const call = (q: string) => ({ type: "call", name: "lookup", arguments: JSON.stringify({ q }) }) as const;
@@ -23,10 +23,10 @@ async function runTurn(bench: Bench, said: readonly ChatMessage[]): Promise<read
   for (;;) {
     const chunks = await ask(bench, { messages });
     expect(bench.standIn.log.at(-1)?.refusal?.body).toBeUndefined();
-    expect(endOf(chunks)?.type).toBe("finish");
+    expect(findEnd(chunks)?.type).toBe("finish");
     messages.push(assistant(...toParts(chunks)));
-    if (callsOf(chunks).length === 0) return messages;
-    messages.push(resultsOf(callsOf(chunks)));
+    if (findCalls(chunks).length === 0) return messages;
+    messages.push(toResults(findCalls(chunks)));
   }
 }
 
@@ -82,7 +82,7 @@ describe.each(PROVIDERS_UNDER_TEST)("rounds of tools with $name", (provider) => 
     bench.standIn.enqueue({ blocks: [say("You are welcome.")] });
     const chunks = await ask(bench, { messages: [...messages, user("Thanks.")] });
     expect(bench.standIn.log.at(-1)?.refusal?.body).toBeUndefined();
-    expect(textOf(chunks)).toBe("You are welcome.");
+    expect(joinText(chunks)).toBe("You are welcome.");
     for (const text of ["Look all of it up.", "three", "Done.", "Thanks."]) expect(bench.standIn.log.at(-1)?.raw).toContain(text);
   });
 
@@ -109,7 +109,7 @@ describe.each(PROVIDERS_UNDER_TEST)("a conversation that $name takes over", (pro
       const between = await ask(second, { messages: [...whole, user("Who are you?")] });
       const middle = await ask(second, { messages: whole.slice(0, -1) });
       expect(second.standIn.log.map(({ refusal }) => refusal?.body)).toEqual([undefined, undefined]);
-      expect([textOf(between), textOf(middle)]).toEqual(["Hello.", "Going on."]);
+      expect([joinText(between), joinText(middle)]).toEqual(["Hello.", "Going on."]);
       const given = first.standIn.log.flatMap(({ raw }) => sealsIn(raw));
       for (const { raw } of second.standIn.log) expect(sealsIn(raw).filter((seal) => given.includes(seal))).toEqual([]);
       expect(second.standIn.log[0]?.raw).not.toContain("Nearly there.");

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { CallUsage } from "../../src/domain/model-call";
 import { countTokens } from "../support/stand-in/count-tokens.ts";
-import { ask, assistant, endOf, user } from "./conversation.ts";
+import { ask, assistant, findEnd, user } from "./conversation.ts";
 import { type Bench, openBench, PROVIDERS_UNDER_TEST } from "./providers.ts";
 
 const SYSTEM = `You answer briefly. ${Array.from({ length: 1_000 }, (_, place) => `rule${place}`).join(" ")}`;
@@ -15,7 +15,7 @@ describe.each(PROVIDERS_UNDER_TEST)("usage that $name reports", (provider) => {
   });
   afterAll(() => bench.standIn.close());
 
-  async function usageOf(...messages: Parameters<typeof user>[0][]): Promise<CallUsage | null> {
+  async function askUsage(...messages: Parameters<typeof user>[0][]): Promise<CallUsage | null> {
     bench.standIn.enqueue({
       blocks: [
         { type: "thinking", text: THOUGHT },
@@ -23,13 +23,13 @@ describe.each(PROVIDERS_UNDER_TEST)("usage that $name reports", (provider) => {
       ],
     });
     const said = messages.flatMap((text, place) => (place === 0 ? [user(text)] : [assistant({ type: "text", text: ANSWER }), user(text)]));
-    const end = endOf(await ask(bench, { system: SYSTEM, messages: said }));
+    const end = findEnd(await ask(bench, { system: SYSTEM, messages: said }));
     return end?.type === "finish" ? end.usage : null;
   }
 
   it("is of the whole input, of what was read from the cache and written to it, and of thinking as part of the output", async () => {
-    const cold = await usageOf("One.");
-    const warm = await usageOf("One.", "Two.");
+    const cold = await askUsage("One.");
+    const warm = await askUsage("One.", "Two.");
     const [first, second] = bench.standIn.log.map(({ usage }) => usage);
     const thought = countTokens(THOUGHT);
     const said = { output: thought + countTokens(ANSWER), reasoning: thought };

@@ -127,10 +127,10 @@ describe("inside a turn", () => {
 
   test("what was asked for by hand and is done by the turn in need says so; its worker's own result would not", () => {
     const asked = play([request("manual"), lease(20)], four()).state;
-    const triggersOf = (commands: readonly Command[]) =>
+    const listTriggers = (commands: readonly Command[]) =>
       play(commands, running(asked)).events.flatMap((event) => (event.type === "EpochChanged" ? [event.trigger] : []));
-    expect(triggersOf([lease(30, { inline: INLINE }), record(2, RUN)])).toEqual(["inline"]);
-    expect(triggersOf([record(1, RUN)])).toEqual(["manual"]);
+    expect(listTriggers([lease(30, { inline: INLINE }), record(2, RUN)])).toEqual(["inline"]);
+    expect(listTriggers([record(1, RUN)])).toEqual(["manual"]);
   });
 
   test.each([

@@ -158,10 +158,10 @@ describe("a commit", () => {
   });
 
   test("says in its receipt by whom the summary was edited, whoever wrote the receipt; and nothing where nobody did", () => {
-    const receiptOf = (commands: readonly Command[]) =>
+    const findReceipt = (commands: readonly Command[]) =>
       play(commands, drafted()).events.flatMap((event) => (event.type === "EpochChanged" ? [event.receipt] : []));
-    expect(receiptOf([edit(0), commit(1)])).toMatchObject([{ edited: { by: EDITOR, at: 40 } }]);
-    expect(receiptOf([commit()])[0]).not.toHaveProperty("edited");
+    expect(findReceipt([edit(0), commit(1)])).toMatchObject([{ edited: { by: EDITOR, at: 40 } }]);
+    expect(findReceipt([commit()])[0]).not.toHaveProperty("edited");
   });
 
   test("stands beside what was said since: appended messages stay verbatim behind it", () => {

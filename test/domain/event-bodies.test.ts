@@ -3,12 +3,12 @@ import { listEventBodies } from "../../src/domain/event-bodies";
 import type { Event, StoredEvent } from "../../src/domain/events";
 import type { BodyId } from "../../src/domain/ids";
 import { projectEvent } from "../../src/read-model/project-event";
-import { idOf, LogBuilder, modelCall } from "../read-model/builders";
+import { LogBuilder, makeId, modelCall } from "../read-model/builders";
 
 /** A log with each kind of event that brings content, and some that bring none. */
 function everyContent(): LogBuilder {
   const log = new LogBuilder().open({ title: "A title" });
-  const turn = idOf("trn", 1);
+  const turn = makeId("trn", 1);
   const text = (words: string) => [{ type: "text" as const, text: words }];
   const call = { type: "tool_call" as const, call_id: "c", name: "search", arguments: "{}" };
   const result = { type: "tool_result" as const, call_id: "c", name: "search", output: "found", is_error: false };
@@ -59,7 +59,7 @@ describe("the bodies that an event introduces", () => {
 
   test("are none where an event only names what was there", () => {
     const events: Event[] = [
-      { type: "MessageRedacted", item: idOf("msg", 1), position: 1 },
+      { type: "MessageRedacted", item: makeId("msg", 1), position: 1 },
       { type: "HistoryRewound", to: 1, items: [] },
       { type: "SessionErased" },
     ];

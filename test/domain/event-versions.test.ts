@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { knownEventTypes } from "../../src/domain/event-shapes";
-import { MalformedEventError, parseStoredEvent, toStoredRow, UnknownEventError, versionOf } from "../../src/domain/event-versions";
+import { findEventVersion, MalformedEventError, parseStoredEvent, toStoredRow, UnknownEventError } from "../../src/domain/event-versions";
 import type { EventType } from "../../src/domain/events";
 import { opened } from "../support/builders";
 
@@ -21,7 +21,7 @@ describe("a stored event", () => {
 
   test("of every earlier version has its frozen row", () => {
     const earlier = [...knownEventTypes].flatMap((type) =>
-      Array.from({ length: versionOf(type as EventType) - 1 }, (_, index) => `${type}@${index + 1}`),
+      Array.from({ length: findEventVersion(type as EventType) - 1 }, (_, index) => `${type}@${index + 1}`),
     );
     expect(frozen.map(({ type, version }) => `${type}@${version}`).sort()).toEqual(earlier.sort());
   });

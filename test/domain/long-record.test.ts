@@ -47,7 +47,7 @@ const [SHORT, LONG] = [1_024, 32_768];
 const MOST_GROWTH = 8;
 
 test("the fold of an imported record takes time in proportion to its length", () => {
-  const cpuOf = (size: number): number => {
+  const measureCpu = (size: number): number => {
     const append = (n: number): Event => ({ type: "MessagesAppended", items: [item(n, "user")], dequeued: [] });
     const events = stored([opened, ...Array.from({ length: size }, (_, index) => append(index + 1))]);
     const tries = [1, 2].map(() => {
@@ -58,5 +58,5 @@ test("the fold of an imported record takes time in proportion to its length", ()
     });
     return Math.min(...tries);
   };
-  expect(cpuOf(LONG) / cpuOf(SHORT)).toBeLessThan(MOST_GROWTH);
+  expect(measureCpu(LONG) / measureCpu(SHORT)).toBeLessThan(MOST_GROWTH);
 });

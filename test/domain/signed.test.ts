@@ -54,7 +54,7 @@ const epochChanged: Event = {
   receipt: RECEIPT,
 };
 
-const sumOf = (state: SessionState): number => state.view.items.reduce((sum, each) => sum + itemTokens(state, each), 0);
+const sumItemTokens = (state: SessionState): number => state.view.items.reduce((sum, each) => sum + itemTokens(state, each), 0);
 
 describe("a change of the view", () => {
   test("drops signed thinking of the turns that are over, and its weight with it", () => {
@@ -62,13 +62,13 @@ describe("a change of the view", () => {
     const after = given(started(), called(USAGE), replied(), completed, epochChanged);
     expect(after.view.signed_from).toBe(3);
     expect(before.view.tokens - after.view.tokens).toBe(SIGNED.tokens);
-    expect(after.view.tokens).toBe(sumOf(after));
+    expect(after.view.tokens).toBe(sumItemTokens(after));
   });
 
   test("leaves the running turn all of its own, from its first item on", () => {
     const after = given(started(), called(USAGE), replied(), toolCalled, answered, epochChanged);
     expect(after.view.signed_from).toBe(1);
-    expect(after.view.tokens).toBe(sumOf(after));
+    expect(after.view.tokens).toBe(sumItemTokens(after));
     expect(itemTokens(after, { position: 2, tokens: 10, signed: SIGNED })).toBe(10 + SIGNED.tokens);
   });
 

@@ -115,7 +115,7 @@ const stops = (lost: readonly number[] = [], reason: "requested" | "tools_expire
 });
 
 const having = (kinds: Kinds, ...more: readonly Command[]) => play([asks, calls(kinds), ...more], given());
-const openOf = ({ turn }: SessionState) => (turn?.open_calls ?? []).map(({ call_id }) => call_id);
+const listOpenCalls = ({ turn }: SessionState) => (turn?.open_calls ?? []).map(({ call_id }) => call_id);
 const newest = (events: readonly Event[], since: Kinds): readonly Event[] => {
   const requested = since.filter((kind) => kind === "a").length;
   return events.slice(2 + since.length + requested);
@@ -220,7 +220,7 @@ describe("a call that a person must allow", () => {
       ["call_3", "denied", 6],
       ["call_2", "denied", 7],
     ]);
-    expect(openOf(state)).toEqual(["call_1", "call_4"]);
+    expect(listOpenCalls(state)).toEqual(["call_1", "call_4"]);
     expect(state.turn?.phase).toBe("running_tools");
     expect(having(["a", "a", "a", "a"], answers([-3, 1, -2]), starts(1), ran(1)).state.turn?.phase).toBe("awaiting_tools");
   });

@@ -6,7 +6,7 @@ import { append, cutOff, ask as draft, newest, newLife, retry, SUMMARY, say, use
 import { evaluate, lived, SMALL, words } from "./support";
 
 const CLEARS: PolicyChoice = "odincode";
-const sumOf = (record: object): number => Object.values(record).reduce((sum: number, tokens: number) => sum + tokens, 0);
+const sumValues = (record: object): number => Object.values(record).reduce((sum: number, tokens: number) => sum + tokens, 0);
 const tokensIn = async (life: Life): Promise<number> => {
   const page = await life.service.items(CALLER, { after: null, limit: 200, order: "asc" });
   if (!page.ok) throw new Error(page.error.code);
@@ -61,7 +61,7 @@ describe("in a session's log", () => {
     const { current, proposed } = await evaluate(life, { policy: CLEARS });
 
     const all = await tokensIn(life);
-    expect([current.record, proposed.record].map(sumOf)).toEqual([all, all]);
+    expect([current.record, proposed.record].map(sumValues)).toEqual([all, all]);
     expect(proposed.record.reduced).toBeGreaterThan(0);
   });
 
@@ -185,8 +185,8 @@ describe("the newest part alone", () => {
 
     expect([messages, messages_left_out]).toEqual([10, 1_092]);
     const { verbatim, ...rest } = recorded.record;
-    expect(verbatim).toBe(sumOf(recorded.record));
+    expect(verbatim).toBe(sumValues(recorded.record));
     expect(verbatim).toBeGreaterThan(0);
-    expect(sumOf(rest)).toBe(0);
+    expect(sumValues(rest)).toBe(0);
   });
 });

@@ -7,7 +7,7 @@ import type { EpochOp } from "../../src/domain/compaction-events";
 import { type EvaluationAsked, evaluateSession } from "../../src/evaluate/evaluate-session";
 import type { Evaluation } from "../../src/evaluate/evaluation";
 import { CALLER, type Life, settle } from "../session/life";
-import { Pilot, saying, weightOf } from "../session/pilot";
+import { countBytes, Pilot, saying } from "../session/pilot";
 import { newLife, ROOMY, SUMMARY } from "../session/talk";
 
 export const SMALL: ModelSpec = { ...ROOMY, context_window: 8_000 };
@@ -20,7 +20,7 @@ export const words = (count: number, mark: string): string =>
 export async function lived(policy: PolicyChoice, turns: number, spec: ModelSpec = SMALL): Promise<Life> {
   const life = await newLife({ policy: toPolicyText(policy), spec, system: "You look after the orders of a shop." });
   let n = 0;
-  const answers = { turn: (request: ModelRequest) => answerOf(n, request), summary: saying(SUMMARY) };
+  const answers = { turn: (request: ModelRequest) => buildAnswer(n, request), summary: saying(SUMMARY) };
   const pilot = new Pilot(life, answers);
   for (; n < turns; n++) {
     await pilot.say(words(120 + (n % 5) * 40, n % 4 === 3 && n > 14 ? `ORD${1_000 + n - 14}` : `CUST${5_000 + n}`));
@@ -33,11 +33,11 @@ export async function lived(policy: PolicyChoice, turns: number, spec: ModelSpec
   return life;
 }
 
-function answerOf(n: number, request: ModelRequest): readonly ModelStreamPart[] {
+function buildAnswer(n: number, request: ModelRequest): readonly ModelStreamPart[] {
   const isAsked = request.messages.at(-1)?.role === "user";
   if (n % 3 !== 1 || !isAsked) return saying(words(150 + (n % 3) * 60, `ORD${1_000 + n}`))(request);
   const call = { type: "tool_call", call_id: `call_${n}`, name: "look_up", arguments: `{"order":"ORD${1_000 + n}"}` } as const;
-  const usage = { input: weightOf(request), output: 20, cached: 0, reasoning: 0 };
+  const usage = { input: countBytes(request), output: 20, cached: 0, reasoning: 0 };
   return [
     { type: "tool_call", call },
     { type: "finish", finish: "tool_calls", usage },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { SessionApi, StreamInput, SubmitInput, ToolResultInput } from "../../src/app/session-api";
 import { ok } from "../../src/lib/result";
-import { accepted, makeId, problemOf, SESSION, streamOf, turn, world } from "./support";
+import { accepted, makeId, readProblem, SESSION, toStream, turn, world } from "./support";
 
 const base = `/v1/sessions/${SESSION}`;
 const asEvents = { accept: "text/event-stream" };
@@ -33,7 +33,7 @@ describe.each(starters)("POST …/%s", (path, body) => {
     const asked: StreamInput[] = [];
     const stream: SessionApi["stream"] = async (_, input) => {
       asked.push(input);
-      return ok(streamOf("id: 42\nevent: message.accepted\n\n"));
+      return ok(toStream("id: 42\nevent: message.accepted\n\n"));
     };
     const { call } = world({ session: accepting({ stream }) });
 
@@ -80,7 +80,7 @@ describe.each(starters)("POST …/%s", (path, body) => {
 
     expect(response.status).toBe(status);
     expect(response.headers.get("x-should-retry")).toBe("false");
-    const problem = await problemOf(response);
+    const problem = await readProblem(response);
     expect(problem.turn).toEqual(failed);
     expect(problem.failure).toEqual({ kind, status: null });
   });
@@ -89,7 +89,7 @@ describe.each(starters)("POST …/%s", (path, body) => {
     const says = async (status: number | null) => {
       const failed = turn({ status: "failed", finish: null, failure: { kind: "auth", status } });
       const { call } = world({ session: accepting({ waitForTurn: async () => ok(failed) }) });
-      return (await problemOf(await call("POST", `${base}/${path}`, { body }))).detail;
+      return (await readProblem(await call("POST", `${base}/${path}`, { body }))).detail;
     };
     expect(await says(401)).toMatch(/^The provider refused the key .*PUT \/v1\/credentials/);
     expect(await says(null)).toMatch(/^There is no key .*PUT \/v1\/credentials/);
@@ -113,7 +113,7 @@ describe("what Accept asks for", () => {
     ["*/*", "application/json"],
     ["text/html", "application/json"],
   ])("%s is answered with %s", async (accept, type) => {
-    const { call } = world({ session: accepting({ stream: async () => ok(streamOf("")) }) });
+    const { call } = world({ session: accepting({ stream: async () => ok(toStream("")) }) });
 
     const response = await call("POST", `${base}/messages`, { body: { content: "x" }, headers: { accept } });
 
@@ -216,7 +216,7 @@ describe("the live stream", () => {
     const asked: StreamInput[] = [];
     const stream: SessionApi["stream"] = async (_, input) => {
       asked.push(input);
-      return ok(streamOf("data: {}\n\n"));
+      return ok(toStream("data: {}\n\n"));
     };
     const response = await world({ session: { stream } }).call("GET", `${base}/${path}`, { headers });
     return { asked, response };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { BODY_LIMIT } from "../../src/http/body";
 import { err } from "../../src/lib/result";
-import { makeId, problemOf, SESSION, world } from "./support";
+import { makeId, readProblem, SESSION, world } from "./support";
 
 const MESSAGES = `/v1/sessions/${SESSION}/messages`;
 const RESULTS = `/v1/sessions/${SESSION}/tool_results`;
@@ -12,7 +12,7 @@ const tool = { name: "look_up", parameters: { type: "object" } };
 async function send(method: string, path: string, body?: unknown) {
   const { call, asked } = world();
   const response = await call(method, path, { body });
-  return { status: response.status, problem: await problemOf(response), asked };
+  return { status: response.status, problem: await readProblem(response), asked };
 }
 
 describe("a body that is not what the route takes is refused, with the field's name, before any session is asked", () => {
@@ -173,7 +173,7 @@ describe("a body that is not what the route takes is refused, with the field's n
     const response = await app.request(MESSAGES, { method: "POST", headers, body: new Uint8Array([34, 0xff, 34]) });
 
     expect(response.status).toBe(400);
-    expect((await problemOf(response)).errors).toEqual([{ field: "body", detail: "not UTF-8" }]);
+    expect((await readProblem(response)).errors).toEqual([{ field: "body", detail: "not UTF-8" }]);
   });
 });
 
@@ -205,14 +205,14 @@ describe("headers", () => {
     const response = await call("POST", MESSAGES, { body: { content: "x" }, headers: { "idempotency-key": key } });
 
     expect(response.status).toBe(400);
-    expect((await problemOf(response)).errors?.map(({ field }) => field)).toEqual(["Idempotency-Key"]);
+    expect((await readProblem(response)).errors?.map(({ field }) => field)).toEqual(["Idempotency-Key"]);
   });
 
   it("a Last-Event-ID that is no offset is refused by name", async () => {
     const response = await world().call("GET", `/v1/sessions/${SESSION}/stream`, { headers: { "last-event-id": "abc" } });
 
     expect(response.status).toBe(400);
-    expect((await problemOf(response)).errors?.map(({ field }) => field)).toEqual(["Last-Event-ID"]);
+    expect((await readProblem(response)).errors?.map(({ field }) => field)).toEqual(["Last-Event-ID"]);
   });
 
   it.each(["text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin1", "application/problem+json"])(
@@ -221,7 +221,7 @@ describe("headers", () => {
       const response = await world().call("POST", MESSAGES, { body: { content: "x" }, headers: { "content-type": type } });
 
       expect(response.status).toBe(415);
-      expect((await problemOf(response)).type).toBe("urn:longhand:problem:unsupported_media_type");
+      expect((await readProblem(response)).type).toBe("urn:longhand:problem:unsupported_media_type");
     },
   );
 
@@ -230,7 +230,7 @@ describe("headers", () => {
     async (type) => {
       const response = await world().call("POST", MESSAGES, { body: { content: "x" }, headers: { "content-type": type } });
 
-      expect((await problemOf(response)).type).toBe("urn:longhand:problem:session_not_found");
+      expect((await readProblem(response)).type).toBe("urn:longhand:problem:session_not_found");
     },
   );
 });
@@ -241,7 +241,7 @@ describe("the size of a body", () => {
   it("is counted in bytes up to the limit", async () => {
     const response = await world().call("POST", MESSAGES, { body: { content: "x".repeat(BODY_LIMIT - frame) } });
 
-    expect((await problemOf(response)).type).toBe("urn:longhand:problem:session_not_found");
+    expect((await readProblem(response)).type).toBe("urn:longhand:problem:session_not_found");
   });
 
   it.each([
@@ -294,7 +294,7 @@ describe("a session's own refusals name the field", () => {
     const response = await call("POST", "/v1/sessions", { body: { model: "nope" } });
 
     expect(response.status).toBe(status);
-    expect((await problemOf(response)).errors?.map((each) => each.field)).toEqual([field]);
+    expect((await readProblem(response)).errors?.map((each) => each.field)).toEqual([field]);
   });
 
   it.each([
@@ -306,7 +306,7 @@ describe("a session's own refusals name the field", () => {
     const response = await world({ session: { context: gone, patch: gone } }).call(method, path, { body });
 
     expect(response.status).toBe(422);
-    const problem = await problemOf(response);
+    const problem = await readProblem(response);
     expect(problem.type).toBe("urn:longhand:problem:model_gone");
     expect(problem.detail).toContain("session's model old");
   });
@@ -321,7 +321,7 @@ describe("a session's own refusals name the field", () => {
 
     const response = await call("POST", RESULTS, { body: { results: [{ call_id: "c", output: "" }] } });
 
-    expect((await problemOf(response)).errors).toEqual([{ field: "results.0", detail }]);
+    expect((await readProblem(response)).errors).toEqual([{ field: "results.0", detail }]);
   });
 
   it.each([
@@ -330,7 +330,7 @@ describe("a session's own refusals name the field", () => {
   ])("why there is nothing to retry: %s", async (status, detail) => {
     const { call } = world({ session: { retry: async () => err({ code: "not_retryable", status }) } });
 
-    expect((await problemOf(await call("POST", `/v1/sessions/${SESSION}/retry`))).detail).toBe(detail);
+    expect((await readProblem(await call("POST", `/v1/sessions/${SESSION}/retry`))).detail).toBe(detail);
   });
 
   it("results for a call that is not open", async () => {
@@ -346,7 +346,7 @@ describe("a session's own refusals name the field", () => {
     });
 
     expect(response.status).toBe(409);
-    expect((await problemOf(response)).errors?.map((each) => each.field)).toEqual(["results.1"]);
+    expect((await readProblem(response)).errors?.map((each) => each.field)).toEqual(["results.1"]);
   });
 });
 
@@ -367,7 +367,7 @@ describe("an id in the path that names nothing is named, malformed or unknown, w
     const response = await call("GET", path);
 
     expect(response.status).toBe(404);
-    const { errors, detail } = await problemOf(response);
+    const { errors, detail } = await readProblem(response);
     expect(errors?.map((error) => error.field)).toEqual([field]);
     expect(detail).toContain(field);
   });
@@ -379,7 +379,7 @@ describe("an id in the path that names nothing is named, malformed or unknown, w
     const response = await call("DELETE", path);
 
     expect(response.status).toBe(404);
-    expect((await problemOf(response)).errors?.map((error) => error.field)).toEqual([field]);
+    expect((await readProblem(response)).errors?.map((error) => error.field)).toEqual([field]);
   });
 });
 
@@ -402,6 +402,6 @@ describe("paths", () => {
 
     expect(response.status).toBe(405);
     expect(response.headers.get("allow")).toBe("DELETE, GET, PATCH");
-    expect((await problemOf(response)).type).toBe("urn:longhand:problem:method_not_allowed");
+    expect((await readProblem(response)).type).toBe("urn:longhand:problem:method_not_allowed");
   });
 });

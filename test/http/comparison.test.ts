@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { CompareInput, SummaryComparison } from "../../src/app/comparison-views";
 import { err, ok } from "../../src/lib/result";
-import { makeId, problemOf, SESSION, world } from "./support";
+import { makeId, readProblem, SESSION, world } from "./support";
 
 const path = `/v1/sessions/${SESSION}/compactions/compare`;
 const draft = makeId("cmp");
@@ -63,7 +63,7 @@ describe("a comparison", () => {
     const response = await call("POST", path, { body });
 
     expect(response.status).toBe(400);
-    expect((await problemOf(response)).errors?.map((each) => each.field)).toEqual([field]);
+    expect((await readProblem(response)).errors?.map((each) => each.field)).toEqual([field]);
     expect(seen).toEqual([]);
   });
 
@@ -72,6 +72,6 @@ describe("a comparison", () => {
 
     const response = await call("POST", path, { body: { a: "current", b: draft, questions: [{ question: "Who?" }], model: "m" } });
 
-    expect([response.status, (await problemOf(response)).errors?.[0]?.field]).toEqual([400, "model"]);
+    expect([response.status, (await readProblem(response)).errors?.[0]?.field]).toEqual([400, "model"]);
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { PastApi } from "../../src/app/past-api";
 import type { SessionApi } from "../../src/app/session-api";
 import { err } from "../../src/lib/result";
-import { makeId, problemOf, SESSION, world } from "./support";
+import { makeId, readProblem, SESSION, world } from "./support";
 
 const path = `/v1/sessions/${SESSION}/context`;
 const [turn, other] = [makeId("trn"), makeId("trn", 2)];
@@ -41,7 +41,7 @@ describe("GET …/context", () => {
     const response = await call("GET", path + query);
 
     expect(seen).toEqual([asked]);
-    expect([response.status, (await problemOf(response)).type]).toEqual([404, "urn:longhand:problem:turn_not_found"]);
+    expect([response.status, (await readProblem(response)).type]).toEqual([404, "urn:longhand:problem:turn_not_found"]);
   });
 
   it.each([
@@ -63,7 +63,7 @@ describe("GET …/context", () => {
     const response = await call("GET", path + query);
 
     expect(response.status).toBe(400);
-    expect((await problemOf(response)).errors?.map((each) => each.field)).toEqual([field]);
+    expect((await readProblem(response)).errors?.map((each) => each.field)).toEqual([field]);
     expect(seen).toEqual([]);
   });
 
@@ -73,6 +73,6 @@ describe("GET …/context", () => {
 
     const response = await call("GET", `${path}?at=${turn}&call=3`);
 
-    expect(await problemOf(response)).toMatchObject({ status: 404, calls: 2, detail: "call: the turn has 2, and no request 3." });
+    expect(await readProblem(response)).toMatchObject({ status: 404, calls: 2, detail: "call: the turn has 2, and no request 3." });
   });
 });

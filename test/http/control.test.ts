@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { ControlApi } from "../../src/app/control-api";
 import type { CompactionView, CompactOutcome, ShownPlan } from "../../src/app/control-views";
 import { err, ok } from "../../src/lib/result";
-import { description, makeId, problemOf, SESSION, world } from "./support";
+import { description, makeId, readProblem, SESSION, world } from "./support";
 
 const base = `/v1/sessions/${SESSION}`;
 const next = { tokens: 900, source: "estimated", error_bound: 180 } as const;
@@ -93,7 +93,7 @@ describe("asking for a compaction", () => {
     const response = await world({ session: { compact } }).call("POST", `${base}/compactions`);
 
     expect(response.status).toBe(409);
-    expect(await problemOf(response)).toMatchObject({ type: "urn:longhand:problem:compaction_running", compaction_id: compaction.id });
+    expect(await readProblem(response)).toMatchObject({ type: "urn:longhand:problem:compaction_running", compaction_id: compaction.id });
   });
 
   it.each([
@@ -111,7 +111,7 @@ describe("asking for a compaction", () => {
     const response = await call("POST", `${base}/compactions`, { body });
 
     expect(response.status).toBe(400);
-    expect((await problemOf(response)).errors?.map((each) => each.field)).toEqual([field]);
+    expect((await readProblem(response)).errors?.map((each) => each.field)).toEqual([field]);
     expect(seen).toEqual([]);
   });
 });
@@ -132,7 +132,7 @@ describe("taking one back", () => {
     const response = await world({ session: { revertCompaction } }).call("POST", path);
 
     expect(response.status).toBe(409);
-    expect(await problemOf(response)).toMatchObject({ type: "urn:longhand:problem:not_newest", newest_compaction_id: "cmp_newer" });
+    expect(await readProblem(response)).toMatchObject({ type: "urn:longhand:problem:not_newest", newest_compaction_id: "cmp_newer" });
   });
 
   it("is 422 with both figures when it would not fit", async () => {
@@ -140,7 +140,7 @@ describe("taking one back", () => {
     const response = await world({ session: { revertCompaction } }).call("POST", path);
 
     expect(response.status).toBe(422);
-    expect(await problemOf(response)).toMatchObject({ type: "urn:longhand:problem:would_not_fit", tokens: 9_000, limit: 8_000 });
+    expect(await readProblem(response)).toMatchObject({ type: "urn:longhand:problem:would_not_fit", tokens: 9_000, limit: 8_000 });
   });
 });
 
@@ -178,6 +178,6 @@ describe("pins", () => {
     const response = await world().call("PUT", `${base}/pins`, { body });
 
     expect(response.status).toBe(400);
-    expect((await problemOf(response)).errors?.map((each) => each.field)).toEqual([field]);
+    expect((await readProblem(response)).errors?.map((each) => each.field)).toEqual([field]);
   });
 });

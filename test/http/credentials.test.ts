@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { SealedCredential, TenantApi } from "../../src/app/tenant-api";
 import { err, ok } from "../../src/lib/result";
 import { createCredentialSealer } from "../../src/tenant/credential-sealer";
-import { ADMIN_KEY, FOREIGN_TENANT, NOW, problemOf, world } from "./support";
+import { ADMIN_KEY, FOREIGN_TENANT, NOW, readProblem, world } from "./support";
 
 const SECRET = "sk-proj-this-is-the-key";
 const sealer = createCredentialSealer([{ kid: "k1", bytes: new Uint8Array(32).fill(1) }]);
@@ -33,7 +33,7 @@ describe("a credential", () => {
     const response = await call("PUT", "/v1/credentials/openai", { body: { api_key: SECRET } });
 
     expect(response.status).toBe(501);
-    expect(await problemOf(response)).toMatchObject({
+    expect(await readProblem(response)).toMatchObject({
       type: "urn:longhand:problem:credentials_disabled",
       detail: expect.stringContaining("CREDENTIALS_KEYS"),
     });
@@ -53,7 +53,7 @@ describe("a credential", () => {
     const { call, log, asked } = world({ deps: { sealer } });
 
     const response = await call("PUT", `/v1/credentials/${name}`, { body });
-    const problem = await problemOf(response);
+    const problem = await readProblem(response);
 
     expect([response.status, problem.errors?.map((error) => error.field)]).toEqual([400, [field]]);
     expect(JSON.stringify([problem, log])).not.toContain(SECRET);
@@ -76,7 +76,7 @@ describe("a credential", () => {
     const putCredential = async () => err({ code: "credential_limit", limit: 50 } as const);
     const response = await world({ tenant: { putCredential } }).call("PUT", "/v1/credentials/x", { body: { api_key: SECRET } });
 
-    expect([response.status, await problemOf(response)]).toMatchObject([409, { limit: 50 }]);
+    expect([response.status, await readProblem(response)]).toMatchObject([409, { limit: 50 }]);
   });
 });
 

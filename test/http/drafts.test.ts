@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { CompactionView } from "../../src/app/control-views";
 import type { DraftApi } from "../../src/app/draft-api";
 import { err, ok } from "../../src/lib/result";
-import { makeId, principal, problemOf, SESSION, world } from "./support";
+import { makeId, principal, readProblem, SESSION, world } from "./support";
 
 const compaction: CompactionView = {
   id: makeId("cmp"),
@@ -58,7 +58,7 @@ describe("an edit", () => {
     expect([response.status, await response.json()]).toEqual([200, compaction]);
     expect(seen).toEqual([{ compaction: compaction.id, summary: "They spoke.", edits: 0, by: principal().key }]);
     const signed = await call("PATCH", path, { body: { summary: "They spoke.", edits: 0, by: makeId("key", 9) } });
-    expect((await problemOf(signed)).errors?.map(({ field }) => field)).toEqual(["by"]);
+    expect((await readProblem(signed)).errors?.map(({ field }) => field)).toEqual(["by"]);
   });
 
   it.each([
@@ -74,7 +74,7 @@ describe("an edit", () => {
     const response = await call("PATCH", path, { body });
 
     expect(response.status).toBe(400);
-    expect((await problemOf(response)).errors?.map((each) => each.field)).toEqual([field]);
+    expect((await readProblem(response)).errors?.map((each) => each.field)).toEqual([field]);
     expect(seen).toEqual([]);
   });
 
@@ -84,7 +84,7 @@ describe("an edit", () => {
     const response = await call("PATCH", path, { body: { summary: "They spoke.", edits: 1 } });
 
     expect(response.status).toBe(409);
-    expect(await problemOf(response)).toMatchObject({ edits: 2, errors: [{ field: "edits" }] });
+    expect(await readProblem(response)).toMatchObject({ edits: 2, errors: [{ field: "edits" }] });
   });
 });
 
@@ -108,7 +108,7 @@ describe("a commit", () => {
     const response = await call("POST", `${path}/commit`);
 
     expect(response.status).toBe(422);
-    expect(await problemOf(response)).toMatchObject({ tokens_before: 900, tokens_after: 950 });
+    expect(await readProblem(response)).toMatchObject({ tokens_before: 900, tokens_after: 950 });
   });
 });
 

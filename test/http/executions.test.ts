@@ -3,7 +3,7 @@ import type { ExecutionDetail, ExecutionView } from "../../src/app/execution-vie
 import type { ExecutionInput } from "../../src/app/read-api";
 import type { ApprovalInput, PageInput, SessionApi, ToolResultInput } from "../../src/app/session-api";
 import { err, ok } from "../../src/lib/result";
-import { accepted, makeId, NOW, problemOf, SESSION, TENANT, turn, world } from "./support";
+import { accepted, makeId, NOW, readProblem, SESSION, TENANT, turn, world } from "./support";
 
 const base = `/v1/sessions/${SESSION}`;
 const execution_id = makeId("exe");
@@ -49,14 +49,14 @@ describe("one execution", () => {
     const answer = await world().call("GET", `/v1/executions/${id}`);
 
     expect(answer.status).toBe(404);
-    expect((await problemOf(answer)).errors?.map(({ field }) => field)).toEqual(["execution_id"]);
+    expect((await readProblem(answer)).errors?.map(({ field }) => field)).toEqual(["execution_id"]);
   });
 
   it("waits while the read model is out of reach", async () => {
     const readExecution = () => Promise.reject(new Error("D1 is down"));
     const answer = await world({ deps: { executions: { readExecution } } }).call("GET", `/v1/executions/${execution_id}`);
 
-    expect((await problemOf(answer)).type).toBe("urn:longhand:problem:read_model_unavailable");
+    expect((await readProblem(answer)).type).toBe("urn:longhand:problem:read_model_unavailable");
   });
 });
 
@@ -120,7 +120,7 @@ describe("a client's result", () => {
 
     const answer = await send("tool_results", { results: [{ execution_id, output: "1", ...change }] });
 
-    expect([answer.status, (await problemOf(answer)).errors?.map((error) => error.field)]).toEqual([400, [`results.0.${field}`]]);
+    expect([answer.status, (await readProblem(answer)).errors?.map((error) => error.field)]).toEqual([400, [`results.0.${field}`]]);
     expect(results).toEqual([]);
   });
 });
@@ -164,7 +164,7 @@ describe("approvals", () => {
     const answer = await door().send("approvals", { approvals });
 
     expect(answer.status).toBe(400);
-    expect((await problemOf(answer)).errors?.map((error) => error.field)).toContain(field);
+    expect((await readProblem(answer)).errors?.map((error) => error.field)).toContain(field);
   });
 
   it("that nobody waits for are a conflict, at the one that is not open", async () => {
@@ -177,6 +177,6 @@ describe("approvals", () => {
     };
     const answer = await world({ session: { approvals } }).call("POST", `${base}/approvals`, { body });
 
-    expect([answer.status, (await problemOf(answer)).errors?.map(({ field }) => field)]).toEqual([409, ["approvals.1"]]);
+    expect([answer.status, (await readProblem(answer)).errors?.map(({ field }) => field)]).toEqual([409, ["approvals.1"]]);
   });
 });

@@ -3,7 +3,7 @@ import type { SessionApi, SessionError } from "../../src/app/session-api";
 import type { TurnFailureKind } from "../../src/domain/events";
 import { describeFailure } from "../../src/http/turn-failure";
 import { err, ok } from "../../src/lib/result";
-import { accepted, description, problemOf, SESSION, TENANT, turn, world } from "./support";
+import { accepted, description, readProblem, SESSION, TENANT, turn, world } from "./support";
 
 const base = `/v1/sessions/${SESSION}`;
 const fit = { floor: 9_000, limit: 8_000, biggest: [{ what: "system", tokens: 8_500 }] };
@@ -56,7 +56,7 @@ describe("every reason of a session is a problem document", () => {
       const response = await call("POST", `${base}/messages`, { body: { content: "x" }, headers: { "x-request-id": "req-1" } });
 
       expect(response.status).toBe(status);
-      const problem = await problemOf(response);
+      const problem = await readProblem(response);
       expect(problem).toMatchObject({ type: `urn:longhand:problem:${code}`, status, request_id: "req-1" });
       expect(problem.title).not.toBe("");
       expect(problem.detail).not.toBe("");
@@ -69,13 +69,13 @@ describe("every reason of a session is a problem document", () => {
     const response = await call("POST", `${base}/messages`, { body: { content: "x" } });
 
     expect(response.headers.get("retry-after")).toBe("1");
-    expect((await problemOf(response)).limit).toBe(16);
+    expect((await readProblem(response)).limit).toBe(16);
   });
 
   it("what cannot fit comes with the floor, the limit and what weighs most", async () => {
     const { call } = world({ session: { submit: async () => err({ code: "cannot_fit", fit }) } });
 
-    expect((await problemOf(await call("POST", `${base}/messages`, { body: { content: "x" } }))).fit).toEqual(fit);
+    expect((await readProblem(await call("POST", `${base}/messages`, { body: { content: "x" } }))).fit).toEqual(fit);
   });
 });
 
@@ -131,7 +131,7 @@ describe("an object out of reach", () => {
     const response = await call("GET", base);
 
     expect([response.status, response.headers.get("retry-after"), read.count()]).toEqual([503, "1", 2]);
-    expect((await problemOf(response)).type).toBe("urn:longhand:problem:unavailable");
+    expect((await readProblem(response)).type).toBe("urn:longhand:problem:unavailable");
   });
 
   it("is not told a message twice, unless the message has a key", async () => {
@@ -160,7 +160,7 @@ describe("an object out of reach", () => {
     const response = await call("GET", base);
 
     expect([response.status, response.headers.get("retry-after"), read.count()]).toEqual([503, "1", 1]);
-    expect((await problemOf(response)).type).toBe("urn:longhand:problem:overloaded");
+    expect((await readProblem(response)).type).toBe("urn:longhand:problem:overloaded");
   });
 });
 
@@ -171,7 +171,7 @@ describe("a defect", () => {
     const response = await call("GET", base, { headers: { "x-request-id": "req-9" } });
 
     expect(response.status).toBe(500);
-    expect(await problemOf(response)).toMatchObject({ type: "urn:longhand:problem:internal", request_id: "req-9" });
+    expect(await readProblem(response)).toMatchObject({ type: "urn:longhand:problem:internal", request_id: "req-9" });
     expect(log.filter(({ level }) => level === "error")).toMatchObject([
       { event: "http.defect", fields: { request_id: "req-9", name: "TypeError", route: "/v1/sessions/:session_id" } },
     ]);
@@ -190,7 +190,7 @@ describe("a turn that failed says what is left to do", () => {
 
     const response = await call("POST", `${base}/messages`, { body: { content: "x" } });
 
-    expect((await problemOf(response)).detail).toContain(`The message is kept; ${said}`);
+    expect((await readProblem(response)).detail).toContain(`The message is kept; ${said}`);
   });
 });
 
@@ -209,7 +209,7 @@ describe("a request that is too large in bytes", () => {
     const failed = turn({ status: "failed", failure });
     const { call } = world({ session: { submit: async () => ok(accepted()), waitForTurn: async () => ok(failed) } });
 
-    const { detail } = await problemOf(await call("POST", `${base}/messages`, { body: { content: "x" } }));
+    const { detail } = await readProblem(await call("POST", `${base}/messages`, { body: { content: "x" } }));
 
     expect(detail).toContain(said);
     expect(detail).toContain("The message is kept; it fits only with less in the system prompt, tools, pins and this message");
@@ -217,7 +217,7 @@ describe("a request that is too large in bytes", () => {
 
   it("says so where it was refused at once", async () => {
     const { call } = world({ session: { submit: async () => err({ code: "cannot_fit", fit: large }) } });
-    const problem = await problemOf(await call("POST", `${base}/messages`, { body: { content: "x" } }));
+    const problem = await readProblem(await call("POST", `${base}/messages`, { body: { content: "x" } }));
     expect(problem).toMatchObject({ title: "Request too large", fit: { bytes } });
     expect(problem.detail).toContain("takes about 9000000 bytes");
   });
@@ -256,7 +256,7 @@ describe("the request id", () => {
   it("is on answers that were never authenticated too", async () => {
     const response = await world().call("GET", base, { key: null });
 
-    expect((await problemOf(response)).request_id).toBe(response.headers.get("x-request-id"));
+    expect((await readProblem(response)).request_id).toBe(response.headers.get("x-request-id"));
   });
 });
 

@@ -3,12 +3,16 @@ import type { Idempotency, SessionApi } from "../../src/app/session-api";
 import type { TenantApi } from "../../src/app/tenant-api";
 import { idPattern } from "../../src/domain/ids";
 import { err, ok } from "../../src/lib/result";
-import { ADMIN_KEY, accepted, description, FOREIGN_TENANT, KEY, makeId, problemOf, SESSION, TENANT, turn, world } from "./support";
+import { ADMIN_KEY, accepted, description, FOREIGN_TENANT, KEY, makeId, readProblem, SESSION, TENANT, turn, world } from "./support";
 
 const base = `/v1/sessions/${SESSION}`;
 const keyed = { "idempotency-key": "k-1" };
 
-async function idempotencyOf(path: string, body: string, headers: Record<string, string> = keyed): Promise<Idempotency | null | undefined> {
+async function sendIdempotent(
+  path: string,
+  body: string,
+  headers: Record<string, string> = keyed,
+): Promise<Idempotency | null | undefined> {
   const seen: (Idempotency | null)[] = [];
   const note = async (_: unknown, input: { readonly idempotency: Idempotency | null }) => {
     seen.push(input.idempotency);
@@ -36,12 +40,12 @@ describe("the digest", () => {
     const text = new TextEncoder().encode(`POST ${base}/messages\n${said}`);
     const expected = Buffer.from(await crypto.subtle.digest("SHA-256", text)).toString("hex");
 
-    expect(await idempotencyOf(`${base}/messages`, said)).toEqual({ key: "k-1", digest: expected });
+    expect(await sendIdempotent(`${base}/messages`, said)).toEqual({ key: "k-1", digest: expected });
   });
 
   it("is the same for the same request, whatever its other headers say", async () => {
-    const first = await idempotencyOf(`${base}/messages`, said);
-    const second = await idempotencyOf(`${base}/messages`, said, { ...keyed, prefer: "respond-async", "x-request-id": "other" });
+    const first = await sendIdempotent(`${base}/messages`, said);
+    const second = await sendIdempotent(`${base}/messages`, said, { ...keyed, prefer: "respond-async", "x-request-id": "other" });
 
     expect(second).toEqual(first);
   });
@@ -49,20 +53,20 @@ describe("the digest", () => {
   it("differs with the path and with every character of the body", async () => {
     const other = makeId("ses", 2);
     const all = [
-      await idempotencyOf(`${base}/messages`, said),
-      await idempotencyOf(`${base}/messages`, `${said} `),
-      await idempotencyOf(`/v1/sessions/${other}/messages`, said),
-      await idempotencyOf(`${base}/retry`, "{}"),
-      await idempotencyOf(`${base}/stop`, "{}"),
-      await idempotencyOf(`${base}/tool_results`, '{"results":[{"call_id":"c","output":""}]}'),
-      await idempotencyOf("/v1/sessions", "{}"),
+      await sendIdempotent(`${base}/messages`, said),
+      await sendIdempotent(`${base}/messages`, `${said} `),
+      await sendIdempotent(`/v1/sessions/${other}/messages`, said),
+      await sendIdempotent(`${base}/retry`, "{}"),
+      await sendIdempotent(`${base}/stop`, "{}"),
+      await sendIdempotent(`${base}/tool_results`, '{"results":[{"call_id":"c","output":""}]}'),
+      await sendIdempotent("/v1/sessions", "{}"),
     ];
 
     expect(new Set(all.map((each) => each?.digest)).size).toBe(all.length);
   });
 
   it("is not made without a key", async () => {
-    expect(await idempotencyOf(`${base}/messages`, said, {})).toBeNull();
+    expect(await sendIdempotent(`${base}/messages`, said, {})).toBeNull();
   });
 });
 
@@ -79,7 +83,7 @@ describe("a key with another request", () => {
     const response = await call("POST", `${base}/${path}`, { body, headers: keyed });
 
     expect(response.status).toBe(422);
-    expect((await problemOf(response)).errors?.map(({ field }) => field)).toEqual(["Idempotency-Key"]);
+    expect((await readProblem(response)).errors?.map(({ field }) => field)).toEqual(["Idempotency-Key"]);
   });
 
   it("is refused by sessions, and none is opened", async () => {
@@ -227,7 +231,7 @@ describe("what a tenant can have no more of", () => {
   ] as const)("%s are refused with the limit", async (_, method, path, body, code) => {
     const refuse = async () => err({ code, limit: 3 });
 
-    const problem = await problemOf(await world({ tenant: { addKey: refuse, putModel: refuse } }).call(method, path, { body }));
+    const problem = await readProblem(await world({ tenant: { addKey: refuse, putModel: refuse } }).call(method, path, { body }));
 
     expect(problem).toMatchObject({ type: `urn:longhand:problem:${code}`, status: 409, limit: 3 });
   });

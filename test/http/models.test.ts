@@ -3,7 +3,7 @@ import type { ModelEntry, ModelOverride } from "../../src/app/model-entry";
 import type { ProbeFailure } from "../../src/app/models/probe-limits";
 import type { TenantApi } from "../../src/app/tenant-api";
 import { err, ok } from "../../src/lib/result";
-import { modelEntry, problemOf, world } from "./support";
+import { modelEntry, readProblem, world } from "./support";
 
 const compatible = { provider: "openai-compatible", base_url: "https://llm.example.com/v1", max_output: 1_000 };
 
@@ -55,7 +55,7 @@ describe("putting a model", () => {
   ])("is refused for %s", async (_, body, field) => {
     const { response, said } = await put(body);
     expect(response.status).toBe(400);
-    expect((await problemOf(response)).errors?.map((error) => error.field)).toContain(field);
+    expect((await readProblem(response)).errors?.map((error) => error.field)).toContain(field);
     expect(said).toBeUndefined();
   });
 
@@ -114,7 +114,7 @@ describe("a model as it is shown", () => {
 
   it("that is not there is unknown", async () => {
     const response = await world().call("GET", "/v1/models/nope");
-    expect([response.status, (await problemOf(response)).errors]).toEqual([404, [{ field: "model_id", detail: "no such model" }]]);
+    expect([response.status, (await readProblem(response)).errors]).toEqual([404, [{ field: "model_id", detail: "no such model" }]]);
   });
 });
 
@@ -146,7 +146,7 @@ describe("asking the provider for a model's limits", () => {
     const response = await world({ tenant: { getModel }, deps: { probeLimits } }).call("POST", "/v1/models/m/probe");
 
     expect([response.status, asked]).toEqual([400, 0]);
-    expect((await problemOf(response)).errors).toMatchObject([{ field: "base_url" }]);
+    expect((await readProblem(response)).errors).toMatchObject([{ field: "base_url" }]);
   });
 
   it.each<[ProbeFailure["reason"], number]>([
@@ -165,6 +165,6 @@ describe("asking the provider for a model's limits", () => {
     const response = await call("POST", "/v1/models/m/probe");
 
     expect(response.status).toBe(status);
-    expect(await problemOf(response)).toMatchObject({ reason, provider_status: 418 });
+    expect(await readProblem(response)).toMatchObject({ reason, provider_status: 418 });
   });
 });

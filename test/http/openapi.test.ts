@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { routesOf, world } from "./support";
+import { listRoutes, world } from "./support";
 
 interface Operation {
   readonly summary?: string;
@@ -20,9 +20,9 @@ const operations = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, path, operation] as const),
 );
 
-function refsOf(value: unknown): string[] {
+function listRefs(value: unknown): string[] {
   if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).flatMap(([key, child]) => (key === "$ref" && typeof child === "string" ? [child] : refsOf(child)));
+  return Object.entries(value).flatMap(([key, child]) => (key === "$ref" && typeof child === "string" ? [child] : listRefs(child)));
 }
 
 describe("the OpenAPI document", () => {
@@ -32,7 +32,7 @@ describe("the OpenAPI document", () => {
   });
 
   it("has every route, and no other", () => {
-    const routes = routesOf(app).map(({ method, path }) => `${method} ${path.replace(/:([a-z_]+)/g, "{$1}")}`);
+    const routes = listRoutes(app).map(({ method, path }) => `${method} ${path.replace(/:([a-z_]+)/g, "{$1}")}`);
 
     expect(operations.map(([name]) => name).sort()).toEqual([...routes].sort());
   });
@@ -40,7 +40,7 @@ describe("the OpenAPI document", () => {
   it("refers to nothing that it does not hold", () => {
     const known = Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`);
 
-    expect(known).toEqual(expect.arrayContaining([...new Set(refsOf(document))]));
+    expect(known).toEqual(expect.arrayContaining([...new Set(listRefs(document))]));
   });
 
   it.each(operations)("says of %s what it is, its path's parameters and its answers", (_, path, operation) => {

@@ -5,7 +5,7 @@ import type { TenantApi } from "../../src/app/tenant-api";
 import type { PolicyChoice } from "../../src/context/policy-choice";
 import { POLICY_NAMES, presets } from "../../src/context/presets";
 import { ok } from "../../src/lib/result";
-import { description, problemOf, SESSION, world } from "./support";
+import { description, readProblem, SESSION, world } from "./support";
 
 interface Listed {
   readonly data: readonly { readonly name: string; readonly policy: unknown }[];
@@ -141,7 +141,7 @@ describe("a policy that contradicts itself", () => {
     const response = await call("POST", "/v1/sessions", { body: { policy: { trigger: { window_ratio: 0.25 } } } });
 
     expect(response.status).toBe(400);
-    expect((await problemOf(response)).errors?.map(({ field }) => field)).toEqual(["policy.trigger.window_ratio"]);
+    expect((await readProblem(response)).errors?.map(({ field }) => field)).toEqual(["policy.trigger.window_ratio"]);
     expect(forgotten).toHaveLength(1);
   });
 
@@ -167,6 +167,6 @@ describe("a policy that is none", () => {
     const response = await world().call("POST", "/v1/sessions", { body: { policy } });
 
     expect(response.status).toBe(400);
-    expect((await problemOf(response)).errors?.map((each) => each.field)).toEqual([field]);
+    expect((await readProblem(response)).errors?.map((each) => each.field)).toEqual([field]);
   });
 });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { CompactionView } from "../../src/app/control-views";
 import type { PageInput, SessionApi } from "../../src/app/session-api";
-import type { DisplayItem } from "../../src/app/session-views";
+import type { DisplayItem } from "../../src/contract/item";
 import type { TenantId } from "../../src/domain/ids";
 import { err, ok } from "../../src/lib/result";
-import { makeId, problemOf, SESSION, TENANT, world } from "./support";
+import { makeId, readProblem, SESSION, TENANT, world } from "./support";
 
 const base = `/v1/sessions/${SESSION}`;
 
@@ -126,7 +126,7 @@ describe("the list of sessions", () => {
     const response = await world({ deps: { sessionList: { ...sessionList, isListed } } }).call("GET", "/v1/sessions?after=abc");
 
     expect(response.status).toBe(400);
-    expect((await problemOf(response)).errors?.map(({ field }) => field)).toEqual(["after"]);
+    expect((await readProblem(response)).errors?.map(({ field }) => field)).toEqual(["after"]);
   });
 
   it("out of reach is 503, without the database's words", async () => {
@@ -137,7 +137,7 @@ describe("the list of sessions", () => {
 
     expect(response.status).toBe(503);
     expect(response.headers.get("retry-after")).toBe("1");
-    expect(JSON.stringify([await problemOf(response), log])).not.toContain("secret");
+    expect(JSON.stringify([await readProblem(response), log])).not.toContain("secret");
   });
 });
 

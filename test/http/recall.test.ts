@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { RecallInput } from "../../src/app/recall-views";
 import { err, ok } from "../../src/lib/result";
-import { makeId, problemOf, SESSION, world } from "./support";
+import { makeId, readProblem, SESSION, world } from "./support";
 
 const base = `/v1/sessions/${SESSION}/recall`;
 const nothing = { data: [], text: "Nothing was found.", tokens: 4, next: null };
@@ -58,7 +58,7 @@ describe("looking something up", () => {
     const response = await world().call("POST", base, { body });
 
     expect(response.status).toBe(400);
-    expect((await problemOf(response)).errors?.map((error) => error.field)).toEqual([field]);
+    expect((await readProblem(response)).errors?.map((error) => error.field)).toEqual([field]);
   });
 
   it.each([
@@ -76,7 +76,7 @@ describe("looking something up", () => {
     const response = await call("GET", `${base}?${query}`);
 
     expect(response.status).toBe(400);
-    expect((await problemOf(response)).errors?.map((error) => error.field)).toEqual([field]);
+    expect((await readProblem(response)).errors?.map((error) => error.field)).toEqual([field]);
     expect(asked.sessions).toEqual([]);
   });
 
@@ -86,6 +86,6 @@ describe("looking something up", () => {
     const response = await world({ session: { recall } }).call("GET", `${base}?from=9&to=3`);
 
     expect(response.status).toBe(400);
-    expect((await problemOf(response)).errors).toEqual([{ field: "to", detail: "must not be less than from" }]);
+    expect((await readProblem(response)).errors).toEqual([{ field: "to", detail: "must not be less than from" }]);
   });
 });

@@ -4,17 +4,17 @@ import {
   ADMIN_KEY,
   FOREIGN_TENANT,
   fillPath,
+  listRoutes,
   principal,
-  problemOf,
   type RouteEntry,
-  routesOf,
+  readProblem,
   SESSION,
   sampleBody,
   TENANT,
   world,
 } from "./support";
 
-const all = routesOf(world().app);
+const all = listRoutes(world().app);
 const isAdmin = ({ path }: RouteEntry) => path.startsWith("/v1/admin/");
 const closed = all.filter(({ path }) => path.startsWith("/v1/"));
 const ofTenants = closed.filter((route) => !isAdmin(route));
@@ -33,7 +33,7 @@ const document: { readonly paths: Readonly<Record<string, Readonly<Record<string
 ).json();
 
 /** What the OpenAPI document says that the route needs. */
-function scopesOf({ method, path }: RouteEntry): readonly Scope[] {
+function listScopes({ method, path }: RouteEntry): readonly Scope[] {
   const operation = document.paths[path.replace(/:([a-z_]+)/g, "{$1}")]?.[method.toLowerCase()];
   return operation?.security.flatMap((entry) => entry.api_key ?? []) ?? [];
 }
@@ -54,7 +54,7 @@ describe("without a key", () => {
 
     expect(response.status).toBe(401);
     expect(response.headers.get("www-authenticate")).toBe("Bearer");
-    expect((await problemOf(response)).type).toBe("urn:longhand:problem:unauthorized");
+    expect((await readProblem(response)).type).toBe("urn:longhand:problem:unauthorized");
     expect(asked).toEqual({ tenants: [], sessions: [] });
   });
 
@@ -83,7 +83,7 @@ describe("with a tenant's key", () => {
     const response = await call(route.method, fillPath(route.path), { body: sampleBody(route) });
 
     expect(response.status).toBe(404);
-    const { type, errors } = await problemOf(response);
+    const { type, errors } = await readProblem(response);
     expect(type).toBe("urn:longhand:problem:session_not_found");
     expect(errors?.map(({ field }) => field)).toEqual(["session_id"]);
   });
@@ -115,17 +115,17 @@ describe("with a tenant's key", () => {
     for (const id of odd) {
       const response = await call(route.method, fillPath(route.path).replace(SESSION, id), { body: sampleBody(route) });
       expect([id, response.status]).toEqual([id, 404]);
-      expect((await problemOf(response)).errors?.map(({ field }) => field)).toEqual(["session_id"]);
+      expect((await readProblem(response)).errors?.map(({ field }) => field)).toEqual(["session_id"]);
     }
     expect(asked.sessions).toEqual([]);
   });
 });
 
 describe("scopes", () => {
-  const scoped = ofTenants.filter((route) => scopesOf(route).length > 0);
+  const scoped = ofTenants.filter((route) => listScopes(route).length > 0);
 
   it("are needed for everything but what any key may know", () => {
-    expect(ofTenants.filter((route) => scopesOf(route).length === 0).map(name)).toEqual([
+    expect(ofTenants.filter((route) => listScopes(route).length === 0).map(name)).toEqual([
       "GET /v1/policies",
       "GET /v1/policies/:policy_name",
       "GET /v1/models",
@@ -137,13 +137,13 @@ describe("scopes", () => {
   it.each(scoped.map((route) => [name(route), route] as const))(
     "%s names the one that is missing, as the document does",
     async (_, route) => {
-      const needed = scopesOf(route);
+      const needed = listScopes(route);
       const { call, asked } = world({ principal: principal(SCOPES.filter((scope) => !needed.includes(scope))) });
 
       const response = await call(route.method, fillPath(route.path), { body: sampleBody(route) });
 
       expect(response.status).toBe(403);
-      expect([(await problemOf(response)).scope]).toEqual(needed);
+      expect([(await readProblem(response)).scope]).toEqual(needed);
       expect(asked).toEqual({ tenants: [], sessions: [] });
     },
   );
@@ -151,7 +151,7 @@ describe("scopes", () => {
   it.each(ofSessions.map((route) => [name(route), route] as const))(
     "%s reads with sessions:read, writes with sessions:write",
     (_, route) => {
-      expect(scopesOf(route)).toEqual([reads(route) ? "sessions:read" : "sessions:write"]);
+      expect(listScopes(route)).toEqual([reads(route) ? "sessions:read" : "sessions:write"]);
     },
   );
 });

@@ -3,7 +3,7 @@ import type { OpenInput, PatchInput, SessionApi } from "../../src/app/session-ap
 import type { TenantApi } from "../../src/app/tenant-api";
 import type { SessionId } from "../../src/domain/ids";
 import { err, ok } from "../../src/lib/result";
-import { description, problemOf, SESSION, world } from "./support";
+import { description, readProblem, SESSION, world } from "./support";
 
 const base = `/v1/sessions/${SESSION}`;
 
@@ -87,7 +87,7 @@ it("a session that names no model, where the tenant's default is gone: the probl
   const response = await world({ session: { open } }).call("POST", "/v1/sessions", { body: {} });
 
   expect(response.status).toBe(422);
-  const problem = await problemOf(response);
+  const problem = await readProblem(response);
   expect(problem).toMatchObject({ type: "urn:longhand:problem:default_model_gone", model: "old" });
   expect([problem.errors, String(problem.detail).includes("default_model")]).toEqual([undefined, true]);
 });

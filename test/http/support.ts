@@ -5,11 +5,12 @@ import type { ModelEntry } from "../../src/app/model-entry";
 import type { CredentialSealer } from "../../src/app/models/rotate-credentials";
 import type { RebuildRows } from "../../src/app/projection/rebuild-ports";
 import type { Caller } from "../../src/app/session-api";
-import type { Accepted, SessionDescription, TurnReport } from "../../src/app/session-views";
+import type { SessionDescription, TurnReport } from "../../src/app/session-views";
 import { type Principal, SCOPES, type Scope, type TenantApi, type TenantMaintenance, type TenantRows } from "../../src/app/tenant-api";
 import { toSums } from "../../src/app/usage-sums";
 import { toPolicyText } from "../../src/context/policy-choice";
 import { presets } from "../../src/context/presets";
+import type { Accepted } from "../../src/contract/item";
 import { NO_CALLS } from "../../src/domain/call-totals";
 import type { IdKinds, IdPrefix, SessionId, TenantId } from "../../src/domain/ids";
 import { parseId } from "../../src/domain/ids";
@@ -98,7 +99,7 @@ export function description(changes: Partial<SessionDescription> = {}): SessionD
   };
 }
 
-export function streamOf(text: string): ReadableStream<Uint8Array> {
+export function toStream(text: string): ReadableStream<Uint8Array> {
   return new Response(text).body ?? new ReadableStream();
 }
 
@@ -334,7 +335,7 @@ export function world(input: WorldInput = {}): World {
   const app = createApp(deps);
   const call: World["call"] = async (method, path, options = {}) => {
     const response = await app.request(path, toInit(method, options));
-    const faults = (await documentOf(app)).faultsOf(await toAnswer(method, path, response));
+    const faults = (await readDocument(app)).findFaults(await toAnswer(method, path, response));
     if (response.headers.get("x-content-type-options") !== "nosniff") throw new Error(`${method} ${path} may be sniffed`);
     if (faults.length > 0) throw new Error(`Not as the OpenAPI document says:\n${faults.join("\n")}`);
     return response;
@@ -345,7 +346,7 @@ export function world(input: WorldInput = {}): World {
 let documented: Promise<DocumentedAnswers> | null = null;
 
 /** The same for every world: it is made from the routes alone. */
-export function documentOf(app: OpenAPIHono<HttpEnv>): Promise<DocumentedAnswers> {
+export function readDocument(app: OpenAPIHono<HttpEnv>): Promise<DocumentedAnswers> {
   documented ??= (async () => new DocumentedAnswers(await (await app.request("/openapi.json")).json()))();
   return documented;
 }
@@ -361,7 +362,7 @@ export interface ProblemBody {
 }
 
 /** The answer as an RFC 9457 document; throws if it is none. */
-export async function problemOf(response: Response): Promise<ProblemBody> {
+export async function readProblem(response: Response): Promise<ProblemBody> {
   if (response.headers.get("content-type") !== "application/problem+json") throw new Error(`Not a problem: ${await response.text()}`);
   return await response.json();
 }
@@ -372,7 +373,7 @@ export interface RouteEntry {
 }
 
 /** Every route of the app once, without middleware. */
-export function routesOf(app: OpenAPIHono<HttpEnv>): readonly RouteEntry[] {
+export function listRoutes(app: OpenAPIHono<HttpEnv>): readonly RouteEntry[] {
   const names = new Set(app.routes.filter(({ method }) => method !== "ALL").map(({ method, path }) => `${method} ${path}`));
   return [...names].map((name) => ({ method: name.slice(0, name.indexOf(" ")), path: name.slice(name.indexOf(" ") + 1) }));
 }

@@ -6,7 +6,18 @@ import type { TenantApi } from "../../src/app/tenant-api";
 import { presets } from "../../src/context/presets";
 import type { TenantId } from "../../src/domain/ids";
 import { err, ok } from "../../src/lib/result";
-import { ADMIN_KEY, emptyRows, emptyTenantRows, FOREIGN_TENANT, modelEntry, principal, problemOf, SESSION, TENANT, world } from "./support";
+import {
+  ADMIN_KEY,
+  emptyRows,
+  emptyTenantRows,
+  FOREIGN_TENANT,
+  modelEntry,
+  principal,
+  readProblem,
+  SESSION,
+  TENANT,
+  world,
+} from "./support";
 
 describe("keys", () => {
   it("are shown once: the tenant gets the hash, the client the key", async () => {
@@ -36,7 +47,10 @@ describe("keys", () => {
     const response = await call("POST", "/v1/keys", { body: { name: "ci" } });
 
     expect(response.status).toBe(403);
-    expect(await problemOf(response)).toMatchObject({ type: expect.stringContaining("beyond_own_key"), errors: [{ field: "expires_at" }] });
+    expect(await readProblem(response)).toMatchObject({
+      type: expect.stringContaining("beyond_own_key"),
+      errors: [{ field: "expires_at" }],
+    });
     expect(asked).toEqual([expect.stringMatching(/^key_/)]);
   });
 
@@ -69,7 +83,7 @@ describe("models", () => {
     const response = await call("PUT", "/v1/models/m", { body: { ...remote, base_url: "https://169.254.169.254/v1" } });
 
     expect(response.status).toBe(400);
-    expect((await problemOf(response)).errors).toEqual([{ field: "base_url", detail: "must be a public address" }]);
+    expect((await readProblem(response)).errors).toEqual([{ field: "base_url", detail: "must be a public address" }]);
     expect(asked.tenants).toEqual([]);
   });
 
@@ -216,7 +230,7 @@ describe("the admin", () => {
     const response = await world().call("POST", `${rebuildPath}?after=${cursor}`, { key: ADMIN_KEY });
 
     expect(response.status).toBe(400);
-    expect((await problemOf(response)).errors).toMatchObject([{ field: "after" }]);
+    expect((await readProblem(response)).errors).toMatchObject([{ field: "after" }]);
   });
 
   it("reads a tenant with its models and keys", async () => {
@@ -247,6 +261,6 @@ describe("the admin", () => {
     const response = await call("POST", rebuildPath, { key: ADMIN_KEY });
 
     expect(response.status).toBe(503);
-    expect(JSON.stringify(await problemOf(response))).not.toContain("secret");
+    expect(JSON.stringify(await readProblem(response))).not.toContain("secret");
   });
 });

@@ -4,7 +4,7 @@ import type { HttpToolEntry, McpServerEntry } from "../../src/app/tool-entry";
 import type { ToolDefinition } from "../../src/domain/message";
 import { err, ok } from "../../src/lib/result";
 import { OUT_OF_BOUNDS } from "../app/tools/schemas";
-import { accepted, description, NOW, problemOf, SESSION, turn, world } from "./support";
+import { accepted, description, NOW, readProblem, SESSION, turn, world } from "./support";
 
 const parameters = { type: "object", properties: { city: { type: "string" } } };
 const url = "https://api.example.com/weather";
@@ -91,7 +91,7 @@ describe("an HTTP tool", () => {
 
     const response = await call("PUT", `/v1/tools/${name}`, { body: { url, parameters, ...fault } });
 
-    expect([response.status, (await problemOf(response)).errors?.map((error) => error.field)]).toEqual([400, [field]]);
+    expect([response.status, (await readProblem(response)).errors?.map((error) => error.field)]).toEqual([400, [field]]);
     expect(asked.tenants).toEqual([]);
   });
 
@@ -106,7 +106,7 @@ describe("an HTTP tool", () => {
 
     expect(await (await call("GET", "/v1/tools/weather")).json()).toEqual(weather);
     expect(await (await call("GET", "/v1/tools")).json()).toEqual({ data: [weather], has_more: false, next_cursor: null });
-    expect(await problemOf(await call("GET", "/v1/tools/gone"))).toMatchObject({ status: 404, errors: [{ field: "tool_name" }] });
+    expect(await readProblem(await call("GET", "/v1/tools/gone"))).toMatchObject({ status: 404, errors: [{ field: "tool_name" }] });
     expect((await call("DELETE", "/v1/tools/gone")).status).toBe(404);
   });
 
@@ -114,7 +114,7 @@ describe("an HTTP tool", () => {
     const putTool = async () => err({ code: "tool_limit", of: "tools", limit: 128 } as const);
     const response = await world({ tenant: { putTool } }).call("PUT", "/v1/tools/x", { body: { url, parameters } });
 
-    expect([response.status, await problemOf(response)]).toMatchObject([409, { limit: 128 }]);
+    expect([response.status, await readProblem(response)]).toMatchObject([409, { limit: 128 }]);
   });
 });
 
@@ -129,7 +129,7 @@ describe("an MCP server", () => {
 
     const { listing: _, ...rest } = github;
     expect(await put.json()).toEqual({ ...rest, tools: ["search", "open.issue"], skipped: ["odd"], truncated: true });
-    expect(await problemOf(refused)).toMatchObject({
+    expect(await readProblem(refused)).toMatchObject({
       status: 502,
       type: "urn:longhand:problem:mcp_failed",
       reason: "status",
@@ -146,7 +146,7 @@ describe("an MCP server", () => {
 
     const response = await call("PUT", "/v1/mcp_servers/github", { body: { url: github.url } });
 
-    expect(await problemOf(response)).toMatchObject({ status: 422, reason, errors: [{ field }] });
+    expect(await readProblem(response)).toMatchObject({ status: 422, reason, errors: [{ field }] });
   });
 
   it("is asked again, and what it has now is kept if nobody changed it meanwhile", async () => {
@@ -176,7 +176,7 @@ describe("an MCP server", () => {
   ])("is refused for %s", async (_, name, fault, field) => {
     const response = await world().call("PUT", `/v1/mcp_servers/${name}`, { body: { url: github.url, ...fault } });
 
-    expect((await problemOf(response)).errors?.map((error) => error.field)).toEqual([field]);
+    expect((await readProblem(response)).errors?.map((error) => error.field)).toEqual([field]);
   });
 });
 
@@ -292,7 +292,7 @@ describe("the tools of a session", () => {
 
     const response = await call("POST", "/v1/sessions", { body: { tools: wrong } });
 
-    expect([response.status, (await problemOf(response)).errors?.map((error) => error.field)]).toEqual([400, [field]]);
+    expect([response.status, (await readProblem(response)).errors?.map((error) => error.field)]).toEqual([400, [field]]);
     expect(given).toEqual([]);
   });
 
@@ -312,6 +312,6 @@ describe("the tools of a session", () => {
       },
     });
 
-    expect((await problemOf(response)).errors).toEqual([{ field: "tools", detail: "129 tools in all: at most 128" }]);
+    expect((await readProblem(response)).errors).toEqual([{ field: "tools", detail: "129 tools in all: at most 128" }]);
   });
 });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { UsageInput, UsageRow } from "../../src/app/read-api";
 import type { PageInput } from "../../src/app/session-api";
-import type { LedgerRow } from "../../src/app/session-views";
 import { toSums } from "../../src/app/usage-sums";
+import type { LedgerRow } from "../../src/contract/model-call";
 import { NO_CALLS } from "../../src/domain/call-totals";
 import { err, ok } from "../../src/lib/result";
-import { makeId, NOW, problemOf, SESSION, TENANT, world } from "./support";
+import { makeId, NOW, readProblem, SESSION, TENANT, world } from "./support";
 
 const DAY = 24 * 60 * 60 * 1_000;
 const MIDNIGHT = Math.floor(NOW / DAY) * DAY;
@@ -88,7 +88,7 @@ describe("the usage of a tenant", () => {
     const answer = await call(query);
 
     expect(answer.status).toBe(400);
-    expect((await problemOf(answer)).errors?.map((error) => error.field)).toEqual([field]);
+    expect((await readProblem(answer)).errors?.map((error) => error.field)).toEqual([field]);
   });
 
   it.each([[`?from=${NOW - 92 * DAY}&to=${NOW}`], [`?from=${NOW}&to=${NOW}`]])("%s is as long as it may be", async (query) => {
@@ -100,7 +100,7 @@ describe("the usage of a tenant", () => {
     const answer = await world({ deps: { usageList: { sumUsage } } }).call("GET", "/v1/usage");
 
     expect(answer.status).toBe(503);
-    expect((await problemOf(answer)).type).toBe("urn:longhand:problem:read_model_unavailable");
+    expect((await readProblem(answer)).type).toBe("urn:longhand:problem:read_model_unavailable");
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ChatMessage, ModelRequest, ModelSpec, ModelStreamPart } from "../../src/app/ports";
 import { assistant, collect, modelRequest, modelSpec, spokenText, toolCall, toolResult, user } from "./model-request";
-import { event, type Read, scripted, streamed, streamOf } from "./scripted";
+import { event, type Read, scripted, streamed, toStream } from "./scripted";
 
 const spec = (changes: Partial<ModelSpec> = {}): ModelSpec =>
   modelSpec({ provider: "anthropic", upstream_id: "claude-sonnet-4-5-20250929", base_url: null, ...changes });
@@ -223,7 +223,7 @@ describe("stopping", () => {
   it("closes the provider's connection and ends the stream as aborted", async () => {
     let closed = 0;
     const reads = [start(), open(0, { type: "text", text: "" }), delta(0, { type: "text_delta", text: "Once" })];
-    const provider = scripted(() => new Response(streamOf(reads, { open: true, onCancel: () => closed++ })));
+    const provider = scripted(() => new Response(toStream(reads, { open: true, onCancel: () => closed++ })));
     const controller = new AbortController();
     const seen: ModelStreamPart[] = [];
     for await (const chunk of provider.model.stream(request(), { signal: controller.signal })) {
@@ -239,7 +239,7 @@ describe("stopping", () => {
     const asked = Promise.withResolvers<void>();
     const provider = scripted(() => {
       asked.resolve();
-      return new Response(streamOf([start()], { open: true }));
+      return new Response(toStream([start()], { open: true }));
     });
     const reply = collect(provider.model.stream(request(), { signal: controller.signal }));
     await asked.promise;
@@ -267,7 +267,7 @@ describe("stopping", () => {
   it("by leaving closes the connection too", async () => {
     let closed = 0;
     const reads = [start(), ...text(0, "Once")];
-    const provider = scripted(() => new Response(streamOf(reads, { open: true, onCancel: () => closed++ })));
+    const provider = scripted(() => new Response(toStream(reads, { open: true, onCancel: () => closed++ })));
     for await (const chunk of provider.model.stream(request(), { signal: new AbortController().signal })) if (chunk.type === "text") break;
     expect(closed).toBe(1);
   });
@@ -281,7 +281,7 @@ const sentFor = async (changes: Partial<ModelRequest>) => {
   if (!sent) throw new Error("nothing was sent");
   return sent;
 };
-const messagesOf = async (messages: readonly ChatMessage[], changes: Partial<ModelRequest> = {}) => {
+const sentMessages = async (messages: readonly ChatMessage[], changes: Partial<ModelRequest> = {}) => {
   const { body } = await sentFor({ tools, ...changes, messages });
   return JSON.parse(JSON.stringify(body.messages, (key, value) => (key === "cache_control" ? undefined : value)));
 };
@@ -332,7 +332,7 @@ describe("the request", () => {
   });
 
   it("sends thinking back as it came, and leaves another provider's out whole", async () => {
-    const [, said] = await messagesOf([
+    const [, said] = await sentMessages([
       user("Hi"),
       {
         role: "assistant",
@@ -357,7 +357,7 @@ describe("the request", () => {
     const calls = ["functions.lookup:0", "functions.lookup:0", "ok"].map((call_id) =>
       toolCall({ call_id, name: "look up!", arguments: "{}" }),
     );
-    const [, said, results] = await messagesOf([
+    const [, said, results] = await sentMessages([
       user("Hi"),
       { role: "assistant", parts: calls },
       toolResult("functions.lookup:0", "one"),
@@ -384,14 +384,14 @@ describe("the request", () => {
     ['"a"', { invalid_arguments: '"a"' }],
   ])("sends the arguments %s as an object", async (written, input) => {
     const call = toolCall({ call_id: "c", name: "lookup", arguments: written });
-    const [, said] = await messagesOf([user("Hi"), { role: "assistant", parts: [call] }, toolResult("c", "one")]);
+    const [, said] = await sentMessages([user("Hi"), { role: "assistant", parts: [call] }, toolResult("c", "one")]);
     expect(said.content).toEqual([{ type: "tool_use", id: "c", name: "lookup", input }]);
   });
 
   it("says which results are errors", async () => {
     const call = toolCall({ call_id: "c", name: "lookup", arguments: "{}" });
     const failed = { type: "tool_result", call_id: "c", name: "lookup", output: "No.", is_error: true } as const;
-    const [, , results] = await messagesOf([user("Hi"), { role: "assistant", parts: [call] }, { role: "tool", parts: [failed] }]);
+    const [, , results] = await sentMessages([user("Hi"), { role: "assistant", parts: [call] }, { role: "tool", parts: [failed] }]);
     expect(results.content).toEqual([{ type: "tool_result", tool_use_id: "c", content: "No.", is_error: true }]);
   });
 
@@ -399,7 +399,7 @@ describe("the request", () => {
     const file = (url: string, media_type: string) => ({ type: "file", url, media_type }) as const;
     const image = (url: string) => ({ type: "image", url, media_type: "image/png" }) as const;
     const parts = [image("https://e.com/a.png"), file("https://e.com/b.pdf", "application/pdf"), file("https://e.com/c.csv", "text/csv")];
-    const [asked] = await messagesOf([{ role: "user", parts: [...parts, image("http://e.com/d.png")] }]);
+    const [asked] = await sentMessages([{ role: "user", parts: [...parts, image("http://e.com/d.png")] }]);
     expect(asked.content).toEqual([
       { type: "image", source: { type: "url", url: "https://e.com/a.png" } },
       { type: "document", source: { type: "url", url: "https://e.com/b.pdf" } },
@@ -426,12 +426,12 @@ describe("the request", () => {
 
   it("tells earlier calls in words when no tool is offered any more", async () => {
     const call = toolCall({ call_id: "c", name: "lookup", arguments: "{}" });
-    const messages = await messagesOf([user("Hi"), { role: "assistant", parts: [call] }, toolResult("c", "one")], { tools: [] });
+    const messages = await sentMessages([user("Hi"), { role: "assistant", parts: [call] }, toolResult("c", "one")], { tools: [] });
     expect(JSON.stringify(messages)).not.toContain("tool_use");
   });
 
   it("never holds an empty text, nor a message without one", async () => {
-    const messages = await messagesOf([user(" "), assistant("\n"), user("Hi"), assistant(""), user("Why?")], { system: "" });
+    const messages = await sentMessages([user(" "), assistant("\n"), user("Hi"), assistant(""), user("Why?")], { system: "" });
     expect(messages).toEqual([
       {
         role: "user",
@@ -456,7 +456,7 @@ describe("the request", () => {
 });
 
 /** The wire's blocks in order, those marked for the cache by their text. */
-async function marksOf(changes: Partial<ModelRequest>): Promise<readonly string[]> {
+async function sentMarks(changes: Partial<ModelRequest>): Promise<readonly string[]> {
   const { body } = await sentFor(changes);
   const blocks = [...(body.tools ?? []), ...(body.system ?? []), ...body.messages.flatMap(({ content }: { content: object[] }) => content)];
   return blocks.filter((block) => block.cache_control).map((block) => block.text ?? block.name ?? block.content);
@@ -471,27 +471,27 @@ describe("cache marks", () => {
 
   it("stand after the system prompt, after what is older, where the last request ended, and at the newest block", async () => {
     const messages = [user("S1"), user("S2"), user("One"), assistant("Two"), user("Three"), assistant("Four"), user("Five")];
-    expect(await marksOf({ system: "Be brief.", tools, older: 2, messages })).toEqual(["Be brief.", "S2", "Three", "Five"]);
+    expect(await sentMarks({ system: "Be brief.", tools, older: 2, messages })).toEqual(["Be brief.", "S2", "Three", "Five"]);
   });
 
   it("stand after the tools where there is no system prompt", async () => {
-    expect(await marksOf({ tools, messages: [user("One")] })).toEqual(["lookup", "One"]);
+    expect(await sentMarks({ tools, messages: [user("One")] })).toEqual(["lookup", "One"]);
   });
 
   it("are never more than four, and one is where the request before a long round of tools ended", async () => {
     const messages = [user("S1"), user("One"), ...round("a", 30), ...round("b", 40)];
-    expect(await marksOf({ system: "Be brief.", tools, older: 1, messages })).toEqual(["Be brief.", "S1", "result a29", "result b39"]);
+    expect(await sentMarks({ system: "Be brief.", tools, older: 1, messages })).toEqual(["Be brief.", "S1", "result a29", "result b39"]);
   });
 
   it("leave the newest block alone when nobody will ask again from there", async () => {
     const messages = [user("One"), assistant("Two"), user("Summarise.")];
-    expect(await marksOf({ system: "Be brief.", messages, purpose: "compaction" })).toEqual(["Be brief.", "One"]);
+    expect(await sentMarks({ system: "Be brief.", messages, purpose: "compaction" })).toEqual(["Be brief.", "One"]);
   });
 
   it("are all that moves when a message is appended", async () => {
     const messages: ChatMessage[] = [user("S1"), user("One"), ...round("a", 3), assistant("Two"), user("Three")];
-    const before = await messagesOf(messages, { older: 1 });
-    const after = await messagesOf([...messages, assistant("Four"), user("Five")], { older: 1 });
+    const before = await sentMessages(messages, { older: 1 });
+    const after = await sentMessages([...messages, assistant("Four"), user("Five")], { older: 1 });
     expect(after.slice(0, before.length)).toEqual(before);
   });
 });

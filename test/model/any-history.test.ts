@@ -177,7 +177,7 @@ const LOOKUP: ToolDefinition = {
   parameters: { type: "object", properties: { q: { type: "string" } } },
 };
 
-function requestOf({ input, tools }: { readonly input: ViewInput; readonly tools: boolean }, model: ModelSpec): ModelRequest {
+function buildRequest({ input, tools }: { readonly input: ViewInput; readonly tools: boolean }, model: ModelSpec): ModelRequest {
   const view = buildView(input);
   return { model, purpose: "turn", ...view, tools: tools ? [LOOKUP, RECALL_TOOL] : [], maxOutput: 100 };
 }
@@ -197,7 +197,7 @@ interface Desk {
 }
 
 /** The adapter as it is, and behind it the stand-in's rules without a server. */
-function deskOf(provider: Provider, dialect: Dialect, key: string): Desk {
+function openDesk(provider: Provider, dialect: Dialect, key: string): Desk {
   const spec = modelSpec({ provider, base_url: `https://provider.example${dialect.basePath}`, context_window: WINDOW });
   const heard: (Refusal | null)[] = [];
   const fetch = async (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
@@ -238,11 +238,11 @@ function deskOfWorkersAi(): Desk {
 }
 
 const desks: readonly (readonly [Provider, () => Desk])[] = [
-  ["openai", () => deskOf("openai", createResponses({ window: WINDOW }), OPENAI_KEY)],
-  ["openai-chat", () => deskOf("openai-chat", createChat({ window: WINDOW, style: "openai" }), OPENAI_KEY)],
-  ["openai-compatible", () => deskOf("openai-compatible", createChat({ window: WINDOW, style: "compatible" }), OPENAI_KEY)],
-  ["anthropic", () => deskOf("anthropic", createAnthropic({ window: WINDOW, maxOutput: 8_192 }), ANTHROPIC_KEY)],
-  ["google", () => deskOf("google", createGoogle({ window: WINDOW }), GOOGLE_KEY)],
+  ["openai", () => openDesk("openai", createResponses({ window: WINDOW }), OPENAI_KEY)],
+  ["openai-chat", () => openDesk("openai-chat", createChat({ window: WINDOW, style: "openai" }), OPENAI_KEY)],
+  ["openai-compatible", () => openDesk("openai-compatible", createChat({ window: WINDOW, style: "compatible" }), OPENAI_KEY)],
+  ["anthropic", () => openDesk("anthropic", createAnthropic({ window: WINDOW, maxOutput: 8_192 }), ANTHROPIC_KEY)],
+  ["google", () => openDesk("google", createGoogle({ window: WINDOW }), GOOGLE_KEY)],
   ["workers-ai", deskOfWorkersAi],
 ];
 
@@ -251,7 +251,7 @@ describe("any history, cut anywhere and shown as less", () => {
     const desk = open();
     await fc.assert(
       fc.asyncProperty(conversation, async (made) => {
-        expect(await desk.ask(requestOf(made, desk.spec))).toBeNull();
+        expect(await desk.ask(buildRequest(made, desk.spec))).toBeNull();
       }),
       { numRuns: 150 },
     );
@@ -274,8 +274,8 @@ describe("any history, cut anywhere and shown as less", () => {
     fc.assert(
       fc.property(conversation, ({ input, tools }) => {
         const before = JSON.stringify(input);
-        const first = requestOf({ input: deepFreeze(structuredClone(input)), tools }, modelSpec());
-        expect(JSON.stringify(requestOf({ input, tools }, modelSpec()))).toBe(JSON.stringify(first));
+        const first = buildRequest({ input: deepFreeze(structuredClone(input)), tools }, modelSpec());
+        expect(JSON.stringify(buildRequest({ input, tools }, modelSpec()))).toBe(JSON.stringify(first));
         expect(JSON.stringify(input)).toBe(before);
       }),
       { numRuns: 300 },

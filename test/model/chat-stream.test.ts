@@ -19,7 +19,7 @@ const calls = (chunks: readonly ModelStreamPart[]) => chunks.flatMap((chunk) => 
 const stopped = { type: "finish", finish: "stop", usage: null };
 
 /** Time of the processor: what others do meanwhile does not count. The least of three, after one to warm up. */
-function costOf(work: () => void): number {
+function measureCost(work: () => void): number {
   work();
   const costs = Array.from({ length: 3 }, () => {
     const from = process.cpuUsage();
@@ -30,7 +30,7 @@ function costOf(work: () => void): number {
 }
 
 describe("a line that comes in many pieces", () => {
-  const lineOf = (units: number) => new TextEncoder().encode(event({ content: "x".repeat(units) }, "stop"));
+  const encodeLine = (units: number) => new TextEncoder().encode(event({ content: "x".repeat(units) }, "stop"));
   const readIn = (bytes: Uint8Array, size: number): readonly ModelStreamPart[] => {
     const decoder = new ReplyDecoder();
     const chunks: ModelStreamPart[] = [];
@@ -39,18 +39,18 @@ describe("a line that comes in many pieces", () => {
   };
 
   it("costs as much for each character however long it is", () => {
-    const [short, long] = [lineOf(160_000), lineOf(1_600_000)];
-    const ofShort = costOf(() => {
+    const [short, long] = [encodeLine(160_000), encodeLine(1_600_000)];
+    const ofShort = measureCost(() => {
       for (let n = 0; n < 10; n++) readIn(short, 16);
     });
-    expect(costOf(() => readIn(long, 16)) / ofShort).toBeLessThan(4);
+    expect(measureCost(() => readIn(long, 16)) / ofShort).toBeLessThan(4);
   });
 
   it("is cut off where it is longer than a line may be, in one read or in many", () => {
     for (const size of [4_000_000, 65_536]) {
-      expect(readIn(lineOf(2_000_000), size)).toEqual([{ type: "failure", failure: { kind: "unavailable", status: null } }]);
+      expect(readIn(encodeLine(2_000_000), size)).toEqual([{ type: "failure", failure: { kind: "unavailable", status: null } }]);
     }
-    expect(readIn(lineOf(1_900_000), 65_536).at(-1)).toMatchObject({ type: "finish" });
+    expect(readIn(encodeLine(1_900_000), 65_536).at(-1)).toMatchObject({ type: "finish" });
   });
 });
 

@@ -67,14 +67,14 @@ const change = fc
   .map<Change>((changes) => (text) => changes.reduce((said, apply) => apply(said), text));
 const dressed = fc.tuple(example, change, fc.constantFrom(...wrappers));
 
-const verdictOf = (of: FailureExample, message: string): ReturnType<typeof judgeFailure> => judgeFailure({ ...of.report, message });
+const judge = (of: FailureExample, message: string): ReturnType<typeof judgeFailure> => judgeFailure({ ...of.report, message });
 
 describe("a failure keeps its class and its limit", () => {
   test("whatever it is dressed in, as text", () => {
     fc.assert(
       fc.property(dressed, ([of, apply, wrap]) => {
         const message = wrap(apply(of.report.message), of.report.status);
-        expect({ message, ...verdictOf(of, message) }).toMatchObject({ message, kind: of.kind, limit: of.limit });
+        expect({ message, ...judge(of, message) }).toMatchObject({ message, kind: of.kind, limit: of.limit });
       }),
       { numRuns: 5_000, seed: 4 },
     );
@@ -100,7 +100,7 @@ describe("a failure keeps its class and its limit", () => {
       fc.property(scaled, ([of, factor, apply, wrap]) => {
         const text = of.report.message.replaceAll(NUMBERS, (digits) => String(Number(digits) * factor));
         const message = wrap(apply(text), of.report.status);
-        expect({ message, overflow: verdictOf(of, message).kind === "overflow" }).toEqual({ message, overflow: false });
+        expect({ message, overflow: judge(of, message).kind === "overflow" }).toEqual({ message, overflow: false });
       }),
       { numRuns: 5_000, seed: 6 },
     );

@@ -24,7 +24,7 @@ const never = new Promise<void>(() => undefined);
 const bytes = (read: Read): Uint8Array => new TextEncoder().encode(typeof read === "string" ? read : event(read));
 
 /** A stream of these reads; `open`: it does not end by itself. */
-export function streamOf(reads: readonly Read[], ended: { open?: boolean; onCancel?: () => void } = {}): ReadableStream<Uint8Array> {
+export function toStream(reads: readonly Read[], ended: { open?: boolean; onCancel?: () => void } = {}): ReadableStream<Uint8Array> {
   const left = [...reads];
   return new ReadableStream<Uint8Array>(
     {
@@ -42,7 +42,7 @@ export function streamOf(reads: readonly Read[], ended: { open?: boolean; onCanc
 }
 
 export const streamed = (...reads: readonly Read[]): Response =>
-  new Response(streamOf(reads), { headers: { "content-type": "text/event-stream" } });
+  new Response(toStream(reads), { headers: { "content-type": "text/event-stream" } });
 
 export interface Scripted {
   readonly sent: SentRequest[];

@@ -30,12 +30,12 @@ describe("ids and names on the wire", () => {
   it("of what came before do not change when more follows", () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom("a", "a_2", "a:2", "b"), { maxLength: 20 }), (written) => {
-        const idsOf = (some: readonly string[]) => {
+        const readIds = (some: readonly string[]) => {
           const ids = new WireIds();
           return some.map((id) => ids.call(id, "lookup"));
         };
-        const all = idsOf(written);
-        expect(idsOf(written.slice(0, -1))).toEqual(all.slice(0, Math.max(0, written.length - 1)));
+        const all = readIds(written);
+        expect(readIds(written.slice(0, -1))).toEqual(all.slice(0, Math.max(0, written.length - 1)));
       }),
     );
   });

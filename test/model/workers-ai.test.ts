@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { ChatMessage, ModelRequest, ModelSpec, ModelStreamPart } from "../../src/app/ports";
 import { createChatModel } from "../../src/model/chat-model";
 import { assistant, collect, modelRequest, modelSpec, toolCall, toolResult, user } from "./model-request";
-import { event, type Read, streamOf } from "./scripted";
+import { event, type Read, toStream } from "./scripted";
 
 const spec = (changes: Partial<ModelSpec> = {}): ModelSpec =>
   modelSpec({ provider: "workers-ai", upstream_id: "@cf/meta/llama-4-scout", base_url: null, ...changes });
@@ -31,7 +31,7 @@ function bound(answer: () => unknown) {
   return { ran, model, ask };
 }
 
-const stream = (...reads: readonly Read[]) => new Response(streamOf(reads), { headers: { "content-type": "text/event-stream" } });
+const stream = (...reads: readonly Read[]) => new Response(toStream(reads), { headers: { "content-type": "text/event-stream" } });
 const DONE = "data: [DONE]\n\n";
 const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
 
@@ -62,7 +62,7 @@ describe("the reply of a binding", () => {
     const completion = { choices: [{ message: { role: "assistant", content: "The sky is blue." }, finish_reason: "stop" }], usage };
     expect(await bound(() => completion).ask()).toEqual(whole);
     expect(await bound(() => Response.json({ response: "The sky is blue.", usage })).ask()).toEqual(whole);
-    expect(await bound(() => streamOf([{ response: "The sky is blue.", usage }, DONE])).ask()).toEqual(whole);
+    expect(await bound(() => toStream([{ response: "The sky is blue.", usage }, DONE])).ask()).toEqual(whole);
   });
 
   it("gives calls in either form", async () => {
@@ -100,7 +100,7 @@ describe("a failure of a binding is the last chunk", () => {
   it("when it is stopped: its stream is closed", async () => {
     let closed = 0;
     const controller = new AbortController();
-    const { model } = bound(() => streamOf([{ response: "Once" }], { open: true, onCancel: () => closed++ }));
+    const { model } = bound(() => toStream([{ response: "Once" }], { open: true, onCancel: () => closed++ }));
     const seen: string[] = [];
     for await (const chunk of model.stream(request(), { signal: controller.signal })) {
       seen.push(chunk.type === "failure" ? chunk.failure.kind : chunk.type);

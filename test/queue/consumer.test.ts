@@ -45,7 +45,7 @@ const leased = (token: number): LeaseOutcome => ({
 });
 
 /** A model that answers each call with the next list of chunks. */
-function modelOf(...answers: (readonly ModelStreamPart[] | "throws")[]): ChatModel {
+function scriptModel(...answers: (readonly ModelStreamPart[] | "throws")[]): ChatModel {
   return {
     async *stream() {
       const answer = answers.shift();
@@ -66,7 +66,7 @@ interface World extends ConsumerDeps {
 function world(input: { leases: LeaseOutcome[]; next?: ("done" | "retry")[]; model?: ChatModel; reach?: () => void }): World {
   const recorded: World["recorded"] = [];
   const sent: World["sent"] = [];
-  const model = input.model ?? modelOf();
+  const model = input.model ?? scriptModel();
   const { leases, next = [] } = input;
   return {
     recorded,
@@ -98,7 +98,7 @@ const summary: readonly ModelStreamPart[] = [
 
 describe("a compaction job", () => {
   test("leases, summarises, hands the outcome back and is acknowledged", async () => {
-    const deps = world({ leases: [leased(4)], model: modelOf(summary) });
+    const deps = world({ leases: [leased(4)], model: scriptModel(summary) });
     const job = message();
     await consumeCompactions([job], deps);
     expect(deps.recorded).toEqual([
@@ -109,7 +109,7 @@ describe("a compaction job", () => {
 
   test("that failed is tried once more at once, when the session allows it", async () => {
     const failure: ModelStreamPart = { type: "failure", failure: { kind: "unavailable", status: 503 } };
-    const deps = world({ leases: [leased(1), leased(2)], next: ["retry", "done"], model: modelOf([failure], summary) });
+    const deps = world({ leases: [leased(1), leased(2)], next: ["retry", "done"], model: scriptModel([failure], summary) });
     await consumeCompactions([message()], deps);
     expect(deps.recorded.map(({ token, outcome }) => [token, outcome.ok])).toEqual([
       [1, false],
@@ -124,7 +124,7 @@ describe("a compaction job", () => {
       [[], "unavailable"],
       [[call], "unavailable"],
     ] as const) {
-      const deps = world({ leases: [leased(1)], model: modelOf(answer) });
+      const deps = world({ leases: [leased(1)], model: scriptModel(answer) });
       await consumeCompactions([message()], deps);
       expect(deps.recorded).toMatchObject([{ outcome: { ok: false, failure } }]);
     }

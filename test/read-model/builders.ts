@@ -8,14 +8,14 @@ import type { ItemKind, ItemMeta, Part, TextRef } from "../../src/domain/message
 import { RECEIPT as ordinary } from "../support/builders";
 
 /** Ids that tell in which order they were asked for, and are the same in every run. */
-export function idOf<P extends IdPrefix>(prefix: P, number: number): IdKinds[P] {
+export function makeId<P extends IdPrefix>(prefix: P, number: number): IdKinds[P] {
   const id = parseId(prefix, `${prefix}_${String(number).padStart(26, "0")}`);
   if (!id) throw new Error(`${number} makes no id`);
   return id;
 }
 
-export const TENANT: TenantId = idOf("ten", 1);
-export const SESSION: SessionId = idOf("ses", 1);
+export const TENANT: TenantId = makeId("ten", 1);
+export const SESSION: SessionId = makeId("ses", 1);
 export const START = 1_700_000_000_000;
 
 export const RECEIPT: Receipt = {
@@ -54,10 +54,10 @@ export function called(
   n: number,
   change: { readonly output?: string; readonly is_error?: boolean; readonly arguments?: string; readonly turn?: TurnId | null } = {},
 ): ItemMeta {
-  const { output = "found", is_error = false, arguments: written = "{}", turn = idOf("trn", 1) } = change;
+  const { output = "found", is_error = false, arguments: written = "{}", turn = makeId("trn", 1) } = change;
   const of = { call_id: `call_${n}`, name: "look_up" };
   const part: Part = kind === "tool_call" ? { type: kind, ...of, arguments: written } : { type: kind, ...of, output, is_error };
-  const tool = { execution: idOf("exe", n), ...of, ...(kind === "tool_result" && { is_error }) };
+  const tool = { execution: makeId("exe", n), ...of, ...(kind === "tool_result" && { is_error }) };
   return { ...log.item(kind, [part]), turn, tool };
 }
 
@@ -94,7 +94,7 @@ export class LogBuilder {
   }
 
   text(text: string): TextRef {
-    const body = idOf("bod", this.bodies.size + 1);
+    const body = makeId("bod", this.bodies.size + 1);
     this.bodies.set(body, text);
     return { body, bytes: text.length, tokens: 1 };
   }
@@ -102,7 +102,7 @@ export class LogBuilder {
   /** An item and its body, not yet in an event. */
   item(kind: ItemKind, parts: readonly Part[]): ItemMeta {
     const position = ++this.#position;
-    const id = idOf("msg", position);
+    const id = makeId("msg", position);
     this.bodies.set(id, JSON.stringify(parts));
     return { id, kind, position, turn: null, at: START + position, bytes: 1, tokens: 10 + position };
   }
@@ -113,9 +113,9 @@ export class LogBuilder {
 
   /** A summary over positions in the place of earlier overlays; `number` names it. */
   summary(number: number, text: string, covers: { from: number; to: number; replaces?: readonly number[] }): this {
-    const overlay = idOf("ovl", number);
+    const overlay = makeId("ovl", number);
     this.bodies.set(overlay, text);
-    const replaces = (covers.replaces ?? []).map((other) => idOf("ovl", other));
+    const replaces = (covers.replaces ?? []).map((other) => makeId("ovl", other));
     return this.epoch({
       ops: [
         {

@@ -8,10 +8,10 @@ import type { ToolRun } from "../../src/domain/tool-run";
 import { toStatements } from "../../src/read-model/statements";
 import { createProjection } from "../../src/read-model/writer";
 import { SimD1 } from "../simulation/sim-d1";
-import { called, idOf, LogBuilder, SESSION, START, TENANT } from "./builders";
+import { called, LogBuilder, makeId, SESSION, START, TENANT } from "./builders";
 import { readRows } from "./rows";
 
-const turn = idOf("trn", 1);
+const turn = makeId("trn", 1);
 const at = (seq: number): number => START + seq * 1_000;
 let db: D1Database;
 let log: LogBuilder;
@@ -40,11 +40,11 @@ describe("the row of a call", () => {
       { status: "open", runs: "server", tool_name: "look_up", call_id: "call_1", arguments_json: '{"of":"x"}', success: null, last_seq: 2 },
     ]);
 
-    log.event({ type: "ApprovalRequested", turn, execution: idOf("exe", 1) });
+    log.event({ type: "ApprovalRequested", turn, execution: makeId("exe", 1) });
     await write(3);
     expect(await rows()).toMatchObject([{ status: "awaiting_approval" }]);
-    log.event({ type: "ApprovalResolved", turn, execution: idOf("exe", 1), approved: true, incarnation: "a" });
-    log.event({ type: "ToolStarted", turn, execution: idOf("exe", 1), incarnation: "a" });
+    log.event({ type: "ApprovalResolved", turn, execution: makeId("exe", 1), approved: true, incarnation: "a" });
+    log.event({ type: "ToolStarted", turn, execution: makeId("exe", 1), incarnation: "a" });
     await write(4);
     expect(await rows()).toMatchObject([{ status: "running", started_at: at(5), finished_at: null }]);
 
@@ -110,7 +110,7 @@ describe("the row of a call", () => {
   });
 
   test("is the same whichever batches its events came in, doubled or late ones among them", async () => {
-    log.event(calls(1, { server: true })).event({ type: "ToolStarted", turn, execution: idOf("exe", 1), incarnation: "a" });
+    log.event(calls(1, { server: true })).event({ type: "ToolStarted", turn, execution: makeId("exe", 1), incarnation: "a" });
     log.event(results(1, { ms: 3, artifacts: [{ type: "stderr", body: log.text('"e"').body, bytes: 3 }] }));
     log.event({ type: "TurnCompleted", turn, finish: "stop" });
     await write();
@@ -131,7 +131,7 @@ describe("the row of a call", () => {
     const artifacts = [{ type: "stderr", body: log.text('"secret"').body, bytes: 8 }];
     log.event(calls(1, { arguments: '{"of":"secret"}' }));
     log.event(results(1, { exit_code: 1, artifacts }, { is_error: true, output: "secret" }));
-    for (const position of [1, 2]) log.event({ type: "MessageRedacted", item: idOf("msg", position), position });
+    for (const position of [1, 2]) log.event({ type: "MessageRedacted", item: makeId("msg", position), position });
     await write();
     expect(JSON.stringify(await readRows(db, log))).not.toContain("secret");
     expect(await rows()).toMatchObject([{ status: "failed", exit_code: 1, arguments_state: "redacted", arguments_json: "" }]);
@@ -150,7 +150,7 @@ test("what a turn left open, and one execution of a tenant, are found without re
   const database = new DatabaseSync(":memory:");
   const folder = join(import.meta.dirname, "../../migrations");
   for (const file of readdirSync(folder).sort()) database.exec(readFileSync(join(folder, file), "utf8"));
-  const planOf = (sql: string) =>
+  const explainPlan = (sql: string) =>
     database
       .prepare(`EXPLAIN QUERY PLAN ${sql}`)
       .all()
@@ -158,6 +158,6 @@ test("what a turn left open, and one execution of a tenant, are found without re
       .join();
 
   const [cancel] = toStatements({ op: "cancel_executions", turn, seq: 1, at: 1 });
-  expect(planOf(cancel?.sql ?? "")).toContain("executions USING INDEX executions_open (tenant_id=? AND session_id=? AND turn_id=?)");
-  expect(planOf("SELECT * FROM executions WHERE tenant_id = ?1 AND id = ?2")).toContain("executions_by_id (tenant_id=? AND id=?)");
+  expect(explainPlan(cancel?.sql ?? "")).toContain("executions USING INDEX executions_open (tenant_id=? AND session_id=? AND turn_id=?)");
+  expect(explainPlan("SELECT * FROM executions WHERE tenant_id = ?1 AND id = ?2")).toContain("executions_by_id (tenant_id=? AND id=?)");
 });

@@ -4,9 +4,9 @@ import type { Event, StoredEvent } from "../../src/domain/events";
 import type { Part } from "../../src/domain/message";
 import { MAX_ROW_CONTENT_BYTES, toMessageRow, toPreview } from "../../src/read-model/message-row";
 import { projectEvent } from "../../src/read-model/project-event";
-import { idOf, LogBuilder, RECEIPT } from "./builders";
+import { LogBuilder, makeId, RECEIPT } from "./builders";
 
-const bytesOf = (text: string): number => new TextEncoder().encode(text).byteLength;
+const countBytes = (text: string): number => new TextEncoder().encode(text).byteLength;
 const last = (log: LogBuilder): StoredEvent => {
   const event = log.events.at(-1);
   if (!event) throw new Error("the log is empty");
@@ -53,11 +53,11 @@ describe("preview", () => {
 });
 
 describe("content of a message's row", () => {
-  const rowOf = (parts: readonly Part[]) => toMessageRow(new LogBuilder().item("user", parts), JSON.stringify(parts));
+  const toRow = (parts: readonly Part[]) => toMessageRow(new LogBuilder().item("user", parts), JSON.stringify(parts));
 
   test("is the parts, word for word, while they fit a row", () => {
     const parts: Part[] = [{ type: "text", text: '你好 🙂 "quoted"\n' }];
-    expect(rowOf(parts)).toMatchObject({ content: JSON.stringify(parts), content_state: "full" });
+    expect(toRow(parts)).toMatchObject({ content: JSON.stringify(parts), content_state: "full" });
   });
 
   test.each([
@@ -66,8 +66,8 @@ describe("content of a message's row", () => {
     ["emoji", "🙂"],
     ["control characters, which JSON makes six bytes long", "\u0001"],
   ])("is cut to fit a row and stays JSON without broken characters: %s", (_, character) => {
-    const row = rowOf([{ type: "text", text: character.repeat(2_000_000) }]);
-    expect(bytesOf(row.content)).toBeLessThanOrEqual(MAX_ROW_CONTENT_BYTES);
+    const row = toRow([{ type: "text", text: character.repeat(2_000_000) }]);
+    expect(countBytes(row.content)).toBeLessThanOrEqual(MAX_ROW_CONTENT_BYTES);
     expect(row.content_state).toBe("cut");
     const [part] = JSON.parse(row.content) as Part[];
     if (part?.type !== "text") throw new Error("the part is gone");
@@ -77,7 +77,7 @@ describe("content of a message's row", () => {
 
   test("holds nothing that is only its provider's, and is whole without it", () => {
     const provider_metadata = { blob: { signature: "s".repeat(2_000_000) } };
-    const row = rowOf([
+    const row = toRow([
       { type: "reasoning", text: "", provider_metadata },
       { type: "text", text: "short", provider_metadata },
     ]);
@@ -96,10 +96,10 @@ describe("content of a message's row", () => {
 describe("events as row operations", () => {
   test("a call is the assistant's and a result the tool's", () => {
     const log = new LogBuilder().open();
-    const tool = { execution: idOf("exe", 1), call_id: "call_1", name: "search" };
+    const tool = { execution: makeId("exe", 1), call_id: "call_1", name: "search" };
     const call: Part = { type: "tool_call", call_id: "call_1", name: "search", arguments: "{}" };
     const result: Part = { type: "tool_result", call_id: "call_1", name: "search", output: "ok", is_error: false };
-    const turn = idOf("trn", 1);
+    const turn = makeId("trn", 1);
     log.event({ type: "ToolCalled", turn, item: { ...log.item("tool_call", [call]), tool, turn } });
     log.event({ type: "ToolResultRecorded", turn, item: { ...log.item("tool_result", [result]), tool, turn }, incarnation: "a" });
     const rows = log.events
@@ -115,7 +115,7 @@ describe("events as row operations", () => {
     const log = new LogBuilder().open();
     const started: Event = {
       type: "TurnStarted",
-      turn: idOf("trn", 1),
+      turn: makeId("trn", 1),
       incarnation: "b",
       attempt: 2,
       item: null,
@@ -149,7 +149,7 @@ describe("events as row operations", () => {
 
   test("a revert marks the compaction that it takes back, and is a change of its own", () => {
     const log = new LogBuilder().open();
-    const [taken, by] = [idOf("cmp", 1), idOf("cmp", 2)];
+    const [taken, by] = [makeId("cmp", 1), makeId("cmp", 2)];
     const op = { op: "revert", compaction: taken, to: 0, overlays: [], items: [], reduced: [] } as const;
     const ops = project(log.epoch({ trigger: "manual", compaction: by, ops: [op] }));
     expect(ops.slice(2)).toMatchObject([
@@ -163,17 +163,17 @@ describe("events as row operations", () => {
     const ops = project(
       log.epoch({
         trigger: "fallback",
-        compaction: idOf("cmp", 1),
-        ops: [{ op: "drop", overlay: idOf("ovl", 1), replaces: [], from: 1, to: 4, items: 4 }],
+        compaction: makeId("cmp", 1),
+        ops: [{ op: "drop", overlay: makeId("ovl", 1), replaces: [], from: 1, to: 4, items: 4 }],
       }),
     );
-    const row = { id: idOf("cmp", 1), status: "failed", did_compact: 0, summary: null, receipt: JSON.stringify(RECEIPT) };
+    const row = { id: makeId("cmp", 1), status: "failed", did_compact: 0, summary: null, receipt: JSON.stringify(RECEIPT) };
     expect(ops.at(-1)).toMatchObject({ op: "change_epoch", row });
   });
 
   test("nor is a note that takes the place of the summary, which stands in the view all the same", () => {
     const log = new LogBuilder().open();
-    const overlay = idOf("ovl", 1);
+    const overlay = makeId("ovl", 1);
     const note = {
       op: "summarize" as const,
       overlay,
@@ -188,7 +188,7 @@ describe("events as row operations", () => {
       generation: 0,
       mode: "transcript" as const,
     };
-    const ops = project(log.epoch({ trigger: "fallback", compaction: idOf("cmp", 1), ops: [note] }));
+    const ops = project(log.epoch({ trigger: "fallback", compaction: makeId("cmp", 1), ops: [note] }));
     expect(ops[0]).toMatchObject({ op: "insert_overlay", row: { id: overlay, kind: "summary" } });
     expect(ops.at(-1)).toMatchObject({ op: "change_epoch", row: { status: "failed", did_compact: 0 } });
   });

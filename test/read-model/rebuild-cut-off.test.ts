@@ -6,7 +6,7 @@ import { ok } from "../../src/lib/result";
 import { createRebuildRows } from "../../src/read-model/rebuild";
 import { createProjection } from "../../src/read-model/writer";
 import { SimD1 } from "../simulation/sim-d1";
-import { idOf, LogBuilder, SESSION, TENANT } from "./builders";
+import { LogBuilder, makeId, SESSION, TENANT } from "./builders";
 import { rebuildSession } from "./rows";
 
 const AT = { tenant: TENANT, session: SESSION } as const;
@@ -15,7 +15,7 @@ const PAGE = 3;
 /** Enough to write a page of rows, and not to compare it. */
 const CUT_OFF = 8;
 
-function portsOf(db: D1Database, log: LogBuilder): RebuildPorts {
+function toPorts(db: D1Database, log: LogBuilder): RebuildPorts {
   const readLog: RebuildPorts["readLog"] = async (after) => {
     const { events, bodies } = log.batch(after + 1, after + PAGE);
     return ok({ events, bodies: [...bodies].map(([id, text]) => ({ id, text })), has_more: after + PAGE < log.events.length });
@@ -29,21 +29,21 @@ test("what a rebuild that was cut off has left goes with a redaction, and the ne
   const projection = createProjection(db);
   await projection.write(log.batch());
   const found = () => db.prepare("SELECT count(*) AS n FROM messages WHERE content LIKE '%secret%'").first<number>("n");
-  await rebuildStep({ ...portsOf(db, log), budget: CUT_OFF }, AT, null);
+  await rebuildStep({ ...toPorts(db, log), budget: CUT_OFF }, AT, null);
   expect(await found()).toBe(2);
 
-  log.event({ type: "MessageRedacted", item: idOf("msg", 1), position: 1 });
+  log.event({ type: "MessageRedacted", item: makeId("msg", 1), position: 1 });
   await projection.write(log.batch(log.events.length));
 
   expect(await found()).toBe(0);
-  expect(await rebuildSession(portsOf(db, log), AT)).toMatchObject({ ok: true, value: { differences: [], repaired: true } });
+  expect(await rebuildSession(toPorts(db, log), AT)).toMatchObject({ ok: true, value: { differences: [], repaired: true } });
 });
 
 test("a rebuild whose rows another one clears takes nothing away from those that are shown", async () => {
   const db = new SimD1().direct;
   const log = new LogBuilder().open().says("user", "one").says("assistant", "two");
   await createProjection(db).write(log.batch());
-  const ports = portsOf(db, log);
+  const ports = toPorts(db, log);
   const { rows } = ports;
   let clears = 2;
   const write: typeof rows.scratch.write = async (batch) => {

@@ -25,7 +25,7 @@ const INPUT: UsageInput = {
 };
 
 /** How SQLite would look for the rows. The query is only built: nothing is asked of the database behind it. */
-function planOf(change: Partial<UsageInput>): string {
+function explainPlan(change: Partial<UsageInput>): string {
   const query = buildUsageQuery({ ...INPUT, ...change });
   if (!query) throw new Error("no query");
   const { sql, params } = new SQLiteSyncDialect().sqlToQuery(query);
@@ -37,15 +37,15 @@ describe("a query of usage", () => {
   test("reads the tenant's calls of the range, whatever the groups, and no other", () => {
     for (const table of ["usage", "erased_usage"]) {
       const search = `SEARCH ${table} USING INDEX ${table}_by_time (tenant_id=? AND at>? AND at<?)`;
-      expect(planOf({ groupBy: [...USAGE_GROUPS] })).toContain(search);
-      expect(planOf({ groupBy: [], model: "gpt-4o", purpose: "title" })).toContain(search);
+      expect(explainPlan({ groupBy: [...USAGE_GROUPS] })).toContain(search);
+      expect(explainPlan({ groupBy: [], model: "gpt-4o", purpose: "title" })).toContain(search);
     }
-    expect(planOf({ groupBy: [...USAGE_GROUPS] })).not.toContain("SCAN usage");
+    expect(explainPlan({ groupBy: [...USAGE_GROUPS] })).not.toContain("SCAN usage");
   });
 
   test("of one session reads that session's", () => {
     for (const table of ["usage", "erased_usage"]) {
-      expect(planOf({ session: SESSION })).toContain(`SEARCH ${table} USING PRIMARY KEY (tenant_id=? AND session_id=?)`);
+      expect(explainPlan({ session: SESSION })).toContain(`SEARCH ${table} USING PRIMARY KEY (tenant_id=? AND session_id=?)`);
     }
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ClientRecord } from "../../scripts/crash-test/client";
-import { faultsOf, verify } from "../../scripts/crash-test/verify";
+import { findFaults, verify } from "../../scripts/crash-test/verify";
 import { createRandom } from "../../scripts/support/random";
 
 const client = (sent: string[], acknowledged = sent): ClientRecord => ({
@@ -44,7 +44,7 @@ describe("a crash test's run", () => {
   const tried = { acknowledged: 3, ...clean };
 
   test("passes when messages were acknowledged, requests were cut off, and nothing is wrong", () => {
-    expect(faultsOf(tried, 1)).toEqual([]);
+    expect(findFaults(tried, 1)).toEqual([]);
   });
 
   test.each([
@@ -55,7 +55,7 @@ describe("a crash test's run", () => {
     ["a message is out of order", { ...tried, reordered: ["a1"] }, 1, /^out of order: a1$/],
     ["nobody sent a message", { ...tried, unknown: ["z"] }, 1, /^nobody sent it: z$/],
   ])("fails when %s, and says so", (_, verdict, resent, fault) => {
-    expect(faultsOf(verdict, resent)).toEqual([expect.stringMatching(fault)]);
+    expect(findFaults(verdict, resent)).toEqual([expect.stringMatching(fault)]);
   });
 });
 

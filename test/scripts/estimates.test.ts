@@ -14,7 +14,7 @@ const named = (name: string, seed = 1): Corpus => {
 
 /** Off by at most 30 where nothing else is stated. */
 const estimate = (expected: number, planned = expected + 30): Estimate => ({ reports: 1, counted: 100, expected, planned });
-const figuresOf = (by: { readonly before?: readonly Estimate[]; readonly after?: readonly Estimate[] }) =>
+const buildFigures = (by: { readonly before?: readonly Estimate[]; readonly after?: readonly Estimate[] }) =>
   toFigures({ name: "made up", before: by.before ?? [estimate(100)], after: by.after ?? [estimate(100)] });
 
 test("the same seed writes the same conversations, another one others", () => {
@@ -79,11 +79,11 @@ test.each([
   ],
   ["no request came after a report", { after: [] }, "made up: no request came after a report"],
 ])("a goal is missed where %s", (_where, given, said) => {
-  expect(findMissed([figuresOf(given)])).toEqual([said]);
+  expect(findMissed([buildFigures(given)])).toEqual([said]);
 });
 
 test("padding is no error of the estimate, and an estimate that is short but padded is no miss", () => {
-  expect(findMissed([figuresOf({ before: [estimate(81, 101)], after: [estimate(100, 125)] })])).toEqual([]);
+  expect(findMissed([buildFigures({ before: [estimate(81, 101)], after: [estimate(100, 125)] })])).toEqual([]);
 });
 
 test("the last rows are all corpora as one, and the requests of them that one report came before", () => {
@@ -94,7 +94,7 @@ test("the last rows are all corpora as one, and the requests of them that one re
 });
 
 test("a document is stale where a row is not as it is printed, however wide its columns are", () => {
-  const rows = [figuresOf({}), { ...figuresOf({ after: [estimate(101)] }), corpus: "another" }];
+  const rows = [buildFigures({}), { ...buildFigures({ after: [estimate(101)] }), corpus: "another" }];
   const printed = formatFigures(rows).replaceAll("  ", "   ");
   expect(findStale(rows, printed)).toEqual([]);
   expect(findStale(rows, printed.replace(/another(.*)1\.0/, "another$19.9"))).toEqual(["another"]);

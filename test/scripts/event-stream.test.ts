@@ -35,7 +35,7 @@ test("wherever the bytes are cut, the events are the same", async () => {
 });
 
 test("an event that comes in many pieces costs as much for each character however long it is", async () => {
-  const costOf = async (units: number, times: number): Promise<number> => {
+  const measureCost = async (units: number, times: number): Promise<number> => {
     const text = `data: ${"x".repeat(units)}\n\n`;
     const sizes = Array.from({ length: units / 16 }, () => 16);
     const costs: number[] = [];
@@ -46,5 +46,5 @@ test("an event that comes in many pieces costs as much for each character howeve
     }
     return Math.max(1, Math.min(...costs));
   };
-  expect((await costOf(800_000, 1)) / (await costOf(80_000, 10))).toBeLessThan(4);
+  expect((await measureCost(800_000, 1)) / (await measureCost(80_000, 10))).toBeLessThan(4);
 });

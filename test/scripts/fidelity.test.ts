@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { isAnswer } from "../../scripts/fidelity/ask";
 import { missedGoals, missedHere } from "../../scripts/fidelity/goals";
 import { embedded, playStory } from "../../scripts/fidelity/play";
-import { cellsOf, changesOf, describeRun, hasRow } from "../../scripts/fidelity/report";
+import { countChanges, describeRun, hasRow, toCells } from "../../scripts/fidelity/report";
 import { writeStory } from "../../scripts/fidelity/story";
 
 const story = writeStory({ seed: 3, facts: 8, gap: 2 });
@@ -12,14 +12,14 @@ test("what left the view is looked up and answered, in four languages, by words 
   const played = await playStory(story, { model: embedded(4_000), policy: "balanced" });
 
   expect(missedGoals(played)).toEqual([]);
-  expect(changesOf(played)).toBeGreaterThan(2);
+  expect(countChanges(played)).toBeGreaterThan(2);
   expect(played.failed).toBe(0);
   expect(played.heaviest).toBeLessThan(4_000);
   for (const kind of ["exact", "asked", "by_words", "by_execution", "instruction", "decision", "identifier", "open"])
     expect(played.asked.some(({ question, source }) => question.kind === kind && source === "recalled")).toBe(true);
   expect(describeRun(played)).toContain("recalled");
   expect(missedHere(played)).toContainEqual(expect.stringContaining("fact: "));
-  const row = `| \`${cellsOf(played).join("` | `")}\` |`;
+  const row = `| \`${toCells(played).join("` | `")}\` |`;
   expect(hasRow(`| policy |\n${row}\n`, played)).toBe(true);
   expect(hasRow(row.replace("balanced", "economy"), played)).toBe(false);
 }, 60_000);

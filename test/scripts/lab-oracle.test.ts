@@ -27,7 +27,7 @@ const RULES: Rules = {
 };
 
 /** `sizes`: of each group. Two more groups are said before each call. */
-function tapeOf(sizes: readonly number[], cold: readonly number[] = []): Tape {
+function buildTape(sizes: readonly number[], cold: readonly number[] = []): Tape {
   const groups = sizes.map((size, index) => ({ from: index + 1, wire: size + 4, transcript: Math.min(size, 250), text: size }));
   const calls = Array.from({ length: sizes.length / 2 }, (_, call) => ({
     groups: 2 * call + 1,
@@ -81,26 +81,26 @@ const SMALL = [120, 260, 90, 400, 150, 80, 300, 210, 60, 500, 130, 170, 240, 90]
 
 describe("the oracle", () => {
   test.each<[string, Tape, Partial<Rules>]>([
-    ["before each call", tapeOf(SMALL), {}],
-    ["between turns, or where the request would not fit", tapeOf(SMALL), { insideAbove: 0.8, limit: 1_500 }],
-    ["where much must stay", tapeOf(SMALL), { keep: 900, limit: 1_900 }],
-    ["with a charge for what is not verbatim", tapeOf(SMALL), { penalty: 700 }],
-    ["with a cache that forgets", tapeOf(SMALL, [2, 5]), {}],
-    ["where reading from the cache costs as much", tapeOf(SMALL), { prices: { ...PRICES, cached: 1, cache_write: 1 } }],
+    ["before each call", buildTape(SMALL), {}],
+    ["between turns, or where the request would not fit", buildTape(SMALL), { insideAbove: 0.8, limit: 1_500 }],
+    ["where much must stay", buildTape(SMALL), { keep: 900, limit: 1_900 }],
+    ["with a charge for what is not verbatim", buildTape(SMALL), { penalty: 700 }],
+    ["with a cache that forgets", buildTape(SMALL, [2, 5]), {}],
+    ["where reading from the cache costs as much", buildTape(SMALL), { prices: { ...PRICES, cached: 1, cache_write: 1 } }],
   ])("finds the least that any schedule costs: %s", (_, tape, change) => {
     const rules = { ...RULES, ...change };
     expect(new Oracle(tape, rules).solve().value).toBeCloseTo(cheapest(tape, rules), 6);
   });
 
   test("never finds more when lengths are rounded, for they are rounded down", () => {
-    const exact = new Oracle(tapeOf(SMALL), RULES).solve().value;
-    const rounded = new Oracle(tapeOf(SMALL), { ...RULES, grain: 32 }).solve().value;
+    const exact = new Oracle(buildTape(SMALL), RULES).solve().value;
+    const rounded = new Oracle(buildTape(SMALL), { ...RULES, grain: 32 }).solve().value;
     expect(rounded).toBeLessThanOrEqual(exact);
     expect(rounded).toBeGreaterThan(0.97 * exact);
   });
 
   test("has no schedule where nothing fits", () => {
-    expect(new Oracle(tapeOf(SMALL), { ...RULES, limit: 500 }).solve().value).toBe(Number.POSITIVE_INFINITY);
+    expect(new Oracle(buildTape(SMALL), { ...RULES, limit: 500 }).solve().value).toBe(Number.POSITIVE_INFINITY);
   });
 });
 

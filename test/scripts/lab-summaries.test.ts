@@ -5,7 +5,7 @@ import { filler } from "../../scripts/lab/engine/filler";
 import type { Figures } from "../../scripts/lab/engine/ledger";
 import { runColumn } from "../../scripts/lab/engine/run-column";
 import { toSetup } from "../../scripts/lab/engine/setup";
-import { summariserOf } from "../../scripts/lab/summariser";
+import { findSummariser } from "../../scripts/lab/summariser";
 import { countTokens, trueTokens } from "../../scripts/lab/true-tokens";
 import type { RecordedMessage } from "../../scripts/replay/recording";
 import { STRUCTURED_SECTIONS } from "../../src/context/prompts";
@@ -94,12 +94,12 @@ describe("a summariser of the lab", () => {
 
 describe("what a summariser draws", () => {
   test("is the same for the same seed, and another for another", () => {
-    expect(run(summariserOf("real", 7))).toEqual(run(summariserOf("real", 7)));
-    expect(run(summariserOf("real", 7)).spent).not.toEqual(run(summariserOf("real", 8)).spent);
+    expect(run(findSummariser("real", 7))).toEqual(run(findSummariser("real", 7)));
+    expect(run(findSummariser("real", 7)).spent).not.toEqual(run(findSummariser("real", 8)).spent);
   });
 
   test("holds every manner about as often as is stated, and is as long as it says", () => {
-    const summariser = summariserOf("real", 1)?.();
+    const summariser = findSummariser("real", 1)?.();
     const asked: SummaryAsked = { expected: 400, cap: 1_000, form: "structured", name: "a" };
     const answers = Array.from({ length: 400 }, () => summariser?.answer(asked) ?? gone());
     const share = (is: (answer: SummariserAnswer) => boolean): number => Math.round((100 * answers.filter(is).length) / answers.length);

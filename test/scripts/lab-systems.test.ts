@@ -52,7 +52,7 @@ const moment = (messages: readonly SystemMessage[], change: Partial<Moment> = {}
   ...change,
 });
 const reported = (tokens: number, messages: readonly SystemMessage[]) => ({ reported: { tokens, messages: messages.length } });
-const positionsOf = (messages: readonly SystemMessage[]) => messages.map(({ positions }) => positions[0] ?? null);
+const listPositions = (messages: readonly SystemMessage[]) => messages.map(({ positions }) => positions[0] ?? null);
 const shownAfter = (system: System, at: Moment): readonly SystemMessage[] => {
   const decided = system.decide(at);
   if (!decided) return at.messages;
@@ -65,13 +65,13 @@ describe("anthropic: clear_tool_uses and compact", () => {
   test("above 100,000 input tokens all but the newest three results are cleared, and their calls stay", () => {
     expect(anthropic.decide(moment(rounds, { exact: 100_000 }))).toBeNull();
     const shown = shownAfter(anthropic, moment(rounds, { exact: 100_001 }));
-    expect(positionsOf(shown)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+    expect(listPositions(shown)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
     expect(shown.filter(({ shows }) => shows === 0).flatMap(({ positions }) => positions)).toEqual([3, 5]);
   });
 
   test("above 150,000 nothing but a summary is sent any more", () => {
     expect(anthropic.decide(moment(rounds, { exact: 150_001 }))).toMatchObject({ kind: "summarise", form: "same_prefix" });
-    expect(positionsOf(shownAfter(anthropic, moment(rounds, { exact: 150_001 })))).toEqual([null]);
+    expect(listPositions(shownAfter(anthropic, moment(rounds, { exact: 150_001 })))).toEqual([null]);
   });
 
   test("in a smaller window both are the same share of it", () => {
@@ -87,7 +87,7 @@ describe("codex", () => {
     expect(codex.decide(moment(talk, reported(179_999, talk)))).toBeNull();
     const shown = shownAfter(codex, moment(talk, reported(180_000, talk)));
     expect(shown.map(({ role }) => role)).toEqual(["user", "user", "user", "user"]);
-    expect(positionsOf(shown)).toEqual([null, 5, 6, null]);
+    expect(listPositions(shown)).toEqual([null, 5, 6, null]);
   });
 
   test("keeps 20,000 tokens of them, the newest, and cuts the one that is over", () => {
@@ -103,7 +103,7 @@ describe("gemini-cli", () => {
     expect(geminiCli.decide(moment(talk, reported(99_999, talk)))).toBeNull();
     const shown = shownAfter(geminiCli, moment(talk, reported(100_000, talk)));
     expect(shown.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
-    expect(positionsOf(shown)).toEqual([null, null, 5]);
+    expect(listPositions(shown)).toEqual([null, null, 5]);
   });
 
   test("without such a message all goes if the model spoke last, else what lies before the last one", () => {
@@ -119,7 +119,7 @@ describe("opencode", () => {
   test("at the window less the reply all but the newest two turns is summarised, under another system prompt", () => {
     expect(opencode.decide(moment(talk, reported(195_999, talk)))).toBeNull();
     expect(opencode.decide(moment(talk, reported(196_000, talk)))).toMatchObject({ form: "messages", reads: [{}, {}] });
-    expect(positionsOf(shownAfter(opencode, moment(talk, reported(196_000, talk))))).toEqual([null, null, 3, 4, 5]);
+    expect(listPositions(shownAfter(opencode, moment(talk, reported(196_000, talk))))).toEqual([null, null, 3, 4, 5]);
   });
 
   test("of these turns stays what fits into the budget for them", () => {
@@ -162,7 +162,7 @@ describe("cloudflare agents", () => {
   test("of all but the newest four messages a result shows 500 characters and a text 10,000", () => {
     const exchange = (at: number) => [says("user", at, 3_000), calls(at + 1), result(at + 2, 200), says("assistant", at + 3, 5)];
     const shown = shownAfter(cloudflareAgents, moment([...exchange(1), ...exchange(5), ...exchange(9)]));
-    expect(positionsOf(shown)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+    expect(listPositions(shown)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
     expect(shown.filter(({ shows }) => shows !== null).map(({ positions, shows }) => [positions[0], shows])).toEqual([
       [1, 10_000],
       [3, 500],
@@ -181,7 +181,7 @@ describe("langchain", () => {
   test("from 0.85 of the window on, by characters over 4 and 3 a message, the newest 20 messages are left", () => {
     expect(langchain.decide(moment(many))?.kind).toBe("summarise");
     expect(langchain.decide(moment(many.with(0, says("user", 1, 5_653))))).toBeNull();
-    expect(positionsOf(shownAfter(langchain, moment(many)))).toEqual([null, ...many.slice(10).map(({ positions }) => positions[0])]);
+    expect(listPositions(shownAfter(langchain, moment(many)))).toEqual([null, ...many.slice(10).map(({ positions }) => positions[0])]);
   });
 
   test("asks with the newest 4,000 tokens of what goes, whatever it counted", () => {
@@ -200,7 +200,7 @@ describe("mastra", () => {
   test("a turn begins with the newest ten messages and the new one, each with all that answered it, and stays so inside the turn", () => {
     const exchange = (at: number) => [says("user", at, 1), calls(at + 1), result(at + 2, 1), says("assistant", at + 3, 1)];
     const talk = [...[1, 5, 9, 13, 17, 21].flatMap(exchange), says("user", 25, 1)];
-    expect(positionsOf(shownAfter(mastra, moment(talk)))[0]).toBe(5);
+    expect(listPositions(shownAfter(mastra, moment(talk)))[0]).toBe(5);
     expect(mastra.decide(moment(talk, { isFirst: false }))).toBeNull();
   });
 });

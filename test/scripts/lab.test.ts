@@ -19,7 +19,7 @@ import type { SessionState } from "../../src/domain/state";
 import { relativeCost } from "../../src/evaluate/costs";
 import { findRepeatedIdentifiers, identifiersIn } from "../../src/evaluate/identifiers";
 import { verbatimShare } from "../../src/evaluate/measures";
-import { cachedOf, PromptCache } from "../../src/evaluate/prompt-cache";
+import { PromptCache, roundToCached } from "../../src/evaluate/prompt-cache";
 import { transcriptCost } from "../../src/evaluate/summary-cost";
 import { item } from "../support/builders";
 
@@ -37,7 +37,7 @@ describe("what a call costs", () => {
   });
 
   test("the cache holds nothing below 1,024 tokens, and from there on steps of 128", () => {
-    expect([1_023, 1_024, 1_151, 1_152].map(cachedOf)).toEqual([0, 1_024, 1_024, 1_152]);
+    expect([1_023, 1_024, 1_151, 1_152].map(roundToCached)).toEqual([0, 1_024, 1_024, 1_152]);
   });
 
   test("a filler has exactly as many tokens as it is asked for, and no identifier", () => {
@@ -216,14 +216,14 @@ describe("a request that does not fit", () => {
 
 describe("before a call, what would not fit", () => {
   const pairs = Array.from({ length: 12 }, (_, n) => [user(filler(900, `asks ${n}`)), says(filler(300, `says ${n}`))]).flat();
-  const triggersOf = (name: string) => runColumn(column(8_000, ...pairs), toSetup(name, asProduction), trueTokens).triggers;
+  const runTriggers = (name: string) => runColumn(column(8_000, ...pairs), toSetup(name, asProduction), trueTokens).triggers;
 
   test("is the guard's alone under a policy without summaries, as in production", () => {
-    expect(triggersOf("odincode")).toEqual({ guard: expect.any(Number) });
+    expect(runTriggers("odincode")).toEqual({ guard: expect.any(Number) });
   });
 
   test("is summarised inline under one that has them", () => {
-    expect(triggersOf("oneclaw")).toMatchObject({ inline: expect.any(Number) });
+    expect(runTriggers("oneclaw")).toMatchObject({ inline: expect.any(Number) });
   });
 });
 

@@ -11,7 +11,7 @@ const log = { info: () => undefined, warn: () => undefined, error: () => undefin
 const servers: ReturnType<typeof createServer>[] = [];
 afterAll(() => servers.map((server) => server.close()));
 
-function refusalOf(env: Partial<Env>): ZodError {
+function readRefusal(env: Partial<Env>): ZodError {
   try {
     parseConfig(env as Env);
   } catch (error) {
@@ -22,7 +22,7 @@ function refusalOf(env: Partial<Env>): ZodError {
 
 /** A server that is up, and whose every answer is that of a deployment with this configuration. */
 async function misconfigured(env: Partial<Env>): Promise<LocalServer> {
-  const body = await answerMisconfigured(refusalOf(env), log).text();
+  const body = await answerMisconfigured(readRefusal(env), log).text();
   const server = createServer((_, response) => response.writeHead(500, { "content-type": "application/problem+json" }).end(body));
   servers.push(server);
   await once(server.listen(0, "127.0.0.1"), "listening");

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { faultOf, formatTable, type Report, toReport } from "../../scripts/replay/report";
+import { findFault, formatTable, type Report, toReport } from "../../scripts/replay/report";
 
 const report = (overflows: number): Report => ({
   turns: 2,
@@ -16,14 +16,14 @@ const report = (overflows: number): Report => ({
 });
 
 test("a replay without an overflow has nothing against it", () => {
-  expect(faultOf(report(0))).toBeNull();
+  expect(findFault(report(0))).toBeNull();
 });
 
 test.each([
   [1, "1 request was larger than the window of 16000 tokens, and refused."],
   [2, "2 requests were larger than the window of 16000 tokens, and refused."],
 ])("a replay with an overflow fails, and says how many there were: %i", (overflows, fault) => {
-  expect(faultOf(report(overflows))).toBe(fault);
+  expect(findFault(report(overflows))).toBe(fault);
 });
 
 test("a report counts every call of a summariser, and says how many drops had no summary", () => {

@@ -1,10 +1,10 @@
 /** What a long run is judged by, on runs that were made up, and the faults of the model that it talks to. */
 import { expect, test } from "vitest";
 import type { Run } from "../../scripts/soak/conduct";
-import { drawCurves, growthOf, type Sample, sparkline, toCsv } from "../../scripts/soak/curves";
+import { drawCurves, findGrowth, type Sample, sparkline, toCsv } from "../../scripts/soak/curves";
 import { drawFault, SHARES, startFaultyProvider } from "../../scripts/soak/faulty-provider";
-import { footprintOf, Latencies, spreadOf } from "../../scripts/soak/figures";
-import { faultsOf } from "../../scripts/soak/report";
+import { Latencies, readFootprint, toSpread } from "../../scripts/soak/figures";
+import { findFaults } from "../../scripts/soak/report";
 import { createRandom } from "../../scripts/support/random";
 
 const sample = (changes: Partial<Sample>): Sample => ({
@@ -25,7 +25,7 @@ const sample = (changes: Partial<Sample>): Sample => ({
   ...changes,
 });
 
-function runOf(changes: Partial<Run["findings"]>, notes: Partial<Run["notes"]> = {}): Run {
+function buildRun(changes: Partial<Run["findings"]>, notes: Partial<Run["notes"]> = {}): Run {
   const messages = { acknowledged: 10, lost: [], doubled: [], reordered: [], unknown: [] };
   return {
     kills: 3,
@@ -38,27 +38,27 @@ function runOf(changes: Partial<Run["findings"]>, notes: Partial<Run["notes"]> =
 }
 
 test("a run in which nothing is wrong has no fault", () => {
-  expect(faultsOf(runOf({}), { kills: 3 })).toEqual([]);
+  expect(findFaults(buildRun({}), { kills: 3 })).toEqual([]);
 });
 
 test.each([
-  ["a turn without an end", runOf({ unended: ["ses_1: trn_1"] }), /no end: ses_1/],
-  ["a row that is not what the log says", runOf({ differences: ["messages[1].content"] }), /read model differs/],
-  ["a list that stays behind", runOf({ lag: 2 }), /2 messages are not in the lists/],
-  ["a refusal that no crash explains", runOf({}, { refused: ["POST was answered 400"] }), /refused: POST/],
-  ["a run that no kill met", runOf({}, { resent: 0 }), /no kill met one/],
+  ["a turn without an end", buildRun({ unended: ["ses_1: trn_1"] }), /no end: ses_1/],
+  ["a row that is not what the log says", buildRun({ differences: ["messages[1].content"] }), /read model differs/],
+  ["a list that stays behind", buildRun({ lag: 2 }), /2 messages are not in the lists/],
+  ["a refusal that no crash explains", buildRun({}, { refused: ["POST was answered 400"] }), /refused: POST/],
+  ["a run that no kill met", buildRun({}, { resent: 0 }), /no kill met one/],
 ])("%s speaks against it", (_, run, said) => {
-  expect(faultsOf(run, { kills: 3 }).join("\n")).toMatch(said);
+  expect(findFaults(run, { kills: 3 }).join("\n")).toMatch(said);
 });
 
 test("fewer kills than wanted speak against it", () => {
-  expect(faultsOf(runOf({}), { kills: 4 })).toEqual(["3 kills, 4 were wanted"]);
+  expect(findFaults(buildRun({}), { kills: 4 })).toEqual(["3 kills, 4 were wanted"]);
 });
 
 test("growth compares the last quarter with the first by their medians, and needs both", () => {
   const rising = Array.from({ length: 8 }, (_, at) => sample({ rss_mb: 100 + 50 * at, fds: null }));
-  expect(growthOf(rising)).toEqual([{ what: "memory", first: 150, last: 450 }]);
-  expect(growthOf(rising.slice(0, 3))).toEqual([]);
+  expect(findGrowth(rising)).toEqual([{ what: "memory", first: 150, last: 450 }]);
+  expect(findGrowth(rising.slice(0, 3))).toEqual([]);
 });
 
 test("a curve goes from its lowest to its highest, with a gap where nothing is known", () => {
@@ -79,12 +79,12 @@ test("latencies are told for the time since the last look, and for all of it", (
   const latencies = new Latencies();
   for (let ms = 1; ms <= 100; ms++) latencies.add(ms);
   expect(latencies.takeRecent()).toEqual({ count: 100, p50: 51, p95: 96, p99: 100 });
-  expect(latencies.takeRecent()).toEqual(spreadOf([]));
+  expect(latencies.takeRecent()).toEqual(toSpread([]));
   expect(latencies.all().count).toBe(100);
 });
 
 test("a group without a workerd has no footprint", () => {
-  expect(footprintOf(process.pid)).toBeNull();
+  expect(readFootprint(process.pid)).toBeNull();
 });
 
 test("the model's faults come in their shares, and not at all once it is calm", async () => {

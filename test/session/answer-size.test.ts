@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { ModelStreamPart } from "../../src/app/ports";
 import type { SubmitInput } from "../../src/app/session-api";
-import type { Page } from "../../src/app/session-views";
+import type { Page } from "../../src/contract/page";
 import { MAX_ANSWER_BYTES, takeWithin } from "../../src/session/calls/answer-size";
 import { MAX_SHOWN_CHARS } from "../../src/session/calls/context-call";
 import { CALLER, Life, SPEC, settle } from "./life";
@@ -17,7 +17,7 @@ async function append(life: Life, text: string, more: Partial<Extract<SubmitInpu
 type Ask<T> = (after: number | null) => Promise<{ readonly ok: true; readonly value: Page<T> } | { readonly ok: false }>;
 
 /** Every page to the end, as a client that follows the cursor reads them. */
-async function walk<T>(ask: Ask<T>, cursorOf: (row: T) => number): Promise<readonly (readonly T[])[]> {
+async function walk<T>(ask: Ask<T>, toCursor: (row: T) => number): Promise<readonly (readonly T[])[]> {
   const pages: (readonly T[])[] = [];
   let after: number | null = null;
   for (;;) {
@@ -26,7 +26,7 @@ async function walk<T>(ask: Ask<T>, cursorOf: (row: T) => number): Promise<reado
     const last = page.value.data.at(-1);
     if (last) pages.push(page.value.data);
     if (!page.value.has_more || !last) return pages;
-    after = cursorOf(last);
+    after = toCursor(last);
   }
 }
 
@@ -77,7 +77,7 @@ test("so does a page of large events", async () => {
   for (const page of pages) expect(JSON.stringify(page).length).toBeLessThan(MAX_ANSWER_BYTES * 1.1);
 });
 
-const callsOf = (round: number): ModelStreamPart[] =>
+const buildCalls = (round: number): ModelStreamPart[] =>
   Array.from({ length: 40 }, (_, n) => ({
     type: "tool_call",
     call: { type: "tool_call", call_id: `${round}.${n}`, name: "look", arguments: JSON.stringify("a".repeat(5_000)) },
@@ -90,9 +90,9 @@ async function manyResults(rounds: number): Promise<Life> {
   await life.open();
   await life.send("go");
   for (let round = 1; round <= rounds; round++) {
-    await life.say(...callsOf(round), { type: "finish", finish: "tool_calls", usage: null });
+    await life.say(...buildCalls(round), { type: "finish", finish: "tool_calls", usage: null });
     const open = round === rounds ? 1 : 0;
-    const results = callsOf(round)
+    const results = buildCalls(round)
       .slice(open)
       .flatMap((chunk) =>
         chunk.type === "tool_call"
@@ -105,7 +105,7 @@ async function manyResults(rounds: number): Promise<Life> {
   return life;
 }
 
-async function reportOf(life: Life) {
+async function readReport(life: Life) {
   const turn = life.events().find((event) => event.type === "TurnStarted")?.turn;
   const report = turn && (await life.service.turn(CALLER, turn));
   if (!report?.ok) throw new Error("no such turn");
@@ -115,7 +115,7 @@ async function reportOf(life: Life) {
 test("the report of a turn with large results holds the newest, says that older are left out, and names every open call", async () => {
   const life = await manyResults(3);
 
-  const waiting = await reportOf(life);
+  const waiting = await readReport(life);
   expect(waiting).toMatchObject({ status: "awaiting_tools", items_truncated: true });
   expect(waiting.open_calls.map((call) => call.call_id)).toEqual(["3.0"]);
   expect(JSON.stringify(waiting.items).length).toBeLessThan(MAX_ANSWER_BYTES);
@@ -126,7 +126,7 @@ test("the report of a turn with large results holds the newest, says that older 
   });
   await settle();
   await life.answer("done");
-  const ended = await reportOf(life);
+  const ended = await readReport(life);
   expect(ended).toMatchObject({ status: "completed", items_truncated: true });
   expect(ended.items.at(-1)).toMatchObject({ kind: "assistant", parts: [{ text: "done" }] });
 });

@@ -15,7 +15,7 @@ import { itemsAt } from "../../src/session/log/branch-past";
 import { id, SESSION, TENANT } from "../support/builders";
 import { CALLER, Life, settle } from "./life";
 import { hear, policies, type Step, text } from "./script";
-import { compact, newest, newLife, ROOMY, requestOf, revert, trim } from "./talk";
+import { buildRequestText, compact, newest, newLife, ROOMY, revert, trim } from "./talk";
 
 const keyless = { idempotency: null } as const;
 
@@ -167,15 +167,15 @@ const countOnBranch = ({ runtime, sql }: Life): number => {
 async function walkBranches(story: Story): Promise<void> {
   const { life } = story;
   const { number, count } = life.runtime.state.branch;
-  const before = requestOf(life);
+  const before = buildRequestText(life);
   for (let branch = 1; branch <= count; branch++) {
     const chosen = await life.service.switchBranch(CALLER, { branch, ...keyless });
     expect(chosen).toMatchObject({ ok: true });
     check(story);
-    for (const said of story.redacted) expect(requestOf(life)).not.toContain(said);
+    for (const said of story.redacted) expect(buildRequestText(life)).not.toContain(said);
   }
   await life.service.switchBranch(CALLER, { branch: number, ...keyless });
-  expect(requestOf(life)).toBe(before);
+  expect(buildRequestText(life)).toBe(before);
 }
 
 async function checkFork({ life }: Story): Promise<void> {
@@ -197,7 +197,7 @@ async function checkFork({ life }: Story): Promise<void> {
       .replaceAll(to, SESSION)
       .replace(/exe_[0-9A-Z]{26}/g, "exe")
       .replace(/from \d+ and to \d+ has all/g, "has all");
-  expect(renamed(requestOf(into))).toBe(renamed(requestOf(life)));
+  expect(renamed(buildRequestText(into))).toBe(renamed(buildRequestText(life)));
   expect(into.runtime.store.state).toEqual(fold(into.events()));
 }
 

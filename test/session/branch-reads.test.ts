@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { SESSION } from "../support/builders";
 import { CALLER, type Life, settle } from "./life";
-import { compact, newLife, requestOf, say } from "./talk";
+import { buildRequestText, compact, newLife, say } from "./talk";
 
 const long = (mark: string): string => `${mark} ${"word ".repeat(60)}`;
 
@@ -38,9 +38,9 @@ test("a reset brings back what this branch says", async () => {
 
   await life.service.resetSummary(CALLER);
 
-  expect(requestOf(life)).toContain("shared");
-  expect(requestOf(life)).toContain("here 1");
-  expect(requestOf(life)).not.toContain("elsewhere");
+  expect(buildRequestText(life)).toContain("shared");
+  expect(buildRequestText(life)).toContain("here 1");
+  expect(buildRequestText(life)).not.toContain("elsewhere");
 });
 
 test("what is looked up without words lists this branch", async () => {

@@ -1,10 +1,10 @@
 /** Going back in a conversation: a new branch goes on, the record keeps the old one, and either can be gone on with. */
 import { describe, expect, test } from "vitest";
-import type { BranchView } from "../../src/app/branch-views";
+import type { BranchView } from "../../src/contract/branch";
 import { fold } from "../../src/domain/evolve";
 import type { ItemId } from "../../src/domain/ids";
 import { CALLER, Life, settle } from "./life";
-import { ask as askFor, compact, cutOff, newLife, ROOMY, requestOf, revert, say, useTools, work } from "./talk";
+import { ask as askFor, buildRequestText, compact, cutOff, newLife, ROOMY, revert, say, useTools, work } from "./talk";
 
 const keyless = { idempotency: null } as const;
 
@@ -21,13 +21,13 @@ async function goOnWith(life: Life, branch: number): Promise<void> {
   await settle();
 }
 
-async function textsOf(life: Life, branch: number | "current" | "all" = "current"): Promise<string[]> {
+async function readTexts(life: Life, branch: number | "current" | "all" = "current"): Promise<string[]> {
   const page = await life.service.items(CALLER, { after: null, limit: 200, order: "asc", branch });
   if (!page.ok) throw new Error(page.error.code);
   return page.value.data.map(({ parts: [part], kind }) => (part?.type === "text" ? part.text : kind));
 }
 
-async function idOf(life: Life, text: string): Promise<ItemId> {
+async function findId(life: Life, text: string): Promise<ItemId> {
   const page = await life.service.items(CALLER, { after: null, limit: 200, order: "asc", branch: "all" });
   const found = page.ok && page.value.data.find(({ parts: [part] }) => part?.type === "text" && part.text === text);
   if (!found) throw new Error(`nobody said ${text}`);
@@ -47,9 +47,9 @@ describe("going back", () => {
 
     expect(branch).toMatchObject({ number: 2, parent: 1, shared_to: 2, current: true, messages: 2, last_position: 2 });
     expect(asked(life)).toEqual(["user: one", "assistant: reply one", "user: other"]);
-    expect(await textsOf(life)).toEqual(["one", "reply one", "other", "reply other"]);
-    expect(await textsOf(life, 1)).toEqual(["one", "reply one", "two", "reply two"]);
-    expect(await textsOf(life, "all")).toHaveLength(6);
+    expect(await readTexts(life)).toEqual(["one", "reply one", "other", "reply other"]);
+    expect(await readTexts(life, 1)).toEqual(["one", "reply one", "two", "reply two"]);
+    expect(await readTexts(life, "all")).toHaveLength(6);
   });
 
   test("to 0 begins anew", async () => {
@@ -213,13 +213,13 @@ test("a compaction on that other branch is reverted with the cut-off reply in it
   await life.answer("whole");
   await goOnWith(life, 1);
   await say(life, "two", "reply two");
-  const before = requestOf(life);
+  const before = buildRequestText(life);
   await compact(life, 1);
-  expect(requestOf(life)).not.toBe(before);
+  expect(buildRequestText(life)).not.toBe(before);
 
   await revert(life);
 
-  expect(requestOf(life)).toBe(before);
+  expect(buildRequestText(life)).toBe(before);
 });
 
 describe("saying it differently", () => {
@@ -227,7 +227,7 @@ describe("saying it differently", () => {
     const life = await newLife();
     await say(life, "one", "reply one");
     await say(life, "two", "reply two");
-    const message = await idOf(life, "two");
+    const message = await findId(life, "two");
 
     const accepted = await life.service.editMessage(CALLER, { message, parts: [{ type: "text", text: "zwei" }], tools: null, ...keyless });
     await settle();
@@ -235,7 +235,7 @@ describe("saying it differently", () => {
 
     expect(accepted).toMatchObject({ ok: true, value: { position: 5, queued: false } });
     expect(asked(life)).toEqual(["user: one", "assistant: reply one", "user: zwei"]);
-    expect(await textsOf(life)).toEqual(["one", "reply one", "zwei", "Antwort zwei"]);
+    expect(await readTexts(life)).toEqual(["one", "reply one", "zwei", "Antwort zwei"]);
   });
 
   test("what is no message of the user, or unknown, is refused", async () => {
@@ -244,7 +244,7 @@ describe("saying it differently", () => {
     const edit = (message: ItemId) =>
       life.service.editMessage(CALLER, { message, parts: [{ type: "text", text: "x" }], tools: null, ...keyless });
 
-    expect(await edit(await idOf(life, "reply one"))).toMatchObject({ ok: false, error: { code: "invalid", field: "message_id" } });
+    expect(await edit(await findId(life, "reply one"))).toMatchObject({ ok: false, error: { code: "invalid", field: "message_id" } });
     expect(await edit("msg_01HZZZZZZZZZZZZZZZZZZZZZZZ" as ItemId)).toMatchObject({ ok: false, error: { code: "message_not_found" } });
     expect(life.runtime.state.branch.count).toBe(1);
   });
@@ -255,14 +255,14 @@ describe("having it answered again", () => {
     const life = await newLife();
     await say(life, "one", "reply one");
 
-    const again = await life.service.regenerate(CALLER, { message: await idOf(life, "reply one"), ...keyless });
+    const again = await life.service.regenerate(CALLER, { message: await findId(life, "reply one"), ...keyless });
     await settle();
     await life.answer("better");
 
-    expect(again).toMatchObject({ ok: true, value: { message_id: await idOf(life, "one"), position: 1 } });
+    expect(again).toMatchObject({ ok: true, value: { message_id: await findId(life, "one"), position: 1 } });
     expect(asked(life)).toEqual(["user: one"]);
-    expect(await textsOf(life)).toEqual(["one", "better"]);
-    expect(await textsOf(life, 1)).toEqual(["one", "reply one"]);
+    expect(await readTexts(life)).toEqual(["one", "better"]);
+    expect(await readTexts(life, 1)).toEqual(["one", "reply one"]);
   });
 
   test("shows the message that is answered, also where a summary stands for it", async () => {
@@ -294,7 +294,7 @@ describe("having it answered again", () => {
     await settle();
     await life.answer("reply one");
 
-    await life.service.regenerate(CALLER, { message: await idOf(life, "one"), ...keyless });
+    await life.service.regenerate(CALLER, { message: await findId(life, "one"), ...keyless });
     await settle();
 
     expect(life.call.request.tools.map(({ name }) => name)).toEqual(["look"]);
@@ -309,7 +309,7 @@ describe("having it answered again", () => {
     expect(life.runtime.state.view.overlays.at(-1)?.to).toBe(9);
     expect(life.runtime.state.view.items).toHaveLength(1);
 
-    await life.service.regenerate(CALLER, { message: await idOf(life, question), ...keyless });
+    await life.service.regenerate(CALLER, { message: await findId(life, question), ...keyless });
     await settle();
 
     expect(asked(life).at(-1)).toBe(`user: ${question}`);
@@ -323,7 +323,7 @@ describe("a question that has left the view", () => {
     await askFor(life, { upTo: 5, keepRecent: 1 });
     await work(life);
     expect(life.runtime.state.view.overlays).toMatchObject([{ to: 5 }]);
-    const message = await idOf(life, `question 3 ${"word ".repeat(60)}`);
+    const message = await findId(life, `question 3 ${"word ".repeat(60)}`);
 
     await life.service.regenerate(CALLER, { message, ...keyless });
     await settle();
@@ -347,14 +347,14 @@ describe("a turn that waits for tools", () => {
   test("is offered the same tools when it is answered again, and its calls take no results any more", async () => {
     const life = await waiting();
 
-    await life.service.regenerate(CALLER, { message: await idOf(life, "one"), ...keyless });
+    await life.service.regenerate(CALLER, { message: await findId(life, "one"), ...keyless });
     await settle();
 
     expect(life.call.request.tools.map(({ name }) => name)).toEqual(["look"]);
     const results = [{ execution_id: null, call_id: "c", output: "late", is_error: false }];
     expect(await life.service.toolResults(CALLER, { results, idempotency: null })).toMatchObject({ error: { code: "call_not_open" } });
     await life.answer("better");
-    expect(await textsOf(life)).toEqual(["one", "better"]);
+    expect(await readTexts(life)).toEqual(["one", "better"]);
   });
 
   test("is the last one where the conversation goes back into it, and can be retried", async () => {
@@ -382,7 +382,7 @@ describe("going on with a branch that was left", () => {
     expect(life.runtime.state.view.items).toEqual(before);
     await say(life, "three", "reply three");
     expect(asked(life)).toEqual(["user: one", "assistant: reply one", "user: two", "assistant: reply two", "user: three"]);
-    expect(await textsOf(life, 2)).toEqual(["one", "reply one", "other", "reply other"]);
+    expect(await readTexts(life, 2)).toEqual(["one", "reply one", "other", "reply other"]);
     expect(life.runtime.state.messages).toBe(6);
   });
 
@@ -392,13 +392,13 @@ describe("going on with a branch that was left", () => {
     await rewind(life, 6);
     for (let n = 6; n <= 9; n++) await say(life, `elsewhere ${n} ${"word ".repeat(60)}`, `reply ${n} ${"word ".repeat(60)}`);
     await compact(life, 200);
-    const there = requestOf(life);
+    const there = buildRequestText(life);
 
     await goOnWith(life, 1);
     expect(life.runtime.state.view.overlays).toEqual([]);
     await goOnWith(life, 2);
 
-    expect(requestOf(life)).toBe(there);
+    expect(buildRequestText(life)).toBe(there);
     expect(there).not.toContain("question 4");
   });
 
@@ -461,5 +461,5 @@ test("the state after it all is the fold of the log, in another life too", async
   after.models = { resolve: async () => ROOMY };
 
   expect(after.runtime.state).toEqual(fold(life.events()));
-  expect(await textsOf(after)).toEqual(["one", "reply one"]);
+  expect(await readTexts(after)).toEqual(["one", "reply one"]);
 });

@@ -6,10 +6,10 @@ import { CHECKPOINT_EVERY_EVENTS, readCheckpoint, stateAt, viewWhenNewest, write
 import { readTurnCalls } from "../../src/session/log/turn-calls";
 import { CALLER, Life, SPEC, settle } from "./life";
 import { change, hear, policies, steps } from "./script";
-import { turnsOf } from "./sent";
+import { listTurns } from "./sent";
 import { compact, newLife, say } from "./talk";
 
-const seqsOf = (life: Life): number[] => life.sql.all<{ seq: number }>("SELECT seq FROM checkpoints ORDER BY seq").map(({ seq }) => seq);
+const readSeqs = (life: Life): number[] => life.sql.all<{ seq: number }>("SELECT seq FROM checkpoints ORDER BY seq").map(({ seq }) => seq);
 const EVERY = CHECKPOINT_EVERY_EVENTS;
 
 /** So many events, with a summary in the middle. */
@@ -53,13 +53,13 @@ describe("a long session", () => {
     const life = await longLife(EVERY * 4 + 50);
     const events = life.events();
 
-    const seqs = seqsOf(life);
+    const seqs = readSeqs(life);
     expect(seqs).toHaveLength(4);
     for (const [index, seq] of seqs.entries()) expect(seq - (index + 1) * EVERY).toBeLessThan(10);
     for (const seq of [1, EVERY - 1, EVERY, EVERY + 1, EVERY * 3 + 7, events.length]) {
       expect(life.sql.transaction(() => stateAt(life.sql, seq))).toEqual(fold(events.slice(0, seq)));
     }
-    expect(seqsOf(life)).toEqual(seqs);
+    expect(readSeqs(life)).toEqual(seqs);
   });
 
   test("tells of each position the view of when it was the newest, with checkpoints as without", async () => {
@@ -82,7 +82,7 @@ describe("a long session", () => {
     const seq = EVERY * 3 + 7;
     expect(life.sql.transaction(() => stateAt(life.sql, seq))).toEqual(fold(life.events().slice(0, seq)));
 
-    expect(seqsOf(life)).toEqual([EVERY, EVERY * 2, EVERY * 3]);
+    expect(readSeqs(life)).toEqual([EVERY, EVERY * 2, EVERY * 3]);
   });
 
   test("ignores those of another state version, and replaces them", async () => {
@@ -92,7 +92,7 @@ describe("a long session", () => {
     expect(readCheckpoint(life.sql, EVERY * 2 + 50)).toBeNull();
     const seq = EVERY * 2 + 20;
     expect(life.sql.transaction(() => stateAt(life.sql, seq))).toEqual(fold(life.events().slice(0, seq)));
-    expect(seqsOf(life)).toEqual([EVERY, EVERY * 2]);
+    expect(readSeqs(life)).toEqual([EVERY, EVERY * 2]);
   });
 });
 
@@ -103,14 +103,14 @@ test("a state too large for a row goes without a checkpoint", async () => {
 
   writeCheckpoint(life.sql, JSON.parse(JSON.stringify({ ...state, pins: [title] })));
 
-  expect(seqsOf(life)).toEqual([]);
+  expect(readSeqs(life)).toEqual([]);
 });
 
 describe("a turn's calls", () => {
   test("are found by an index, in order, and no other turn's are among them", async () => {
     const life = await newLife();
     for (let n = 0; n < 5; n++) await say(life, `question ${n}`, `reply ${n}`);
-    const [, , third] = turnsOf(life);
+    const [, , third] = listTurns(life);
     if (!third) throw new Error("no third turn");
 
     const calls = readTurnCalls(life.sql, third);
@@ -129,7 +129,7 @@ describe("a turn's calls", () => {
     await life.send("hello?");
     await life.answer("hello!");
 
-    const [turn] = turnsOf(life);
+    const [turn] = listTurns(life);
     const [call] = turn ? readTurnCalls(life.sql, turn) : [];
 
     expect(call?.asked).toEqual({

@@ -7,7 +7,7 @@ import { ask } from "./talk";
 
 const NOTES = { preset: "oneclaw", summary: { form: "note" } } as const;
 
-const framesOf = (life: Life): Record<string, unknown>[] => life.runtime.buffer.read(0, 1_000).map(({ json }) => JSON.parse(json));
+const readFrames = (life: Life): Record<string, unknown>[] => life.runtime.buffer.read(0, 1_000).map(({ json }) => JSON.parse(json));
 
 describe("under a policy that asks for notes", () => {
   test("a turn that has no room for its next call leaves a note with counts, and asks no summariser", async () => {
@@ -19,7 +19,7 @@ describe("under a policy that asks for notes", () => {
     expect(life.call.request.system).toMatch(/\[Compacted \d+ messages: \d+ user, \d+ assistant\]/);
     expect(life.call.messages.at(-1)).toBe(`user: ${huge("question-6")}`);
     await life.answer("reply-6", 3_000);
-    const told = framesOf(life).filter(({ type }) => type === "compaction.completed" || type === "notice");
+    const told = readFrames(life).filter(({ type }) => type === "compaction.completed" || type === "notice");
     expect(told).toMatchObject([{ type: "compaction.completed", did_compact: true, failure: null }]);
     const listed = await life.service.compactions(CALLER, { after: null, limit: 10, order: "asc" });
     expect(listed).toMatchObject({

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { CompareInput, SummaryComparison } from "../../src/app/comparison-views";
 import { id } from "../support/builders";
 import { CALLER, type Life, settle } from "./life";
-import { ask, newest, newLife, ROOMY, requestOf, say, work } from "./talk";
+import { ask, buildRequestText, newest, newLife, ROOMY, say, work } from "./talk";
 
 const filler = "lorem ipsum ".repeat(40);
 
@@ -134,7 +134,7 @@ describe("a question", () => {
   test("is in the ledger for what it was, and changes neither the view nor what is learned of the model", async () => {
     const { life, draft } = await summarized();
     const { view, ratios, anchor, totals, compaction } = life.runtime.state;
-    const before = requestOf(life);
+    const before = buildRequestText(life);
 
     await asking(life, { b: draft, questions }, ["Here.", "There."]);
 
@@ -144,7 +144,7 @@ describe("a question", () => {
     ]);
     expect(life.runtime.state).toMatchObject({ view, ratios, anchor, compaction });
     expect(life.runtime.state.totals.input).toBe(totals.input + 180);
-    expect(requestOf(life)).toBe(before);
+    expect(buildRequestText(life)).toBe(before);
   });
 
   test("does not hold up the session: a turn runs beside it", async () => {

@@ -8,7 +8,7 @@ export function everything(life: Life): string {
   return tables.map(({ name }) => JSON.stringify(life.sql.all(`SELECT * FROM ${name}`))).join("\n");
 }
 
-export async function idOf(life: Life, text: string): Promise<ItemId> {
+export async function findId(life: Life, text: string): Promise<ItemId> {
   const page = await life.service.items(CALLER, { after: null, limit: 200, order: "asc", branch: "all" });
   const found = page.ok && page.value.data.find(({ parts }) => JSON.stringify(parts).includes(text));
   if (!found) throw new Error(`nobody said ${text}`);

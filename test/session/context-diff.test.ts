@@ -5,7 +5,7 @@ import { MAX_LISTED } from "../../src/context/view-diff";
 import type { TurnId } from "../../src/domain/ids";
 import { CALLER, type Life, settle } from "./life";
 import { text } from "./script";
-import { turnsOf, watched } from "./sent";
+import { listTurns, watched } from "./sent";
 import { append, compact, newest, newLife, ROOMY, revert, say, useTools } from "./talk";
 
 const NEXT: RequestRef = { turn: null, call: null };
@@ -29,7 +29,7 @@ const unchanged = { model: false, policy: false, system: false, tools: false, pi
 describe("two requests of one epoch", () => {
   test("begin alike: all of the first is the prefix of the second, and what was said since came", async () => {
     const life = await talked(3);
-    const [first, , third] = turnsOf(life);
+    const [first, , third] = listTurns(life);
 
     const compared = await diff(life, at(first), at(third));
 
@@ -54,7 +54,7 @@ describe("two requests of one epoch", () => {
 
   test("the other way round swap what left and what came", async () => {
     const life = await talked(3);
-    const [first] = turnsOf(life);
+    const [first] = listTurns(life);
 
     const [there, back] = [await diff(life, at(first), NEXT), await diff(life, NEXT, at(first))];
 
@@ -66,12 +66,12 @@ describe("two requests of one epoch", () => {
 describe("a compaction between two requests", () => {
   test("is named with the summary that it made and what left for it; of the prefix only the system prompt stays", async () => {
     const life = await talked(6);
-    const last = turnsOf(life).at(-1);
+    const last = listTurns(life).at(-1);
     await compact(life, 100);
     const made = newest(life);
     await say(life, "question 7", "reply 7");
 
-    const compared = await diff(life, at(last), at(turnsOf(life).at(-1)));
+    const compared = await diff(life, at(last), at(listTurns(life).at(-1)));
 
     const [overlay] = life.runtime.state.view.overlays;
     expect(compared.summaries).toMatchObject({
@@ -88,7 +88,7 @@ describe("a compaction between two requests", () => {
     const life = await talked(6);
     await compact(life, 100);
     await say(life, "question 7", "reply 7");
-    const covered = turnsOf(life).at(-1);
+    const covered = listTurns(life).at(-1);
     await revert(life);
     const [, reverted] = life.events().flatMap((event) => (event.type === "EpochChanged" ? [event.compaction] : []));
 
@@ -104,7 +104,7 @@ describe("what is shown otherwise", () => {
   test("is listed as less with how it is shown, and as more the other way round", async () => {
     const life = await talked(1, 20, '{"preset":"odincode","recall":"off"}');
     for (let n = 0; n < 6; n++) await useTools(life, `look ${n}`, [text(`found ${n}`, 80)]);
-    const [, first] = turnsOf(life);
+    const [, first] = listTurns(life);
     const result = life.runtime.state.view.items.find(({ kind }) => kind === "tool_result");
 
     const [there, back] = [await diff(life, at(first), NEXT), await diff(life, NEXT, at(first))];
@@ -128,7 +128,7 @@ describe("settings that changed between two requests", () => {
     const life = await talked(1);
     life.models = { resolve: async (asked) => ({ ...ROOMY, id: asked }) };
     await say(life, "question 2", "reply 2");
-    const last = turnsOf(life).at(-1);
+    const last = listTurns(life).at(-1);
     await life.service.patch(CALLER, change);
 
     const compared = await diff(life, at(last), NEXT);
@@ -140,7 +140,7 @@ describe("settings that changed between two requests", () => {
 
   test("to the same text again are no change", async () => {
     const life = await talked(1);
-    const last = turnsOf(life).at(-1);
+    const last = listTurns(life).at(-1);
     await life.service.patch(CALLER, { system: "Be brief." });
     await settle();
 
@@ -151,7 +151,7 @@ describe("settings that changed between two requests", () => {
     const life = await talked(1);
     await life.service.setPins(CALLER, ["Her name is Ada."]);
 
-    expect((await diff(life, at(turnsOf(life)[0]), NEXT)).changed).toEqual({ ...unchanged, pins: true });
+    expect((await diff(life, at(listTurns(life)[0]), NEXT)).changed).toEqual({ ...unchanged, pins: true });
   });
 });
 
@@ -159,7 +159,7 @@ test("a long list is cut to its newest entries; its count and weight are not", a
   const life = await talked(1);
   for (let n = 0; n < MAX_LISTED + 20; n++) await append(life, "user", [{ type: "text", text: `note ${n}` }]);
 
-  const { came } = await diff(life, at(turnsOf(life)[0]), NEXT);
+  const { came } = await diff(life, at(listTurns(life)[0]), NEXT);
 
   expect([came.count, came.data.length]).toEqual([MAX_LISTED + 21, MAX_LISTED]);
   expect(positions(came).at(-1)).toBe(MAX_LISTED + 22);
@@ -169,7 +169,7 @@ test("a long list is cut to its newest entries; its count and weight are not", a
 test("a turn that is unknown, or has asked nobody, is refused", async () => {
   const life = await talked(1);
   await life.send("hello?");
-  const [first, waiting] = turnsOf(life);
+  const [first, waiting] = listTurns(life);
 
   expect(await life.service.contextDiff(CALLER, { from: at(first, 7), to: NEXT })).toMatchObject({ error: { code: "request_not_found" } });
   expect(await life.service.contextDiff(CALLER, { from: NEXT, to: at(waiting) })).toMatchObject({ error: { code: "request_not_found" } });

@@ -4,7 +4,7 @@ import type { CompactionView } from "../../src/app/control-views";
 import type { CompactionId } from "../../src/domain/ids";
 import { type countingIds, id } from "../support/builders";
 import { CALLER, Life, settle } from "./life";
-import { ask, BY_HAND, compact, newLife, ROOMY, requestOf, say, work } from "./talk";
+import { ask, BY_HAND, buildRequestText, compact, newLife, ROOMY, say, work } from "./talk";
 
 const text = (mark: string, words = 60): string => `${mark} ${"lorem ipsum ".repeat(words)}`;
 const ANN = id("key", 1);
@@ -16,14 +16,14 @@ async function talked(turns = 6): Promise<Life> {
   return life;
 }
 
-async function idOf(life: Life, input: Parameters<typeof ask>[1] = {}): Promise<CompactionId> {
+async function makeDraft(life: Life, input: Parameters<typeof ask>[1] = {}): Promise<CompactionId> {
   const asked = await ask(life, { keepRecent: 300, draft: true, ...input });
   if (asked.kind !== "requested") throw new Error(`nothing was asked for: ${asked.kind}`);
   return asked.compaction.id;
 }
 
 async function drafted(life: Life, summary = "They spoke of horses."): Promise<CompactionId> {
-  const compaction = await idOf(life);
+  const compaction = await makeDraft(life);
   await work(life, summary);
   return compaction;
 }
@@ -42,11 +42,11 @@ const commit = (life: Life, compaction: CompactionId, edits: number | null = nul
 describe("a draft", () => {
   test("is made by a worker, shows its text and what committing it would do, and changes no request", async () => {
     const life = await talked();
-    const before = requestOf(life);
+    const before = buildRequestText(life);
 
     const compaction = await drafted(life);
 
-    expect(requestOf(life)).toBe(before);
+    expect(buildRequestText(life)).toBe(before);
     const draft = await shown(life, compaction);
     expect(draft).toMatchObject({
       status: "drafted",
@@ -71,8 +71,8 @@ describe("a draft", () => {
     const { receipt, ops } = await shown(life, compaction);
     expect(receipt).toEqual(expected.receipt);
     expect(ops).toEqual(expected.ops);
-    expect(requestOf(life)).toContain("They spoke of horses.");
-    expect(requestOf(life)).not.toContain("question 1");
+    expect(buildRequestText(life)).toContain("They spoke of horses.");
+    expect(buildRequestText(life)).not.toContain("question 1");
   });
 
   test("outlives its object, and what is said meanwhile stays behind it", async () => {
@@ -86,7 +86,7 @@ describe("a draft", () => {
     expect(await shown(next, compaction)).toMatchObject({ status: "drafted", summary: "They spoke of mares." });
     expect(await commit(next, compaction)).toMatchObject({ ok: true });
 
-    const request = requestOf(next);
+    const request = buildRequestText(next);
     expect(request).toContain("They spoke of mares.");
     expect(request.indexOf("They spoke of mares.")).toBeLessThan(request.indexOf("question 7"));
   });
@@ -113,12 +113,12 @@ describe("a draft", () => {
 
   test("that fails leaves the conversation as it was", async () => {
     const life = await talked();
-    const before = requestOf(life);
+    const before = buildRequestText(life);
 
     const compaction = await drafted(life, "");
 
     expect(await shown(life, compaction)).toMatchObject({ status: "failed", failure: "empty", attempts: 2, ops: [] });
-    expect(requestOf(life)).toBe(before);
+    expect(buildRequestText(life)).toBe(before);
   });
 
   test("of what asks no model is none: the plan says what would be done, and nothing is", async () => {
@@ -131,7 +131,7 @@ describe("a draft", () => {
 
   test("is recorded while a turn runs, and committed when that is over", async () => {
     const life = await talked();
-    const compaction = await idOf(life);
+    const compaction = await makeDraft(life);
     await life.send("still there?");
     await work(life, "They spoke of horses.");
     expect(await shown(life, compaction)).toMatchObject({ status: "drafted" });
@@ -161,8 +161,8 @@ describe("an edit", () => {
       draft: { edits: 1, edited_by: ANN },
       receipt: { edited: { by: ANN, at } },
     });
-    expect(requestOf(life)).toContain("They spoke of mares.");
-    expect(requestOf(life)).not.toContain("horses");
+    expect(buildRequestText(life)).toContain("They spoke of mares.");
+    expect(buildRequestText(life)).not.toContain("horses");
   });
 
   test("of two editors the second is told, not overwritten; sent again it finds its own words", async () => {
@@ -237,14 +237,14 @@ describe("a commit", () => {
 
   test("can be taken back as any compaction", async () => {
     const life = await talked();
-    const before = requestOf(life);
+    const before = buildRequestText(life);
     const compaction = await drafted(life);
     await commit(life, compaction);
 
     expect(await life.service.revertCompaction(CALLER, { compaction, idempotency: null })).toMatchObject({
       value: { compaction: { status: "reverted" } },
     });
-    expect(requestOf(life)).toBe(before);
+    expect(buildRequestText(life)).toBe(before);
   });
 
   test("of a session that knows no such compaction is not found", async () => {
@@ -256,20 +256,20 @@ describe("a commit", () => {
 describe("a discard", () => {
   test("leaves the view, says so in the row, and is the same twice", async () => {
     const life = await talked();
-    const before = requestOf(life);
+    const before = buildRequestText(life);
     const compaction = await drafted(life);
 
     expect(await life.service.discardDraft(CALLER, compaction)).toEqual({ ok: true, value: null });
     expect(await life.service.discardDraft(CALLER, compaction)).toEqual({ ok: true, value: null });
 
     expect(await shown(life, compaction)).toMatchObject({ status: "failed", failure: "discarded", summary: null });
-    expect(requestOf(life)).toBe(before);
-    expect(await idOf(life)).not.toBe(compaction);
+    expect(buildRequestText(life)).toBe(before);
+    expect(await makeDraft(life)).not.toBe(compaction);
   });
 
   test("while the worker is at it: what that brings decides to nothing, and is in the ledger", async () => {
     const life = await talked();
-    const compaction = await idOf(life);
+    const compaction = await makeDraft(life);
     const leased = await life.service.leaseCompaction(CALLER, compaction);
     const token = leased.ok && leased.value.kind === "leased" ? leased.value.token : 0;
 
@@ -302,7 +302,7 @@ describe("a turn that has no room", () => {
 
   test("ends a draft that is being made and compacts by itself; the draft's summary comes to nothing", async () => {
     const life = await crowded();
-    const compaction = await idOf(life);
+    const compaction = await makeDraft(life);
     const leased = await life.service.leaseCompaction(CALLER, compaction);
     const token = leased.ok && leased.value.kind === "leased" ? leased.value.token : 0;
 
@@ -315,8 +315,8 @@ describe("a turn that has no room", () => {
     await settle();
 
     expect(await shown(life, compaction)).toMatchObject({ status: "failed", failure: "superseded" });
-    expect(requestOf(life)).toContain("They spoke.");
-    expect(requestOf(life)).not.toContain("Late.");
+    expect(buildRequestText(life)).toContain("They spoke.");
+    expect(buildRequestText(life)).not.toContain("Late.");
   });
 
   test("ends a draft that waits: its view is no more", async () => {

@@ -9,7 +9,7 @@ import { DRAIN_EVERY_MS, DRAIN_IN_TURN_MS } from "../../src/session/drain";
 import { CALLER, Life, SPEC, settle } from "./life";
 
 /** The seqs of each batch that was written. */
-function batchesOf(life: Life): number[][] {
+function recordBatches(life: Life): number[][] {
   const batches: number[][] = [];
   life.projection.write = async ({ events }: { readonly events: readonly StoredEvent[] }) => {
     batches.push(events.map((event) => event.seq));
@@ -32,7 +32,7 @@ async function append(life: Life, count: number): Promise<void> {
 
 test("an event that comes alone is written at once", async () => {
   const life = new Life();
-  const batches = batchesOf(life);
+  const batches = recordBatches(life);
 
   await life.open();
 
@@ -41,7 +41,7 @@ test("an event that comes alone is written at once", async () => {
 
 test("events that follow one another share a batch", async () => {
   const life = new Life();
-  const batches = batchesOf(life);
+  const batches = recordBatches(life);
   await life.open();
 
   await append(life, 2);
@@ -72,7 +72,7 @@ async function runningTool(life: Life): Promise<(output: string) => Promise<void
 
 test("what tools are called and do is written while their turn goes on", async () => {
   const life = new Life();
-  const batches = batchesOf(life);
+  const batches = recordBatches(life);
   const give = await runningTool(life);
   expect(batches).toEqual([[1]]);
 
@@ -105,7 +105,7 @@ test("while the rows cannot be written, a running turn leaves it to the job to t
 
 test("a turn that is over within that time is one batch", async () => {
   const life = new Life();
-  const batches = batchesOf(life);
+  const batches = recordBatches(life);
   const give = await runningTool(life);
 
   await give("found");
@@ -123,7 +123,7 @@ test("an event that waits for its batch is written by the alarm when the object 
   const { alarmAt } = first;
 
   const second = new Life(first.sql, "life-2");
-  const batches = batchesOf(second);
+  const batches = recordBatches(second);
   second.time.advance((alarmAt ?? 0) - second.time.now());
   ringAlarm(second.runtime);
   await settle();
@@ -133,7 +133,7 @@ test("an event that waits for its batch is written by the alarm when the object 
 
 test("an erased session's waiting events are not written", async () => {
   const life = new Life();
-  const batches = batchesOf(life);
+  const batches = recordBatches(life);
   await life.open();
   await append(life, 1);
 

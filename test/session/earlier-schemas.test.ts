@@ -40,7 +40,7 @@ function reopen(schema: number): Life {
   return nextLife(sql, 2);
 }
 
-async function textsOf(life: Life): Promise<string[]> {
+async function readTexts(life: Life): Promise<string[]> {
   const page = await life.service.items(CALLER, { after: null, limit: 100, order: "asc" });
   if (!page.ok) throw new Error(page.error.code);
   return page.value.data.map(({ kind, parts, incomplete }) => {
@@ -96,7 +96,7 @@ describe.each([
     await life.answer("They lived happily.");
 
     expect(life.runtime.state.last_turn?.status).toBe("completed");
-    expect(await textsOf(life)).toEqual([...record, "assistant: They lived happily."]);
+    expect(await readTexts(life)).toEqual([...record, "assistant: They lived happily."]);
   });
 
   test("sends memory_query as it did, without the session's id, and its requests are rebuilt as they were sent", async () => {
@@ -140,7 +140,7 @@ describe.each([
     expect(after.runtime.state).toEqual(fold(after.events()));
     await after.send("Thank you.");
     await after.answer("You are welcome.");
-    expect((await textsOf(after)).slice(-2)).toEqual(["user: Thank you.", "assistant: You are welcome."]);
+    expect((await readTexts(after)).slice(-2)).toEqual(["user: Thank you.", "assistant: You are welcome."]);
   });
 });
 

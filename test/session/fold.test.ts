@@ -18,7 +18,7 @@ async function switched(): Promise<Life> {
   return life;
 }
 
-const promptOf = (life: Life): string => life.call.messages[0] ?? "";
+const readPrompt = (life: Life): string => life.call.messages[0] ?? "";
 
 describe("a switch to a model whose window is smaller than the conversation", () => {
   test("lets the small model fold what it cannot hold, before its first answer", async () => {
@@ -27,7 +27,7 @@ describe("a switch to a model whose window is smaller than the conversation", ()
     const read: string[] = [];
     while (life.call.request.purpose === "compaction") {
       expect(life.call.request.model.id).toBe("small");
-      read.push(promptOf(life));
+      read.push(readPrompt(life));
       await life.summarize(`Part ${++parts}.`);
     }
 
@@ -42,12 +42,12 @@ describe("a switch to a model whose window is smaller than the conversation", ()
     const life = await switched();
     await life.summarize("Part 1.");
     await life.summarize("Part 2.");
-    expect(promptOf(life)).toContain("Part 2.");
+    expect(readPrompt(life)).toContain("Part 2.");
 
     await life.say(failure("unavailable"));
 
-    expect(promptOf(life)).toContain("<summary>\nPart 2.\n</summary>");
-    expect(promptOf(life)).not.toContain("question-1 ");
+    expect(readPrompt(life)).toContain("<summary>\nPart 2.\n</summary>");
+    expect(readPrompt(life)).not.toContain("question-1 ");
     while (life.call.request.purpose === "compaction") await life.summarize("The rest.");
     const plans = life.events().flatMap((event) => (event.type === "CompactionStarted" ? [event.source] : []));
     expect(plans).toHaveLength(2);
@@ -173,7 +173,7 @@ test("a chain of summaries that was written for a larger window leaves half of a
   await life.send("and now?");
 
   expect(life.call.request).toMatchObject({ purpose: "compaction", model: { id: "small" } });
-  expect(promptOf(life)).toContain("CHAIN");
-  expect(promptOf(life)).toContain("<conversation>");
-  expect(promptOf(life).length).toBeLessThan(3_200 * 5);
+  expect(readPrompt(life)).toContain("CHAIN");
+  expect(readPrompt(life)).toContain("<conversation>");
+  expect(readPrompt(life).length).toBeLessThan(3_200 * 5);
 });

@@ -5,7 +5,7 @@ import { fold } from "../../src/domain/evolve";
 import type { SessionId } from "../../src/domain/ids";
 import { countingIds, id, SESSION, TENANT } from "../support/builders";
 import { CALLER, Life, settle } from "./life";
-import { compact, cutOff, ask as draft, newLife, ROOMY, requestOf, say, trim, useTools, work } from "./talk";
+import { buildRequestText, compact, cutOff, ask as draft, newLife, ROOMY, say, trim, useTools, work } from "./talk";
 
 const FORK = id("ses", 77);
 const FORK_CALLER = { tenant: TENANT, session: FORK } as const;
@@ -29,7 +29,7 @@ async function fork(source: Life, at: number | null, into = new Life(undefined, 
   return { life: into, outcome };
 }
 
-async function textsOf(life: Life, caller: { readonly tenant: typeof TENANT; readonly session: SessionId }): Promise<string[]> {
+async function readTexts(life: Life, caller: { readonly tenant: typeof TENANT; readonly session: SessionId }): Promise<string[]> {
   const page = await life.service.items(caller, { after: null, limit: 200, order: "asc" });
   if (!page.ok) throw new Error(page.error.code);
   return page.value.data.map(({ parts: [part], kind }) => (part?.type === "text" ? part.text : kind));
@@ -57,8 +57,8 @@ describe("a fork", () => {
       value: { id: FORK, forked_from: { session: SESSION, at: 4 }, message_count: 4, system: "Be brief." },
     });
     expect(life.call.messages).toEqual(["user: one", "assistant: reply one", "user: two", "assistant: reply two", "user: in the fork"]);
-    expect(await textsOf(life, FORK_CALLER)).toEqual(["one", "reply one", "two", "reply two", "in the fork", "reply fork"]);
-    expect(await textsOf(source, CALLER)).toEqual(["one", "reply one", "two", "reply two", "in the source", "reply source"]);
+    expect(await readTexts(life, FORK_CALLER)).toEqual(["one", "reply one", "two", "reply two", "in the fork", "reply fork"]);
+    expect(await readTexts(source, CALLER)).toEqual(["one", "reply one", "two", "reply two", "in the source", "reply source"]);
   });
 
   test("at an earlier position has nothing of what came then", async () => {
@@ -68,7 +68,7 @@ describe("a fork", () => {
 
     const { life } = await fork(source, 2);
 
-    expect(await textsOf(life, FORK_CALLER)).toEqual(["one", "reply one"]);
+    expect(await readTexts(life, FORK_CALLER)).toEqual(["one", "reply one"]);
   });
 
   test("keeps calls with their results, under ids of its own", async () => {
@@ -100,8 +100,8 @@ describe("a fork", () => {
 
     const { life } = await fork(source, null);
 
-    expect(requestOf(life).replaceAll(FORK, SESSION)).toBe(requestOf(source));
-    expect(await textsOf(life, FORK_CALLER)).toHaveLength(12);
+    expect(buildRequestText(life).replaceAll(FORK, SESSION)).toBe(buildRequestText(source));
+    expect(await readTexts(life, FORK_CALLER)).toHaveLength(12);
     expect(life.runtime.state.view.items.length).toBeLessThan(12);
     expect(life.runtime.state).toEqual(fold(life.events()));
   });
@@ -149,7 +149,7 @@ describe("a fork", () => {
     const { life } = await fork(source, null);
 
     expect(life.runtime.state.next_position).toBe(15);
-    expect(requestOf(life).replaceAll(FORK, SESSION)).toBe(requestOf(source));
+    expect(buildRequestText(life).replaceAll(FORK, SESSION)).toBe(buildRequestText(source));
     const [overlay] = life.runtime.state.view.overlays;
     expect(overlay?.to).toBe((life.runtime.state.view.items[0]?.position ?? 0) - 1);
   });
@@ -175,7 +175,7 @@ describe("a fork", () => {
 
     const { life } = await fork(source, null);
 
-    expect(await textsOf(life, FORK_CALLER)).toEqual(["one", "whole"]);
+    expect(await readTexts(life, FORK_CALLER)).toEqual(["one", "whole"]);
   });
 
   test("keeps a cut-off reply that a retry took back on another branch only", async () => {
@@ -190,7 +190,7 @@ describe("a fork", () => {
 
     const { life } = await fork(source, null);
 
-    expect(await textsOf(life, FORK_CALLER)).toEqual(["one", "half a", "two", "reply two"]);
+    expect(await readTexts(life, FORK_CALLER)).toEqual(["one", "half a", "two", "reply two"]);
   });
 
   test("while a turn runs shares what came before it", async () => {
@@ -201,7 +201,7 @@ describe("a fork", () => {
     const { life, outcome } = await fork(source, null);
 
     expect(outcome).toMatchObject({ ok: true, value: { forked_from: { at: 2 } } });
-    expect(await textsOf(life, FORK_CALLER)).toEqual(["one", "reply one"]);
+    expect(await readTexts(life, FORK_CALLER)).toEqual(["one", "reply one"]);
   });
 
   test("while a turn runs whose beginning has left the view shares what came before it", async () => {
@@ -246,7 +246,7 @@ describe("a fork", () => {
     });
 
     expect(outcome).toMatchObject({ ok: true, value: { forked_from: { session: FORK, at: 12 }, queued: [] } });
-    expect(requestOf(second).replaceAll(AGAIN.session, SESSION)).toBe(requestOf(source));
+    expect(buildRequestText(second).replaceAll(AGAIN.session, SESSION)).toBe(buildRequestText(source));
   });
 
   test("of a session in which nothing was said is one in which nothing was said", async () => {
@@ -268,8 +268,8 @@ describe("a fork", () => {
 
     const { life } = await fork(source, null);
 
-    expect(requestOf(life).replaceAll(FORK, SESSION)).toBe(requestOf(source));
-    expect(await textsOf(life, FORK_CALLER)).toEqual(["[redacted]", "reply one"]);
+    expect(buildRequestText(life).replaceAll(FORK, SESSION)).toBe(buildRequestText(source));
+    expect(await readTexts(life, FORK_CALLER)).toEqual(["[redacted]", "reply one"]);
   });
 
   test.each([[9], [1]])("at %i, where no cut can be, is refused and nothing is made", async (at) => {
@@ -342,7 +342,7 @@ describe("a copy that was broken off", () => {
     const { outcome } = await fork(source, null, into);
 
     expect(outcome).toMatchObject({ ok: true, value: { message_count: 12, forked_from: { at: 12 } } });
-    expect(requestOf(into)).toBe(requestOf(whole.life));
+    expect(buildRequestText(into)).toBe(buildRequestText(whole.life));
     expect(into.runtime.state).toEqual(fold(into.events()));
   });
 
@@ -390,7 +390,7 @@ describe("a copy that was broken off", () => {
     });
 
     expect(outcome).toMatchObject({ ok: true, value: { message_count: 2 } });
-    expect(await textsOf(into, FORK_CALLER)).toEqual(["one", "reply one"]);
+    expect(await readTexts(into, FORK_CALLER)).toEqual(["one", "reply one"]);
   });
 
   test("is not taken for the copy of another session", async () => {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { EARLIER } from "../../src/context/view";
 import { CALLER, Life, SPEC, settle } from "./life";
-import { weightOf } from "./pilot";
+import { countBytes } from "./pilot";
 
 const CHARS = 300_000;
 const WINDOW = 8_000;
@@ -25,7 +25,7 @@ async function switchedAfter(giant: string): Promise<Life> {
 async function readParts(life: Life): Promise<string[]> {
   const read: string[] = [];
   while (life.call.request.purpose === "compaction") {
-    expect(weightOf(life.call.request)).toBeLessThanOrEqual(WINDOW - (life.call.request.maxOutput ?? 0));
+    expect(countBytes(life.call.request)).toBeLessThanOrEqual(WINDOW - (life.call.request.maxOutput ?? 0));
     const [prompt = ""] = life.call.messages;
     read.push(prompt.slice(prompt.indexOf("<conversation>\n") + 15, prompt.lastIndexOf("\n</conversation>")));
     await life.summarize(`Part ${read.length}.`);

@@ -7,7 +7,7 @@ import { newLife, say } from "./talk";
 const PAGE = { after: null, limit: 100, order: "asc" } as const;
 
 /** Everything that a tenant can read of a session with two turns and a compaction, as one text. */
-async function allReadsOf(spec: ModelSpec): Promise<string> {
+async function readEverything(spec: ModelSpec): Promise<string> {
   const life = await newLife();
   life.models = { resolve: async () => spec };
   await say(life, "question 1", "reply 1");
@@ -31,13 +31,13 @@ async function allReadsOf(spec: ModelSpec): Promise<string> {
 
 test("the deployment's address is in no answer", async () => {
   const base_url = "https://user:hunter2@llm.internal.example/v1?key=hunter2";
-  const reads = await allReadsOf({ ...SPEC, base_url, source: "deployment" });
+  const reads = await readEverything({ ...SPEC, base_url, source: "deployment" });
   expect(reads).not.toMatch(/hunter2|internal\.example/);
 });
 
 test("the tenant's own is shown to it, without what could be a secret", async () => {
   const base_url = "https://user:hunter2@llm.example.com/v1?key=hunter2";
-  const reads = await allReadsOf({ ...SPEC, base_url, source: "tenant" });
+  const reads = await readEverything({ ...SPEC, base_url, source: "tenant" });
   expect(reads).toContain("https://llm.example.com/v1");
   expect(reads).not.toContain("hunter2");
 });

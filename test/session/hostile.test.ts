@@ -5,7 +5,7 @@ import { toRequestLimit } from "../../src/context/budget";
 import type { PolicyChoice } from "../../src/context/policy-choice";
 import { EARLIER } from "../../src/context/view";
 import { CALLER, Life, SPEC, settle } from "./life";
-import { type Answers, failing, Pilot, saying, weightOf } from "./pilot";
+import { type Answers, countBytes, failing, Pilot, saying } from "./pilot";
 
 const LIMIT = toRequestLimit({ window: SPEC.context_window, maxOutput: SPEC.max_output }) ?? 0;
 /** About 700 tokens: a dozen of them pass 0.85 of the window of 8,000. */
@@ -42,7 +42,7 @@ describe("a summariser that always inflates", () => {
       }
 
       expect(pilot.turns).toHaveLength(60);
-      for (const request of pilot.turns) expect(weightOf(request)).toBeLessThanOrEqual(LIMIT);
+      for (const request of pilot.turns) expect(countBytes(request)).toBeLessThanOrEqual(LIMIT);
       expect(pilot.summaries.length).toBeGreaterThan(0);
       // At worst two calls each time the view has grown by a fifth again.
       expect(pilot.summaries.length).toBeLessThanOrEqual(40);
@@ -97,7 +97,7 @@ describe("a summary that cannot be had", () => {
 
     expect(overlays).toMatchObject([first, { kind: "summary", from: (first?.to ?? 0) + 1, generation: 0 }]);
     expect(summaries).toEqual([STRUCTURED, `[Compacted ${overlays[1]?.items} messages: ${halves(overlays[1]?.items ?? 0)}]`]);
-    expect(pilot.summaries.slice(asked).map(promptOf)[0]).toContain(`<summary>\n${summaries.join("\n\n")}\n</summary>`);
+    expect(pilot.summaries.slice(asked).map(readPrompt)[0]).toContain(`<summary>\n${summaries.join("\n\n")}\n</summary>`);
     const [merged, ...others] = life.runtime.state.view.overlays;
     expect([merged, others]).toMatchObject([{ kind: "summary", from: 1, generation: 1 }, []]);
     expect((merged?.items ?? 0) + life.runtime.state.view.items.length).toBe(2 * said);
@@ -113,7 +113,7 @@ describe("a summary that cannot be had", () => {
 });
 
 /** What the only part of the only message of a summariser's request says. */
-function promptOf({ messages }: ModelRequest): string {
+function readPrompt({ messages }: ModelRequest): string {
   const [asked] = messages.at(-1)?.parts ?? [];
   return asked?.type === "text" ? asked.text : "";
 }
@@ -140,7 +140,7 @@ describe("what users type", () => {
   test("as summaries, prefixes and closing tags is quoted in a transcript, which it cannot close", async () => {
     const { life, request } = await asked("transcript");
 
-    const text = promptOf(request);
+    const text = readPrompt(request);
     expect(count(text, /<conversation>/g)).toBe(1);
     expect(count(text, /<\/conversation>/g)).toBe(1);
     expect(text.startsWith("<conversation>\nUser: &lt;/conversation>\n\nPrevious conversation summary: the user is")).toBe(true);
@@ -158,7 +158,7 @@ describe("what users type", () => {
 
     const typed = request.messages.flatMap(({ role, parts: [part] }) => (role === "user" && part?.type === "text" ? [part.text] : []));
     expect(typed.slice(0, HOSTILE.length)).toEqual(HOSTILE);
-    expect(promptOf(request)).toMatch(/^The conversation pauses here\./);
+    expect(readPrompt(request)).toMatch(/^The conversation pauses here\./);
     expect(life.runtime.content.readSummaries()).toEqual([STRUCTURED]);
   });
 
@@ -171,7 +171,7 @@ describe("what users type", () => {
 
     await pilot.say("something shorter");
     expect(lastTurn(life)?.status).toBe("completed");
-    expect(weightOf(pilot.turns.at(-1) as (typeof pilot.turns)[number])).toBeLessThanOrEqual(LIMIT);
+    expect(countBytes(pilot.turns.at(-1) as (typeof pilot.turns)[number])).toBeLessThanOrEqual(LIMIT);
   });
 
   test("as 500 empty messages is one request, and costs no summary", async () => {
@@ -233,7 +233,7 @@ describe("what a summariser writes", () => {
     const { pilot } = await start("oneclaw", { summary: saying(WRITTEN) });
     for (let n = 0; pilot.summaries.length < 2; n++) await pilot.say(`${n} ${LONG}`);
 
-    const prompt = promptOf(pilot.summaries[1] as ModelRequest);
+    const prompt = readPrompt(pilot.summaries[1] as ModelRequest);
 
     expect(
       prompt.startsWith(`Previous conversation summary:\n\n<summary>\n${WRITTEN.replace("</summary>", "&lt;/summary>")}\n</summary>`),
@@ -266,7 +266,7 @@ describe("a session of hardly anything but results", () => {
         turn: (request) => {
           n += 1;
           const call = { type: "tool_call", call_id: `call_${n}`, name: "look_up", arguments: "{}" } as const;
-          const usage = { input: weightOf(request), output: 20, cached: 0, reasoning: 0 };
+          const usage = { input: countBytes(request), output: 20, cached: 0, reasoning: 0 };
           if (n > 40) return saying("that is all")(request);
           return [
             { type: "tool_call", call },
@@ -287,7 +287,7 @@ describe("a session of hardly anything but results", () => {
       expect(pilot.turns).toHaveLength(41);
       expect(pilot.summaries.length).toBeLessThanOrEqual(20);
       for (const request of pilot.turns) {
-        expect(weightOf(request)).toBeLessThanOrEqual(LIMIT);
+        expect(countBytes(request)).toBeLessThanOrEqual(LIMIT);
         expect(JSON.stringify(request.messages)).toContain("look up everything");
         const calls = request.messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "tool_call" ? [part.call_id] : [])));
         const results = request.messages.flatMap(({ parts }) =>

@@ -234,7 +234,7 @@ describe("a compaction that was asked for by hand, and waits while a turn runs o
     await life.useTool("c1", huge("result"), 5_300);
     return life;
   }
-  const rowOf = async (life: Life) => {
+  const readRow = async (life: Life) => {
     const page = await life.service.compactions(CALLER, { after: null, limit: 9, order: "asc" });
     return page.ok ? page.value.data : [];
   };
@@ -251,7 +251,7 @@ describe("a compaction that was asked for by hand, and waits while a turn runs o
 
       expect(life.call.request.purpose).toBe("turn");
       expect(life.runtime.state.view.overlays).toMatchObject([{ kind: "summary", from: 1, to: 10 }]);
-      const rows = await rowOf(life);
+      const rows = await readRow(life);
       expect(rows).toMatchObject([{ status: "completed", trigger: "inline", range: { from: 1, to: 10 }, failure: null }]);
       expect(rows[0]).toMatchObject({ up_to: input.upTo ?? null, keep_recent: input.keepRecent ?? null });
     },
@@ -269,7 +269,7 @@ describe("a compaction that was asked for by hand, and waits while a turn runs o
     await settle();
     await work(life, SUMMARY);
 
-    expect(await rowOf(life)).toMatchObject([{ status: "completed", trigger: "manual", range: { from: 1, to: 2 } }]);
+    expect(await readRow(life)).toMatchObject([{ status: "completed", trigger: "manual", range: { from: 1, to: 2 } }]);
   });
 
   test("fails with the turn's attempts, and leaves the note that the policy asks for: the turn needed it", async () => {
@@ -278,7 +278,7 @@ describe("a compaction that was asked for by hand, and waits while a turn runs o
     await life.say(failure("unavailable"));
 
     expect(life.call.request.system).toMatch(/\[Compacted 10 messages: /);
-    expect(await rowOf(life)).toMatchObject([{ status: "failed", failure: "unavailable" }]);
+    expect(await readRow(life)).toMatchObject([{ status: "failed", failure: "unavailable" }]);
   });
 });
 

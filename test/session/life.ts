@@ -50,7 +50,7 @@ export function notingLog(): Log & { readonly lines: LogLine[] } {
 
 export const failure = (kind: FailureKind): ModelStreamPart => ({ type: "failure", failure: { kind, status: null } });
 
-const textOf = (part: Part): string => (part.type === "text" ? part.text : part.type === "tool_result" ? part.output : part.type);
+const readText = (part: Part): string => (part.type === "text" ? part.text : part.type === "tool_result" ? part.output : part.type);
 
 /** What one call of the model says, chunk by chunk, when the test says so. */
 export class ModelCall {
@@ -81,7 +81,7 @@ export class ModelCall {
 
   /** What it is asked, as `role: text`. */
   get messages(): string[] {
-    return this.request.messages.map(({ role, parts }) => `${role}: ${parts.map((part) => textOf(part)).join("")}`);
+    return this.request.messages.map(({ role, parts }) => `${role}: ${parts.map((part) => readText(part)).join("")}`);
   }
 
   say(...chunks: ModelStreamPart[]): void {
@@ -109,7 +109,7 @@ export class Life {
   /** What the next request's body is shown to be. */
   body = "";
   /** What any request's body is, shown and sent; null: `body`, and it is sent as another. */
-  bodyOf: ((request: ModelRequest) => string) | null = null;
+  toBody: ((request: ModelRequest) => string) | null = null;
   /** What was sent, whole. */
   readonly sent: { readonly purpose: ModelRequest["purpose"]; readonly body: string }[] = [];
   /** Answers in place of the calls that a test opens by hand; null: nobody does. */
@@ -161,14 +161,14 @@ export class Life {
       if (this.chat) return this.chat.stream(request, options);
       const { signal, onRequest, ...signs } = options;
       const call = new ModelCall(request, signal, signs);
-      const body = this.bodyOf?.(request) ?? "body";
+      const body = this.toBody?.(request) ?? "body";
       this.sent.push({ purpose: request.purpose, body });
       onRequest?.(body);
       this.calls.push(call);
       return call.stream();
     },
     render: async (request) =>
-      this.chat?.render(request) ?? { url: request.model.base_url ?? "", body: this.bodyOf?.(request) ?? this.body },
+      this.chat?.render(request) ?? { url: request.model.base_url ?? "", body: this.toBody?.(request) ?? this.body },
   };
 
   async open(policy: PolicyChoice | string = "oneclaw", system: string | null = null): Promise<void> {

@@ -30,7 +30,7 @@ async function switched(models: readonly string[] = []): Promise<Life> {
   return life;
 }
 
-const weightOf = ({ request }: ModelCall): number =>
+const countBytes = ({ request }: ModelCall): number =>
   request.messages.reduce((sum, { parts }) => sum + estimateParts(parts), estimateTokens(request.system ?? "")) + (request.maxOutput ?? 0);
 
 /** Each summary is told apart by its number; every call so far is within the window of the model that it asks. */
@@ -54,14 +54,14 @@ describe("a conversation of 100,000 tokens that goes on with a model of 8,000", 
     expect(summaries.length).toBe(parts);
     expect(new Set(summaries.map(({ request }) => request.model.id))).toEqual(new Set([reader]));
     expect(reader === "wide" ? parts === 1 : parts > 1).toBe(true);
-    for (const call of life.calls) expect(weightOf(call)).toBeLessThanOrEqual(call.request.model.context_window ?? 0);
+    for (const call of life.calls) expect(countBytes(call)).toBeLessThanOrEqual(call.request.model.context_window ?? 0);
     const read = summaries.flatMap(({ messages }) => messages).join();
     for (let n = 1; n <= 38; n++) expect(read).toContain(`question-${n} `);
 
     expect(life.call.request).toMatchObject({ purpose: "turn", model: { id: "small" } });
     expect(life.call.messages.at(-1)).toBe("user: and what is left of it?");
     expect(life.call.request.system).toContain(`Part ${parts} of what was said.`);
-    expect(weightOf(life.call)).toBeLessThanOrEqual(7_500);
+    expect(countBytes(life.call)).toBeLessThanOrEqual(7_500);
     expect(life.events()).toContainEqual(expect.objectContaining({ type: "EpochChanged", trigger: "model_switch" }));
   });
 
@@ -74,7 +74,7 @@ describe("a conversation of 100,000 tokens that goes on with a model of 8,000", 
     expect(life.call.messages.join()).toContain("Part 1 of what was said.");
     expect(life.call.messages.join()).not.toContain("question-1 ");
     await summarize(life);
-    for (const call of life.calls) expect(weightOf(call)).toBeLessThanOrEqual(call.request.model.context_window ?? 0);
+    for (const call of life.calls) expect(countBytes(call)).toBeLessThanOrEqual(call.request.model.context_window ?? 0);
     expect(life.call.request.purpose).toBe("turn");
   });
 });

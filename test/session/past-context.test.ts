@@ -7,7 +7,7 @@ import { readItems } from "../../src/session/log/log-tables";
 import { id } from "../support/builders";
 import { CALLER, failure, Life, settle } from "./life";
 import { change, hear, policies, steps, text } from "./script";
-import { allPast, expectSame, past, turnsOf, watched } from "./sent";
+import { allPast, expectSame, listTurns, past, watched } from "./sent";
 import { compact, newLife, ROOMY, say, useTools } from "./talk";
 
 const tool = (name: string): ToolDefinition => ({ name, parameters: { type: "object" } });
@@ -18,7 +18,7 @@ const itemAt = (life: Life, position: number) => {
   if (!item) throw new Error("no such item");
   return item.id;
 };
-const lastTurn = (life: Life) => turnsOf(life).at(-1) ?? id("trn", 0);
+const lastTurn = (life: Life) => listTurns(life).at(-1) ?? id("trn", 0);
 
 async function newWatched(input: Parameters<typeof newLife>[0] = {}): Promise<Life> {
   return watched(await newLife({ system: "Be brief.", ...input }));
@@ -164,7 +164,7 @@ describe("what is told of a request", () => {
     await life.advance(60_000);
     await say(life, "question 3", "reply 3");
 
-    const report = await past(life, turnsOf(life)[1] ?? id("trn", 0));
+    const report = await past(life, listTurns(life)[1] ?? id("trn", 0));
 
     expect(report).toMatchObject({ model: "test-model", policy: "oneclaw", epoch: 0, seq: before.seq + 1, sent_at: 2_000, call: 1 });
     expect(report.parts.map(({ part, position }) => [part, position])).toEqual([
@@ -185,7 +185,7 @@ describe("what is told of a request", () => {
     await say(life, "question 5", "reply 5");
     await life.service.redact(CALLER, itemAt(life, 1));
 
-    const first = await past(life, turnsOf(life)[0] ?? NOBODY);
+    const first = await past(life, listTurns(life)[0] ?? NOBODY);
     const fifth = await past(life, lastTurn(life));
 
     expect(first.request.body).not.toContain("my secret");
@@ -208,7 +208,7 @@ describe("what is told of a request", () => {
 
   test("has nothing to compare with where the digest was not known when the call ended", async () => {
     const life = await newWatched();
-    life.bodyOf = null;
+    life.toBody = null;
     life.digest = async () => Promise.reject(new Error("no"));
     await say(life, "hello?", "hello!");
     watched(life);

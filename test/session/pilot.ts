@@ -19,14 +19,14 @@ export interface Answers {
 const ENDLESS = 1_000;
 
 /** What a provider would count, about. */
-export const weightOf = ({ system, messages, tools }: ModelRequest): number =>
+export const countBytes = ({ system, messages, tools }: ModelRequest): number =>
   messages.reduce((sum, { parts }) => sum + estimateParts(parts), estimateTokens(system ?? "") + estimateTokens(JSON.stringify(tools)));
 
 export const saying =
   (text: string): Answer =>
   (request) => [
     { type: "text", text },
-    { type: "finish", finish: "stop", usage: { input: weightOf(request), output: estimateTokens(text), cached: 0, reasoning: 0 } },
+    { type: "finish", finish: "stop", usage: { input: countBytes(request), output: estimateTokens(text), cached: 0, reasoning: 0 } },
   ];
 
 export const failing: Answer = () => [{ type: "failure", failure: { kind: "unavailable", status: 503 } }];

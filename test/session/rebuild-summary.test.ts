@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { ModelSpec } from "../../src/app/ports";
 import type { SummaryOutcome } from "../../src/app/session-api";
 import { CALLER, type Life } from "./life";
-import { append, ask, BY_HAND, compact, newLife, ROOMY, requestOf, revert, SUMMARY, say, work } from "./talk";
+import { append, ask, BY_HAND, buildRequestText, compact, newLife, ROOMY, revert, SUMMARY, say, work } from "./talk";
 
 const text = (mark: string, words = 60): string => `${mark} ${"lorem ipsum ".repeat(words)}`;
 const OTHER: ModelSpec = { ...ROOMY, id: "other-model", upstream_id: "other-model" };
@@ -62,7 +62,7 @@ describe("a rebuild", () => {
     const { view } = life.runtime.state;
     expect(view.overlays).toMatchObject([{ kind: "summary", from: before.overlays[0]?.from, to: before.overlays[1]?.to, generation: 0 }]);
     expect(view.items).toEqual(before.items);
-    expect(requestOf(life)).toContain("Anew.");
+    expect(buildRequestText(life)).toContain("Anew.");
   });
 
   test("leaves what a summary had left standing inside its range where it stands", async () => {
@@ -76,7 +76,7 @@ describe("a rebuild", () => {
     await work(life, "Anew.");
 
     expect(life.runtime.state.view).toMatchObject({ items: before, overlays: [{ from: 1 }] });
-    expect(requestOf(life)).toContain("The user is called Ada.");
+    expect(buildRequestText(life)).toContain("The user is called Ada.");
   });
 
   test("may say more than what it replaces: nothing was to be gained, and the breaker is not told", async () => {
@@ -87,7 +87,7 @@ describe("a rebuild", () => {
     }
 
     expect(life.runtime.state.compaction).toMatchObject({ fruitless: 0, breaker: null, failures: 0 });
-    expect(requestOf(life)).toContain("all of it");
+    expect(buildRequestText(life)).toContain("all of it");
   });
 
   test("that would not fit fails, and what stood stands", async () => {
@@ -96,13 +96,13 @@ describe("a rebuild", () => {
     for (let turn = 1; turn <= 4; turn++) await say(life, text(`question ${turn}`), text(`reply ${turn}`));
     await compact(life, 100);
     for (let turn = 5; turn <= 8; turn++) await say(life, text(`question ${turn}`, 100), text(`reply ${turn}`, 100));
-    const before = requestOf(life);
+    const before = buildRequestText(life);
     const asked = await ask(life, { rebuild: true });
     await work(life, text("all of it", 240));
 
     const id = asked.kind === "requested" ? asked.compaction.id : null;
     expect(id && (await shown(life, id))).toMatchObject({ status: "failed", failure: "not_smaller" });
-    expect(requestOf(life)).toBe(before);
+    expect(buildRequestText(life)).toBe(before);
   });
 
   test("of a conversation without a summary has nothing to do, and says so", async () => {
@@ -130,21 +130,21 @@ describe("a rebuild", () => {
 
   test("can be taken back: the chain stands again", async () => {
     const life = await summarized();
-    const before = requestOf(life);
+    const before = buildRequestText(life);
     await ask(life, { rebuild: true });
     await work(life, "Anew.");
 
     await revert(life);
 
-    expect(requestOf(life)).toBe(before);
+    expect(buildRequestText(life)).toBe(before);
   });
 
   test("can be a draft, to be compared and edited first", async () => {
     const life = await summarized();
-    const before = requestOf(life);
+    const before = buildRequestText(life);
     const asked = await ask(life, { rebuild: true, draft: true });
     await work(life, "Anew.");
-    expect(requestOf(life)).toBe(before);
+    expect(buildRequestText(life)).toBe(before);
 
     const compaction = asked.kind === "requested" ? asked.compaction.id : null;
     if (!compaction) throw new Error("nothing was asked for");

@@ -21,7 +21,7 @@ async function summarise(life: Life, ms: number, ...chunks: ModelStreamPart[]): 
   await life.say(...chunks);
 }
 
-const receiptsOf = (life: Life): Receipt[] => life.events().flatMap((event) => (event.type === "EpochChanged" ? [event.receipt] : []));
+const listReceipts = (life: Life): Receipt[] => life.events().flatMap((event) => (event.type === "EpochChanged" ? [event.receipt] : []));
 
 describe("every change of the view", () => {
   const listed = async (life: Life) => {
@@ -83,7 +83,7 @@ describe("the receipt of a compaction", () => {
     const rest = parts - 2;
     expect(rest).toBeGreaterThan(0);
     const whole = { input: 3_900 + 100 * rest, output: 310 + rest, cached: 16 + 8 * rest, reasoning: 0 };
-    expect(receiptsOf(life)).toMatchObject([{ model: "small", usage: whole, ms: 1_570 + 100 * rest, attempts: 2, mode: "transcript" }]);
+    expect(listReceipts(life)).toMatchObject([{ model: "small", usage: whole, ms: 1_570 + 100 * rest, attempts: 2, mode: "transcript" }]);
   });
 
   test("says what was spent on the summary that a note takes the place of, and that no model wrote that", async () => {
@@ -93,7 +93,7 @@ describe("the receipt of a compaction", () => {
     await summarise(life, 40, finish(usage(5_000, 3)));
     await summarise(life, 60, failure("unavailable"));
 
-    expect(receiptsOf(life)).toMatchObject([
+    expect(listReceipts(life)).toMatchObject([
       { model: SPEC.id, usage: usage(5_000, 3), ms: 100, attempts: 2, mode: null, rungs: [{ rung: "note" }] },
     ]);
     const changed = life.events().flatMap((event) => (event.type === "EpochChanged" ? event.ops : []));
@@ -116,7 +116,7 @@ describe("the receipt of a compaction", () => {
     }
 
     expect(life.events().at(-1)).toMatchObject({ type: "EpochChanged", trigger: "fallback", ops: [{ op: "drop" }] });
-    expect(receiptsOf(life)).toMatchObject([
+    expect(listReceipts(life)).toMatchObject([
       { model: SPEC.id, usage: { input: 8_000, output: 0, cached: 16, reasoning: 0 }, ms: 16, attempts: 2, mode: null },
     ]);
   });

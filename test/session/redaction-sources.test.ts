@@ -6,10 +6,10 @@ import type { ItemId, OverlayId } from "../../src/domain/ids";
 import { createProjection } from "../../src/read-model/writer";
 import { readRows } from "../read-model/rows";
 import { SimD1 } from "../simulation/sim-d1";
-import { everything, idOf } from "./contents";
+import { everything, findId } from "./contents";
 import { CALLER, type Life, settle } from "./life";
-import { weightOf } from "./pilot";
-import { ask, newLife, ROOMY, requestOf, SUMMARY, say, work } from "./talk";
+import { countBytes } from "./pilot";
+import { ask, buildRequestText, newLife, ROOMY, SUMMARY, say, work } from "./talk";
 
 const SECRET = "hunter2";
 const DIGEST = `${SUMMARY}\nThe password is ${SECRET}.`;
@@ -22,7 +22,7 @@ const long = (mark: string): string => `${mark} ${"lorem ipsum ".repeat(60)}`;
 async function talkOn(life: Life, from: number, to: number): Promise<void> {
   for (let turn = from; turn <= to; turn++) {
     await life.send(long(`question ${turn}`));
-    await life.answer(long(`reply ${turn}`), weightOf(life.call.request));
+    await life.answer(long(`reply ${turn}`), countBytes(life.call.request));
   }
 }
 
@@ -49,7 +49,7 @@ async function chained(mode: SummaryMode): Promise<Life> {
 }
 
 async function redact(life: Life, text = `my password is ${SECRET}`): Promise<void> {
-  const done = await life.service.redact(CALLER, await idOf(life, text));
+  const done = await life.service.redact(CALLER, await findId(life, text));
   if (!done.ok) throw new Error(done.error.code);
   await settle();
 }
@@ -57,12 +57,12 @@ async function redact(life: Life, text = `my password is ${SECRET}`): Promise<vo
 describe("a redaction", () => {
   test("reaches a summary that has read the summary of it, and the next request has its words nowhere", async () => {
     const life = await chained("same_prefix");
-    expect(requestOf(life).split(SECRET)).toHaveLength(3);
+    expect(buildRequestText(life).split(SECRET)).toHaveLength(3);
 
     await redact(life);
 
     expect(everything(life).includes(SECRET)).toBe(false);
-    expect(requestOf(life).includes(SECRET)).toBe(false);
+    expect(buildRequestText(life).includes(SECRET)).toBe(false);
     expect(life.runtime.state.view.overlays).toMatchObject([{ kind: "dropped" }, { kind: "dropped" }]);
     expect(life.runtime.state).toEqual(fold(life.events()));
   });
@@ -73,7 +73,7 @@ describe("a redaction", () => {
     await redact(life);
 
     expect(life.runtime.state.view.overlays).toMatchObject([{ kind: "dropped" }, { kind: "summary" }]);
-    expect(requestOf(life)).toContain("## Part 0");
+    expect(buildRequestText(life)).toContain("## Part 0");
     expect(everything(life).includes(SECRET)).toBe(false);
   });
 
@@ -120,7 +120,7 @@ describe("a redaction", () => {
     await settle();
 
     expect(everything(life).includes(SECRET)).toBe(false);
-    expect(requestOf(life).includes(SECRET)).toBe(false);
+    expect(buildRequestText(life).includes(SECRET)).toBe(false);
     expect(life.runtime.state.view.overlays).toMatchObject([{ kind: "dropped" }, { kind: "dropped" }]);
   });
 
@@ -141,7 +141,7 @@ describe("a redaction", () => {
     await redact(life);
 
     expect(everything(life).includes(SECRET)).toBe(false);
-    expect(requestOf(life).includes(SECRET)).toBe(false);
+    expect(buildRequestText(life).includes(SECRET)).toBe(false);
   });
 
   test("reaches the rows of the read model, of the summaries and of the session", async () => {
@@ -166,7 +166,7 @@ describe("a redaction", () => {
       return life;
     };
     const made = await titled();
-    expect(made.runtime.content.textOf(made.runtime.state.settings.title)).toContain(SECRET);
+    expect(made.runtime.content.readRefText(made.runtime.state.settings.title)).toContain(SECRET);
     await redact(made);
     expect(made.runtime.state.settings.title).toBeNull();
     expect(everything(made).includes(SECRET)).toBe(false);
@@ -174,7 +174,7 @@ describe("a redaction", () => {
     const named = await titled();
     await named.service.patch(CALLER, { title: "Holidays" });
     await redact(named);
-    expect(named.runtime.content.textOf(named.runtime.state.settings.title)).toBe("Holidays");
+    expect(named.runtime.content.readRefText(named.runtime.state.settings.title)).toBe("Holidays");
   });
 
   test("of what a title is being made from leaves the session without that title", async () => {
@@ -209,14 +209,14 @@ describe("answers of look-ups", () => {
     const life = await compacted();
     await lookUp(life, "password");
     await life.answer("I know");
-    expect(requestOf(life)).toContain(`is ${SECRET}`);
+    expect(buildRequestText(life)).toContain(`is ${SECRET}`);
     await talkOn(life, 6, 9);
     await compactSaying(life, DIGEST);
 
     await redact(life);
 
     expect(everything(life).includes(SECRET)).toBe(false);
-    expect(requestOf(life).includes(SECRET)).toBe(false);
+    expect(buildRequestText(life).includes(SECRET)).toBe(false);
     expect(life.runtime.state.redacted).toHaveLength(2);
   });
 
@@ -233,7 +233,7 @@ describe("answers of look-ups", () => {
   test("that the running turn has asked for leave the redaction for its end", async () => {
     const life = await compacted();
     await lookUp(life, "password");
-    const message = await idOf(life, `my password is ${SECRET}`);
+    const message = await findId(life, `my password is ${SECRET}`);
 
     expect(await life.service.redact(CALLER, message)).toMatchObject({ ok: false, error: { code: "turn_running" } });
     await life.answer("I know");
@@ -260,7 +260,7 @@ describe("of a log that does not say what its summaries were made from", () => {
   test("a redaction that an older build left half done is finished by asking for it again", async () => {
     const life = await chained("same_prefix");
     const [, later] = life.runtime.state.view.overlays;
-    const message = (await idOf(life, `my password is ${SECRET}`)) as ItemId;
+    const message = (await findId(life, `my password is ${SECRET}`)) as ItemId;
     const { text } = life.sql.all<{ text: string }>("SELECT text FROM bodies WHERE id = ?", later?.id ?? "")[0] ?? { text: "" };
     await redact(life);
     life.sql.all("INSERT INTO bodies (id, part, text) VALUES (?, 0, ?)", later?.id ?? "", text);

@@ -4,14 +4,14 @@ import { fold } from "../../src/domain/evolve";
 import type { ItemId } from "../../src/domain/ids";
 import { toWeighedView } from "../../src/domain/view";
 import { id } from "../support/builders";
-import { everything, idOf } from "./contents";
+import { everything, findId } from "./contents";
 import { CALLER, Life, settle } from "./life";
-import { ask, compact, newest, newLife, requestOf, revert, SUMMARY, say, useTools, work } from "./talk";
+import { ask, buildRequestText, compact, newest, newLife, revert, SUMMARY, say, useTools, work } from "./talk";
 
 const SECRET = "hunter2";
 
 async function redact(life: Life, text = SECRET): Promise<void> {
-  const done = await life.service.redact(CALLER, await idOf(life, text));
+  const done = await life.service.redact(CALLER, await findId(life, text));
   if (!done.ok) throw new Error(done.error.code);
   await settle();
 }
@@ -169,12 +169,12 @@ describe("a redacted message", () => {
     // The summary repeats it.
     life.sql.all("UPDATE bodies SET text = ? WHERE id = ?", `${SUMMARY} ${SECRET}`, life.runtime.state.view.overlays[0]?.id ?? "");
     life.runtime.content.forget();
-    expect(requestOf(life)).toContain(SECRET);
+    expect(buildRequestText(life)).toContain(SECRET);
 
     await redact(life);
 
     expect(everything(life)).not.toContain(SECRET);
-    expect(requestOf(life)).not.toContain(SECRET);
+    expect(buildRequestText(life)).not.toContain(SECRET);
     expect(life.runtime.state.view.overlays).toMatchObject([{ kind: "dropped" }]);
     expect(await revert(life, newest(life) ?? ("cmp_01HZZZZZZZZZZZZZZZZZZZZZZZ" as never))).toMatchObject({ ok: false });
     for (let n = 7; n <= 9; n++) await say(life, `question ${n} ${"word ".repeat(60)}`, `reply ${n} ${"word ".repeat(60)}`);
@@ -221,7 +221,7 @@ describe("a redacted message", () => {
     await redact(life);
 
     expect(everything(life)).not.toContain(SECRET);
-    expect(requestOf(life)).not.toContain(SECRET);
+    expect(buildRequestText(life)).not.toContain(SECRET);
   });
 
   test("a tool's result, or its call, keeps its place: the request has both", async () => {
@@ -247,7 +247,7 @@ describe("a redacted message", () => {
     await say(life, `my password is ${SECRET}`, "noted");
     await life.send("question");
 
-    expect(await life.service.redact(CALLER, await idOf(life, "question"))).toMatchObject({ ok: false, error: { code: "turn_running" } });
+    expect(await life.service.redact(CALLER, await findId(life, "question"))).toMatchObject({ ok: false, error: { code: "turn_running" } });
     await redact(life);
     await life.answer("answer");
 
@@ -265,14 +265,14 @@ describe("a redacted message", () => {
     await life.service.switchBranch(CALLER, { branch: 1, idempotency: null });
     await settle();
 
-    expect(requestOf(life)).not.toContain(SECRET);
-    expect(requestOf(life)).toContain("[redacted]");
+    expect(buildRequestText(life)).not.toContain(SECRET);
+    expect(buildRequestText(life)).toContain("[redacted]");
   });
 
   test("twice is once; an unknown one is refused", async () => {
     const life = await newLife();
     await say(life, `my password is ${SECRET}`, "noted");
-    const message = await idOf(life, SECRET);
+    const message = await findId(life, SECRET);
     await redact(life);
     const { seq } = life.runtime.state;
 

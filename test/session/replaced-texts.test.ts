@@ -1,6 +1,6 @@
 /** What something else has taken the place of: what no request was built from goes at once, the rest with a redaction. */
 import { describe, expect, test } from "vitest";
-import { everything, idOf } from "./contents";
+import { everything, findId } from "./contents";
 import { CALLER, type Life, settle } from "./life";
 import { newLife, say } from "./talk";
 
@@ -38,7 +38,7 @@ describe("what no request was ever built from", () => {
 describe("replaced system prompts and pins", () => {
   async function replaced(): Promise<{ readonly life: Life; readonly turn: string }> {
     const life = await newLife({ system: "the first prompt" });
-    life.bodyOf = (request) => JSON.stringify(request);
+    life.toBody = (request) => JSON.stringify(request);
     await life.service.setPins(CALLER, ["the first pin"]);
     await say(life, "my password is hunter2", "noted");
     const turn = life.runtime.state.last_turn?.id ?? "";
@@ -61,7 +61,7 @@ describe("replaced system prompts and pins", () => {
     const { life, turn } = await replaced();
     life.digest = async (text) => `${text.length}`;
 
-    await life.service.redact(CALLER, await idOf(life, "hunter2"));
+    await life.service.redact(CALLER, await findId(life, "hunter2"));
 
     expect([holds(life, "the first prompt"), holds(life, "the first pin")]).toEqual([false, false]);
     expect([holds(life, "the second prompt"), holds(life, "the second pin")]).toEqual([true, true]);

@@ -6,7 +6,7 @@ import type { PolicyChoice } from "../../src/context/policy-choice";
 import { MAX_CONTENT_BYTES, MAX_REQUEST_BYTES } from "../../src/context/request-bytes";
 import type { CompactionId } from "../../src/domain/ids";
 import { createChatModel } from "../../src/model/chat-model";
-import { streamOf } from "../model/scripted";
+import { toStream } from "../model/scripted";
 import { CALLER, Life, SPEC, settle } from "./life";
 import { append } from "./talk";
 
@@ -31,7 +31,7 @@ function provider(sent: Sent[]): ChatModel {
     const usage = { prompt_tokens: Math.ceil(String(body).length / WORD.length), completion_tokens: 8, total_tokens: 8 };
     const delta = (content: object, finish_reason: string | null) => ({ choices: [{ index: 0, delta: content, finish_reason }] });
     const events = [delta({ content: "## Goal\nA long record.\n" }, null), delta({}, "stop"), { choices: [], usage }, "data: [DONE]\n\n"];
-    return new Response(streamOf(events), { headers: { "content-type": "text/event-stream" } });
+    return new Response(toStream(events), { headers: { "content-type": "text/event-stream" } });
   };
   const model = createChatModel({ credentials: async () => null, estimate: () => 1, fetch });
   return {

@@ -7,7 +7,7 @@ import { EARLIER } from "../../src/context/view";
 import { readItems } from "../../src/session/log/log-tables";
 import { CALLER, type Life } from "./life";
 import { change, hear, policies, steps, talked } from "./script";
-import { ask, compact, cutOff, newest, newLife, ROOMY, requestOf, retry, revert, SUMMARY, say, useTools } from "./talk";
+import { ask, buildRequestText, compact, cutOff, newest, newLife, ROOMY, retry, revert, SUMMARY, say, useTools } from "./talk";
 
 const readItemsAt = (life: Life, positions: readonly number[]) =>
   positions.flatMap((position) => readItems(life.sql, { from: position, to: position, limit: 1, order: "asc" }));
@@ -42,14 +42,14 @@ describe("a reset", () => {
 
   test("forgets the summary and brings everything back where it fits", async () => {
     const life = await talked(6);
-    const before = requestOf(life);
+    const before = buildRequestText(life);
     await compact(life, 50);
     await compact(life, 20);
 
     const reset = await life.service.resetSummary(CALLER);
 
     expect(reset).toMatchObject({ ok: true, value: { trigger: "manual", ops: [{ op: "reset" }], did_compact: false } });
-    expect(requestOf(life)).toBe(before);
+    expect(buildRequestText(life)).toBe(before);
     expect(await life.service.describe(CALLER)).toMatchObject({ value: { compacted_summary: null } });
   });
 
@@ -120,11 +120,11 @@ describe("a reset", () => {
     await retry(life, "Then it ended.");
     await say(life, "thanks", "welcome");
     await compact(life, 10);
-    expect(requestOf(life)).toContain(SUMMARY.slice(0, 9));
+    expect(buildRequestText(life)).toContain(SUMMARY.slice(0, 9));
 
     await life.service.resetSummary(CALLER);
 
-    expect(requestOf(life)).not.toContain("there was a dra");
-    expect(requestOf(life)).toContain("Then it ended.");
+    expect(buildRequestText(life)).not.toContain("there was a dra");
+    expect(buildRequestText(life)).toContain("Then it ended.");
   });
 });

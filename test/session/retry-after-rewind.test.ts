@@ -26,11 +26,11 @@ async function rewind(life: Life, to: number): Promise<void> {
 }
 
 async function redact(life: Life, position: number): Promise<void> {
-  const message = itemOf(life, position)?.id;
+  const message = readItem(life, position)?.id;
   if (message) expect(await life.service.redact(CALLER, message)).toMatchObject({ ok: true });
 }
 
-const itemOf = (life: Life, position: number): ItemMeta | undefined => itemsAt(life.sql, [{ from: position, to: position }], [])[0];
+const readItem = (life: Life, position: number): ItemMeta | undefined => itemsAt(life.sql, [{ from: position, to: position }], [])[0];
 
 describe("a retry behind a step back to a reply that was cut off", () => {
   test.each(policies)("asks its question, which was summarised since: %s", async (policy) => {
@@ -144,7 +144,7 @@ async function backAndRetry(life: Life, size: number, n: number): Promise<void> 
 }
 
 /** The newest message of the user on the line that goes on. */
-function questionOf({ runtime, sql }: Life): ItemMeta | undefined {
+function findQuestion({ runtime, sql }: Life): ItemMeta | undefined {
   const { branch, next_position } = runtime.state;
   return itemsAt(sql, [{ from: 1, to: next_position }], []).findLast(
     ({ kind, position }) => kind === "user" && !isAmong(branch.elsewhere, position),
@@ -155,7 +155,7 @@ function questionOf({ runtime, sql }: Life): ItemMeta | undefined {
 function checkRequests(life: Life, requests: readonly ModelRequest[]): void {
   const asked = requests.filter(({ purpose }) => purpose === "turn");
   for (const { messages } of asked) expect(findMalformed(messages)).toBeNull();
-  const question = questionOf(life);
+  const question = findQuestion(life);
   const parts = question && life.runtime.content.readParts(question);
   if (asked.length > 0) expect(asked.at(-1)?.messages).toContainEqual({ role: "user", parts });
 }

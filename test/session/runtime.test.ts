@@ -265,7 +265,7 @@ describe("an outcome that came during a turn", () => {
   });
 });
 
-const ledgerOf = (life: Life) => readEvents(life.sql, 0, Number.MAX_SAFE_INTEGER).filter((event) => event.type === "ModelCallFinished");
+const readLedger = (life: Life) => readEvents(life.sql, 0, Number.MAX_SAFE_INTEGER).filter((event) => event.type === "ModelCallFinished");
 
 describe("a model call that is cut short", () => {
   test("is in the ledger with its estimate and digest when the turn is stopped, and once only", async () => {
@@ -277,8 +277,8 @@ describe("a model call that is cut short", () => {
     await life.service.stop(CALLER, { idempotency: null });
     await life.answer("I think", 90);
 
-    expect(ledgerOf(life)).toMatchObject([{ outcome: "aborted", usage: null, request_digest: "digest", ms: 700, up_to: 1 }]);
-    expect(ledgerOf(life)[0]?.estimate).toBeGreaterThan(0);
+    expect(readLedger(life)).toMatchObject([{ outcome: "aborted", usage: null, request_digest: "digest", ms: 700, up_to: 1 }]);
+    expect(readLedger(life)[0]?.estimate).toBeGreaterThan(0);
   });
 
   test("is in the ledger when a message interrupts the turn, and the next call is another one", async () => {
@@ -287,7 +287,7 @@ describe("a model call that is cut short", () => {
     await life.send("no, wait", "interrupt");
     await life.answer("Waiting.");
 
-    expect(ledgerOf(life).map(({ outcome, usage }) => [outcome, usage?.input ?? null])).toEqual([
+    expect(readLedger(life).map(({ outcome, usage }) => [outcome, usage?.input ?? null])).toEqual([
       ["aborted", null],
       ["stop", 10],
     ]);
@@ -301,7 +301,7 @@ describe("a model call that is cut short", () => {
     await settle();
     await next.answer("Hello.");
 
-    expect(ledgerOf(next)).toMatchObject([{ outcome: "crashed", usage: null, request_digest: "digest", ms: 0 }, { outcome: "stop" }]);
+    expect(readLedger(next)).toMatchObject([{ outcome: "crashed", usage: null, request_digest: "digest", ms: 0 }, { outcome: "stop" }]);
   });
 
   test("is not made up when the object dies before the model was asked, or after the reply was recorded", async () => {
@@ -312,7 +312,7 @@ describe("a model call that is cut short", () => {
     await life.send("and?");
     new Life(life.sql, "life-2").runtime.wake();
 
-    expect(ledgerOf(life).map(({ outcome }) => outcome)).toEqual(["stop"]);
+    expect(readLedger(life).map(({ outcome }) => outcome)).toEqual(["stop"]);
   });
 });
 
@@ -373,7 +373,7 @@ describe("an outcome that is held back", () => {
     await settle();
 
     expect(life.sql.all("SELECT compaction FROM pending_outcomes")).toEqual([]);
-    expect(ledgerOf(life).at(-1)).toMatchObject({ purpose: "compaction", outcome: "stale", usage: summary.usage, lease: token });
+    expect(readLedger(life).at(-1)).toMatchObject({ purpose: "compaction", outcome: "stale", usage: summary.usage, lease: token });
   });
 
   test("is in the sums that outlive the session which is erased over it", async () => {
@@ -399,7 +399,7 @@ describe("an outcome that is held back", () => {
     await life.service.recordCompaction(CALLER, input);
 
     expect(life.sql.all("SELECT compaction FROM pending_outcomes")).toEqual([]);
-    expect(ledgerOf(life).filter((event) => event.purpose === "compaction")).toMatchObject([{ outcome: "stale", estimate: 900 }]);
+    expect(readLedger(life).filter((event) => event.purpose === "compaction")).toMatchObject([{ outcome: "stale", estimate: 900 }]);
   });
 });
 

@@ -4,7 +4,7 @@ import { createNodeSql } from "../../scripts/support/node-sql";
 import { ringAlarm } from "../../src/session/alarm";
 import type { Sql } from "../../src/session/log/sql";
 import { createFaultySql, WriteFailedError } from "../support/faulty-sql";
-import { idOf } from "./contents";
+import { findId } from "./contents";
 import { CALLER, Life, settle } from "./life";
 import { say } from "./talk";
 
@@ -43,7 +43,7 @@ async function spoken(sql: Sql): Promise<Life> {
   return life;
 }
 
-const redact = async (life: Life, text = SECRET) => life.service.redact(CALLER, await idOf(life, text));
+const redact = async (life: Life, text = SECRET) => life.service.redact(CALLER, await findId(life, text));
 
 /** The object is made anew over the same database, and its alarm rings whenever it is set, until the overwriting is due. */
 async function nextLife(sql: Sql, before: Life): Promise<Life> {
@@ -83,7 +83,7 @@ describe("the overwriting of what a redaction deleted", () => {
   test("is done once, and leaves nothing to do, when nothing goes wrong", async () => {
     const scrubs = new Scrubs();
     const life = await spoken(scrubs.sql);
-    const message = await idOf(life, SECRET);
+    const message = await findId(life, SECRET);
     const redacted = life.service.redact(CALLER, message);
     await settle();
     await scrubs.end(1);
@@ -98,7 +98,7 @@ describe("the overwriting of what a redaction deleted", () => {
   test("is waited for by a client that repeats the request after a crash", async () => {
     const scrubs = new Scrubs();
     const life = await spoken(scrubs.sql);
-    const message = await idOf(life, SECRET);
+    const message = await findId(life, SECRET);
     void life.service.redact(CALLER, message);
     await settle();
 
@@ -162,7 +162,7 @@ describe("a redaction whose write fails", () => {
     await life.say({ type: "text", text: "shown at once " });
     await life.say({ type: "text", text: "and pending" });
     expect(stored(life)).not.toContain("and pending");
-    const message = await idOf(life, SECRET);
+    const message = await findId(life, SECRET);
 
     fails = true;
     await expect(life.service.redact(CALLER, message)).rejects.toThrow(WriteFailedError);

@@ -15,7 +15,7 @@ const toBody = ({ model, purpose: _, ...request }: ModelRequest): string => {
 /** From now on what the life sends and shows is its whole request, and a digest is one. */
 export function watched(life: Life): Life {
   life.digest = async (text) => createHash("sha256").update(text).digest("hex");
-  life.bodyOf = toBody;
+  life.toBody = toBody;
   return life;
 }
 
@@ -25,19 +25,19 @@ export async function past(life: Life, turn: TurnId, call: number | null = null)
   return shown.value;
 }
 
-export const turnsOf = (life: Life): TurnId[] => [
+export const listTurns = (life: Life): TurnId[] => [
   ...new Set(life.events().flatMap((event) => (event.type === "TurnStarted" ? [event.turn] : []))),
 ];
 
 /** Every request of every turn that is recorded, rebuilt, in the order in which they were recorded. */
 export async function allPast(life: Life): Promise<PastContext[]> {
   const all: PastContext[] = [];
-  for (const turn of turnsOf(life)) {
+  for (const turn of listTurns(life)) {
     const recorded = life.events().filter((event) => event.type === "ModelCallFinished" && event.turn === turn);
     for (let n = 1; n <= recorded.length; n++) all.push(await past(life, turn, n));
   }
-  const seqOf = ({ calls, call }: PastContext): number => calls[call - 1]?.seq ?? 0;
-  return all.sort((a, b) => seqOf(a) - seqOf(b));
+  const findSeq = ({ calls, call }: PastContext): number => calls[call - 1]?.seq ?? 0;
+  return all.sort((a, b) => findSeq(a) - findSeq(b));
 }
 
 /** What `lives` of one session have sent for their turns is told again, byte for byte, by the last of them. */

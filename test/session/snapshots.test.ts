@@ -7,7 +7,7 @@ import { loadState, SNAPSHOT_EVERY_EVENTS } from "../../src/session/log/snapshot
 import type { Sql } from "../../src/session/log/sql";
 import { RECEIPT } from "../read-model/builders";
 import { id, SESSION, settings, TENANT } from "../support/builders";
-import { append, storeOf } from "../support/event-log-contract";
+import { append, createStore } from "../support/event-log-contract";
 import { CALLER, Life, settle } from "./life";
 
 const snapshots = (life: Life) => life.sql.all("SELECT DISTINCT seq FROM snapshots");
@@ -45,7 +45,7 @@ const opening = (change: Partial<ReturnType<typeof settings>> = {}): Command =>
   ({ type: "OpenSession", at: 1, tenant: TENANT, session: SESSION, settings: settings(change) }) as const;
 
 function importInto(sql: Sql, messages: number, first = 1, open = opening()): void {
-  const store = storeOf(sql);
+  const store = createStore(sql);
   if (first === 1) store.execute(open);
   for (let n = first; n < first + messages; n++) store.execute(append(n));
 }

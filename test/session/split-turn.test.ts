@@ -24,7 +24,7 @@ async function longTurn(): Promise<{ readonly life: Life; readonly rounds: numbe
   return { life, rounds };
 }
 
-const promptOf = (life: Life): string => life.call.messages[0] ?? "";
+const readPrompt = (life: Life): string => life.call.messages[0] ?? "";
 const resultsIn = (text: string): string[] => text.match(/result-\d+ /g) ?? [];
 
 describe("a turn that is cut after at least five messages", () => {
@@ -32,9 +32,9 @@ describe("a turn that is cut after at least five messages", () => {
     const { life, rounds } = await longTurn();
     expect(life.runtime.state.compaction.lease).toMatchObject({ mode: "transcript", split: 5 });
 
-    const history = promptOf(life);
+    const history = readPrompt(life);
     await life.summarize(HISTORY);
-    const beginning = promptOf(life);
+    const beginning = readPrompt(life);
     await life.summarize(BEGINNING);
 
     for (const said of ["question-1 ", "reply-1", "question-2 ", "reply-2"]) expect(history).toContain(said);
@@ -64,11 +64,11 @@ describe("a turn that is cut after at least five messages", () => {
   test("whose beginning could not be summarised is not read again from the start of the conversation", async () => {
     const { life } = await longTurn();
     await life.summarize(HISTORY);
-    const beginning = promptOf(life);
+    const beginning = readPrompt(life);
 
     await life.say(failure("unavailable"));
 
-    expect(promptOf(life)).toBe(beginning);
+    expect(readPrompt(life)).toBe(beginning);
     await life.summarize(BEGINNING);
     expect(life.runtime.content.readSummaries()).toEqual([`${HISTORY}\n\n---\n\n${BEGINNING}`]);
   });

@@ -1,7 +1,7 @@
 /** What a reader of the live stream hears over evictions, lost frames and an erasure. */
 import { describe, expect, test } from "vitest";
 import { createNodeSql } from "../../scripts/support/node-sql";
-import type { Accepted } from "../../src/app/session-views";
+import type { Accepted } from "../../src/contract/item";
 import type { TurnId } from "../../src/domain/ids";
 import { countingIds } from "../support/builders";
 import { CALLER, Life, settle } from "./life";
@@ -340,7 +340,7 @@ test("a reader of one turn hears what befalls the conversation meanwhile", async
 });
 
 describe("the first bytes", () => {
-  const firstOf = async (life: Life, of: "frames" | "events", after: number | null = null): Promise<string> => {
+  const readFirst = async (life: Life, of: "frames" | "events", after: number | null = null): Promise<string> => {
     const opened = await life.service.stream(CALLER, { after, turn: null, of });
     if (!opened.ok) throw new Error(opened.error.code);
     const reader = opened.value.getReader();
@@ -350,10 +350,10 @@ describe("the first bytes", () => {
   };
 
   test.each(["frames", "events"] as const)("come at once when nothing happens: a comment, which moves no offset (%s)", async (of) => {
-    expect(await firstOf(await secondLife(), of)).toBe(": open\n\n");
+    expect(await readFirst(await secondLife(), of)).toBe(": open\n\n");
   });
 
   test.each(["frames", "events"] as const)("are what was missed, where there is something (%s)", async (of) => {
-    expect(await firstOf(await secondLife(), of, 0)).toMatch(/^id: 1\n/);
+    expect(await readFirst(await secondLife(), of, 0)).toMatch(/^id: 1\n/);
   });
 });

@@ -5,7 +5,7 @@ import { MAX_REVERTS } from "../../src/domain/state";
 import { huge, talk } from "./filled";
 import { CALLER, Life, settle } from "./life";
 import { change, hear, policies, steps, talked } from "./script";
-import { ask, compact, cutOff, newest, newLife, ROOMY, requestOf, retry, revert, trim, viewOf, work } from "./talk";
+import { ask, buildRequestText, compact, cutOff, newest, newLife, ROOMY, retry, revert, toView, trim, work } from "./talk";
 
 describe("a nearly full window", () => {
   test.each(["oneclaw", "balanced", "verbatim"])(
@@ -16,15 +16,15 @@ describe("a nearly full window", () => {
       await talk(life, 6);
       await life.send("and then?");
       await life.answer("Then it ended.", 7_000);
-      const before = requestOf(life);
+      const before = buildRequestText(life);
       expect(life.runtime.state.compaction.requested).toMatchObject({ trigger: "threshold" });
       await work(life);
-      expect(requestOf(life)).not.toBe(before);
+      expect(buildRequestText(life)).not.toBe(before);
 
       expect(await revert(life)).toMatchObject({ ok: true });
       await life.send("and now?");
 
-      expect(requestOf(life)).toContain("question-1 ");
+      expect(buildRequestText(life)).toContain("question-1 ");
       expect(life.asked).toBe("t".repeat(8));
       expect(life.call.messages).toHaveLength(15);
     },
@@ -74,8 +74,8 @@ describe("a conversation whose compactions were all taken back", () => {
           expect(await revert(compacted)).toMatchObject({ ok: true, value: { compaction: { status: "reverted" } } });
           taken += 1;
         }
-        expect(viewOf(compacted)).toEqual(viewOf(plain));
-        expect(requestOf(compacted)).toBe(requestOf(plain));
+        expect(toView(compacted)).toEqual(toView(plain));
+        expect(buildRequestText(compacted)).toBe(buildRequestText(plain));
       }),
       { numRuns: 100, seed: 7 },
     );
@@ -118,7 +118,7 @@ describe("a revert", () => {
 
   test("can be followed by another, as far back as compactions are kept, and no further", async () => {
     const life = await talked(40, 5);
-    const before = requestOf(life);
+    const before = buildRequestText(life);
     for (let upTo = 2; upTo <= 78; upTo += 2) {
       await ask(life, { keepRecent: 1, upTo });
       await work(life, `Summary up to ${upTo}.`);
@@ -127,7 +127,7 @@ describe("a revert", () => {
     while (newest(life)) expect(await revert(life)).toMatchObject({ ok: true });
 
     expect(stood).toBe(MAX_REVERTS);
-    expect(requestOf(life)).not.toBe(before);
+    expect(buildRequestText(life)).not.toBe(before);
     expect(life.runtime.state.view.overlays).toMatchObject([{ kind: "summary", from: 1 }]);
   });
 
@@ -143,13 +143,13 @@ describe("a revert", () => {
     const life = await talked(6, 400);
     await compact(life, 50);
     life.models = { resolve: async () => ({ ...ROOMY, id: "not-asked-yet", context_window: 2_000, max_output: 100 }) };
-    const before = requestOf(life);
+    const before = buildRequestText(life);
 
     const refused = await revert(life);
 
     expect(refused).toMatchObject({ ok: false, error: { code: "would_not_fit", limit: 1_900 } });
     expect(!refused.ok && refused.error.code === "would_not_fit" && refused.error.tokens).toBeGreaterThan(1_900);
-    expect(requestOf(life)).toBe(before);
+    expect(buildRequestText(life)).toBe(before);
   });
 
   test("does not bring back what a retry took back meanwhile", async () => {
@@ -159,8 +159,8 @@ describe("a revert", () => {
     await retry(life, "Then it ended.");
     await revert(life);
 
-    expect(requestOf(life)).not.toContain("there was a dra");
-    expect(requestOf(life)).toContain("Then it ended.");
+    expect(buildRequestText(life)).not.toContain("there was a dra");
+    expect(buildRequestText(life)).toContain("Then it ended.");
   });
 
   test("suspends the soft trigger until the view has grown by a fifth", async () => {
@@ -174,12 +174,12 @@ describe("a revert", () => {
 
   test("is told by the log where an older build kept no view", async () => {
     const life = await talked(6);
-    const before = requestOf(life);
+    const before = buildRequestText(life);
     await compact(life, 50);
     life.sql.all("DELETE FROM views_before");
 
     expect(await revert(life)).toMatchObject({ ok: true });
-    expect(requestOf(life)).toBe(before);
+    expect(buildRequestText(life)).toBe(before);
   });
 
   test("of more messages than one change can carry is refused", async () => {

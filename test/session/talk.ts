@@ -130,10 +130,10 @@ export async function revert(life: Life, compaction = newest(life)): ReturnType<
 }
 
 /** The next request, as it would be sent. */
-export const requestOf = (life: Life): string => JSON.stringify(buildRequest(life.runtime.content, ROOMY));
+export const buildRequestText = (life: Life): string => JSON.stringify(buildRequest(life.runtime.content, ROOMY));
 
 /** The view without the ids, which two lives of one conversation do not share. */
-export function viewOf(life: Life): object {
+export function toView(life: Life): object {
   const { overlays, items, reduced, tokens } = life.runtime.state.view;
   return { overlays, items: items.map(({ position, kind, tokens: weight }) => ({ position, kind, weight })), reduced, tokens };
 }

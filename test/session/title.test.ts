@@ -31,11 +31,11 @@ const next = (life: Life, n: number): Life => {
 };
 
 const titleCalls = ({ calls }: Life): ModelCall[] => calls.filter(({ request }) => request.purpose === "title");
-const titleOf = async (life: Life): Promise<string | null> => {
+const readTitle = async (life: Life): Promise<string | null> => {
   const described = await life.service.describe(CALLER);
   return described.ok ? described.value.title : null;
 };
-const ledgerOf = (life: Life) =>
+const readLedger = (life: Life) =>
   life.events().flatMap((event) => (event.type === "ModelCallFinished" && event.purpose === "title" ? [event] : []));
 
 async function firstTurn(life: Life): Promise<void> {
@@ -58,8 +58,8 @@ describe("the first completed turn", () => {
     expect(asked?.messages.join()).toContain("User: Where is Ulm?\n\nAssistant: On the Danube.");
 
     await answerTitle(life, "Finding Ulm\nIt lies on the Danube.");
-    expect(await titleOf(life)).toBe("Finding Ulm");
-    expect(ledgerOf(life)).toMatchObject([{ turn: null, model: "cheap", usage: USAGE, cost: 0.3, outcome: "stop" }]);
+    expect(await readTitle(life)).toBe("Finding Ulm");
+    expect(readLedger(life)).toMatchObject([{ turn: null, model: "cheap", usage: USAGE, cost: 0.3, outcome: "stop" }]);
   });
 
   test("and is in the sums that outlive a session which is erased over it, once", async () => {
@@ -115,7 +115,7 @@ describe("while the title is written", () => {
     expect(life.runtime.state.last_turn?.status).toBe("completed");
 
     await answerTitle(life, "Two cities");
-    expect(await titleOf(life)).toBe("Two cities");
+    expect(await readTitle(life)).toBe("Two cities");
     expect(titleCalls(life)).toHaveLength(1);
   });
 
@@ -125,8 +125,8 @@ describe("while the title is written", () => {
     await life.service.patch(CALLER, { title: "Mine" });
     await answerTitle(life, "Theirs");
 
-    expect(await titleOf(life)).toBe("Mine");
-    expect(ledgerOf(life)).toHaveLength(1);
+    expect(await readTitle(life)).toBe("Mine");
+    expect(readLedger(life)).toHaveLength(1);
   });
 
   test("a session that is erased ends the call", async () => {
@@ -137,7 +137,7 @@ describe("while the title is written", () => {
     expect(titleCalls(life)[0]?.signal.aborted).toBe(true);
     titleCalls(life)[0]?.say(failure("aborted"));
     await settle();
-    expect(ledgerOf(life)).toEqual([]);
+    expect(readLedger(life)).toEqual([]);
   });
 });
 
@@ -162,8 +162,8 @@ describe("a title that could not be had", () => {
     await firstTurn(life);
     await next(life, 2).service.describe(CALLER);
     expect(titleCalls(life)).toHaveLength(1);
-    expect(ledgerOf(life)).toMatchObject([{ outcome }]);
-    expect(await titleOf(life)).toBeNull();
+    expect(readLedger(life)).toMatchObject([{ outcome }]);
+    expect(await readTitle(life)).toBeNull();
   });
 
   test("for want of the model is not looked for again in this life", async () => {
@@ -172,7 +172,7 @@ describe("a title that could not be had", () => {
     await firstTurn(life);
 
     expect(titleCalls(life)).toHaveLength(0);
-    expect(ledgerOf(life)).toEqual([]);
+    expect(readLedger(life)).toEqual([]);
   });
 
   test("in time is given up", async () => {
@@ -195,8 +195,8 @@ describe("an object that dies over the call", () => {
     expect(titleCalls(second)).toHaveLength(1);
     await answerTitle(second, "Finding Ulm");
 
-    expect(await titleOf(second)).toBe("Finding Ulm");
-    expect(ledgerOf(second)).toMatchObject([{ outcome: "crashed", usage: null }, { outcome: "stop" }]);
+    expect(await readTitle(second)).toBe("Finding Ulm");
+    expect(readLedger(second)).toMatchObject([{ outcome: "crashed", usage: null }, { outcome: "stop" }]);
   });
 
   test("and dies over the second too asks no third time", async () => {
@@ -211,9 +211,9 @@ describe("an object that dies over the call", () => {
     await firstTurn(third);
 
     expect(titleCalls(third)).toHaveLength(0);
-    expect(ledgerOf(third).map(({ outcome }) => outcome)).toEqual(["crashed", "crashed"]);
+    expect(readLedger(third).map(({ outcome }) => outcome)).toEqual(["crashed", "crashed"]);
     const fourth = next(third, 4);
     await fourth.service.describe(CALLER);
-    expect(ledgerOf(fourth)).toHaveLength(2);
+    expect(readLedger(fourth)).toHaveLength(2);
   });
 });

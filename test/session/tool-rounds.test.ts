@@ -10,7 +10,7 @@ import { type PolicyChoice, toPolicyText } from "../../src/context/policy-choice
 import type { Part, ToolDefinition } from "../../src/domain/message";
 import type { Sql } from "../../src/session/log/sql";
 import { CALLER, Life, SPEC, settle } from "./life";
-import { type Answer, failing, Pilot, weightOf } from "./pilot";
+import { type Answer, countBytes, failing, Pilot } from "./pilot";
 
 const WINDOW = 32_000;
 const spec: ModelSpec = { ...SPEC, context_window: WINDOW, max_output: 1_000 };
@@ -41,7 +41,7 @@ interface Told {
 const ending = (request: ModelRequest, finish: "stop" | "tool_calls"): ModelStreamPart => ({
   type: "finish",
   finish,
-  usage: { input: weightOf(request), output: 20, cached: 0, reasoning: 0 },
+  usage: { input: countBytes(request), output: 20, cached: 0, reasoning: 0 },
 });
 
 /** With all sections that it is asked for; without any it is a narrative. */
@@ -96,7 +96,7 @@ function countText(text: string): number {
 const countPart = (part: Part): number =>
   part.type === "tool_result" ? countText(part.output) : part.type === "text" ? countText(part.text) : countText(JSON.stringify(part));
 /** By a true tokenizer. */
-const tokensOf = ({ messages, tools }: ModelRequest): number =>
+const countTokens = ({ messages, tools }: ModelRequest): number =>
   messages.flatMap(({ parts }) => parts).reduce((sum, part) => sum + countPart(part) + 4, countText(JSON.stringify(tools)));
 
 const shownResults = ({ messages }: ModelRequest): readonly string[] =>
@@ -106,7 +106,7 @@ function expectSound({ life, pilot, epochs }: Told, rounds: number): void {
   const { turns } = pilot;
   expect(life.runtime.state.last_turn).toMatchObject({ status: "completed", failure: null });
   expect(turns).toHaveLength(rounds + 1);
-  expect(Math.max(...turns.map(tokensOf))).toBeLessThan(WINDOW);
+  expect(Math.max(...turns.map(countTokens))).toBeLessThan(WINDOW);
   for (const [index, { messages }] of turns.entries()) {
     expect(messages).toContainEqual({ role: "user", parts: [{ type: "text", text: QUESTION }] });
     const before = turns[index - 1];

@@ -511,14 +511,14 @@ describe("a tool that a person must allow", () => {
 describe("the list of a session's executions", () => {
   test("is paged by the calls' positions, from either end, and holds what left the view", async () => {
     const life = await calling("look", "look", "look");
-    const pageOf = async (after: number | null, order: "asc" | "desc") => {
+    const readPage = async (after: number | null, order: "asc" | "desc") => {
       const page = await life.service.executions(CALLER, { after, limit: 2, order });
       return page.ok ? [page.value.data.map(({ position }) => position), page.value.has_more] : page.error;
     };
-    expect(await pageOf(null, "asc")).toEqual([[2, 3], true]);
-    expect(await pageOf(3, "asc")).toEqual([[4], false]);
-    expect(await pageOf(null, "desc")).toEqual([[4, 3], true]);
-    expect(await pageOf(3, "desc")).toEqual([[2], false]);
+    expect(await readPage(null, "asc")).toEqual([[2, 3], true]);
+    expect(await readPage(3, "asc")).toEqual([[4], false]);
+    expect(await readPage(null, "desc")).toEqual([[4, 3], true]);
+    expect(await readPage(3, "desc")).toEqual([[2], false]);
   });
 
   test("names imported calls, of which nothing is known until their results are imported", async () => {

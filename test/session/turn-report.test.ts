@@ -7,7 +7,7 @@ import { newLife, say, trim } from "./talk";
 
 const CALLS = 125;
 
-const callsOf = (round: number): ModelStreamPart[] =>
+const buildCalls = (round: number): ModelStreamPart[] =>
   Array.from({ length: CALLS }, (_, n) => ({
     type: "tool_call",
     call: { type: "tool_call", call_id: `${round}.${n}`, name: "look", arguments: "{}" },
@@ -20,9 +20,9 @@ async function longTurn(answered: number): Promise<Life> {
   await life.open();
   await life.send("go");
   for (let round = 1; round <= 5; round++) {
-    await life.say(...callsOf(round), { type: "finish", finish: "tool_calls", usage: null });
+    await life.say(...buildCalls(round), { type: "finish", finish: "tool_calls", usage: null });
     if (round > answered) break;
-    const results = callsOf(round).flatMap((chunk) =>
+    const results = buildCalls(round).flatMap((chunk) =>
       chunk.type === "tool_call" ? [{ execution_id: null, call_id: chunk.call.call_id, output: "seen", is_error: false }] : [],
     );
     await life.service.toolResults(CALLER, { results, idempotency: null });
@@ -40,7 +40,7 @@ const LARGE = {
   source: "deployment",
 } as const;
 
-async function reportOf(life: Life): Promise<TurnReport> {
+async function readReport(life: Life): Promise<TurnReport> {
   const turn = life.events().find((event) => event.type === "TurnStarted")?.turn;
   const report = turn && (await life.service.turn(CALLER, turn));
   if (!report?.ok) throw new Error("no such turn");
@@ -50,7 +50,7 @@ async function reportOf(life: Life): Promise<TurnReport> {
 test("the report of a long turn holds its reply, and says that older items are left out", async () => {
   const life = await longTurn(5);
   await life.answer("done");
-  const report = await reportOf(life);
+  const report = await readReport(life);
   expect(report).toMatchObject({ status: "completed", items_truncated: true });
   expect(report.items).toHaveLength(1_000);
   expect(report.items.at(-1)).toMatchObject({ kind: "assistant", parts: [{ text: "done" }] });
@@ -59,14 +59,14 @@ test("the report of a long turn holds its reply, and says that older items are l
 test("it is the same when other turns have come since", async () => {
   const life = await longTurn(5);
   await life.answer("done");
-  const before = await reportOf(life);
+  const before = await readReport(life);
   await life.send("and?");
   await life.answer("nothing");
-  expect((await reportOf(life)).items).toEqual(before.items);
+  expect((await readReport(life)).items).toEqual(before.items);
 });
 
 test("the report of a long turn that waits for tools holds every open call", async () => {
-  const report = await reportOf(await longTurn(4));
+  const report = await readReport(await longTurn(4));
   expect(report).toMatchObject({ status: "awaiting_tools", items_truncated: true });
   expect(report.open_calls.map((call) => call.call_id)).toEqual(Array.from({ length: CALLS }, (_, n) => `5.${n}`));
 });
@@ -77,7 +77,7 @@ test("the report of a short turn leaves nothing out", async () => {
   await life.send("hello");
   await life.useTool("c", "seen", 20);
   await life.answer("hi");
-  const report = await reportOf(life);
+  const report = await readReport(life);
   expect(report.items.map((item) => item.kind)).toEqual(["tool_call", "tool_result", "assistant"]);
   expect(report.items_truncated).toBe(false);
 });

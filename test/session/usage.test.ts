@@ -1,8 +1,9 @@
 /** The ledger as the session's object shows it, and the two figures of the context beside every usage. */
 import { describe, expect, test } from "vitest";
 import type { ModelSpec } from "../../src/app/ports";
-import type { LedgerRow, SessionDescription, TurnReport } from "../../src/app/session-views";
+import type { SessionDescription, TurnReport } from "../../src/app/session-views";
 import { estimateTokens } from "../../src/context/tokens";
+import type { LedgerRow } from "../../src/contract/model-call";
 import type { CallUsage } from "../../src/domain/model-call";
 import { CALLER, failure, Life, SPEC, settle } from "./life";
 
@@ -22,7 +23,7 @@ async function priced(spec: ModelSpec = PRICED): Promise<Life> {
 const finish = (usage: CallUsage | null) => ({ type: "finish", finish: "stop", usage }) as const;
 const says = (life: Life, usage: CallUsage | null): Promise<void> => life.say({ type: "text", text: "well" }, finish(usage));
 
-async function describeOf(life: Life): Promise<SessionDescription> {
+async function describeSession(life: Life): Promise<SessionDescription> {
   const described = await life.service.describe(CALLER);
   if (!described.ok) throw new Error(described.error.code);
   return described.value;
@@ -35,13 +36,13 @@ async function lastTurn(life: Life): Promise<TurnReport> {
   return report.value;
 }
 
-async function ledgerOf(life: Life, page: { after?: number; limit?: number; order?: "asc" | "desc" } = {}) {
+async function readLedger(life: Life, page: { after?: number; limit?: number; order?: "asc" | "desc" } = {}) {
   const found = await life.service.usage(CALLER, { after: null, limit: 50, order: "asc", ...page });
   if (!found.ok) throw new Error(found.error.code);
   return found.value;
 }
 
-const framesOf = (life: Life): Record<string, unknown>[] =>
+const readFrames = (life: Life): Record<string, unknown>[] =>
   life.sql
     .all<{ lines: string }>("SELECT lines FROM frames ORDER BY first")
     .flatMap(({ lines }) => lines.split("\n"))
@@ -55,7 +56,7 @@ describe("before the first turn", () => {
     await life.service.open(CALLER, { model: SPEC.id, policy: "oneclaw", system, tools, title: null, metadata: {} });
     await settle();
 
-    const { context_window, current_context_tokens, total_tokens, usage } = await describeOf(life);
+    const { context_window, current_context_tokens, total_tokens, usage } = await describeSession(life);
 
     const raw = estimateTokens(system) + estimateTokens(JSON.stringify(tools));
     expect(context_window).toBe(SPEC.context_window);
@@ -69,7 +70,7 @@ describe("before the first turn", () => {
     const next = new Life(life.sql, "life-2");
     next.models = { resolve: async () => Promise.reject(new Error("out of reach")) };
 
-    expect(await describeOf(next)).toMatchObject({ context_window: SPEC.context_window });
+    expect(await describeSession(next)).toMatchObject({ context_window: SPEC.context_window });
   });
 
   test("another model's window is not taken for it", async () => {
@@ -90,10 +91,10 @@ describe("after a turn", () => {
     const life = await priced();
     await life.send("one");
     await says(life, USAGE);
-    const first = await describeOf(life);
+    const first = await describeSession(life);
     await life.send("two");
     await says(life, { ...USAGE, input: 130 });
-    const second = await describeOf(life);
+    const second = await describeSession(life);
 
     // Thinking is not sent again.
     expect(first).toMatchObject({ current_context_tokens: { tokens: 115, source: "reported" }, total_tokens: 120 });
@@ -107,7 +108,7 @@ describe("after a turn", () => {
     await says(life, USAGE);
 
     const figures = { context_window: null, assumed_window: 128_000 };
-    const told = framesOf(life).filter(({ type }) => type === "usage.updated" || type === "turn.completed");
+    const told = readFrames(life).filter(({ type }) => type === "usage.updated" || type === "turn.completed");
     expect([...told, await lastTurn(life)]).toMatchObject([figures, figures, figures]);
   });
 
@@ -117,7 +118,7 @@ describe("after a turn", () => {
     await says(life, USAGE);
 
     const figures = { context_window: 8_000, assumed_window: null, current_context_tokens: 115 };
-    const frames = framesOf(life);
+    const frames = readFrames(life);
     expect(await lastTurn(life)).toMatchObject({ usage: USAGE, cost: COST, ...figures });
     expect(frames.find(({ type }) => type === "turn.completed")).toMatchObject({ usage: USAGE, cost: COST, ...figures });
     expect(frames.find(({ type }) => type === "usage.updated")).toMatchObject({
@@ -127,7 +128,7 @@ describe("after a turn", () => {
       cost: COST,
       ...figures,
     });
-    const { usage } = await describeOf(life);
+    const { usage } = await describeSession(life);
     expect(usage).toEqual({
       calls: 1,
       failed_calls: 0,
@@ -153,7 +154,7 @@ describe("after a turn", () => {
     await says(life, usage);
 
     expect((await lastTurn(life)).cost).toBeNull();
-    expect((await describeOf(life)).usage).toMatchObject({ calls: 1, cost: null, unpriced_calls: 1, cost_complete: false });
+    expect((await describeSession(life)).usage).toMatchObject({ calls: 1, cost: null, unpriced_calls: 1, cost_complete: false });
   });
 
   test("a failed call is counted, and its turn's end says the same figures", async () => {
@@ -161,8 +162,8 @@ describe("after a turn", () => {
     await life.send("one");
     await life.say(failure("auth"));
 
-    expect((await describeOf(life)).usage).toMatchObject({ calls: 1, failed_calls: 1, cost_complete: false });
-    const end = framesOf(life).find(({ type }) => type === "turn.failed");
+    expect((await describeSession(life)).usage).toMatchObject({ calls: 1, failed_calls: 1, cost_complete: false });
+    const end = readFrames(life).find(({ type }) => type === "turn.failed");
     expect(end).toMatchObject({ usage: null, cost: null, context_window: 8_000, current_context_tokens: expect.any(Number) });
   });
 
@@ -176,7 +177,7 @@ describe("after a turn", () => {
     void next.service.describe(CALLER);
     await settle();
 
-    expect(framesOf(next).find(({ type }) => type === "turn.interrupted")).toMatchObject({ context_window: 8_000 });
+    expect(readFrames(next).find(({ type }) => type === "turn.interrupted")).toMatchObject({ context_window: 8_000 });
   });
 });
 
@@ -197,7 +198,7 @@ describe("the ledger of a session", () => {
     await life.send("one");
     await says(life, USAGE);
 
-    const { data, has_more } = await ledgerOf(life);
+    const { data, has_more } = await readLedger(life);
     expect(has_more).toBe(false);
     expect(data).toEqual([
       {
@@ -223,13 +224,13 @@ describe("the ledger of a session", () => {
 
   test("is read page by page in either order, whatever lies between two calls", async () => {
     const life = await three();
-    const first = await ledgerOf(life, { limit: 2 });
+    const first = await readLedger(life, { limit: 2 });
     expect([models(first.data), first.has_more]).toEqual([[100, 200], true]);
-    const second = await ledgerOf(life, { limit: 2, after: first.data.at(-1)?.seq ?? 0 });
+    const second = await readLedger(life, { limit: 2, after: first.data.at(-1)?.seq ?? 0 });
     expect([models(second.data), second.has_more]).toEqual([[300], false]);
-    const back = await ledgerOf(life, { limit: 2, order: "desc" });
+    const back = await readLedger(life, { limit: 2, order: "desc" });
     expect([models(back.data), back.has_more]).toEqual([[300, 200], true]);
-    expect(models((await ledgerOf(life, { order: "desc", after: back.data.at(-1)?.seq ?? 0 })).data)).toEqual([100]);
+    expect(models((await readLedger(life, { order: "desc", after: back.data.at(-1)?.seq ?? 0 })).data)).toEqual([100]);
   });
 
   test("has no counts where the provider reported none", async () => {
@@ -238,7 +239,7 @@ describe("the ledger of a session", () => {
     await says(life, null);
 
     const counts = { input: null, uncached: null, cached: null, cache_write: null, output: null, reasoning: null, cost: null };
-    expect((await ledgerOf(life)).data).toMatchObject([{ ...counts, outcome: "stop" }]);
+    expect((await readLedger(life)).data).toMatchObject([{ ...counts, outcome: "stop" }]);
   });
 });
 
@@ -261,7 +262,7 @@ describe("a compaction's cost", () => {
 
     const shown = await life.service.compaction(CALLER, id);
     expect(shown).toMatchObject({ value: { status: "completed", receipt: { cost: 0.25, model: "m" } } });
-    expect((await ledgerOf(life, { order: "desc", limit: 1 })).data).toMatchObject([
+    expect((await readLedger(life, { order: "desc", limit: 1 })).data).toMatchObject([
       { purpose: "compaction", source: "context_compaction", cost: 0.25, turn_id: null },
     ]);
   });

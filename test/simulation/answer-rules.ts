@@ -18,7 +18,7 @@ interface Answer {
 }
 
 /** One answer of a turn, in one life of its object: no position is given out while it is asked for. */
-const keyOf = ({ turn, next_position }: SessionState): string => JSON.stringify([turn?.id, turn?.incarnation, next_position]);
+const toKey = ({ turn, next_position }: SessionState): string => JSON.stringify([turn?.id, turn?.incarnation, next_position]);
 
 export class AnswerRules {
   readonly #answers = new Map<string, Answer>();
@@ -33,7 +33,7 @@ export class AnswerRules {
 
   /** Of a turn's request, as it is sent. What is heard of it is told to what it returns. */
   begin({ model, maxOutput }: ModelRequest, state: SessionState): { said(): void; failed(failure: ModelFailure, asked: number): void } {
-    const answer = this.#answerOf(state);
+    const answer = this.#readAnswer(state);
     const { violations } = this;
     const ofModel = (answer.asked.get(model.id) ?? 0) + 1;
     answer.asked.set(model.id, ofModel);
@@ -57,8 +57,8 @@ export class AnswerRules {
     };
   }
 
-  #answerOf(state: SessionState): Answer {
-    const key = keyOf(state);
+  #readAnswer(state: SessionState): Answer {
+    const key = toKey(state);
     const known = this.#answers.get(key);
     if (known) return known;
     const answer: Answer = { asked: new Map(), calls: 0, spoke: false, notBefore: new Map(), caps: new Map() };

@@ -4,7 +4,7 @@ import type { StoredEvent } from "../../src/domain/events";
 import type { CompactionId, OverlayId } from "../../src/domain/ids";
 import type { SessionState } from "../../src/domain/state";
 import { readBodies } from "../../src/session/log/bodies";
-import { leaseOf } from "./summary-book";
+import { findLease } from "./summary-book";
 import type { World } from "./world";
 
 type EpochChanged = Extract<StoredEvent, { type: "EpochChanged" }>;
@@ -150,7 +150,7 @@ export class CompactionRules {
     );
     this.#leases.set(event.compaction, 0);
     if (parts > 32) this.world.stats.count("folds of more than 32 parts");
-    const made = leaseOf(readBodies(this.world.sql, [event.part.summary.body]).get(event.part.summary.body) ?? "");
+    const made = findLease(readBodies(this.world.sql, [event.part.summary.body]).get(event.part.summary.body) ?? "");
     const same = made === String(event.token) && compaction.lease?.token === event.token;
     violations.check(same, "I4", () => `a part made under lease ${made} was kept under ${event.token}`);
   }
@@ -205,7 +205,7 @@ export class CompactionRules {
     for (const op of event.ops) {
       // A note was made by no lease: the policy asked for it, or no summary could be had.
       if (op.op !== "summarize" || op.mode === null) continue;
-      const made = leaseOf(readBodies(sql, [op.overlay]).get(op.overlay) ?? "");
+      const made = findLease(readBodies(sql, [op.overlay]).get(op.overlay) ?? "");
       const same = made === String(lease?.token) && op.from === lease?.range.from && op.to === lease.range.to;
       violations.check(same, "I4", () => `a summary made under lease ${made} was committed under ${JSON.stringify(lease)}`);
     }

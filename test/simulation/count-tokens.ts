@@ -15,14 +15,14 @@ const counted = new Map<string, number>();
 const MOST_REMEMBERED = 20_000;
 
 /** A text's own share of the error: the same whenever it is counted. */
-const jitterOf = (text: string): number => 1 + JITTER * (((text.length * 31 + text.charCodeAt(text.length >> 1)) % 200) / 100 - 1);
+const computeJitter = (text: string): number => 1 + JITTER * (((text.length * 31 + text.charCodeAt(text.length >> 1)) % 200) / 100 - 1);
 
 function countText(text: string): number {
   if (text === "") return 0;
   const known = counted.get(text);
   if (known !== undefined) return known;
   if (counted.size > MOST_REMEMBERED) counted.clear();
-  const tokens = estimateTokens(text) * jitterOf(text);
+  const tokens = estimateTokens(text) * computeJitter(text);
   counted.set(text, tokens);
   return tokens;
 }
@@ -45,17 +45,17 @@ function countPart(part: Part): number {
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 const countMessage = (message: ChatMessage): number => sum(message.parts.map(countPart)) + MESSAGE_OVERHEAD_TOKENS;
-const factorOf = (model: string): number => MODEL_FACTORS[model] ?? 1;
+const findFactor = (model: string): number => MODEL_FACTORS[model] ?? 1;
 
 export function countRequest(request: ModelRequest): number {
   const tools = request.tools.length > 0 ? countText(JSON.stringify(request.tools)) : 0;
   const fixed = countText(request.system ?? "") + tools;
-  return Math.ceil((fixed + sum(request.messages.map(countMessage))) * factorOf(request.model.id));
+  return Math.ceil((fixed + sum(request.messages.map(countMessage))) * findFactor(request.model.id));
 }
 
 /** A reply's words, joined as they will be sent again; not its frame. */
 export function countReply(model: string, parts: readonly Part[]): number {
   const text = parts.map((part) => (part.type === "text" ? part.text : "")).join("");
   const calls = parts.filter((part) => part.type !== "text");
-  return Math.ceil((countText(text) + sum(calls.map(countPart))) * factorOf(model));
+  return Math.ceil((countText(text) + sum(calls.map(countPart))) * findFactor(model));
 }

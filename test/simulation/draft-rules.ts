@@ -5,7 +5,7 @@ import type { StoredEvent } from "../../src/domain/events";
 import type { CompactionId, KeyId, OverlayId } from "../../src/domain/ids";
 import type { SessionState } from "../../src/domain/state";
 import { readBodies } from "../../src/session/log/bodies";
-import { leaseOf } from "./summary-book";
+import { findLease } from "./summary-book";
 import type { World } from "./world";
 
 type Of<T extends StoredEvent["type"]> = Extract<StoredEvent, { type: T }>;
@@ -57,7 +57,7 @@ export class DraftRules {
     this.world.violations.check(holds, "I28", what);
   }
 
-  #textOf(body: Of<"CompactionDrafted">["summary"]["body"]): string {
+  #readText(body: Of<"CompactionDrafted">["summary"]["body"]): string {
     return readBodies(this.world.sql, [body]).get(body) ?? "";
   }
 
@@ -65,9 +65,9 @@ export class DraftRules {
     const { lease } = before.compaction;
     this.#check(this.#draft === null, () => `${event.compaction} was drafted beside ${this.#draft?.id}`);
     this.#check(isDeepStrictEqual(before.view, after.view), () => `draft ${event.compaction} changed the view`);
-    const text = this.#textOf(event.summary.body);
-    const same = leaseOf(text) === String(event.token) && lease?.token === event.token;
-    this.#check(same, () => `a draft made under lease ${leaseOf(text)} was kept under ${lease?.token}`);
+    const text = this.#readText(event.summary.body);
+    const same = findLease(text) === String(event.token) && lease?.token === event.token;
+    this.#check(same, () => `a draft made under lease ${findLease(text)} was kept under ${lease?.token}`);
     if (!lease) return;
     const { range, replaces } = lease;
     this.#draft = { id: event.compaction, token: event.token, epoch: before.view.epoch, range, replaces, text, editor: null };
@@ -76,7 +76,7 @@ export class DraftRules {
   #edited(event: Of<"DraftEdited">, before: SessionState, after: SessionState): void {
     this.#check(this.#draft?.id === event.compaction, () => `${event.compaction} was edited and does not wait`);
     this.#check(isDeepStrictEqual(before.view, after.view), () => `an edit of ${event.compaction} changed the view`);
-    if (this.#draft) this.#draft = { ...this.#draft, text: this.#textOf(event.summary.body), editor: event.by };
+    if (this.#draft) this.#draft = { ...this.#draft, text: this.#readText(event.summary.body), editor: event.by };
     this.world.stats.count("drafts edited");
   }
 

@@ -2,11 +2,11 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { buildRequest } from "../../src/app/request/build-request";
-import type { DisplayItem } from "../../src/app/session-views";
+import type { DisplayItem } from "../../src/contract/item";
 import type { ItemId, TenantId } from "../../src/domain/ids";
 import type { Part } from "../../src/domain/message";
 import { createRebuildRows } from "../../src/read-model/rebuild";
-import { scratchOf } from "../../src/read-model/store";
+import { toScratchName } from "../../src/read-model/store";
 import { ALL_POSITIONS, readItems } from "../../src/session/log/log-tables";
 import { readRows, rebuildSession } from "../read-model/rows";
 import { checkEvaluation } from "./evaluation-rules";
@@ -89,9 +89,9 @@ function checkLedger({ world, log }: Run): void {
   }
 }
 
-const textOf = ({ parts }: DisplayItem): string => parts.map(sayOf).join("");
+const toItemText = ({ parts }: DisplayItem): string => parts.map(toPartText).join("");
 
-function sayOf(part: Part): string {
+function toPartText(part: Part): string {
   if (part.type === "text") return part.text;
   if (part.type === "tool_call") return part.arguments;
   return part.type === "tool_result" ? part.output : "";
@@ -119,7 +119,7 @@ function checkMessages({ world, users, log }: Run): void {
   const redacted = new Set(log.replayed.redacted);
   const placed = new Map<Send, number>();
   for (const send of users.sends) {
-    const found = items.filter((item) => textOf(item) === send.text);
+    const found = items.filter((item) => toItemText(item) === send.text);
     const message = send.message ?? ("" as ItemId);
     const wanted = send.ackedAt !== null && !cancelled.has(message) && !redacted.has(message) ? 1 : 0;
     violations.check(found.length <= 1, "I1", () => `"${send.text.slice(0, 12)}" is in the record ${found.length} times`);
@@ -133,7 +133,7 @@ function checkMessages({ world, users, log }: Run): void {
   }
   checkOrder(world, placed);
   const asked = new Set(users.sends.map((send) => send.text));
-  const invented = items.filter((item) => item.kind === "user" && !asked.has(textOf(item)) && !redacted.has(item.id));
+  const invented = items.filter((item) => item.kind === "user" && !asked.has(toItemText(item)) && !redacted.has(item.id));
   violations.check(invented.length === 0, "I1", () => `nobody sent ${invented.map((item) => item.id)}`);
 }
 
@@ -192,7 +192,7 @@ export async function checkErased({ world, users }: Run): Promise<void> {
   );
   const bodies = sql.all("SELECT id FROM bodies").length + sql.all("SELECT position FROM items").length;
   violations.check(bodies === 0, "I17", () => `${bodies} bodies and items are left`);
-  const kept = [CALLER, { ...CALLER, tenant: scratchOf(CALLER.tenant) as TenantId }].map((at) => readRows(d1.direct, at));
+  const kept = [CALLER, { ...CALLER, tenant: toScratchName(CALLER.tenant) as TenantId }].map((at) => readRows(d1.direct, at));
   const rows = (await Promise.all(kept))
     .flatMap(Object.entries)
     .flatMap(([table, found]) => Object.keys(found).map((key) => `${table} ${key}`));

@@ -55,7 +55,7 @@ export class LogRules {
     this.#checkAlarm();
   }
 
-  epochOf(lease: number | null): number | null {
+  findEpoch(lease: number | null): number | null {
     return lease === null ? null : (this.#epochs.get(lease) ?? null);
   }
 
@@ -125,7 +125,7 @@ export class LogRules {
   #countChange({ trigger, ops }: Extract<StoredEvent, { type: "EpochChanged" }>): void {
     const { stats } = this.world;
     for (const op of ops) {
-      stats.count(`${trigger}: ${nameOf(op)}`);
+      stats.count(`${trigger}: ${toName(op)}`);
       if (op.op === "summarize" && trigger !== "fallback") stats.count(`summaries by ${op.mode}`);
     }
   }
@@ -175,4 +175,4 @@ export class LogRules {
   }
 }
 
-const nameOf = (op: EpochOp): string => (op.op === "summarize" ? `summarize by ${op.mode}${op.generation > 0 ? ", folded" : ""}` : op.op);
+const toName = (op: EpochOp): string => (op.op === "summarize" ? `summarize by ${op.mode}${op.generation > 0 ? ", folded" : ""}` : op.op);

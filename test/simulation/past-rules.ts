@@ -9,7 +9,7 @@ import { readCheckpoint, stateAt, writeCheckpoint } from "../../src/session/log/
 import { readTurnCalls } from "../../src/session/log/turn-calls";
 import type { SessionRuntime } from "../../src/session/runtime";
 import { render } from "./sim-model";
-import { digestOf, type World } from "./world";
+import { digestText, type World } from "./world";
 
 /** Of a story's calls and seqs, about so many are looked at. */
 const SAMPLES = 12;
@@ -44,7 +44,7 @@ function rebuild(runtime: SessionRuntime, { turn, n }: { turn: Parameters<typeof
   if (found.value.isRedacted) return null;
   const { call, content } = found.value;
   const spec = call.asked ? toModelSpec(call.model, call.asked.model) : null;
-  return call.asked && spec ? digestOf(render(buildRequest(content, spec, call.asked.max_output)).body) : "nothing was recorded";
+  return call.asked && spec ? digestText(render(buildRequest(content, spec, call.asked.max_output)).body) : "nothing was recorded";
 }
 
 function checkState({ sql, violations }: World, { seq, events }: { readonly seq: number; readonly events: readonly StoredEvent[] }): void {

@@ -8,13 +8,13 @@ import type { ItemId, TenantId } from "../../src/domain/ids";
 import { listEventItems } from "../../src/domain/items-of";
 import type { Part } from "../../src/domain/message";
 import type { SessionState } from "../../src/domain/state";
-import { scratchOf } from "../../src/read-model/store";
+import { toScratchName } from "../../src/read-model/store";
 import { readBodies } from "../../src/session/log/bodies";
 import { readRows } from "../read-model/rows";
-import { markOf, textsOfRequest } from "./summary-book";
+import { findMark, textsOfRequest } from "./summary-book";
 import { CALLER, type World } from "./world";
 
-function wordsOf(part: Part): string {
+function toWords(part: Part): string {
   if (part.type === "text") return part.text;
   if (part.type === "tool_call") return part.arguments;
   return part.type === "tool_result" ? part.output : "";
@@ -46,7 +46,7 @@ export class RedactionRules {
   #noteMark(id: ItemId): void {
     const text = readBodies(this.world.sql, [id]).get(id);
     const [part] = text === undefined ? [] : (JSON.parse(text) as Part[]);
-    const mark = part === undefined ? null : markOf(wordsOf(part));
+    const mark = part === undefined ? null : findMark(toWords(part));
     if (mark !== null) this.#marks.set(id, mark);
   }
 
@@ -67,7 +67,7 @@ export class RedactionRules {
   async checkRows(): Promise<void> {
     if (this.#gone.size === 0) return;
     const { direct } = this.world.d1;
-    const scratch = { ...CALLER, tenant: scratchOf(CALLER.tenant) as TenantId };
+    const scratch = { ...CALLER, tenant: toScratchName(CALLER.tenant) as TenantId };
     this.#check(JSON.stringify(await readRows(direct, CALLER)), "the read model", null);
     this.#check(JSON.stringify(await readRows(direct, scratch)), "what a rebuild compares", null);
   }

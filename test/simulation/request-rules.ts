@@ -131,7 +131,7 @@ export class RequestRules {
 
 const isTranscript = ({ messages }: ModelRequest): boolean => messages.length === 1;
 
-const callsOf = (message: ChatMessage): string[] => message.parts.flatMap((part) => (part.type === "tool_call" ? [part.call_id] : []));
+const findCalls = (message: ChatMessage): string[] => message.parts.flatMap((part) => (part.type === "tool_call" ? [part.call_id] : []));
 
 /** Why no provider would take these messages; null: they are fine. */
 export function findMalformed(messages: readonly ChatMessage[]): string | null {
@@ -140,7 +140,7 @@ export function findMalformed(messages: readonly ChatMessage[]): string | null {
   for (const [index, message] of messages.entries()) {
     const complaint = message.role === "tool" ? complainOfResult(message, owed) : complainOfMessage(message, owed);
     if (complaint) return `message ${index} ${complaint}`;
-    owed = message.role === "tool" ? owed.slice(1) : callsOf(message);
+    owed = message.role === "tool" ? owed.slice(1) : findCalls(message);
   }
   return owed.length > 0 ? `the calls ${owed.join(", ")} have no result` : null;
 }

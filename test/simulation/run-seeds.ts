@@ -25,7 +25,7 @@ function describeFailure({ seed, violation, trace, steps }: RunResult): string {
 }
 
 /** Every fourth seed, by fifties; few, all in the first part. */
-function seedsOf(part: number): number[][] {
+function listSeeds(part: number): number[][] {
   if (one) return part === 1 ? [[one]] : [];
   if (many > 0 && many < FEW_SEEDS) return part === 1 ? [Array.from({ length: many }, (_, index) => index + 1)] : [];
   const all = Array.from({ length: many || SEEDS_IN_TESTS }, (_, index) => index + 1).filter((seed) => seed % PARTS === part % PARTS);
@@ -110,7 +110,7 @@ export function testPart(part: number): void {
   const startedAt = performance.now();
 
   describe(`the simulation, part ${part} of ${PARTS}`, () => {
-    const groups = seedsOf(part).map((seeds) => [seeds[0] ?? 0, seeds.at(-1) ?? 0, seeds] as const);
+    const groups = listSeeds(part).map((seeds) => [seeds[0] ?? 0, seeds.at(-1) ?? 0, seeds] as const);
     test.each(groups)("seeds %i to %i hold every invariant", { timeout: 240_000 }, async (_first, _last, seeds) => {
       for (const seed of seeds) {
         const result = await simulate(seed);

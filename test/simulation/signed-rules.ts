@@ -6,10 +6,10 @@ import type { Violations } from "./violation";
 
 type Signed = Extract<Part, { type: "reasoning" }>;
 
-const signedOf = (parts: readonly Part[]): Signed[] =>
+const findSigned = (parts: readonly Part[]): Signed[] =>
   parts.filter((part): part is Signed => part.type === "reasoning" && part.provider_metadata !== undefined);
 
-const signatureOf = ({ provider_metadata }: Pick<Signed, "provider_metadata">): string => JSON.stringify(provider_metadata);
+const toSignature = ({ provider_metadata }: Pick<Signed, "provider_metadata">): string => JSON.stringify(provider_metadata);
 
 export class SignedRules {
   /** By its signature, of which there are no two alike. */
@@ -24,14 +24,14 @@ export class SignedRules {
   noteReply(model: string, chunks: readonly ModelStreamPart[]): void {
     for (const chunk of chunks) {
       if (chunk.type !== "reasoning" || !chunk.provider_metadata) continue;
-      this.#written.set(signatureOf(chunk), { model, text: chunk.text });
+      this.#written.set(toSignature(chunk), { model, text: chunk.text });
     }
   }
 
   check({ model, messages }: ModelRequest, { turn, view }: SessionState): void {
-    const sent = messages.flatMap(({ parts }) => signedOf(parts));
+    const sent = messages.flatMap(({ parts }) => findSigned(parts));
     for (const part of sent) {
-      const known = this.#written.get(signatureOf(part));
+      const known = this.#written.get(toSignature(part));
       this.violations.check(known?.text === part.text, "I25", () => `signed thinking changed on its way back: ${part.text.slice(0, 60)}`);
       this.violations.check(known?.model === model.id, "I25", () => `thinking of ${known?.model} was sent to ${model.id}`);
     }

@@ -22,7 +22,7 @@ interface Deps {
   readonly stats: Stats;
   readonly book: SummaryBook;
   /** The epoch that a lease was given for. */
-  readonly epochOf: (lease: number | null) => number | null;
+  readonly findEpoch: (lease: number | null) => number | null;
   /** `epoch`: the one that a worker's request was built in; null: the session builds it now. */
   readonly onRequest: (request: ModelRequest, epoch: number | null) => void;
 }
@@ -92,8 +92,8 @@ export class SimModel {
     options.onRequest?.(render(request).body);
     if (request.purpose === "turn") this.#checkShown(request, at.owed?.state.seq ?? null);
     const lease = request.purpose === "compaction" ? this.#noteLease(request, at.owed?.state.compaction.lease?.token ?? 0) : null;
-    const tooLarge = this.rules.check(request, at.owed, this.deps.epochOf(lease)) || this.#refuses(request);
-    this.deps.onRequest(request, at.owed ? null : this.deps.epochOf(lease));
+    const tooLarge = this.rules.check(request, at.owed, this.deps.findEpoch(lease)) || this.#refuses(request);
+    this.deps.onRequest(request, at.owed ? null : this.deps.findEpoch(lease));
     if (tooLarge) stats.count("overflows");
     if (request.purpose === "turn") this.#running.add(call);
     try {

@@ -9,13 +9,13 @@ import type { Part } from "../../src/domain/message";
 const MARK = /[~@]\d+ /g;
 const SUMMARY = /summary S(\d+) as of lease (\d+|none)/g;
 
-const textsOf = (part: Part): string[] => {
+const listTexts = (part: Part): string[] => {
   if (part.type === "text") return [part.text];
   return part.type === "tool_result" ? [part.output] : [];
 };
 
 export const textsOfRequest = ({ system, messages }: ModelRequest): string =>
-  [system ?? "", ...messages.flatMap(({ parts }) => parts.flatMap(textsOf))].join("\n");
+  [system ?? "", ...messages.flatMap(({ parts }) => parts.flatMap(listTexts))].join("\n");
 
 export class SummaryBook {
   readonly #read = new Map<string, ReadonlySet<string>>();
@@ -36,7 +36,7 @@ export class SummaryBook {
 }
 
 /** The lease that the last part of a summary was made under; null: it is no summary of a model. */
-export const leaseOf = (text: string): string | null => [...text.matchAll(SUMMARY)].at(-1)?.[2] ?? null;
+export const findLease = (text: string): string | null => [...text.matchAll(SUMMARY)].at(-1)?.[2] ?? null;
 
 /** What a recorded message begins with; null: nothing, as a call or a result. */
-export const markOf = (text: string): string | null => /^[~@]\d+ /.exec(text)?.[0] ?? null;
+export const findMark = (text: string): string | null => /^[~@]\d+ /.exec(text)?.[0] ?? null;

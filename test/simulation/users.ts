@@ -2,14 +2,15 @@
 
 import type { WholeSessionApi } from "../../src/app/control-api";
 import type { Outcome } from "../../src/app/session-api";
-import type { Accepted, ToolCallView } from "../../src/app/session-views";
+import type { Accepted } from "../../src/contract/item";
+import type { ToolCallView } from "../../src/contract/tool";
 import { answerAgain, goBack, goOnElsewhere, redact } from "./brancher";
 import { handleDraft } from "./editor";
 import { attempt, changeSettings, compact, look, pin, startOver, takeBack } from "./keeper";
 import { type Send, toSaid } from "./send";
 import { TOOLS } from "./sim-tools";
 import { drawText } from "./texts";
-import { CALLER, digestOf, type World } from "./world";
+import { CALLER, digestText, type World } from "./world";
 
 const ENDS = ["completed", "failed", "stopped", "interrupted", "awaiting_tools"];
 
@@ -230,7 +231,7 @@ export class Users {
   }
 
   async #deliver(send: Send, key: string): Promise<void> {
-    const input = { ...toSaid(send), run: send.run, onBusy: send.onBusy, tools: null, idempotency: { key, digest: digestOf(send.text) } };
+    const input = { ...toSaid(send), run: send.run, onBusy: send.onBusy, tools: null, idempotency: { key, digest: digestText(send.text) } };
     let attempts = 0;
     const submit = () => {
       attempts++;

@@ -8,7 +8,7 @@ import type { Part } from "../../src/domain/message";
 import type { SessionState, View } from "../../src/domain/state";
 import { NO_RESULT_TOKENS } from "../../src/domain/view";
 import { readBodies } from "../../src/session/log/bodies";
-import { markOf } from "./summary-book";
+import { findMark } from "./summary-book";
 import type { World } from "./world";
 
 type EpochChanged = Extract<StoredEvent, { type: "EpochChanged" }>;
@@ -137,7 +137,7 @@ export class ViewRules {
     const id = this.#items[position];
     const text = id === undefined ? undefined : readBodies(this.world.sql, [id]).get(id);
     const [part] = text === undefined ? [] : (JSON.parse(text) as Part[]);
-    const mark = part?.type === "text" ? markOf(part.text) : null;
+    const mark = part?.type === "text" ? findMark(part.text) : null;
     this.#marks.set(position, mark);
     return mark;
   }

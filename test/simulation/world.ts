@@ -31,7 +31,7 @@ import { Stats } from "./stats";
 import { SummaryBook } from "./summary-book";
 import { Violations } from "./violation";
 
-export const digestOf = (text: string): string => createHash("sha256").update(text).digest("hex");
+export const digestText = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 export const CALLER = { tenant: TENANT, session: SESSION } as const;
 
@@ -109,9 +109,9 @@ export class World {
     this.sql = { ...base, wipe: () => this.#wipe(base) };
     const { random, profile, scheduler, violations, stats, book } = this;
     this.log = new LogRules(this);
-    const epochOf = (lease: number | null): number | null => this.log.epochOf(lease);
+    const findEpoch = (lease: number | null): number | null => this.log.findEpoch(lease);
     const onRequest = (request: ModelRequest, epoch: number | null): void => this.log.redactions.checkRequest(request, epoch);
-    this.model = new SimModel({ scheduler, random, profile, violations, stats, book, epochOf, onRequest });
+    this.model = new SimModel({ scheduler, random, profile, violations, stats, book, findEpoch, onRequest });
     this.queue = new SimQueue({
       scheduler,
       profile,
@@ -256,7 +256,7 @@ export class World {
       usageArchive: () => this.archive.for(scope),
       digest: async (text: string) => {
         await scheduler.gate(scope, "digest", { weight: 4 });
-        return digestOf(text);
+        return digestText(text);
       },
       deadlines: DEADLINES,
       keptPacks: this.profile.keptPacks,

@@ -57,7 +57,7 @@ export class DocumentedAnswers {
   }
 
   /** What about the answer is not as the document says; empty: nothing. */
-  faultsOf(answer: Answer): readonly string[] {
+  findFaults(answer: Answer): readonly string[] {
     const method = answer.method === "HEAD" ? "GET" : answer.method;
     const candidates = this.#routes.filter(({ name, pattern }) => name.startsWith(`${method} `) && pattern.test(answer.path));
     const route = candidates.find(({ name }) => name === `${method} ${answer.path}`) ?? candidates.at(-1);
@@ -77,11 +77,11 @@ export class DocumentedAnswers {
     const documented = content[media.trim()];
     if (!documented) return [`the content type ${JSON.stringify(media)} is not documented`];
     if (method === "HEAD" || body === null || !media.endsWith("json")) return [];
-    const { valid, errors } = this.#validatorOf(documented.schema).validate(body);
+    const { valid, errors } = this.#findValidator(documented.schema).validate(body);
     return valid ? [] : errors.slice(-3).map(({ instanceLocation, error }) => `${instanceLocation} ${error}`);
   }
 
-  #validatorOf(schema: object): Validator {
+  #findValidator(schema: object): Validator {
     const known = this.#validators.get(schema);
     if (known) return known;
     const made = new Validator({ ...schema, components: this.#components } as Schema, "2020-12", false);

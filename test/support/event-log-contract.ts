@@ -39,10 +39,10 @@ const ask = (n: number): Command =>
 const body = (n: number, text = `text ${n}`) => ({ id: itemId(n), text });
 
 /** A store whose session needs no jobs. */
-export const storeOf = (sql: Sql): SessionStore => new SessionStore(sql, { onAppend: () => {}, onCommit: () => {} });
+export const createStore = (sql: Sql): SessionStore => new SessionStore(sql, { onAppend: () => {}, onCommit: () => {} });
 
 function opened(sql: Sql): SessionStore {
-  const store = storeOf(sql);
+  const store = createStore(sql);
   store.execute(open);
   return store;
 }
@@ -96,7 +96,7 @@ function logRules(withSql: WithSql): void {
       sql.all("INSERT INTO events (seq, at, type, version, data) VALUES (2, 2, 'FromTheFuture', 1, '{}')");
 
       expect(() => loadState(sql)).toThrow(UnknownEventError);
-      expect(() => storeOf(sql).execute(append(1), [body(1)])).toThrow(UnknownEventError);
+      expect(() => createStore(sql).execute(append(1), [body(1)])).toThrow(UnknownEventError);
       expect(sql.all("SELECT seq FROM events")).toHaveLength(2);
     }));
 
@@ -172,7 +172,7 @@ function stepRules(withSql: WithSql): void {
 
   test("whose first one throws leaves no table, and the next one starts over", () =>
     withSql((sql) => {
-      const store = storeOf(sql);
+      const store = createStore(sql);
       const failing = () =>
         store.transact((step) => {
           step.execute(open);

@@ -34,10 +34,10 @@ interface Measured {
   readonly fault: string | null;
 }
 
-function measure(workOf: WorkOf, sizes: readonly number[]): Measured {
+function measure(buildWork: WorkOf, sizes: readonly number[]): Measured {
   let last = { size: 1, ms: 0 };
   for (const size of sizes) {
-    const ms = leastMs(workOf(size));
+    const ms = leastMs(buildWork(size));
     const linear = Math.max(last.ms, LEAST_MS / 8) * (size / last.size);
     if (ms > LEAST_MS && ms > linear * SLACK)
       return { ms, fault: `${last.size} took ${last.ms.toFixed(1)} ms, ${size} took ${ms.toFixed(1)} ms` };

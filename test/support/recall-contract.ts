@@ -18,7 +18,7 @@ async function ask(ports: RecallPorts, given: RecallArguments, limit = 60): Prom
   return found.value;
 }
 
-const positionsOf = ({ data }: RecallReport): number[] => data.map(({ position }) => position);
+const listPositions = ({ data }: RecallReport): number[] => data.map(({ position }) => position);
 const first = async (ports: RecallPorts, query: string): Promise<string | undefined> => (await ask(ports, { query })).data[0]?.snippet;
 const small = (n: number): RecordedText[] => Array.from({ length: n }, (_, index) => user(`nothing much happened on walk ${index}`));
 
@@ -175,7 +175,7 @@ function wordRules(withSql: WithSql): void {
         Array.from({ length: 500 }, (_, index) => user(`the accordion again, ${index}`)),
       );
 
-      expect(positionsOf(await ask(ports, { query: "accordion", from: 3, to: 5 })).sort()).toEqual([3, 4, 5]);
+      expect(listPositions(await ask(ports, { query: "accordion", from: 3, to: 5 })).sort()).toEqual([3, 4, 5]);
     }));
 }
 
@@ -205,7 +205,7 @@ function indexRules(withSql: WithSql): void {
       expect(reached).toBeGreaterThan(100);
       expect(reached).toBeLessThan(1_000);
 
-      expect(positionsOf(await ask(ports, { query: "walk 999" }))[0]).toBe(1_000);
+      expect(listPositions(await ask(ports, { query: "walk 999" }))[0]).toBe(1_000);
       expect(readWatermark(sql)).toBe(1_000);
     }));
 
@@ -216,7 +216,7 @@ function indexRules(withSql: WithSql): void {
 
       const more = appendRecord(ports, [user("an accordion")]);
 
-      expect(positionsOf(await ask(more, { query: "accordion" }))[0]).toBe(6);
+      expect(listPositions(await ask(more, { query: "accordion" }))[0]).toBe(6);
     }));
 
   test("no text is stored in it", () =>

@@ -64,12 +64,12 @@ function writeItem(sql: Sql, { kind, text }: RecordedText, position: number): vo
     ...(isOfTool && { tool }),
   };
   sql.all("INSERT INTO items (position, meta) VALUES (?, ?)", position, JSON.stringify(meta));
-  writeBody(sql, { id, text: JSON.stringify([partOf(kind, text, tool.call_id)]) });
+  writeBody(sql, { id, text: JSON.stringify([buildPart(kind, text, tool.call_id)]) });
 }
 
 export const executionAt = (position: number): IdKinds["exe"] => madeId("exe", position);
 
-function partOf(kind: ItemKind, text: string, call_id: string): Part {
+function buildPart(kind: ItemKind, text: string, call_id: string): Part {
   if (kind === "tool_call") return { type: "tool_call", call_id, name: "look_up", arguments: text };
   if (kind === "tool_result") return { type: "tool_result", call_id, name: "look_up", output: text, is_error: false };
   return { type: "text", text };

@@ -94,7 +94,7 @@ class Script {
 
 const scripts = new Map<string, Script>();
 
-function scriptOf(model: string): Script {
+function findScript(model: string): Script {
   const known = scripts.get(model) ?? new Script();
   scripts.set(model, known);
   return known;
@@ -111,15 +111,15 @@ async function control(request: IncomingMessage): Promise<unknown> {
   const url = new URL(request.url ?? "/", "http://control");
   if (url.pathname === "/control/log") {
     const number = (name: string) => Number(url.searchParams.get(name) ?? 0);
-    return scriptOf(url.searchParams.get("model") ?? "").atLeast({ requests: number("at_least"), aborted: number("aborted") });
+    return findScript(url.searchParams.get("model") ?? "").atLeast({ requests: number("at_least"), aborted: number("aborted") });
   }
   if (url.pathname === "/control/release") {
     const { model, gate } = await readJson<{ model: string; gate: string }>(request);
-    scriptOf(model).gate(gate).resolve();
+    findScript(model).gate(gate).resolve();
     return {};
   }
   const input = await readJson<ScriptInput>(request);
-  const script = scriptOf(input.model);
+  const script = findScript(input.model);
   script.replies.push(...(input.replies ?? []));
   script.summaries.push(...(input.summaries ?? []));
   script.limit = input.limit ?? script.limit;
@@ -145,7 +145,7 @@ function startControl(): Promise<{ readonly server: Server; readonly url: string
 /** vitest's global setup; what it returns is run at the end. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const answer: Responder = (request, entry) => {
-    const script = scriptOf(request.model);
+    const script = findScript(request.model);
     void standIn.settled(entry).then(() => script.wake());
     return script.answer(entry);
   };

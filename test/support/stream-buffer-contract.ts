@@ -24,7 +24,7 @@ function readAll(buffer: StreamBuffer, after = 0): FrameLine[] {
   return lines;
 }
 
-const textsOf = (buffer: StreamBuffer, after = 0): string[] =>
+const readTexts = (buffer: StreamBuffer, after = 0): string[] =>
   readAll(buffer, after).flatMap((line) => (line.type.endsWith(".delta") ? [(JSON.parse(line.json) as { text: string }).text] : []));
 const stored = (sql: Sql): { first: number; last: number }[] =>
   sql.all<{ first: number; last: number }>("SELECT first, last FROM frames ORDER BY first");
@@ -65,7 +65,7 @@ function storingRules(withSql: WithSql): void {
 
       buffer.publishDelta(delta("Hel"));
 
-      expect(textsOf(buffer)).toEqual(["Hel"]);
+      expect(readTexts(buffer)).toEqual(["Hel"]);
       expect(await shown).toBe(buffer.offset);
     }));
 
@@ -76,11 +76,11 @@ function storingRules(withSql: WithSql): void {
       listen(buffer);
       for (const text of ["b", "c", "d"]) buffer.publishDelta(delta(text));
       buffer.publishDelta(delta("why", "reasoning.delta"));
-      expect(textsOf(buffer)).toEqual(["a", "bcd"]);
+      expect(readTexts(buffer)).toEqual(["a", "bcd"]);
 
       time.advance(SHOW_EVERY_MS);
 
-      expect(textsOf(buffer)).toEqual(["a", "bcd", "why"]);
+      expect(readTexts(buffer)).toEqual(["a", "bcd", "why"]);
     }));
 
   test("a delta that comes almost as late as the pace of showing is shown at once", () =>
@@ -90,15 +90,15 @@ function storingRules(withSql: WithSql): void {
       time.advance(SHOW_EVERY_MS - 11);
       listen(buffer);
       buffer.publishDelta(delta("b"));
-      expect(textsOf(buffer)).toEqual(["a"]);
+      expect(readTexts(buffer)).toEqual(["a"]);
       time.advance(11);
-      expect(textsOf(buffer)).toEqual(["a", "b"]);
+      expect(readTexts(buffer)).toEqual(["a", "b"]);
 
       time.advance(SHOW_EVERY_MS - 10);
       listen(buffer);
       buffer.publishDelta(delta("c"));
 
-      expect(textsOf(buffer)).toEqual(["a", "b", "c"]);
+      expect(readTexts(buffer)).toEqual(["a", "b", "c"]);
     }));
 
   test("deltas that nobody waits for need no frame of their own until they are stored, a second later", () =>
@@ -106,11 +106,11 @@ function storingRules(withSql: WithSql): void {
       const { buffer, time } = wake(sql);
       for (const text of ["a", "b", "c", "d"]) buffer.publishDelta(delta(text));
       time.advance(999);
-      expect(textsOf(buffer)).toEqual(["a"]);
+      expect(readTexts(buffer)).toEqual(["a"]);
 
       time.advance(1);
 
-      expect(textsOf(buffer)).toEqual(["a", "bcd"]);
+      expect(readTexts(buffer)).toEqual(["a", "bcd"]);
       expect(lastStored(sql)).toBe(buffer.offset);
     }));
 
@@ -137,11 +137,11 @@ function storingRules(withSql: WithSql): void {
       listen(buffer);
       time.advance(SHOW_EVERY_MS);
       buffer.publishDelta(delta(half));
-      expect([textsOf(buffer).length, lastStored(sql)]).toEqual([2, buffer.offset - 1]);
+      expect([readTexts(buffer).length, lastStored(sql)]).toEqual([2, buffer.offset - 1]);
 
       buffer.publishDelta(delta("x".repeat(400)));
 
-      expect(textsOf(buffer)).toEqual(["a", half, `${half}${"x".repeat(400)}`]);
+      expect(readTexts(buffer)).toEqual(["a", half, `${half}${"x".repeat(400)}`]);
       expect(lastStored(sql)).toBe(buffer.offset);
     }));
 
@@ -150,10 +150,10 @@ function storingRules(withSql: WithSql): void {
       const { buffer } = wake(sql);
       for (let n = 0; n < 33; n++) buffer.publishDelta(delta("x".repeat(500)));
 
-      expect(textsOf(buffer).map((text) => text.length)).toEqual([500]);
+      expect(readTexts(buffer).map((text) => text.length)).toEqual([500]);
       buffer.publishDelta(delta("x".repeat(500)));
 
-      expect(textsOf(buffer).map((text) => text.length)).toEqual([500, 16_500]);
+      expect(readTexts(buffer).map((text) => text.length)).toEqual([500, 16_500]);
       expect(lastStored(sql)).toBe(buffer.offset);
     }));
 
@@ -174,9 +174,9 @@ function storingRules(withSql: WithSql): void {
       const { buffer: other } = wake(sql);
 
       expect(other.read(0, 10)).toEqual(buffer.read(0, 10));
-      expect(other.startOf(turnId(2))).toBe(buffer.startOf(turnId(2)));
-      expect(other.read(other.startOf(turnId(2)) ?? 0, 1)).toMatchObject([{ turn: turnId(2) }]);
-      expect(other.startOf(turnId(9))).toBeNull();
+      expect(other.findStart(turnId(2))).toBe(buffer.findStart(turnId(2)));
+      expect(other.read(other.findStart(turnId(2)) ?? 0, 1)).toMatchObject([{ turn: turnId(2) }]);
+      expect(other.findStart(turnId(9))).toBeNull();
     }));
 }
 
@@ -314,7 +314,7 @@ function sizeRules(withSql: WithSql): void {
       buffer.publishDelta(delta(text));
 
       expect(heaviestRow(sql)).toBeLessThan(ROW_BYTES);
-      const pieces = textsOf(buffer);
+      const pieces = readTexts(buffer);
       expect(pieces.join("")).toBe(text);
       expect(pieces.every((piece) => piece.isWellFormed())).toBe(true);
     }),

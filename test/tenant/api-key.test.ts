@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { generateApiKey, hashApiKey, isGenuine, parseApiKey } from "../../src/tenant/api-key";
-import { idOf } from "./support";
+import { makeId } from "./support";
 
-const tenant = idOf("ten", 7);
+const tenant = makeId("ten", 7);
 const ulid = tenant.slice(4);
 const secret = "a".repeat(54);
 const PEPPER = "pepper-one";

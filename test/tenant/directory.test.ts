@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { IDEMPOTENCY_TTL_MS } from "../../src/app/idempotency";
 import { createDirectory } from "../../src/tenant/directory";
 import { createMigratedSql } from "./memory-sql";
-import { idOf } from "./support";
+import { makeId } from "./support";
 
-const first = { session: idOf("ses", 1), idempotency: { key: "k", digest: "d" }, at: 1_000 };
+const first = { session: makeId("ses", 1), idempotency: { key: "k", digest: "d" }, at: 1_000 };
 
 function ids(page: { readonly data: readonly { readonly id: string }[] }): readonly string[] {
   return page.data.map((session) => session.id);
@@ -14,23 +14,23 @@ describe("registering with an idempotency key", () => {
   it("the same request again gets the first session and makes no other", () => {
     const directory = createDirectory(createMigratedSql());
     directory.register(first);
-    const again = directory.register({ ...first, session: idOf("ses", 2), at: 2_000 });
-    expect(again).toEqual({ ok: true, value: { session: idOf("ses", 1), replayed: true } });
-    expect(ids(directory.list({ after: null, limit: 10 }))).toEqual([idOf("ses", 1)]);
+    const again = directory.register({ ...first, session: makeId("ses", 2), at: 2_000 });
+    expect(again).toEqual({ ok: true, value: { session: makeId("ses", 1), replayed: true } });
+    expect(ids(directory.list({ after: null, limit: 10 }))).toEqual([makeId("ses", 1)]);
   });
 
   it("another request under the same key is a conflict and makes nothing", () => {
     const directory = createDirectory(createMigratedSql());
     directory.register(first);
-    const other = directory.register({ session: idOf("ses", 2), idempotency: { key: "k", digest: "other" }, at: 2_000 });
+    const other = directory.register({ session: makeId("ses", 2), idempotency: { key: "k", digest: "other" }, at: 2_000 });
     expect(other).toEqual({ ok: false, error: { code: "idempotency_conflict" } });
-    expect(ids(directory.list({ after: null, limit: 10 }))).toEqual([idOf("ses", 1)]);
+    expect(ids(directory.list({ after: null, limit: 10 }))).toEqual([makeId("ses", 1)]);
   });
 
   it("the key is free again after a day, also for another request", () => {
     const directory = createDirectory(createMigratedSql());
     directory.register(first);
-    const request = { session: idOf("ses", 2), idempotency: { key: "k", digest: "other" } };
+    const request = { session: makeId("ses", 2), idempotency: { key: "k", digest: "other" } };
     expect(directory.register({ ...request, at: 1_000 + IDEMPOTENCY_TTL_MS - 1 }).ok).toBe(false);
     expect(directory.register({ ...request, at: 1_000 + IDEMPOTENCY_TTL_MS })).toMatchObject({ value: { replayed: false } });
     expect(directory.register({ ...request, at: 1_001 + IDEMPOTENCY_TTL_MS })).toMatchObject({ value: { replayed: true } });
@@ -40,17 +40,17 @@ describe("registering with an idempotency key", () => {
     const directory = createDirectory(createMigratedSql());
     directory.register(first);
     directory.forget(first.session);
-    const again = directory.register({ ...first, session: idOf("ses", 2), at: 2_000 });
-    expect(again).toEqual({ ok: true, value: { session: idOf("ses", 1), replayed: true } });
+    const again = directory.register({ ...first, session: makeId("ses", 2), at: 2_000 });
+    expect(again).toEqual({ ok: true, value: { session: makeId("ses", 1), replayed: true } });
     expect(ids(directory.list({ after: null, limit: 10 }))).toEqual([]);
   });
 
   it("expired keys go, without anyone asking for them", () => {
     const sql = createMigratedSql();
     const directory = createDirectory(sql);
-    for (let n = 1; n <= 120; n++) directory.register({ session: idOf("ses", n), idempotency: { key: `k${n}`, digest: "d" }, at: 1_000 });
+    for (let n = 1; n <= 120; n++) directory.register({ session: makeId("ses", n), idempotency: { key: `k${n}`, digest: "d" }, at: 1_000 });
     for (let n = 121; n <= 123; n++)
-      directory.register({ session: idOf("ses", n), idempotency: { key: `k${n}`, digest: "d" }, at: 1_000 + IDEMPOTENCY_TTL_MS });
+      directory.register({ session: makeId("ses", n), idempotency: { key: `k${n}`, digest: "d" }, at: 1_000 + IDEMPOTENCY_TTL_MS });
     expect(sql.rows("SELECT key FROM idempotency ORDER BY key").map((row) => row.key)).toEqual(["k121", "k122", "k123"]);
   });
 });
@@ -58,31 +58,35 @@ describe("registering with an idempotency key", () => {
 describe("the directory", () => {
   it("notes a session without a key once, however often it is registered", () => {
     const directory = createDirectory(createMigratedSql());
-    directory.register({ session: idOf("ses", 1), idempotency: null, at: 1_000 });
-    directory.register({ session: idOf("ses", 1), idempotency: null, at: 2_000 });
-    expect(directory.list({ after: null, limit: 10 }).data).toEqual([{ id: idOf("ses", 1), created_at: 1_000 }]);
+    directory.register({ session: makeId("ses", 1), idempotency: null, at: 1_000 });
+    directory.register({ session: makeId("ses", 1), idempotency: null, at: 2_000 });
+    expect(directory.list({ after: null, limit: 10 }).data).toEqual([{ id: makeId("ses", 1), created_at: 1_000 }]);
   });
 
   it("lists newest first, page by page, without gap or repetition", () => {
     const directory = createDirectory(createMigratedSql());
-    for (const n of [3, 1, 5, 2, 4]) directory.register({ session: idOf("ses", n), idempotency: null, at: n });
+    for (const n of [3, 1, 5, 2, 4]) directory.register({ session: makeId("ses", n), idempotency: null, at: n });
     const one = directory.list({ after: null, limit: 2 });
-    const two = directory.list({ after: idOf("ses", 4), limit: 2 });
-    const three = directory.list({ after: idOf("ses", 2), limit: 2 });
-    expect([one, two, three].map(ids)).toEqual([[idOf("ses", 5), idOf("ses", 4)], [idOf("ses", 3), idOf("ses", 2)], [idOf("ses", 1)]]);
+    const two = directory.list({ after: makeId("ses", 4), limit: 2 });
+    const three = directory.list({ after: makeId("ses", 2), limit: 2 });
+    expect([one, two, three].map(ids)).toEqual([
+      [makeId("ses", 5), makeId("ses", 4)],
+      [makeId("ses", 3), makeId("ses", 2)],
+      [makeId("ses", 1)],
+    ]);
     expect([one, two, three].map((page) => page.has_more)).toEqual([true, true, false]);
   });
 
   it("a full last page has no more", () => {
     const directory = createDirectory(createMigratedSql());
-    for (const n of [1, 2]) directory.register({ session: idOf("ses", n), idempotency: null, at: n });
+    for (const n of [1, 2]) directory.register({ session: makeId("ses", n), idempotency: null, at: n });
     expect(directory.list({ after: null, limit: 2 }).has_more).toBe(false);
   });
 
   it("a page after a session that is gone goes on where it stood", () => {
     const directory = createDirectory(createMigratedSql());
-    for (const n of [1, 2, 3]) directory.register({ session: idOf("ses", n), idempotency: null, at: n });
-    directory.forget(idOf("ses", 2));
-    expect(ids(directory.list({ after: idOf("ses", 2), limit: 2 }))).toEqual([idOf("ses", 1)]);
+    for (const n of [1, 2, 3]) directory.register({ session: makeId("ses", n), idempotency: null, at: n });
+    directory.forget(makeId("ses", 2));
+    expect(ids(directory.list({ after: makeId("ses", 2), limit: 2 }))).toEqual([makeId("ses", 1)]);
   });
 });

@@ -2,11 +2,11 @@ import { expect, test } from "vitest";
 import { type ErasedUsage, sumForErasure, USAGE_SLOT_MS } from "../../src/domain/erased-usage";
 import type { SessionId } from "../../src/domain/ids";
 import { createErasedUsage } from "../../src/tenant/erased-usage";
-import { idOf } from "../read-model/builders";
+import { makeId } from "../read-model/builders";
 import { createMigratedSql } from "./memory-sql";
 
 const call = (at: number, model = "m") => ({ at, model, purpose: "turn", usage: null, outcome: "stop", cost: 0.25 }) as const;
-const one = (number: number): SessionId => idOf("ses", number);
+const one = (number: number): SessionId => makeId("ses", number);
 
 test("calls are summed by the quarter of an hour, the model and the purpose", () => {
   const sums = sumForErasure([call(1), call(USAGE_SLOT_MS - 1), call(USAGE_SLOT_MS), call(2, "n")]);

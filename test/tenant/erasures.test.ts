@@ -3,9 +3,9 @@ import type { SessionId } from "../../src/domain/ids";
 import { createDirectory } from "../../src/tenant/directory";
 import { createErasures } from "../../src/tenant/erasures";
 import { createMigratedSql } from "./memory-sql";
-import { idOf } from "./support";
+import { makeId } from "./support";
 
-const SESSION = idOf("ses", 1);
+const SESSION = makeId("ses", 1);
 const SILENT = { info: () => {}, warn: () => {}, error: () => {} };
 
 function world(erase: (session: SessionId) => Promise<boolean> = async () => true) {
@@ -34,9 +34,9 @@ describe("an erasure", () => {
     const { erasures } = world();
 
     expect(erasures.begin({ session: SESSION, isKnown: false })).toBe(true);
-    expect(erasures.begin({ session: idOf("ses", 2), isKnown: false })).toBe(false);
-    expect(erasures.begin({ session: idOf("ses", 2), isKnown: true })).toBe(true);
-    expect(erasures.begin({ session: idOf("ses", 2), isKnown: false })).toBe(true);
+    expect(erasures.begin({ session: makeId("ses", 2), isKnown: false })).toBe(false);
+    expect(erasures.begin({ session: makeId("ses", 2), isKnown: true })).toBe(true);
+    expect(erasures.begin({ session: makeId("ses", 2), isKnown: false })).toBe(true);
   });
 
   it("keeps the session in the directory until it is ended", () => {
@@ -71,7 +71,7 @@ describe("an erasure", () => {
 
   it("under way refuses the request that made the session: its id is not given out again", () => {
     const { directory, erasures } = world();
-    const again = { session: idOf("ses", 3), idempotency: { key: "k", digest: "d" }, at: 2_000 };
+    const again = { session: makeId("ses", 3), idempotency: { key: "k", digest: "d" }, at: 2_000 };
     expect(directory.register(again)).toMatchObject({ ok: true, value: { session: SESSION } });
     erasures.begin({ session: SESSION, isKnown: false });
 

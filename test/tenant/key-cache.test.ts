@@ -1,12 +1,12 @@
 import { describe, expect, it, vi } from "vitest";
 import type { Principal } from "../../src/app/tenant-api";
 import { createKeyCache, KEY_CACHE_NEGATIVE_TTL_MS, KEY_CACHE_TTL_MS } from "../../src/tenant/key-cache";
-import { createTestClock, idOf } from "./support";
+import { createTestClock, makeId } from "./support";
 
-const TENANT = idOf("ten", 1);
+const TENANT = makeId("ten", 1);
 
 function principal(changes: Partial<Principal> = {}): Principal {
-  return { tenant: idOf("ten", 1), key: idOf("key", 1), scopes: ["sessions:read"], expires_at: null, ...changes };
+  return { tenant: makeId("ten", 1), key: makeId("key", 1), scopes: ["sessions:read"], expires_at: null, ...changes };
 }
 
 function given({ max = 10 }: { max?: number } = {}) {
@@ -30,7 +30,7 @@ describe("a valid key", () => {
   it("is asked for again once the isolate has heard of a change of its tenant, also one that came while it was asked", async () => {
     let generation = 1;
     const { now } = createTestClock();
-    const cache = createKeyCache({ ttlMs: KEY_CACHE_TTL_MS, max: 10, now, generationOf: () => generation });
+    const cache = createKeyCache({ ttlMs: KEY_CACHE_TTL_MS, max: 10, now, readGeneration: () => generation });
     const find = (answer: Principal | null) => cache.find("a", TENANT, async () => answer);
     expect(await find(principal())).toEqual(principal());
     expect(await find(null)).toEqual(principal());
@@ -92,11 +92,11 @@ describe("a refused key", () => {
 describe("the cache", () => {
   it("keeps the keys of different callers apart", async () => {
     const { answers, find } = given();
-    answers.set("a", principal({ tenant: idOf("ten", 1) }));
-    answers.set("b", principal({ tenant: idOf("ten", 2) }));
+    answers.set("a", principal({ tenant: makeId("ten", 1) }));
+    answers.set("b", principal({ tenant: makeId("ten", 2) }));
     await find("a");
-    expect((await find("b"))?.tenant).toBe(idOf("ten", 2));
-    expect((await find("a"))?.tenant).toBe(idOf("ten", 1));
+    expect((await find("b"))?.tenant).toBe(makeId("ten", 2));
+    expect((await find("a"))?.tenant).toBe(makeId("ten", 1));
   });
 
   it("forgets the least recently used when it is full", async () => {

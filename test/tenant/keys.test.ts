@@ -2,13 +2,13 @@ import { describe, expect, it } from "vitest";
 import { IDEMPOTENCY_TTL_MS } from "../../src/app/idempotency";
 import { createKeys, type Keys, MAX_ACTIVE_KEYS, MAX_ENDED_KEYS, type NewKey } from "../../src/tenant/keys";
 import { createMigratedSql } from "./memory-sql";
-import { idOf } from "./support";
+import { makeId } from "./support";
 
-const tenant = idOf("ten", 1);
+const tenant = makeId("ten", 1);
 
 function newKey(changes: Partial<NewKey> = {}): NewKey {
   return {
-    id: idOf("key", 1),
+    id: makeId("key", 1),
     hash: "hash-1",
     name: "ci",
     scopes: ["sessions:read"],
@@ -25,7 +25,7 @@ describe("a key", () => {
     const keys = createKeys(createMigratedSql());
     keys.add(newKey({ scopes: ["keys:write", "sessions:write"] }));
     const principal = keys.authenticate({ hash: "hash-1", tenant, at: 2_000 });
-    expect(principal).toEqual({ tenant, key: idOf("key", 1), scopes: ["sessions:write", "keys:write"], expires_at: null });
+    expect(principal).toEqual({ tenant, key: makeId("key", 1), scopes: ["sessions:write", "keys:write"], expires_at: null });
   });
 
   it("without scopes is known and may do nothing", () => {
@@ -44,32 +44,35 @@ describe("a key", () => {
   it("is refused once revoked, and a second revocation keeps the first one's time", () => {
     const keys = createKeys(createMigratedSql());
     keys.add(newKey());
-    keys.revoke(idOf("key", 1), { by: null, at: 3_000 });
-    expect(keys.revoke(idOf("key", 1), { by: null, at: 4_000 })).toMatchObject({ ok: true, value: { revoked_at: 3_000 } });
+    keys.revoke(makeId("key", 1), { by: null, at: 3_000 });
+    expect(keys.revoke(makeId("key", 1), { by: null, at: 4_000 })).toMatchObject({ ok: true, value: { revoked_at: 3_000 } });
     expect(keys.authenticate({ hash: "hash-1", tenant, at: 5_000 })).toBeNull();
   });
 
   it("revoking one leaves the others valid", () => {
     const keys = createKeys(createMigratedSql());
     keys.add(newKey());
-    keys.add(newKey({ id: idOf("key", 2), hash: "hash-2" }));
-    keys.revoke(idOf("key", 1), { by: null, at: 3_000 });
-    expect(keys.authenticate({ hash: "hash-2", tenant, at: 5_000 })?.key).toBe(idOf("key", 2));
+    keys.add(newKey({ id: makeId("key", 2), hash: "hash-2" }));
+    keys.revoke(makeId("key", 1), { by: null, at: 3_000 });
+    expect(keys.authenticate({ hash: "hash-2", tenant, at: 5_000 })?.key).toBe(makeId("key", 2));
   });
 
   it("that does not exist cannot be revoked", () => {
     const keys = createKeys(createMigratedSql());
-    expect(keys.revoke(idOf("key", 9), { by: null, at: 1 })).toEqual({ ok: false, error: { code: "key_not_found", key: idOf("key", 9) } });
+    expect(keys.revoke(makeId("key", 9), { by: null, at: 1 })).toEqual({
+      ok: false,
+      error: { code: "key_not_found", key: makeId("key", 9) },
+    });
   });
 
   it("is listed newest first, revoked ones too, and never with its hash", () => {
     const keys = createKeys(createMigratedSql());
     keys.add(newKey());
-    keys.add(newKey({ id: idOf("key", 2), hash: "hash-2" }));
-    keys.revoke(idOf("key", 1), { by: null, at: 3_000 });
+    keys.add(newKey({ id: makeId("key", 2), hash: "hash-2" }));
+    keys.revoke(makeId("key", 1), { by: null, at: 3_000 });
     expect(keys.list().map((key) => [key.id, key.revoked_at])).toEqual([
-      [idOf("key", 2), null],
-      [idOf("key", 1), 3_000],
+      [makeId("key", 2), null],
+      [makeId("key", 1), 3_000],
     ]);
     expect(JSON.stringify(keys.list())).not.toContain("hash-");
   });
@@ -77,7 +80,7 @@ describe("a key", () => {
 
 describe("the number of keys", () => {
   const add = (keys: Keys, n: number, changes: Partial<NewKey> = {}) =>
-    keys.add(newKey({ id: idOf("key", n), hash: `hash-${n}`, ...changes }));
+    keys.add(newKey({ id: makeId("key", n), hash: `hash-${n}`, ...changes }));
   function full(): Keys {
     const keys = createKeys(createMigratedSql());
     for (let n = 1; n <= MAX_ACTIVE_KEYS; n++) expect(add(keys, n).ok).toBe(true);
@@ -94,7 +97,7 @@ describe("the number of keys", () => {
 
   it("counts only those that open something: a revoked or expired one makes room", () => {
     const keys = full();
-    keys.revoke(idOf("key", 1), { by: null, at: 2_000 });
+    keys.revoke(makeId("key", 1), { by: null, at: 2_000 });
     expect(add(keys, 900, { at: 2_000, expires_at: 3_000 }).ok).toBe(true);
     expect(add(keys, 901, { at: 2_999 }).ok).toBe(false);
     expect(add(keys, 901, { at: 3_000 }).ok).toBe(true);
@@ -104,30 +107,30 @@ describe("the number of keys", () => {
     const keys = createKeys(createMigratedSql());
     for (let n = 1; n <= MAX_ENDED_KEYS + 5; n++) {
       add(keys, n);
-      keys.revoke(idOf("key", n), { by: null, at: 2_000 });
+      keys.revoke(makeId("key", n), { by: null, at: 2_000 });
     }
     add(keys, 900);
 
     const listed = keys.list().map((key) => key.id);
     expect(listed).toHaveLength(MAX_ENDED_KEYS + 1);
-    expect(listed).not.toContain(idOf("key", 5));
-    expect(listed).toContain(idOf("key", 6));
+    expect(listed).not.toContain(makeId("key", 5));
+    expect(listed).toContain(makeId("key", 6));
     expect(keys.authenticate({ hash: "hash-1", tenant, at: 3_000 })).toBeNull();
   });
 });
 
 describe("a key that makes and revokes others", () => {
   const all = ["sessions:read", "sessions:write", "keys:write"] as const;
-  const maker = idOf("key", 1);
+  const maker = makeId("key", 1);
   /** A maker that reads, writes keys and expires, and another key that writes sessions. */
   function given() {
     const keys = createKeys(createMigratedSql());
     keys.add(newKey({ scopes: ["sessions:read", "keys:write"], expires_at: 9_000 }));
-    keys.add(newKey({ id: idOf("key", 2), hash: "hash-2", scopes: all }));
+    keys.add(newKey({ id: makeId("key", 2), hash: "hash-2", scopes: all }));
     return keys;
   }
   const child = (changes: Partial<NewKey> = {}): NewKey =>
-    newKey({ id: idOf("key", 3), hash: "hash-3", by: maker, expires_at: 9_000, at: 2_000, ...changes });
+    newKey({ id: makeId("key", 3), hash: "hash-3", by: maker, expires_at: 9_000, at: 2_000, ...changes });
 
   it.each<[string, Partial<NewKey>, string]>([
     ["a scope that it lacks", { scopes: ["sessions:write"] }, "scopes"],
@@ -147,14 +150,14 @@ describe("a key that makes and revokes others", () => {
 
   it("revokes none with a scope that it lacks", () => {
     const keys = given();
-    expect(keys.revoke(idOf("key", 2), { by: maker, at: 2_000 })).toMatchObject({ error: { code: "beyond_own_key", field: "key_id" } });
+    expect(keys.revoke(makeId("key", 2), { by: maker, at: 2_000 })).toMatchObject({ error: { code: "beyond_own_key", field: "key_id" } });
     expect(keys.authenticate({ hash: "hash-2", tenant, at: 3_000 })).not.toBeNull();
   });
 
   it("revokes what it made, and itself, and who did it is shown", () => {
     const keys = given();
     keys.add(child());
-    expect(keys.revoke(idOf("key", 3), { by: maker, at: 2_000 })).toMatchObject({ value: { revoked_by: maker } });
+    expect(keys.revoke(makeId("key", 3), { by: maker, at: 2_000 })).toMatchObject({ value: { revoked_by: maker } });
     expect(keys.revoke(maker, { by: maker, at: 2_000 })).toMatchObject({ value: { revoked_by: maker, revoked_at: 2_000 } });
   });
 
@@ -163,13 +166,13 @@ describe("a key that makes and revokes others", () => {
     expect(keys.add(child({ at: 9_000 }))).toMatchObject({ error: { code: "own_key_ended" } });
     keys.revoke(maker, { by: null, at: 3_000 });
     expect(keys.add(child({ at: 3_001 }))).toMatchObject({ error: { code: "own_key_ended" } });
-    expect(keys.revoke(idOf("key", 2), { by: maker, at: 3_001 })).toMatchObject({ error: { code: "own_key_ended" } });
+    expect(keys.revoke(makeId("key", 2), { by: maker, at: 3_001 })).toMatchObject({ error: { code: "own_key_ended" } });
   });
 });
 
 describe("a key made with an idempotency key", () => {
   const first = newKey({ idempotency: { key: "k", digest: "d" } });
-  const again = { ...first, id: idOf("key", 2), hash: "hash-2", at: 2_000 };
+  const again = { ...first, id: makeId("key", 2), hash: "hash-2", at: 2_000 };
 
   it("is made once: the same request again is told of the first one, and its own secret opens nothing", () => {
     const keys = createKeys(createMigratedSql());
@@ -185,7 +188,7 @@ describe("a key made with an idempotency key", () => {
     const keys = createKeys(createMigratedSql());
     keys.add(first);
     keys.revoke(first.id, { by: null, at: 1_500 });
-    for (let n = 10; n < 10 + MAX_ACTIVE_KEYS; n++) keys.add(newKey({ id: idOf("key", n), hash: `hash-${n}` }));
+    for (let n = 10; n < 10 + MAX_ACTIVE_KEYS; n++) keys.add(newKey({ id: makeId("key", n), hash: `hash-${n}` }));
 
     expect(keys.add(again)).toMatchObject({ value: { id: first.id, revoked_at: 1_500 } });
   });

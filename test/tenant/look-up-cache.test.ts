@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
-import { generationOf, noteChange } from "../../src/tenant/changes";
+import { noteChange, readGeneration } from "../../src/tenant/changes";
 import { createLookUpCache } from "../../src/tenant/look-up-cache";
 import { createTestClock } from "./support";
 
 it("what is remembered is asked for again once the isolate has heard of a change", async () => {
   let value = "old";
   const tenant = "ten_heard";
-  const find = createLookUpCache({ ask: async () => value, now: createTestClock().now, generation: () => generationOf(tenant) });
+  const find = createLookUpCache({ ask: async () => value, now: createTestClock().now, generation: () => readGeneration(tenant) });
   expect(await find("key")).toBe("old");
   value = "new";
   expect(await find("key")).toBe("old");
@@ -21,7 +21,7 @@ it("what was last known stands while the tenant's object is out of reach, whatev
   let isAway = false;
   const tenant = "ten_away";
   const ask = async () => (isAway ? Promise.reject(new Error("away")) : "known");
-  const find = createLookUpCache({ ask, now: createTestClock().now, generation: () => generationOf(tenant) });
+  const find = createLookUpCache({ ask, now: createTestClock().now, generation: () => readGeneration(tenant) });
   await find("key");
   isAway = true;
   noteChange(tenant);
@@ -30,8 +30,8 @@ it("what was last known stands while the tenant's object is out of reach, whatev
 
 it("a change is heard of however many other tenants change", () => {
   const tenant = "ten_first";
-  const before = generationOf(tenant);
+  const before = readGeneration(tenant);
   noteChange(tenant);
   for (let n = 0; n < 10_001; n++) noteChange(`ten_${n}`);
-  expect(generationOf(tenant)).toBeGreaterThan(before);
+  expect(readGeneration(tenant)).toBeGreaterThan(before);
 });

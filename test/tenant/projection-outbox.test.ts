@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { TenantChange } from "../../src/app/tenant-api";
 import { createProjectionOutbox, type ProjectionOutbox } from "../../src/tenant/projection-outbox";
 import { createMigratedSql } from "./memory-sql";
-import { createTestClock, idOf } from "./support";
+import { createTestClock, makeId } from "./support";
 
 /** A read model that fails while `down`, and whose writes last until `release` while `slow`. */
 function given() {
@@ -18,7 +18,7 @@ function given() {
     release: () => {},
   };
   const snapshot = (): TenantChange => ({
-    tenant: idOf("ten", 1),
+    tenant: makeId("ten", 1),
     settings: { name: world.name, default_model: "embedded", default_policy: "oneclaw" },
     models: [],
   });

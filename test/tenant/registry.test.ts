@@ -214,7 +214,7 @@ describe("a credential that a model names", () => {
     const registry = given({ credentials: ["mine"] });
     expect(registry.put("m", model({ credential: "yours" }))).toMatchObject({ ok: false, error: { code: "invalid", field: "credential" } });
     expect(registry.put("m", model({ credential: "mine" })).ok).toBe(true);
-    expect(registry.usersOf("mine")).toEqual(["m"]);
+    expect(registry.listModelsWith("mine")).toEqual(["m"]);
   });
 
   it("and is gone later is told", () => {

@@ -2,7 +2,7 @@
 import { type IdKinds, type IdPrefix, parseId } from "../../src/domain/ids";
 
 /** The `n`th id of its kind: ids sort as their numbers do. */
-export function idOf<P extends IdPrefix>(prefix: P, n: number): IdKinds[P] {
+export function makeId<P extends IdPrefix>(prefix: P, n: number): IdKinds[P] {
   const id = parseId(prefix, `${prefix}_01K${String(n).padStart(23, "0")}`);
   if (!id) throw new Error(`No id ${prefix} ${n}`);
   return id;

@@ -55,7 +55,7 @@ const VERSION_2 = `
   INSERT INTO credentials VALUES ('openai', 'k1', 'wrapped', 'sealed', 1, 1);
 `;
 
-function sqlOf(database: DatabaseSync): TenantSql {
+function toSql(database: DatabaseSync): TenantSql {
   return {
     rows: <Row extends SqlRow>(statement: string, ...params: SqlValue[]) => database.prepare(statement).all(...params) as Row[],
     transaction: (body) => body(),
@@ -65,7 +65,7 @@ function sqlOf(database: DatabaseSync): TenantSql {
 it("keeps its models with the very limits that they had: a window that was unknown stays so", () => {
   const database = new DatabaseSync(":memory:");
   database.exec(VERSION_1);
-  const sql = sqlOf(database);
+  const sql = toSql(database);
 
   migrateTenant(sql);
 
@@ -83,7 +83,7 @@ it("keeps its models with the very limits that they had: a window that was unkno
 it("of version 2 keeps its credentials, and has no tools yet", () => {
   const database = new DatabaseSync(":memory:");
   database.exec(VERSION_2);
-  const sql = sqlOf(database);
+  const sql = toSql(database);
 
   migrateTenant(sql);
 

@@ -3,7 +3,7 @@ import { createSettings } from "../../src/tenant/settings";
 import { isCreated, migrateTenant } from "../../src/tenant/tenant-schema";
 import type { TenantSql } from "../../src/tenant/tenant-sql";
 import { createEmptySql, createMigratedSql } from "./memory-sql";
-import { idOf } from "./support";
+import { makeId } from "./support";
 
 const TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name";
 
@@ -16,7 +16,7 @@ describe("the tables of a tenant", () => {
 
   it("migrating again keeps every row", () => {
     const sql = createMigratedSql();
-    createSettings(sql).insert({ tenant: idOf("ten", 1), name: "Ada", at: 5 });
+    createSettings(sql).insert({ tenant: makeId("ten", 1), name: "Ada", at: 5 });
     sql.transaction(() => migrateTenant(sql));
     expect(createSettings(sql).read().name).toBe("Ada");
     expect(isCreated(sql)).toBe(true);
@@ -46,14 +46,14 @@ describe("the tables of a tenant", () => {
 describe("settings", () => {
   it("a new tenant gets the embedded model and no policy of its own", () => {
     const settings = createSettings(createMigratedSql());
-    settings.insert({ tenant: idOf("ten", 1), name: "Ada", at: 5 });
+    settings.insert({ tenant: makeId("ten", 1), name: "Ada", at: 5 });
     expect(settings.read()).toEqual({ name: "Ada", default_model: "embedded", default_policy: "" });
-    expect(settings.identity()).toEqual({ tenant: idOf("ten", 1), created_at: 5 });
+    expect(settings.identity()).toEqual({ tenant: makeId("ten", 1), created_at: 5 });
   });
 
   it("a change leaves what it does not name", () => {
     const settings = createSettings(createMigratedSql());
-    settings.insert({ tenant: idOf("ten", 1), name: "Ada", at: 5 });
+    settings.insert({ tenant: makeId("ten", 1), name: "Ada", at: 5 });
     expect(settings.change({ default_policy: "opal" })).toEqual({ name: "Ada", default_model: "embedded", default_policy: "opal" });
   });
 });

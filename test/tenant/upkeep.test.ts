@@ -7,10 +7,10 @@ import { ok } from "../../src/lib/result";
 import { createDirectory } from "../../src/tenant/directory";
 import { createUpkeep } from "../../src/tenant/upkeep";
 import { createMigratedSql } from "./memory-sql";
-import { idOf } from "./support";
+import { makeId } from "./support";
 
-const SESSION = idOf("ses", 1);
-const TENANT = idOf("ten", 1);
+const SESSION = makeId("ses", 1);
+const TENANT = makeId("ten", 1);
 
 type Erase = SessionApi["erase"];
 

@@ -6,11 +6,11 @@ import { callHttpTool, type HttpCall } from "../../src/tools/http-tool";
 import { createToolFetch } from "../../src/tools/safe-fetch";
 import { FakeSchedule } from "../support/fake-schedule";
 import { type Heard, PNG, startToolServer, type ToolServer } from "../support/stand-in/tool-server";
-import { idOf } from "../tenant/support";
+import { makeId } from "../tenant/support";
 
 const SECRET = "sk-tool-secret-1";
 const secret = { header: { name: "x-key", value: SECRET }, value: SECRET };
-const execution = idOf("exe", 7);
+const execution = makeId("exe", 7);
 const fetchTool = createToolFetch({ fetch: (url, init) => fetch(url, init), now: Date.now, allowPrivate: true });
 
 let server: ToolServer;

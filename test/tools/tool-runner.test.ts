@@ -3,7 +3,7 @@ import type { HttpTool, McpServer } from "../../src/app/tool-entry";
 import type { ServerTool } from "../../src/domain/message";
 import { createToolRunner, type ToolRunnerDeps } from "../../src/tools/tool-runner";
 import { FakeSchedule } from "../support/fake-schedule";
-import { idOf } from "../tenant/support";
+import { makeId } from "../tenant/support";
 import { Network } from "./fake-network";
 
 const header = { name: "authorization", credential: "weather", prefix: "Bearer " };
@@ -31,7 +31,7 @@ function run(tool: ServerTool, deps: Partial<ToolRunnerDeps> = {}, allowed = fal
   const { schedule } = new FakeSchedule();
   const directory = { http: async () => weather, mcp: async () => github };
   const runner = createToolRunner({ directory, openSecret: async () => "sk-secret", fetch: network.fetch, schedule, ...deps });
-  const request = { tool, name: "weather", arguments: { city: "Oslo" }, execution: idOf("exe", 1), allowed };
+  const request = { tool, name: "weather", arguments: { city: "Oslo" }, execution: makeId("exe", 1), allowed };
   const outcome = runner.run(request, { signal: new AbortController().signal });
   return outcome.then((ran) => ({ ran, sent: network.sent }));
 }

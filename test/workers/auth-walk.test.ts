@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { SCOPES, type Scope } from "../../src/app/tenant-api";
 import { sampleBody, sampleQuery } from "../http/support";
 import { advanceClock } from "./clock";
-import { bodyOf, type Chat, migrate, newChat, newId, newTenant, request, type Tenant } from "./support";
+import { type Chat, migrate, newChat, newId, newTenant, readBody, request, type Tenant } from "./support";
 
 interface Operation {
   readonly security?: readonly Readonly<Record<string, readonly Scope[]>>[];
@@ -15,7 +15,7 @@ interface Route {
   readonly scope: Scope | null;
 }
 
-const document = await bodyOf<{ paths: Record<string, Record<string, Operation>> }>(await request("GET", "/openapi.json", {}));
+const document = await readBody<{ paths: Record<string, Record<string, Operation>> }>(await request("GET", "/openapi.json", {}));
 const routes: readonly Route[] = Object.entries(document.paths).flatMap(([path, operations]) =>
   Object.entries(operations).map(([method, { security }]) => {
     const [scope = null] = (security ?? []).flatMap((entry) => Object.values(entry).flat());
@@ -60,7 +60,7 @@ const bodyFor = ({ method, path }: Route): unknown => {
 
 async function keyWith(scopes: readonly Scope[], expires_at: number | null = null): Promise<{ readonly id: string; readonly key: string }> {
   const path = `/v1/admin/tenants/${chat.tenant.id}/keys`;
-  return bodyOf(await request("POST", path, { key: env.ADMIN_KEY, body: { name: "some", scopes, expires_at } }), 201);
+  return readBody(await request("POST", path, { key: env.ADMIN_KEY, body: { name: "some", scopes, expires_at } }), 201);
 }
 
 describe("the walk over the OpenAPI document of the running Worker", () => {
@@ -134,7 +134,7 @@ describe("a key", () => {
     const ask = async () => (await request("GET", "/v1/sessions", { key })).status;
     expect(await ask()).toBe(200);
 
-    await bodyOf(await chat.tenant.call("DELETE", `/v1/keys/${id}`));
+    await readBody(await chat.tenant.call("DELETE", `/v1/keys/${id}`));
     expect(await ask()).toBe(401);
   });
 
@@ -149,7 +149,7 @@ describe("a key", () => {
   });
 
   it("of another tenant sees only its own sessions in the list", async () => {
-    const list = await bodyOf<{ data: { id: string }[] }>(await stranger.call("GET", "/v1/sessions"));
+    const list = await readBody<{ data: { id: string }[] }>(await stranger.call("GET", "/v1/sessions"));
 
     expect(list.data).toEqual([]);
   });

@@ -6,7 +6,7 @@ import type { Principal } from "../../src/app/tenant-api";
 import { KEY_CHECK_MS } from "../../src/http/bound-stream";
 import { principal, world } from "../http/support";
 import { FakeSchedule } from "../support/fake-schedule";
-import { type Chat, framesOf, migrate, newChat } from "./support";
+import { type Chat, migrate, newChat, toFrames } from "./support";
 
 beforeAll(migrate);
 
@@ -37,12 +37,12 @@ class Door {
   }
 
   async listen(path: string, accept = "*/*") {
-    return framesOf(await this.#call("GET", `/v1/sessions/${this.chat.id}${path}`, { headers: { accept } }));
+    return toFrames(await this.#call("GET", `/v1/sessions/${this.chat.id}${path}`, { headers: { accept } }));
   }
 
   async hear(content: string) {
     const options = { body: { content }, headers: { accept: "text/event-stream" } };
-    return framesOf(await this.#call("POST", `/v1/sessions/${this.chat.id}/messages`, options));
+    return toFrames(await this.#call("POST", `/v1/sessions/${this.chat.id}/messages`, options));
   }
 }
 

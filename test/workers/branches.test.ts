@@ -1,19 +1,20 @@
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { BranchComparison, BranchView } from "../../src/app/branch-views";
-import type { DisplayItem, SessionDescription, TurnReport } from "../../src/app/session-views";
+import type { SessionDescription, TurnReport } from "../../src/app/session-views";
+import type { BranchComparison, BranchView } from "../../src/contract/branch";
+import type { DisplayItem } from "../../src/contract/item";
 import { readRows } from "../read-model/rows";
-import { bodyOf, type Chat, migrate, newChat, newTenant, told } from "./support";
+import { type Chat, migrate, newChat, newTenant, readBody, told } from "./support";
 
 beforeAll(migrate);
 
 type List<T> = { readonly data: readonly T[] };
 
 const replies = [{ text: "one" }, { text: "two" }, { text: "three" }, { text: "four" }];
-const listOf = async (chat: Chat, query = ""): Promise<string[]> =>
-  told((await bodyOf<List<DisplayItem>>(await chat.call("GET", `/messages${query}`))).data);
-const branchesOf = async (chat: Chat) => (await bodyOf<List<BranchView>>(await chat.call("GET", "/branches"))).data;
+const listTexts = async (chat: Chat, query = ""): Promise<string[]> =>
+  told((await readBody<List<DisplayItem>>(await chat.call("GET", `/messages${query}`))).data);
+const readBranches = async (chat: Chat) => (await readBody<List<BranchView>>(await chat.call("GET", "/branches"))).data;
 const wire = async (chat: Chat, nth: number) =>
   ((await chat.model.heard(nth))[nth - 1]?.body.messages ?? []).map(({ role, content }) => `${role}: ${content ?? ""}`);
 
@@ -22,27 +23,27 @@ describe("a message that is said differently", () => {
     const chat = await newChat({ replies });
     await chat.say("first");
     await chat.say("second");
-    const page = await bodyOf<List<DisplayItem>>(await chat.call("GET", "/messages"));
+    const page = await readBody<List<DisplayItem>>(await chat.call("GET", "/messages"));
     const second = page.data.find(({ position }) => position === 3);
 
-    const done = await bodyOf<TurnReport>(await chat.call("POST", `/messages/${second?.id}/edit`, { content: "zweitens" }));
+    const done = await readBody<TurnReport>(await chat.call("POST", `/messages/${second?.id}/edit`, { content: "zweitens" }));
 
     expect(done).toMatchObject({ status: "completed" });
     expect(await wire(chat, 3)).toEqual(["user: first", "assistant: one", "user: zweitens"]);
-    expect(await listOf(chat)).toEqual(["user: first", "assistant: one", "user: zweitens", "assistant: three"]);
-    expect(await listOf(chat, "?branch=1")).toEqual(["user: first", "assistant: one", "user: second", "assistant: two"]);
-    expect(await branchesOf(chat)).toMatchObject([
+    expect(await listTexts(chat)).toEqual(["user: first", "assistant: one", "user: zweitens", "assistant: three"]);
+    expect(await listTexts(chat, "?branch=1")).toEqual(["user: first", "assistant: one", "user: second", "assistant: two"]);
+    expect(await readBranches(chat)).toMatchObject([
       { number: 1, current: false },
       { number: 2, parent: 1, shared_to: 2, current: true },
     ]);
-    const compared = await bodyOf<BranchComparison>(await chat.call("GET", "/branches/compare"));
+    const compared = await readBody<BranchComparison>(await chat.call("GET", "/branches/compare"));
     expect([compared.shared_to, told(compared.a.items), told(compared.b.items)]).toEqual([
       2,
       ["user: second", "assistant: two"],
       ["user: zweitens", "assistant: three"],
     ]);
 
-    await bodyOf(await chat.call("POST", "/branches/1/switch", {}));
+    await readBody(await chat.call("POST", "/branches/1/switch", {}));
     await evictDurableObject(chat.stub);
     await chat.say("third");
 
@@ -52,7 +53,7 @@ describe("a message that is said differently", () => {
   it("shows in the lists as the branch that goes on", async () => {
     const chat = await newChat({ replies });
     await chat.say("first");
-    await bodyOf(await chat.call("POST", "/branches", { to: 0 }), 201);
+    await readBody(await chat.call("POST", "/branches", { to: 0 }), 201);
     await chat.say("anew");
 
     const shown = async () => {
@@ -66,12 +67,12 @@ describe("a message that is said differently", () => {
   it("answered again keeps the first answer on its branch", async () => {
     const chat = await newChat({ replies });
     await chat.say("first");
-    const [, answer] = (await bodyOf<List<DisplayItem>>(await chat.call("GET", "/messages"))).data;
+    const [, answer] = (await readBody<List<DisplayItem>>(await chat.call("GET", "/messages"))).data;
 
-    await bodyOf(await chat.call("POST", `/messages/${answer?.id}/regenerate`, {}));
+    await readBody(await chat.call("POST", `/messages/${answer?.id}/regenerate`, {}));
 
-    expect(await listOf(chat)).toEqual(["user: first", "assistant: two"]);
-    expect(await listOf(chat, "?branch=all")).toEqual(["user: first", "assistant: one", "assistant: two"]);
+    expect(await listTexts(chat)).toEqual(["user: first", "assistant: two"]);
+    expect(await listTexts(chat, "?branch=all")).toEqual(["user: first", "assistant: one", "assistant: two"]);
   });
 });
 
@@ -82,10 +83,10 @@ describe("a fork", () => {
     await chat.say("second");
     const key = { "idempotency-key": "fork-1" };
 
-    const made = await bodyOf<SessionDescription>(await chat.call("POST", "/fork", { at: 2, title: "Elsewhere" }, key), 201);
-    const again = await bodyOf<SessionDescription>(await chat.call("POST", "/fork", { at: 2, title: "Elsewhere" }, key), 201);
-    await bodyOf(await chat.call("DELETE", ""));
-    const reply = await bodyOf<TurnReport>(await chat.tenant.call("POST", `/v1/sessions/${made.id}/messages`, { content: "and?" }));
+    const made = await readBody<SessionDescription>(await chat.call("POST", "/fork", { at: 2, title: "Elsewhere" }, key), 201);
+    const again = await readBody<SessionDescription>(await chat.call("POST", "/fork", { at: 2, title: "Elsewhere" }, key), 201);
+    await readBody(await chat.call("DELETE", ""));
+    const reply = await readBody<TurnReport>(await chat.tenant.call("POST", `/v1/sessions/${made.id}/messages`, { content: "and?" }));
 
     expect(made).toMatchObject({
       forked_from: { session: chat.caller.session, at: 2 },
@@ -123,12 +124,12 @@ describe("a message whose content is taken out", () => {
   it("is gone from the record, the lists and the next request; its place stays", async () => {
     const chat = await newChat({ replies });
     await chat.say("my password is hunter2");
-    const [asked] = (await bodyOf<List<DisplayItem>>(await chat.call("GET", "/messages"))).data;
+    const [asked] = (await readBody<List<DisplayItem>>(await chat.call("GET", "/messages"))).data;
 
-    await bodyOf(await chat.call("POST", `/messages/${asked?.id}/redact`, {}));
+    await readBody(await chat.call("POST", `/messages/${asked?.id}/redact`, {}));
     await chat.say("what was it?");
 
-    expect(await listOf(chat)).toEqual(["user: [redacted]", "assistant: one", "user: what was it?", "assistant: two"]);
+    expect(await listTexts(chat)).toEqual(["user: [redacted]", "assistant: one", "user: what was it?", "assistant: two"]);
     expect(await wire(chat, 2)).toEqual(["user: [redacted]", "assistant: one", "user: what was it?"]);
     const states = async () =>
       Object.values((await readRows(env.DB, chat.caller)).messages ?? {}).map(({ content_state }) => content_state);

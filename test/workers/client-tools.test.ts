@@ -3,8 +3,8 @@ import { beforeAll, describe, expect, it } from "vitest";
 import type { TurnReport } from "../../src/app/session-views";
 import { NO_RESULT } from "../../src/context/view";
 import { advanceClock } from "./clock";
-import { typesOf } from "./frames";
-import { bodyOf, type Chat, framesOf, migrate, newChat, textOf } from "./support";
+import { listTypes } from "./frames";
+import { type Chat, migrate, newChat, readBody, readText, toFrames } from "./support";
 
 beforeAll(migrate);
 
@@ -34,7 +34,7 @@ describe("a turn that calls client tools", () => {
 
     const waiting = await chat.say("How is Paris?");
     const [call] = waiting.open_calls;
-    const done = await bodyOf<TurnReport>(await give(chat, { execution_id: call?.execution_id, output: { sky: "clear" } }));
+    const done = await readBody<TurnReport>(await give(chat, { execution_id: call?.execution_id, output: { sky: "clear" } }));
 
     expect(waiting).toMatchObject({
       status: "awaiting_tools",
@@ -52,11 +52,11 @@ describe("a turn that calls client tools", () => {
     await first.rest();
     const [call] = (await chat.describe()).turn?.open_calls ?? [];
     const results = { results: [{ call_id: call?.call_id, output: "clear" }] };
-    const second = framesOf(await chat.call("POST", "/tool_results", results, { accept: "text/event-stream" }));
+    const second = toFrames(await chat.call("POST", "/tool_results", results, { accept: "text/event-stream" }));
     await second.rest();
 
-    expect(typesOf(first.seen).at(-1)).toBe("turn.awaiting_tools");
-    expect(typesOf(second.seen).filter((type) => type !== "text.delta")).toEqual([
+    expect(listTypes(first.seen).at(-1)).toBe("turn.awaiting_tools");
+    expect(listTypes(second.seen).filter((type) => type !== "text.delta")).toEqual([
       "item.completed",
       "turn.resumed",
       "usage.updated",
@@ -70,8 +70,8 @@ describe("a turn that calls client tools", () => {
     const waiting = await chat.say("Compare.");
     const [paris, oslo] = waiting.open_calls;
 
-    const half = await bodyOf<TurnReport>(await give(chat, { execution_id: oslo?.execution_id, output: "rain" }));
-    const done = await bodyOf<TurnReport>(await give(chat, { execution_id: paris?.execution_id, output: "sun" }));
+    const half = await readBody<TurnReport>(await give(chat, { execution_id: oslo?.execution_id, output: "rain" }));
+    const done = await readBody<TurnReport>(await give(chat, { execution_id: paris?.execution_id, output: "sun" }));
 
     expect(half).toMatchObject({ status: "awaiting_tools", open_calls: [{ execution_id: paris?.execution_id }] });
     expect(done.status).toBe("completed");
@@ -84,7 +84,7 @@ describe("a turn that calls client tools", () => {
     await evictDurableObject(chat.stub);
 
     expect((await chat.describe()).turn).toMatchObject({ id: waiting.id, phase: "awaiting_tools", open_calls: waiting.open_calls });
-    const done = await bodyOf<TurnReport>(await give(chat, { call_id: "call_1", output: "sun" }));
+    const done = await readBody<TurnReport>(await give(chat, { call_id: "call_1", output: "sun" }));
     expect(done.status).toBe("completed");
   });
 
@@ -92,8 +92,8 @@ describe("a turn that calls client tools", () => {
     const chat = await newChat({ tools: [weather], replies: [calls("Paris"), calls("Oslo"), { text: "Done." }] });
     await chat.say("Compare.");
 
-    const second = await bodyOf<TurnReport>(await give(chat, { call_id: "call_1", output: "sun" }));
-    const done = await bodyOf<TurnReport>(await give(chat, { call_id: "call_1", output: "rain" }));
+    const second = await readBody<TurnReport>(await give(chat, { call_id: "call_1", output: "sun" }));
+    const done = await readBody<TurnReport>(await give(chat, { call_id: "call_1", output: "rain" }));
 
     expect(second.status).toBe("awaiting_tools");
     expect(done.status).toBe("completed");
@@ -111,7 +111,7 @@ describe("a turn that calls client tools", () => {
     const waiting = await chat.say("Compare.");
 
     expect(new Set(waiting.open_calls.map((call) => call.execution_id)).size).toBe(2);
-    const done = await bodyOf<TurnReport>(await give(chat, { call_id: "same", output: "sun" }, { call_id: "same", output: "rain" }));
+    const done = await readBody<TurnReport>(await give(chat, { call_id: "same", output: "sun" }, { call_id: "same", output: "rain" }));
 
     expect(done.status).toBe("completed");
     expect((await wire(chat, 2)).slice(-2)).toEqual(["tool same: sun", "tool same: rain"]);
@@ -150,12 +150,12 @@ describe("results", () => {
     const results = { results: [{ call_id: "call_1", output: "sun" }] };
     const key = { "idempotency-key": "r-1" };
 
-    const first = await bodyOf<TurnReport>(await chat.call("POST", "/tool_results", results, key));
-    const again = await bodyOf<TurnReport>(await chat.call("POST", "/tool_results", results, key));
+    const first = await readBody<TurnReport>(await chat.call("POST", "/tool_results", results, key));
+    const again = await readBody<TurnReport>(await chat.call("POST", "/tool_results", results, key));
 
     expect(again.items).toEqual(first.items);
     expect((await give(chat, { call_id: "call_1", output: "sun" })).status).toBe(409);
-    expect(await chat.countOf("ToolResultRecorded")).toBe(1);
+    expect(await chat.countEvents("ToolResultRecorded")).toBe(1);
   });
 
   it("longer than 30,000 characters are cut when recorded, with the marker and never inside a character", async () => {
@@ -166,7 +166,7 @@ describe("results", () => {
 
     await give(chat, { call_id: "call_1", output: plain }, { call_id: "call_2", output: split });
 
-    const results = (await chat.items()).filter((item) => item.kind === "tool_result").map(textOf);
+    const results = (await chat.items()).filter((item) => item.kind === "tool_result").map(readText);
     expect(results[0]).toBe(`${"x".repeat(30_000)}\n\n[... content truncated, showing first 30000 of 40000 characters ...]`);
     expect(results[1]).toBe(`${"y".repeat(29_999)}\n\n[... content truncated, showing first 30000 of ${split.length} characters ...]`);
     expect((await wire(chat, 2)).at(-2)).toBe(`tool call_1: ${results[0]}`);
@@ -203,14 +203,14 @@ describe("open calls", () => {
 
     expect(third.status).toBe("completed");
     expect((await chat.turn(first.turn_id)).status).toBe("stopped");
-    expect((await chat.items()).filter(({ kind }) => kind === "user").map(textOf)).toEqual(["How is Paris?", "waiting", "Never mind."]);
+    expect((await chat.items()).filter(({ kind }) => kind === "user").map(readText)).toEqual(["How is Paris?", "waiting", "Never mind."]);
   });
 
   it("are cancelled by a stop", async () => {
     const chat = await newChat({ tools: [weather], replies: [calls("Paris")] });
     await chat.say("How is Paris?");
 
-    const stopped = await bodyOf<TurnReport>(await chat.call("POST", "/stop"));
+    const stopped = await readBody<TurnReport>(await chat.call("POST", "/stop"));
 
     expect(stopped.status).toBe("stopped");
     expect((await give(chat, { call_id: "call_1", output: "sun" })).status).toBe(409);

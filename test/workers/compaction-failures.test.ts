@@ -1,12 +1,12 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { CompactionView } from "../../src/app/control-views";
-import type { Page } from "../../src/app/session-views";
+import type { Page } from "../../src/contract/page";
 import type { RemoteReply } from "../support/stand-in-setup";
 import { advanceClock, holdTimers } from "./clock";
 import { deliver, holdQueue, type LongChat, smallChat, TURNS, talk, words } from "./conversation";
-import { typesOf } from "./frames";
-import { type Chat, migrate, textOf } from "./support";
+import { listTypes } from "./frames";
+import { type Chat, migrate, readText } from "./support";
 
 beforeAll(migrate);
 afterEach(() => vi.restoreAllMocks());
@@ -40,7 +40,7 @@ async function expectTrimmed({ chat, frames }: LongChat, failure: string): Promi
   const contents = sent?.body.messages.map(({ content }) => content) ?? [];
   expect(contents).not.toContain(words(300, "question-1"));
   expect(contents.slice(1)).toEqual([words(300, `question-${TURNS}`), words(400, `reply-${TURNS}`), "and now?"]);
-  expect((await chat.items()).map(textOf)).toContain(words(300, "question-1"));
+  expect((await chat.items()).map(readText)).toContain(words(300, "question-1"));
   await frames.leave();
 }
 
@@ -57,7 +57,10 @@ describe("a summariser that fails once", () => {
 
     await frames.until("compaction.completed", ({ did_compact }) => did_compact);
 
-    expect(typesOf(frames.seen).filter((type) => /^compaction|^notice/.test(type))).toEqual(["compaction.started", "compaction.completed"]);
+    expect(listTypes(frames.seen).filter((type) => /^compaction|^notice/.test(type))).toEqual([
+      "compaction.started",
+      "compaction.completed",
+    ]);
     expect(await compactions(chat)).toMatchObject([{ status: "completed", attempts: 2, failure: null }]);
     expect(await chat.describe()).toMatchObject({ epoch: 1, compacted_summary: good.text });
     await frames.leave();
@@ -101,7 +104,7 @@ describe("a note in the place of a summary that failed for good", () => {
     await talk(chat, 1, TURNS);
     await frames.until("notice");
 
-    expect(typesOf(frames.seen).filter((type) => /^compaction|^notice/.test(type))).toEqual([
+    expect(listTypes(frames.seen).filter((type) => /^compaction|^notice/.test(type))).toEqual([
       "compaction.started",
       "compaction.completed",
       "notice",

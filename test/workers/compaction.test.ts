@@ -1,9 +1,9 @@
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { CompactionView } from "../../src/app/control-views";
-import type { Page } from "../../src/app/session-views";
+import type { Page } from "../../src/contract/page";
 import { deliver, holdQueue, smallChat, TURNS, talk, WINDOW, words } from "./conversation";
-import { typesOf } from "./frames";
-import { type Chat, migrate, newChat, textOf } from "./support";
+import { listTypes } from "./frames";
+import { type Chat, migrate, newChat, readText } from "./support";
 
 beforeAll(migrate);
 afterEach(() => vi.restoreAllMocks());
@@ -38,7 +38,7 @@ describe("a conversation above 0.85 of its window", () => {
 
     expect(session).toMatchObject({ epoch: 1, compacted_summary: words(60, "SUMMARY"), message_count: 2 * TURNS });
     expect(session.compact_boundary_timestamp).toBe(items[2 * (TURNS - 1)]?.created_at);
-    expect(items.map(textOf)).toEqual(
+    expect(items.map(readText)).toEqual(
       Array.from({ length: TURNS }, (_, turn) => [words(300, `question-${turn + 1}`), words(400, `reply-${turn + 1}`)]).flat(),
     );
     await frames.leave();
@@ -76,7 +76,7 @@ describe("a conversation above 0.85 of its window", () => {
     expect(log.filter((entry) => entry.overflow)).toEqual([]);
     const prompts = log.filter((entry) => entry.kind === "compaction").map((entry) => String(entry.body.messages.at(-1)?.content));
     expect(prompts.map((prompt) => /FIRST|SECOND/.exec(prompt)?.[0] ?? null)).toEqual([null, "FIRST", "SECOND"]);
-    expect((await chat.items()).map(textOf)).toContain(words(300, "question-1"));
+    expect((await chat.items()).map(readText)).toContain(words(300, "question-1"));
     await frames.leave();
   });
 });
@@ -204,7 +204,7 @@ describe("the bounds of a compaction", () => {
 
     expect((await chat.describe()).current_context_tokens.tokens).toBeLessThan(0.85 * WINDOW);
     expect(await compactions(chat)).toEqual([]);
-    expect(typesOf(frames.seen)).not.toContain("compaction.started");
+    expect(listTypes(frames.seen)).not.toContain("compaction.started");
     await frames.leave();
   });
 

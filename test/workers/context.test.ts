@@ -1,18 +1,18 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { ContextReport } from "../../src/app/session-views";
 import { GUARD_ONLY, LIMIT, smallChat, TURNS, talk, WINDOW, words } from "./conversation";
-import { bodyOf, type Chat, migrate, newChat } from "./support";
+import { type Chat, migrate, newChat, readBody } from "./support";
 
 beforeAll(migrate);
 
 const NEXT = "What — exactly — comes “next”? 你好 🙂";
-const contextOf = async (chat: Chat, content: string) => bodyOf<ContextReport>(await chat.call("POST", "/context", { content }));
+const readContext = async (chat: Chat, content: string) => readBody<ContextReport>(await chat.call("POST", "/context", { content }));
 const lookUp = { name: "look_up", description: "Looks a thing up", parameters: { type: "object", properties: { q: { type: "string" } } } };
 const call = (id: string) => ({ id, name: "look_up", arguments: '{"q": "x",  "n":1}' });
 
 /** What was shown for the next message, and what the provider then received for it. */
 async function shownAndSent(chat: Chat) {
-  const report = await contextOf(chat, NEXT);
+  const report = await readContext(chat, NEXT);
   await chat.send(NEXT);
   const sent = (await chat.model.heard()).filter((entry) => entry.kind === "turn" && entry.raw.includes("exactly"));
   return { report, sent: sent[0]?.raw };
@@ -152,7 +152,7 @@ describe("GET /context", () => {
     await chat.say("first");
     const before = await chat.events();
 
-    await contextOf(chat, NEXT);
+    await readContext(chat, NEXT);
 
     expect(await chat.events()).toEqual(before);
     expect(await chat.model.heard()).toHaveLength(1);
@@ -167,7 +167,7 @@ describe("GET /context", () => {
 
     expect(fresh.total).toMatchObject({ tokens: 0, source: "estimated" });
     expect((await chat.read<ContextReport>("/context")).total).toEqual({ tokens: reported, source: "reported", error_bound: 0 });
-    const next = (await contextOf(chat, NEXT)).total;
+    const next = (await readContext(chat, NEXT)).total;
     expect(next.source).toBe("mixed");
     expect(next.tokens).toBeGreaterThan(reported);
   });

@@ -2,10 +2,11 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { CompactionView } from "../../src/app/control-views";
-import type { ContextReport, Page, SessionDescription } from "../../src/app/session-views";
+import type { ContextReport, SessionDescription } from "../../src/app/session-views";
 import type { Plan } from "../../src/context/plan";
+import type { Page } from "../../src/contract/page";
 import { deliver, holdQueue, words } from "./conversation";
-import { bodyOf, type Chat, migrate, newChat, newTenant, request } from "./support";
+import { type Chat, migrate, newChat, newTenant, readBody, request } from "./support";
 
 beforeAll(migrate);
 afterEach(() => vi.restoreAllMocks());
@@ -28,7 +29,7 @@ const nextRequest = async (chat: Chat) => (await chat.read<ContextReport>("/cont
 /** By hand, to the end. */
 async function compacted(chat: Chat, body: object = { keep_recent: 500 }): Promise<CompactionView> {
   const frames = await chat.listen(0);
-  const asked = await bodyOf<CompactionView>(await chat.call("POST", "/compactions", body), 202);
+  const asked = await readBody<CompactionView>(await chat.call("POST", "/compactions", body), 202);
   await frames.until("compaction.completed", (frame) => frame.compaction_id === asked.id);
   await frames.leave();
   return chat.read(`/compactions/${asked.id}`);
@@ -37,7 +38,7 @@ async function compacted(chat: Chat, body: object = { keep_recent: 500 }): Promi
 describe("a compaction by hand", () => {
   it("is planned by a dry run, asked for, done by the queue, and shown with its receipt", async () => {
     const chat = await talked();
-    const plan = await bodyOf<Plan>(await chat.call("POST", "/compactions", { dry_run: true, keep_recent: 500 }));
+    const plan = await readBody<Plan>(await chat.call("POST", "/compactions", { dry_run: true, keep_recent: 500 }));
     expect(await compactions(chat)).toEqual([]);
 
     const done = await compacted(chat, { keep_recent: 500, instructions: "Keep the horses." });
@@ -77,7 +78,7 @@ describe("a compaction by hand", () => {
     const chat = await talked();
     await chat.model.says({ gate: "turn", text: "here" });
     const { turn_id } = await chat.post("still there?");
-    const asked = await bodyOf<CompactionView>(await chat.call("POST", "/compactions", { keep_recent: 500 }), 202);
+    const asked = await readBody<CompactionView>(await chat.call("POST", "/compactions", { keep_recent: 500 }), 202);
     await chat.model.open("turn");
     await chat.ended(turn_id);
 
@@ -94,7 +95,7 @@ describe("a compaction by hand", () => {
     const send = () => chat.call("POST", "/compactions", { keep_recent: 500 }, headers);
 
     const answers = await Promise.all([send(), send()]);
-    const [first, second] = await Promise.all(answers.map((answer) => bodyOf<CompactionView>(answer, 202)));
+    const [first, second] = await Promise.all(answers.map((answer) => readBody<CompactionView>(answer, 202)));
 
     expect(second?.id).toBe(first?.id);
     expect(await compactions(chat)).toHaveLength(1);
@@ -104,10 +105,10 @@ describe("a compaction by hand", () => {
   it("that is under way refuses another", async () => {
     const queue = holdQueue();
     const chat = await talked();
-    const asked = await bodyOf<CompactionView>(await chat.call("POST", "/compactions", { keep_recent: 500 }), 202);
+    const asked = await readBody<CompactionView>(await chat.call("POST", "/compactions", { keep_recent: 500 }), 202);
     await queue.next();
 
-    const second = await bodyOf(await chat.call("POST", "/compactions", { keep_recent: 500 }), 409);
+    const second = await readBody(await chat.call("POST", "/compactions", { keep_recent: 500 }), 409);
 
     expect(second).toMatchObject({ type: "urn:longhand:problem:compaction_running", compaction_id: asked.id });
   });
@@ -116,11 +117,11 @@ describe("a compaction by hand", () => {
     const chat = await newChat();
     await chat.say("hello");
 
-    expect(await bodyOf(await chat.call("POST", "/compactions", {}))).toMatchObject({ kind: "none", reason: "nothing_older" });
+    expect(await readBody(await chat.call("POST", "/compactions", {}))).toMatchObject({ kind: "none", reason: "nothing_older" });
   });
 });
 
-const rowsOf = async (chat: Chat) =>
+const readRows = async (chat: Chat) =>
   (
     await env.DB.prepare("SELECT id, status FROM compactions WHERE tenant_id = ?1 AND session_id = ?2 ORDER BY requested_at, epoch")
       .bind(chat.tenant.id, chat.id)
@@ -128,7 +129,7 @@ const rowsOf = async (chat: Chat) =>
   ).results;
 
 const rebuild = async (chat: Chat) =>
-  bodyOf(await request("POST", `/v1/admin/tenants/${chat.tenant.id}/sessions/${chat.id}/rebuild`, { key: env.ADMIN_KEY }));
+  readBody(await request("POST", `/v1/admin/tenants/${chat.tenant.id}/sessions/${chat.id}/rebuild`, { key: env.ADMIN_KEY }));
 
 describe("a revert", () => {
   it("sends byte for byte what was sent before, and says so in the rows too", async () => {
@@ -137,14 +138,14 @@ describe("a revert", () => {
     const { id } = await compacted(chat);
     expect(await nextRequest(chat)).not.toBe(before);
 
-    const reverted = await bodyOf<CompactionView>(await chat.call("POST", `/compactions/${id}/revert`));
+    const reverted = await readBody<CompactionView>(await chat.call("POST", `/compactions/${id}/revert`));
 
     expect(await nextRequest(chat)).toBe(before);
     expect(reverted).toMatchObject({ id, status: "reverted" });
     expect((await compactions(chat)).map(({ status }) => status)).toEqual(["reverted", "completed"]);
     expect(await chat.describe()).toMatchObject({ compacted_summary: null, compact_boundary_timestamp: null });
     await vi.waitFor(async () => {
-      expect(await rowsOf(chat)).toEqual([
+      expect(await readRows(chat)).toEqual([
         { id, status: "reverted" },
         { id: reverted.reverted?.by, status: "completed" },
       ]);
@@ -157,7 +158,7 @@ describe("a revert", () => {
     const first = await compacted(chat);
     const second = await compacted(chat, { keep_recent: 100 });
 
-    const refused = await bodyOf(await chat.call("POST", `/compactions/${first.id}/revert`), 409);
+    const refused = await readBody(await chat.call("POST", `/compactions/${first.id}/revert`), 409);
 
     expect(refused).toMatchObject({ type: "urn:longhand:problem:not_newest", newest_compaction_id: second.id });
   });
@@ -165,10 +166,10 @@ describe("a revert", () => {
   it("that would not fit a smaller model is refused with both figures", async () => {
     const chat = await talked();
     const { id } = await compacted(chat);
-    await bodyOf(await chat.tenant.call("PUT", "/v1/models/small", { provider: "embedded", context_window: 1_024, max_output: 100 }));
-    await bodyOf(await chat.call("PATCH", "", { model: "small" }));
+    await readBody(await chat.tenant.call("PUT", "/v1/models/small", { provider: "embedded", context_window: 1_024, max_output: 100 }));
+    await readBody(await chat.call("PATCH", "", { model: "small" }));
 
-    const refused = await bodyOf<{ tokens: number; limit: number }>(await chat.call("POST", `/compactions/${id}/revert`), 422);
+    const refused = await readBody<{ tokens: number; limit: number }>(await chat.call("POST", `/compactions/${id}/revert`), 422);
 
     expect(refused).toMatchObject({ type: "urn:longhand:problem:would_not_fit", limit: 960 });
     expect(refused.tokens).toBeGreaterThan(960);
@@ -177,7 +178,7 @@ describe("a revert", () => {
   it("of one that nobody knows is 404", async () => {
     const chat = await talked();
 
-    await bodyOf(await chat.call("POST", "/compactions/cmp_01JD8Z3V6Q4N7R2T5W9X0Y1ABC/revert"), 404);
+    await readBody(await chat.call("POST", "/compactions/cmp_01JD8Z3V6Q4N7R2T5W9X0Y1ABC/revert"), 404);
   });
 });
 
@@ -187,7 +188,7 @@ describe("forgetting the summary", () => {
     const before = await nextRequest(chat);
     await compacted(chat);
 
-    const reset = await bodyOf<CompactionView>(await chat.call("DELETE", "/summary"));
+    const reset = await readBody<CompactionView>(await chat.call("DELETE", "/summary"));
 
     expect(reset).toMatchObject({ trigger: "manual", ops: [{ op: "reset" }] });
     expect(await chat.describe()).toMatchObject({ compacted_summary: null });
@@ -199,7 +200,7 @@ describe("forgetting the summary", () => {
 describe("pins", () => {
   it("are sent with every request, weigh in the context, and survive a compaction", async () => {
     const chat = await talked();
-    await bodyOf(await chat.call("PUT", "/pins", { pins: ["The horse is called Rex."] }));
+    await readBody(await chat.call("PUT", "/pins", { pins: ["The horse is called Rex."] }));
     await compacted(chat);
 
     const context = await chat.read<ContextReport>("/context");
@@ -217,13 +218,13 @@ describe("a tenant's default policy", () => {
     const tenant = await newTenant();
     const patch = (default_policy: unknown) => tenant.call("PATCH", "/v1/tenant", { default_policy });
     const made = async () =>
-      bodyOf<SessionDescription>(await tenant.call("POST", "/v1/sessions", { policy: { keep: { messages: 6 } } }), 201);
+      readBody<SessionDescription>(await tenant.call("POST", "/v1/sessions", { policy: { keep: { messages: 6 } } }), 201);
 
-    await bodyOf(await patch("retain"));
-    await bodyOf(await patch({ keep: { max_tokens: 4_000 } }));
-    const refused = await bodyOf<{ errors: readonly { field: string }[] }>(await patch({ keep: { min_tokens: 5_000 } }), 400);
+    await readBody(await patch("retain"));
+    await readBody(await patch({ keep: { max_tokens: 4_000 } }));
+    const refused = await readBody<{ errors: readonly { field: string }[] }>(await patch({ keep: { min_tokens: 5_000 } }), 400);
     const first = await made();
-    await bodyOf(await patch(null));
+    await readBody(await patch(null));
     const second = await made();
 
     expect(refused.errors.map(({ field }) => field)).toEqual(["default_policy.keep.min_tokens"]);

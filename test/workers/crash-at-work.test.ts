@@ -3,7 +3,7 @@ import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { TurnReport } from "../../src/app/session-views";
 import { advanceClock } from "./clock";
 import { deliver, holdQueue, smallChat, TURNS, talk, words } from "./conversation";
-import { bodyOf, type Chat, migrate, newChat, told } from "./support";
+import { type Chat, migrate, newChat, readBody, told } from "./support";
 
 beforeAll(migrate);
 afterEach(() => vi.restoreAllMocks());
@@ -63,7 +63,7 @@ describe("a client that waits for the finished turn", () => {
 
     await abortAllDurableObjects();
     const fault = await waiting;
-    const again = await bodyOf<TurnReport>(await chat.send("hello", {}, key));
+    const again = await readBody<TurnReport>(await chat.send("hello", {}, key));
 
     expect(fault.status).toBeGreaterThanOrEqual(500);
     expect(again).toMatchObject({ status: "completed", attempt: 2 });

@@ -2,8 +2,8 @@ import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm, runI
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { TurnReport } from "../../src/app/session-views";
 import { type HeldTimers, holdTimers } from "./clock";
-import { spoken, typesOf } from "./frames";
-import { bodyOf, type Chat, migrate, newChat, newTenant, told } from "./support";
+import { listTypes, spoken } from "./frames";
+import { type Chat, migrate, newChat, newTenant, readBody, told } from "./support";
 
 /** What is only shown is stored at most so much later; held back, a crash comes before it for certain. */
 const FLUSH_MS = 1_000;
@@ -59,7 +59,7 @@ describe("a crash before anything was said", () => {
     const alarm = await runInDurableObject(chat.stub, (_, state) => state.storage.getAlarm());
 
     expect((alarm ?? Number.POSITIVE_INFINITY) - Date.now()).toBeLessThanOrEqual(30_000);
-    await bodyOf(await chat.call("POST", "/stop"));
+    await readBody(await chat.call("POST", "/stop"));
   });
 
   it("three times ends the turn as crashed; nobody is asked a fourth time, and a person can retry", async () => {
@@ -75,7 +75,7 @@ describe("a crash before anything was said", () => {
 
     expect(report).toMatchObject({ status: "failed", failure: { kind: "crashed" } });
     expect(await chat.model.heard()).toHaveLength(3);
-    const retried = await bodyOf<TurnReport>(await chat.call("POST", "/retry"));
+    const retried = await readBody<TurnReport>(await chat.call("POST", "/retry"));
     expect(retried.status).toBe("completed");
     expect(told(await chat.items())).toEqual(["user: hello", "assistant: ok"]);
   });
@@ -95,11 +95,11 @@ describe("a crash before anything was said", () => {
   it("keeps what an idempotency key led to: the message sent again is the same turn", async () => {
     const chat = await newChat({ replies: [{ gate: "never", text: "lost" }, { text: "found" }] });
     const headers = { "idempotency-key": "k-1", prefer: "respond-async" };
-    const first = await bodyOf<{ turn_id: string }>(await chat.send("hello", {}, headers), 202);
+    const first = await readBody<{ turn_id: string }>(await chat.send("hello", {}, headers), 202);
     await chat.model.heard(1);
     await abortAllDurableObjects();
 
-    const again = await bodyOf<TurnReport>(await chat.send("hello", {}, { "idempotency-key": "k-1" }));
+    const again = await readBody<TurnReport>(await chat.send("hello", {}, { "idempotency-key": "k-1" }));
 
     expect(again).toMatchObject({ id: first.turn_id, status: "completed" });
     expect(told(await chat.items())).toEqual(["user: hello", "assistant: found"]);
@@ -120,7 +120,7 @@ describe("a crash in the middle of the reply", () => {
     const { chat, turn_id } = await crashed();
 
     const session = await chat.describe();
-    const retried = await bodyOf<TurnReport>(await chat.call("POST", "/retry"));
+    const retried = await readBody<TurnReport>(await chat.call("POST", "/retry"));
 
     expect(session).toMatchObject({ turn: null, last_turn: { id: turn_id, status: "interrupted" } });
     expect(retried).toMatchObject({ status: "completed", items: [{ parts: [{ text: "All of it." }] }] });
@@ -144,7 +144,7 @@ describe("a crash in the middle of the reply", () => {
     const frames = await chat.listen(offset);
     await frames.until("turn.interrupted");
 
-    expect(typesOf(frames.seen)).toEqual(["usage.updated", "item.completed", "turn.interrupted"]);
+    expect(listTypes(frames.seen)).toEqual(["usage.updated", "item.completed", "turn.interrupted"]);
     await frames.leave();
   });
 
@@ -172,7 +172,7 @@ describe("a crash in the middle of the reply", () => {
     const [rewind, ...rest] = back.seen;
     expect(spoken(frames.seen)).toBe("Stored. Only shown.");
     expect(rewind).toMatchObject({ type: "stream.rewind", to: stored.offset });
-    expect(typesOf(rest)).toEqual(["usage.updated", "item.completed", "turn.interrupted"]);
+    expect(listTypes(rest)).toEqual(["usage.updated", "item.completed", "turn.interrupted"]);
     expect(rest.every((frame) => frame.offset > shown.offset)).toBe(true);
     expect(told(await chat.items())).toEqual(["user: hello", "assistant: Stored. "]);
     await back.leave();

@@ -7,7 +7,7 @@ import { tenantObjectName } from "../../src/app/object-name";
 import type { CredentialView } from "../../src/app/tenant-api";
 import { sealCredential } from "../../src/tenant/credential-seal";
 import { deliver, holdQueue, TURNS, talk, WINDOW, words } from "./conversation";
-import { bodyOf, type Chat, migrate, newChat, newTenant, request, type Tenant } from "./support";
+import { type Chat, migrate, newChat, newTenant, readBody, request, type Tenant } from "./support";
 
 const SECRET = "sk-proj-d0-n0t-leak-4f1a";
 const OLD_KEY = { kid: "old", bytes: new Uint8Array(32).fill(1) };
@@ -15,10 +15,10 @@ const OLD_KEY = { kid: "old", bytes: new Uint8Array(32).fill(1) };
 beforeAll(migrate);
 afterEach(() => vi.restoreAllMocks());
 
-const stubOf = (tenant: Tenant) => env.TENANTS.getByName(tenantObjectName(tenant.id));
+const getStub = (tenant: Tenant) => env.TENANTS.getByName(tenantObjectName(tenant.id));
 
 async function putCredential(tenant: Tenant, api_key = SECRET, name = "mine"): Promise<CredentialView> {
-  return bodyOf(await tenant.call("PUT", `/v1/credentials/${name}`, { api_key }));
+  return readBody(await tenant.call("PUT", `/v1/credentials/${name}`, { api_key }));
 }
 
 async function chatWithCredential() {
@@ -109,15 +109,15 @@ describe("a tenant's credential", () => {
     const keys = [SECRET, "sk-another", "sk-a-third"];
     expect(heard.map(({ authorization }) => authorization)).toEqual(keys.map((key) => `Bearer ${key}`));
     expect((await chat.tenant.call("DELETE", "/v1/credentials/mine")).status).toBe(204);
-    const model = await bodyOf<{ warnings: string[] }>(await chat.tenant.call("GET", `/v1/models/${chat.model.upstream}`));
+    const model = await readBody<{ warnings: string[] }>(await chat.tenant.call("GET", `/v1/models/${chat.model.upstream}`));
     expect(model.warnings).toEqual([expect.stringContaining("credential names none")]);
   });
 
   it("is shown by name, time, master key and the models that use it, and survives eviction", async () => {
     const chat = await chatWithCredential();
-    await evictDurableObject(stubOf(chat.tenant));
+    await evictDurableObject(getStub(chat.tenant));
 
-    const { data } = await bodyOf<{ data: CredentialView[] }>(await chat.tenant.call("GET", "/v1/credentials"));
+    const { data } = await readBody<{ data: CredentialView[] }>(await chat.tenant.call("GET", "/v1/credentials"));
 
     expect(data).toEqual([
       { name: "mine", key_id: "new", created_at: expect.any(Number), updated_at: expect.any(Number), models: [chat.model.upstream] },
@@ -128,7 +128,7 @@ describe("a tenant's credential", () => {
     await chatWithCredential();
     const other = await newTenant();
 
-    expect(await bodyOf(await other.call("GET", "/v1/credentials"))).toMatchObject({ data: [] });
+    expect(await readBody(await other.call("GET", "/v1/credentials"))).toMatchObject({ data: [] });
     expect((await other.call("PUT", "/v1/models/m", { provider: "openai", max_output: 1, credential: "mine" })).status).toBe(400);
   });
 
@@ -159,9 +159,9 @@ describe("a tenant's credential", () => {
       logs: JSON.stringify(lines),
       failed,
       answers: texts.join("\n"),
-      export: JSON.stringify(await stubOf(tenant).exportTenant()),
-      rpc: JSON.stringify(await stubOf(tenant).sealedCredential("mine")),
-      tenant: await dump(stubOf(tenant)),
+      export: JSON.stringify(await getStub(tenant).exportTenant()),
+      rpc: JSON.stringify(await getStub(tenant).sealedCredential("mine")),
+      tenant: await dump(getStub(tenant)),
       session: await dump(chat.stub),
       d1: await dumpD1(),
     };
@@ -177,12 +177,12 @@ describe("a tenant's credential", () => {
 
 describe("the rotation of master keys", () => {
   const rotate = async (tenant: Tenant): Promise<RotationReport> =>
-    bodyOf(await request("POST", `/v1/admin/tenants/${tenant.id}/credentials/rotate`, { key: env.ADMIN_KEY }));
+    readBody(await request("POST", `/v1/admin/tenants/${tenant.id}/credentials/rotate`, { key: env.ADMIN_KEY }));
 
   it("seals all anew under the current key; what an older one sealed is used until then, and after", async () => {
     const tenant = await newTenant();
     const sealed = await sealCredential(SECRET, OLD_KEY, { tenant: tenant.id, name: "mine" });
-    await stubOf(tenant).putCredential({ name: "mine", sealed });
+    await getStub(tenant).putCredential({ name: "mine", sealed });
     await putCredential(tenant, "sk-current", "current");
     const chat = await newChat({ tenant, credential: "mine" });
     await chat.say("before");
@@ -192,13 +192,13 @@ describe("the rotation of master keys", () => {
     await chat.say("after");
 
     expect((await chat.model.heard()).map(({ authorization }) => authorization)).toEqual([`Bearer ${SECRET}`, `Bearer ${SECRET}`]);
-    expect(await stubOf(tenant).sealedCredential("mine")).toMatchObject({ kid: "new" });
+    expect(await getStub(tenant).sealedCredential("mine")).toMatchObject({ kid: "new" });
   });
 
   it("names what no known key opens, and whose calls are not made", async () => {
     const tenant = await newTenant();
     const lost = { kid: "lost", bytes: new Uint8Array(32).fill(9) };
-    await stubOf(tenant).putCredential({ name: "mine", sealed: await sealCredential(SECRET, lost, { tenant: tenant.id, name: "mine" }) });
+    await getStub(tenant).putCredential({ name: "mine", sealed: await sealCredential(SECRET, lost, { tenant: tenant.id, name: "mine" }) });
     const lines = listenToLogs();
     const chat = await newChat({ tenant, credential: "mine" });
 
@@ -212,9 +212,9 @@ describe("the rotation of master keys", () => {
 it("a tenant's credential moved to another tenant opens nothing", async () => {
   const chat = await chatWithCredential();
   const thief = await newTenant();
-  const stolen = await stubOf(chat.tenant).sealedCredential("mine");
+  const stolen = await getStub(chat.tenant).sealedCredential("mine");
   if (!stolen) throw new Error("no credential");
-  await stubOf(thief).putCredential({ name: "mine", sealed: stolen });
+  await getStub(thief).putCredential({ name: "mine", sealed: stolen });
   vi.spyOn(console, "error").mockImplementation(() => {});
   const theirs = await newChat({ tenant: thief, credential: "mine" });
 

@@ -2,9 +2,9 @@
 import { beforeAll, expect, inject, it } from "vitest";
 import type { CompactionView } from "../../src/app/control-views";
 import type { RecallReport } from "../../src/app/recall-views";
-import type { Accepted } from "../../src/app/session-views";
+import type { Accepted } from "../../src/contract/item";
 import { words } from "./conversation";
-import { bodyOf, migrate, newChat, newTenant, request } from "./support";
+import { migrate, newChat, newTenant, readBody, request } from "./support";
 
 beforeAll(migrate);
 
@@ -18,7 +18,7 @@ it("a failed turn is retried without waiting for it", async () => {
   const chat = await newChat({ replies: [{ status: 402, error: { message: "no credit" } }, { text: "now" }] });
   await chat.send("hello");
 
-  const { turn_id } = await bodyOf<Accepted>(await chat.call("POST", "/retry", {}, ASYNC), 202);
+  const { turn_id } = await readBody<Accepted>(await chat.call("POST", "/retry", {}, ASYNC), 202);
 
   expect(turn_id && (await chat.ended(turn_id)).status).toBe("completed");
 });
@@ -27,11 +27,11 @@ it("a message is edited, and its answer made again, without waiting for either",
   const chat = await newChat();
   await chat.say("first");
   const [asked] = await chat.items();
-  const edited = await bodyOf<Accepted>(await chat.call("POST", `/messages/${asked?.id}/edit`, { content: "anew" }, ASYNC), 202);
+  const edited = await readBody<Accepted>(await chat.call("POST", `/messages/${asked?.id}/edit`, { content: "anew" }, ASYNC), 202);
   expect(edited.turn_id && (await chat.ended(edited.turn_id)).status).toBe("completed");
   const [, answer] = await chat.items();
 
-  const again = await bodyOf<Accepted>(await chat.call("POST", `/messages/${answer?.id}/regenerate`, {}, ASYNC), 202);
+  const again = await readBody<Accepted>(await chat.call("POST", `/messages/${answer?.id}/regenerate`, {}, ASYNC), 202);
 
   expect(again.turn_id && (await chat.ended(again.turn_id)).status).toBe("completed");
 });
@@ -44,7 +44,7 @@ it("a call is allowed without waiting for the turn", async () => {
   const { open_calls } = await chat.say("Pay it.");
   const approvals = [{ execution_id: open_calls[0]?.execution_id, approved: false }];
 
-  const { turn_id } = await bodyOf<Accepted>(await chat.call("POST", "/approvals", { approvals }, ASYNC), 202);
+  const { turn_id } = await readBody<Accepted>(await chat.call("POST", "/approvals", { approvals }, ASYNC), 202);
 
   expect(turn_id && (await chat.ended(turn_id)).status).toBe("completed");
 });
@@ -55,10 +55,10 @@ it("a compaction that needs no model is done at once", async () => {
   const chat = await newChat({ tools: [look], replies: [{ tool_calls: [call] }, { text: "That is all." }, { text: "Indeed." }] });
   await chat.api.patch(chat.caller, { policy: { preset: "odincode", results: { clear: "at_epoch", keep_full: 0 } } });
   await chat.say("Look.");
-  await bodyOf(await chat.call("POST", "/tool_results", { results: [{ call_id: "call_1", output: words(400, "found") }] }));
+  await readBody(await chat.call("POST", "/tool_results", { results: [{ call_id: "call_1", output: words(400, "found") }] }));
   await chat.say("And now?");
 
-  const done = await bodyOf<CompactionView>(await chat.call("POST", "/compactions", { keep_recent: 1 }), 201);
+  const done = await readBody<CompactionView>(await chat.call("POST", "/compactions", { keep_recent: 1 }), 201);
 
   expect(done).toMatchObject({ status: "completed", ops: [{ op: "clear_results" }] });
 });
@@ -67,24 +67,24 @@ it("the record is searched by a request whose words are in its body", async () =
   const chat = await newChat();
   await chat.append("My locker code is 7719-B.");
 
-  const found = await bodyOf<RecallReport>(await chat.call("POST", "/recall", { q: "locker" }));
+  const found = await readBody<RecallReport>(await chat.call("POST", "/recall", { q: "locker" }));
 
   expect(found.data).toMatchObject([{ position: 1 }]);
 });
 
 it("the policies are listed, and one is shown", async () => {
   const tenant = await newTenant();
-  const { data } = await bodyOf<{ data: readonly { name: string }[] }>(await tenant.call("GET", "/v1/policies"));
+  const { data } = await readBody<{ data: readonly { name: string }[] }>(await tenant.call("GET", "/v1/policies"));
   const [first] = data;
 
-  expect(await bodyOf(await tenant.call("GET", `/v1/policies/${first?.name}`))).toMatchObject({ name: first?.name });
+  expect(await readBody(await tenant.call("GET", `/v1/policies/${first?.name}`))).toMatchObject({ name: first?.name });
 });
 
 it("a model, a tool and a server of tools are shown and removed", async () => {
   const { tenant, model } = await newChat();
   const url = inject("toolServer");
-  await bodyOf(await tenant.call("PUT", "/v1/tools/weather", { url: `${url}/echo`, parameters: { type: "object" } }));
-  await bodyOf(await tenant.call("PUT", "/v1/mcp_servers/desk", { url: `${url}/mcp` }));
+  await readBody(await tenant.call("PUT", "/v1/tools/weather", { url: `${url}/echo`, parameters: { type: "object" } }));
+  await readBody(await tenant.call("PUT", "/v1/mcp_servers/desk", { url: `${url}/mcp` }));
 
   for (const path of [`/v1/models/${model.upstream}`, "/v1/tools/weather", "/v1/mcp_servers/desk"]) {
     expect((await tenant.call("GET", path)).status).toBe(200);
@@ -97,9 +97,9 @@ it("a model's window is asked of its provider", async () => {
   const tenant = await newTenant();
   const { baseUrl } = inject("standIn");
   const model = { provider: "openai-compatible", base_url: baseUrl, upstream_id: "stand-in", context_window: 16_000, max_output: 1_000 };
-  await bodyOf(await tenant.call("PUT", "/v1/models/asked", model));
+  await readBody(await tenant.call("PUT", "/v1/models/asked", model));
 
-  const asked = await bodyOf(await tenant.call("POST", "/v1/models/asked/probe"));
+  const asked = await readBody(await tenant.call("POST", "/v1/models/asked/probe"));
 
   expect(asked).toMatchObject({ context_window: 16_000, suggestions: [{ figure: "context_window", tokens: 32_768 }] });
 });

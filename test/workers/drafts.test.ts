@@ -3,9 +3,11 @@ import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import type { SummaryComparison } from "../../src/app/comparison-views";
 import type { CompactionView } from "../../src/app/control-views";
-import type { ContextReport, LedgerRow, Page } from "../../src/app/session-views";
+import type { ContextReport } from "../../src/app/session-views";
+import type { LedgerRow } from "../../src/contract/model-call";
+import type { Page } from "../../src/contract/page";
 import { words } from "./conversation";
-import { bodyOf, type Chat, migrate, newChat, request } from "./support";
+import { type Chat, migrate, newChat, readBody, request } from "./support";
 
 beforeAll(migrate);
 
@@ -26,19 +28,19 @@ const nextRequest = async (chat: Chat) => (await chat.read<ContextReport>("/cont
 /** Asked for, and made by the queue's worker. */
 async function drafted(chat: Chat, body: object = {}): Promise<CompactionView> {
   const frames = await chat.listen(0);
-  const asked = await bodyOf<CompactionView>(await chat.call("POST", "/compactions", { draft: true, keep_recent: 500, ...body }), 202);
+  const asked = await readBody<CompactionView>(await chat.call("POST", "/compactions", { draft: true, keep_recent: 500, ...body }), 202);
   await frames.until("compaction.drafted", (frame) => frame.compaction_id === asked.id);
   await frames.leave();
   return chat.read(`/compactions/${asked.id}`);
 }
 
-const rowOf = (chat: Chat, id: string) =>
+const readRow = (chat: Chat, id: string) =>
   env.DB.prepare("SELECT status, summary, receipt FROM compactions WHERE tenant_id = ?1 AND session_id = ?2 AND id = ?3")
     .bind(chat.tenant.id, chat.id, id)
     .first<{ status: string; summary: string | null; receipt: string | null }>();
 
 const rebuild = async (chat: Chat) =>
-  bodyOf(await request("POST", `/v1/admin/tenants/${chat.tenant.id}/sessions/${chat.id}/rebuild`, { key: env.ADMIN_KEY }));
+  readBody(await request("POST", `/v1/admin/tenants/${chat.tenant.id}/sessions/${chat.id}/rebuild`, { key: env.ADMIN_KEY }));
 
 describe("a draft", () => {
   it("is previewed, edited by a key, and committed: the request holds the person's words, the rows say whose they are", async () => {
@@ -47,20 +49,20 @@ describe("a draft", () => {
     const draft = await drafted(chat);
     expect(draft).toMatchObject({ status: "drafted", summary: SUMMARY.text, draft: { edits: 0 }, ops: [{ op: "summarize" }] });
     expect(await nextRequest(chat)).toBe(before);
-    await vi.waitFor(async () => expect(await rowOf(chat, draft.id)).toEqual({ status: "drafted", summary: null, receipt: null }));
+    await vi.waitFor(async () => expect(await readRow(chat, draft.id)).toEqual({ status: "drafted", summary: null, receipt: null }));
 
     const edit = { summary: "They spoke of horses.", edits: 0 };
-    const edited = await bodyOf<CompactionView>(await chat.call("PATCH", `/compactions/${draft.id}`, edit));
-    const late = await bodyOf(await chat.call("PATCH", `/compactions/${draft.id}`, { ...edit, summary: "Of mares." }), 409);
-    const done = await bodyOf<CompactionView>(await chat.call("POST", `/compactions/${draft.id}/commit`, { edits: 1 }));
+    const edited = await readBody<CompactionView>(await chat.call("PATCH", `/compactions/${draft.id}`, edit));
+    const late = await readBody(await chat.call("PATCH", `/compactions/${draft.id}`, { ...edit, summary: "Of mares." }), 409);
+    const done = await readBody<CompactionView>(await chat.call("POST", `/compactions/${draft.id}/commit`, { edits: 1 }));
 
     expect(edited).toMatchObject({ summary: edit.summary, draft: { edits: 1 }, receipt: { tokens_after: done.receipt?.tokens_after } });
     expect(edited.draft?.edited_by).toMatch(/^key_/);
     expect(late).toMatchObject({ type: "urn:longhand:problem:draft_edited", edits: 1 });
     expect(done).toMatchObject({ status: "completed", did_compact: true, receipt: { edited: { by: edited.draft?.edited_by } } });
     expect(await nextRequest(chat)).toContain(edit.summary);
-    await vi.waitFor(async () => expect(await rowOf(chat, draft.id)).toMatchObject({ status: "completed", summary: edit.summary }));
-    expect((await rowOf(chat, draft.id))?.receipt).toContain(edited.draft?.edited_by);
+    await vi.waitFor(async () => expect(await readRow(chat, draft.id)).toMatchObject({ status: "completed", summary: edit.summary }));
+    expect((await readRow(chat, draft.id))?.receipt).toContain(edited.draft?.edited_by);
     expect(await rebuild(chat)).toMatchObject({ differences: [] });
   });
 
@@ -79,7 +81,7 @@ describe("a draft", () => {
   it("is discarded, and another may be asked for; while one stands none may", async () => {
     const chat = await talked();
     const { id } = await drafted(chat);
-    const refused = await bodyOf(await chat.call("POST", "/compactions", { draft: true, keep_recent: 500 }), 409);
+    const refused = await readBody(await chat.call("POST", "/compactions", { draft: true, keep_recent: 500 }), 409);
 
     const gone = await chat.call("DELETE", `/compactions/${id}`);
 
@@ -95,12 +97,12 @@ describe("a rebuilt summary", () => {
   it("is compared with the one that stands, also by a question, before it takes its place", async () => {
     const chat = await talked();
     const first = await drafted(chat);
-    await bodyOf(await chat.call("POST", `/compactions/${first.id}/commit`));
+    await readBody(await chat.call("POST", `/compactions/${first.id}/commit`));
     const again = await drafted(chat, { rebuild: true, keep_recent: null });
     await chat.model.says({ text: "It says SUMMARY." }, { text: "It says SECOND." });
 
     const questions = [{ question: "What does it say?", expect: "second" }];
-    const compared = await bodyOf<SummaryComparison>(
+    const compared = await readBody<SummaryComparison>(
       await chat.call("POST", "/compactions/compare", { a: "current", b: again.id, questions }),
     );
 
@@ -110,7 +112,7 @@ describe("a rebuilt summary", () => {
     expect([asked?.a.text, asked?.b.text].sort()).toEqual(["It says SECOND.", "It says SUMMARY."]);
     expect(asked).toMatchObject({ a: { in_summary: false }, b: { in_summary: true } });
     expect((await chat.read<Page<LedgerRow>>("/usage")).data.filter(({ purpose }) => purpose === "comparison")).toHaveLength(2);
-    const done = await bodyOf<CompactionView>(await chat.call("POST", `/compactions/${again.id}/commit`));
+    const done = await readBody<CompactionView>(await chat.call("POST", `/compactions/${again.id}/commit`));
     expect(done).toMatchObject({ status: "completed", rebuild: true, range: first.range });
     expect(await rebuild(chat)).toMatchObject({ differences: [] });
   });

@@ -6,7 +6,7 @@ import { tenantObjectName } from "../../src/app/object-name";
 import type { ErasureReceipt } from "../../src/app/session-views";
 import { createProjection } from "../../src/read-model/writer";
 import { deliver, holdQueue, smallChat, TURNS, talk, words } from "./conversation";
-import { bodyOf, Chat, migrate, newChat, request } from "./support";
+import { Chat, migrate, newChat, readBody, request } from "./support";
 
 beforeAll(migrate);
 afterEach(() => vi.restoreAllMocks());
@@ -25,7 +25,7 @@ const objectText = (chat: Chat): Promise<string> =>
   });
 
 /** The names of the tables of the read model that still hold a row of the session. */
-async function rowsOf(chat: Chat): Promise<string[]> {
+async function readRows(chat: Chat): Promise<string[]> {
   const tables = await env.DB.prepare(`${TABLES} AND name <> 'd1_migrations'`).all<{ name: string }>();
   const held: string[] = [];
   for (const { name } of tables.results) {
@@ -35,7 +35,7 @@ async function rowsOf(chat: Chat): Promise<string[]> {
   return held.sort();
 }
 
-const eraseOf = async (chat: Chat): Promise<ErasureReceipt> => bodyOf<ErasureReceipt>(await chat.call("DELETE"));
+const eraseChat = async (chat: Chat): Promise<ErasureReceipt> => readBody<ErasureReceipt>(await chat.call("DELETE"));
 
 /** A session with a mark in everything that can hold text. */
 async function markedChat() {
@@ -48,9 +48,9 @@ async function markedChat() {
     },
   ];
   const chat = await newChat({ system: `${MARK}-system`, tools, replies });
-  await bodyOf(await chat.call("PATCH", "", { title: `${MARK}-title`, metadata: { note: `${MARK}-note` } }));
-  await bodyOf(await chat.send(`${MARK}-question`, {}, { "idempotency-key": `${MARK}-key` }));
-  await bodyOf(await chat.call("POST", "/tool_results", { results: [{ call_id: `${MARK}-call`, output: `${MARK}-result` }] }));
+  await readBody(await chat.call("PATCH", "", { title: `${MARK}-title`, metadata: { note: `${MARK}-note` } }));
+  await readBody(await chat.send(`${MARK}-question`, {}, { "idempotency-key": `${MARK}-key` }));
+  await readBody(await chat.call("POST", "/tool_results", { results: [{ call_id: `${MARK}-call`, output: `${MARK}-result` }] }));
   return chat;
 }
 
@@ -59,7 +59,7 @@ describe("erasing a session", () => {
     const chat = await markedChat();
     expect(await objectText(chat)).toContain(MARK);
 
-    const receipt = await eraseOf(chat);
+    const receipt = await eraseChat(chat);
 
     expect(receipt).toMatchObject({
       session: chat.id,
@@ -70,7 +70,7 @@ describe("erasing a session", () => {
       ],
     });
     expect(await objectText(chat)).not.toContain(MARK);
-    expect(await rowsOf(chat)).toEqual(LEFT);
+    expect(await readRows(chat)).toEqual(LEFT);
     expect(await runInDurableObject(chat.stub, async (_, { storage }) => [...(await storage.list()).keys()])).toEqual([]);
   });
 
@@ -79,7 +79,7 @@ describe("erasing a session", () => {
     const other = await newChat({ tenant: chat.tenant });
     await other.say("hello");
 
-    await eraseOf(chat);
+    await eraseChat(chat);
 
     const reads = await Promise.all(
       ["", "/messages", "/events", "/stream", "/compactions", "/context"].map((path) => chat.call("GET", path)),
@@ -93,7 +93,7 @@ describe("erasing a session", () => {
       await chat.call("POST", "/tool_results", { results: [{ call_id: "c", output: "x" }] }),
     ];
     expect([...reads, ...writes].map(({ status }) => status)).toEqual(Array(12).fill(404));
-    const list = await bodyOf<{ data: { id: string }[] }>(await chat.tenant.call("GET", "/v1/sessions"));
+    const list = await readBody<{ data: { id: string }[] }>(await chat.tenant.call("GET", "/v1/sessions"));
     expect(list.data.map(({ id }) => id)).not.toContain(chat.id);
     const directory = await chat.tenant.call("GET", "/v1/sessions?limit=200");
     expect(await directory.text()).not.toContain(chat.id);
@@ -103,15 +103,15 @@ describe("erasing a session", () => {
   it("twice gives the same receipt", async () => {
     const chat = await markedChat();
 
-    const first = await eraseOf(chat);
-    const again = await eraseOf(chat);
+    const first = await eraseChat(chat);
+    const again = await eraseChat(chat);
 
     expect(again).toMatchObject({ session: first.session, erased_at: first.erased_at });
   });
 
   it("holds over a crash right after it", async () => {
     const chat = await markedChat();
-    await eraseOf(chat);
+    await eraseChat(chat);
 
     await abortAllDurableObjects();
     await runDurableObjectAlarm(chat.stub);
@@ -119,34 +119,34 @@ describe("erasing a session", () => {
     expect((await chat.call("GET")).status).toBe(404);
     expect((await chat.send("hello")).status).toBe(404);
     expect(await objectText(chat)).not.toMatch(/MARKER|hello/);
-    expect(await rowsOf(chat)).toEqual(LEFT);
+    expect(await readRows(chat)).toEqual(LEFT);
   });
 });
 
 describe("what an erased session used", () => {
   type Sums = { readonly data: readonly { readonly session_id: string; readonly calls: number }[] };
-  const usageOf = async (chat: Chat): Promise<Sums["data"]> =>
-    (await bodyOf<Sums>(await chat.tenant.call("GET", "/v1/usage?group_by=session,model,purpose"))).data;
+  const readUsage = async (chat: Chat): Promise<Sums["data"]> =>
+    (await readBody<Sums>(await chat.tenant.call("GET", "/v1/usage?group_by=session,model,purpose"))).data;
 
   const rebuildTenant = async (chat: Chat): Promise<unknown> => {
     const key = env.ADMIN_KEY ?? "";
-    return bodyOf(await request("POST", `/v1/admin/tenants/${chat.tenant.id}/rebuild`, { key }));
+    return readBody(await request("POST", `/v1/admin/tenants/${chat.tenant.id}/rebuild`, { key }));
   };
 
   it("stays in the tenant's sums, and comes back when the read model is made anew", async () => {
     const chat = await newChat({ replies: [{ deltas: ["one"] }, { deltas: ["two"] }] });
     await chat.say("hello");
     await chat.say("again");
-    await expect.poll(() => usageOf(chat)).toMatchObject([{ session_id: chat.id, calls: 2 }]);
-    const before = await usageOf(chat);
+    await expect.poll(() => readUsage(chat)).toMatchObject([{ session_id: chat.id, calls: 2 }]);
+    const before = await readUsage(chat);
 
-    await eraseOf(chat);
-    expect(await usageOf(chat)).toEqual(before);
+    await eraseChat(chat);
+    expect(await readUsage(chat)).toEqual(before);
 
     await env.DB.prepare("DELETE FROM erased_usage").run();
     await env.DB.prepare("DELETE FROM session_tombstones").run();
     expect(await rebuildTenant(chat)).toMatchObject({ repaired: true, differences: [{ table: "erased_usage" }] });
-    expect(await usageOf(chat)).toEqual(before);
+    expect(await readUsage(chat)).toEqual(before);
     expect(await rebuildTenant(chat)).toMatchObject({ repaired: true, differences: [] });
   });
 
@@ -155,10 +155,10 @@ describe("what an erased session used", () => {
     const frames = await chat.hear("hello");
     await frames.until("text.delta");
 
-    await eraseOf(chat);
+    await eraseChat(chat);
     await frames.rest();
 
-    expect(await usageOf(chat)).toMatchObject([{ session_id: chat.id, calls: 1, failed_calls: 1 }]);
+    expect(await readUsage(chat)).toMatchObject([{ session_id: chat.id, calls: 1, failed_calls: 1 }]);
   });
 });
 
@@ -169,14 +169,14 @@ describe("while a turn runs, erasing", () => {
     const live = await chat.listen();
     await frames.until("text.delta");
 
-    await eraseOf(chat);
+    await eraseChat(chat);
     await chat.model.heard(1, 1);
     await chat.model.open("go");
     await live.until("session.erased");
     await Promise.all([frames.rest(), live.leave()]);
 
     expect(await objectText(chat)).not.toContain(MARK);
-    expect(await rowsOf(chat)).toEqual(LEFT);
+    expect(await readRows(chat)).toEqual(LEFT);
   });
 
   it("takes the waiting messages with it", async () => {
@@ -185,7 +185,7 @@ describe("while a turn runs, erasing", () => {
     await chat.post(`${MARK}-second`);
     await chat.model.heard(1);
 
-    await eraseOf(chat);
+    await eraseChat(chat);
 
     expect(await objectText(chat)).not.toContain(MARK);
     expect(await chat.model.heard()).toHaveLength(1);
@@ -196,10 +196,10 @@ describe("while a turn runs, erasing", () => {
     const waiting = chat.send("hello");
     await chat.model.heard(1);
 
-    await eraseOf(chat);
+    await eraseChat(chat);
 
     const answer = await waiting;
-    expect(await bodyOf(answer, 404)).toMatchObject({ type: "urn:longhand:problem:session_erased" });
+    expect(await readBody(answer, 404)).toMatchObject({ type: "urn:longhand:problem:session_erased" });
   });
 });
 
@@ -213,7 +213,7 @@ describe("late writers", () => {
     if (!lease.ok || lease.value.kind !== "leased") throw new Error("no lease");
     await frames.leave();
 
-    await eraseOf(chat);
+    await eraseChat(chat);
     const outcome = { ok: true, text: words(60, MARK), finish: "stop", model: "m", estimate: 1, usage: null, ms: 1 } as const;
     const settled = { compaction: job.compaction, token: lease.value.token, outcome, part: 0, next: null };
     const recorded = await chat.api.recordCompaction(chat.caller, settled);
@@ -231,10 +231,10 @@ describe("late writers", () => {
     if (!page.ok) throw new Error(page.error.code);
     const { events, bodies } = page.value;
 
-    await eraseOf(chat);
+    await eraseChat(chat);
     await createProjection(env.DB).write({ ...chat.caller, events, bodies: new Map(bodies.map(({ id, text }) => [id, text])) });
 
-    expect(await rowsOf(chat)).toEqual(LEFT);
+    expect(await readRows(chat)).toEqual(LEFT);
   });
 });
 
@@ -248,7 +248,7 @@ describe("with the read model out of reach, erasing", () => {
       }),
     ];
 
-    const receipt = await eraseOf(chat);
+    const receipt = await eraseChat(chat);
     expect(receipt.stores).toMatchObject([
       { status: "erased" },
       { store: "read_model", status: "pending", rows: null },
@@ -257,10 +257,10 @@ describe("with the read model out of reach, erasing", () => {
     expect(await objectText(chat)).not.toContain(MARK);
     for (const spy of spies) spy.mockRestore();
     await runDurableObjectAlarm(chat.stub);
-    const again = await eraseOf(chat);
+    const again = await eraseChat(chat);
 
     expect(again.stores).toMatchObject([{ status: "erased" }, { store: "read_model", status: "erased" }, { status: "erased" }]);
-    expect(await rowsOf(chat)).toEqual(LEFT);
+    expect(await readRows(chat)).toEqual(LEFT);
   });
 });
 
@@ -274,19 +274,19 @@ describe("an erasure that was cut off", () => {
     if (isNoted) await tenantStub(chat).beginErasure({ session: chat.id, isKnown: false });
     await forget(chat);
     await abortAllDurableObjects();
-    expect(await rowsOf(chat)).toContain("sessions");
+    expect(await readRows(chat)).toContain("sessions");
     return chat;
   }
 
   it("behind the wipe is finished by asking for it again", async () => {
     const chat = await cutOff();
 
-    const receipt = await eraseOf(chat);
+    const receipt = await eraseChat(chat);
 
     expect(receipt.stores.map(({ status }) => status)).toEqual(["erased", "erased", "erased"]);
-    expect(await rowsOf(chat)).toEqual(["session_tombstones"]);
+    expect(await readRows(chat)).toEqual(["session_tombstones"]);
     expect(await (await chat.tenant.call("GET", "/v1/sessions?limit=200")).text()).not.toContain(chat.id);
-    expect(await eraseOf(chat)).toMatchObject({ erased_at: receipt.erased_at });
+    expect(await eraseChat(chat)).toMatchObject({ erased_at: receipt.erased_at });
   });
 
   it("behind the wipe is finished by the tenant's alarm, though no client asks again", async () => {
@@ -295,7 +295,7 @@ describe("an erasure that was cut off", () => {
 
     await runDurableObjectAlarm(tenantStub(chat));
 
-    expect(await rowsOf(chat)).toEqual(["session_tombstones"]);
+    expect(await readRows(chat)).toEqual(["session_tombstones"]);
     expect((await chat.send("hello")).status).toBe(404);
     expect(await tenantStub(chat).listSessions({ after: null, limit: 10 })).toMatchObject({ ok: true, value: { data: [] } });
   });
@@ -304,14 +304,14 @@ describe("an erasure that was cut off", () => {
     const chat = await cutOff(false);
     await tenantStub(chat).forgetSession(chat.id);
 
-    expect((await eraseOf(chat)).stores.map(({ status }) => status)).toEqual(["erased", "erased", "erased"]);
-    expect(await rowsOf(chat)).toEqual(["session_tombstones"]);
+    expect((await eraseChat(chat)).stores.map(({ status }) => status)).toEqual(["erased", "erased", "erased"]);
+    expect(await readRows(chat)).toEqual(["session_tombstones"]);
   });
 
   it("is not revived by the request that made the session", async () => {
     const chat = await newChat();
     const create = () => chat.tenant.call("POST", "/v1/sessions", { model: chat.model.upstream }, { "idempotency-key": "made" });
-    const { id } = await bodyOf<{ id: typeof chat.id }>(await create(), 201);
+    const { id } = await readBody<{ id: typeof chat.id }>(await create(), 201);
     const made = new Chat(chat.tenant, id, chat.model);
     await made.append(`${MARK}-message`);
     await tenantStub(made).beginErasure({ session: id, isKnown: false });
@@ -319,9 +319,9 @@ describe("an erasure that was cut off", () => {
     await abortAllDurableObjects();
 
     expect((await create()).status).toBe(404);
-    await eraseOf(made);
+    await eraseChat(made);
     expect((await create()).status).toBe(404);
-    expect(await rowsOf(made)).toEqual(["session_tombstones"]);
+    expect(await readRows(made)).toEqual(["session_tombstones"]);
   });
 
   it("of an id that was never given out is a 404 and leaves nothing", async () => {
@@ -330,6 +330,6 @@ describe("an erasure that was cut off", () => {
 
     expect((await unknown.call("DELETE")).status).toBe(404);
     expect(await objectText(unknown)).toBe("[]");
-    expect(await rowsOf(unknown)).toEqual([]);
+    expect(await readRows(unknown)).toEqual([]);
   });
 });

@@ -1,10 +1,10 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { CompactionView } from "../../src/app/control-views";
-import type { Page } from "../../src/app/session-views";
+import type { Page } from "../../src/contract/page";
 import type { Evaluation } from "../../src/evaluate/evaluation";
 import { smallChat, talk, words } from "./conversation";
-import { bodyOf, type Chat, migrate, newChat, newTenant, request } from "./support";
+import { type Chat, migrate, newChat, newTenant, readBody, request } from "./support";
 
 beforeAll(migrate);
 
@@ -38,7 +38,7 @@ describe("a session's log, played again over HTTP", () => {
     const really = (await chat.read<Page<CompactionView>>("/compactions")).data;
     const before = JSON.stringify([await chat.events(), await chat.describe(), (await chat.model.heard()).length]);
 
-    const { current, proposed, recorded, ratio } = await bodyOf<Evaluation>(await evaluate(chat, { policy: "economy" }));
+    const { current, proposed, recorded, ratio } = await readBody<Evaluation>(await evaluate(chat, { policy: "economy" }));
 
     expect(current.changes.map(({ range }) => range)).toEqual(really.map(({ range }) => range));
     expect(current.tokens.input).toBe(recorded.tokens.input);
@@ -55,14 +55,14 @@ describe("a session's log, played again over HTTP", () => {
 
   it("names the field that is wrong", async () => {
     const chat = await newChat();
-    const errorsOf = async (body: object) => (await bodyOf<Problem>(await evaluate(chat, body), 400)).errors;
+    const readErrors = async (body: object) => (await readBody<Problem>(await evaluate(chat, body), 400)).errors;
 
-    expect(await errorsOf({ policy: "economy" })).toEqual([{ field: "session", detail: "nothing has been said in it yet" }]);
-    expect(await errorsOf({})).toMatchObject([{ field: "policy" }]);
-    expect(await errorsOf({ policy: { keep: { ratio: 0.99 } } })).toMatchObject([{ field: "policy.keep.ratio" }]);
-    expect(await errorsOf({ policy: "economy", last: 10_001 })).toMatchObject([{ field: "last" }]);
-    expect(await errorsOf({ policy: "economy", windows: 1 })).toEqual([{ field: "windows", detail: "unknown field" }]);
-    expect(await errorsOf({ policy: "economy", model: "none-such" })).toMatchObject([{ field: "model" }]);
+    expect(await readErrors({ policy: "economy" })).toEqual([{ field: "session", detail: "nothing has been said in it yet" }]);
+    expect(await readErrors({})).toMatchObject([{ field: "policy" }]);
+    expect(await readErrors({ policy: { keep: { ratio: 0.99 } } })).toMatchObject([{ field: "policy.keep.ratio" }]);
+    expect(await readErrors({ policy: "economy", last: 10_001 })).toMatchObject([{ field: "last" }]);
+    expect(await readErrors({ policy: "economy", windows: 1 })).toEqual([{ field: "windows", detail: "unknown field" }]);
+    expect(await readErrors({ policy: "economy", model: "none-such" })).toMatchObject([{ field: "model" }]);
   });
 
   it("is not to be had of another tenant's session, an erased one, or with a key that may not read", async () => {
@@ -73,12 +73,12 @@ describe("a session's log, played again over HTTP", () => {
       key: env.ADMIN_KEY,
       body: { name: "writes", scopes: ["sessions:write"] },
     });
-    const { key } = await bodyOf<{ key: string }>(keyed, 201);
+    const { key } = await readBody<{ key: string }>(keyed, 201);
     const body = { session: chat.id, policy: "economy" };
 
     expect((await other.call("POST", PATH, body)).status).toBe(404);
     expect((await request("POST", PATH, { key, body })).status).toBe(403);
-    await bodyOf(await chat.call("DELETE"));
+    await readBody(await chat.call("DELETE"));
     expect((await evaluate(chat, { policy: "economy" })).status).toBe((await chat.call("GET")).status);
   });
 });

@@ -3,7 +3,8 @@ import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { ExecutionDetail, ExecutionView } from "../../src/app/execution-views";
-import type { Page, TurnReport } from "../../src/app/session-views";
+import type { TurnReport } from "../../src/app/session-views";
+import type { Page } from "../../src/contract/page";
 import type { Event } from "../../src/domain/events";
 import type { SessionId } from "../../src/domain/ids";
 import type { ToolDefinition } from "../../src/domain/message";
@@ -11,19 +12,19 @@ import type { ToolRun } from "../../src/domain/tool-run";
 import { createExecutionReader } from "../../src/read-model/execution-query";
 import { MAX_ROW_CONTENT_BYTES } from "../../src/read-model/message-row";
 import { createProjection } from "../../src/read-model/writer";
-import { called, idOf, LogBuilder, TENANT } from "../read-model/builders";
-import { bodyOf, type Chat, migrate, newChat, newTenant } from "./support";
+import { called, LogBuilder, makeId, TENANT } from "../read-model/builders";
+import { type Chat, migrate, newChat, newTenant, readBody } from "./support";
 
 beforeAll(migrate);
 
 describe("one execution", () => {
-  const turn = idOf("trn", 1);
+  const turn = makeId("trn", 1);
   const start = 700;
   let sessions = start;
   let session: SessionId;
   let log: LogBuilder;
   beforeEach(() => {
-    session = idOf("ses", ++sessions);
+    session = makeId("ses", ++sessions);
     log = new LogBuilder(session).open();
   });
   /** Unique among the tenant's, whose sessions these tests share. */
@@ -38,7 +39,7 @@ describe("one execution", () => {
     return { type: "ToolResultRecorded", turn, item: called(log, "tool_result", nth(n), change), incarnation: "a", ran: whole };
   };
   const write = () => createProjection(env.DB).write(log.batch());
-  const read = (n: number, tenant = TENANT) => createExecutionReader(env).readExecution({ tenant, execution: idOf("exe", nth(n)) });
+  const read = (n: number, tenant = TENANT) => createExecutionReader(env).readExecution({ tenant, execution: makeId("exe", nth(n)) });
 
   it("is read with its arguments, its output as recorded and what came beside it, in order", async () => {
     const artifacts = ["[1,2]", "null", '"😀"'].map((text, n) => ({ type: `kind ${n}`, body: log.text(text).body, bytes: text.length }));
@@ -46,7 +47,7 @@ describe("one execution", () => {
     log.event(calls(2)).event(results(2, { artifacts: [{ type: "other", body: log.text("1").body, bytes: 1 }] }));
     await write();
     expect(await read(1)).toMatchObject({
-      id: idOf("exe", nth(1)),
+      id: makeId("exe", nth(1)),
       session_id: session,
       turn_id: turn,
       position: 1,
@@ -69,7 +70,7 @@ describe("one execution", () => {
     await write();
     expect(await read(1)).toMatchObject({ status: "open", output: null, output_state: null, artifacts: [] });
     expect(await read(2)).toBeNull();
-    expect(await read(1, idOf("ten", 2))).toBeNull();
+    expect(await read(1, makeId("ten", 2))).toBeNull();
   });
 
   it("of more than a row can hold has the beginning, and says so", async () => {
@@ -90,7 +91,7 @@ describe("one execution", () => {
     log.event(calls(1, '{"of":"secret"}'));
     const artifacts = [{ type: "stderr", body: log.text('"secret"').body, bytes: 8 }];
     log.event(results(1, { ms: 5, exit_code: 1, artifacts }, { is_error: true, output: "secret" }));
-    for (const position of [1, 2]) log.event({ type: "MessageRedacted", item: idOf("msg", position), position });
+    for (const position of [1, 2]) log.event({ type: "MessageRedacted", item: makeId("msg", position), position });
     await write();
     const found = await read(1);
     expect(JSON.stringify(found)).not.toContain("secret");
@@ -125,7 +126,7 @@ describe("a call that a person must allow", () => {
     await evictDurableObject(chat.stub);
 
     const approvals = [{ execution_id: call?.execution_id, approved: true }];
-    const done = await bodyOf<TurnReport>(await chat.call("POST", "/approvals", { approvals }));
+    const done = await readBody<TurnReport>(await chat.call("POST", "/approvals", { approvals }));
 
     expect(done).toMatchObject({ id: waiting.id, status: "completed" });
     const { data } = await chat.read<Page<ExecutionView>>("/executions");
@@ -139,7 +140,7 @@ describe("a call that a person must allow", () => {
     const waiting = await chat.say("Pay it.");
     const execution_id = waiting.open_calls[0]?.execution_id;
 
-    const done = await bodyOf<TurnReport>(
+    const done = await readBody<TurnReport>(
       await chat.call("POST", "/approvals", { approvals: [{ execution_id, approved: false, reason: "too dear" }] }),
     );
 
@@ -165,7 +166,7 @@ describe("a client's call", () => {
       ],
     };
 
-    await bodyOf(await chat.call("POST", "/tool_results", { results: [{ execution_id, output: "failed", is_error: true, ...how }] }));
+    await readBody(await chat.call("POST", "/tool_results", { results: [{ execution_id, output: "failed", is_error: true, ...how }] }));
 
     expect(await projected(chat, `/v1/executions/${execution_id}`)).toMatchObject({
       runs: "client",
@@ -189,5 +190,5 @@ async function projected(chat: Chat, path: string): Promise<ExecutionDetail> {
   if (!page.ok) throw new Error(page.error.code);
   const bodies = new Map(page.value.bodies.map(({ id, text }) => [id, text]));
   await createProjection(env.DB).write({ ...chat.caller, events: page.value.events, bodies });
-  return bodyOf<ExecutionDetail>(await chat.tenant.call("GET", path));
+  return readBody<ExecutionDetail>(await chat.tenant.call("GET", path));
 }

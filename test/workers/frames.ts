@@ -73,7 +73,7 @@ function isOfType<T extends SseFrame["type"]>(frame: SseFrame, type: T): frame i
   return frame.type === type;
 }
 
-export const typesOf = (frames: readonly SseFrame[]): string[] => frames.map((frame) => frame.type);
+export const listTypes = (frames: readonly SseFrame[]): string[] => frames.map((frame) => frame.type);
 
 /** The text that was streamed. */
 export const spoken = (frames: readonly SseFrame[]): string =>

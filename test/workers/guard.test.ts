@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { TurnReport } from "../../src/app/session-views";
 import { GUARD_ONLY, type LongChat, smallChat, words } from "./conversation";
-import { bodyOf, type Chat, type ChatInput, migrate, newChat, newTenant, textOf } from "./support";
+import { type Chat, type ChatInput, migrate, newChat, newTenant, readBody, readText } from "./support";
 
 beforeAll(migrate);
 
@@ -41,7 +41,7 @@ describe("a request that would exceed the window", () => {
     expect(report).toMatchObject({ status: "completed", notices: [{ code: "history_trimmed" }] });
     expect(await overflows(chat)).toEqual([]);
     await frames.until("notice", ({ code }) => code === "history_trimmed");
-    expect((await chat.items()).slice(0, 12).map(textOf)).toEqual(Array.from({ length: 12 }, (_, index) => text(index + 1)));
+    expect((await chat.items()).slice(0, 12).map(readText)).toEqual(Array.from({ length: 12 }, (_, index) => text(index + 1)));
     await frames.leave();
   });
 
@@ -55,7 +55,7 @@ describe("a request that would exceed the window", () => {
     }
 
     expect(await overflows(chat)).toEqual([]);
-    expect(await chat.countOf("TurnCompleted")).toBe(16);
+    expect(await chat.countEvents("TurnCompleted")).toBe(16);
     await frames.leave();
   });
 
@@ -65,7 +65,7 @@ describe("a request that would exceed the window", () => {
     const small = await newChat({ tenant, window: WINDOW, maxOutput: 100, limit: LIMIT });
     for (let n = 1; n <= 6; n++) await big.say(words(600, `question-${n}`));
 
-    await bodyOf(await big.call("PATCH", "", { model: small.model.upstream }));
+    await readBody(await big.call("PATCH", "", { model: small.model.upstream }));
     const report = await big.say("and now?");
 
     expect(report).toMatchObject({ status: "completed", context_window: WINDOW });
@@ -117,13 +117,13 @@ describe("a request that would exceed the window", () => {
     const output = `${words(4_000, "HEAD")} TAIL`;
     await chat.say("look", { tools: [{ name: "look", parameters: { type: "object" } }] });
 
-    const report = await bodyOf<TurnReport>(await chat.call("POST", "/tool_results", { results: [{ call_id: "c1", output }] }));
+    const report = await readBody<TurnReport>(await chat.call("POST", "/tool_results", { results: [{ call_id: "c1", output }] }));
 
     expect(report.status).toBe("completed");
     const sent = String((await chat.model.heard(2)).at(-1)?.body.messages.at(-1)?.content);
     expect(sent.length).toBeLessThan(2_000);
     expect(sent).toMatch(/^HEAD .* characters left out of this view .* TAIL$/s);
-    expect((await chat.items()).filter((item) => item.kind === "tool_result").map(textOf)).toEqual([output]);
+    expect((await chat.items()).filter((item) => item.kind === "tool_result").map(readText)).toEqual([output]);
   });
 });
 

@@ -1,9 +1,11 @@
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Accepted, Page, SessionDescription, TurnReport } from "../../src/app/session-views";
+import type { SessionDescription, TurnReport } from "../../src/app/session-views";
+import type { Accepted } from "../../src/contract/item";
+import type { Page } from "../../src/contract/page";
 import { advanceClock } from "./clock";
-import { bodyOf, migrate, newChat, newTenant, request, told } from "./support";
+import { migrate, newChat, newTenant, readBody, request, told } from "./support";
 
 beforeAll(migrate);
 
@@ -13,11 +15,11 @@ describe("one idempotency key on a message", () => {
   it("twice is one turn, and the second answer is the first one's", async () => {
     const chat = await newChat({ replies: [{ text: "one" }, { text: "two" }] });
 
-    const first = await bodyOf<TurnReport>(await chat.send("hello", {}, key));
+    const first = await readBody<TurnReport>(await chat.send("hello", {}, key));
     const again = await chat.send("hello", {}, key);
 
     expect(again.headers.get("idempotent-replayed")).toBe("true");
-    expect((await bodyOf<TurnReport>(again)).items).toEqual(first.items);
+    expect((await readBody<TurnReport>(again)).items).toEqual(first.items);
     expect(told(await chat.items())).toEqual(["user: hello", "assistant: one"]);
     expect(await chat.model.heard()).toHaveLength(1);
   });
@@ -25,7 +27,7 @@ describe("one idempotency key on a message", () => {
   it("twice at once is one turn", async () => {
     const chat = await newChat();
 
-    const answers = await Promise.all([1, 2, 3].map(async () => bodyOf<TurnReport>(await chat.send("hello", {}, key))));
+    const answers = await Promise.all([1, 2, 3].map(async () => readBody<TurnReport>(await chat.send("hello", {}, key))));
 
     expect(new Set(answers.map(({ id }) => id)).size).toBe(1);
     expect(told(await chat.items())).toEqual(["user: hello", "assistant: ok"]);
@@ -74,8 +76,8 @@ describe("one idempotency key on a message", () => {
     const running = await chat.post("first");
     const headers = { ...key, prefer: "respond-async" };
 
-    const queued = await bodyOf<Accepted>(await chat.send("second", {}, headers), 202);
-    const again = await bodyOf<Accepted>(await chat.send("second", {}, headers), 202);
+    const queued = await readBody<Accepted>(await chat.send("second", {}, headers), 202);
+    const again = await readBody<Accepted>(await chat.send("second", {}, headers), 202);
     await chat.model.open("go");
     await chat.ended(running.turn_id);
 
@@ -88,7 +90,7 @@ describe("one idempotency key on a message", () => {
 
     const [one, two] = await Promise.all([1, 2].map(() => chat.send("a note", { run: false }, key)));
 
-    expect(await bodyOf(one as Response, 201)).toEqual(await bodyOf(two as Response, 201));
+    expect(await readBody(one as Response, 201)).toEqual(await readBody(two as Response, 201));
     expect(told(await chat.items())).toEqual(["user: a note"]);
   });
 
@@ -108,7 +110,7 @@ describe("one idempotency key on a message", () => {
 describe("an idempotency key", () => {
   it("is kept for 24 hours, and no longer", async () => {
     const chat = await newChat();
-    const send = async () => bodyOf<TurnReport>(await chat.send("hello", {}, key));
+    const send = async () => readBody<TurnReport>(await chat.send("hello", {}, key));
     const first = await send();
 
     advanceClock(24 * 60 * 60 * 1_000 - 60_000);
@@ -129,14 +131,14 @@ describe("one idempotency key on POST /v1/sessions", () => {
     const answers = await Promise.all([create(), create()]);
     const again = await create();
 
-    const made = await Promise.all([...answers, again].map((answer) => bodyOf<SessionDescription>(answer, 201)));
+    const made = await Promise.all([...answers, again].map((answer) => readBody<SessionDescription>(answer, 201)));
     expect(new Set(made.map(({ id }) => id)).size).toBe(1);
     expect(again.headers.get("idempotent-replayed")).toBe("true");
   });
 
   it("with another body is refused, and no session is made", async () => {
     const tenant = await newTenant();
-    await bodyOf(await tenant.call("POST", "/v1/sessions", { title: "Trip" }, key), 201);
+    await readBody(await tenant.call("POST", "/v1/sessions", { title: "Trip" }, key), 201);
 
     const refused = await tenant.call("POST", "/v1/sessions", { title: "Work" }, key);
 
@@ -147,7 +149,7 @@ describe("one idempotency key on POST /v1/sessions", () => {
     const [one, two] = await Promise.all([newTenant(), newTenant()]);
 
     const made = await Promise.all(
-      [one, two].map(async (tenant) => bodyOf<SessionDescription>(await tenant.call("POST", "/v1/sessions", {}, key), 201)),
+      [one, two].map(async (tenant) => readBody<SessionDescription>(await tenant.call("POST", "/v1/sessions", {}, key), 201)),
     );
 
     expect(made[0]?.id).not.toBe(made[1]?.id);
@@ -159,7 +161,7 @@ describe("one idempotency key on a retry", () => {
     const chat = await newChat({ replies: [{ status: 402, error: { message: "no" } }] });
     await chat.send("hello");
 
-    const [one, two] = await Promise.all([1, 2].map(async () => bodyOf<TurnReport>(await chat.call("POST", "/retry", {}, key))));
+    const [one, two] = await Promise.all([1, 2].map(async () => readBody<TurnReport>(await chat.call("POST", "/retry", {}, key))));
 
     expect(one?.id).toBe(two?.id);
     expect((await chat.read<Page<unknown>>("/messages")).data).toHaveLength(2);
@@ -168,13 +170,13 @@ describe("one idempotency key on a retry", () => {
   it("again after the turn has ended is the first turn, and says so", async () => {
     const chat = await newChat({ replies: [{ status: 402, error: { message: "no" } }, { text: "here" }] });
     await chat.send("hello");
-    const first = await bodyOf<TurnReport>(await chat.call("POST", "/retry", {}, key));
+    const first = await readBody<TurnReport>(await chat.call("POST", "/retry", {}, key));
     const before = await chat.events();
 
     const again = await chat.call("POST", "/retry", {}, key);
 
     expect(again.headers.get("idempotent-replayed")).toBe("true");
-    expect(await bodyOf<TurnReport>(again)).toMatchObject({ id: first.id, items: first.items });
+    expect(await readBody<TurnReport>(again)).toMatchObject({ id: first.id, items: first.items });
     expect(await chat.events()).toEqual(before);
   });
 
@@ -196,17 +198,17 @@ describe("one idempotency key on an API key", () => {
 
     const [first, second] = [await make(), await make()];
 
-    const made = await bodyOf<{ id: string; key: string }>(first, 201);
-    expect(await bodyOf(second, 201)).toMatchObject({ id: made.id, key: null });
+    const made = await readBody<{ id: string; key: string }>(first, 201);
+    expect(await readBody(second, 201)).toMatchObject({ id: made.id, key: null });
     expect(second.headers.get("idempotent-replayed")).toBe("true");
     expect((await request("GET", "/v1/tenant", { key: made.key })).status).toBe(200);
-    const { data } = await bodyOf<Page<{ name: string }>>(await tenant.call("GET", "/v1/keys"));
+    const { data } = await readBody<Page<{ name: string }>>(await tenant.call("GET", "/v1/keys"));
     expect(data.filter(({ name }) => name === "ci")).toHaveLength(1);
   });
 
   it("with another body is refused, and with a session's request too", async () => {
     const tenant = await newTenant();
-    await bodyOf(await tenant.call("POST", "/v1/keys", { name: "ci" }, key), 201);
+    await readBody(await tenant.call("POST", "/v1/keys", { name: "ci" }, key), 201);
 
     expect((await tenant.call("POST", "/v1/keys", { name: "cd" }, key)).status).toBe(422);
     expect((await tenant.call("POST", "/v1/sessions", {}, key)).status).toBe(422);
@@ -220,13 +222,13 @@ describe("one idempotency key on a tenant", () => {
   it("makes one, also when both requests come at once", async () => {
     const made = await Promise.all([make("Ada", "t-1"), make("Ada", "t-1")]);
 
-    const ids = await Promise.all(made.map((response) => bodyOf<{ tenant_id: string }>(response, 201)));
+    const ids = await Promise.all(made.map((response) => readBody<{ tenant_id: string }>(response, 201)));
     expect(ids[0]).toEqual(ids[1]);
     expect(made.map((response) => response.headers.get("idempotent-replayed")).sort()).toEqual(["true", null].sort());
   });
 
   it("with another body is refused", async () => {
-    await bodyOf(await make("Ada", "t-2"), 201);
+    await readBody(await make("Ada", "t-2"), 201);
 
     expect((await make("Eve", "t-2")).status).toBe(422);
   });

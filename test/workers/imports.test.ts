@@ -1,9 +1,9 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Accepted } from "../../src/app/session-views";
 import { NO_RESULT } from "../../src/context/view";
+import type { Accepted } from "../../src/contract/item";
 import { readRows } from "../read-model/rows";
-import { bodyOf, type Chat, migrate, newChat, textOf } from "./support";
+import { type Chat, migrate, newChat, readBody, readText } from "./support";
 
 beforeAll(migrate);
 
@@ -12,7 +12,7 @@ const call = (call_id: string, city: string) => ({ call_id, name: "weather", arg
 
 const send = (chat: Chat, body: object, headers?: Record<string, string>) =>
   chat.call("POST", "/messages", { run: false, ...body }, headers);
-const take = async (chat: Chat, body: object, headers?: Record<string, string>) => bodyOf<Accepted>(await send(chat, body, headers), 201);
+const take = async (chat: Chat, body: object, headers?: Record<string, string>) => readBody<Accepted>(await send(chat, body, headers), 201);
 const reply = (chat: Chat, content: string, ...tool_calls: object[]) => take(chat, { role: "assistant", content, tool_calls });
 const result = (chat: Chat, call_id: string, content: string) => take(chat, { role: "tool", call_id, content });
 
@@ -114,7 +114,7 @@ describe("a recorded conversation", () => {
     await reply(chat, "", call("a", "Paris"));
     await result(chat, "a", "x".repeat(40_000));
 
-    const recorded = textOf((await chat.items())[1]);
+    const recorded = readText((await chat.items())[1]);
     expect(recorded).toMatch(/^x{30000}\n\n\[\.\.\. content truncated, showing first 30000 of 40000 characters/);
   });
 
@@ -140,7 +140,7 @@ describe("open imported calls", () => {
     await chat.say("Never mind.");
 
     const refused = await send(chat, { role: "tool", call_id: "a", content: "sun" });
-    const problem = await bodyOf<{ errors: object[] }>(refused, 409);
+    const problem = await readBody<{ errors: object[] }>(refused, 409);
 
     expect(await wire(chat)).toEqual(["assistant a,b: Let me look.", `tool a: ${NO_RESULT}`, "tool b: rain", "user : Never mind."]);
     expect(problem).toMatchObject({ type: "urn:longhand:problem:call_not_open", errors: [{ field: "call_id" }] });

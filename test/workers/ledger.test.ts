@@ -2,12 +2,12 @@ import { abortAllDurableObjects } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { readRows } from "../read-model/rows";
-import { bodyOf, type Chat, migrate, newChat } from "./support";
+import { type Chat, migrate, newChat, readBody } from "./support";
 
 beforeAll(migrate);
 
 /** The session's rows of the usage table, oldest first. */
-async function usageOf(chat: Chat) {
+async function readUsage(chat: Chat) {
   const { usage = {} } = await readRows(env.DB, { tenant: chat.tenant.id, session: chat.id });
   return Object.values(usage).map(({ purpose, outcome, input, estimate }) => ({
     purpose,
@@ -28,12 +28,12 @@ async function speaking() {
 describe("a model call that was made is in the ledger", () => {
   it("when the turn was stopped in the middle of it, with the digest of what was sent", async () => {
     const { chat, frames } = await speaking();
-    await bodyOf(await chat.call("POST", "/stop"));
+    await readBody(await chat.call("POST", "/stop"));
     await frames.rest();
 
     const [call] = (await chat.events()).filter((event) => event.type === "ModelCallFinished");
     expect(call).toMatchObject({ outcome: "aborted", usage: null, request_digest: expect.stringMatching(/^[0-9a-f]{64}$/) });
-    await expect.poll(() => usageOf(chat)).toEqual([{ purpose: "turn", outcome: "aborted", input: null, estimated: true }]);
+    await expect.poll(() => readUsage(chat)).toEqual([{ purpose: "turn", outcome: "aborted", input: null, estimated: true }]);
   });
 
   it("when its object died in the middle of it", async () => {
@@ -43,6 +43,6 @@ describe("a model call that was made is in the ledger", () => {
     expect(await chat.ended(turn)).toMatchObject({ status: "interrupted" });
     const [call] = (await chat.events()).filter((event) => event.type === "ModelCallFinished");
     expect(call).toMatchObject({ outcome: "crashed", usage: null, request_digest: expect.stringMatching(/^[0-9a-f]{64}$/) });
-    await expect.poll(() => usageOf(chat)).toEqual([{ purpose: "turn", outcome: "crashed", input: null, estimated: true }]);
+    await expect.poll(() => readUsage(chat)).toEqual([{ purpose: "turn", outcome: "crashed", input: null, estimated: true }]);
   });
 });

@@ -31,7 +31,7 @@ const WINDOWS = {
 
 const upTo = (version: number): D1Migration[] => env.MIGRATIONS.slice(0, version);
 
-async function columnsOf(table: string): Promise<string[]> {
+async function readColumns(table: string): Promise<string[]> {
   const { results } = await env.DB.prepare(`PRAGMA table_info(${table})`).all<{ name: string }>();
   return results.map((column) => column.name);
 }
@@ -48,7 +48,7 @@ describe("migrations", () => {
   it("version 1 knows the preset models and no context windows", async () => {
     await applyD1Migrations(env.DB, upTo(1));
 
-    expect(await columnsOf("models")).not.toContain("context_window_size");
+    expect(await readColumns("models")).not.toContain("context_window_size");
     const { results } = await env.DB.prepare("SELECT id FROM models ORDER BY id").all<{ id: string }>();
     expect(results.map((row) => row.id)).toEqual(Object.keys(WINDOWS).sort());
   });
@@ -57,7 +57,7 @@ describe("migrations", () => {
     await applyD1Migrations(env.DB, env.MIGRATIONS);
 
     expect(await windows()).toEqual(WINDOWS);
-    expect(await columnsOf("sessions")).toEqual(expect.arrayContaining(["compacted_summary", "compact_boundary_timestamp"]));
+    expect(await readColumns("sessions")).toEqual(expect.arrayContaining(["compacted_summary", "compact_boundary_timestamp"]));
   });
 
   it("version 2 on a database of version 1 keeps its data, with nothing compacted and own models unknown", async () => {

@@ -4,24 +4,24 @@ import { beforeAll, describe, expect, it } from "vitest";
 import type { ContextDiff, PastContext } from "../../src/app/past-views";
 import type { TurnReport } from "../../src/app/session-views";
 import { smallChat, TURNS, talk, words } from "./conversation";
-import { bodyOf, type Chat, migrate, newChat } from "./support";
+import { type Chat, migrate, newChat, readBody } from "./support";
 
 beforeAll(migrate);
 
-const pastOf = (chat: Chat, turn: string, call?: number) => chat.read<PastContext>(`/context?at=${turn}${call ? `&call=${call}` : ""}`);
+const readPast = (chat: Chat, turn: string, call?: number) => chat.read<PastContext>(`/context?at=${turn}${call ? `&call=${call}` : ""}`);
 const lookUp = { name: "look_up", description: "Looks a thing up", parameters: { type: "object", properties: { q: { type: "string" } } } };
 
 /** In order of their turns, one after the other, once each. */
-async function turnsOf(chat: Chat): Promise<string[]> {
+async function listTurns(chat: Chat): Promise<string[]> {
   return [...new Set((await chat.events()).flatMap((event) => (event.type === "TurnStarted" ? [event.turn] : [])))];
 }
 
 /** Every request of every turn, in order. */
 async function allPast(chat: Chat): Promise<PastContext[]> {
   const all: PastContext[] = [];
-  for (const turn of await turnsOf(chat)) {
-    const { calls } = await pastOf(chat, turn);
-    for (const { n } of calls) all.push(await pastOf(chat, turn, n));
+  for (const turn of await listTurns(chat)) {
+    const { calls } = await readPast(chat, turn);
+    for (const { n } of calls) all.push(await readPast(chat, turn, n));
   }
   return all;
 }
@@ -38,7 +38,7 @@ describe("GET /context?at=TURN", () => {
     await chat.model.says({ tool_calls: [{ id: "a", name: "look_up", arguments: '{"q": "x"}' }] }, { text: "Found — “it”." });
     await chat.say("Look it up.", { tools: [lookUp] });
     const answered = await chat.call("POST", "/tool_results", { results: [{ call_id: "a", output: "1" }] });
-    await bodyOf<TurnReport>(answered);
+    await readBody<TurnReport>(answered);
     await evictDurableObject(chat.stub);
 
     const told = await allPast(chat);
@@ -61,9 +61,9 @@ describe("GET /context?at=TURN", () => {
       runInDurableObject(chat.stub, (_, { storage }) => [...storage.sql.exec<{ seq: number }>("SELECT seq FROM checkpoints")].length);
     expect(await seqs()).toBe(1);
 
-    const near = await pastOf(chat, id);
+    const near = await readPast(chat, id);
     await runInDurableObject(chat.stub, (_, { storage }) => storage.sql.exec("DELETE FROM checkpoints"));
-    const far = await pastOf(chat, id);
+    const far = await readPast(chat, id);
 
     expect(far).toEqual(near);
     expect([near.request.body]).toEqual(await sentTo(chat));
@@ -76,7 +76,7 @@ describe("GET /context?at=TURN", () => {
 
     const answers = [await other.call("GET", `/context?at=${id}`), await chat.call("GET", `/context?at=${id}&call=2`)];
 
-    expect(await Promise.all(answers.map((answer) => bodyOf<{ type: string }>(answer, 404)))).toMatchObject([
+    expect(await Promise.all(answers.map((answer) => readBody<{ type: string }>(answer, 404)))).toMatchObject([
       { type: "urn:longhand:problem:turn_not_found" },
       { type: "urn:longhand:problem:request_not_found", calls: 1 },
     ]);
@@ -90,7 +90,7 @@ describe("GET /context/diff", () => {
     const done = await frames.until("compaction.completed");
     await frames.leave();
     await chat.say("And now?");
-    const turns = await turnsOf(chat);
+    const turns = await listTurns(chat);
 
     const within = await chat.read<ContextDiff>(`/context/diff?from=${turns[0]}&to=${turns[TURNS - 1]}`);
     const across = await chat.read<ContextDiff>(`/context/diff?from=${turns[TURNS - 1]}&to=now`);

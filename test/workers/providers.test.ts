@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { ModelRequest, Provider } from "../../src/app/ports";
 import { collect, modelRequest, modelSpec, spokenText, user } from "../model/model-request";
-import { type Read, scripted, streamed, streamOf } from "../model/scripted";
+import { type Read, scripted, streamed, toStream } from "../model/scripted";
 
 const request = (provider: Provider, upstream_id: string): ModelRequest =>
   modelRequest({ model: modelSpec({ provider, upstream_id, base_url: null }), system: "Be brief.", messages: [user("Hello – 日本語 🦒")] });
@@ -73,7 +73,7 @@ describe.each(cases)("$provider in workerd", ({ provider, upstream_id, begins, e
 
   it("is closed when it is stopped in the middle", async () => {
     let closed = 0;
-    const { model } = scripted(() => new Response(streamOf(begins, { open: true, onCancel: () => closed++ })));
+    const { model } = scripted(() => new Response(toStream(begins, { open: true, onCancel: () => closed++ })));
     const controller = new AbortController();
     const seen: string[] = [];
     for await (const chunk of model.stream(request(provider, upstream_id), { signal: controller.signal })) {
@@ -98,7 +98,7 @@ it("Workers AI is run through its binding", async () => {
   const ran: unknown[] = [];
   const run = async (name: string, inputs: unknown) => {
     ran.push(name, JSON.stringify(inputs));
-    return streamOf([{ response: "Grüße 🦒" }, "data: [DONE]\n\n"]);
+    return toStream([{ response: "Grüße 🦒" }, "data: [DONE]\n\n"]);
   };
   const model = createChatModel({ credentials: async () => null, estimate: (text) => text.length, ai: { run } as unknown as Ai });
   const asked = request("workers-ai", "@cf/meta/llama-4-scout");

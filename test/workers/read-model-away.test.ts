@@ -4,7 +4,7 @@ import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { createRebuildRows } from "../../src/read-model/rebuild";
 import { rebuildSession } from "../read-model/rows";
 import { smallChat, TURNS, talk, words } from "./conversation";
-import { bodyOf, type Chat, migrate, newChat, newTenant } from "./support";
+import { type Chat, migrate, newChat, newTenant, readBody } from "./support";
 
 beforeAll(migrate);
 afterEach(() => vi.restoreAllMocks());
@@ -72,16 +72,16 @@ describe("with the database gone for the whole conversation", () => {
   it("models, credentials, titles and a session's own usage are there; only the sums of the tenant are not", async () => {
     const giveBack = takeAway();
     const tenant = await newTenant();
-    await bodyOf(await tenant.call("PUT", "/v1/credentials/mine", { api_key: "sk-1" }));
+    await readBody(await tenant.call("PUT", "/v1/credentials/mine", { api_key: "sk-1" }));
     const chat = await newChat({ tenant, credential: "mine" });
-    await bodyOf(await tenant.call("PUT", "/v1/models/titles", { provider: "embedded" }));
-    await bodyOf(await chat.call("PATCH", "", { policy: { title_model: "titles" } }));
+    await readBody(await tenant.call("PUT", "/v1/models/titles", { provider: "embedded" }));
+    await readBody(await chat.call("PATCH", "", { policy: { title_model: "titles" } }));
 
     await chat.say("Where is the lighthouse?");
 
     await expect.poll(async () => (await chat.describe()).title).toBe("Where is the lighthouse?");
     expect(await chat.model.heard()).toMatchObject([{ authorization: "Bearer sk-1" }]);
-    const ledger = await bodyOf<{ data: { purpose: string }[] }>(await chat.call("GET", "/usage"));
+    const ledger = await readBody<{ data: { purpose: string }[] }>(await chat.call("GET", "/usage"));
     expect(ledger.data.map(({ purpose }) => purpose)).toEqual(["turn", "title"]);
     expect((await tenant.call("GET", "/v1/usage")).status).toBe(503);
     giveBack();
@@ -92,7 +92,7 @@ describe("with the database gone for the whole conversation", () => {
     const { chat, frames } = await smallChat({ summaries: [{ text: words(60, "SUMMARY") }] });
     await talk(chat, 1, TURNS);
     await frames.until("compaction.completed");
-    await bodyOf(await chat.call("PATCH", "", { title: "A long talk" }));
+    await readBody(await chat.call("PATCH", "", { title: "A long talk" }));
     await frames.leave();
 
     giveBack();
@@ -100,7 +100,7 @@ describe("with the database gone for the whole conversation", () => {
     await caughtUp(chat);
 
     expect(await rebuild(chat)).toMatchObject({ differences: [], repaired: true });
-    const list = await bodyOf<{ data: unknown[] }>(await chat.tenant.call("GET", "/v1/sessions"));
+    const list = await readBody<{ data: unknown[] }>(await chat.tenant.call("GET", "/v1/sessions"));
     expect(list.data).toMatchObject([{ id: chat.id, title: "A long talk", message_count: 2 * TURNS, compacted: true }]);
   });
 
@@ -143,7 +143,7 @@ describe("rows", () => {
     await chat.say("look");
     await chat.call("POST", "/tool_results", { results: [{ call_id: "c", output: "x" }] });
     await chat.send("fails");
-    await bodyOf(await chat.call("POST", "/retry"));
+    await readBody(await chat.call("POST", "/retry"));
 
     await caughtUp(chat);
 

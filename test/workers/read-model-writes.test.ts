@@ -7,14 +7,14 @@ import type { Projection } from "../../src/app/ports";
 import { ProjectionGapError } from "../../src/app/projection/projection-gap";
 import type { SessionId } from "../../src/domain/ids";
 import { createProjection } from "../../src/read-model/writer";
-import { idOf, LogBuilder, modelCall, TENANT } from "../read-model/builders";
+import { LogBuilder, makeId, modelCall, TENANT } from "../read-model/builders";
 import { failingOnce } from "../read-model/failing-database";
 import { readRows } from "../read-model/rows";
 import { summaryPlan } from "../support/builders";
 
-const rowsOf = (log: LogBuilder) => readRows(env.DB, log);
-const sessionOf = async (log: LogBuilder) => (await rowsOf(log)).sessions?.[log.session];
-const messagesOf = async (log: LogBuilder) => Object.values((await rowsOf(log)).messages ?? {});
+const readLogRows = (log: LogBuilder) => readRows(env.DB, log);
+const readSession = async (log: LogBuilder) => (await readLogRows(log)).sessions?.[log.session];
+const readMessages = async (log: LogBuilder) => Object.values((await readLogRows(log)).messages ?? {});
 const allTables = ["sessions", "messages", "overlays", "compactions", "usage", "executions", "execution_artifacts"];
 
 let sessions = 200;
@@ -23,14 +23,14 @@ let projection: Projection;
 
 beforeAll(() => applyD1Migrations(env.DB, env.MIGRATIONS));
 beforeEach(() => {
-  session = idOf("ses", ++sessions);
+  session = makeId("ses", ++sessions);
   projection = createProjection(env.DB);
 });
 
 /** A log with something for every table. */
 function fullLog(): LogBuilder {
   const log = new LogBuilder(session).open({ title: "Reise" }).says("system", "Be kind.").says("user", "你好").says("assistant", "您好 🙂");
-  const compaction = idOf("cmp", 1);
+  const compaction = makeId("cmp", 1);
   log.event(modelCall());
   log.event({ type: "CompactionRequested", compaction, trigger: "threshold", base_epoch: 0 });
   const range = { from: 1, to: 2 };
@@ -42,57 +42,57 @@ describe("batches out of turn", () => {
   it("the same batch twice changes nothing", async () => {
     const log = fullLog();
     await projection.write(log.batch());
-    const once = await rowsOf(log);
+    const once = await readLogRows(log);
 
     await projection.write(log.batch());
 
-    expect(await rowsOf(log)).toEqual(once);
+    expect(await readLogRows(log)).toEqual(once);
   });
 
   it("an older batch that comes late changes nothing", async () => {
     const log = fullLog();
     await projection.write(log.batch(1, 4));
     await projection.write(log.batch(5));
-    const rows = await rowsOf(log);
+    const rows = await readLogRows(log);
 
     await projection.write(log.batch(1, 4));
     await projection.write(log.batch(2, 3));
 
-    expect(await rowsOf(log)).toEqual(rows);
+    expect(await readLogRows(log)).toEqual(rows);
   });
 
   it("of a batch that overlaps what is there, only the rest takes effect", async () => {
     const log = fullLog();
     await projection.write(log.batch(1, 4));
     await projection.write(log.batch(2));
-    const rows = await rowsOf(log);
-    session = idOf("ses", ++sessions);
+    const rows = await readLogRows(log);
+    session = makeId("ses", ++sessions);
     const whole = fullLog();
     await projection.write(whole.batch());
 
-    expect(rows.messages).toEqual(relabel((await rowsOf(whole)).messages, whole.session, log.session));
-    expect(await sessionOf(log)).toMatchObject({ message_count: 4, last_seq: log.events.length });
+    expect(rows.messages).toEqual(relabel((await readLogRows(whole)).messages, whole.session, log.session));
+    expect(await readSession(log)).toMatchObject({ message_count: 4, last_seq: log.events.length });
   });
 
   it("a batch that comes too early writes nothing and says where the rows stand", async () => {
     const log = fullLog();
     await projection.write(log.batch(1, 3));
-    const rows = await rowsOf(log);
+    const rows = await readLogRows(log);
 
     await expect(projection.write(log.batch(5))).rejects.toThrow(new ProjectionGapError(3));
 
-    expect(await rowsOf(log)).toEqual(rows);
+    expect(await readLogRows(log)).toEqual(rows);
   });
 
   it("pages of any size make the same rows", async () => {
     const log = fullLog();
     for (let seq = 1; seq <= log.events.length; seq++) await projection.write(log.batch(seq, seq));
-    const single = await rowsOf(log);
-    session = idOf("ses", ++sessions);
+    const single = await readLogRows(log);
+    session = makeId("ses", ++sessions);
     const whole = fullLog();
     await projection.write(whole.batch());
 
-    expect(relabel(single, log.session, whole.session)).toEqual(await rowsOf(whole));
+    expect(relabel(single, log.session, whole.session)).toEqual(await readLogRows(whole));
   });
 
   it("two writers of the same batch at once count each message once", async () => {
@@ -100,18 +100,18 @@ describe("batches out of turn", () => {
 
     await Promise.all([projection.write(log.batch()), projection.write(log.batch()), projection.write(log.batch(1, 3))]);
 
-    expect(await sessionOf(log)).toMatchObject({ message_count: 4, last_seq: log.events.length });
+    expect(await readSession(log)).toMatchObject({ message_count: 4, last_seq: log.events.length });
   });
 
   it("rows of another tenant's session of the same id are untouched", async () => {
     const mine = fullLog();
-    const theirs = new LogBuilder(session, idOf("ten", 2)).open({ title: "theirs" }).says("user", "private");
+    const theirs = new LogBuilder(session, makeId("ten", 2)).open({ title: "theirs" }).says("user", "private");
     await projection.write(mine.batch());
 
     await projection.write(theirs.batch());
 
-    expect(await sessionOf(mine)).toMatchObject({ title: "Reise", message_count: 4 });
-    expect(await sessionOf(theirs)).toMatchObject({ title: "theirs", message_count: 1 });
+    expect(await readSession(mine)).toMatchObject({ title: "Reise", message_count: 4 });
+    expect(await readSession(theirs)).toMatchObject({ title: "theirs", message_count: 1 });
   });
 });
 
@@ -124,7 +124,7 @@ describe("a database that fails", () => {
 
     await createProjection(db, noPause).write(log.batch());
 
-    expect(await sessionOf(log)).toMatchObject({ message_count: 4 });
+    expect(await readSession(log)).toMatchObject({ message_count: 4 });
   });
 
   it("a batch whose answer got lost is not counted twice when it is tried again", async () => {
@@ -133,7 +133,7 @@ describe("a database that fails", () => {
 
     await createProjection(db, noPause).write(log.batch());
 
-    expect(await sessionOf(log)).toMatchObject({ message_count: 4, last_seq: log.events.length });
+    expect(await readSession(log)).toMatchObject({ message_count: 4, last_seq: log.events.length });
   });
 
   it("any other failure is the caller's, and has written nothing", async () => {
@@ -142,7 +142,7 @@ describe("a database that fails", () => {
 
     await expect(createProjection(db, noPause).write(log.batch())).rejects.toThrow("no such table");
 
-    expect(await sessionOf(log)).toBeUndefined();
+    expect(await readSession(log)).toBeUndefined();
   });
 });
 
@@ -150,12 +150,12 @@ describe("erasing", () => {
   it("removes every row of the session, leaves a tombstone, and says how many there were", async () => {
     const log = fullLog();
     await projection.write(log.batch());
-    const rows = await rowsOf(log);
+    const rows = await readLogRows(log);
     const count = allTables.reduce((sum, table) => sum + Object.keys(rows[table] ?? {}).length, 0);
 
     expect(await projection.erase({ tenant: TENANT, session, at: 77 })).toEqual({ rows: count });
 
-    expect(await rowsOf(log)).toEqual(Object.fromEntries(allTables.map((table) => [table, {}])));
+    expect(await readLogRows(log)).toEqual(Object.fromEntries(allTables.map((table) => [table, {}])));
     const tombstone = env.DB.prepare("SELECT erased_at FROM session_tombstones WHERE tenant_id = ? AND session_id = ?");
     expect(await tombstone.bind(TENANT, session).first("erased_at")).toBe(77);
   });
@@ -163,13 +163,13 @@ describe("erasing", () => {
   it("takes nothing of the tenant's other sessions", async () => {
     const kept = fullLog();
     await projection.write(kept.batch());
-    session = idOf("ses", ++sessions);
+    session = makeId("ses", ++sessions);
     await projection.write(fullLog().batch());
 
     await projection.erase({ tenant: TENANT, session, at: 1 });
 
-    expect(await sessionOf(kept)).toMatchObject({ message_count: 4 });
-    expect(await messagesOf(kept)).toHaveLength(4);
+    expect(await readSession(kept)).toMatchObject({ message_count: 4 });
+    expect(await readMessages(kept)).toHaveLength(4);
   });
 
   it("a late writer of an erased session writes nothing, from the start or from the middle", async () => {
@@ -180,7 +180,7 @@ describe("erasing", () => {
     await projection.write(log.batch());
     await projection.write(log.batch(6));
 
-    expect(Object.values(await rowsOf(log)).flatMap(Object.keys)).toEqual([]);
+    expect(Object.values(await readLogRows(log)).flatMap(Object.keys)).toEqual([]);
   });
 
   it("twice is once, and keeps the time of the first", async () => {
@@ -198,7 +198,7 @@ describe("erasing", () => {
 
     await projection.write({ ...log.event({ type: "SessionErased" }).batch(10) });
 
-    expect(await sessionOf(log)).toMatchObject({ message_count: 4 });
+    expect(await readSession(log)).toMatchObject({ message_count: 4 });
   });
 });
 

@@ -5,7 +5,7 @@ import type { Projection } from "../../src/app/ports";
 import type { Event } from "../../src/domain/events";
 import type { SessionId } from "../../src/domain/ids";
 import { createProjection } from "../../src/read-model/writer";
-import { idOf, LogBuilder, modelCall, START } from "../read-model/builders";
+import { LogBuilder, makeId, modelCall, START } from "../read-model/builders";
 import { readRows } from "../read-model/rows";
 import { summaryPlan } from "../support/builders";
 
@@ -18,10 +18,10 @@ declare global {
   }
 }
 
-const rowsOf = (log: LogBuilder) => readRows(env.DB, log);
-const sessionOf = async (log: LogBuilder) => (await rowsOf(log)).sessions?.[log.session];
-const messagesOf = async (log: LogBuilder) => Object.values((await rowsOf(log)).messages ?? {});
-const compactionOf = async (log: LogBuilder, id: string) => (await rowsOf(log)).compactions?.[id];
+const readLogRows = (log: LogBuilder) => readRows(env.DB, log);
+const readSession = async (log: LogBuilder) => (await readLogRows(log)).sessions?.[log.session];
+const readMessages = async (log: LogBuilder) => Object.values((await readLogRows(log)).messages ?? {});
+const readCompaction = async (log: LogBuilder, id: string) => (await readLogRows(log)).compactions?.[id];
 
 let sessions = 0;
 let session: SessionId;
@@ -29,14 +29,14 @@ let projection: Projection;
 
 beforeAll(() => applyD1Migrations(env.DB, env.MIGRATIONS));
 beforeEach(() => {
-  session = idOf("ses", ++sessions);
+  session = makeId("ses", ++sessions);
   projection = createProjection(env.DB);
 });
 
 describe("the rows of a session", () => {
   it("message_count counts what people and the model said, not calls and results", async () => {
     const log = new LogBuilder(session).open().says("system", "s").says("user", "u");
-    const turn = idOf("trn", 1);
+    const turn = makeId("trn", 1);
     const call = { type: "tool_call" as const, call_id: "c", name: "search", arguments: "{}" };
     const result = { type: "tool_result" as const, call_id: "c", name: "search", output: "found", is_error: false };
     log.event({ type: "ToolCalled", turn, item: log.item("tool_call", [call]) });
@@ -45,8 +45,8 @@ describe("the rows of a session", () => {
 
     await projection.write(log.batch());
 
-    expect(await sessionOf(log)).toMatchObject({ message_count: 3, last_message_preview: "a", last_seq: 6 });
-    expect((await messagesOf(log)).map((row) => row.role)).toEqual(["system", "user", "assistant", "tool", "assistant"]);
+    expect(await readSession(log)).toMatchObject({ message_count: 3, last_message_preview: "a", last_seq: 6 });
+    expect((await readMessages(log)).map((row) => row.role)).toEqual(["system", "user", "assistant", "tool", "assistant"]);
   });
 
   it("the preview is of the last text of a user or assistant, whatever comes after it", async () => {
@@ -59,7 +59,7 @@ describe("the rows of a session", () => {
 
     await projection.write(log.batch());
 
-    expect(await sessionOf(log)).toMatchObject({ last_message_preview: "汉".repeat(119), message_count: 3 });
+    expect(await readSession(log)).toMatchObject({ last_message_preview: "汉".repeat(119), message_count: 3 });
   });
 
   it("titles, models and policies follow the settings", async () => {
@@ -68,7 +68,7 @@ describe("the rows of a session", () => {
 
     await projection.write(log.batch());
 
-    expect(await sessionOf(log)).toMatchObject({ title: "二つ目 🗻", model: "o1", policy: "oneclaw", updated_at: START + 2000 });
+    expect(await readSession(log)).toMatchObject({ title: "二つ目 🗻", model: "o1", policy: "oneclaw", updated_at: START + 2000 });
   });
 
   it("usage has one row a model call, and null figures where the provider reported none", async () => {
@@ -80,7 +80,7 @@ describe("the rows of a session", () => {
 
     await projection.write(log.batch());
 
-    const { usage = {} } = await rowsOf(log);
+    const { usage = {} } = await readLogRows(log);
     expect(usage["2"]).toMatchObject({ input: 11, output: 7, cached: 3, reasoning: 2, estimate: 12, outcome: "stop", ms: 250 });
     expect(usage["3"]).toMatchObject({ input: null, output: null, outcome: "timeout", cost: null });
     expect(usage["4"]).toMatchObject({ cache_write: 5, cost: 0.000123 });
@@ -88,12 +88,12 @@ describe("the rows of a session", () => {
 
   it("a redacted message loses its content and its preview, and is still counted", async () => {
     const log = new LogBuilder(session).open().says("user", "first").says("user", "secret");
-    log.event({ type: "MessageRedacted", item: idOf("msg", 2), position: 2 });
+    log.event({ type: "MessageRedacted", item: makeId("msg", 2), position: 2 });
 
     await projection.write(log.batch());
 
-    expect(await sessionOf(log)).toMatchObject({ last_message_preview: "first", message_count: 2 });
-    expect((await messagesOf(log))[1]).toMatchObject({ content: "[]", content_state: "redacted", preview: null });
+    expect(await readSession(log)).toMatchObject({ last_message_preview: "first", message_count: 2 });
+    expect((await readMessages(log))[1]).toMatchObject({ content: "[]", content_state: "redacted", preview: null });
   });
 
   it("what a rewind left behind is kept, marked, and neither counted nor previewed", async () => {
@@ -106,8 +106,8 @@ describe("the rows of a session", () => {
 
     await projection.write(log.batch());
 
-    expect(await sessionOf(log)).toMatchObject({ message_count: 2, last_message_preview: "other" });
-    expect((await messagesOf(log)).map((row) => row.superseded)).toEqual([0, 1, 0]);
+    expect(await readSession(log)).toMatchObject({ message_count: 2, last_message_preview: "other" });
+    expect((await readMessages(log)).map((row) => row.superseded)).toEqual([0, 1, 0]);
   });
 });
 
@@ -119,17 +119,17 @@ describe("summaries", () => {
     await projection.write(log.batch());
 
     const row = { compacted_summary: "第一\n\nsecond 🙂", compact_boundary_timestamp: START + 3, overlay_count: 2 };
-    expect(await sessionOf(log)).toMatchObject(row);
+    expect(await readSession(log)).toMatchObject(row);
   });
 
   it("a summary that replaces others stands alone, and gives way to them again when it is reverted", async () => {
     const log = new LogBuilder(session).open().summary(1, "one", { from: 1, to: 1 }).summary(2, "two", { from: 2, to: 2 });
     log.summary(3, "both", { from: 1, to: 2, replaces: [1, 2] });
     await projection.write(log.batch());
-    expect(await sessionOf(log)).toMatchObject({ compacted_summary: "both", overlay_count: 1 });
+    expect(await readSession(log)).toMatchObject({ compacted_summary: "both", overlay_count: 1 });
 
     const restored = [1, 2].map((n) => ({
-      id: idOf("ovl", n),
+      id: makeId("ovl", n),
       kind: "summary" as const,
       from: n,
       to: n,
@@ -140,11 +140,11 @@ describe("summaries", () => {
     }));
     log.epoch({
       trigger: "manual",
-      ops: [{ op: "revert", compaction: idOf("cmp", 9), to: 2, overlays: restored, items: [], reduced: [] }],
+      ops: [{ op: "revert", compaction: makeId("cmp", 9), to: 2, overlays: restored, items: [], reduced: [] }],
     });
     await projection.write(log.batch(5));
 
-    expect(await sessionOf(log)).toMatchObject({
+    expect(await readSession(log)).toMatchObject({
       compacted_summary: "one\n\ntwo",
       overlay_count: 2,
       compact_boundary_timestamp: START + 3,
@@ -157,21 +157,21 @@ describe("summaries", () => {
 
     await projection.write(log.batch());
 
-    expect(await sessionOf(log)).toMatchObject({ compacted_summary: null, compact_boundary_timestamp: null, overlay_count: 0 });
+    expect(await readSession(log)).toMatchObject({ compacted_summary: null, compact_boundary_timestamp: null, overlay_count: 0 });
   });
 
   it("what was dropped stands in no summary, but the session shows that something left the view", async () => {
     const log = new LogBuilder(session).open().says("user", "a");
-    log.epoch({ trigger: "guard", ops: [{ op: "drop", overlay: idOf("ovl", 1), replaces: [], from: 1, to: 1, items: 1 }] });
+    log.epoch({ trigger: "guard", ops: [{ op: "drop", overlay: makeId("ovl", 1), replaces: [], from: 1, to: 1, items: 1 }] });
 
     await projection.write(log.batch());
 
-    expect(await sessionOf(log)).toMatchObject({ compacted_summary: null, compact_boundary_timestamp: null, overlay_count: 1 });
+    expect(await readSession(log)).toMatchObject({ compacted_summary: null, compact_boundary_timestamp: null, overlay_count: 1 });
   });
 });
 
 describe("compactions", () => {
-  const id = idOf("cmp", 1);
+  const id = makeId("cmp", 1);
   const requested: Event = { type: "CompactionRequested", compaction: id, trigger: "threshold", base_epoch: 0 };
   const started = (attempt: number): Event => ({
     type: "CompactionStarted",
@@ -194,7 +194,7 @@ describe("compactions", () => {
 
   it("one that ends with a summary is completed, with its summary and its receipt", async () => {
     const log = opened().event(failed(1, false)).event(started(2));
-    const overlay = idOf("ovl", 1);
+    const overlay = makeId("ovl", 1);
     log.bodies.set(overlay, "总结 🙂");
     const op = {
       op: "summarize" as const,
@@ -215,7 +215,7 @@ describe("compactions", () => {
     await projection.write(log.batch());
 
     const row = { status: "completed", did_compact: 1, attempts: 2, failure: null, summary: "总结 🙂", epoch: 1 };
-    expect(await compactionOf(log, id)).toMatchObject({ ...row, requested_at: START + 2000, finished_at: START + 6000 });
+    expect(await readCompaction(log, id)).toMatchObject({ ...row, requested_at: START + 2000, finished_at: START + 6000 });
   });
 
   it("one that a turn in need took over says what it was then done for", async () => {
@@ -224,18 +224,18 @@ describe("compactions", () => {
 
     await projection.write(log.batch());
 
-    expect(await compactionOf(log, id)).toMatchObject({ status: "completed", trigger: "inline" });
+    expect(await readCompaction(log, id)).toMatchObject({ status: "completed", trigger: "inline" });
   });
 
   it("one that failed for good and trimmed instead is failed, and says what was dropped", async () => {
     const log = opened().event(failed(1, false)).event(started(2)).event(failed(2, true));
-    const drop = { op: "drop" as const, overlay: idOf("ovl", 1), replaces: [], from: 1, to: 1, items: 1 };
+    const drop = { op: "drop" as const, overlay: makeId("ovl", 1), replaces: [], from: 1, to: 1, items: 1 };
     log.epoch({ trigger: "fallback", compaction: id, ops: [drop] });
 
     await projection.write(log.batch());
 
     const row = { status: "failed", did_compact: 0, attempts: 2, failure: "empty", trigger: "threshold", summary: null };
-    expect(await compactionOf(log, id)).toMatchObject({ ...row, ops: JSON.stringify([drop]) });
+    expect(await readCompaction(log, id)).toMatchObject({ ...row, ops: JSON.stringify([drop]) });
   });
 
   it("one that failed once waits for its next attempt", async () => {
@@ -243,16 +243,16 @@ describe("compactions", () => {
 
     await projection.write(log.batch());
 
-    expect(await compactionOf(log, id)).toMatchObject({ status: "requested", failure: "empty", attempts: 1, finished_at: null });
+    expect(await readCompaction(log, id)).toMatchObject({ status: "requested", failure: "empty", attempts: 1, finished_at: null });
   });
 
   it("one that an inline change of the epoch made void is over, and the inline change has a row of its own", async () => {
     const log = opened();
-    log.epoch({ trigger: "guard", ops: [{ op: "drop", overlay: idOf("ovl", 1), replaces: [], from: 1, to: 1, items: 1 }] });
+    log.epoch({ trigger: "guard", ops: [{ op: "drop", overlay: makeId("ovl", 1), replaces: [], from: 1, to: 1, items: 1 }] });
 
     await projection.write(log.batch());
 
-    expect(await compactionOf(log, id)).toMatchObject({ status: "failed", failure: "nothing_to_do", finished_at: START + 4000 });
-    expect(await compactionOf(log, "epoch_1")).toMatchObject({ status: "completed", trigger: "guard", did_compact: 0, epoch: 1 });
+    expect(await readCompaction(log, id)).toMatchObject({ status: "failed", failure: "nothing_to_do", finished_at: START + 4000 });
+    expect(await readCompaction(log, "epoch_1")).toMatchObject({ status: "completed", trigger: "guard", did_compact: 0, epoch: 1 });
   });
 });

@@ -8,9 +8,9 @@ import type { LogPage } from "../../src/app/session-views";
 import type { SessionId } from "../../src/domain/ids";
 import { ok } from "../../src/lib/result";
 import { createRebuildRows } from "../../src/read-model/rebuild";
-import { scratchOf } from "../../src/read-model/store";
+import { toScratchName } from "../../src/read-model/store";
 import { createProjection } from "../../src/read-model/writer";
-import { idOf, LogBuilder, modelCall, TENANT } from "../read-model/builders";
+import { LogBuilder, makeId, modelCall, TENANT } from "../read-model/builders";
 import { readRows, rebuildSession } from "../read-model/rows";
 import { migrate } from "./support";
 
@@ -22,7 +22,7 @@ let session: SessionId;
 
 beforeAll(migrate);
 beforeEach(() => {
-  session = idOf("ses", ++sessions);
+  session = makeId("ses", ++sessions);
 });
 
 function longChat(messages = MESSAGES): LogBuilder {
@@ -66,7 +66,7 @@ function metered(): { readonly db: D1Database; readonly use: Use } {
 }
 
 /** `page`: how many events the session's object gives out at once. */
-function portsOf(log: LogBuilder, db: D1Database = env.DB, page = LOG_PAGE): RebuildPorts {
+function toPorts(log: LogBuilder, db: D1Database = env.DB, page = LOG_PAGE): RebuildPorts {
   const readLog = async (after: number): Promise<Outcome<LogPage>> => {
     const { events, bodies } = log.batch(after + 1, after + page);
     const texts = [...bodies].map(([id, text]) => ({ id, text }));
@@ -76,7 +76,7 @@ function portsOf(log: LogBuilder, db: D1Database = env.DB, page = LOG_PAGE): Reb
 }
 
 /** The statements of each step of a whole rebuild. */
-async function stepsOf(ports: RebuildPorts, use: Use): Promise<readonly number[]> {
+async function countSteps(ports: RebuildPorts, use: Use): Promise<readonly number[]> {
   const perStep: number[] = [];
   let from: RebuildProgress | null = null;
   do {
@@ -92,10 +92,12 @@ async function stepsOf(ports: RebuildPorts, use: Use): Promise<readonly number[]
 const at = () => ({ tenant: TENANT, session });
 const run = (sql: string): Promise<unknown> => env.DB.prepare(sql).bind(session).run();
 const scratchRows = () =>
-  env.DB.prepare("SELECT count(*) AS n FROM messages WHERE tenant_id = ? AND session_id = ?").bind(scratchOf(TENANT), session).first("n");
+  env.DB.prepare("SELECT count(*) AS n FROM messages WHERE tenant_id = ? AND session_id = ?")
+    .bind(toScratchName(TENANT), session)
+    .first("n");
 
 async function rebuild(log: LogBuilder, db?: D1Database) {
-  const outcome = await rebuildSession(portsOf(log, db), at());
+  const outcome = await rebuildSession(toPorts(log, db), at());
   if (!outcome.ok) throw new Error(outcome.error.code);
   return outcome.value;
 }
@@ -120,7 +122,7 @@ describe("a rebuild of a long session", () => {
       { table: "messages", key: "1500", column: null, before: null, after: "row" },
       { table: "messages", key: String(MESSAGES), column: "content", before: '"?"', after: text },
       { table: "messages", key: String(MESSAGES), column: "tokens", before: 0, after: 10 + MESSAGES },
-      { table: "overlays", key: idOf("ovl", 100), column: "active", before: 0, after: 1 },
+      { table: "overlays", key: makeId("ovl", 100), column: "active", before: 0, after: 1 },
       { table: "usage", key: "1", column: null, before: "row", after: null },
     ]);
     expect(report.repaired).toBe(true);
@@ -132,7 +134,7 @@ describe("a rebuild of a long session", () => {
     const log = longChat();
     await project(log);
     const { db, use } = metered();
-    const perStep = await stepsOf(portsOf(log, db), use);
+    const perStep = await countSteps(toPorts(log, db), use);
 
     expect(perStep.length).toBeGreaterThan(5);
     // A page of the log is written whole: so a step may go over its budget by one.
@@ -149,7 +151,7 @@ describe("a rebuild of a long session", () => {
     await project(log);
     const { db, use } = metered();
 
-    const perStep = await stepsOf(portsOf(log, db, 15), use);
+    const perStep = await countSteps(toPorts(log, db, 15), use);
 
     expect(Math.max(...perStep)).toBeLessThan(2 * STEP_BUDGET);
   });
@@ -162,7 +164,7 @@ describe("a rebuild of a long session", () => {
     await run("UPDATE messages SET preview = NULL WHERE session_id = ? AND position = 11");
     const { db, use } = metered();
 
-    const report = await rebuildSession(portsOf(log, db, 1), at());
+    const report = await rebuildSession(toPorts(log, db, 1), at());
 
     expect(report).toMatchObject({ value: { repaired: true, rows: 13, differences: [{ key: "11", column: "preview", before: null }] } });
     expect(use.charsAtOnce).toBeLessThan(3_000_000);
@@ -175,7 +177,7 @@ async function rebuildBetween(log: LogBuilder, between: (step: number) => Promis
   let from: RebuildProgress | null = null;
   for (let step = 1; ; step++) {
     const done: Outcome<{ next: RebuildProgress | null; repaired: boolean | null; differences: readonly unknown[] }> = await rebuildStep(
-      { ...portsOf(log), budget: 1 },
+      { ...toPorts(log), budget: 1 },
       at(),
       from,
     );
@@ -209,17 +211,17 @@ describe("a rebuild whose database fails", () => {
     const log = longChat(60);
     await project(log);
     await run("DELETE FROM messages WHERE session_id = ? AND position = 30");
-    const projected = await rebuildStep({ ...portsOf(log), budget: 60 }, at(), null);
+    const projected = await rebuildStep({ ...toPorts(log), budget: 60 }, at(), null);
     if (!projected.ok) throw new Error(projected.error.code);
     expect(projected.value).toMatchObject({ differences: [], next: { phase: "compare" } });
-    const ports = portsOf(log, failing());
+    const ports = toPorts(log, failing());
 
     const step = await rebuildStep(ports, at(), projected.value.next);
 
     expect(step).toMatchObject({ value: { repaired: null, differences: [{ table: "messages", key: "30", after: "row" }] } });
     const next = step.ok ? step.value.next : null;
     await expect(rebuildStep(ports, at(), next)).rejects.toThrow("out of reach");
-    expect(await rebuildSession(portsOf(log), at())).toMatchObject({ value: { differences: [], repaired: true } });
+    expect(await rebuildSession(toPorts(log), at())).toMatchObject({ value: { differences: [], repaired: true } });
   });
 });
 
@@ -244,7 +246,7 @@ describe("a rebuild between whose requests", () => {
     await run("DELETE FROM messages WHERE session_id = ? AND position = 590");
 
     const report = await rebuildBetween(log, async (step) => {
-      if (step === 12) await rebuildStep({ ...portsOf(log), budget: 1 }, at(), null);
+      if (step === 12) await rebuildStep({ ...toPorts(log), budget: 1 }, at(), null);
     });
 
     expect(report.repaired).toBe(true);
@@ -281,7 +283,7 @@ describe("a rebuild between whose requests", () => {
   it("nothing more came is begun anew by the next one", async () => {
     const log = longChat(600);
     await project(log);
-    const first = await rebuildStep(portsOf(log), at(), null);
+    const first = await rebuildStep(toPorts(log), at(), null);
     expect(first).toMatchObject({ value: { repaired: null } });
     expect(await scratchRows()).not.toBe(0);
 

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { RowDifference } from "../../src/app/diff-rows";
 import type { SessionDescription } from "../../src/app/session-views";
-import { bodyOf, migrate, newTenant, request, type Tenant } from "./support";
+import { migrate, newTenant, readBody, request, type Tenant } from "./support";
 
 interface Report {
   readonly differences: readonly RowDifference[];
@@ -15,13 +15,13 @@ const model = (max_output: number) => ({ provider: "embedded", context_window: 1
 
 async function givenTenant(): Promise<Tenant> {
   const tenant = await newTenant();
-  for (const id of ["a", "b"]) await bodyOf(await tenant.call("PUT", `/v1/models/${id}`, model(100)));
+  for (const id of ["a", "b"]) await readBody(await tenant.call("PUT", `/v1/models/${id}`, model(100)));
   await rebuild(tenant);
   return tenant;
 }
 
 async function rebuild({ id }: Tenant): Promise<Report> {
-  return bodyOf(await request("POST", `/v1/admin/tenants/${id}/rebuild`, { key: env.ADMIN_KEY }));
+  return readBody(await request("POST", `/v1/admin/tenants/${id}/rebuild`, { key: env.ADMIN_KEY }));
 }
 
 const run = (sql: string, ...params: unknown[]) =>
@@ -42,8 +42,8 @@ describe("the rows of a tenant", () => {
     const tenant = await givenTenant();
     const said = { input: 3, output: 15, cached: 0.3, cache_write: 3.75 };
     const named = { provider: "openai", upstream_id: "gpt-4o-mini" };
-    const known = await bodyOf(await tenant.call("PUT", "/v1/models/known", named));
-    await bodyOf(await tenant.call("PUT", "/v1/models/said", { ...named, base_url: "https://llm.example.com/v1", prices: said }));
+    const known = await readBody(await tenant.call("PUT", "/v1/models/known", named));
+    await readBody(await tenant.call("PUT", "/v1/models/said", { ...named, base_url: "https://llm.example.com/v1", prices: said }));
     await rebuild(tenant);
 
     expect(known).toMatchObject({ sources: { prices: "prices_package" } });
@@ -97,7 +97,7 @@ describe("the rows of a tenant", () => {
 describe("the sessions that have rows", () => {
   it("are listed also when the directory does not know them", async () => {
     const tenant = await newTenant();
-    const { id } = await bodyOf<SessionDescription>(await tenant.call("POST", "/v1/sessions", {}), 201);
+    const { id } = await readBody<SessionDescription>(await tenant.call("POST", "/v1/sessions", {}), 201);
     await env.DB.prepare(
       `INSERT INTO sessions (tenant_id, id, model, policy, created_at, updated_at, last_seq)
        VALUES (?, 'ses_7ZZZZZZZZZZZZZZZZZZZZZZZZZ', 'm', 'p', 1, 1, 1)`,
@@ -106,7 +106,7 @@ describe("the sessions that have rows", () => {
       .run();
     const list = async (source: string) => {
       const path = `/v1/admin/tenants/${tenant.id}/sessions?source=${source}`;
-      const { data } = await bodyOf<{ data: { id: string }[] }>(await request("GET", path, { key: env.ADMIN_KEY }));
+      const { data } = await readBody<{ data: { id: string }[] }>(await request("GET", path, { key: env.ADMIN_KEY }));
       return data.map((session) => session.id);
     };
 

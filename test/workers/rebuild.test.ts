@@ -9,7 +9,7 @@ import type { SessionId } from "../../src/domain/ids";
 import { err, ok } from "../../src/lib/result";
 import { createRebuildRows } from "../../src/read-model/rebuild";
 import { createProjection } from "../../src/read-model/writer";
-import { idOf, LogBuilder, TENANT } from "../read-model/builders";
+import { LogBuilder, makeId, TENANT } from "../read-model/builders";
 import { type Rebuilt, rebuildSession } from "../read-model/rows";
 
 const PAGE = 3;
@@ -20,7 +20,7 @@ let projection: Projection;
 
 beforeAll(() => applyD1Migrations(env.DB, env.MIGRATIONS));
 beforeEach(() => {
-  session = idOf("ses", ++sessions);
+  session = makeId("ses", ++sessions);
   projection = createProjection(env.DB);
 });
 
@@ -33,7 +33,7 @@ const chat = (): LogBuilder =>
     .says("user", "再见")
     .says("assistant", "回头见 👋");
 
-const pagesOf =
+const readPages =
   (log: LogBuilder) =>
   async (after: number): Promise<Outcome<LogPage>> => {
     const { events, bodies } = log.batch(after + 1, after + PAGE);
@@ -41,14 +41,14 @@ const pagesOf =
     return ok({ events, bodies: texts, has_more: after + PAGE < log.events.length });
   };
 
-const portsOf = (readLog: RebuildPorts["readLog"]): RebuildPorts => ({
+const toPorts = (readLog: RebuildPorts["readLog"]): RebuildPorts => ({
   readLog,
   rows: createRebuildRows(env.DB),
   now: () => 999,
 });
 
 async function rebuild(readLog: RebuildPorts["readLog"]): Promise<Rebuilt> {
-  const outcome = await rebuildSession(portsOf(readLog), { tenant: TENANT, session });
+  const outcome = await rebuildSession(toPorts(readLog), { tenant: TENANT, session });
   if (!outcome.ok) throw new Error(outcome.error.code);
   return outcome.value;
 }
@@ -62,14 +62,14 @@ describe("a rebuild", () => {
     await projection.write(log.batch(1, 2));
     await projection.write(log.batch(3));
 
-    expect(await rebuild(pagesOf(log))).toMatchObject({ session, differences: [], repaired: true, rows: 7 });
+    expect(await rebuild(readPages(log))).toMatchObject({ session, differences: [], repaired: true, rows: 7 });
   });
 
   it("does not take a projection that lags for a damaged one", async () => {
     const log = chat();
     await projection.write(log.batch(1, 4));
 
-    expect(await rebuild(pagesOf(log))).toMatchObject({ differences: [], repaired: true });
+    expect(await rebuild(readPages(log))).toMatchObject({ differences: [], repaired: true });
   });
 
   it.each([
@@ -105,11 +105,11 @@ describe("a rebuild", () => {
     await projection.write(log.batch());
     await run(damage);
 
-    const report = await rebuild(pagesOf(log));
+    const report = await rebuild(readPages(log));
 
     expect(report.differences).toContainEqual(expect.objectContaining(difference));
     expect(report.repaired).toBe(true);
-    expect(await rebuild(pagesOf(log))).toMatchObject({ differences: [], rows: 7 });
+    expect(await rebuild(readPages(log))).toMatchObject({ differences: [], rows: 7 });
   });
 
   it("reports and removes a row that no event made", async () => {
@@ -120,14 +120,14 @@ describe("a rebuild", () => {
        VALUES ('${TENANT}', ?, 9, 'msg_x', 'user', 'user', '[]', 'full', 1, 1, 1)`,
     );
 
-    expect(await rebuild(pagesOf(log))).toMatchObject({ differences: [{ table: "messages", key: "9", after: null }], repaired: true });
-    expect(await rebuild(pagesOf(log))).toMatchObject({ differences: [] });
+    expect(await rebuild(readPages(log))).toMatchObject({ differences: [{ table: "messages", key: "9", after: null }], repaired: true });
+    expect(await rebuild(readPages(log))).toMatchObject({ differences: [] });
   });
 
   it("writes a session whose rows were all lost", async () => {
     const log = chat();
 
-    const report = await rebuild(pagesOf(log));
+    const report = await rebuild(readPages(log));
 
     expect(report).toMatchObject({ repaired: true, rows: 7 });
     expect(report.differences).toHaveLength(7);
@@ -137,7 +137,7 @@ describe("a rebuild", () => {
     const log = chat();
     await projection.write(log.batch());
 
-    await rebuild(pagesOf(log));
+    await rebuild(readPages(log));
 
     expect(await scratchRows()).toBe(0);
   });
@@ -145,7 +145,7 @@ describe("a rebuild", () => {
   it("leaves nothing behind either when the log cannot be read to its end", async () => {
     const log = chat();
     await projection.write(log.batch());
-    const pages = pagesOf(log);
+    const pages = readPages(log);
     const breaking = async (after: number): Promise<Outcome<LogPage>> => {
       if (after > 0) throw new Error("the object was reset");
       return pages(after);
@@ -176,7 +176,7 @@ describe("a rebuild", () => {
   it("an erasure in the middle of a comparison leaves no text, not even in the rows compared", async () => {
     const log = chat();
     await projection.write(log.batch());
-    const pages = pagesOf(log);
+    const pages = readPages(log);
     const erasing = async (after: number): Promise<Outcome<LogPage>> => {
       if (after === PAGE) await projection.erase({ tenant: TENANT, session, at: 1 });
       return pages(after);
@@ -192,7 +192,7 @@ describe("a rebuild", () => {
     const log = chat();
     await projection.erase({ tenant: TENANT, session, at: 1 });
 
-    const report = await rebuild(pagesOf(log));
+    const report = await rebuild(readPages(log));
 
     expect(report.repaired).toBe(false);
     expect(report.differences).toMatchObject([{ table: "session_tombstones", before: "row", after: null }]);
@@ -201,7 +201,7 @@ describe("a rebuild", () => {
   it("a refusal of the session is handed on", async () => {
     const refusal: SessionError = { code: "invalid", field: "after", detail: "too large" };
     const outcome = await rebuildSession(
-      portsOf(async () => err(refusal)),
+      toPorts(async () => err(refusal)),
       { tenant: TENANT, session },
     );
     expect(outcome).toEqual(err(refusal));

@@ -5,7 +5,7 @@ import type { RecallReport } from "../../src/app/recall-views";
 import { createObjectSql } from "../../src/session/log/do-sql";
 import type { WithSql } from "../support/event-log-contract";
 import { recallContract } from "../support/recall-contract";
-import { migrate, newChat, newTenant, textOf } from "./support";
+import { migrate, newChat, newTenant, readText } from "./support";
 
 const FILLER = "We talked about the weather, the garden, the neighbours and about nothing in particular for quite a while.";
 
@@ -35,7 +35,7 @@ describe("a session", () => {
     const report = await chat.say("What was the code of my locker?");
 
     expect(report.status).toBe("completed");
-    const results = report.items.filter(({ kind }) => kind === "tool_result").map(textOf);
+    const results = report.items.filter(({ kind }) => kind === "tool_result").map(readText);
     expect(results).toEqual([expect.stringContaining("#1 user: My locker code is 7719-B.")]);
 
     const found = await chat.read<RecallReport>("/recall?q=lockers%20code");

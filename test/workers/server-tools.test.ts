@@ -4,12 +4,13 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, inject, it, vi } from "vitest";
 import type { ExecutionView } from "../../src/app/execution-views";
 import { tenantObjectName } from "../../src/app/object-name";
-import type { Page, SessionDescription, TurnReport } from "../../src/app/session-views";
+import type { SessionDescription, TurnReport } from "../../src/app/session-views";
+import type { Page } from "../../src/contract/page";
 import { urlFault } from "../../src/lib/public-address";
 import { LOOK_UP_TTL_MS } from "../../src/tenant/look-up-cache";
 import { REFUSED_URLS } from "../lib/refused-urls";
 import { advanceClock } from "./clock";
-import { bodyOf, type Chat, migrate, newChat, newTenant, type Tenant, textOf } from "./support";
+import { type Chat, migrate, newChat, newTenant, readBody, readText, type Tenant } from "./support";
 
 const SECRET = "sk-tool-d0-n0t-leak";
 const header = { name: "authorization", credential: "tools", prefix: "Bearer " };
@@ -19,7 +20,7 @@ beforeAll(migrate);
 afterEach(() => vi.restoreAllMocks());
 
 async function put(tenant: Tenant, path: string, body: object): Promise<unknown> {
-  return bodyOf(await tenant.call("PUT", path, body));
+  return readBody(await tenant.call("PUT", path, body));
 }
 
 /** A tenant with an HTTP tool and an MCP server, both behind a secret. */
@@ -40,7 +41,7 @@ const offered = [
 ];
 
 const results = async (chat: Chat): Promise<readonly string[]> =>
-  (await chat.items()).filter(({ kind }) => kind === "tool_result").map(textOf);
+  (await chat.items()).filter(({ kind }) => kind === "tool_result").map(readText);
 
 /** Every value of every row of an object, as one text. */
 const dump = (stub: DurableObjectStub): Promise<string> =>
@@ -62,7 +63,7 @@ describe("a turn with tools of every kind", () => {
 
     const waiting = await chat.say("Go.");
     const given = { results: [{ call_id: "call_3", output: "yes" }] };
-    const done = await bodyOf<TurnReport>(await chat.call("POST", "/tool_results", given));
+    const done = await readBody<TurnReport>(await chat.call("POST", "/tool_results", given));
 
     expect(waiting).toMatchObject({ status: "awaiting_tools", open_calls: [{ name: "ask_person", runs: "client" }] });
     expect(done.status).toBe("completed");
@@ -170,7 +171,7 @@ describe("a tool that changes", () => {
     await put(tenant, "/v1/tools/weather", changed);
     await chat.say("Go.");
     const before = (await chat.model.heard(1))[0]?.body.tools;
-    const set = await bodyOf<SessionDescription>(await chat.call("PATCH", "", { tools: [{ type: "http", name: "weather" }] }));
+    const set = await readBody<SessionDescription>(await chat.call("PATCH", "", { tools: [{ type: "http", name: "weather" }] }));
 
     expect(await results(chat)).toEqual(["sunny, 21 °C"]);
     expect(JSON.stringify(before)).not.toContain("Now described");
@@ -194,8 +195,12 @@ describe("an MCP server", () => {
     const tenant = await equippedTenant();
     const tools = ["add", "greet.person", "headers", "fails", "picture", "album", "never"];
 
-    expect(await bodyOf(await tenant.call("POST", "/v1/mcp_servers/desk/refresh"))).toMatchObject({ tools, skipped: [], truncated: false });
-    expect(await bodyOf(await tenant.call("GET", "/v1/mcp_servers"))).toMatchObject({ data: [{ name: "desk", tools }] });
+    expect(await readBody(await tenant.call("POST", "/v1/mcp_servers/desk/refresh"))).toMatchObject({
+      tools,
+      skipped: [],
+      truncated: false,
+    });
+    expect(await readBody(await tenant.call("GET", "/v1/mcp_servers"))).toMatchObject({ data: [{ name: "desk", tools }] });
   });
 
   it("that cannot be asked is not kept", async () => {
@@ -231,7 +236,7 @@ describe("in workerd as in Node,", () => {
     const chat = await newChat({ tenant, tools: offers, replies: [{ tool_calls: calls }, { text: "Done." }] });
 
     expect((await chat.say("Go.")).status).toBe("completed");
-    const { data } = await bodyOf<Page<ExecutionView>>(await chat.call("GET", "/executions"));
+    const { data } = await readBody<Page<ExecutionView>>(await chat.call("GET", "/executions"));
     const failures = Object.fromEntries(data.map(({ tool_name, failure }) => [tool_name, failure]));
     expect(failures).toEqual({
       endless: "too_large",

@@ -7,19 +7,19 @@ import type { SessionId, TenantId } from "../../src/domain/ids";
 import { createSessionList } from "../../src/read-model/queries";
 import { createTenantProjection } from "../../src/read-model/tenant-projection";
 import { createProjection } from "../../src/read-model/writer";
-import { idOf, LogBuilder, START } from "../read-model/builders";
+import { LogBuilder, makeId, START } from "../read-model/builders";
 
 let tenants = 500;
 let tenant: TenantId;
 
 beforeAll(() => applyD1Migrations(env.DB, env.MIGRATIONS));
 beforeEach(() => {
-  tenant = idOf("ten", ++tenants);
+  tenant = makeId("ten", ++tenants);
 });
 
 const list = createSessionList(env);
 
-async function pageOf(limit: number, after: string | null = null): Promise<SessionListPage> {
+async function readPage(limit: number, after: string | null = null): Promise<SessionListPage> {
   const page = await list.listSessions({ tenant, limit, after });
   if (!page.ok) throw new Error(page.error.code);
   return page.value;
@@ -27,7 +27,7 @@ async function pageOf(limit: number, after: string | null = null): Promise<Sessi
 
 /** A session whose last message was its `messages`-th: the more, the newer. */
 async function chat(number: number, messages: number): Promise<SessionId> {
-  const log = new LogBuilder(idOf("ses", number), tenant).open({ title: `第${number}` });
+  const log = new LogBuilder(makeId("ses", number), tenant).open({ title: `第${number}` });
   for (let i = 1; i <= messages; i++) log.says("user", `message ${i} 🙂`);
   await createProjection(env.DB).write(log.batch());
   return log.session;
@@ -37,7 +37,7 @@ describe("the list of sessions", () => {
   it("shows what a person needs to choose one", async () => {
     const id = await chat(1, 2);
 
-    expect(await pageOf(10)).toEqual({
+    expect(await readPage(10)).toEqual({
       data: [
         {
           id,
@@ -56,18 +56,18 @@ describe("the list of sessions", () => {
   });
 
   it("says which sessions show the model less than all", async () => {
-    const log = new LogBuilder(idOf("ses", 1), tenant).open().says("user", "a");
-    log.epoch({ trigger: "guard", ops: [{ op: "drop", overlay: idOf("ovl", 1), replaces: [], from: 1, to: 1, items: 1 }] });
+    const log = new LogBuilder(makeId("ses", 1), tenant).open().says("user", "a");
+    log.epoch({ trigger: "guard", ops: [{ op: "drop", overlay: makeId("ovl", 1), replaces: [], from: 1, to: 1, items: 1 }] });
     await createProjection(env.DB).write(log.batch());
 
-    expect((await pageOf(10)).data).toMatchObject([{ compacted: true }]);
+    expect((await readPage(10)).data).toMatchObject([{ compacted: true }]);
   });
 
   it("begins with the most recently updated, and walks every session once, those of equal age too", async () => {
     const ids = [await chat(1, 1), await chat(2, 3), await chat(3, 2), await chat(4, 2), await chat(5, 2)];
     const seen: SessionId[] = [];
     for (let after: string | null = null, more = true; more; ) {
-      const page: SessionListPage = await pageOf(2, after);
+      const page: SessionListPage = await readPage(2, after);
       seen.push(...page.data.map((session) => session.id));
       after = page.next_cursor;
       more = page.has_more;
@@ -80,24 +80,24 @@ describe("the list of sessions", () => {
     await chat(1, 1);
     await chat(2, 1);
 
-    expect(await pageOf(2)).toMatchObject({ has_more: false, next_cursor: null });
+    expect(await readPage(2)).toMatchObject({ has_more: false, next_cursor: null });
   });
 
   it("holds the sessions of one tenant only, and no rows made for comparing", async () => {
     await chat(1, 1);
-    const scratch = new LogBuilder(idOf("ses", 2), tenant).open();
+    const scratch = new LogBuilder(makeId("ses", 2), tenant).open();
     await createProjection(env.DB, { scratch: true }).write(scratch.batch());
-    const other = idOf("ten", ++tenants);
-    const theirs = new LogBuilder(idOf("ses", 3), other).open();
+    const other = makeId("ten", ++tenants);
+    const theirs = new LogBuilder(makeId("ses", 3), other).open();
     await createProjection(env.DB).write(theirs.batch());
 
-    expect((await pageOf(10)).data.map((session) => session.id)).toEqual([idOf("ses", 1)]);
+    expect((await readPage(10)).data.map((session) => session.id)).toEqual([makeId("ses", 1)]);
   });
 
   it("a cursor is visible ASCII and holds no other character than a URL takes", async () => {
     await chat(1, 1);
     await chat(2, 1);
-    expect((await pageOf(1)).next_cursor).toMatch(/^[\w-]+$/);
+    expect((await readPage(1)).next_cursor).toMatch(/^[\w-]+$/);
   });
 
   it.each([
@@ -127,7 +127,7 @@ describe("the rows of a tenant", () => {
     key_missing: false,
   });
   const settings = { name: "Acme 株式会社", default_model: "b", default_policy: "oneclaw" };
-  const modelsOf = async () =>
+  const listModels = async () =>
     (await env.DB.prepare("SELECT id, is_default, context_window_size FROM models WHERE tenant_id = ? ORDER BY id").bind(tenant).all())
       .results;
 
@@ -136,7 +136,7 @@ describe("the rows of a tenant", () => {
     await projection.write({ tenant, settings, models: [model("a"), model("b")] });
     await projection.write({ tenant, settings: { ...settings, name: "Acme" }, models: [{ ...model("b"), context_window: 8192 }] });
 
-    expect(await modelsOf()).toEqual([{ id: "b", is_default: 1, context_window_size: 8192 }]);
+    expect(await listModels()).toEqual([{ id: "b", is_default: 1, context_window_size: 8192 }]);
     const name = env.DB.prepare("SELECT name FROM tenants WHERE tenant_id = ?").bind(tenant);
     expect(await name.first("name")).toBe("Acme");
   });
@@ -149,6 +149,6 @@ describe("the rows of a tenant", () => {
     await createTenantProjection(env.DB).write({ tenant, settings, models: [] });
 
     expect(await presets()).toBe(before);
-    expect(await modelsOf()).toEqual([]);
+    expect(await listModels()).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { beforeAll, describe, expect, it } from "vitest";
 import { SNAPSHOT_EVERY_EVENTS } from "../../src/session/log/snapshots";
-import { type Chat, migrate, newChat, textOf } from "./support";
+import { type Chat, migrate, newChat, readText } from "./support";
 
 beforeAll(migrate);
 
@@ -72,7 +72,7 @@ describe("content", () => {
     const accepted = await chat.append(content);
     await evictDurableObject(chat.stub);
 
-    expect(textOf((await chat.items())[0])).toBe(content);
+    expect(readText((await chat.items())[0])).toBe(content);
     const rows = await run(chat, "SELECT length(CAST(text AS BLOB)) AS bytes FROM bodies WHERE id = ?", accepted.message_id);
     expect(rows.length).toBeGreaterThan(0);
     expect(rows.every(({ bytes }) => Number(bytes) < 1_600_000)).toBe(true);
@@ -90,7 +90,7 @@ describe("content", () => {
     await frames.rest();
     await evictDurableObject(chat.stub);
 
-    expect((await chat.items()).map(textOf)).toEqual([text, text]);
+    expect((await chat.items()).map(readText)).toEqual([text, text]);
     const replayed = await chat.listen(0);
     await replayed.until("turn.completed");
     expect(replayed.seen).toEqual(frames.seen);

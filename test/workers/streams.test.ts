@@ -1,8 +1,8 @@
 import { evictDurableObject } from "cloudflare:test";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { TurnReport } from "../../src/app/session-views";
-import { spoken, typesOf } from "./frames";
-import { bodyOf, framesOf, migrate, newChat } from "./support";
+import { listTypes, spoken } from "./frames";
+import { migrate, newChat, readBody, toFrames } from "./support";
 
 beforeAll(migrate);
 
@@ -113,7 +113,7 @@ describe("the live stream", () => {
     await frames.until("turn.completed");
 
     expect(frames.seen.every((frame) => frame.offset > before)).toBe(true);
-    expect(typesOf(frames.seen)).toContain("message.accepted");
+    expect(listTypes(frames.seen)).toContain("message.accepted");
     await frames.leave();
   });
 });
@@ -123,7 +123,7 @@ describe("Prefer: respond-async", () => {
     const chat = await newChat({ replies: [{ gate: "go", text: "done" }] });
 
     const answer = await chat.send("work", {}, { prefer: "respond-async" });
-    const accepted = await bodyOf<{ turn_id: string; cursor: number }>(answer, 202);
+    const accepted = await readBody<{ turn_id: string; cursor: number }>(answer, 202);
     expect(answer.headers.get("preference-applied")).toBe("respond-async");
     const running = await chat.turn(accepted.turn_id);
     await chat.model.open("go");
@@ -131,7 +131,7 @@ describe("Prefer: respond-async", () => {
     await frames.until("turn.completed");
 
     expect(running.status).toBe("generating");
-    expect(typesOf(frames.seen).slice(0, 2)).toEqual(["message.accepted", "turn.started"]);
+    expect(listTypes(frames.seen).slice(0, 2)).toEqual(["message.accepted", "turn.started"]);
     expect(await chat.read<TurnReport>(`/turns/${accepted.turn_id}`)).toMatchObject({ status: "completed" });
     await frames.leave();
   });
@@ -143,7 +143,7 @@ describe("the log as a stream", () => {
     await chat.say("first");
     const stored = await chat.events();
 
-    const frames = framesOf(await chat.call("GET", "/events?after=1", undefined, { accept: "text/event-stream" }));
+    const frames = toFrames(await chat.call("GET", "/events?after=1", undefined, { accept: "text/event-stream" }));
     await chat.say("second");
     const seen: number[] = [];
     const all = await chat.events();

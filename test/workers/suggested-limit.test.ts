@@ -2,11 +2,11 @@
 import { beforeAll, expect, it } from "vitest";
 import type { ModelView } from "../../src/http/schemas/model";
 import { words } from "./conversation";
-import { bodyOf, type Chat, migrate, newChat } from "./support";
+import { type Chat, migrate, newChat, readBody } from "./support";
 
 beforeAll(migrate);
 
-const modelOf = async (chat: Chat): Promise<ModelView> => bodyOf(await chat.tenant.call("GET", `/v1/models/${chat.model.upstream}`));
+const readModel = async (chat: Chat): Promise<ModelView> => readBody(await chat.tenant.call("GET", `/v1/models/${chat.model.upstream}`));
 
 it("is shown with its source and time until a PUT adopts it", async () => {
   const chat = await newChat({ window: 16_000, maxOutput: 100, limit: 4_000 });
@@ -16,7 +16,7 @@ it("is shown with its source and time until a PUT adopts it", async () => {
   }
   await chat.say("and now?");
 
-  const told = await modelOf(chat);
+  const told = await readModel(chat);
   expect(told.context_window).toBe(16_000);
   expect(told.suggestions).toEqual([{ figure: "context_window", tokens: 4_000, source: "provider_error", at: expect.any(Number) }]);
 
@@ -27,5 +27,5 @@ it("is shown with its source and time until a PUT adopts it", async () => {
     max_output,
     context_window: 4_000,
   });
-  expect(await bodyOf(adopted)).toMatchObject({ context_window: 4_000, suggestions: [] });
+  expect(await readBody(adopted)).toMatchObject({ context_window: 4_000, suggestions: [] });
 });

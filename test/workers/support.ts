@@ -5,8 +5,10 @@ import { ulid } from "ulidx";
 import { afterAll, inject } from "vitest";
 import type { WholeSessionApi } from "../../src/app/control-api";
 import { sessionObjectName } from "../../src/app/object-name";
-import type { Accepted, DisplayItem, Page, SessionDescription, TurnReport } from "../../src/app/session-views";
+import type { SessionDescription, TurnReport } from "../../src/app/session-views";
 import type { PolicyChoice } from "../../src/context/policy-choice";
+import type { Accepted, DisplayItem } from "../../src/contract/item";
+import type { Page } from "../../src/contract/page";
 import type { StoredEvent } from "../../src/domain/events";
 import { type IdKinds, type IdPrefix, parseId, type SessionId, type TenantId, type TurnId } from "../../src/domain/ids";
 import type { Env } from "../../src/env";
@@ -35,7 +37,7 @@ export async function request(
   const content: Headers_ = body === undefined ? {} : { "content-type": "application/json" };
   const init = { method, headers: { ...authorization, ...content, ...headers }, ...(body !== undefined && { body: JSON.stringify(body) }) };
   const response = await exports.default.fetch(new Request(`https://longhand.test${path}`, init));
-  const faults = (await documentedAnswers()).faultsOf(await toAnswer(method, path, response));
+  const faults = (await documentedAnswers()).findFaults(await toAnswer(method, path, response));
   if (response.headers.get("x-content-type-options") !== "nosniff") throw new Error(`${method} ${path} may be sniffed`);
   if (faults.length > 0) throw new Error(`Not as the OpenAPI document says:\n${faults.join("\n")}`);
   return response;
@@ -59,7 +61,7 @@ afterAll(async ({}, file) => {
 });
 
 /** The body of an answer that must have this status; `T` is what the OpenAPI document promises. */
-export async function bodyOf<T>(response: Response, status = 200): Promise<T> {
+export async function readBody<T>(response: Response, status = 200): Promise<T> {
   const text = await response.text();
   if (response.status !== status) throw new Error(`expected ${status}, got ${response.status}: ${text}`);
   return JSON.parse(text) as T;
@@ -82,9 +84,9 @@ export class Tenant {
 export async function newTenant(): Promise<Tenant> {
   const key = env.ADMIN_KEY;
   const made = await request("POST", "/v1/admin/tenants", { key, body: { name: "Ada" } });
-  const { tenant_id } = await bodyOf<{ tenant_id: TenantId }>(made, 201);
+  const { tenant_id } = await readBody<{ tenant_id: TenantId }>(made, 201);
   const keyed = await request("POST", `/v1/admin/tenants/${tenant_id}/keys`, { key, body: { name: "test" } });
-  return new Tenant(tenant_id, (await bodyOf<{ key: string }>(keyed, 201)).key);
+  return new Tenant(tenant_id, (await readBody<{ key: string }>(keyed, 201)).key);
 }
 
 /** What the stand-in says as one model, and what it heard. */
@@ -98,7 +100,7 @@ export class Model {
   async script(input: Omit<ScriptInput, "model">): Promise<void> {
     const { controlUrl } = inject("standIn");
     const sent = await fetch(controlUrl, { method: "POST", body: JSON.stringify({ ...input, model: this.upstream }) });
-    await bodyOf(sent);
+    await readBody(sent);
   }
 
   says(...replies: RemoteReply[]): Promise<void> {
@@ -107,14 +109,14 @@ export class Model {
 
   async open(gate: string): Promise<void> {
     const { controlUrl } = inject("standIn");
-    await bodyOf(await fetch(`${controlUrl}/release`, { method: "POST", body: JSON.stringify({ model: this.upstream, gate }) }));
+    await readBody(await fetch(`${controlUrl}/release`, { method: "POST", body: JSON.stringify({ model: this.upstream, gate }) }));
   }
 
   /** Everything it was asked, once that is at least so much, and so many of those requests were given up by the client. */
   async heard(atLeast = 0, aborted = 0): Promise<readonly LogEntry[]> {
     const { controlUrl } = inject("standIn");
     const query = new URLSearchParams({ model: this.upstream, at_least: String(atLeast), aborted: String(aborted) });
-    return bodyOf<LogEntry[]>(await fetch(`${controlUrl}/log?${query}`));
+    return readBody<LogEntry[]>(await fetch(`${controlUrl}/log?${query}`));
   }
 }
 
@@ -165,7 +167,7 @@ export class Chat {
   }
 
   async read<T>(path = ""): Promise<T> {
-    return bodyOf<T>(await this.call("GET", path));
+    return readBody<T>(await this.call("GET", path));
   }
 
   describe(): Promise<SessionDescription> {
@@ -180,7 +182,7 @@ export class Chat {
     return (await this.read<Page<StoredEvent>>("/events?limit=200")).data;
   }
 
-  async countOf(type: StoredEvent["type"]): Promise<number> {
+  async countEvents(type: StoredEvent["type"]): Promise<number> {
     return (await this.events()).filter((event) => event.type === type).length;
   }
 
@@ -190,17 +192,17 @@ export class Chat {
 
   /** Sends, and waits for the turn to end. */
   async say(content: string, more: object = {}): Promise<TurnReport> {
-    return bodyOf<TurnReport>(await this.send(content, more));
+    return readBody<TurnReport>(await this.send(content, more));
   }
 
   /** Sends, and is told as soon as it is durable. */
   async post(content: string, more: object = {}): Promise<Accepted & { readonly turn_id: TurnId }> {
-    return bodyOf(await this.send(content, more, { prefer: "respond-async" }), 202);
+    return readBody(await this.send(content, more, { prefer: "respond-async" }), 202);
   }
 
   /** Appends without a turn. */
   async append(content: string, role = "user"): Promise<Accepted> {
-    return bodyOf(await this.send(content, { role, run: false }), 201);
+    return readBody(await this.send(content, { role, run: false }), 201);
   }
 
   /** The turn, once it has ended or waits for tools. */
@@ -212,12 +214,12 @@ export class Chat {
 
   /** Sends, and hears the turn as it is spoken. */
   async hear(content: string, more: object = {}, headers: Headers_ = {}): Promise<Frames> {
-    return framesOf(await this.send(content, more, { accept: "text/event-stream", ...headers }));
+    return toFrames(await this.send(content, more, { accept: "text/event-stream", ...headers }));
   }
 
   /** Attaches to the live stream. */
   async listen(after?: number, headers: Headers_ = {}): Promise<Frames> {
-    return framesOf(await this.call("GET", after === undefined ? "/stream" : `/stream?after=${after}`, undefined, headers));
+    return toFrames(await this.call("GET", after === undefined ? "/stream" : `/stream?after=${after}`, undefined, headers));
   }
 
   turn(id: string): Promise<TurnReport> {
@@ -225,7 +227,7 @@ export class Chat {
   }
 }
 
-export function framesOf(response: Response): Frames {
+export function toFrames(response: Response): Frames {
   if (response.status !== 200 || !response.body) throw new Error(`no stream, but ${response.status}`);
   return new Frames(response.body);
 }
@@ -239,18 +241,18 @@ export async function newChat(input: ChatInput = {}): Promise<Chat> {
   const spec = { provider: "openai-compatible", base_url: inject("standIn").baseUrl };
   const limits = { context_window: input.window === undefined ? 16_000 : input.window, max_output: input.maxOutput ?? 1_000 };
   const { system, tools, credential } = input;
-  await bodyOf(await tenant.call("PUT", `/v1/models/${name}`, { ...spec, ...limits, ...(credential !== undefined && { credential }) }));
+  await readBody(await tenant.call("PUT", `/v1/models/${name}`, { ...spec, ...limits, ...(credential !== undefined && { credential }) }));
   // These conversations are written for RFC-011's bounds.
   const settings = { model: name, policy: "oneclaw", ...(system !== undefined && { system }), ...(tools && { tools }) };
-  const { id } = await bodyOf<SessionDescription>(await tenant.call("POST", "/v1/sessions", settings), 201);
+  const { id } = await readBody<SessionDescription>(await tenant.call("POST", "/v1/sessions", settings), 201);
   const chat = new Chat(tenant, id, model);
   if (input.policy) await chat.api.patch(chat.caller, { policy: input.policy });
   return chat;
 }
 
 /** The text of an item. */
-export const textOf = (item: DisplayItem | undefined): string =>
+export const readText = (item: DisplayItem | undefined): string =>
   (item?.parts ?? []).map((part) => (part.type === "text" ? part.text : part.type === "tool_result" ? part.output : "")).join("");
 
 /** The conversation as `role: text`. */
-export const told = (items: readonly DisplayItem[]): string[] => items.map((item) => `${item.kind}: ${textOf(item)}`);
+export const told = (items: readonly DisplayItem[]): string[] => items.map((item) => `${item.kind}: ${readText(item)}`);

@@ -21,7 +21,7 @@ function newId<P extends IdPrefix>(prefix: P): IdKinds[P] {
   return id;
 }
 
-function stubOf(tenant: TenantId): TenantStub {
+function getStub(tenant: TenantId): TenantStub {
   return env.TENANTS.getByName(tenant);
 }
 
@@ -32,7 +32,7 @@ async function settle(stub: TenantStub): Promise<void> {
 
 async function givenTenant() {
   const tenant = newId("ten");
-  const stub = stubOf(tenant);
+  const stub = getStub(tenant);
   await stub.create({ tenant, name: "Ada", idempotency: null });
   return { tenant, stub };
 }
@@ -72,7 +72,7 @@ afterEach(() => vi.restoreAllMocks());
 
 describe("a tenant that was never created", () => {
   it("answers tenant_not_found to everything and leaves no tables and no alarm behind", async () => {
-    const stub = stubOf(newId("ten"));
+    const stub = getStub(newId("ten"));
     const answers = await Promise.all([
       stub.settings(),
       stub.changeSettings({ name: "x" }),
@@ -123,7 +123,7 @@ describe("creating a tenant", () => {
 
   it("again with its idempotency key is the first outcome, for a day", async () => {
     const tenant = newId("ten");
-    const stub = stubOf(tenant);
+    const stub = getStub(tenant);
     const first = { tenant, name: "Ada", idempotency: { key: "k", digest: "d" } };
 
     expect(await stub.create(first)).toEqual({ ok: true, value: { replayed: false } });
@@ -138,7 +138,7 @@ describe("creating a tenant", () => {
 
   it("two at once make one", async () => {
     const tenant = newId("ten");
-    const stub = stubOf(tenant);
+    const stub = getStub(tenant);
     const outcomes = await Promise.all([
       stub.create({ tenant, name: "one", idempotency: null }),
       stub.create({ tenant, name: "two", idempotency: null }),
@@ -182,7 +182,7 @@ describe("keys", () => {
     expect(await stub.revokeKey(id, null)).toEqual(first);
     expect(await stub.authenticate(hash)).toBeNull();
     await evictDurableObject(stub);
-    expect(await stubOf(tenant).authenticate(hash)).toBeNull();
+    expect(await getStub(tenant).authenticate(hash)).toBeNull();
   });
 });
 
@@ -200,7 +200,7 @@ describe("sessions", () => {
     const { tenant, stub } = await givenTenant();
     await stub.registerSession({ session: newId("ses"), idempotency: { key: "k", digest: "d" } });
     await evictDurableObject(stub);
-    const other = await stubOf(tenant).registerSession({ session: newId("ses"), idempotency: { key: "k", digest: "e" } });
+    const other = await getStub(tenant).registerSession({ session: newId("ses"), idempotency: { key: "k", digest: "e" } });
     expect(other).toMatchObject({ ok: false, error: { code: "idempotency_conflict" } });
   });
 });
@@ -226,7 +226,7 @@ describe("models", () => {
   it("a session's look-up gets plain data over RPC", async () => {
     const { tenant, stub } = await givenTenant();
     await stub.putModel("mine", model());
-    const directory = createModelDirectory({ stub: { resolveModel: (id) => stubOf(tenant).resolveModel(id) }, now: Date.now });
+    const directory = createModelDirectory({ stub: { resolveModel: (id) => getStub(tenant).resolveModel(id) }, now: Date.now });
     expect(await directory.resolve("mine")).toEqual({
       ...model(),
       id: "mine",
@@ -260,7 +260,7 @@ describe("a tenant as a whole", () => {
     await stub.changeSettings({ default_model: "mine" });
     const before = await stub.exportTenant();
     await evictDurableObject(stub);
-    const after: TenantApi & TenantMaintenance = stubOf(tenant);
+    const after: TenantApi & TenantMaintenance = getStub(tenant);
     expect(await after.exportTenant()).toEqual(before);
     expect(await after.authenticate(hash)).toMatchObject({ tenant, scopes: ["models:write"] });
     expect(await after.listSessions({ after: null, limit: 10 })).toMatchObject({ value: { data: [{ id: session }] } });
@@ -278,7 +278,7 @@ describe("a tenant as a whole", () => {
 });
 
 describe("the read model", () => {
-  async function rowsOf(tenant: TenantId) {
+  async function readRows(tenant: TenantId) {
     const rows = await env.DB.prepare("SELECT name, default_model FROM tenants WHERE tenant_id = ?").bind(tenant).all();
     return rows.results;
   }
@@ -286,11 +286,11 @@ describe("the read model", () => {
   it("learns of a new tenant and of each change", async () => {
     const { tenant, stub } = await givenTenant();
     await settle(stub);
-    expect(await rowsOf(tenant)).toEqual([{ name: "Ada", default_model: "embedded" }]);
+    expect(await readRows(tenant)).toEqual([{ name: "Ada", default_model: "embedded" }]);
     await stub.putModel("mine", model());
     await stub.changeSettings({ name: "Eve", default_model: "mine" });
     await settle(stub);
-    expect(await rowsOf(tenant)).toEqual([{ name: "Eve", default_model: "mine" }]);
+    expect(await readRows(tenant)).toEqual([{ name: "Eve", default_model: "mine" }]);
     const models = await env.DB.prepare("SELECT id, context_window_size FROM models WHERE tenant_id = ? ORDER BY id").bind(tenant).all();
     expect(models.results).toEqual([
       { id: "embedded", context_window_size: 32_000 },
@@ -337,7 +337,7 @@ describe("the read model", () => {
     expect(alarm).toBeGreaterThan(Date.now());
     await env.DB.exec("ALTER TABLE tenants_away RENAME TO tenants");
     await settle(stub);
-    expect(await rowsOf(tenant)).toEqual([{ name: "Eve", default_model: "embedded" }]);
+    expect(await readRows(tenant)).toEqual([{ name: "Eve", default_model: "embedded" }]);
     expect(await runInDurableObject(stub, (_, state) => state.storage.getAlarm())).toBeNull();
   });
 });

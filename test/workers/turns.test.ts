@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Accepted, TurnReport } from "../../src/app/session-views";
-import { spoken, typesOf } from "./frames";
-import { bodyOf, migrate, newChat, textOf, told } from "./support";
+import type { TurnReport } from "../../src/app/session-views";
+import type { Accepted } from "../../src/contract/item";
+import { listTypes, spoken } from "./frames";
+import { migrate, newChat, readBody, readText, told } from "./support";
 
 beforeAll(migrate);
 
@@ -12,8 +13,8 @@ describe("sending a message", () => {
     const frames = await chat.hear("hello");
     await frames.rest();
 
-    expect(typesOf(frames.seen).slice(0, 3)).toEqual(["message.accepted", "turn.started", "text.delta"]);
-    expect(typesOf(frames.seen).at(-1)).toBe("turn.completed");
+    expect(listTypes(frames.seen).slice(0, 3)).toEqual(["message.accepted", "turn.started", "text.delta"]);
+    expect(listTypes(frames.seen).at(-1)).toBe("turn.completed");
     expect(spoken(frames.seen)).toBe("Good morning.");
     expect(frames.seen[0]).toMatchObject({ position: 1, queued: false });
     expect(told(await chat.items())).toEqual(["user: hello", "assistant: Good morning."]);
@@ -29,7 +30,7 @@ describe("sending a message", () => {
     const items = await chat.items();
     expect(items.map(({ kind, position }) => `${position} ${kind}`)).toEqual(["1 user", "2 assistant", "3 user", "4 assistant"]);
     const [, later] = await chat.model.heard(2);
-    expect(later?.body.messages.map((message) => message.content)).toEqual([textOf(items[0]), "one", textOf(items[2])]);
+    expect(later?.body.messages.map((message) => message.content)).toEqual([readText(items[0]), "one", readText(items[2])]);
   });
 
   it("a provider's failure ends the turn with its class, keeps the message, and retry answers it", async () => {
@@ -40,7 +41,7 @@ describe("sending a message", () => {
     expect(failed.status).toBe(503);
     expect(failed.headers.get("x-should-retry")).toBe("false");
     expect(await failed.text()).not.toContain("secret");
-    const retried = await bodyOf<TurnReport>(await chat.call("POST", "/retry"));
+    const retried = await readBody<TurnReport>(await chat.call("POST", "/retry"));
     expect(retried).toMatchObject({ status: "completed", items: [{ kind: "assistant" }] });
     expect(told(await chat.items())).toEqual(["user: hello", "assistant: now"]);
   });
@@ -51,7 +52,7 @@ describe("a retry", () => {
     const chat = await newChat({ replies: [{ status: 402, error: { message: "no" } }] });
     await chat.send("hello", { tools: [{ name: "look", parameters: { type: "object" } }] });
 
-    await bodyOf(await chat.call("POST", "/retry"));
+    await readBody(await chat.call("POST", "/retry"));
 
     const [first, second] = await chat.model.heard(2);
     expect(second?.raw).toBe(first?.raw);
@@ -127,7 +128,7 @@ describe("a busy session", () => {
     expect(refused.status).toBe(409);
     expect(refused.headers.get("retry-after")).toBe("1");
     expect((await chat.describe()).queued).toHaveLength(32);
-    await bodyOf(await chat.call("POST", "/stop"));
+    await readBody(await chat.call("POST", "/stop"));
   });
 
   it("a queued message that is taken back is never said", async () => {
@@ -161,13 +162,13 @@ describe("a busy session", () => {
   it("lets go of a client that waits for a message which is taken back", async () => {
     const { chat } = await busy();
     const key = { "idempotency-key": "k-1" };
-    const queued = await bodyOf<Accepted>(await chat.send("forget it", {}, { ...key, prefer: "respond-async" }), 202);
+    const queued = await readBody<Accepted>(await chat.send("forget it", {}, { ...key, prefer: "respond-async" }), 202);
     const waiting = chat.send("forget it", {}, key);
     const listening = await chat.hear("forget it", {}, key);
     await listening.until("message.accepted");
 
     await chat.call("DELETE", `/messages/${queued.message_id}`);
-    const report = await bodyOf<TurnReport>(await waiting);
+    const report = await readBody<TurnReport>(await waiting);
     await listening.rest();
 
     expect(report).toMatchObject({ id: queued.turn_id, status: "stopped", items: [] });
@@ -221,10 +222,10 @@ describe("stopping", () => {
     const frames = await chat.hear("hello");
     await frames.until("text.delta");
 
-    const stopped = await bodyOf<TurnReport>(await chat.call("POST", "/stop"));
+    const stopped = await readBody<TurnReport>(await chat.call("POST", "/stop"));
 
     expect(stopped).toMatchObject({ status: "stopped", items: [{ incomplete: true, parts: [{ type: "text", text: "Half of " }] }] });
-    expect(typesOf(await frames.rest()).slice(-2)).toEqual(["item.completed", "turn.stopped"]);
+    expect(listTypes(await frames.rest()).slice(-2)).toEqual(["item.completed", "turn.stopped"]);
     expect(await chat.model.heard(1, 1)).toHaveLength(1);
     expect((await chat.call("POST", "/stop")).status).toBe(409);
   });
@@ -234,7 +235,7 @@ describe("stopping", () => {
     const accepted: Accepted = await chat.post("hello");
     await chat.model.heard(1);
 
-    await bodyOf(await chat.call("POST", "/stop"));
+    await readBody(await chat.call("POST", "/stop"));
     const next = await chat.say("again");
 
     expect(accepted.queued).toBe(false);

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { ContextReport } from "../../src/app/session-views";
 import { talk, words } from "./conversation";
-import { bodyOf, type Chat, migrate, newChat } from "./support";
+import { type Chat, migrate, newChat, readBody } from "./support";
 
 beforeAll(migrate);
 
@@ -14,8 +14,8 @@ const FIRST_EPOCH = 1;
 const newChatUnder = (unknown_window: null | number | "conservative"): Promise<Chat> =>
   newChat({ window: null, maxOutput: 100, policy: { preset: "oneclaw", unknown_window }, summaries: [{ text: SUMMARY }] });
 
-const contextOf = (chat: Chat): Promise<ContextReport> => chat.read("/context");
-const kindsOf = async (chat: Chat): Promise<ReadonlySet<string>> => new Set((await chat.model.heard()).map(({ kind }) => kind));
+const readContext = (chat: Chat): Promise<ContextReport> => chat.read("/context");
+const listKinds = async (chat: Chat): Promise<ReadonlySet<string>> => new Set((await chat.model.heard()).map(({ kind }) => kind));
 
 describe("a conversation with a model of unknown window", () => {
   it("is never compacted where the policy assumes none (FEAT-011)", async () => {
@@ -24,8 +24,8 @@ describe("a conversation with a model of unknown window", () => {
     await talk(chat, 1, 14);
 
     expect(await chat.describe()).toMatchObject({ context_window: null, epoch: FIRST_EPOCH, compacted_summary: null });
-    expect(await contextOf(chat)).toMatchObject({ context_window: null, assumed_window: null, limit: null, compaction_first: null });
-    expect(await kindsOf(chat)).toEqual(new Set(["turn"]));
+    expect(await readContext(chat)).toMatchObject({ context_window: null, assumed_window: null, limit: null, compaction_first: null });
+    expect(await listKinds(chat)).toEqual(new Set(["turn"]));
   });
 
   it("is compacted as if the model had 8,192 tokens (ADR 097)", async () => {
@@ -35,7 +35,7 @@ describe("a conversation with a model of unknown window", () => {
     await talk(chat, 1, 10);
     await frames.until("compaction.completed");
 
-    expect(await contextOf(chat)).toMatchObject({ context_window: null, assumed_window: 8_192, limit: 8_192 - 100 });
+    expect(await readContext(chat)).toMatchObject({ context_window: null, assumed_window: 8_192, limit: 8_192 - 100 });
     expect(await chat.describe()).toMatchObject({ context_window: null, compacted_summary: SUMMARY });
     await frames.leave();
   });
@@ -49,7 +49,7 @@ describe("a conversation with a model of unknown window", () => {
     await talk(chat, 1, 14);
 
     const room = { assumed_window, limit: assumed_window - 100, compaction_first: null };
-    expect(await contextOf(chat)).toMatchObject({ context_window: null, ...room });
+    expect(await readContext(chat)).toMatchObject({ context_window: null, ...room });
     expect(await chat.describe()).toMatchObject({ epoch: FIRST_EPOCH, compacted_summary: null });
   });
 
@@ -74,8 +74,8 @@ describe("a conversation with a model of unknown window", () => {
   it("is warned of where models are shown", async () => {
     const chat = await newChat({ window: null });
 
-    const one = await bodyOf<{ warnings: string[] }>(await chat.tenant.call("GET", `/v1/models/${chat.model.upstream}`));
-    const all = await bodyOf<{ data: { id: string; warnings: string[] }[] }>(await chat.tenant.call("GET", "/v1/models"));
+    const one = await readBody<{ warnings: string[] }>(await chat.tenant.call("GET", `/v1/models/${chat.model.upstream}`));
+    const all = await readBody<{ data: { id: string; warnings: string[] }[] }>(await chat.tenant.call("GET", "/v1/models"));
 
     expect(one).toMatchObject({ warnings: [expect.stringContaining("context_window is unknown")], sources: { context_window: "tenant" } });
     expect(all.data.find(({ id }) => id === chat.model.upstream)?.warnings).toEqual(one.warnings);

@@ -2,14 +2,16 @@ import { applyD1Migrations, type D1Migration } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { UsageInput, UsagePage } from "../../src/app/read-api";
-import type { LedgerRow, Page, SessionDescription } from "../../src/app/session-views";
+import type { SessionDescription } from "../../src/app/session-views";
+import type { LedgerRow } from "../../src/contract/model-call";
+import type { Page } from "../../src/contract/page";
 import { sumForErasure } from "../../src/domain/erased-usage";
 import type { SessionId, TenantId } from "../../src/domain/ids";
 import type { CallPurpose } from "../../src/domain/model-call";
 import { createUsageList } from "../../src/read-model/usage-query";
 import { createProjection } from "../../src/read-model/writer";
-import { idOf, LogBuilder, modelCall } from "../read-model/builders";
-import { bodyOf, Model, newChat, newTenant } from "./support";
+import { LogBuilder, makeId, modelCall } from "../read-model/builders";
+import { Model, newChat, newTenant, readBody } from "./support";
 
 declare global {
   namespace Cloudflare {
@@ -28,7 +30,7 @@ let tenants = 700;
 let tenant: TenantId;
 beforeAll(() => applyD1Migrations(env.DB, env.MIGRATIONS));
 beforeEach(() => {
-  tenant = idOf("ten", ++tenants);
+  tenant = makeId("ten", ++tenants);
 });
 
 interface Call {
@@ -43,7 +45,7 @@ const USAGE = { input: 100, output: 10, cached: 60, reasoning: 4, cache_write: 3
 
 /** A session that made these calls. */
 async function session(number: number, calls: readonly Call[], owner = tenant): Promise<SessionId> {
-  const log = new LogBuilder(idOf("ses", number), owner).open();
+  const log = new LogBuilder(makeId("ses", number), owner).open();
   for (const { at = NOON, model = "gpt-4o", purpose = "turn", cost, failed = false } of calls) {
     const ended = failed ? { usage: null, outcome: "timeout" as const } : { usage: USAGE };
     log.event(modelCall({ model, purpose, ...ended, ...(cost === undefined ? {} : { cost }) }));
@@ -81,7 +83,7 @@ describe("the sums", () => {
   });
 
   it("have thinking that was counted beside the output in it, and a doubtful input's rest at 0", async () => {
-    const log = new LogBuilder(idOf("ses", 1), tenant).open();
+    const log = new LogBuilder(makeId("ses", 1), tenant).open();
     log.event(modelCall({ usage: { input: 10, output: 5, cached: 40, reasoning: 7 } }));
     await createProjection(env.DB).write(log.batch());
 
@@ -149,8 +151,8 @@ describe("the sums", () => {
 
   it("are of one tenant, and neither of another nor of a rebuild's scratch rows", async () => {
     await session(1, [{}]);
-    await session(1, [{}, {}], idOf("ten", ++tenants));
-    const log = new LogBuilder(idOf("ses", 1), tenant).open().event(modelCall());
+    await session(1, [{}, {}], makeId("ten", ++tenants));
+    const log = new LogBuilder(makeId("ses", 1), tenant).open().event(modelCall());
     await createProjection(env.DB, { scratch: true }).write(log.batch());
 
     expect((await sum({ from: 0, to: NOON + DAY })).data).toMatchObject([{ calls: 1 }]);
@@ -185,31 +187,31 @@ describe("over HTTP", () => {
     const { data } = await chat.read<Page<LedgerRow>>("/usage");
     expect(data).toMatchObject([{ turn_id: turn.id, purpose: "turn", source: "turn", model: chat.model.upstream, outcome: "stop" }]);
     expect(data[0]?.input).toBeGreaterThan(0);
-    const usageOf = async () => (await bodyOf<UsagePage>(await chat.tenant.call("GET", "/v1/usage?group_by=session,model"))).data;
-    await expect.poll(usageOf).toMatchObject([{ session_id: chat.id, model: chat.model.upstream, calls: 1, input: data[0]?.input }]);
+    const readUsage = async () => (await readBody<UsagePage>(await chat.tenant.call("GET", "/v1/usage?group_by=session,model"))).data;
+    await expect.poll(readUsage).toMatchObject([{ session_id: chat.id, model: chat.model.upstream, calls: 1, input: data[0]?.input }]);
     expect((await chat.describe()).usage).toMatchObject({ calls: 1, input: data[0]?.input });
   });
 
   it("a session is titled by the model that its tenant's policy names, and the list shows it", async () => {
-    const tenantOf = await newTenant();
-    const cheap = new Model(`cheap-${tenantOf.id}`);
+    const otherTenant = await newTenant();
+    const cheap = new Model(`cheap-${otherTenant.id}`);
     await cheap.script({ replies: [{ deltas: ["A short hello"] }] });
-    const spoken = await newChat({ tenant: tenantOf, replies: [{ deltas: ["hello"] }] });
-    const base = (await bodyOf<Page<{ id: string; base_url: string }>>(await tenantOf.call("GET", "/v1/models"))).data.find(
+    const spoken = await newChat({ tenant: otherTenant, replies: [{ deltas: ["hello"] }] });
+    const base = (await readBody<Page<{ id: string; base_url: string }>>(await otherTenant.call("GET", "/v1/models"))).data.find(
       ({ id }) => id === spoken.model.upstream,
     )?.base_url;
     const spec = { provider: "openai-compatible", base_url: base, context_window: 8_000, max_output: 500 };
-    await bodyOf(await tenantOf.call("PUT", `/v1/models/${cheap.upstream}`, spec));
-    await bodyOf(await tenantOf.call("PATCH", "/v1/tenant", { default_policy: { title_model: cheap.upstream } }));
-    const made = await tenantOf.call("POST", "/v1/sessions", { model: spoken.model.upstream, policy: "balanced" });
-    const { id } = await bodyOf<SessionDescription>(made, 201);
-    await bodyOf(await tenantOf.call("POST", `/v1/sessions/${id}/messages`, { content: "hi" }));
+    await readBody(await otherTenant.call("PUT", `/v1/models/${cheap.upstream}`, spec));
+    await readBody(await otherTenant.call("PATCH", "/v1/tenant", { default_policy: { title_model: cheap.upstream } }));
+    const made = await otherTenant.call("POST", "/v1/sessions", { model: spoken.model.upstream, policy: "balanced" });
+    const { id } = await readBody<SessionDescription>(made, 201);
+    await readBody(await otherTenant.call("POST", `/v1/sessions/${id}/messages`, { content: "hi" }));
 
-    const titleOf = async () => (await bodyOf<SessionDescription>(await tenantOf.call("GET", `/v1/sessions/${id}`))).title;
-    await expect.poll(titleOf).toBe("A short hello");
+    const readTitle = async () => (await readBody<SessionDescription>(await otherTenant.call("GET", `/v1/sessions/${id}`))).title;
+    await expect.poll(readTitle).toBe("A short hello");
     const [asked] = await cheap.heard(1);
     expect(JSON.stringify(asked)).toContain("User: hi");
-    const ledger = await bodyOf<Page<LedgerRow>>(await tenantOf.call("GET", `/v1/sessions/${id}/usage?order=desc&limit=1`));
+    const ledger = await readBody<Page<LedgerRow>>(await otherTenant.call("GET", `/v1/sessions/${id}/usage?order=desc&limit=1`));
     expect(ledger.data).toMatchObject([{ purpose: "title", source: "title", model: cheap.upstream, turn_id: null }]);
   });
 });

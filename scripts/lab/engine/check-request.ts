@@ -1,15 +1,15 @@
 /** What a provider would refuse about the shape of a request: a call without its result, a result without its call. */
 import type { BuiltView, ViewMessage } from "../../../src/context/view";
 
-const callsOf = ({ parts }: ViewMessage): string[] => parts.flatMap((part) => (part.type === "tool_call" ? [part.call_id] : []));
-const resultsOf = ({ parts }: ViewMessage): string[] => parts.flatMap((part) => (part.type === "tool_result" ? [part.call_id] : []));
+const listCalls = ({ parts }: ViewMessage): string[] => parts.flatMap((part) => (part.type === "tool_call" ? [part.call_id] : []));
+const listResults = ({ parts }: ViewMessage): string[] => parts.flatMap((part) => (part.type === "tool_result" ? [part.call_id] : []));
 
 /** The first thing that is wrong, in words; null: nothing is. Call ids may repeat in a session, never among open calls. */
 export function findMalformed({ messages }: BuiltView): string | null {
   let open: string[] = [];
   for (const [index, message] of messages.entries()) {
     if (message.role === "tool") {
-      for (const id of resultsOf(message)) {
+      for (const id of listResults(message)) {
         if (!open.includes(id)) return `message ${index}: a result for ${id}, which was not called`;
         open.splice(open.indexOf(id), 1);
       }
@@ -17,7 +17,7 @@ export function findMalformed({ messages }: BuiltView): string | null {
     }
     if (open.length > 0) return `message ${index}: ${open.join(", ")} has no result`;
     if (message.parts.length === 0) return `message ${index}: empty`;
-    open = callsOf(message);
+    open = listCalls(message);
   }
   return open.length > 0 ? `the end: ${open.join(", ")} has no result` : null;
 }

@@ -8,11 +8,11 @@ import { costOfReading, NO_TOKENS, PRICES, plus, relativeCost, type TokenCounts 
 import { findRepeatedIdentifiers, identifiersIn, type RepeatedIdentifiers } from "../../../src/evaluate/identifiers";
 import { verbatimShare } from "../../../src/evaluate/measures";
 import type { PlanResult } from "../../../src/evaluate/plan-result";
-import { type Segment, type Segments, tokensOf } from "../../../src/evaluate/segments";
+import { type Segment, type Segments, sumTokens } from "../../../src/evaluate/segments";
 import { memoize } from "../../../src/lib/memoize";
 import type { RecordedItem } from "./session";
 
-/** The newest history that is looked at for verbatim words, in tokens (docs/policy.md). */
+/** The newest history that is looked at for verbatim words, in tokens (docs/policy-figures.md). */
 const LAST_TOKENS = 8_000;
 const WINDOW_SHARE = 4;
 
@@ -113,7 +113,7 @@ export class Ledger {
     this.#lastQuarter += verbatimShare(record, { view, branch: FIRST_BRANCH }, Math.floor(this.#window / WINDOW_SHARE));
     this.#remember(call);
     const before = this.#previous;
-    if (before?.epoch === view.epoch && this.#segments.commonPrefix(before.request, request) < tokensOf(before.request)) this.#breaks += 1;
+    if (before?.epoch === view.epoch && this.#segments.commonPrefix(before.request, request) < sumTokens(before.request)) this.#breaks += 1;
     if (before && before.epoch !== view.epoch) this.#changed(call);
     this.#previous = { request, epoch: view.epoch };
     if (usage) this.#turnSpent = plus(this.#turnSpent, usage);

@@ -10,7 +10,7 @@ import type { SessionState } from "../../../src/domain/state";
 import { PromptCache } from "../../../src/evaluate/prompt-cache";
 import { RoomMaker } from "../../../src/evaluate/room-maker";
 import { runPlan } from "../../../src/evaluate/run-plan";
-import { type Segment, tokensOf } from "../../../src/evaluate/segments";
+import { type Segment, sumTokens } from "../../../src/evaluate/segments";
 import type { Summariser } from "../../../src/evaluate/summariser";
 import { findMalformed } from "./check-request";
 import { filler } from "./filler";
@@ -58,13 +58,13 @@ export class ModelCalls implements Caller {
     const session = this.#session;
     const view = session.view();
     const request = session.request();
-    const input = tokensOf(request);
+    const input = sumTokens(request);
     const output = session.segments.count(text);
     const fits = input <= this.#limit;
     const usage = fits ? { input, cached: this.#cache.read(request), output, reasoning: 0 } : null;
     const { record, state } = session;
     this.#ledger.called({ record, view: state.view, request, reply: text, malformed: findMalformed(view), input, usage });
-    const call = this.#callOf(usage);
+    const call = this.#toCall(usage);
     session.tick();
     if (!usage) this.fail("overflow", call);
     else recordReply(session, drafts, call);
@@ -76,7 +76,7 @@ export class ModelCalls implements Caller {
     this.#session.execute({ at: this.#session.now, type: "FailTurn", ...this.#session.run(), call, failure, partial: null });
   }
 
-  #callOf(usage: CallUsage | null): ModelCall {
+  #toCall(usage: CallUsage | null): ModelCall {
     const { state, now } = this.#session;
     return toModelCall(state, { usage, rent: toCallCacheReadCost({ state, limits: this.#limits, policy: this.#setup.policy, now }) });
   }
@@ -87,7 +87,7 @@ export class ModelCalls implements Caller {
     const instruction = session.segments.of("user", filler(INSTRUCTION_TOKENS, "instruction"));
     const readPrefix = (to: number) => {
       const request = [...session.request(to), instruction];
-      return { input: tokensOf(request), cached: this.#cache.read(request) };
+      return { input: sumTokens(request), cached: this.#cache.read(request) };
     };
     const summariser = this.#summariser;
     this.#ledger.compacted(plan, runPlan(plan, { session, readPrefix, limits: this.#limits, policy, countsChain, summariser }));

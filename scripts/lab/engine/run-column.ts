@@ -4,7 +4,7 @@ import type { Segments } from "../../../src/evaluate/segments";
 import { type Figures, Ledger } from "./ledger";
 import { ModelCalls } from "./model-calls";
 import { LabSession } from "./session";
-import { type Conditions, LAB_MODEL, limitsOf, type Setup, toSetup, USUAL } from "./setup";
+import { type Conditions, LAB_MODEL, type Setup, toLimits, toSetup, USUAL } from "./setup";
 import { StepPlayer } from "./step-player";
 import type { Column } from "./steps";
 
@@ -12,7 +12,7 @@ export function runColumn({ window, system, steps }: Column, setup: Setup, segme
   const { policyText, policy, recall } = setup;
   const ledger = new Ledger({ window, segments, prices: setup.prices });
   const session = new LabSession({ model: LAB_MODEL, system, policyText, policy, recall, segments });
-  const calls = new ModelCalls({ session, setup, limits: limitsOf(window, setup.prices), ledger });
+  const calls = new ModelCalls({ session, setup, limits: toLimits(window, setup.prices), ledger });
   const player = new StepPlayer({ session, calls, tally: ledger });
   for (const step of steps) player.play(step);
   return ledger.figures();

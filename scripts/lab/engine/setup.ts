@@ -15,7 +15,7 @@ export interface Setup extends RoomSetup {
   readonly policyText: string;
   /** A folded summary is as long as its share of the chain and of what is new; else of what is new alone (POLICY.md's `source`). */
   readonly countsChain: boolean;
-  /** `memory_query` is offered and weighs; docs/policy.md's figures know none. */
+  /** `memory_query` is offered and weighs; docs/policy-figures.md's figures know none. */
   readonly recall: boolean;
   readonly prices: Prices;
   /** The provider's cache has forgotten the session before every so many turns; null: never. */
@@ -35,7 +35,7 @@ export function toSetup(policyText: string, by: { readonly guard: boolean } & Op
   return { ...USUAL, ...by, name: policyText, policyText, policy: toPolicy(policyText) };
 }
 
-export const limitsOf = (window: number, prices: Prices = PRICES): ModelLimits => ({
+export const toLimits = (window: number, prices: Prices = PRICES): ModelLimits => ({
   model: LAB_MODEL,
   window,
   maxOutput: MAX_OUTPUT,

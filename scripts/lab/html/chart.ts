@@ -31,7 +31,7 @@ interface Scales {
   readonly y: (value: number) => string;
 }
 
-const scalesOf = ({ x, y }: Chart): Scales => ({
+const toScales = ({ x, y }: Chart): Scales => ({
   x: (value) => (LEFT + ((value - x.from) / (x.to - x.from || 1)) * (WIDTH - LEFT - RIGHT)).toFixed(1),
   y: (value) => (HEIGHT - BOTTOM - ((value - y.from) / (y.to - y.from || 1)) * (HEIGHT - BOTTOM - TOP)).toFixed(1),
 });
@@ -40,12 +40,12 @@ const scalesOf = ({ x, y }: Chart): Scales => ({
 export const drawLines = (chart: Chart): string =>
   draw(
     chart,
-    chart.series.map((series) => line(series, scalesOf(chart))),
+    chart.series.map((series) => line(series, toScales(chart))),
   );
 
 /** One dot a point, named beside it by its series. */
 export function drawDots(chart: Chart): string {
-  const to = scalesOf(chart);
+  const to = toScales(chart);
   const named: Spot[] = [];
   const drawn = chart.series.flatMap((series) =>
     series.points.map(([x, y]) => {
@@ -80,14 +80,14 @@ function freeFrom({ x, y }: Spot, named: readonly Spot[]): number {
 function draw(chart: Chart, content: readonly string[]): string {
   return [
     `<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escapeHtml(chart.title)}">`,
-    ...axes(chart, scalesOf(chart)),
+    ...axes(chart, toScales(chart)),
     ...content,
     "</svg>",
   ].join("");
 }
 
 function axes({ x, y, level }: Chart, to: Scales): string[] {
-  const [rows, columns] = [ticksOf(y), ticksOf(x)];
+  const [rows, columns] = [listTicks(y), listTicks(x)];
   return [
     ...rows.map((value) => `<line class="grid" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${to.y(value)}" y2="${to.y(value)}"/>`),
     ...rows.map((value) => `<text class="tick" x="${LEFT - 6}" y="${to.y(value)}" dy="4" text-anchor="end">${short(value)}</text>`),
@@ -106,7 +106,7 @@ function axes({ x, y, level }: Chart, to: Scales): string[] {
 const STEPS = [1, 2, 2.5, 5, 10];
 
 /** Round numbers within the axis, about as many as `TICKS`. */
-function ticksOf({ from, to }: Chart["x"]): number[] {
+function listTicks({ from, to }: Chart["x"]): number[] {
   const rough = (to - from || 1) / TICKS;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = (STEPS.find((each) => each * power >= rough) ?? 10) * power;

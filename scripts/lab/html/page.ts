@@ -14,8 +14,8 @@ export function toPage(reports: readonly ColumnReport[], variants: readonly Vari
   const body = [
     "<h1>What each policy costs and keeps</h1>",
     "<p>Recorded conversations, played again under each policy: true tokens, made-up summaries of a fixed share, one cache. ",
-    "Cost is relative to sending all of the history each time. docs/policy.md defines every figure.</p>",
-    ...reports.map(sectionOf),
+    "Cost is relative to sending all of the history each time. docs/policy-figures.md defines every figure.</p>",
+    ...reports.map(renderSection),
     ...(variants.length > 0 ? ["<h2>Other prices and cold caches</h2>", ...reports.map((report) => compare(report, variants))] : []),
   ];
   return [
@@ -24,7 +24,7 @@ export function toPage(reports: readonly ColumnReport[], variants: readonly Vari
   ].join("");
 }
 
-function sectionOf(report: ColumnReport): string {
+function renderSection(report: ColumnReport): string {
   const { column, unlimited, rows, bounds } = report;
   const isOurs = ({ setup }: Row): boolean => PROFILES.some((name) => name === setup.name);
   const [ours, others] = [rows.filter(isOurs), rows.filter((row) => !isOurs(row))];
@@ -68,16 +68,16 @@ const ORACLE_WORDS =
   "<h3>How far from the oracle</h3><p>Nothing that keeps as many tokens at each summary (keeping), or that also shows as much of the last 8k on the mean (retaining), " +
   "costs less, even with the whole future known. Both sides under a cache that holds prefixes to the token. Played: the best schedule found, under the usual cache.</p>";
 
-const toneOf = ({ rows }: ColumnReport, row: Row): number => rows.indexOf(row) % TONES;
-const nameOf = ({ setup }: Row): string => (setup.guard ? setup.name : `${setup.name}, no guard`);
+const toTone = ({ rows }: ColumnReport, row: Row): number => rows.indexOf(row) % TONES;
+const toName = ({ setup }: Row): string => (setup.guard ? setup.name : `${setup.name}, no guard`);
 
 const key = (report: ColumnReport, rows: readonly Row[]): string =>
-  `<div class="key">${rows.map((row) => `<span><i class="fill-${toneOf(report, row)}"></i>${escapeHtml(nameOf(row))}</span>`).join("")}</div>`;
+  `<div class="key">${rows.map((row) => `<span><i class="fill-${toTone(report, row)}"></i>${escapeHtml(toName(row))}</span>`).join("")}</div>`;
 
-const seriesOf = (report: ColumnReport, rows: readonly Row[], values: (row: Row) => readonly number[]): Series[] =>
+const toSeries = (report: ColumnReport, rows: readonly Row[], values: (row: Row) => readonly number[]): Series[] =>
   rows.map((row) => ({
-    name: nameOf(row),
-    tone: toneOf(report, row),
+    name: toName(row),
+    tone: toTone(report, row),
     points: values(row).map((value, call) => [call + 1, value] as const),
     marks: row.figures.changes.length * 4 < row.figures.tokens.length ? row.figures.changes : [],
   }));
@@ -90,7 +90,7 @@ function tokensChart(report: ColumnReport, rows: readonly Row[]): Chart {
     x: { label: "call", from: 0, to: unlimited.calls },
     y: { label: "tokens", from: 0, to: most },
     level: { at: column.window, name: "window" },
-    series: seriesOf(report, rows, ({ figures }) => figures.tokens),
+    series: toSeries(report, rows, ({ figures }) => figures.tokens),
   };
 }
 
@@ -101,7 +101,7 @@ function costChart(report: ColumnReport, rows: readonly Row[]): Chart {
     title: `${column.name}: cost so far`,
     x: { label: "call", from: 0, to: unlimited.calls },
     y: { label: "share of the unlimited cost", from: 0, to: Math.max(0.1, ...rows.map((row) => share(row).at(-1) ?? 0)) },
-    series: seriesOf(report, rows, share),
+    series: toSeries(report, rows, share),
   };
 }
 
@@ -111,8 +111,8 @@ function frontier(report: ColumnReport): Chart {
   const shown = rows.filter(({ figures }) => figures.overflows + figures.refused === 0);
   const dots = [
     ...shown.map((row) => ({
-      name: nameOf(row),
-      tone: toneOf(report, row),
+      name: toName(row),
+      tone: toTone(report, row),
       at: [row.figures.cost / unlimited.cost, row.figures.verbatim_8k] as const,
     })),
     ...bounds.map(({ policy, played }) => ({
@@ -133,12 +133,12 @@ function frontier(report: ColumnReport): Chart {
 
 /** A row for each price, a column for each policy, and who is cheapest of those that fail no turn. */
 function compare(report: ColumnReport, variants: readonly VariantReport[]): string {
-  const names = report.rows.map(nameOf);
+  const names = report.rows.map(toName);
   const lines = variants.map(({ name, reports }) => {
     const found = reports.find(({ column }) => column.name === report.column.name);
     const costs = found?.rows.map(({ figures }) => (figures.cost / found.unlimited.cost).toFixed(3)) ?? [];
     const sound = found?.rows.filter(({ figures }) => figures.overflows + figures.refused === 0) ?? [];
-    const order = inOrder(sound).slice(0, 3).map(nameOf).join(" < ");
+    const order = inOrder(sound).slice(0, 3).map(toName).join(" < ");
     return [name, ...costs, order];
   });
   return `<h3>${escapeHtml(report.column.name)}</h3>${table(["prices", ...names, "cheapest without failed turns"], lines)}`;

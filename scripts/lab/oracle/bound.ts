@@ -6,7 +6,7 @@ import { PADDING, toRequestLimit } from "../../../src/context/budget";
 import { INSTRUCTION_TOKENS } from "../../../src/context/economy";
 import { FIRST_SUMMARY_SHARE, toSummaryCap } from "../../../src/context/proposal";
 import type { Figures } from "../engine/ledger";
-import { limitsOf, type Setup } from "../engine/setup";
+import { type Setup, toLimits } from "../engine/setup";
 import { Oracle, type Rules, type Schedule } from "./schedule.ts";
 import { Spans } from "./spans.ts";
 import type { Tape } from "./tape.ts";
@@ -29,7 +29,7 @@ export interface Bound {
 
 /** `figures`: of the profile, run with a cache that holds prefixes to the token, as the oracle's does. Costs in its unit. */
 export function findBound(tape: Tape, by: { readonly setup: Setup; readonly figures: Figures; readonly window: number }): Bound {
-  const rules = rulesOf(by);
+  const rules = toRules(by);
   const most = tape.calls.length * (1 - by.figures.verbatim_8k);
   const free = new Oracle(tape, rules).solve();
   let best = { value: free.value, schedule: free };
@@ -49,8 +49,8 @@ export function findBound(tape: Tape, by: { readonly setup: Setup; readonly figu
   return { keeping: free.value, retaining: best.value, schedule: found ?? best.schedule };
 }
 
-function rulesOf({ setup, figures, window }: { readonly setup: Setup; readonly figures: Figures; readonly window: number }): Rules {
-  const limits = limitsOf(window, setup.prices);
+function toRules({ setup, figures, window }: { readonly setup: Setup; readonly figures: Figures; readonly window: number }): Rules {
+  const limits = toLimits(window, setup.prices);
   return {
     prices: setup.prices,
     limit: toRequestLimit(limits) ?? Number.POSITIVE_INFINITY,

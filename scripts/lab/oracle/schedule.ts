@@ -225,7 +225,7 @@ export class Oracle {
     return { weight, cost, perToken: cache_write };
   }
 
-  summaryOf(from: number, to: number): number {
+  countSummary(from: number, to: number): number {
     const { share, cap } = this.#rules;
     return Math.max(1, Math.min(cap, Math.round(share * this.#spans.between(this.#spans.transcript, from, to))));
   }
@@ -252,7 +252,7 @@ export class Oracle {
       const { cost, mode } = switchCost(change, this.#prefix(cut, summary), this.#rules.prices);
       const group = change.to[mode];
       if (held + cost < best.cost && this.#mayChange(call, this.#weight(call, cut, summary)))
-        best = { cost: held + cost, end: { call, group, summary: this.summaryOf(cut, group), mode } };
+        best = { cost: held + cost, end: { call, group, summary: this.countSummary(cut, group), mode } };
       if (!this.#fits(call, cut, summary)) return best.end;
       held += this.#readCost(call, cut) + this.#holding(call, summary, cut);
     }

@@ -3,12 +3,12 @@
 import { type Group, groupItems } from "../../../src/context/groups";
 import { buildView } from "../../../src/context/view";
 import type { Segments } from "../../../src/evaluate/segments";
-import { tokensOf } from "../../../src/evaluate/segments";
+import { sumTokens } from "../../../src/evaluate/segments";
 import { filler } from "../engine/filler";
 import { Ledger } from "../engine/ledger";
 import { ModelCalls } from "../engine/model-calls";
 import { LabSession } from "../engine/session";
-import { LAB_MODEL, limitsOf, toSetup } from "../engine/setup";
+import { LAB_MODEL, toLimits, toSetup } from "../engine/setup";
 import { type Caller, type Spoken, StepPlayer } from "../engine/step-player";
 import type { Column } from "../engine/steps";
 
@@ -52,7 +52,7 @@ export function toTape(column: Column, segments: Segments, cold: number | null =
   const { policyText, policy, recall } = setup;
   const session = new LabSession({ model: LAB_MODEL, system: column.system, policyText, policy, recall, segments });
   const ledger = new Ledger({ window: UNLIMITED, segments });
-  const calls = new Recorder(new ModelCalls({ session, setup, limits: limitsOf(UNLIMITED), ledger }), { session, cold });
+  const calls = new Recorder(new ModelCalls({ session, setup, limits: toLimits(UNLIMITED), ledger }), { session, cold });
   const player = new StepPlayer({ session, calls, tally: ledger });
   for (const step of column.steps) player.play(step);
   const groups = groupItems(
@@ -62,7 +62,7 @@ export function toTape(column: Column, segments: Segments, cold: number | null =
   const starts = groups.map(({ from }) => from);
   return {
     head: column.system === null ? 0 : segments.of("system", column.system).tokens,
-    ...frameOf(segments),
+    ...toFrame(segments),
     groups: groups.map(({ from, to }) => toGroup(session, { from, to })),
     calls: calls.seen.map(({ items, ...call }) => ({ ...call, groups: countUpTo(starts, items) })),
   };
@@ -75,7 +75,7 @@ function toGroup(session: LabSession, { from, to }: Pick<Group, "from" | "to">):
   const view = buildView({ ...EMPTY, entries: items.map(({ meta, parts }) => ({ meta, parts })), summaries: [] });
   return {
     from,
-    wire: tokensOf(session.segments.ofView(view)),
+    wire: sumTokens(session.segments.ofView(view)),
     transcript: session.transcript({ from, to }).reduce((sum, tokens) => sum + tokens, 0),
     text: items.reduce((sum, item) => sum + item.tokens, 0),
   };
@@ -95,7 +95,7 @@ const EMPTY = {
 
 const SAMPLE = 1_000;
 
-function frameOf(segments: Segments): Pick<Tape, "frame" | "opening"> {
+function toFrame(segments: Segments): Pick<Tape, "frame" | "opening"> {
   const [one, other] = ["1", "2"].map((name) => segments.ofView(buildView({ ...EMPTY, summaries: [filler(SAMPLE, name)] }))[0]);
   if (!one || !other) throw new Error("a summary is a message");
   return { frame: one.tokens - SAMPLE, opening: segments.common(one, other) };

@@ -5,7 +5,7 @@
  * model spoke last, else only what lies before the last one. A result that would be longer is thrown away.
  */
 import { messageText } from "../../../src/evaluate/segments";
-import { type Ask, hasCalls, isUser, type Moment, madeUp, nextTokens, type System, type SystemMessage, sumOf } from "./system.ts";
+import { type Ask, hasCalls, isUser, type Moment, madeUp, nextTokens, type System, type SystemMessage, sumBy } from "./system.ts";
 
 const TRIGGER = 0.5;
 const PRESERVED = 0.3;
@@ -23,11 +23,11 @@ function decide(moment: Moment): Ask | null {
   return { kind: "summarise", reads: messages.slice(0, at), form: "messages", cap: maxOutput, trims: false, most: null, becomes };
 }
 
-const lengthOf = ({ parts }: SystemMessage): number => messageText(parts).length;
+const measureLength = ({ parts }: SystemMessage): number => messageText(parts).length;
 
 /** So many of the first messages go. */
 export function splitPoint(messages: readonly SystemMessage[]): number {
-  const target = sumOf(messages, lengthOf) * (1 - PRESERVED);
+  const target = sumBy(messages, measureLength) * (1 - PRESERVED);
   let seen = 0;
   let last = 0;
   for (const [index, message] of messages.entries()) {
@@ -35,7 +35,7 @@ export function splitPoint(messages: readonly SystemMessage[]): number {
       if (seen >= target) return index;
       last = index;
     }
-    seen += lengthOf(message);
+    seen += measureLength(message);
   }
   const newest = messages.at(-1);
   return newest?.role === "assistant" && !hasCalls(newest) ? messages.length : last;

@@ -4,7 +4,7 @@
  * middleware itself has no default. It keeps the newest 20 messages, moves the cut back by at most 5 to keep a call with its
  * results, and gives the summariser the newest 4,000 tokens of what goes.
  */
-import { type Ask, hasCalls, isResult, type Moment, madeUp, roughTokens, type System, type SystemMessage, sumOf } from "./system.ts";
+import { type Ask, hasCalls, isResult, type Moment, madeUp, roughTokens, type System, type SystemMessage, sumBy } from "./system.ts";
 
 const TRIGGER = 0.85;
 const KEPT = 20;
@@ -13,7 +13,7 @@ const READ_TOKENS = 4_000;
 const PER_MESSAGE = 3;
 
 function decide({ messages, window, maxOutput }: Moment): Ask | null {
-  if (sumOf(messages, (message) => roughTokens(message) + PER_MESSAGE) < TRIGGER * window) return null;
+  if (sumBy(messages, (message) => roughTokens(message) + PER_MESSAGE) < TRIGGER * window) return null;
   const at = safeCut(messages, messages.length - KEPT);
   if (at <= 0) return null;
   const becomes = (summary: string): SystemMessage[] => [

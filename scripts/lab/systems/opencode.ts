@@ -18,7 +18,7 @@ import {
   type System,
   type SystemMessage,
   scaled,
-  sumOf,
+  sumBy,
 } from "./system.ts";
 
 const BUFFER = 20_000;
@@ -41,7 +41,7 @@ function decide(moment: Moment): Ask | Show | null {
 /** Where the newest turns begin that fit together. */
 export function tailStart(messages: readonly SystemMessage[], budget: number): number {
   const starts = messages.flatMap((message, index) => (isUser(message) ? [index] : [])).slice(-TAIL_TURNS);
-  return starts.find((start) => sumOf(messages.slice(start), roughTokens) <= budget) ?? messages.length;
+  return starts.find((start) => sumBy(messages.slice(start), roughTokens) <= budget) ?? messages.length;
 }
 
 export function prune(messages: readonly SystemMessage[], window: number): Show | null {
@@ -53,7 +53,7 @@ export function prune(messages: readonly SystemMessage[], window: number): Show 
     seen += roughTokens(message);
     if (seen > scaled(PROTECTED, window)) old.add(message);
   }
-  if (sumOf([...old], roughTokens) <= scaled(LEAST_PRUNED, window)) return null;
+  if (sumBy([...old], roughTokens) <= scaled(LEAST_PRUNED, window)) return null;
   return {
     kind: "show",
     isEpoch: true,

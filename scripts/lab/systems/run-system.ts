@@ -3,7 +3,7 @@
 import type { Segments } from "../../../src/evaluate/segments";
 import { type Figures, Ledger } from "../engine/ledger";
 import { LabSession } from "../engine/session";
-import { type Conditions, LAB_MODEL, limitsOf, toSetup, USUAL } from "../engine/setup";
+import { type Conditions, LAB_MODEL, toLimits, toSetup, USUAL } from "../engine/setup";
 import { StepPlayer } from "../engine/step-player";
 import type { Column } from "../engine/steps";
 import type { System } from "./system.ts";
@@ -22,7 +22,7 @@ export function runSystem(column: Column, system: System, by: { readonly segment
     segments,
   });
   const ledger = new Ledger({ window, segments, prices: conditions.prices });
-  const calls = new SystemCalls({ system, prompt, session, ledger, limits: limitsOf(window, conditions.prices), conditions });
+  const calls = new SystemCalls({ system, prompt, session, ledger, limits: toLimits(window, conditions.prices), conditions });
   const player = new StepPlayer({ session, calls, tally: ledger });
   for (const step of steps) player.play(step);
   return ledger.figures();

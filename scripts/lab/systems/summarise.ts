@@ -4,10 +4,10 @@ import { FIRST_SUMMARY_SHARE } from "../../../src/context/proposal";
 
 import type { TokenCounts } from "../../../src/evaluate/costs";
 import type { PromptCache } from "../../../src/evaluate/prompt-cache";
-import { messageText, type Segment, tokensOf } from "../../../src/evaluate/segments";
+import { messageText, type Segment, sumTokens } from "../../../src/evaluate/segments";
 import { filler } from "../engine/filler";
 import type { LabSession } from "../engine/session";
-import { type Ask, type SystemMessage, sumOf } from "./system.ts";
+import { type Ask, type SystemMessage, sumBy } from "./system.ts";
 
 interface Summariser {
   readonly session: LabSession;
@@ -22,12 +22,12 @@ interface Summariser {
 export function summariseFor(ask: Ask, by: Summariser): { readonly text: string; readonly spent: TokenCounts } | null {
   const reads = withinRoom(ask, by);
   if (!reads) return null;
-  const fresh = sumOf(reads, (message) => (message.positions.length > 0 ? transcriptOf(message, by.session) : 0));
+  const fresh = sumBy(reads, (message) => (message.positions.length > 0 ? countTranscript(message, by.session) : 0));
   const length = Math.max(1, Math.min(ask.cap, Math.round(FIRST_SUMMARY_SHARE * fresh)));
   const text = filler(length, by.name);
   if (ask.form !== "same_prefix") return { text, spent: { input: INSTRUCTION_TOKENS + weigh(reads, ask, by), cached: 0, output: length } };
   const request = [...by.request(reads), instruction(by)];
-  return { text, spent: { input: tokensOf(request), cached: by.cache.read(request), output: length } };
+  return { text, spent: { input: sumTokens(request), cached: by.cache.read(request), output: length } };
 }
 
 const instruction = ({ session }: Summariser): Segment => session.segments.of("user", filler(INSTRUCTION_TOKENS, "instruction"));
@@ -43,12 +43,12 @@ function withinRoom(ask: Ask, by: Summariser): readonly SystemMessage[] | null {
 }
 
 function weigh(reads: readonly SystemMessage[], { form }: Ask, by: Summariser): number {
-  if (form === "same_prefix") return tokensOf(by.request(reads));
-  if (form === "transcript") return sumOf(reads, (message) => transcriptOf(message, by.session));
-  return sumOf(reads, ({ role, parts }) => by.session.segments.of(role, messageText(parts)).tokens);
+  if (form === "same_prefix") return sumTokens(by.request(reads));
+  if (form === "transcript") return sumBy(reads, (message) => countTranscript(message, by.session));
+  return sumBy(reads, ({ role, parts }) => by.session.segments.of(role, messageText(parts)).tokens);
 }
 
-function transcriptOf({ parts, positions }: SystemMessage, session: LabSession): number {
+function countTranscript({ parts, positions }: SystemMessage, session: LabSession): number {
   if (positions.length === 0) return session.segments.count(messageText(parts));
-  return sumOf(positions, (position) => session.transcript({ from: position, to: position })[0] ?? 0);
+  return sumBy(positions, (position) => session.transcript({ from: position, to: position })[0] ?? 0);
 }

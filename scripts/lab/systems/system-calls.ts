@@ -3,7 +3,7 @@ import { type ModelLimits, toRequestLimit } from "../../../src/context/budget";
 import { startsGroup } from "../../../src/context/groups";
 import { WITHOUT_MODEL } from "../../../src/evaluate/plan-result";
 import { PromptCache } from "../../../src/evaluate/prompt-cache";
-import { type Segment, tokensOf } from "../../../src/evaluate/segments";
+import { type Segment, sumTokens } from "../../../src/evaluate/segments";
 import { findMalformed } from "../engine/check-request";
 import type { Ledger, ShownView } from "../engine/ledger";
 import { recordReply, toModelCall } from "../engine/model-calls";
@@ -58,11 +58,11 @@ export class SystemCalls implements Caller {
     const { session, ledger, system } = this.#by;
     this.#calls += 1;
     let request = this.#request(this.#view);
-    if (tokensOf(request) > this.#limit && system.recovers) {
+    if (sumTokens(request) > this.#limit && system.recovers) {
       this.#decide(true);
       request = this.#request(this.#view);
     }
-    const input = tokensOf(request);
+    const input = sumTokens(request);
     const output = session.segments.count(spoken.text);
     const usage = input <= this.#limit ? { input, cached: this.#cache.read(request), output } : null;
     const malformed = findMalformed({ system: null, messages: this.#view, older: 0 });
@@ -98,7 +98,7 @@ export class SystemCalls implements Caller {
       refused,
       reported: this.#reported,
       get exact() {
-        return tokensOf(request(view));
+        return sumTokens(request(view));
       },
       head: prompt?.length ?? 0,
     });

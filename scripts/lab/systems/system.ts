@@ -81,12 +81,12 @@ const CHARS_PER_TOKEN = 4;
 /** The estimate that nearly everybody uses. */
 export const roughTokens = ({ parts }: ViewMessage): number => Math.ceil(messageText(parts).length / CHARS_PER_TOKEN);
 
-export const sumOf = <T>(values: readonly T[], weigh: (value: T) => number): number => values.reduce((sum, value) => sum + weigh(value), 0);
+export const sumBy = <T>(values: readonly T[], weigh: (value: T) => number): number => values.reduce((sum, value) => sum + weigh(value), 0);
 
 /** What was reported, and an estimate of what came since; without a report the estimate of all. */
 export function nextTokens({ messages, reported, head }: Moment): number {
-  if (reported) return reported.tokens + sumOf(messages.slice(reported.messages), roughTokens);
-  return Math.ceil(head / CHARS_PER_TOKEN) + sumOf(messages, roughTokens);
+  if (reported) return reported.tokens + sumBy(messages.slice(reported.messages), roughTokens);
+  return Math.ceil(head / CHARS_PER_TOKEN) + sumBy(messages, roughTokens);
 }
 
 export const madeUp = (role: SystemMessage["role"], text: string): SystemMessage => ({

@@ -60,22 +60,22 @@ async function ask(
   const in_summary = has(summary);
   // No time is left, or the session was erased: no call is made.
   if (timeoutMs <= 0 || ports.writer.state.lifecycle !== "open") return { ...NONE, in_summary };
-  const outcome = await summarize(requestOf(summary, question, spec), { timeoutMs }, ports);
-  ports.writer.execute({ type: "RecordAnswer", at: ports.clock(), call: callOf(outcome, ports.writer.state) });
+  const outcome = await summarize(buildAskRequest(summary, question, spec), { timeoutMs }, ports);
+  ports.writer.execute({ type: "RecordAnswer", at: ports.clock(), call: toModelCall(outcome, ports.writer.state) });
   const { usage } = outcome;
   if (!outcome.ok) return { text: null, failure: outcome.failure, holds: null, in_summary, usage };
   const text = outcome.text.trim();
   return text === "" ? { ...NONE, failure: "empty", in_summary, usage } : { text, failure: null, holds: has(text), in_summary, usage };
 }
 
-function requestOf(summary: string, question: string, spec: ModelSpec): ModelRequest {
+function buildAskRequest(summary: string, question: string, spec: ModelSpec): ModelRequest {
   const { system, text } = buildQuestion(summary, question);
   const messages = [{ role: "user" as const, parts: [{ type: "text" as const, text }] }];
   const maxOutput = Math.min(ANSWER_MAX_OUTPUT, spec.max_output);
   return { model: spec, purpose: "comparison", system, messages, tools: [], maxOutput, reasoning: "off" };
 }
 
-function callOf(outcome: SummaryOutcome, { view, next_position }: SessionState): ModelCall {
+function toModelCall(outcome: SummaryOutcome, { view, next_position }: SessionState): ModelCall {
   const { model, estimate, usage, ms, cost } = outcome;
   const ended = outcome.ok ? outcome.finish : toCallOutcome(outcome.failure);
   const place = { turn: null, epoch: view.epoch, up_to: next_position - 1, lease: null, request_digest: null };

@@ -30,12 +30,12 @@ export function changeFromSummary(made: WrittenSummary, spec: ModelSpec, ports: 
   const planned = planSession(spec, { trigger, options }, ports);
   const economy = planned.kind === "compact" ? planned.economy : null;
   const input = toChangeInput({ limits: toModelLimits(spec), trigger, summarizer, economy }, ports);
-  const change = buildChangeFromSummary({ summary, plan, overlay, also: shorteningsOf(planned, plan.range.to) }, input);
+  const change = buildChangeFromSummary({ summary, plan, overlay, also: listShortenings(planned, plan.range.to) }, input);
   return { change, isWorthIt: isWorthIt(change.ops, { spec, options }, ports) };
 }
 
 /** Messages after the summary's range that the plan shortens in the same change. */
-function shorteningsOf(plan: Plan, to: number): Rung[] {
+function listShortenings(plan: Plan, to: number): Rung[] {
   return (plan.kind === "compact" ? plan.rungs : []).flatMap((rung) => {
     if (rung.rung !== "shorten") return [];
     const items = rung.items.filter((item) => item.position > to);

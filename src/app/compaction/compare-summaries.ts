@@ -16,7 +16,7 @@ type Compared = Omit<SummaryComparison, "model" | "questions">;
 
 export function compareTexts(a: ComparedText, b: ComparedText, content: Pick<SessionContent, "readBackwards">): Compared {
   const range = { from: Math.min(a.range.from, b.range.from), to: Math.max(a.range.to, b.range.to) };
-  const said = termsOf(range, content);
+  const said = countTerms(range, content);
   const [left, right] = [normalize(a.text), normalize(b.text)];
   const terms = said.terms.map((term) => ({ ...term, in_a: holds(left, term.term), in_b: holds(right, term.term) }));
   return {
@@ -28,11 +28,11 @@ export function compareTexts(a: ComparedText, b: ComparedText, content: Pick<Ses
   };
 }
 
-function termsOf(range: CoveredRange, content: Pick<SessionContent, "readBackwards">): { terms: readonly Term[]; isComplete: boolean } {
+function countTerms(range: CoveredRange, content: Pick<SessionContent, "readBackwards">): { terms: readonly Term[]; isComplete: boolean } {
   const counter = new TermCounter();
   let units = 0;
   for (const { parts } of content.readBackwards(range)) {
-    for (const text of parts.map(textOf)) {
+    for (const text of parts.map(toSearchText)) {
       units += text.length;
       counter.add(text);
     }
@@ -41,7 +41,7 @@ function termsOf(range: CoveredRange, content: Pick<SessionContent, "readBackwar
   return { terms: counter.most(MOST_TERMS), isComplete: true };
 }
 
-function textOf(part: Part): string {
+function toSearchText(part: Part): string {
   switch (part.type) {
     case "text":
       return part.text;

@@ -40,7 +40,7 @@ export function leaseCompaction(
   if (requested?.id !== compaction) return { kind: "nothing", reason: "over" };
   if (lease && lease.expires_at > clock() && !inline) return { kind: "held", until: lease.expires_at };
   const policy = policyUnderWay(writer.state);
-  if (!cast || !isAskedOf(requested, cast)) return giveUp(compaction, "unknown_model", ports);
+  if (!cast || !isModelAvailable(requested, cast)) return giveUp(compaction, "unknown_model", ports);
   if (!inline && isSpent(requested, writer.state, cast)) return failLast(compaction, cast, ports);
   const summarizer = nextSummarizer(requested, writer.state, cast);
   const chosen = choosePlan({ requested, inline, summarizer }, cast.spec, ports);
@@ -64,7 +64,7 @@ export function leaseCompaction(
 }
 
 /** A model that a person named must be available: no other model is asked in its place. */
-const isAskedOf = ({ options }: RequestedCompaction, { summarizers }: SummarizerCandidates): boolean =>
+const isModelAvailable = ({ options }: RequestedCompaction, { summarizers }: SummarizerCandidates): boolean =>
   options?.model === undefined || summarizers.some(({ id }) => id === options.model);
 
 interface Choosing extends Leasing {

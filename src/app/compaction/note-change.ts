@@ -3,7 +3,7 @@
  */
 import { buildChangeFromSummary, type EpochChangeInput } from "../../context/epoch-change";
 import { fallbackNote, type NotePlan } from "../../context/fallback-note";
-import { collectFileOps, type FileOps, fileOpsIn, NO_FILES, type TouchOf, touchOf } from "../../context/file-ops";
+import { buildTouch, collectFileOps, type FileOps, fileOpsIn, NO_FILES, type TouchOf } from "../../context/file-ops";
 import type { Rung } from "../../context/plan";
 import { toPolicy } from "../../context/policy-choice";
 import { estimateTokens } from "../../context/tokens";
@@ -47,7 +47,7 @@ const MOST_BYTES = 4_000_000;
 export function collectTouchedFiles(plan: SummaryPlan, state: SessionState, content: SessionContent): FileOps {
   const replaced = state.view.overlays.filter((overlay) => overlay.kind === "summary" && plan.replaces.includes(overlay.id));
   const before = replaced.reduce((files, overlay) => merged(files, fileOpsIn(content.readText(overlay.id) ?? "")), NO_FILES);
-  const touch = touchOf(content.readTools());
+  const touch = buildTouch(content.readTools());
   return collectFileOps(newCalls(plan, { state, touch }, content), before, touch);
 }
 

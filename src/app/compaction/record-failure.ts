@@ -24,12 +24,12 @@ interface Failed {
 
 /**
  * Records a failure. With the last attempt it adds the fallback: the oldest groups leave the view, down to the kept budget
- * (docs/policy.md).
+ * (docs/policy.md, how far to drop).
  */
 export function recordFailure(failed: Failed, cast: SummarizerCandidates, ports: CompactionPorts): ApplyOutcome | "stale" {
   const { writer, clock, log } = ports;
   const attemptLimit = toAttemptLimit(writer.state, cast);
-  const { change, bodies } = fallbackOf(failed, cast.spec, ports);
+  const { change, bodies } = chooseFallback(failed, cast.spec, ports);
   const recorded = writer.execute({ type: "FailCompaction", at: clock(), ...failed, attemptLimit, fallback: change }, bodies);
   if (!recorded.ok) return "stale";
   log.warn("compaction_failed", { compaction: failed.compaction, failure: failed.failure });
@@ -41,7 +41,7 @@ interface Fallback {
   readonly bodies: readonly BodyText[];
 }
 
-function fallbackOf({ inside, call }: Failed, spec: ModelSpec, ports: CompactionPorts): Fallback {
+function chooseFallback({ inside, call }: Failed, spec: ModelSpec, ports: CompactionPorts): Fallback {
   // A manual compaction has no fallback, because nothing had to leave the view. One that a turn took over does.
   const { requested, lease } = ports.writer.state.compaction;
   if (requested?.trigger === "manual" && !(inside && lease?.inline)) return NO_FALLBACK;

@@ -49,7 +49,7 @@ export function buildChunkRequest(input: ChunkRequestInput): ChunkRequest {
   return input.plan.mode === "same_prefix" ? buildSamePrefixRequest(input) : buildTranscriptRequest(input);
 }
 
-const instructionsOf = ({ state, content }: ChunkRequestInput): string | null => {
+const readInstructions = ({ state, content }: ChunkRequestInput): string | null => {
   const asked = state.compaction.requested?.options?.instructions;
   return asked ? content.readText(asked.body) : null;
 };
@@ -62,7 +62,7 @@ function buildSamePrefixRequest(input: ChunkRequestInput): ChunkRequest {
   const prefix = readPrefix(content, spec, plan.range.to);
   const split = plan.split === null ? null : plan.split <= plan.source.from ? "all" : "last";
   const { form } = policy.summary;
-  const text = buildSamePrefixInstruction({ form, cap, merge: plan.merge, instructions: instructionsOf(input), prefix: split });
+  const text = buildSamePrefixInstruction({ form, cap, merge: plan.merge, instructions: readInstructions(input), prefix: split });
   const messages = [...prefix.messages, { role: "user" as const, parts: [{ type: "text" as const, text }] }];
   const request: ModelRequest = { ...prefix, purpose: "compaction", messages, maxOutput: allowedOutput(cap, spec) };
   return { request, part: countDoneChunks(state), next: null };
@@ -75,14 +75,14 @@ function buildTranscriptRequest(input: ChunkRequestInput): ChunkRequest {
   const maxOutput = allowedOutput(cap, summarizer);
   // The window without the policy's reserve, because this request's `maxOutput` already takes the reply's room off.
   const window = toAssumedLimits(summarizer, policy).window ?? Number.POSITIVE_INFINITY;
-  const whole = Math.min((window - maxOutput) / factorOf(state, summarizer), MAX_WEIGHT);
+  const whole = Math.min((window - maxOutput) / computeFactor(state, summarizer), MAX_WEIGHT);
   const { stage, start, to, ...stand } = toChunkStart(input);
   // Summaries that were written for a larger window must leave half of this one to new transcript.
   const previous = shortenLongest(stand.previous, whole / 2);
   const system = summarySystem(policy.summary.form, cap);
   const rereads = input.plan.reread_from !== undefined && stage === "history";
   const promptFor = (transcript: readonly string[]): string =>
-    buildSummaryPrompt({ stage, previous, transcript, rereads, instructions: instructionsOf(input) });
+    buildSummaryPrompt({ stage, previous, transcript, rereads, instructions: readInstructions(input) });
   const frame = weighText(system) + weighText(promptFor([])) + CHAT_FRAME_TOKENS;
   const unread = each(unreadBy(input, { from: start.position, to }), input.content.readForwards, readBy(input.plan));
   const chunk = takeChunk(unread, start, Math.max(LEAST_ROOM, whole - frame));
@@ -100,7 +100,7 @@ const COUNTED_MARGIN = 1.1;
  * text: a transcript mixes its text differently from the requests that taught the ratio, and a ratio moves only a fifth towards each
  * report.
  */
-function factorOf(told: SessionState, spec: ModelSpec): number {
+function computeFactor(told: SessionState, spec: ModelSpec): number {
   const state = measuredFor(told, spec);
   const { ratios, compaction } = state;
   const isCounted = ratios.some(({ model, given }) => model === spec.id && !given) && (compaction.requested?.attempts ?? 0) <= 1;
@@ -121,17 +121,17 @@ function toChunkStart({ plan, state, content }: ChunkRequestInput): ChunkStart {
   const folded = state.compaction.requested?.folded ?? null;
   if (folded) {
     const begun = isStageBegun(folded) ? content.readText(folded.summary.body) : null;
-    return { stage: folded.stage, previous: begun === null ? [] : [begun], start: folded, to: endOf(plan, folded.stage) };
+    return { stage: folded.stage, previous: begun === null ? [] : [begun], start: folded, to: findSourceEnd(plan, folded.stage) };
   }
   const stage: SummaryStage = plan.split !== null && plan.split <= plan.source.from ? "prefix" : "history";
   const previous = plan.merge ? content.readSummaries().map(withoutFileOps) : [];
-  return { stage, previous, start: { position: plan.source.from, chars: 0 }, to: endOf(plan, stage) };
+  return { stage, previous, start: { position: plan.source.from, chars: 0 }, to: findSourceEnd(plan, stage) };
 }
 
 /** A stage that was just entered has no summary of its own yet: the stored one belongs to the stage before. */
 const isStageBegun = (folded: ChunkProgress): boolean => folded.summary.body !== folded.history?.body;
 
-const endOf = ({ source, split }: SummaryPlan, stage: SummaryStage): number =>
+const findSourceEnd = ({ source, split }: SummaryPlan, stage: SummaryStage): number =>
   stage === "history" && split !== null ? split - 1 : source.to;
 
 type IsRead = (entry: TranscriptEntry) => boolean;

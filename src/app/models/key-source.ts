@@ -22,8 +22,8 @@ const NONE: KeySource = { from: "none" };
  * The deployment's keys are for its own models at any address, and for a tenant's models at the provider's own address: a tenant's base URL
  * never receives one. A deployment's model never receives a tenant's credential.
  */
-export function keySourceOf({ provider, base_url, credential, source }: KeyFacts): KeySource {
-  const key = deploymentKeyOf(provider);
+export function findKeySource({ provider, base_url, credential, source }: KeyFacts): KeySource {
+  const key = toDeploymentKey(provider);
   if (key === null) return NONE;
   if (source === "tenant" && credential !== undefined) return { from: "tenant", credential };
   // An OpenAI-compatible endpoint is never the provider's own address.
@@ -32,16 +32,16 @@ export function keySourceOf({ provider, base_url, credential, source }: KeyFacts
 }
 
 /** Whether a call without a key must fail. It must at a provider's own address; another address may need no key. */
-export const needsKey = (model: ModelSpec): boolean => model.base_url === null && keySourceOf(model).from !== "none";
+export const needsKey = (model: ModelSpec): boolean => model.base_url === null && findKeySource(model).from !== "none";
 
 /** Whether the tenant pays for the model's calls: with its own credential, or at an address of its own that gets no key. */
 export function isPaidByTenant(model: KeyFacts): boolean {
-  const { from } = keySourceOf(model);
-  return from === "tenant" || (from === "none" && model.source === "tenant" && deploymentKeyOf(model.provider) !== null);
+  const { from } = findKeySource(model);
+  return from === "tenant" || (from === "none" && model.source === "tenant" && toDeploymentKey(model.provider) !== null);
 }
 
 /** Null: this provider is called without a key. */
-function deploymentKeyOf(provider: Provider): DeploymentKey | null {
+function toDeploymentKey(provider: Provider): DeploymentKey | null {
   switch (provider) {
     case "openai":
     case "openai-chat":

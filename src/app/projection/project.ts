@@ -22,7 +22,7 @@ export interface ProjectionLimit {
   readonly events: number;
   /** UTF-8 bytes of bodies. */
   readonly bytes: number;
-  /** Statements that the events take in the read model, as `d1CostOf` counts them. */
+  /** Statements that the events take in the read model, as `countD1Rows` counts them. */
   readonly statements: number;
 }
 

@@ -10,7 +10,7 @@ import { assertNever } from "../../lib/assert-never";
 export const BATCH_COST = 2;
 
 /** An upper bound: one row for each item and one more for each call, some for each overlay of an epoch change, otherwise one. */
-export function d1CostOf(event: StoredEvent): number {
+export function countD1Rows(event: StoredEvent): number {
   switch (event.type) {
     case "MessagesAppended":
       return event.items.reduce((sum, { tool }) => sum + (tool ? 2 : 1), 0);
@@ -61,4 +61,4 @@ export function d1CostOf(event: StoredEvent): number {
 const costOfOp = (op: EpochOp): number => (op.op === "reset" ? 1 + 2 * op.overlays.length : op.op === "revert" ? 3 : 2);
 
 export const d1CostOfBatch = (events: readonly StoredEvent[]): number =>
-  events.reduce((sum, event) => sum + d1CostOf(event), events.length > 0 ? BATCH_COST : 0);
+  events.reduce((sum, event) => sum + countD1Rows(event), events.length > 0 ? BATCH_COST : 0);

@@ -1,6 +1,6 @@
 /** Prepares content, ids and estimates of items for a command, before the items have a position. */
 import { estimateParts, estimateRough, estimateThinking } from "../../context/item-tokens";
-import { mediaOf } from "../../context/media";
+import { listMedia } from "../../context/media";
 import { estimateTokens } from "../../context/tokens";
 import type { TurnId } from "../../domain/ids";
 import type { ItemKind, NewItem, Part, TextRef, ToolDefinition, ToolRef, ToolResultPart } from "../../domain/message";
@@ -30,7 +30,7 @@ export function buildItem(input: ItemInput, ids: Ids): BuiltItem {
   const text = JSON.stringify(input.parts);
   const { kind, turn, at, tool, model } = input;
   const isSigned = model !== undefined && input.parts.some((part) => "provider_metadata" in part);
-  const attached = mediaOf(input.parts);
+  const attached = listMedia(input.parts);
   const draft: NewItem = {
     id,
     kind,

@@ -103,14 +103,14 @@ export class RetryBudget {
    */
   nextWait(failure: TurnFailure, by: { readonly calls: number; readonly random: () => number }): number | null {
     if (!mayRetryModel(failure.kind) || by.calls >= CALLS_OF_ONE_MODEL || this.tookMs >= FAILED_MS || this.isSpent) return null;
-    const ms = waitOf(failure.retry_after_ms ?? null, by);
+    const ms = chooseWait(failure.retry_after_ms ?? null, by);
     if (this.waitedMs + ms > PATIENCE_MS) return null;
     this.waitedMs += ms;
     return ms;
   }
 }
 
-function waitOf(asked: number | null, { calls, random }: { readonly calls: number; readonly random: () => number }): number {
+function chooseWait(asked: number | null, { calls, random }: { readonly calls: number; readonly random: () => number }): number {
   if (asked !== null) return Math.ceil(asked + random() * AFTER_ASKED_MS);
   return Math.ceil(random() * Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (calls - 1)));
 }

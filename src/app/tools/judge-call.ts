@@ -31,7 +31,7 @@ export function judgeCall(
   if (!tool && tools.every(({ runs }) => runs?.by === "builtin")) return { kind: "client" };
   if (!tool) return { kind: "invalid", failure: "unknown_tool", output: unknownTool(call.name, tools) };
   const given = parseArguments(call.arguments);
-  const faults = given ? faultsOf(tool, given, budget) : ["arguments: must be a JSON object"];
+  const faults = given ? findFaults(tool, given, budget) : ["arguments: must be a JSON object"];
   // A client checks the arguments of its own tools. A tool that runs here does not run with unchecked arguments.
   if (faults === "undecided")
     return tool.runs ? { kind: "invalid", failure: "invalid_arguments", output: undecided(call.name) } : { kind: "client" };
@@ -63,7 +63,7 @@ function parseArguments(text: string): Record<string, unknown> | null {
 }
 
 /** What is wrong with the arguments. `undecided`: the check exceeds its budget. */
-function faultsOf(
+function findFaults(
   { parameters }: ToolDefinition,
   given: Readonly<Record<string, unknown>>,
   budget: StepBudget,

@@ -51,7 +51,7 @@ export function offeredNames(server: string, tools: readonly string[]): readonly
   const taken = new Set<string>();
   return tools.map((tool) => {
     const clean = `${server}__${tool}`.replace(/[^A-Za-z0-9_-]/g, "_");
-    const hashed = `${clean.slice(0, MAX_NAME - HASH_LENGTH - 1)}_${hashOf(tool)}`;
+    const hashed = `${clean.slice(0, MAX_NAME - HASH_LENGTH - 1)}_${hashText(tool)}`;
     const name = clean.length > MAX_NAME || taken.has(clean) ? hashed : clean;
     taken.add(name);
     return name;
@@ -61,7 +61,7 @@ export function offeredNames(server: string, tools: readonly string[]): readonly
 const HASH_LENGTH = 8;
 
 /** FNV-1a over UTF-16 units, in hexadecimal. The hash only has to be stable; it is not for security. */
-function hashOf(text: string): string {
+function hashText(text: string): string {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
   return (hash >>> 0).toString(16).padStart(HASH_LENGTH, "0");

@@ -78,7 +78,7 @@ async function runCall(live: LiveTools, call: OpenCall, ports: ToolPorts): Promi
   const part = findCall(call, ports);
   const startedAt = clock();
   // The arguments are gone: with others it would not be the call that the model made.
-  const outcome = part ? await outcomeOf(judgeCall(part, content.readTools()), { live, call }, ports) : ARGUMENTS_GONE;
+  const outcome = part ? await runJudgedCall(judgeCall(part, content.readTools()), { live, call }, ports) : ARGUMENTS_GONE;
   if (outcome === "over" || outcome === "waits") return outcome;
   const ms = outcome === UNKNOWN_OUTCOME ? null : clock() - startedAt;
   const { result, bodies } = buildToolRun(call, { outcome, ms }, ports);
@@ -101,7 +101,7 @@ interface Running {
 }
 
 /** Runs the call. A `CallEnd` is returned when the call was not started. */
-async function outcomeOf(judged: JudgedCall, { live, call }: Running, ports: ToolPorts): Promise<ToolOutcome | CallEnd> {
+async function runJudgedCall(judged: JudgedCall, { live, call }: Running, ports: ToolPorts): Promise<ToolOutcome | CallEnd> {
   // An earlier run in this life of the object started the call, and failed before it could record the result.
   if (call.started) return UNKNOWN_OUTCOME;
   // The client offered the tool when the model called it, and no longer does: neither side can run it.

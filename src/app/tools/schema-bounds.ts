@@ -24,27 +24,27 @@ export function boundsFault(schema: Fields): string | null {
  * recursion, more than once.
  */
 export function sizeFault(schema: Fields): string | null {
-  if (levelsOf(schema) > MAX_LEVELS) return `nested deeper than ${MAX_LEVELS} levels`;
+  if (countLevels(schema) > MAX_LEVELS) return `nested deeper than ${MAX_LEVELS} levels`;
   if (JSON.stringify(schema).length > MAX_TOOL_SCHEMA) return `at most ${MAX_TOOL_SCHEMA} characters of JSON`;
-  const nodes = nodesOf(schema);
+  const nodes = listNodes(schema);
   if (nodes.length > MAX_NODES) return `at most ${MAX_NODES} objects and lists`;
   const references = nodes.filter((node) => !Array.isArray(node) && typeof (node as Fields).$ref === "string");
   return references.length > MAX_REFERENCES ? `at most ${MAX_REFERENCES} references` : null;
 }
 
 const isNode = (value: unknown): value is object => typeof value === "object" && value !== null;
-const childrenOf = (nodes: readonly object[]): object[] => nodes.flatMap((node) => Object.values(node).filter(isNode));
+const listChildren = (nodes: readonly object[]): object[] => nodes.flatMap((node) => Object.values(node).filter(isNode));
 
 /** Counts level by level, so that no nesting overflows the stack. Stops above the maximum. */
-function levelsOf(schema: Fields): number {
+function countLevels(schema: Fields): number {
   let levels = 0;
-  for (let level: object[] = [schema]; level.length > 0 && levels <= MAX_LEVELS; level = childrenOf(level)) levels += 1;
+  for (let level: object[] = [schema]; level.length > 0 && levels <= MAX_LEVELS; level = listChildren(level)) levels += 1;
   return levels;
 }
 
-function nodesOf(schema: Fields): object[] {
+function listNodes(schema: Fields): object[] {
   const nodes: object[] = [];
-  for (let level: object[] = [schema]; level.length > 0; level = childrenOf(level)) for (const node of level) nodes.push(node);
+  for (let level: object[] = [schema]; level.length > 0; level = listChildren(level)) for (const node of level) nodes.push(node);
   return nodes;
 }
 

@@ -53,11 +53,11 @@ export const isSure = (verdict: Verdict): boolean => !fails(verdict) && !verdict
 
 /** The verdict as the model reads it: each fault with the path of its field. */
 export const describeFaults = ({ faults }: Verdict): readonly string[] => [
-  ...new Set(faults.map(({ place, text }) => `${pathOf(place)}: ${text()}`)),
+  ...new Set(faults.map(({ place, text }) => `${formatPath(place)}: ${text()}`)),
 ];
 
 const MAX_PATH = 400;
-function pathOf(place: Place): string {
+function formatPath(place: Place): string {
   const keys: (string | number)[] = [];
   for (let at: Place | null = place; at; at = at.within) if (at.key !== null) keys.unshift(at.key);
   const path = keys.join(".");
@@ -79,12 +79,12 @@ const TYPES: readonly unknown[] = ["null", "boolean", "object", "array", "number
 
 export function typeFault(types: readonly unknown[], place: Place): Verdict {
   const wanted = types.filter((each) => TYPES.includes(each));
-  const actual = typeOf(place.value);
+  const actual = toJsonType(place.value);
   const isWanted = (each: unknown): boolean => each === actual || (each === "integer" && Number.isInteger(place.value));
   return failIf(wanted.length > 0 && !wanted.some(isWanted), place, () => `must be ${wanted.join(" or ")}, not ${actual}`);
 }
 
-function typeOf(value: unknown): string {
+function toJsonType(value: unknown): string {
   if (value === null) return "null";
   return Array.isArray(value) ? "array" : typeof value;
 }

@@ -13,10 +13,10 @@ export function schemaFault(schema: Fields): string | null {
   const all = [...allSchemas(schema, references)];
   const ids = all.map(({ $id }) => $id).filter((id) => typeof id === "string");
   if (new Set(ids).size < ids.length) return "a $id in it is given twice";
-  return all.map((each) => faultOf(each, references)).find((fault) => fault !== null) ?? null;
+  return all.map((each) => findKeywordFault(each, references)).find((fault) => fault !== null) ?? null;
 }
 
-function faultOf({ $ref, pattern, patternProperties }: Fields, references: References): string | null {
+function findKeywordFault({ $ref, pattern, patternProperties }: Fields, references: References): string | null {
   if (typeof $ref === "string" && references.resolve($ref) === undefined) return "a $ref in it leads nowhere";
   const patterns = [...(pattern === undefined ? [] : [pattern]), ...(isFields(patternProperties) ? Object.keys(patternProperties) : [])];
   return patterns.every(isPattern) ? null : "a pattern in it is no regular expression";

@@ -56,7 +56,11 @@ export async function askModel(live: LiveTurn, { spec, maxOutput }: Asking, port
     estimate: rawViewTokens(measuredFor(state, spec)),
   };
   const asked = { seq: state.seq, at, max_output: maxOutput, model: toAskedModel(spec) };
-  const call = new PendingCall({ turn: live.run.turn, ...read, asked, ...(rent > 0 ? { rent } : {}), ...startOf(spec) }, at, spec.prices);
+  const call = new PendingCall(
+    { turn: live.run.turn, ...read, asked, ...(rent > 0 ? { rent } : {}), ...toStartRatio(spec) },
+    at,
+    spec.prices,
+  );
   // Notes the call before making it. `noteCall` throws when the note cannot be stored, and then no call is made.
   ports.noteCall(call.endedAs("crashed", null));
   live.call = call;
@@ -72,7 +76,7 @@ export async function askModel(live: LiveTurn, { spec, maxOutput }: Asking, port
   return { silent, outcome, call: call.endedAs(outcome.kind === "failed" ? outcome.failure.kind : outcome.finish, clock()) };
 }
 
-const startOf = ({ ratio }: ModelSpec): { readonly ratio?: number } => (ratio === undefined ? {} : { ratio });
+const toStartRatio = ({ ratio }: ModelSpec): { readonly ratio?: number } => (ratio === undefined ? {} : { ratio });
 
 /**
  * Adds the request's digest to the noted call as soon as the digest is known, so that after a crash the next life of the object can record

@@ -14,17 +14,17 @@ export interface ModelCandidate {
 }
 
 /** Puts the model that answered the turn's previous call first: it has the prefix in its cache, and only it gets back what it signed. */
-export function candidatesOf(state: SessionState): readonly ModelCandidate[] {
+export function listCandidates(state: SessionState): readonly ModelCandidate[] {
   const { settings } = state;
   const ids = [...new Set([settings.model, ...toPolicy(settings.policy).fallback_models])];
-  const answered = answererOf(state);
+  const answered = findAnswerer(state);
   const first = ids.filter((id) => id === answered);
   const others = ids.filter((id) => id !== answered);
   return [...first, ...others].map((id) => ({ id, isOwn: id === settings.model }));
 }
 
 /** The model of this turn's last call with reported usage. Null when the turn has none. */
-function answererOf({ turn, anchor, view }: SessionState): string | null {
+function findAnswerer({ turn, anchor, view }: SessionState): string | null {
   if (!turn || !anchor) return null;
   const last = view.items.findLast((item) => item.position <= anchor.up_to);
   return last?.turn === turn.id ? anchor.model : null;

@@ -68,10 +68,10 @@ function* said({ next_position }: SessionState, content: SessionContent) {
   for (const { meta, parts } of content.readForwards({ from: 1, to: next_position - 1 })) yield { kind: meta.kind, parts };
 }
 
-const placeOf = ({ view, next_position }: SessionState) => ({ turn: null, epoch: view.epoch, up_to: next_position - 1, lease: null });
+const toCallPlace = ({ view, next_position }: SessionState) => ({ turn: null, epoch: view.epoch, up_to: next_position - 1, lease: null });
 
 const crashedCall = (request: ModelRequest, state: SessionState): ModelCall => ({
-  ...placeOf(state),
+  ...toCallPlace(state),
   purpose: "title",
   model: request.model.id,
   usage: null,
@@ -84,6 +84,6 @@ const crashedCall = (request: ModelRequest, state: SessionState): ModelCall => (
 function toCall(outcome: SummaryOutcome, state: SessionState): ModelCall {
   const { model, estimate, usage, ms, cost } = outcome;
   const ended = outcome.ok ? outcome.finish : toCallOutcome(outcome.failure);
-  const call = { ...placeOf(state), model, usage, estimate, request_digest: null, outcome: ended, ms };
+  const call = { ...toCallPlace(state), model, usage, estimate, request_digest: null, outcome: ended, ms };
   return { ...call, purpose: "title", ...(cost === undefined ? {} : { cost }) };
 }

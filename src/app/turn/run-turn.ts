@@ -12,7 +12,7 @@ import { mayTryOtherModel, RetryBudget } from "../request/retry";
 import type { SessionPorts } from "../session-ports";
 import { type JudgedCall, judgeCall } from "../tools/judge-call";
 import { StepBudget } from "../tools/schema-check";
-import { candidatesOf } from "./candidates";
+import { listCandidates } from "./candidates";
 import type { LiveTurn } from "./live-turn";
 import type { RoomPorts } from "./make-room";
 import type { AnswerFailure } from "./recover-overflow";
@@ -26,7 +26,7 @@ export async function runTurn(live: LiveTurn, ports: RoomPorts): Promise<void> {
   const efforts = new RetryBudget(live.vain);
   let ended: AnswerFailure | null = whyNotAsked(ports);
   if (ended) return fail(live, ports, ended);
-  for (const candidate of candidatesOf(ports.writer.state)) {
+  for (const candidate of listCandidates(ports.writer.state)) {
     const tried: AttemptResult = await tryModel(live, { ...candidate, efforts }, ports);
     if (tried.kind === "passed_over") continue;
     if (tried.kind === "answered") return record(live, ports, tried);

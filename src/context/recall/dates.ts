@@ -15,7 +15,7 @@ const MONTHS: readonly string[] = [
   "november novembre noviembre novembro ноября ноябрь nov",
   "december dezember décembre diciembre dezembro dicembre декабря декабрь dec dez",
 ];
-const monthOf = new Map(MONTHS.flatMap((names, index) => names.split(" ").map((name): [string, number] => [name, index + 1])));
+const monthNumbers = new Map(MONTHS.flatMap((names, index) => names.split(" ").map((name): [string, number] => [name, index + 1])));
 
 const two = (value: number): string => String(value).padStart(2, "0");
 /** Terms with marks that no word contains. */
@@ -36,12 +36,12 @@ const WORD = /[\p{L}\p{M}]+|\d+/gu;
 export function askedDays(question: string): string[] {
   const text = question.normalize("NFKC").toLowerCase();
   const found = [...text.matchAll(ISO), ...text.matchAll(CJK_DAY)].flatMap(([, year, month, day]) =>
-    termsOf(Number(month), day ? Number(day) : null, year ? Number(year) : null),
+    toTerms(Number(month), day ? Number(day) : null, year ? Number(year) : null),
   );
   return [...new Set([...found, ...namedDays(text.match(WORD) ?? [])])];
 }
 
-function termsOf(month: number, day: number | null, year: number | null): string[] {
+function toTerms(month: number, day: number | null, year: number | null): string[] {
   if (month < 1 || month > 12) return [];
   const rest = year === null ? [monthTerm(month)] : [yearMonthTerm(year, month)];
   return day !== null && day >= 1 && day <= 31 ? [dayTerm(month, day), ...rest] : rest;
@@ -50,12 +50,12 @@ function termsOf(month: number, day: number | null, year: number | null): string
 /** Finds the figures near a month's name: "3 May 2026", "May 3rd", "am 3. Mai", "el 3 de mayo". */
 function namedDays(words: readonly string[]): string[] {
   return words.flatMap((word, index) => {
-    const month = monthOf.get(word);
+    const month = monthNumbers.get(word);
     if (month === undefined) return [];
     const near = words.slice(Math.max(0, index - 2), index + 4).map((each) => (/^\d+$/.test(each) ? Number(each) : 0));
     const day = near.find((value) => value >= 1 && value <= 31) ?? null;
     const year = near.find((value) => value >= 1_900 && value <= 2_200) ?? null;
     // "may" and "mars" are also ordinary words, so alone they name no month.
-    return day === null && year === null && word.length < 5 ? [] : termsOf(month, day, year);
+    return day === null && year === null && word.length < 5 ? [] : toTerms(month, day, year);
   });
 }

@@ -27,4 +27,4 @@ const lemmas: ReadonlyMap<string, string> = new Map(
 );
 
 /** The word that `word` is a form of. `word` itself if the table has none. */
-export const lemmaOf = (word: string): string => lemmas.get(word) ?? word;
+export const findLemma = (word: string): string => lemmas.get(word) ?? word;

@@ -7,12 +7,12 @@ import { stemmer as italian } from "@orama/stemmers/italian";
 import { stemmer as portuguese } from "@orama/stemmers/portuguese";
 import { stemmer as russian } from "@orama/stemmers/russian";
 import { stemmer as spanish } from "@orama/stemmers/spanish";
-import { lemmaOf } from "./irregular";
+import { findLemma } from "./irregular";
 import { LATIN_LANGUAGES, type Language, STOP_WORDS } from "./stop-words";
 import { foldWord, type Word } from "./words";
 
 const stemmers: Readonly<Record<Language, (word: string) => string>> = {
-  en: (word) => english(lemmaOf(word)),
+  en: (word) => english(findLemma(word)),
   de: german,
   fr: french,
   es: spanish,
@@ -54,7 +54,7 @@ export function isStopWord(word: string, languages: readonly Language[]): boolea
  * Folded stems of a word in the given languages, without duplicates. Scripts other than Latin and Cyrillic have no
  * stems, only the folded word.
  */
-export function stemsOf(word: string, languages: readonly Language[]): readonly string[] {
+export function findStems(word: string, languages: readonly Language[]): readonly string[] {
   if (CYRILLIC.test(word)) return [stemIn("ru", word)];
   if (!LATIN.test(word)) return [foldWord(word)];
   const [first, ...others] = languages;

@@ -47,14 +47,14 @@ function partText(part: Part): string {
 export function toPassages(text: string): Passage[] {
   const passages: Passage[] = [];
   for (let from = 0; from < text.length && passages.length < MOST_PASSAGES; ) {
-    const length = lengthOf(text, from);
+    const length = measurePassage(text, from);
     passages.push({ text: text.slice(from, from + length), from });
     from += length;
   }
   return passages;
 }
 
-function lengthOf(text: string, from: number): number {
+function measurePassage(text: string, from: number): number {
   if (text.length - from <= LONGEST) return text.length - from;
   const most = text.slice(from, from + LONGEST);
   const end = most.search(ENDS) + 1;

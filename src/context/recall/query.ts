@@ -2,7 +2,7 @@
 import { askedDays } from "./dates";
 import { guessLanguages, isStopWord } from "./languages";
 import { isFunctionPair, type Language } from "./stop-words";
-import { exactOf, stemTerms } from "./terms";
+import { stemTerms, toExactTerms } from "./terms";
 import { foldWord, splitWords, toTerm, type Word } from "./words";
 
 /** Maximum UTF-16 units of a question that are read, and maximum number of terms. */
@@ -46,7 +46,7 @@ const tells = ({ kind, text }: Word, languages: readonly Language[]): boolean =>
   kind !== "word" || !(isStopWord(text, languages) || /^[a-z]$/.test(text));
 
 const askedExact = (word: Word): readonly string[] => {
-  const terms = exactOf(word).map(toTerm);
+  const terms = toExactTerms(word).map(toTerm);
   return word.kind === "cjk" ? terms.filter((term) => !isFunctionPair(term)) : terms;
 };
 

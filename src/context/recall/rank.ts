@@ -31,13 +31,13 @@ const FURTHER_PASSAGE = 0.1;
 /** Best first, the newer of equals first. One entry for each position, with its best passage. */
 export function rankPositions(candidates: readonly PassageCandidate[], isWanted: (position: number) => boolean): Ranked[] {
   const best = bestPassages(candidates.filter(({ position }) => isWanted(position)));
-  const scoreOf = (position: number): number => best.get(position)?.score ?? 0;
+  const readScore = (position: number): number => best.get(position)?.score ?? 0;
   const near = new Set([...best.keys()].flatMap((position) => [position - 1, position, position + 1]));
   const ranked: Ranked[] = [];
   for (const position of near) {
     if (position < 1 || !isWanted(position)) continue;
-    const own = scoreOf(position);
-    const around = SHARES.reduce((sum, [distance, share]) => sum + share * scoreOf(position + distance), 0);
+    const own = readScore(position);
+    const around = SHARES.reduce((sum, [distance, share]) => sum + share * readScore(position + distance), 0);
     ranked.push({ position, passage: best.get(position)?.passage ?? 0, own, score: own + around });
   }
   return ranked.sort(byScore);
@@ -82,7 +82,10 @@ const NUMBERS =
  * The factor by which a passage's own words raise its score: for the question's words side by side, and for the kind of
  * value that the question asks for.
  */
-export function boostOf({ text, matches }: { readonly text: string; readonly matches: readonly TermMatch[] }, query: RecallQuery): number {
+export function computeBoost(
+  { text, matches }: { readonly text: string; readonly matches: readonly TermMatch[] },
+  query: RecallQuery,
+): number {
   if (text.length <= query.length * 2 && QUESTION_END.test(text) && asksTheSame(text, query)) return SAME_QUESTION;
   const wanted = query.wants === "time" ? TIMES : query.wants === "number" ? NUMBERS : null;
   const pairs = 1 + PAIR_BONUS * Math.min(MOST_PAIRS, countPairs(matches));

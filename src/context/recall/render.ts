@@ -7,7 +7,7 @@ import { estimateTokens } from "../tokens";
 type Labelled = Pick<ItemMeta, "position" | "kind" | "tool" | "at">;
 
 /** The item's position, and its role or the tool that it belongs to. */
-export function labelOf({ position, kind, tool }: Labelled): string {
+export function toLabel({ position, kind, tool }: Labelled): string {
   switch (kind) {
     case "system":
     case "user":

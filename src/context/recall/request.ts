@@ -35,15 +35,15 @@ const fault = (field: string, detail: string): Result<never, RecallFault> => err
 export function parseRecall(given: RecallArguments, scope: RecallScope): Parsed<RecallRequest> {
   const wrong = findWrongType(given) ?? findForeign(given, scope);
   if (wrong) return err(wrong);
-  const query = textOf(given.query);
-  const offset = numberOf(given.offset) ?? 0;
-  if (textOf(given.execution_id)) return parseExecution(given, offset);
+  const query = parseText(given.query);
+  const offset = parseNumber(given.offset) ?? 0;
+  if (parseText(given.execution_id)) return parseExecution(given, offset);
   const range = parseRange(given, scope);
   if (!range.ok) return range;
   if (query && offset > 0) return fault("offset", "not with query: it skips characters of an execution or of a range of positions");
   if (query) return ok({ kind: "words", query, range: range.value });
   if (range.value) return ok({ kind: "range", range: range.value, offset });
-  if (textOf(given.session_id)) return ok({ kind: "newest" });
+  if (parseText(given.session_id)) return ok({ kind: "newest" });
   return fault("query", "missing: say words to look for, an execution_id, or from and to");
 }
 
@@ -66,21 +66,21 @@ function findWrongType(given: RecallArguments): RecallFault | null {
 
 /** Rejects every other session's id, so that no caller can search another session's record. */
 function findForeign(given: RecallArguments, { session }: RecallScope): RecallFault | null {
-  const asked = textOf(given.session_id);
+  const asked = parseText(given.session_id);
   return asked === null || asked === session
     ? null
     : { field: "session_id", detail: `only this session can be looked up, ${session ?? ""}` };
 }
 
 function parseExecution(given: RecallArguments, offset: number): Parsed<RecallRequest> {
-  const other = textOf(given.query) ? "query" : numberOf(given.from) ? "from" : numberOf(given.to) ? "to" : null;
+  const other = parseText(given.query) ? "query" : parseNumber(given.from) ? "from" : parseNumber(given.to) ? "to" : null;
   if (other) return fault(other, "not together with execution_id");
-  const execution = parseId("exe", textOf(given.execution_id) ?? "");
+  const execution = parseId("exe", parseText(given.execution_id) ?? "");
   return execution ? ok({ kind: "execution", execution, offset }) : fault("execution_id", "must be an id of the form exe_…");
 }
 
 function parseRange(given: RecallArguments, { last }: RecallScope): Parsed<PositionRange | null> {
-  const [from, to] = [numberOf(given.from) || null, numberOf(given.to) || null];
+  const [from, to] = [parseNumber(given.from) || null, parseNumber(given.to) || null];
   if (from === null && to === null) return ok(null);
   const range = { from: from ?? 1, to: Math.min(to ?? last, last) };
   if (range.from > last) return fault("from", `the last position is ${last}`);
@@ -88,5 +88,5 @@ function parseRange(given: RecallArguments, { last }: RecallScope): Parsed<Posit
   return ok(range);
 }
 
-const textOf = (value: unknown): string | null => (typeof value === "string" && value.trim() !== "" ? value.trim() : null);
-const numberOf = (value: unknown): number | null => (typeof value === "number" ? value : null);
+const parseText = (value: unknown): string | null => (typeof value === "string" && value.trim() !== "" ? value.trim() : null);
+const parseNumber = (value: unknown): number | null => (typeof value === "number" ? value : null);

@@ -1,5 +1,5 @@
 /** Finds the query's terms in a text, and selects the piece of the text that shows most of them. */
-import { stemsOf } from "./languages";
+import { findStems } from "./languages";
 import type { RecallQuery } from "./query";
 import { foldWord } from "./words";
 
@@ -23,7 +23,7 @@ export function findTermMatches(text: string, query: RecallQuery): TermMatch[] {
   const found: TermMatch[] = [];
   for (const match of text.matchAll(WORD)) {
     const [word] = match;
-    const term = termOf(word, { words, stems, query });
+    const term = findTerm(word, { words, stems, query });
     if (term !== null) found.push({ at: match.index, length: word.length, term });
   }
   for (const term of [...query.stems, ...query.exact]) if (UNSPACED.test(term)) found.push(...occurrences(text, term));
@@ -36,8 +36,8 @@ interface Wanted {
   readonly query: RecallQuery;
 }
 
-function termOf(word: string, { words, stems, query }: Wanted): string | null {
-  const stem = stemsOf(word.toLowerCase(), query.languages).find((each) => stems.has(each));
+function findTerm(word: string, { words, stems, query }: Wanted): string | null {
+  const stem = findStems(word.toLowerCase(), query.languages).find((each) => stems.has(each));
   if (stem !== undefined) return stem;
   const folded = foldWord(word);
   return words.has(folded) ? folded : null;
@@ -57,7 +57,7 @@ function occurrences(text: string, term: string): TermMatch[] {
  */
 export function toSnippet(text: string, matches: readonly TermMatch[], units: number): string {
   if (text.length <= units) return oneLine(text);
-  const from = Math.min(startOf(text, bestWindow(matches, units)), text.length - units);
+  const from = Math.min(findStart(text, bestWindow(matches, units)), text.length - units);
   const to = Math.min(text.length, from + units);
   const piece = wholeCharacters(text.slice(from, to));
   return `${from > 0 ? "…" : ""}${oneLine(piece)}${to < text.length ? "…" : ""}`;
@@ -78,7 +78,7 @@ function bestWindow(matches: readonly TermMatch[], units: number): number {
 }
 
 /** A little before the match, at the start of a word where the text has spaces. */
-function startOf(text: string, match: number): number {
+function findStart(text: string, match: number): number {
   if (match <= LEAD) return 0;
   const space = text.indexOf(" ", match - LEAD);
   return space >= 0 && space < match ? space + 1 : match - LEAD / 4;

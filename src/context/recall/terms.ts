@@ -4,9 +4,9 @@
  * a word, and pairs of characters for scripts without spaces.
  */
 import { dayTerms } from "./dates";
-import { guessLanguages, isStopWord, stemsOf } from "./languages";
+import { findStems, guessLanguages, isStopWord } from "./languages";
 import type { Language } from "./stop-words";
-import { clustersOf, foldWord, pairsOf, splitWords, toTerm, type Word } from "./words";
+import { foldWord, splitClusters, splitWords, toPairs, toTerm, type Word } from "./words";
 
 interface Terms {
   readonly exact: readonly string[];
@@ -20,7 +20,7 @@ export function toTerms(text: string, at: number): Terms {
   const exact: string[] = [...dayTerms(at)];
   const stems: string[] = [];
   for (const word of words) {
-    exact.push(...exactOf(word));
+    exact.push(...toExactTerms(word));
     if (word.kind !== "word" || !isStopWord(word.text, languages)) stems.push(...stemTerms(word, languages));
   }
   return { exact, stems };
@@ -29,14 +29,14 @@ export function toTerms(text: string, at: number): Terms {
 const HAN = /^\p{sc=Han}$/u;
 const HANGUL = /^\p{sc=Hangul}+$/u;
 
-export function exactOf({ kind, text }: Word): readonly string[] {
+export function toExactTerms({ kind, text }: Word): readonly string[] {
   switch (kind) {
     case "cjk":
       return HANGUL.test(text) ? [toTerm(text)] : [...text].filter((character) => HAN.test(character));
     case "clusters":
-      return clustersOf(text);
+      return splitClusters(text);
     case "word":
-      return [foldWord(text), ...beginningOf(foldWord(text))];
+      return [foldWord(text), ...toBeginning(foldWord(text))];
     default:
       return [text];
   }
@@ -44,7 +44,7 @@ export function exactOf({ kind, text }: Word): readonly string[] {
 
 /** Related long words begin alike where no stemmer unites them: allergic and allergies, Zahnarzt and Zahnarzttermin. */
 const BEGINNING = 6;
-const beginningOf = (word: string): readonly string[] => (word.length > BEGINNING ? [`${word.slice(0, BEGINNING)}${OPEN_END}`] : []);
+const toBeginning = (word: string): readonly string[] => (word.length > BEGINNING ? [`${word.slice(0, BEGINNING)}${OPEN_END}`] : []);
 /** A mark that no word contains. */
 const OPEN_END = "¬";
 
@@ -52,11 +52,11 @@ const OPEN_END = "¬";
 export function stemTerms({ kind, text }: Word, languages: readonly Language[]): readonly string[] {
   switch (kind) {
     case "cjk":
-      return pairsOf([...text]);
+      return toPairs([...text]);
     case "clusters":
-      return pairsOf(clustersOf(text));
+      return toPairs(splitClusters(text));
     case "word":
-      return stemsOf(text, languages).map(toTerm);
+      return findStems(text, languages).map(toTerm);
     case "compound":
       return [];
     default:

@@ -67,18 +67,18 @@ function addRun(found: Word[], run: string): void {
 function addWord(found: Word[], run: string): void {
   const humps = run.split(HUMPS);
   if (humps.length > 1) found.push({ kind: "compound", text: toTerm(foldWord(run)) });
-  for (const hump of humps) found.push({ kind: kindOf(hump), text: toTerm(hump.toLowerCase()) });
+  for (const hump of humps) found.push({ kind: toWordKind(hump), text: toTerm(hump.toLowerCase()) });
 }
 
-function kindOf(text: string): "word" | "number" | "symbol" {
+function toWordKind(text: string): "word" | "number" | "symbol" {
   if (/^\p{N}/u.test(text)) return "number";
   return /^\p{L}/u.test(text) ? "word" : "symbol";
 }
 
 /** Characters with the marks that belong to them. */
-export const clustersOf = (text: string): string[] => text.match(/\P{M}\p{M}*|\p{M}+/gu) ?? [];
+export const splitClusters = (text: string): string[] => text.match(/\P{M}\p{M}*|\p{M}+/gu) ?? [];
 
 /** Overlapping pairs. A single unit has none. */
-export function pairsOf(units: readonly string[]): string[] {
+export function toPairs(units: readonly string[]): string[] {
   return units.slice(1).map((unit, index) => (units[index] ?? "") + unit);
 }

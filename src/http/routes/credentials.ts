@@ -4,14 +4,15 @@
  */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { rotateCredentials } from "../../app/models/rotate-credentials";
-import { principalOf } from "../auth";
+import { id } from "../../contract/ids";
+import { listView } from "../../contract/page";
+import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { adminRoute, json, jsonBody, tenantRoute } from "../routing";
 import { credentialInput, credentialName, credentialView, rotationReport } from "../schemas/credential";
-import { id } from "../schemas/ids";
-import { listView, toWholeList } from "../schemas/page";
+import { toWholeList } from "../schemas/page";
 
 const tag = "credentials";
 const scope = "models:write";
@@ -60,7 +61,7 @@ const rotate = adminRoute({
 export function registerCredentials(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(list, async (c) => {
     const credentials = await callWithRetry(
-      () => deps.tenants(principalOf(c).tenant),
+      () => deps.tenants(readPrincipal(c).tenant),
       (api) => api.listCredentials(),
     );
     return credentials.ok ? c.json(toWholeList(credentials.value), 200) : sendProblem(c, credentials.error);
@@ -72,7 +73,7 @@ export function registerCredentials(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): 
       const detail = named.error.issues[0]?.message ?? "malformed";
       return sendProblem(c, { code: "invalid_request", errors: [{ field: "credential_name", detail }] });
     }
-    const { tenant } = principalOf(c);
+    const { tenant } = readPrincipal(c);
     if (!deps.sealer) return sendProblem(c, { code: "credentials_disabled" });
     // Sealed here, so that no object gets the credential in the clear.
     const sealed = await deps.sealer.seal(c.req.valid("json").api_key, { tenant, name: named.data });
@@ -84,7 +85,7 @@ export function registerCredentials(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): 
   });
 
   app.openapi(remove, async (c) => {
-    const removed = await deps.tenants(principalOf(c).tenant).deleteCredential(c.req.valid("param").credential_name);
+    const removed = await deps.tenants(readPrincipal(c).tenant).deleteCredential(c.req.valid("param").credential_name);
     return removed.ok ? c.body(null, 204) : sendProblem(c, removed.error);
   });
 

@@ -3,7 +3,8 @@
  * compaction.
  */
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import { principalOf } from "../auth";
+import { id } from "../../contract/ids";
+import { readPrincipal } from "../auth";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
@@ -11,7 +12,7 @@ import { json, jsonBody, tenantRoute } from "../routing";
 import { compactionView } from "../schemas/compaction";
 import { compareInput, summaryComparisonView, toCompareInput } from "../schemas/comparison";
 import { commitInput, draftEdit } from "../schemas/draft";
-import { id, sessionPath } from "../schemas/ids";
+import { sessionPath } from "../schemas/paths";
 import { sessionClient } from "../session-calls";
 
 const tag = "context";
@@ -62,7 +63,7 @@ const compare = tenantRoute({
 export function registerDrafts(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(edit, async (c) => {
     const { session_id, compaction_id: compaction } = c.req.valid("param");
-    const input = { compaction, ...c.req.valid("json"), by: principalOf(c).key };
+    const input = { compaction, ...c.req.valid("json"), by: readPrincipal(c).key };
     // A repeated request finds its own text already stored.
     const edited = await sessionClient(deps, c, session_id).repeatable((api, caller) => api.editDraft(caller, input));
     return edited.ok ? c.json(edited.value, 200) : sendProblem(c, edited.error);

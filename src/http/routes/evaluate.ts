@@ -7,7 +7,7 @@ import { toPolicyText } from "../../context/policy-choice";
 import type { TenantId } from "../../domain/ids";
 import { type EvaluationAsked, evaluateSession, proposedChoice } from "../../evaluate/evaluate-session";
 import { err, ok, type Result } from "../../lib/result";
-import { principalOf } from "../auth";
+import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { type HttpError, sendProblem } from "../problem";
@@ -37,7 +37,7 @@ export function registerEvaluate(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): voi
     const calls = sessionClient(deps, c, input.session);
     const described = await calls.repeatable((api, caller) => api.describe(caller));
     if (!described.ok) return sendProblem(c, described.error);
-    const asked = await ask(deps, principalOf(c).tenant, { input, description: described.value });
+    const asked = await ask(deps, readPrincipal(c).tenant, { input, description: described.value });
     if (!asked.ok) return sendProblem(c, asked.error);
     const evaluated = await evaluateSession(asked.value, { ask: (work) => calls.repeatable(work) });
     if (!evaluated.ok) return sendProblem(c, evaluated.error);
@@ -57,11 +57,11 @@ async function ask(deps: HttpDeps, tenant: TenantId, { input, description }: Of)
   const id = input.model ?? description.model;
   const model = await resolve(deps, tenant, id);
   if (!model) return err({ code: input.model === undefined ? "model_gone" : "unknown_model", model: id });
-  return ok({ description, policy, model, last, ...(window !== undefined && { window }), ...pricesOf(prices) });
+  return ok({ description, policy, model, last, ...(window !== undefined && { window }), ...toPrices(prices) });
 }
 
 /** Prices per token. */
-const pricesOf = (prices: Input["prices"]) => toFigures({ prices });
+const toPrices = (prices: Input["prices"]) => toFigures({ prices });
 
 const resolve = (deps: HttpDeps, tenant: TenantId, model: string): Promise<ModelSpec | null> =>
   callWithRetry(

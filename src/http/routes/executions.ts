@@ -1,14 +1,16 @@
 /** Shows the outcomes of tool calls: one by its id, whichever session it belongs to, and all of one session. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "@hono/zod-openapi";
-import { principalOf } from "../auth";
+import { id } from "../../contract/ids";
+import { listView } from "../../contract/page";
+import { readPrincipal } from "../auth";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { reachReadModel } from "../read-model";
 import { json, tenantRoute } from "../routing";
 import { executionDetailView, executionView } from "../schemas/execution";
-import { id, sessionPath } from "../schemas/ids";
-import { listView, pageQuery, toList } from "../schemas/page";
+import { pageQuery, toList } from "../schemas/page";
+import { sessionPath } from "../schemas/paths";
 import { sessionClient } from "../session-calls";
 
 const tag = "executions";
@@ -36,7 +38,7 @@ const ofSession = tenantRoute({
 export function registerExecutions(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(show, async (c) => {
     const { execution_id: execution } = c.req.valid("param");
-    const input = { tenant: principalOf(c).tenant, execution };
+    const input = { tenant: readPrincipal(c).tenant, execution };
     const reached = await reachReadModel(c, deps, () => deps.executions.readExecution(input));
     if (!reached.ok) return sendProblem(c, reached.error);
     return reached.value ? c.json(reached.value, 200) : sendProblem(c, { code: "execution_not_found", execution });

@@ -1,14 +1,15 @@
 /** Makes, lists and revokes a tenant's keys. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
-import { principalOf } from "../auth";
+import { id } from "../../contract/ids";
+import { listView } from "../../contract/page";
+import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { issueKey, markReplayed, refuseExpiry } from "../issue-key";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
-import { id } from "../schemas/ids";
-import { listView, toWholeList } from "../schemas/page";
+import { toWholeList } from "../schemas/page";
 import { keyInput, keyView, shownOnce } from "../schemas/tenant";
 
 const tag = "keys";
@@ -47,14 +48,14 @@ const revoke = tenantRoute({
 export function registerKeys(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(list, async (c) => {
     const keys = await callWithRetry(
-      () => deps.tenants(principalOf(c).tenant),
+      () => deps.tenants(readPrincipal(c).tenant),
       (api) => api.listKeys(),
     );
     return keys.ok ? c.json(toWholeList(keys.value), 200) : sendProblem(c, keys.error);
   });
 
   app.openapi(create, async (c) => {
-    const maker = principalOf(c);
+    const maker = readPrincipal(c);
     // An absent field defaults to what the caller's key has. The tenant's object refuses what exceeds that.
     const { name, scopes = [...maker.scopes], expires_at = maker.expires_at } = c.req.valid("json");
     const detail = refuseExpiry(expires_at, deps.now());
@@ -69,7 +70,7 @@ export function registerKeys(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
 
   app.openapi(revoke, async (c) => {
     const { key_id } = c.req.valid("param");
-    const { tenant, key } = principalOf(c);
+    const { tenant, key } = readPrincipal(c);
     const revoked = await callWithRetry(
       () => deps.tenants(tenant),
       (api) => api.revokeKey(key_id, key),

@@ -1,14 +1,15 @@
 /** Puts, reads, lists, refreshes and removes a tenant's remote MCP servers. A PUT asks the server for its tools. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { McpServer } from "../../app/tool-entry";
+import { listView } from "../../contract/page";
 import { urlFault } from "../../lib/public-address";
 import type { FieldError } from "../answer";
-import { principalOf } from "../auth";
+import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
-import { listView, toWholeList } from "../schemas/page";
+import { toWholeList } from "../schemas/page";
 import { mcpServerInput, mcpServerView, serverName, toMcpServer, toMcpServerView } from "../schemas/server-tool";
 import { faultOfName } from "../validation";
 
@@ -74,7 +75,7 @@ const urlFaults = ({ url }: McpServer, deps: HttpDeps): FieldError[] => {
 function registerReads(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(list, async (c) => {
     const servers = await callWithRetry(
-      () => deps.tenants(principalOf(c).tenant),
+      () => deps.tenants(readPrincipal(c).tenant),
       (api) => api.listMcpServers(null),
     );
     return servers.ok ? c.json(toWholeList(servers.value.map(toMcpServerView)), 200) : sendProblem(c, servers.error);
@@ -83,7 +84,7 @@ function registerReads(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(get, async (c) => {
     const { server_name } = c.req.valid("param");
     const found = await callWithRetry(
-      () => deps.tenants(principalOf(c).tenant),
+      () => deps.tenants(readPrincipal(c).tenant),
       (api) => api.listMcpServers([server_name]),
     );
     if (!found.ok) return sendProblem(c, found.error);
@@ -96,7 +97,7 @@ export function registerMcpServers(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): v
   registerReads(app, deps);
 
   app.openapi(put, async (c) => {
-    const { tenant } = principalOf(c);
+    const { tenant } = readPrincipal(c);
     const { server_name: name } = c.req.valid("param");
     const server = toMcpServer(c.req.valid("json"));
     const errors = [...faultOfName("server_name", serverName.safeParse(name)), ...urlFaults(server, deps)];
@@ -111,7 +112,7 @@ export function registerMcpServers(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): v
   });
 
   app.openapi(refresh, async (c) => {
-    const { tenant } = principalOf(c);
+    const { tenant } = readPrincipal(c);
     const { server_name: name } = c.req.valid("param");
     const found = await deps.tenants(tenant).listMcpServers([name]);
     if (!found.ok) return sendProblem(c, found.error);
@@ -126,7 +127,7 @@ export function registerMcpServers(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): v
   });
 
   app.openapi(remove, async (c) => {
-    const removed = await deps.tenants(principalOf(c).tenant).deleteMcpServer(c.req.valid("param").server_name);
+    const removed = await deps.tenants(readPrincipal(c).tenant).deleteMcpServer(c.req.valid("param").server_name);
     return removed.ok ? c.body(null, 204) : sendProblem(c, removed.error);
   });
 }

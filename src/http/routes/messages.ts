@@ -1,15 +1,18 @@
 /** Accepts messages and tool results, and lists the conversation as people read it. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import { id } from "../../contract/ids";
+import { acceptedView, displayItem } from "../../contract/item";
+import { listView } from "../../contract/page";
 import { answerAppended, answerTurn, turnHeaders, turnResponses } from "../answer-turn";
-import { principalOf } from "../auth";
+import { readPrincipal } from "../auth";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { branchQuery } from "../schemas/branch";
-import { id, sessionPath } from "../schemas/ids";
-import { acceptedView, itemView, messageInput, toSubmitInput } from "../schemas/message";
-import { listView, pageQuery, toList } from "../schemas/page";
+import { messageInput, toSubmitInput } from "../schemas/message";
+import { pageQuery, toList } from "../schemas/page";
+import { sessionPath } from "../schemas/paths";
 import { approvalsInput, toApproval, toolResultsInput, toToolResult } from "../schemas/tool";
 import { sessionClient } from "../session-calls";
 import { findTools } from "../session-tools";
@@ -34,7 +37,7 @@ const list = tenantRoute({
   scope: "sessions:read",
   summary: "Read the conversation: everything, whatever the model's view holds",
   request: { params: sessionPath, query: pageQuery.extend({ branch: branchQuery }) },
-  responses: { 200: json("A page in order of position", listView(itemView)) },
+  responses: { 200: json("A page in order of position", listView(displayItem)) },
 });
 
 const cancel = tenantRoute({
@@ -71,7 +74,7 @@ export function registerMessages(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): voi
   app.openapi(submit, async (c) => {
     const body = c.req.valid("json");
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
-    const tools = await findTools(deps, principalOf(c).tenant, body.tools);
+    const tools = await findTools(deps, readPrincipal(c).tenant, body.tools);
     if (!tools.ok) return sendProblem(c, tools.error);
     const input = toSubmitInput(body, { tools: tools.value, idempotency });
     const calls = sessionClient(deps, c, c.req.valid("param").session_id);

@@ -1,14 +1,15 @@
 /** The models that a tenant can use: the deployment's, and its own, which take precedence. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import { listView } from "../../contract/page";
 import type { FieldError } from "../answer";
-import { principalOf } from "../auth";
+import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { refuseModelUrl } from "../model-url";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { modelInput, modelName, modelView, toModelView, toOverride } from "../schemas/model";
-import { listView, toWholeList } from "../schemas/page";
+import { toWholeList } from "../schemas/page";
 
 const tag = "models";
 const scope = "models:write";
@@ -67,7 +68,7 @@ const probe = tenantRoute({
 });
 
 /** The client chooses a model's id, so the answer says what is wrong with it. */
-function faultsOf(id: string, baseUrl: string | null, allowPrivate: boolean): FieldError[] {
+function findUrlFaults(id: string, baseUrl: string | null, allowPrivate: boolean): FieldError[] {
   const name = modelName.safeParse(id);
   const faults = name.success ? [] : [{ field: "model_id", detail: name.error.issues[0]?.message ?? "malformed" }];
   const detail = baseUrl === null ? null : refuseModelUrl(baseUrl, allowPrivate);
@@ -77,7 +78,7 @@ function faultsOf(id: string, baseUrl: string | null, allowPrivate: boolean): Fi
 export function registerModels(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(list, async (c) => {
     const models = await callWithRetry(
-      () => deps.tenants(principalOf(c).tenant),
+      () => deps.tenants(readPrincipal(c).tenant),
       (api) => api.listModels(),
     );
     return models.ok ? c.json(toWholeList(models.value.map(toModelView)), 200) : sendProblem(c, models.error);
@@ -85,14 +86,14 @@ export function registerModels(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
 
   app.openapi(get, async (c) => {
     const model = await callWithRetry(
-      () => deps.tenants(principalOf(c).tenant),
+      () => deps.tenants(readPrincipal(c).tenant),
       (api) => api.getModel(c.req.valid("param").model_id),
     );
     return model.ok ? c.json(toModelView(model.value), 200) : sendProblem(c, model.error);
   });
 
   app.openapi(probe, async (c) => {
-    const { tenant } = principalOf(c);
+    const { tenant } = readPrincipal(c);
     const { model_id } = c.req.valid("param");
     const model = await deps.tenants(tenant).getModel(model_id);
     if (!model.ok) return sendProblem(c, model.error);
@@ -111,10 +112,10 @@ export function registerModels(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
   app.openapi(put, async (c) => {
     const { model_id } = c.req.valid("param");
     const model = toOverride(c.req.valid("json"), model_id);
-    const errors = faultsOf(model_id, model.base_url, deps.config.allowPrivateModelUrls);
+    const errors = findUrlFaults(model_id, model.base_url, deps.config.allowPrivateModelUrls);
     if (errors.length > 0) return sendProblem(c, { code: "invalid_request", errors });
     const stored = await callWithRetry(
-      () => deps.tenants(principalOf(c).tenant),
+      () => deps.tenants(readPrincipal(c).tenant),
       (api) => api.putModel(model_id, model),
     );
     return stored.ok ? c.json(toModelView(stored.value), 200) : sendProblem(c, stored.error);
@@ -122,7 +123,7 @@ export function registerModels(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
 
   app.openapi(remove, async (c) => {
     const { model_id } = c.req.valid("param");
-    const removed = await deps.tenants(principalOf(c).tenant).deleteModel(model_id);
+    const removed = await deps.tenants(readPrincipal(c).tenant).deleteModel(model_id);
     return removed.ok ? c.body(null, 204) : sendProblem(c, removed.error);
   });
 }

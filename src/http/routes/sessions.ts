@@ -4,9 +4,10 @@ import type { Context } from "hono";
 import type { OpenInput, Outcome, SessionError } from "../../app/session-api";
 import type { SessionDescription } from "../../app/session-views";
 import { chainChoices, type PolicyChoice, parseLevel } from "../../context/policy-choice";
+import { listView } from "../../contract/page";
 import type { TenantId } from "../../domain/ids";
 import { ok, type Result } from "../../lib/result";
-import { principalOf } from "../auth";
+import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { idempotencyHeaders } from "../idempotency";
@@ -14,8 +15,8 @@ import { type HttpError, sendProblem } from "../problem";
 import { reachReadModel } from "../read-model";
 import { eraseFor, registerSession } from "../register-session";
 import { json, jsonBody, tenantRoute } from "../routing";
-import { sessionPath } from "../schemas/ids";
-import { limitQuery, listView } from "../schemas/page";
+import { limitQuery } from "../schemas/page";
+import { sessionPath } from "../schemas/paths";
 import {
   createInput,
   erasureView,
@@ -86,7 +87,7 @@ const erase = tenantRoute({
 
 /** The first half of a creation: reads the tenant's defaults and registers the session in the tenant's directory. */
 async function register(deps: HttpDeps, c: Context<HttpEnv>, key: string | undefined) {
-  const { tenant } = principalOf(c);
+  const { tenant } = readPrincipal(c);
   const [settings, place] = await Promise.all([
     callWithRetry(
       () => deps.tenants(tenant),
@@ -141,7 +142,7 @@ async function refuseCreation(c: Context<HttpEnv>, error: HttpError, forget: (()
 function registerList(app: App, deps: HttpDeps): void {
   app.openapi(list, async (c) => {
     const { limit, after = null } = c.req.valid("query");
-    const { tenant } = principalOf(c);
+    const { tenant } = readPrincipal(c);
     const reached = await reachReadModel(c, deps, () => deps.sessionList.listSessions({ tenant, limit, after }));
     if (!reached.ok) return sendProblem(c, reached.error);
     return reached.value.ok ? c.json(reached.value.value, 200) : sendProblem(c, reached.value.error);
@@ -156,9 +157,9 @@ function registerOne(app: App, deps: HttpDeps): void {
   });
   app.openapi(patch, async (c) => {
     const body = c.req.valid("json");
-    const given = body.policy === null ? await readDefaultPolicy(deps, principalOf(c).tenant) : ok(body.policy);
+    const given = body.policy === null ? await readDefaultPolicy(deps, readPrincipal(c).tenant) : ok(body.policy);
     if (!given.ok) return sendProblem(c, given.error);
-    const tools = await findTools(deps, principalOf(c).tenant, body.tools);
+    const tools = await findTools(deps, readPrincipal(c).tenant, body.tools);
     if (!tools.ok) return sendProblem(c, tools.error);
     const input = toPatchInput(body, { policy: given.value, tools: tools.value });
     const calls = sessionClient(deps, c, c.req.valid("param").session_id);

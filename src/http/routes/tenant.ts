@@ -1,6 +1,6 @@
 /** The tenant of the key, and its defaults. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import { principalOf } from "../auth";
+import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
@@ -32,7 +32,7 @@ const patch = tenantRoute({
 
 export function registerTenant(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(get, async (c) => {
-    const { tenant } = principalOf(c);
+    const { tenant } = readPrincipal(c);
     const settings = await callWithRetry(
       () => deps.tenants(tenant),
       (api) => api.settings(),
@@ -41,7 +41,7 @@ export function registerTenant(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
   });
 
   app.openapi(patch, async (c) => {
-    const { tenant } = principalOf(c);
+    const { tenant } = readPrincipal(c);
     const changes = defined(c.req.valid("json"));
     const api = deps.tenants(tenant);
     const model = changes.default_model;

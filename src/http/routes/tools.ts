@@ -1,12 +1,13 @@
 /** Puts, reads, lists and removes a tenant's HTTP tools. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import { listView } from "../../contract/page";
 import { urlFault } from "../../lib/public-address";
-import { principalOf } from "../auth";
+import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
-import { listView, toWholeList } from "../schemas/page";
+import { toWholeList } from "../schemas/page";
 import { httpToolInput, httpToolView, toHttpTool, toolName } from "../schemas/server-tool";
 import { faultOfName } from "../validation";
 
@@ -57,7 +58,7 @@ const remove = tenantRoute({
 export function registerTools(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(list, async (c) => {
     const tools = await callWithRetry(
-      () => deps.tenants(principalOf(c).tenant),
+      () => deps.tenants(readPrincipal(c).tenant),
       (api) => api.listTools(null),
     );
     return tools.ok ? c.json(toWholeList(tools.value), 200) : sendProblem(c, tools.error);
@@ -66,7 +67,7 @@ export function registerTools(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(get, async (c) => {
     const { tool_name } = c.req.valid("param");
     const found = await callWithRetry(
-      () => deps.tenants(principalOf(c).tenant),
+      () => deps.tenants(readPrincipal(c).tenant),
       (api) => api.listTools([tool_name]),
     );
     if (!found.ok) return sendProblem(c, found.error);
@@ -82,14 +83,14 @@ export function registerTools(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
     const errors = [...name, ...(detail ? [{ field: "url", detail }] : [])];
     if (errors.length > 0) return sendProblem(c, { code: "invalid_request", errors });
     const stored = await callWithRetry(
-      () => deps.tenants(principalOf(c).tenant),
+      () => deps.tenants(readPrincipal(c).tenant),
       (api) => api.putTool(tool_name, tool),
     );
     return stored.ok ? c.json(stored.value, 200) : sendProblem(c, stored.error);
   });
 
   app.openapi(remove, async (c) => {
-    const removed = await deps.tenants(principalOf(c).tenant).deleteTool(c.req.valid("param").tool_name);
+    const removed = await deps.tenants(readPrincipal(c).tenant).deleteTool(c.req.valid("param").tool_name);
     return removed.ok ? c.body(null, 204) : sendProblem(c, removed.error);
   });
 }

@@ -20,9 +20,9 @@ import {
   toFigures,
 } from "../../context/model-input";
 import { toPerMillion } from "../../context/price-units";
+import { time } from "../../contract/ids";
 import { credentialName } from "./credential";
 import { documents } from "./documents";
-import { time } from "./ids";
 
 export const modelName = z.string().regex(MODEL_NAME, MODEL_NAME_RULE).openapi({ example: "embedded" });
 
@@ -110,7 +110,7 @@ export const modelView = documents<ModelView>()(
     .openapi("Model"),
 );
 
-function warningsOf({ context_window, figures, credential_missing, key_missing }: ModelEntry): string[] {
+function listWarnings({ context_window, figures, credential_missing, key_missing }: ModelEntry): string[] {
   const warnings = [
     context_window === null && UNKNOWN_WINDOW,
     figures.max_output === "unknown" && UNKNOWN_OUTPUT,
@@ -136,7 +136,7 @@ export function toModelView(model: ModelEntry): ModelView {
     credential: model.credential ?? null,
     source,
     sources: figures,
-    warnings: warningsOf(model),
+    warnings: listWarnings(model),
     suggestions,
   };
 }

@@ -2,7 +2,7 @@
 import type { ChatMessage } from "../../app/ports";
 import type { Part } from "../../domain/message";
 import { assertNever } from "../../lib/assert-never";
-import { sentencesOf } from "../text-matching";
+import { splitSentences } from "../text-matching";
 
 const TOPIC_CHARS = 80;
 const QUESTION =
@@ -10,7 +10,7 @@ const QUESTION =
 
 export const isQuestion = (text: string): boolean => QUESTION.test(text.trimStart());
 
-export const topicOf = (text: string): string => cut(sentencesOf(text)[0] ?? "", TOPIC_CHARS);
+export const toTopic = (text: string): string => cut(splitSentences(text)[0] ?? "", TOPIC_CHARS);
 
 /** Cuts between characters, never inside one. */
 export const cut = (text: string, length: number): string =>
@@ -21,7 +21,7 @@ export const cut = (text: string, length: number): string =>
         .toWellFormed()
         .replace(/\uFFFD$/, "")}…`;
 
-export const textOf = (message: ChatMessage): string => message.parts.map(partText).filter(Boolean).join("\n");
+export const readMessageText = (message: ChatMessage): string => message.parts.map(partText).filter(Boolean).join("\n");
 
 export function partText(part: Part): string {
   switch (part.type) {

@@ -17,7 +17,7 @@ const MOST_BRACKETS = 64;
 
 export function namedCalls(said: string, tools: readonly ToolDefinition[]): readonly NamedCall[] {
   const mentions = tools
-    .flatMap((tool) => placesOf(tool.name, said).map((from) => ({ tool, from })))
+    .flatMap((tool) => findPlaces(tool.name, said).map((from) => ({ tool, from })))
     .sort((one, other) => one.from - other.from)
     .slice(0, MOST_CALLS);
   return mentions.map(({ tool, from }, index) => {
@@ -26,7 +26,7 @@ export function namedCalls(said: string, tools: readonly ToolDefinition[]): read
   });
 }
 
-function placesOf(name: string, said: string): readonly number[] {
+function findPlaces(name: string, said: string): readonly number[] {
   const whole = new RegExp(String.raw`(?<![\p{L}\p{N}_.-])${escaped(name)}(?![\p{L}\p{N}_-])`, "gu");
   return [...said.matchAll(whole)].map(({ index }) => index);
 }

@@ -5,8 +5,8 @@
  */
 import type { ToolCallPart } from "../../domain/message";
 import { contentWords, matchWords, type SentenceMatch } from "../text-matching";
-import { bestOf, rank, seenSentences, statementsOf } from "./sentences";
-import { type Answered, describe, executionOf, isRecall, RECALL, type Turn } from "./turn";
+import { pickBestSentences, rank, seenSentences, splitStatements } from "./sentences";
+import { type Answered, describe, isRecall, RECALL, readClearedExecution, type Turn } from "./turn";
 
 /** Maximum number of look-ups in one turn. */
 const MOST_CALLS = 3;
@@ -44,7 +44,7 @@ const lookUps = ({ since }: Turn): readonly Answered[] => since.filter(({ call }
 
 function firstLookUp(turn: Turn): RecallArguments | null {
   if (turn.execution) return { execution_id: turn.execution };
-  const cleared = new Map(turn.before.flatMap((each) => pair(describe(each), executionOf(each))));
+  const cleared = new Map(turn.before.flatMap((each) => pair(describe(each), readClearedExecution(each))));
   const [best] = rank(withoutFillers(turn.asking), [...seenSentences(turn), ...cleared.keys()]);
   const execution = cleared.get(best?.sentence ?? "");
   if (execution) return { execution_id: execution };
@@ -66,16 +66,16 @@ function byWords({ asking }: Turn): RecallArguments | null {
 function nextLookUp(turn: Turn, done: readonly Answered[]): RecallArguments | null {
   const last = done.at(-1);
   if (!last) return null;
-  const asked = argumentsOf(last.call);
+  const asked = readArguments(last.call);
   if ("query" in asked) {
     const called = calledIn(rank(withoutFillers(turn.asking), [...seenSentences(turn), ...recalled(last)]));
     if (called !== null) return { execution_id: called };
   }
-  const [best] = rank(focusOf(turn, last), recalled(last));
+  const [best] = rank(chooseFocus(turn, last), recalled(last));
   if ((best?.coverage ?? 0) >= GOOD) return null;
   const offset = [...last.result.output.matchAll(READ_ON)].map((match) => Number(match[1])).at(-1);
   if (offset !== undefined && offset > Number(asked.offset ?? 0)) return { ...asked, offset };
-  return done.some(({ call }) => "query" in argumentsOf(call)) ? null : byWords(turn);
+  return done.some(({ call }) => "query" in readArguments(call)) ? null : byWords(turn);
 }
 
 /** The execution id of a call that would be quoted. The line that names a call does not hold the call's result. */
@@ -85,7 +85,7 @@ function calledIn(matches: readonly SentenceMatch[]): string | null {
   return CALL.exec(found?.sentence ?? "")?.[1] ?? null;
 }
 
-const recalled = ({ result }: Answered): readonly string[] => statementsOf(result.output);
+const recalled = ({ result }: Answered): readonly string[] => splitStatements(result.output);
 
 /**
  * Parts of a question without content, in scripts without spaces: Japanese endings and Chinese question words. A question
@@ -99,10 +99,10 @@ function withoutFillers(question: string): string {
 }
 
 /** What the question asks of that result. For an execution, the words that describe its call are left out. */
-function focusOf(turn: Turn, { call }: Answered): string {
-  const { execution_id: id } = argumentsOf(call);
+function chooseFocus(turn: Turn, { call }: Answered): string {
+  const { execution_id: id } = readArguments(call);
   if (typeof id !== "string") return withoutFillers(turn.asking);
-  const cleared = turn.before.filter((each) => executionOf(each) === id).map(describe);
+  const cleared = turn.before.filter((each) => readClearedExecution(each) === id).map(describe);
   const found = lookUps(turn).flatMap((each) => recalled(each).filter((sentence) => CALL.exec(sentence)?.[1] === id));
   const known = new Set([...cleared, ...found].flatMap(matchWords));
   return contentWords(withoutFillers(turn.asking))
@@ -116,15 +116,15 @@ function focusOf(turn: Turn, { call }: Answered): string {
  */
 export function quoteRecalled(turn: Turn): readonly string[] {
   const done = lookUps(turn);
-  const ofExecution = done.filter(({ call }) => "execution_id" in argumentsOf(call));
+  const ofExecution = done.filter(({ call }) => "execution_id" in readArguments(call));
   const [first] = ofExecution;
-  const quoted = first ? bestOf(focusOf(turn, first), ofExecution.flatMap(recalled), FOUND_BY_EXECUTION) : [];
+  const quoted = first ? pickBestSentences(chooseFocus(turn, first), ofExecution.flatMap(recalled), FOUND_BY_EXECUTION) : [];
   if (quoted.length > 0) return quoted;
   const asking = turn.asking === "" ? turn.said : turn.asking;
-  return bestOf(withoutFillers(asking), [...seenSentences(turn), ...done.flatMap(recalled)], FOUND_BY_WORDS);
+  return pickBestSentences(withoutFillers(asking), [...seenSentences(turn), ...done.flatMap(recalled)], FOUND_BY_WORDS);
 }
 
-function argumentsOf({ arguments: text }: ToolCallPart): RecallArguments {
+function readArguments({ arguments: text }: ToolCallPart): RecallArguments {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === "object" && value !== null ? { ...value } : {};

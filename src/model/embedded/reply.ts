@@ -5,12 +5,12 @@
 import type { ModelRequest } from "../../app/ports";
 import type { ToolCallPart, ToolResultPart } from "../../domain/message";
 import { EMPTY_SECTION, type EstimateTokens, extractSummary, taggedIn, withoutTagged } from "../extract-summary";
-import { sentencesOf } from "../text-matching";
+import { splitSentences } from "../text-matching";
 import { GREETING, isAboutMe } from "./greeting";
-import { cut, isQuestion, textOf, topicOf } from "./message-text";
+import { cut, isQuestion, readMessageText, toTopic } from "./message-text";
 import { type NamedCall, namedCalls } from "./named-calls";
 import { planRecall, quoteRecalled } from "./recall";
-import { bestOf, RESULT_CHARS, STAND_IN, seenSentences } from "./sentences";
+import { pickBestSentences, RESULT_CHARS, STAND_IN, seenSentences } from "./sentences";
 import { isRecall, readEmbeddedTurn, type Turn } from "./turn";
 
 /** A reply has either a text or calls. */
@@ -29,9 +29,9 @@ export const mostTokens = ({ maxOutput, model }: ModelRequest): number => maxOut
 export function replyTo(request: ModelRequest, estimate: EstimateTokens): Reply {
   switch (request.purpose) {
     case "compaction":
-      return saying(summaryOf(request, estimate));
+      return saying(writeSummary(request, estimate));
     case "title":
-      return saying(topicOf(firstToldIn(readEmbeddedTurn(request).said)));
+      return saying(toTopic(firstToldIn(readEmbeddedTurn(request).said)));
     default:
       return answerTurn(readEmbeddedTurn(request));
   }
@@ -49,7 +49,7 @@ function answerTurn(turn: Turn): Reply {
   if (recall) return calling([recall], request);
   if (latest.some(isRecall)) return saying(answerFromRecall(turn));
   if (!isFirst) return saying(answerFromResults(turn));
-  if (!isQuestion(said)) return saying(`Noted: "${topicOf(said)}". ${STAND_IN}, so I keep this in mind but have nothing to add.`);
+  if (!isQuestion(said)) return saying(`Noted: "${toTopic(said)}". ${STAND_IN}, so I keep this in mind but have nothing to add.`);
   return saying(answerFromView(turn));
 }
 
@@ -65,8 +65,8 @@ function calling(calls: readonly NamedCall[], { messages }: ModelRequest): Reply
 const CALL_ID = /^call_(\d{1,9})$/;
 
 function answerFromView(turn: Turn): string {
-  const found = bestOf(turn.asking, seenSentences(turn));
-  if (found.length === 0) return `${STAND_IN}, and I looked for "${topicOf(turn.asking)}". I cannot find that in what I can see.`;
+  const found = pickBestSentences(turn.asking, seenSentences(turn));
+  if (found.length === 0) return `${STAND_IN}, and I looked for "${toTopic(turn.asking)}". I cannot find that in what I can see.`;
   return `${found.join(" ")}\n\n(${STAND_IN}: these are the best-matching sentences of what I can see.)`;
 }
 
@@ -74,7 +74,7 @@ function answerFromRecall(turn: Turn): string {
   const found = quoteRecalled(turn);
   const named = turn.asking === "" ? turn.latest.findLast(isRecall) : undefined;
   if (named && found.length === 0) return answerFromResult(turn.said, named);
-  if (found.length === 0) return `${STAND_IN}, and I looked for "${topicOf(turn.asking)}", also in what left my view. I cannot find that.`;
+  if (found.length === 0) return `${STAND_IN}, and I looked for "${toTopic(turn.asking)}", also in what left my view. I cannot find that.`;
   return `${found.join(" ")}\n\n(${STAND_IN}: these are the best-matching sentences of what I looked up.)`;
 }
 
@@ -83,7 +83,7 @@ function answerFromResults({ said, latest }: Turn): string {
 }
 
 function answerFromResult(question: string, { name, output, is_error }: ToolResultPart): string {
-  const found = bestOf(question, sentencesOf(output));
+  const found = pickBestSentences(question, splitSentences(output));
   const said = found.length > 0 ? found.join(" ") : cut(output.trim(), RESULT_CHARS);
   const verb = is_error ? "failed with" : "returned";
   return `${name} ${verb}: ${said === "" ? "nothing" : said}\n\n(${STAND_IN}: I can only quote the result.)`;
@@ -93,10 +93,10 @@ function answerFromResult(question: string, { name, output, is_error }: ToolResu
 const firstToldIn = (asked: string): string => /^(?:User|Assistant): (.+)$/m.exec(asked)?.[1] ?? asked;
 
 /** Summarises a tagged transcript, or the conversation itself when the instruction was added at its end. */
-function summaryOf(request: ModelRequest, estimate: EstimateTokens): string {
-  const asked = textOf(request.messages.at(-1) ?? { role: "user", parts: [] });
+function writeSummary(request: ModelRequest, estimate: EstimateTokens): string {
+  const asked = readMessageText(request.messages.at(-1) ?? { role: "user", parts: [] });
   const sections = sectionsIn(`${request.system ?? ""}\n${withoutTagged(asked)}`);
-  const told = request.messages.slice(0, -1).map((message) => `${message.role}: ${textOf(message)}`);
+  const told = request.messages.slice(0, -1).map((message) => `${message.role}: ${readMessageText(message)}`);
   const source = told.length > 0 ? toldIn(told.join("\n\n"), asked) : taggedIn(asked);
   const room = mostTokens(request) - estimate(sections.join("\n")) - 4 * sections.length;
   const said = extractSummary(source, { maxTokens: room, estimate });

@@ -1,8 +1,8 @@
 /** The embedded model's knowledge: the sentences that it can see, and which of them answer a question. */
 import type { Part } from "../../domain/message";
-import { findSentences, type SentenceMatch, sentencesOf } from "../text-matching";
+import { findSentences, type SentenceMatch, splitSentences } from "../text-matching";
 import { cut, isQuestion, partText } from "./message-text";
-import { type Answered, describe, executionOf, isRecall, type Turn } from "./turn";
+import { type Answered, describe, isRecall, readClearedExecution, type Turn } from "./turn";
 
 export const STAND_IN = "I am Longhand's embedded stand-in model";
 /** Minimum share of the question's weight that a sentence must hold to count as an answer. */
@@ -14,8 +14,8 @@ const MOST_SENTENCES = 3;
 export const RESULT_CHARS = 400;
 
 /** The sentences that can answer: no questions, and none with this model's name. */
-export const statementsOf = (text: string): readonly string[] =>
-  sentencesOf(text).filter((sentence) => !isQuestion(sentence) && !sentence.includes(STAND_IN));
+export const splitStatements = (text: string): readonly string[] =>
+  splitSentences(text).filter((sentence) => !isQuestion(sentence) && !sentence.includes(STAND_IN));
 
 /** Maximum length of a call's description in front of its result, in UTF-16 units. Long arguments are cut. */
 const TOLD_CHARS = 160;
@@ -28,10 +28,10 @@ export function seenSentences({ request, asked, said, before, since }: Turn): re
   const calls = new Map<Part, Answered>();
   for (const each of [...before, ...since]) calls.set(each.call, each).set(each.result, each);
   const texts = request.messages.flatMap((message) =>
-    message === asked ? [] : message.parts.flatMap((part) => shownOf(part, calls.get(part))),
+    message === asked ? [] : message.parts.flatMap((part) => listShownTexts(part, calls.get(part))),
   );
-  const ownContext = sentencesOf(said).filter((sentence) => !isQuestion(sentence));
-  return [...statementsOf(conversationIn(request.system ?? "")), ...texts, ...ownContext];
+  const ownContext = splitSentences(said).filter((sentence) => !isQuestion(sentence));
+  return [...splitStatements(conversationIn(request.system ?? "")), ...texts, ...ownContext];
 }
 
 /**
@@ -56,21 +56,21 @@ function pinnedIn(system: string): string {
  * A result is quoted together with its call. For `memory_query` only the result is quoted; for a cleared result only the
  * call.
  */
-function shownOf(part: Part, answered: Answered | undefined): readonly string[] {
-  if (!answered) return statementsOf(partText(part));
+function listShownTexts(part: Part, answered: Answered | undefined): readonly string[] {
+  if (!answered) return splitStatements(partText(part));
   const isCall = part === answered.call;
-  if (isRecall(answered.call)) return isCall ? [] : statementsOf(answered.result.output);
-  if (executionOf(answered)) return isCall ? [describe(answered)] : [];
+  if (isRecall(answered.call)) return isCall ? [] : splitStatements(answered.result.output);
+  if (readClearedExecution(answered)) return isCall ? [describe(answered)] : [];
   if (isCall) return [];
   const call = cut(describe(answered), TOLD_CHARS);
-  return statementsOf(answered.result.output).map((sentence) => `${call}: ${sentence}`);
+  return splitStatements(answered.result.output).map((sentence) => `${call}: ${sentence}`);
 }
 
 /** Ranks the sentences, each once, best first. */
 export const rank = (question: string, sentences: readonly string[]): readonly SentenceMatch[] =>
   findSentences(question, [...new Set(sentences)]);
 
-export function bestOf(question: string, sentences: readonly string[], by = SEEN): readonly string[] {
+export function pickBestSentences(question: string, sentences: readonly string[], by = SEEN): readonly string[] {
   const matches = rank(question, sentences);
   const least = Math.max(by.least, (matches[0]?.coverage ?? 0) * by.nearly);
   return matches

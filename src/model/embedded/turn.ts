@@ -1,8 +1,8 @@
 /** Sorts the content of a request by what the embedded model does with it. */
 import type { ChatMessage, ModelRequest } from "../../app/ports";
 import type { ToolCallPart, ToolResultPart } from "../../domain/message";
-import { sentencesOf } from "../text-matching";
-import { isQuestion, textOf } from "./message-text";
+import { splitSentences } from "../text-matching";
+import { isQuestion, readMessageText } from "./message-text";
 
 /** A call with its result. */
 export interface Answered {
@@ -34,7 +34,7 @@ export const isRecall = ({ name }: { readonly name: string }): boolean => name =
 const CLEARED = /^\[Tool [^\n]*\]: (?:OK|FAILED) - \[Old tool result content cleared \(execution_id: (exe_\w+)\)/;
 
 /** The execution id of a cleared result. Null when the result is shown. */
-export const executionOf = ({ result }: Answered): string | null => CLEARED.exec(result.output)?.[1] ?? null;
+export const readClearedExecution = ({ result }: Answered): string | null => CLEARED.exec(result.output)?.[1] ?? null;
 
 export const describe = ({ call }: Answered): string => `${call.name} ${call.arguments}`;
 
@@ -44,10 +44,10 @@ export function readEmbeddedTurn(request: ModelRequest): Turn {
   const { messages } = request;
   const place = messages.findLastIndex(({ role }) => role === "user");
   const asked = messages[place];
-  const said = asked ? textOf(asked) : "";
+  const said = asked ? readMessageText(asked) : "";
   const execution = EXECUTION.exec(said)?.[0] ?? null;
   // The id says where to look; it is no part of the question.
-  const asking = sentencesOf(said).filter(isQuestion).join(" ").replace(EXECUTION, "");
+  const asking = splitSentences(said).filter(isQuestion).join(" ").replace(EXECUTION, "");
   const before = answeredIn(messages.slice(0, Math.max(0, place)));
   const since = answeredIn(messages.slice(place + 1));
   return { request, asked, said, asking, execution, before, since, latest: latestResults(messages.slice(place + 1)) };

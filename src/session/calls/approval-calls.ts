@@ -1,6 +1,6 @@
 /** Records a person's answers to calls that wait for approval: one transaction, remembered under its idempotency key. */
 import type * as api from "../../app/session-api";
-import type * as views from "../../app/session-views";
+import type { Accepted } from "../../contract/item";
 import type { NewApproval } from "../../domain/commands";
 import type { ItemMeta } from "../../domain/message";
 import { err } from "../../lib/result";
@@ -12,7 +12,7 @@ import { acknowledge } from "./message-calls";
 export function resolveApprovals(
   runtime: SessionRuntime,
   { approvals, idempotency }: Parameters<api.SessionApi["approvals"]>[1],
-): api.Outcome<views.Accepted> {
+): api.Outcome<Accepted> {
   const { clock, incarnation } = runtime.deps;
   const turn = runtime.state.turn?.id ?? null;
   const at = clock();
@@ -40,13 +40,13 @@ function buildApproval(
   if (approved) return { draft: { execution: execution_id, denied: null }, bodies: [] };
   const { turn } = runtime.state;
   const call = turn?.open_calls.find(({ execution }) => execution === execution_id) ?? { call_id: "", name: "" };
-  const result = { call, output: refusalOf(reason), is_error: true };
+  const result = { call, output: toRefusal(reason), is_error: true };
   const { draft, body } = buildResultItem(runtime, result, { turn: turn?.id ?? null, at });
   return { draft: { execution: execution_id, denied: draft }, bodies: [body] };
 }
 
 /** The text that the model reads in place of a result. The reason is a person's words, so it is quoted as data. */
-function refusalOf(reason: string | null): string {
+function toRefusal(reason: string | null): string {
   const refused = "The call was not run: a person refused it.";
   return reason === null || reason.trim() === "" ? refused : `${refused} The reason given: ${JSON.stringify(reason)}`;
 }

@@ -2,10 +2,11 @@
 import { goBack } from "../../app/branch/go-back";
 import { switchBranch } from "../../app/branch/switch-branch";
 import type { BranchApi } from "../../app/branch-api";
-import type { BranchComparison, BranchSide, BranchView } from "../../app/branch-views";
 import { buildItem, buildToolsBody } from "../../app/request/build-items";
 import type * as api from "../../app/session-api";
-import type * as views from "../../app/session-views";
+import type { BranchComparison, BranchSide, BranchView } from "../../contract/branch";
+import type { Accepted, DisplayItem } from "../../contract/item";
+import type { Page } from "../../contract/page";
 import { commonTo, rangesWithin } from "../../domain/branch";
 import type { RewindHistory } from "../../domain/commands";
 import type { CoveredRange } from "../../domain/compaction-events";
@@ -19,17 +20,20 @@ import { readBranch, readBranches } from "../log/branch-rows";
 import type { Step } from "../log/store";
 import type { SessionRuntime } from "../runtime";
 import { transactOnce } from "./once";
-import { pageOf } from "./read-calls";
+import { takePage } from "./read-calls";
 
 type InputOf<M extends keyof BranchApi> = Parameters<BranchApi[M]>[1];
 
 export function listBranches({ state, deps }: SessionRuntime): readonly BranchView[] {
   const rows = readBranches(deps.sql);
-  if (rows.length === 0) return [viewOf(state, { number: 1, parent: null, shared_to: 0, created_at: state.opened_at, left: null })];
-  return rows.map((row) => viewOf(state, row));
+  if (rows.length === 0) return [toBranchView(state, { number: 1, parent: null, shared_to: 0, created_at: state.opened_at, left: null })];
+  return rows.map((row) => toBranchView(state, row));
 }
 
-function viewOf({ messages, branch, next_position }: SessionRuntime["state"], row: ReturnType<typeof readBranches>[number]): BranchView {
+function toBranchView(
+  { messages, branch, next_position }: SessionRuntime["state"],
+  row: ReturnType<typeof readBranches>[number],
+): BranchView {
   const { number, parent, shared_to, created_at, left } = row;
   const [elsewhere, last] = left ? [left.elsewhere, left.view.to] : [branch.elsewhere, next_position - 1];
   return {
@@ -44,20 +48,20 @@ function viewOf({ messages, branch, next_position }: SessionRuntime["state"], ro
   };
 }
 
-const portsOf = ({ deps }: SessionRuntime, writer: Step) => ({ writer, clock: deps.clock, past: createBranchPast(deps.sql, writer.state) });
+const toPorts = ({ deps }: SessionRuntime, writer: Step) => ({ writer, clock: deps.clock, past: createBranchPast(deps.sql, writer.state) });
 
 export function rewindFor(
   runtime: SessionRuntime,
   { to, idempotency }: InputOf<"rewind">,
 ): api.Outcome<api.Once<{ readonly branch: BranchView }>> {
-  return change(runtime, idempotency, (step) => goBack(to, { do: "nothing" }, portsOf(runtime, step)));
+  return change(runtime, idempotency, (step) => goBack(to, { do: "nothing" }, toPorts(runtime, step)));
 }
 
 export function switchFor(
   runtime: SessionRuntime,
   { branch, idempotency }: InputOf<"switchBranch">,
 ): api.Outcome<api.Once<{ readonly branch: BranchView }>> {
-  return change(runtime, idempotency, (step) => switchBranch(branch, portsOf(runtime, step)));
+  return change(runtime, idempotency, (step) => switchBranch(branch, toPorts(runtime, step)));
 }
 
 function change(
@@ -100,15 +104,15 @@ function goBackAndRun(
   runtime: SessionRuntime,
   idempotency: api.Idempotency | null,
   plan: () => api.Outcome<NextTurn>,
-): api.Outcome<views.Accepted> {
+): api.Outcome<Accepted> {
   const cursor = runtime.buffer.offset;
-  return transactOnce<Omit<views.Accepted, "replayed">>(runtime, idempotency, (step) => {
+  return transactOnce<Omit<Accepted, "replayed">>(runtime, idempotency, (step) => {
     const planned = plan();
     if (!planned.ok) return planned;
     const { to, then, bodies, message, turn } = planned.value;
     runtime.content.learn(bodies);
     const withBodies: Step = { state: step.state, execute: (command) => step.execute(command, bodies) };
-    const gone = goBack(to, then, portsOf(runtime, withBodies));
+    const gone = goBack(to, then, toPorts(runtime, withBodies));
     if (!gone.ok) return gone;
     const position = then.do === "answer" ? to : step.state.next_position - 1;
     return ok({ message_id: message, turn_id: turn, position, queued: false, cursor });
@@ -118,7 +122,7 @@ function goBackAndRun(
 export function editMessage(
   runtime: SessionRuntime,
   { message, parts, tools, idempotency }: InputOf<"editMessage">,
-): api.Outcome<views.Accepted> {
+): api.Outcome<Accepted> {
   return goBackAndRun(runtime, idempotency, () => {
     const { clock, ids, incarnation, sql } = runtime.deps;
     const { elsewhere } = runtime.state.branch;
@@ -135,7 +139,7 @@ export function editMessage(
   });
 }
 
-export function regenerate(runtime: SessionRuntime, { message, idempotency }: InputOf<"regenerate">): api.Outcome<views.Accepted> {
+export function regenerate(runtime: SessionRuntime, { message, idempotency }: InputOf<"regenerate">): api.Outcome<Accepted> {
   return goBackAndRun(runtime, idempotency, () => {
     const asked = askedBy(runtime, message);
     if (!asked.ok) return asked;
@@ -149,7 +153,7 @@ export function regenerate(runtime: SessionRuntime, { message, idempotency }: In
 }
 
 /** The ranges that a branch leaves out, and its last position. Null when there is no such branch. */
-function lineOf(
+function findLine(
   { state, deps }: SessionRuntime,
   number: number,
 ): { readonly elsewhere: readonly CoveredRange[]; readonly last: number } | null {
@@ -158,20 +162,17 @@ function lineOf(
   return left ? { elsewhere: left.elsewhere, last: left.view.to } : null;
 }
 
-export function listItems(
-  runtime: SessionRuntime,
-  page: Parameters<api.SessionApi["items"]>[1],
-): api.Outcome<views.Page<views.DisplayItem>> {
+export function listItems(runtime: SessionRuntime, page: Parameters<api.SessionApi["items"]>[1]): api.Outcome<Page<DisplayItem>> {
   const { branch = "current", after, limit, order } = page;
   const { state, deps } = runtime;
   const number = branch === "current" || branch === "all" ? state.branch.number : branch;
-  const line = lineOf(runtime, number);
+  const line = findLine(runtime, number);
   if (!line) return err({ code: "branch_not_found", branch: number });
   const elsewhere = branch === "all" ? [] : line.elsewhere;
   const range =
     order === "asc" ? { from: (after ?? 0) + 1, to: line.last } : { from: 1, to: Math.min((after ?? line.last + 1) - 1, line.last) };
   const found = readBranchItems(deps.sql, elsewhere, { ...range, limit: limit + 1, order });
-  const { data, has_more } = pageOf(found, limit, (item) => item.bytes);
+  const { data, has_more } = takePage(found, limit, (item) => item.bytes);
   return ok({ data: runtime.content.display(data), has_more });
 }
 
@@ -179,13 +180,13 @@ export function compareBranches(runtime: SessionRuntime, asked: InputOf<"compare
   const { limit } = asked;
   const b = asked.b ?? runtime.state.branch.number;
   const a = asked.a ?? readBranch(runtime.deps.sql, b)?.parent ?? b;
-  const [one, other] = [lineOf(runtime, a), lineOf(runtime, b)];
+  const [one, other] = [findLine(runtime, a), findLine(runtime, b)];
   if (!one) return err({ code: "branch_not_found", branch: a });
   if (!other) return err({ code: "branch_not_found", branch: b });
-  const shared_to = commonTo(endOf(one), endOf(other), Math.max(one.last, other.last));
+  const shared_to = commonTo(toEndRanges(one), toEndRanges(other), Math.max(one.last, other.last));
   const side = (number: number, line: typeof one): BranchSide => {
     const items = readBranchItems(runtime.deps.sql, line.elsewhere, { from: shared_to + 1, to: line.last, limit: limit + 1, order: "asc" });
-    const { data, has_more } = pageOf(items, limit, (item) => item.bytes);
+    const { data, has_more } = takePage(items, limit, (item) => item.bytes);
     return { number, items: runtime.content.display(data), has_more };
   };
   const past = createBranchPast(runtime.deps.sql, runtime.state);
@@ -194,7 +195,10 @@ export function compareBranches(runtime: SessionRuntime, asked: InputOf<"compare
 }
 
 /** The ranges that are not on the branch. Everything after its last position is not on it either. */
-const endOf = ({ elsewhere, last }: { readonly elsewhere: readonly CoveredRange[]; readonly last: number }): readonly CoveredRange[] => [
-  ...elsewhere,
-  { from: last + 1, to: Number.MAX_SAFE_INTEGER },
-];
+const toEndRanges = ({
+  elsewhere,
+  last,
+}: {
+  readonly elsewhere: readonly CoveredRange[];
+  readonly last: number;
+}): readonly CoveredRange[] => [...elsewhere, { from: last + 1, to: Number.MAX_SAFE_INTEGER }];

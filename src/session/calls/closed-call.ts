@@ -9,10 +9,10 @@ const LOOKED_AT = 500;
 
 /** Adds to a `call_not_open` refusal what became of the call, as far as the newest items tell. Other refusals stay as they are. */
 export function explainClosedCall(runtime: SessionRuntime, error: api.SessionError): api.SessionError {
-  return error.code === "call_not_open" ? { ...error, became: becameOf(runtime, error.call) } : error;
+  return error.code === "call_not_open" ? { ...error, became: readClosedCall(runtime, error.call) } : error;
 }
 
-function becameOf({ state, deps }: SessionRuntime, id: string): ClosedCall {
+function readClosedCall({ state, deps }: SessionRuntime, id: string): ClosedCall {
   const open = (state.turn?.open_calls ?? []).filter(({ execution, call_id }) => execution === id || call_id === id);
   // The call was open before the request, so an earlier result of the same request answered it.
   if (open.some(({ server }) => !server)) return "answered_here";

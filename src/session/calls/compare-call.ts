@@ -12,7 +12,7 @@ import { refusal } from "./lifecycle-calls";
 import { showCompaction } from "./read-calls";
 
 export async function compareFor(runtime: SessionRuntime, input: CompareInput): Promise<api.Outcome<SummaryComparison>> {
-  const [a, b] = [textOf(runtime, input.a, "a"), textOf(runtime, input.b, "b")];
+  const [a, b] = [readComparedText(runtime, input.a, "a"), readComparedText(runtime, input.b, "b")];
   if (!a.ok) return a;
   if (!b.ok) return b;
   const compared = compareTexts(a.value, b.value, runtime.content);
@@ -26,8 +26,8 @@ export async function compareFor(runtime: SessionRuntime, input: CompareInput): 
   return ok({ ...compared, model: id, questions });
 }
 
-function textOf(runtime: SessionRuntime, ref: SummaryRef, field: "a" | "b"): api.Outcome<ComparedText> {
-  if (ref === "current") return currentOf(runtime, field);
+function readComparedText(runtime: SessionRuntime, ref: SummaryRef, field: "a" | "b"): api.Outcome<ComparedText> {
+  if (ref === "current") return readCurrentText(runtime, field);
   const shown = showCompaction(runtime, ref);
   if (!shown.ok) return err({ code: "invalid", field, detail: "no such compaction" });
   const { summary: text, range, receipt, draft } = shown.value;
@@ -38,7 +38,7 @@ function textOf(runtime: SessionRuntime, ref: SummaryRef, field: "a" | "b"): api
 }
 
 /** The chain of summaries as one text. Its range goes from the first position of the first summary to the last of the last. */
-function currentOf({ state, content }: SessionRuntime, field: "a" | "b"): api.Outcome<ComparedText> {
+function readCurrentText({ state, content }: SessionRuntime, field: "a" | "b"): api.Outcome<ComparedText> {
   const chain = state.view.overlays.filter((overlay) => overlay.kind === "summary");
   const [first, last] = [chain[0], chain.at(-1)];
   if (!first || !last) return err({ code: "invalid", field, detail: "no summary stands" });

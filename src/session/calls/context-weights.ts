@@ -16,12 +16,12 @@ export function weighContext(state: SessionState, spec: ModelSpec): ContextWeigh
     limit: toRequestLimit(limits),
     reserve: limits.window === null ? null : toReplyReserve(limits),
     total: measureNext(state, spec.id),
-    parts: partsOf(state, spec),
+    parts: listParts(state, spec),
   };
 }
 
 /** The weight of each part, scaled by the session's learned ratio. Unlike the plan's figures it is not padded. */
-function partsOf(state: SessionState, spec: ModelSpec): views.ContextPart[] {
+function listParts(state: SessionState, spec: ModelSpec): views.ContextPart[] {
   const scale = toPaddedRatio(state, spec.id) / PADDING;
   const part = (name: views.ContextPart["part"], tokens: number, position: number | null = null): views.ContextPart => ({
     part: name,

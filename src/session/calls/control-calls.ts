@@ -33,7 +33,7 @@ export async function resolveSessionModel(runtime: SessionRuntime): Promise<api.
   return found.ok ? found : err(refusal(found.error, model));
 }
 
-export const portsOf = (runtime: SessionRuntime, writer: Step) => ({
+export const toCompactionPorts = (runtime: SessionRuntime, writer: Step) => ({
   writer,
   content: runtime.content,
   clock: runtime.deps.clock,
@@ -49,7 +49,7 @@ export async function compactSession(runtime: SessionRuntime, input: InputOf<"co
   if (refused) return refused;
   // A dry run stores nothing, and so no idempotency key.
   const key = asked.dryRun ? null : idempotency;
-  const done = transactOnce<ByHand>(runtime, key, (step) => compactByHand(spec.value, asked, portsOf(runtime, step)));
+  const done = transactOnce<ByHand>(runtime, key, (step) => compactByHand(spec.value, asked, toCompactionPorts(runtime, step)));
   if (!done.ok) return done;
   if (done.value.kind === "plan") return ok(done.value);
   const { kind, id, replayed } = done.value;
@@ -85,7 +85,7 @@ export async function revertFor(
   const spec = await resolveSessionModel(runtime);
   if (!spec.ok) return spec;
   const done = transactOnce<{ by: CompactionId }>(runtime, idempotency, (step) => {
-    const reverted = revertCompaction(id, spec.value, portsOf(runtime, step));
+    const reverted = revertCompaction(id, spec.value, toCompactionPorts(runtime, step));
     return reverted.ok ? ok({ by: reverted.value }) : reverted;
   });
   if (!done.ok) return done;
@@ -96,7 +96,7 @@ export async function revertFor(
 export async function resetFor(runtime: SessionRuntime): Promise<api.Outcome<CompactionView | null>> {
   const spec = await resolveSessionModel(runtime);
   if (!spec.ok) return spec;
-  const reset = runtime.store.transact((step) => resetSummary(spec.value, portsOf(runtime, step)));
+  const reset = runtime.store.transact((step) => resetSummary(spec.value, toCompactionPorts(runtime, step)));
   if (!reset.ok) return reset;
   return reset.value === null ? ok(null) : showCompaction(runtime, reset.value);
 }
@@ -107,7 +107,7 @@ export async function setPins(runtime: SessionRuntime, pins: InputOf<"setPins">)
   const spec = pins.length > 0 ? await resolveSessionModel(runtime) : null;
   if (spec && !spec.ok) return spec;
   const { state, content, deps } = runtime;
-  const present = state.pins.map((pin) => content.textOf(pin));
+  const present = state.pins.map((pin) => content.readRefText(pin));
   if (present.length === pins.length && pins.every((text, index) => text === present[index])) return describeSession(runtime);
   const drafted = pins.map((text) => buildTextBody(text, deps.ids));
   const refs = drafted.flatMap(({ ref }) => (ref ? [ref] : []));

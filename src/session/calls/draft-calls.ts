@@ -8,7 +8,7 @@ import type { CompactionId } from "../../domain/ids";
 import { err, ok } from "../../lib/result";
 import { toShownOp } from "../log/compaction-rows";
 import type { SessionRuntime } from "../runtime";
-import { portsOf, resolveSessionModel } from "./control-calls";
+import { resolveSessionModel, toCompactionPorts } from "./control-calls";
 import { transactOnce } from "./once";
 import { resolveQuietly, showCompaction } from "./read-calls";
 
@@ -41,7 +41,7 @@ export async function commitFor(
   const spec = await resolveSessionModel(runtime);
   if (!spec.ok) return spec;
   const done = transactOnce<{ id: CompactionId }>(runtime, idempotency, (step) => {
-    const committed = commitDraft(input, spec.value, portsOf(runtime, step));
+    const committed = commitDraft(input, spec.value, toCompactionPorts(runtime, step));
     return committed.ok ? ok({ id: committed.value }) : committed;
   });
   if (!done.ok) return done;

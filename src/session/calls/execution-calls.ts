@@ -1,9 +1,9 @@
 /** The session's calls with their outcomes, strongly consistent, whether or not the model's view shows them. */
 import type { ExecutionView } from "../../app/execution-views";
 import type * as api from "../../app/session-api";
-import type { Page } from "../../app/session-views";
 import { takeHead } from "../../context/tool-results";
-import { ERROR_MESSAGE_CHARS, hasErrorMessage, successOf } from "../../domain/execution";
+import type { Page } from "../../contract/page";
+import { ERROR_MESSAGE_CHARS, hasErrorMessage, toSuccess } from "../../domain/execution";
 import type { SessionId } from "../../domain/ids";
 import type { ItemMeta, Part } from "../../domain/message";
 import { type ExecutionRow, readExecutions } from "../log/execution-rows";
@@ -33,7 +33,7 @@ const itemAt = ({ deps }: SessionRuntime, position: number): ItemMeta | undefine
   readItems(deps.sql, { from: position, to: position, limit: 1, order: "asc" })[0];
 
 /** Undefined when the item has no such part. A redacted item shows its placeholder. */
-function partOf<T extends Part["type"]>(runtime: SessionRuntime, item: ItemMeta, type: T): Extract<Part, { type: T }> | undefined {
+function readPart<T extends Part["type"]>(runtime: SessionRuntime, item: ItemMeta, type: T): Extract<Part, { type: T }> | undefined {
   return runtime.content.displayOne(item).parts.find((part): part is Extract<Part, { type: T }> => part.type === type);
 }
 
@@ -49,12 +49,12 @@ function toView(runtime: SessionRuntime, session_id: SessionId, { row, call }: F
     call_id: call.tool?.call_id ?? "",
     runs,
     status,
-    success: successOf(status),
+    success: toSuccess(status),
     exit_code: ran?.exit_code ?? null,
     duration_ms: ran?.ms ?? null,
     failure: ran?.failure ?? null,
     error_message: hasErrorMessage(status) ? errorMessage(runtime, result_position) : null,
-    arguments: partOf(runtime, call, "tool_call")?.arguments ?? "",
+    arguments: readPart(runtime, call, "tool_call")?.arguments ?? "",
     created_at: call.at,
     started_at,
     finished_at,
@@ -64,6 +64,6 @@ function toView(runtime: SessionRuntime, session_id: SessionId, { row, call }: F
 
 function errorMessage(runtime: SessionRuntime, position: number | null): string | null {
   const result = position === null ? undefined : itemAt(runtime, position);
-  const part = result && partOf(runtime, result, "tool_result");
+  const part = result && readPart(runtime, result, "tool_result");
   return part ? takeHead(part.output, ERROR_MESSAGE_CHARS) : null;
 }

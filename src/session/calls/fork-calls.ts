@@ -24,7 +24,7 @@ const PAGE = { items: 512, bytes: 2_000_000 } as const;
 
 export function forkHead(runtime: SessionRuntime, given: number | null): api.Outcome<ForkHead> {
   const { state, content, deps } = runtime;
-  const at = given ?? endOf(runtime);
+  const at = given ?? findForkEnd(runtime);
   const past = createBranchPast(deps.sql, state);
   const misplaced = refuseCut({ field: "at", position: at }, state, past);
   if (misplaced) return misplaced;
@@ -34,7 +34,7 @@ export function forkHead(runtime: SessionRuntime, given: number | null): api.Out
   const count = createCount(elsewhere, at);
   const readings = readReadings(deps.sql);
   const { settings } = state;
-  const tools = content.toolsOf(settings.tools);
+  const tools = content.readRefTools(settings.tools);
   return ok({
     at,
     elsewhere,
@@ -42,11 +42,11 @@ export function forkHead(runtime: SessionRuntime, given: number | null): api.Out
     model: settings.model,
     policy: settings.policy,
     recall: settings.recall !== false,
-    system: content.textOf(settings.system),
+    system: content.readRefText(settings.system),
     tools: settings.tools ? tools : null,
-    title: content.textOf(settings.title),
-    metadata: JSON.parse(content.textOf(settings.metadata) ?? "{}") as Record<string, string>,
-    pins: state.pins.map((pin) => content.textOf(pin) ?? ""),
+    title: content.readRefText(settings.title),
+    metadata: JSON.parse(content.readRefText(settings.metadata) ?? "{}") as Record<string, string>,
+    pins: state.pins.map((pin) => content.readRefText(pin) ?? ""),
     overlays: line.overlays.flatMap((overlay) => {
       const [moved] = moveRanges([overlay], count);
       const text = overlay.kind === "summary" ? (content.readText(overlay.id) ?? "") : null;
@@ -65,7 +65,7 @@ const moveRanges = (ranges: readonly CoveredRange[], count: (position: number) =
  * The default end of a copy: the newest position that is not of the running turn. What is under way is not shared, even
  * if its first items have left the view.
  */
-const endOf = ({ state: { turn, branch }, deps }: SessionRuntime): number =>
+const findForkEnd = ({ state: { turn, branch }, deps }: SessionRuntime): number =>
   findNewest({ sql: deps.sql, elsewhere: branch.elsewhere }, (item) => turn === null || item.turn !== turn.id)?.position ?? 0;
 
 /** Counts the items that are copied up to a position, which gives that position in the copy. */

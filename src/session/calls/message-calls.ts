@@ -3,6 +3,7 @@
 import { buildToolsBody } from "../../app/request/build-items";
 import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
+import type { Accepted } from "../../contract/item";
 import type { Command, NewToolResult } from "../../domain/commands";
 import type { StoredEvent } from "../../domain/events";
 import type { ItemId, TurnId } from "../../domain/ids";
@@ -13,7 +14,7 @@ import { err, ok } from "../../lib/result";
 import type { NewBody } from "../log/bodies";
 import { findNewest } from "../log/branch-items";
 import type { SessionRuntime } from "../runtime";
-import { buildClientRun, buildMessage, buildResultItem, callsOf } from "./build-message";
+import { buildClientRun, buildMessage, buildResultItem, findReferencedCalls } from "./build-message";
 import { explainClosedCall } from "./closed-call";
 import { transactOnce } from "./once";
 import { reportTurn } from "./turn-report";
@@ -28,20 +29,20 @@ interface KeyedCommand {
   readonly bodies: readonly NewBody[];
   readonly idempotency: api.Idempotency | null;
   /** Builds the acknowledgement from the appended events. */
-  readonly accept: (events: readonly StoredEvent[]) => Omit<views.Accepted, "replayed" | "cursor">;
+  readonly accept: (events: readonly StoredEvent[]) => Omit<Accepted, "replayed" | "cursor">;
 }
 
 /** Executes a command and acknowledges it, once for each idempotency key. A repeated key gets the first acknowledgement again. */
-export function acknowledge(runtime: SessionRuntime, asked: KeyedCommand): api.Outcome<views.Accepted> {
+export function acknowledge(runtime: SessionRuntime, asked: KeyedCommand): api.Outcome<Accepted> {
   const cursor = runtime.buffer.offset;
-  return transactOnce<Omit<views.Accepted, "replayed">>(runtime, asked.idempotency, (step) => {
+  return transactOnce<Omit<Accepted, "replayed">>(runtime, asked.idempotency, (step) => {
     runtime.content.learn(asked.bodies);
     const executed = step.execute(asked.command, asked.bodies);
     return executed.ok ? ok({ ...asked.accept(executed.value), cursor }) : err(executed.error);
   });
 }
 
-export function submitMessage(runtime: SessionRuntime, input: api.SubmitInput): api.Outcome<views.Accepted> {
+export function submitMessage(runtime: SessionRuntime, input: api.SubmitInput): api.Outcome<Accepted> {
   const { clock, ids, incarnation } = runtime.deps;
   const at = clock();
   const turn = input.run ? ids.newId("trn") : null;
@@ -61,7 +62,7 @@ export function submitMessage(runtime: SessionRuntime, input: api.SubmitInput): 
     ...cut,
   } as const;
   const accept: KeyedCommand["accept"] = (events) => {
-    const position = positionOf(events, first.draft.id);
+    const position = findPosition(events, first.draft.id);
     return { message_id: first.draft.id, turn_id: turn, position, queued: position === null };
   };
   const said = [first, ...rest].map(({ body }) => body);
@@ -72,7 +73,7 @@ export function submitMessage(runtime: SessionRuntime, input: api.SubmitInput): 
   return accepted;
 }
 
-function positionOf(events: readonly StoredEvent[], id: ItemId): number | null {
+function findPosition(events: readonly StoredEvent[], id: ItemId): number | null {
   for (const event of events) {
     if (event.type === "TurnStarted" && event.item?.id === id) return event.item.position;
     if (event.type === "MessagesAppended") return event.items.find((item) => item.id === id)?.position ?? null;
@@ -85,10 +86,7 @@ export function cancelQueued(runtime: SessionRuntime, message: ItemId): api.Outc
   return cancelled.ok ? ok(null) : err(cancelled.error);
 }
 
-export function submitToolResults(
-  runtime: SessionRuntime,
-  input: Parameters<api.SessionApi["toolResults"]>[1],
-): api.Outcome<views.Accepted> {
+export function submitToolResults(runtime: SessionRuntime, input: Parameters<api.SessionApi["toolResults"]>[1]): api.Outcome<Accepted> {
   const { clock, incarnation } = runtime.deps;
   const turn = runtime.state.turn;
   const at = clock();
@@ -96,7 +94,7 @@ export function submitToolResults(
   const owed = (turn?.open_calls ?? []).filter((call) => !call.server);
   const contradiction = refuseContradiction(owed, refs);
   if (contradiction) return contradiction;
-  const calls = callsOf(owed, refs);
+  const calls = findReferencedCalls(owed, refs);
   const drafted = input.results.map((given, index) => {
     const { execution_id, call_id, output, is_error } = given;
     const call = calls[index] ?? { call_id: "", name: "" };
@@ -151,7 +149,7 @@ function lastAsked({ state, deps }: SessionRuntime): ItemMeta | null {
   return shown ?? findNewest({ sql: deps.sql, elsewhere: state.branch.elsewhere }, ({ kind }) => kind === "user");
 }
 
-export function retryTurn(runtime: SessionRuntime, input: { readonly idempotency: api.Idempotency | null }): api.Outcome<views.Accepted> {
+export function retryTurn(runtime: SessionRuntime, input: { readonly idempotency: api.Idempotency | null }): api.Outcome<Accepted> {
   const { clock, ids, incarnation } = runtime.deps;
   const turn: TurnId = ids.newId("trn");
   const message = lastAsked(runtime);

@@ -24,7 +24,7 @@ export async function showPast(
   if (!found.ok) return found;
   const past = found.value;
   const { call, state, n, calls } = past;
-  const spec = await specOf(runtime, call);
+  const spec = await findSpec(runtime, call);
   if (!spec.ok) return spec;
   const maxOutput = call.asked ? call.asked.max_output : askedLength(null, { spec: spec.value, state });
   const request = await runtime.deps.model.render(buildRequest(past.content, spec.value, maxOutput));
@@ -46,7 +46,7 @@ export async function showPast(
 }
 
 /** The model as it was when the call was made. A call of an older build did not record it: then the registry's present entry is used. */
-async function specOf(runtime: SessionRuntime, { model, asked, ratio }: ModelCallEvent): Promise<api.Outcome<ModelSpec>> {
+async function findSpec(runtime: SessionRuntime, { model, asked, ratio }: ModelCallEvent): Promise<api.Outcome<ModelSpec>> {
   if (asked) {
     const spec = toModelSpec(model, asked.model, ratio);
     return spec ? ok(spec) : err({ code: "request_unknown", model });

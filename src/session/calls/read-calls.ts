@@ -10,6 +10,7 @@ import { measureNext } from "../../context/budget";
 import { fileOpsIn } from "../../context/file-ops";
 import { SUMMARY_JOIN } from "../../context/placement";
 import { parsePolicyText, toPolicy } from "../../context/policy-choice";
+import type { Page } from "../../contract/page";
 import { describeBreaker } from "../../domain/breaker";
 import type { StoredEvent } from "../../domain/events";
 import type { CompactionId } from "../../domain/ids";
@@ -18,7 +19,7 @@ import { type CompactionRow, readCompaction, readCompactions } from "../log/comp
 import { readEvents, readEventsBackwards } from "../log/event-log";
 import type { SessionRuntime } from "../runtime";
 import { MAX_ANSWER_BYTES, takeWithin } from "./answer-size";
-import { openCallsOf } from "./turn-report";
+import { listOpenCalls } from "./turn-report";
 
 export async function describeSession(runtime: SessionRuntime): Promise<api.Outcome<views.SessionDescription>> {
   const spec = await resolveQuietly(runtime);
@@ -32,11 +33,11 @@ export async function describeSession(runtime: SessionRuntime): Promise<api.Outc
     model: settings.model,
     policy: parsePolicyText(settings.policy),
     effective_policy: toPolicy(settings.policy),
-    pins: state.pins.map((pin) => content.textOf(pin) ?? ""),
-    system: content.textOf(settings.system),
-    tools: content.toolsOf(settings.tools),
-    title: content.textOf(settings.title),
-    metadata: metadataOf(runtime),
+    pins: state.pins.map((pin) => content.readRefText(pin) ?? ""),
+    system: content.readRefText(settings.system),
+    tools: content.readRefTools(settings.tools),
+    title: content.readRefText(settings.title),
+    metadata: readMetadata(runtime),
     created_at: state.opened_at,
     updated_at: state.updated_at,
     message_count: state.messages,
@@ -44,21 +45,21 @@ export async function describeSession(runtime: SessionRuntime): Promise<api.Outc
     branch: state.branch.number,
     branches: state.branch.count,
     forked_from: state.fork && { session: state.fork.from, at: state.fork.at },
-    ...summaryOf(runtime),
-    context_window: spec ? spec.context_window : runtime.window.windowOf(settings.model),
+    ...readSummary(runtime),
+    context_window: spec ? spec.context_window : runtime.window.findWindow(settings.model),
     current_context_tokens: measureNext(state, settings.model),
     total_tokens: state.totals.input + state.totals.output,
     usage: toSums(state.totals),
     breaker: describeBreaker(state.compaction),
-    turn: turn && { id: turn.id, phase: turn.phase, open_calls: openCallsOf(runtime) },
+    turn: turn && { id: turn.id, phase: turn.phase, open_calls: listOpenCalls(runtime) },
     last_turn: last_turn && { id: last_turn.id, status: last_turn.status, failure: last_turn.failure },
     queued: state.queue.map((entry) => ({ message_id: entry.item.id, turn_id: entry.turn })),
     stream_offset: runtime.buffer.offset,
   });
 }
 
-function metadataOf({ state, content }: SessionRuntime): Readonly<Record<string, string>> {
-  const text = content.textOf(state.settings.metadata);
+function readMetadata({ state, content }: SessionRuntime): Readonly<Record<string, string>> {
+  const text = content.readRefText(state.settings.metadata);
   return text === null ? {} : (JSON.parse(text) as Record<string, string>);
 }
 
@@ -70,7 +71,10 @@ export async function resolveQuietly(runtime: SessionRuntime): Promise<typeof ru
   return found.error === "unavailable" && runtime.spec?.id === model ? runtime.spec : null;
 }
 
-function summaryOf({ state, content }: SessionRuntime): Pick<views.SessionDescription, "compacted_summary" | "compact_boundary_timestamp"> {
+function readSummary({
+  state,
+  content,
+}: SessionRuntime): Pick<views.SessionDescription, "compacted_summary" | "compact_boundary_timestamp"> {
   const summaries = state.view.overlays.filter((overlay) => overlay.kind === "summary");
   const texts = summaries.map((overlay) => content.readText(overlay.id) ?? "");
   return {
@@ -83,24 +87,24 @@ function summaryOf({ state, content }: SessionRuntime): Pick<views.SessionDescri
  * Cuts rows to a page. The caller reads one row more than the limit, which tells whether there is more; `weigh` keeps
  * the page within what one answer carries.
  */
-export function pageOf<T>(rows: readonly T[], limit: number, weigh: (row: T) => number): views.Page<T> {
+export function takePage<T>(rows: readonly T[], limit: number, weigh: (row: T) => number): Page<T> {
   const fitting = takeWithin(rows.slice(0, limit), { weigh, limit: MAX_ANSWER_BYTES });
   return { data: fitting, has_more: rows.length > fitting.length };
 }
 
 const jsonUnits = (row: object): number => JSON.stringify(row).length;
 
-export function listEvents(runtime: SessionRuntime, { after, limit, order }: api.PageInput): views.Page<StoredEvent> {
+export function listEvents(runtime: SessionRuntime, { after, limit, order }: api.PageInput): Page<StoredEvent> {
   const { sql } = runtime.deps;
   const rows =
     order === "asc" ? readEvents(sql, after ?? 0, limit + 1) : readEventsBackwards(sql, after ?? Number.MAX_SAFE_INTEGER, limit + 1);
-  return pageOf(rows.map(shownEvent), limit, jsonUnits);
+  return takePage(rows.map(shownEvent), limit, jsonUnits);
 }
 
-export function listCompactions(runtime: SessionRuntime, { after, limit, order }: api.PageInput): views.Page<CompactionView> {
+export function listCompactions(runtime: SessionRuntime, { after, limit, order }: api.PageInput): Page<CompactionView> {
   const from = after ?? (order === "asc" ? 0 : Number.MAX_SAFE_INTEGER);
   const rows = readCompactions(runtime.deps.sql, { after: from, limit: limit + 1, order }).map((row) => withSummary(runtime, row));
-  return pageOf(rows, limit, jsonUnits);
+  return takePage(rows, limit, jsonUnits);
 }
 
 export function showCompaction(runtime: SessionRuntime, id: CompactionId): api.Outcome<CompactionView> {
@@ -111,8 +115,8 @@ export function showCompaction(runtime: SessionRuntime, id: CompactionId): api.O
 function withSummary(runtime: SessionRuntime, { drafted, ...row }: CompactionRow): CompactionView {
   const made = row.ops.find((op) => op.op === "summarize");
   const { content } = runtime;
-  const summary = made ? content.readText(made.overlay) : content.textOf(drafted);
+  const summary = made ? content.readText(made.overlay) : content.readRefText(drafted);
   const receipt = row.receipt && { ...row.receipt, files: summary === null ? null : fileOpsIn(summary) };
   const policy = row.policy === null ? null : parsePolicyText(row.policy);
-  return { ...row, policy, instructions: content.textOf(row.instructions), summary, receipt };
+  return { ...row, policy, instructions: content.readRefText(row.instructions), summary, receipt };
 }

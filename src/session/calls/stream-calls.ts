@@ -33,7 +33,7 @@ function openFrameStream(runtime: SessionRuntime, input: StreamInput): ReadableS
 function startOfTurn(runtime: SessionRuntime): number {
   const { turn } = runtime.state;
   if (!turn) return runtime.buffer.offset;
-  return runtime.buffer.startOf(turn.id) ?? runtime.buffer.offset;
+  return runtime.buffer.findStart(turn.id) ?? runtime.buffer.offset;
 }
 
 /** Rebuilds the frames of a turn from the record when they are no longer kept: what it produced, and how it ended. */

@@ -1,11 +1,12 @@
 /** Reports a turn: from the state while it is open, from the record afterwards. */
 import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
+import type { ToolCallView } from "../../contract/tool";
 import type { TurnId } from "../../domain/ids";
 import { isRunning } from "../../domain/state";
 import { err, ok } from "../../lib/result";
 import { toCallViews } from "../content";
-import { readTurn, readTurnItems, spentOf, type TurnRow } from "../log/log-tables";
+import { readTurn, readTurnItems, type TurnRow, toSpent } from "../log/log-tables";
 import type { SessionRuntime } from "../runtime";
 import { TRIMMED_NOTICE } from "../stream/frames";
 import { MAX_ANSWER_BYTES, takeWithin } from "./answer-size";
@@ -17,16 +18,16 @@ export function reportTurn(runtime: SessionRuntime, id: TurnId): api.Outcome<vie
   const fitting = takeWithin(newest, { weigh: (item) => item.bytes, limit: MAX_ANSWER_BYTES });
   return ok({
     id,
-    status: statusOf(runtime, row),
+    status: findStatus(runtime, row),
     finish: row.finish,
     failure: row.failure,
     attempt: row.attempt,
     message_id: row.message_id,
     items: runtime.content.display([...fitting].reverse()),
     items_truncated: truncated || fitting.length < newest.length,
-    open_calls: runtime.state.turn?.id === id ? openCallsOf(runtime) : [],
+    open_calls: runtime.state.turn?.id === id ? listOpenCalls(runtime) : [],
     model: row.model ?? null,
-    ...spentOf(row),
+    ...toSpent(row),
     ...runtime.contextNumbers(),
     notices: row.trimmed ? [TRIMMED_NOTICE] : [],
   });
@@ -35,13 +36,13 @@ export function reportTurn(runtime: SessionRuntime, id: TurnId): api.Outcome<vie
 /** A report holds the newest items of a turn, as many as one answer carries. Its reply is among them. */
 const ITEMS_PER_REPORT = 1_000;
 
-function statusOf(runtime: SessionRuntime, row: TurnRow): views.TurnReport["status"] {
+function findStatus(runtime: SessionRuntime, row: TurnRow): views.TurnReport["status"] {
   if (row.status !== "open") return row.status;
   return runtime.state.turn?.id === row.id ? runtime.state.turn.phase : "generating";
 }
 
 /** All open calls of the running turn, including those that its report leaves out: they are in the view until they have results. */
-export function openCallsOf({ state, content }: SessionRuntime): views.ToolCallView[] {
+export function listOpenCalls({ state, content }: SessionRuntime): ToolCallView[] {
   return toCallViews(state.turn?.open_calls ?? [], { items: state.view.items, display: content.displayOne });
 }
 

@@ -7,7 +7,7 @@ import type { CoveredRange } from "../../domain/compaction-events";
 import type { LastTurn, StoredEvent } from "../../domain/events";
 import type { SessionState } from "../../domain/state";
 import type { Sql } from "./sql";
-import { viewBeforeOf } from "./views-before";
+import { toViewBefore } from "./views-before";
 
 /** A branch as it was when it was left. */
 interface LeftLine {
@@ -61,7 +61,7 @@ function leave(sql: Sql, before: SessionState, at: number): void {
   const { number, elsewhere, taken_back } = before.branch;
   const row = readBranch(sql, number) ?? { number, parent: null, shared_to: 0, created_at: before.opened_at, left: null };
   const { messages, last_turn } = before;
-  write(sql, { ...row, left: { at, elsewhere, taken_back, messages, last_turn, view: viewBeforeOf(before) } });
+  write(sql, { ...row, left: { at, elsewhere, taken_back, messages, last_turn, view: toViewBefore(before) } });
 }
 
 type Of<T extends StoredEvent["type"]> = Extract<StoredEvent, { type: T }>;

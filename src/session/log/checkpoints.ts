@@ -8,7 +8,7 @@ import { initialState, type SessionState, STATE_VERSION } from "../../domain/sta
 import { readEvents } from "./event-log";
 import { packState, unpackState } from "./packed-state";
 import type { Sql } from "./sql";
-import { viewBeforeOf } from "./views-before";
+import { toViewBefore } from "./views-before";
 
 /** The most events between two checkpoints, apart from those that one transaction appends together. */
 export const CHECKPOINT_EVERY_EVENTS = 250;
@@ -51,7 +51,7 @@ export function viewWhenNewest(sql: Sql, position: number): ViewBefore {
       state = evolve(state, event);
     }
   }
-  return viewBeforeOf(state);
+  return toViewBefore(state);
 }
 
 /** Folds the log up to `seq`. Call it in a transaction: it may write checkpoints. */

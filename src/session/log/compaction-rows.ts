@@ -117,7 +117,7 @@ export function applyEpoch(sql: Sql, event: Of<"EpochChanged">): void {
     ...(row.status === "failed" ? { status: "failed" } : { status: "completed", failure: null, trigger: event.trigger }),
     did_compact: isSummarized(event),
     epoch: event.epoch,
-    range: rangeOf(event.ops) ?? row.range,
+    range: findRange(event.ops) ?? row.range,
     ops: event.ops.map(toShownOp),
     drafted: null,
     receipt: event.receipt,
@@ -130,7 +130,7 @@ export function applyEpoch(sql: Sql, event: Of<"EpochChanged">): void {
 const markReverted = (sql: Sql, id: CompactionId, reverted: NonNullable<CompactionRow["reverted"]>): void =>
   changeCompaction(sql, id, (row) => ({ ...row, status: "reverted", reverted }));
 
-function rangeOf(ops: readonly EpochOp[]): CoveredRange | null {
+function findRange(ops: readonly EpochOp[]): CoveredRange | null {
   const ranges = ops.flatMap((op) => (op.op === "summarize" || op.op === "drop" ? [op] : []));
   if (ranges.length === 0) return null;
   return { from: Math.min(...ranges.map(({ from }) => from)), to: Math.max(...ranges.map(({ to }) => to)) };

@@ -70,12 +70,12 @@ export function readItems(
 }
 
 /** Items at these positions, in order. */
-export const readRanges = (sql: Sql, ranges: readonly CoveredRange[]): ItemMeta[] => rowsOf(sql, ranges).map(parseItem);
+export const readRanges = (sql: Sql, ranges: readonly CoveredRange[]): ItemMeta[] => readRangeRows(sql, ranges).map(parseItem);
 
 /** Items at these positions as an earlier state had them. An item that is not among `redacted` has the weight that it was recorded with. */
-export const readRangesAsOf = (sql: Sql, ranges: readonly CoveredRange[], redacted: readonly ItemId[]): ItemMeta[] => {
+export const readCurrentRanges = (sql: Sql, ranges: readonly CoveredRange[], redacted: readonly ItemId[]): ItemMeta[] => {
   const gone = new Set(redacted);
-  return rowsOf(sql, ranges).map((meta) => {
+  return readRangeRows(sql, ranges).map((meta) => {
     const { recorded, ...item } = JSON.parse(meta) as ItemRow;
     return recorded && !gone.has(item.id) ? recorded : item;
   });
@@ -85,7 +85,7 @@ export const readRangesAsOf = (sql: Sql, ranges: readonly CoveredRange[], redact
  * One statement, however scattered the ranges are: a policy may keep single messages all along the conversation. CROSS JOIN
  * makes SQLite go range by range, and not through the whole record for each range.
  */
-function rowsOf(sql: Sql, ranges: readonly CoveredRange[]): string[] {
+function readRangeRows(sql: Sql, ranges: readonly CoveredRange[]): string[] {
   const query = `SELECT meta FROM json_each(?) AS shown CROSS JOIN items
     ON position BETWEEN json_extract(shown.value, '$.from') AND json_extract(shown.value, '$.to') ORDER BY position`;
   return sql.all<{ meta: string }>(query, JSON.stringify(ranges)).map(({ meta }) => meta);
@@ -249,7 +249,7 @@ function addUsage(sql: Sql, event: Extract<StoredEvent, { type: "ModelCallFinish
 }
 
 /** The usage and cost of a turn's model calls together. */
-export const spentOf = (row: TurnRow | null): { readonly usage: CallUsage | null; readonly cost: number | null } => ({
+export const toSpent = (row: TurnRow | null): { readonly usage: CallUsage | null; readonly cost: number | null } => ({
   usage: row?.usage ?? null,
   cost: row?.cost ?? null,
 });

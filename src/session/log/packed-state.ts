@@ -4,9 +4,9 @@
  */
 import type { CoveredRange } from "../../domain/compaction-events";
 import type { SessionState } from "../../domain/state";
-import { readRangesAsOf } from "./log-tables";
+import { readCurrentRanges } from "./log-tables";
 import type { Sql } from "./sql";
-import { rangesOf } from "./views-before";
+import { toItemRanges } from "./views-before";
 
 interface PackedState {
   /** The state without the view's items. */
@@ -16,10 +16,10 @@ interface PackedState {
 
 export function packState(state: SessionState): string {
   const { view } = state;
-  return JSON.stringify({ state: { ...state, view: { ...view, items: [] } }, shown: rangesOf(view.items) } satisfies PackedState);
+  return JSON.stringify({ state: { ...state, view: { ...view, items: [] } }, shown: toItemRanges(view.items) } satisfies PackedState);
 }
 
 export function unpackState(sql: Sql, text: string): SessionState {
   const { state, shown } = JSON.parse(text) as PackedState;
-  return { ...state, view: { ...state.view, items: readRangesAsOf(sql, shown, state.redacted) } };
+  return { ...state, view: { ...state.view, items: readCurrentRanges(sql, shown, state.redacted) } };
 }

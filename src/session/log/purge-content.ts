@@ -22,7 +22,7 @@ const EVERYTHING = { after: 0, limit: Number.MAX_SAFE_INTEGER, order: "asc" } as
  * drafts are deleted too.
  */
 export function purgeContent(sql: Sql, { item, position, texts = findReadingSummaries(sql, [position]) }: Redacted): void {
-  deleteBodies(sql, [item, ...texts, ...artifactsOf(sql, position), ...passingTexts(sql)]);
+  deleteBodies(sql, [item, ...texts, ...readArtifacts(sql, position), ...passingTexts(sql)]);
   // Held outcomes stay without their text: their model calls must still be recorded in the ledger.
   const blank = `json_replace(outcome, '$.text', ${overwritten("json_extract(outcome, '$.text')")})`;
   sql.all(`UPDATE pending_outcomes SET outcome = ${blank} WHERE json_extract(outcome, '$.text') IS NOT NULL`);
@@ -90,7 +90,7 @@ export function isTitleMadeFrom(sql: Sql, title: BodyId, position: number): bool
 }
 
 /** The artifacts of a tool result. */
-function artifactsOf(sql: Sql, position: number): BodyId[] {
+function readArtifacts(sql: Sql, position: number): BodyId[] {
   const query = `SELECT json_extract(kept.value, '$.body') AS body FROM executions, json_each(executions.data, '$.ran.artifacts') AS kept
     WHERE json_extract(executions.data, '$.result_position') = ?`;
   return sql.all<{ body: string }>(query, position).map(({ body }) => body as BodyId);

@@ -22,7 +22,7 @@ const ROW_BYTES = 1_000_000;
 const LEAST_ROWS = 5;
 
 /** The index's row id of a passage. */
-export const rowOf = (position: number, passage: number): number => position * MOST_PASSAGES + passage;
+export const toRowId = (position: number, passage: number): number => position * MOST_PASSAGES + passage;
 
 /** The key of the index's watermark: the position up to which it is complete, as JSON (`session/recall/recall-index`). */
 export const WATERMARK = "recall_index";

@@ -27,7 +27,7 @@ export function* earlierViews(sql: Sql): Generator<KeptView> {
 export function keepViewBefore(sql: Sql, event: Extract<StoredEvent, { type: "EpochChanged" }>, before: SessionState): void {
   const takesBack = event.ops.some((op) => op.op === "revert" || op.op === "reset");
   if (!event.compaction || takesBack) return;
-  const kept: KeptView = { ...viewBeforeOf(before), branch: before.branch.number };
+  const kept: KeptView = { ...toViewBefore(before), branch: before.branch.number };
   sql.all(
     "INSERT OR REPLACE INTO views_before (compaction, seq, data) VALUES (?, ?, ?)",
     event.compaction,
@@ -40,9 +40,9 @@ export function keepViewBefore(sql: Sql, event: Extract<StoredEvent, { type: "Ep
   );
 }
 
-export const viewBeforeOf = ({ view, next_position }: SessionState): ViewBefore => ({
+export const toViewBefore = ({ view, next_position }: SessionState): ViewBefore => ({
   overlays: view.overlays,
-  shown: rangesOf(view.items),
+  shown: toItemRanges(view.items),
   reduced: view.reduced,
   to: next_position - 1,
 });
@@ -56,7 +56,7 @@ export function readViewBefore(sql: Sql, compaction: CompactionId): ViewBefore |
   if (row) return JSON.parse(row.data) as ViewBefore;
   const query = "SELECT seq FROM events WHERE type = 'EpochChanged' AND json_extract(data, '$.compaction') = ?";
   const changed = sql.all<{ seq: number }>(query, compaction)[0];
-  return changed ? viewBeforeOf(fold(readEvents(sql, 0, changed.seq - 1))) : null;
+  return changed ? toViewBefore(fold(readEvents(sql, 0, changed.seq - 1))) : null;
 }
 
-export const rangesOf = (items: readonly ItemMeta[]): readonly CoveredRange[] => toRanges(items.map(({ position }) => position));
+export const toItemRanges = (items: readonly ItemMeta[]): readonly CoveredRange[] => toRanges(items.map(({ position }) => position));

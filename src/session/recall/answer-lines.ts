@@ -4,7 +4,7 @@
  */
 import type { RecallHit, RecallNeighbour, RecallReport } from "../../app/recall-views";
 import type { Ranked } from "../../context/recall/rank";
-import { fitted, labelOf, NEIGHBOUR_UNITS, snippetUnits, timeBetween, WITH_NEIGHBOURS } from "../../context/recall/render";
+import { fitted, NEIGHBOUR_UNITS, snippetUnits, timeBetween, toLabel, WITH_NEIGHBOURS } from "../../context/recall/render";
 import { toSnippet } from "../../context/recall/snippet";
 import { estimateTokens } from "../../context/tokens";
 import type { ItemMeta } from "../../domain/message";
@@ -59,8 +59,8 @@ export class AnswerLines {
     const in_view = this.#input.isShown(hit.position);
     const lines = [
       ...timeBetween(this.#at, meta.at),
-      `${labelOf(meta)}${in_view ? " (in view)" : ""}: ${snippet}`,
-      ...neighbours.map((near) => `  ${labelOf(this.#record.meta(near.position) ?? meta)}: ${near.snippet}`),
+      `${toLabel(meta)}${in_view ? " (in view)" : ""}: ${snippet}`,
+      ...neighbours.map((near) => `  ${toLabel(this.#record.meta(near.position) ?? meta)}: ${near.snippet}`),
     ];
     const tokens = weigh(lines);
     if (tokens > this.#left) return false;
@@ -68,7 +68,7 @@ export class AnswerLines {
     this.#at = meta.at;
     this.#lines.push(...lines);
     for (const { position } of [meta, ...neighbours]) this.#said.add(position);
-    this.#hits.push({ ...hitOf(meta), in_view, snippet, score: rounded(hit.score), neighbours });
+    this.#hits.push({ ...toHit(meta), in_view, snippet, score: rounded(hit.score), neighbours });
     return true;
   }
 
@@ -96,7 +96,7 @@ export class AnswerLines {
   }
 }
 
-const hitOf = ({ position, id, kind, at, tool }: ItemMeta) => ({
+const toHit = ({ position, id, kind, at, tool }: ItemMeta) => ({
   position,
   message_id: id,
   kind,

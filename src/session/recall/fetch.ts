@@ -1,7 +1,7 @@
 /** Fetches by name: one whole execution, a range of positions, or the newest messages out of view, in pages that fit a small window. */
 import type { RecallHit, RecallNext, RecallReport } from "../../app/recall-views";
 import { toRecallText } from "../../context/recall/passages";
-import { fitted, labelOf } from "../../context/recall/render";
+import { fitted, toLabel } from "../../context/recall/render";
 import type { PositionRange } from "../../context/recall/request";
 import { toSnippet } from "../../context/recall/snippet";
 import { estimateTokens } from "../../context/tokens";
@@ -63,7 +63,7 @@ export function fetchExecution(execution: ExecutionId, input: FetchInput, ports:
   const items = readExecution(ports.sql, execution);
   if (items.length === 0) return toReport([], `There is no execution ${execution} in this session.`, null);
   const texts = ports.content.display(items).map(({ parts }) => toRecallText(parts));
-  const blocks = items.map((item, index) => blockOf(item, texts[index] ?? ""));
+  const blocks = items.map((item, index) => toBlock(item, texts[index] ?? ""));
   if (items.every(({ kind }) => kind !== "tool_result")) blocks.push("No result is recorded of it.");
   const whole = blocks.join("\n");
   const hits = items.map((item, index) => toHit(item, texts[index] ?? "", input));
@@ -77,7 +77,7 @@ export function fetchExecution(execution: ExecutionId, input: FetchInput, ports:
   return toReport(hits, `${page}\n${footer}`, { from: null, to: null, offset: end });
 }
 
-const blockOf = (item: ItemMeta, text: string): string => `${labelOf(item)}, ${toUtcMinute(item.at)}:\n${text}`;
+const toBlock = (item: ItemMeta, text: string): string => `${toLabel(item)}, ${toUtcMinute(item.at)}:\n${text}`;
 
 function toHit(item: ItemMeta, text: string, { isShown }: Pick<FetchInput, "isShown">): RecallHit {
   const { position, id: message_id, kind, at: created_at, tool } = item;
@@ -102,7 +102,7 @@ export function fetchRange({ from, to }: PositionRange, input: FetchInput, ports
   const until = Math.min(to, from + MOST_ITEMS - 1);
   for (const { meta, parts } of ports.content.readForwards({ from, to: until })) {
     const said = isLookUp(meta) && meta.kind === "tool_result" ? "[what was looked up is not repeated]" : toRecallText(parts);
-    const block = `${blockOf(meta, said)}\n`;
+    const block = `${toBlock(meta, said)}\n`;
     const skipped = Math.min(skip, block.length);
     skip -= skipped;
     if (skipped === block.length) continue;
@@ -141,7 +141,7 @@ export function listNewest(last: number, input: ListInput, ports: FetchPorts): R
       const item = items[index];
       if (!item || left <= 0) break;
       const hit = toHit(item, toRecallText(shown.parts), input);
-      const line = `${labelOf(item)}, ${toUtcMinute(item.at)}: ${hit.snippet}`;
+      const line = `${toLabel(item)}, ${toUtcMinute(item.at)}: ${hit.snippet}`;
       left -= estimateTokens(line) + 1;
       if (left <= 0) break;
       hits.push(hit);

@@ -12,7 +12,7 @@ import { RECALL_TOOL } from "../../context/recall-tool";
 import type { ViewEntry } from "../../context/view";
 import type { ItemMeta } from "../../domain/message";
 import { readMeta, writeMeta } from "../log/log-schema";
-import { rowOf, WATERMARK } from "../log/recall-step";
+import { toRowId, WATERMARK } from "../log/recall-step";
 import type { Sql } from "../log/sql";
 
 /** Raise it with every change of what a term is: each session then rebuilds its index. */
@@ -82,7 +82,7 @@ function indexItem(sql: Sql, { meta, parts }: ViewEntry): number {
   const text = toRecallText(parts);
   for (const [index, passage] of toPassages(text).entries()) {
     const { exact, stems } = toTerms(passage.text, meta.at);
-    sql.all("INSERT INTO recall (rowid, exact, stems) VALUES (?, ?, ?)", rowOf(meta.position, index), exact.join(" "), stems.join(" "));
+    sql.all("INSERT INTO recall (rowid, exact, stems) VALUES (?, ?, ?)", toRowId(meta.position, index), exact.join(" "), stems.join(" "));
   }
   return text.length;
 }
@@ -100,7 +100,7 @@ export function findCandidates(sql: Sql, query: RecallQuery, ranges: readonly Po
   if (!chosen || ranges.length === 0) return [];
   const named = joinOldest(ranges);
   const rows = named.map(() => "rowid BETWEEN ? AND ?").join(" OR ");
-  const bounds = named.flatMap(({ from, to }) => [rowOf(from, 0), rowOf(Math.floor(to) + 1, 0) - 1]);
+  const bounds = named.flatMap(({ from, to }) => [toRowId(from, 0), toRowId(Math.floor(to) + 1, 0) - 1]);
   const statement = chosen.isEverywhere ? newestIn(rows) : searchIn(rows);
   return sql.all<{ row: number; score: number }>(statement, chosen.match, ...bounds, MOST_CANDIDATES).map(({ row, score }) => ({
     position: Math.floor(row / MOST_PASSAGES),
@@ -124,9 +124,9 @@ interface CountedTerm {
 
 /** The rarest terms, as long as the search stays within `MOST_SCORED`. Null when no term is known. */
 function chooseTerms(sql: Sql, { exact, stems }: RecallQuery): { readonly match: string; readonly isEverywhere: boolean } | null {
-  const rowsOf = countRows(sql, [...stems, ...exact]);
+  const termRows = countRows(sql, [...stems, ...exact]);
   const asked = [...stems.map((term) => ({ column: "stems", term })), ...exact.map((term) => ({ column: "exact", term }))];
-  const counted = asked.map((each): CountedTerm => ({ ...each, rows: rowsOf.get(each.term) ?? 0 }));
+  const counted = asked.map((each): CountedTerm => ({ ...each, rows: termRows.get(each.term) ?? 0 }));
   const known = counted.filter((term) => term.rows > 0).sort((a, b) => a.rows - b.rows);
   const [rarest] = known;
   if (!rarest) return null;

@@ -17,7 +17,7 @@ export function answerTokens(most: number, window: number | null): number {
   return window === null ? most : Math.max(LEAST_TOKENS, Math.min(most, Math.floor(window * SHARE_OF_WINDOW)));
 }
 
-export const scopeOf = ({ session, next_position }: SessionState): RecallScope => ({ session, last: next_position - 1 });
+export const toRecallScope = ({ session, next_position }: SessionState): RecallScope => ({ session, last: next_position - 1 });
 
 /** Tells whether the view shows the item at a position, whole. */
 export function shownIn({ view }: Pick<SessionState, "view">): (position: number) => boolean {

@@ -16,7 +16,7 @@ import type { Sql } from "../log/sql";
 import { fetchExecution, fetchRange, listNewest } from "./fetch";
 import type { SearchInput } from "./found-record";
 import { indexPage } from "./recall-index";
-import { answerTokens, lastHidden, MOST_TOKENS, scopeOf, shownIn } from "./recall-reader";
+import { answerTokens, lastHidden, MOST_TOKENS, shownIn, toRecallScope } from "./recall-reader";
 import { searchWords } from "./search";
 
 /** The most hits of one answer. The token limit is usually tighter. */
@@ -56,7 +56,7 @@ export async function lookUp(
   options: LookUpOptions,
   ports: RecallPorts,
 ): Promise<Result<RecallReport, RecallFault>> {
-  const asked = parseRecall(given, scopeOf(ports.state()));
+  const asked = parseRecall(given, toRecallScope(ports.state()));
   if (!asked.ok) return asked;
   const { value: request } = asked;
   return ok(request.kind === "words" ? await search(request, options, ports) : fetch(request, ports));
@@ -76,12 +76,12 @@ async function search(request: WordsRequest, { hiddenOnly, limit }: LookUpOption
   if (hiddenOnly) {
     await indexUpTo((state) => lastHidden(state), ports);
     const isShown = shownIn(ports.state());
-    const hidden = searchWords(inputOf(request, { limit, isLeftOut: isShown }, ports), ports);
+    const hidden = searchWords(buildSearchInput(request, { limit, isLeftOut: isShown }, ports), ports);
     if (hidden) return hidden;
   }
   await indexUpTo(({ next_position }) => next_position - 1, ports);
   const isLeftOut = hiddenOnly ? isOfThisTurn(ports.state()) : () => false;
-  const found = searchWords(inputOf(request, { limit, isLeftOut }, ports), ports);
+  const found = searchWords(buildSearchInput(request, { limit, isLeftOut }, ports), ports);
   return found ?? { data: [], text: NOTHING_FOUND, tokens: estimateTokens(NOTHING_FOUND), next: null };
 }
 
@@ -103,7 +103,7 @@ interface Leaving {
   readonly isLeftOut: (position: number) => boolean;
 }
 
-function inputOf({ query, range }: WordsRequest, { limit, isLeftOut }: Leaving, ports: RecallPorts): SearchInput {
+function buildSearchInput({ query, range }: WordsRequest, { limit, isLeftOut }: Leaving, ports: RecallPorts): SearchInput {
   const state = ports.state();
   const { elsewhere } = state.branch;
   const last = state.next_position - 1;

@@ -5,7 +5,7 @@
 import type { RecallReport } from "../../app/recall-views";
 import { toRecallText } from "../../context/recall/passages";
 import { toQuery } from "../../context/recall/query";
-import { boostOf, byScore, type Ranked, rankPositions } from "../../context/recall/rank";
+import { byScore, computeBoost, type Ranked, rankPositions } from "../../context/recall/rank";
 import type { ContentReader } from "../content";
 import type { Sql } from "../log/sql";
 import { AnswerLines } from "./answer-lines";
@@ -49,5 +49,5 @@ function readFindable(positions: readonly number[], redacted: ReadonlySet<string
 /** Orders the first hits by how well their own words match. */
 function lookCloser(ranked: readonly Ranked[], record: FoundRecord): Ranked[] {
   record.read(ranked.map(({ position }) => position));
-  return ranked.map((hit) => ({ ...hit, score: hit.score * boostOf(record.passage(hit), record.query) })).sort(byScore);
+  return ranked.map((hit) => ({ ...hit, score: hit.score * computeBoost(record.passage(hit), record.query) })).sort(byScore);
 }

@@ -26,13 +26,13 @@ export function readPartial(sql: Sql, turn: TurnId): Part[] | null {
 }
 
 function joinDeltas(lines: readonly FrameLine[]): Part[] | null {
-  const textOf = (type: string): string =>
+  const joinText = (type: string): string =>
     lines
       .filter((line) => line.type === type)
       .map((line) => (JSON.parse(line.json) as { readonly text: string }).text)
       .join("");
-  const reasoning = textOf("reasoning.delta");
-  const text = textOf("text.delta");
+  const reasoning = joinText("reasoning.delta");
+  const text = joinText("text.delta");
   const parts: Part[] = [];
   if (reasoning) parts.push({ type: "reasoning", text: reasoning });
   if (text) parts.push({ type: "text", text });

@@ -49,7 +49,7 @@ export interface StreamBuffer {
   /** Resolves at the next frame that may be shown. */
   next(): Promise<void>;
   /** The offset before the turn's first frame. Null when none is stored any more. */
-  startOf(turn: string): number | null;
+  findStart(turn: string): number | null;
   /** Starts over after the database was emptied. Readers receive what comes next. */
   forget(): void;
   /** Deletes the stored frames from before the running turn, in the transaction of a redaction. Returns the last deleted offset. */
@@ -247,7 +247,7 @@ class Buffer implements StreamBuffer {
     return last !== null && after > last ? { kind: "rewind", offset: last } : { kind: "known", offset: after };
   }
 
-  startOf(turn: string): number | null {
+  findStart(turn: string): number | null {
     return this.stored.find(`\t${turn}\t`);
   }
 

@@ -53,12 +53,12 @@ const CONTENT: SessionContent = {
   readText: (body) => `Summary ${body}.`,
 };
 
-const refOf = (n: number): TextRef => ({ body: id("bod", n), bytes: 10, tokens: 10 });
+const toRef = (n: number): TextRef => ({ body: id("bod", n), bytes: 10, tokens: 10 });
 
 /** As a part's answer is kept (`settle-compaction`). */
 function foldedAfter(next: NextChunk, before: ChunkProgress | null): ChunkProgress {
   const parts = (before?.parts ?? 0) + 1;
-  const summary = refOf(parts);
+  const summary = toRef(parts);
   const entered = next.stage === "prefix" && before?.stage !== "prefix";
   return { ...next, summary, parts, history: entered ? summary : (before?.history ?? null) };
 }

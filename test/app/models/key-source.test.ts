@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isPaidByTenant, type KeySource, keySourceOf } from "../../../src/app/models/key-source";
+import { findKeySource, isPaidByTenant, type KeySource } from "../../../src/app/models/key-source";
 import { type ModelSpec, PROVIDERS, type Provider } from "../../../src/app/ports";
 
 const spec = (changes: Partial<ModelSpec>): ModelSpec => ({
@@ -46,7 +46,7 @@ describe("who is called with which key", () => {
     ["the embedded one, whatever credential it names", { provider: "embedded", credential: "mine" }, NONE],
     ["one of Workers AI, whatever credential it names", { provider: "workers-ai", credential: "mine" }, NONE],
   ])("%s", (_, changes, expected) => {
-    expect(keySourceOf(spec(changes))).toEqual(expected);
+    expect(findKeySource(spec(changes))).toEqual(expected);
   });
 
   it.each<[Provider, KeySource]>([
@@ -58,19 +58,19 @@ describe("who is called with which key", () => {
     ["embedded", NONE],
     ["workers-ai", NONE],
   ])("of the deployment's keys %s has its own", (provider, expected) => {
-    expect(keySourceOf(spec({ provider, source: "deployment", base_url: URL }))).toEqual(expected);
+    expect(findKeySource(spec({ provider, source: "deployment", base_url: URL }))).toEqual(expected);
   });
 
   it.each(PROVIDERS)("a tenant's own address never sees a key of the deployment: %s", (provider) => {
     for (const credential of [undefined, "mine"]) {
       const model = spec({ provider, base_url: URL, ...(credential !== undefined && { credential }) });
-      expect(keySourceOf(model).from).not.toBe("deployment");
+      expect(findKeySource(model).from).not.toBe("deployment");
     }
   });
 
   it.each(PROVIDERS)("a model of the deployment never sees a tenant's credential: %s", (provider) => {
     for (const base_url of [null, URL]) {
-      expect(keySourceOf(spec({ provider, base_url, credential: "mine", source: "deployment" })).from).not.toBe("tenant");
+      expect(findKeySource(spec({ provider, base_url, credential: "mine", source: "deployment" })).from).not.toBe("tenant");
     }
   });
 });

@@ -7,7 +7,7 @@ import { LogBuilder, SESSION, TENANT } from "../../read-model/builders";
 const silent: Log = { info: () => {}, warn: () => {}, error: () => {} };
 
 /** A session's log as its object would give it out. */
-function sourceOf(log: LogBuilder, checkpoint = 0): ProjectionSource & { reads: number } {
+function buildSource(log: LogBuilder, checkpoint = 0): ProjectionSource & { reads: number } {
   let at = checkpoint;
   return {
     reads: 0,
@@ -41,7 +41,7 @@ class FakeProjection implements Projection {
   }
 }
 
-const logOf = (messages: number): LogBuilder => {
+const buildLog = (messages: number): LogBuilder => {
   const log = new LogBuilder().open();
   for (let i = 0; i < messages; i++) log.says("user", `message ${i}`);
   return log;
@@ -49,8 +49,8 @@ const logOf = (messages: number): LogBuilder => {
 
 describe("projectSession", () => {
   test("writes what comes after the checkpoint, in order, and moves it to the end", async () => {
-    const log = logOf(9);
-    const source = sourceOf(log, 4);
+    const log = buildLog(9);
+    const source = buildSource(log, 4);
     const projection = new FakeProjection();
 
     expect(await projectSession({ source, projection, log: silent }, 0)).toEqual({ done: true });
@@ -60,8 +60,8 @@ describe("projectSession", () => {
   });
 
   test("goes page by page through a long log", async () => {
-    const log = logOf(2 * PAGE.events);
-    const source = sourceOf(log);
+    const log = buildLog(2 * PAGE.events);
+    const source = buildSource(log);
     const projection = new FakeProjection();
 
     await projectSession({ source, projection, log: silent }, 0);
@@ -71,8 +71,8 @@ describe("projectSession", () => {
   });
 
   test("ends when it has asked enough of the read model, and the next one goes on at once", async () => {
-    const log = logOf(DRAIN_BUDGET + PAGE.events);
-    const source = sourceOf(log);
+    const log = buildLog(DRAIN_BUDGET + PAGE.events);
+    const source = buildSource(log);
     const projection = new FakeProjection();
 
     expect(await projectSession({ source, projection, log: silent }, 3)).toEqual({ done: false, retryInMs: 0, attempt: 0 });
@@ -86,7 +86,7 @@ describe("projectSession", () => {
   });
 
   test("writes nothing when there is nothing new", async () => {
-    const source = sourceOf(logOf(3), 4);
+    const source = buildSource(buildLog(3), 4);
     const projection = new FakeProjection();
 
     expect(await projectSession({ source, projection, log: silent }, 0)).toEqual({ done: true });
@@ -94,7 +94,7 @@ describe("projectSession", () => {
   });
 
   test("leaves the checkpoint where it was when the read model fails, and says when to come again", async () => {
-    const source = sourceOf(logOf(3), 1);
+    const source = buildSource(buildLog(3), 1);
     const projection = new FakeProjection();
     projection.failures = 1;
 
@@ -103,7 +103,7 @@ describe("projectSession", () => {
   });
 
   test("catches up from there once it answers again", async () => {
-    const source = sourceOf(logOf(3), 1);
+    const source = buildSource(buildLog(3), 1);
     const projection = new FakeProjection();
     projection.failures = 1;
     await projectSession({ source, projection, log: silent }, 0);
@@ -124,7 +124,7 @@ describe("projectSession", () => {
   });
 
   test("goes back to where the read model stands when that was dropped", async () => {
-    const source = sourceOf(logOf(5), 4);
+    const source = buildSource(buildLog(5), 4);
     const projection = new FakeProjection();
     projection.onWrite = ({ events }) => {
       if (projection.written.length === 0 && events[0]?.seq !== 1) throw new ProjectionGapError(0);
@@ -135,7 +135,7 @@ describe("projectSession", () => {
   });
 
   test("goes back once only, so that a read model that always finds a gap does not keep it running", async () => {
-    const source = sourceOf(logOf(5), 4);
+    const source = buildSource(buildLog(5), 4);
     const projection = new FakeProjection();
     projection.onWrite = ({ events }) => {
       throw new ProjectionGapError((events[0]?.seq ?? 0) - 2);
@@ -146,8 +146,8 @@ describe("projectSession", () => {
   });
 
   test("an erased session is neither written nor erased here: its rows go with what stays of its ledger", async () => {
-    const log = logOf(2).event({ type: "SessionErased" });
-    const source = sourceOf(log);
+    const log = buildLog(2).event({ type: "SessionErased" });
+    const source = buildSource(log);
     const projection = new FakeProjection();
 
     await projectSession({ source, projection, log: silent }, 0);
@@ -158,8 +158,8 @@ describe("projectSession", () => {
   });
 
   test("does not move the checkpoint of a log that was emptied while the read model answered", async () => {
-    const log = logOf(5);
-    const source = sourceOf(log, 2);
+    const log = buildLog(5);
+    const source = buildSource(log, 2);
     const projection = new FakeProjection();
     projection.onWrite = () => {
       log.events.length = 0;
@@ -176,7 +176,7 @@ describe("projectSession", () => {
     const owners: unknown[] = [];
     projection.onWrite = ({ tenant, session }) => owners.push({ tenant, session });
 
-    await projectSession({ source: sourceOf(logOf(1)), projection, log: silent }, 0);
+    await projectSession({ source: buildSource(buildLog(1)), projection, log: silent }, 0);
 
     expect(owners).toEqual([{ tenant: TENANT, session: SESSION }]);
   });

@@ -19,7 +19,7 @@ const CLIENT: ToolDefinition = { name: "weather", parameters };
 const SERVER: ToolDefinition = { name: "weather", parameters, runs: { by: "http", tool: "weather" } };
 
 const judge = (written: string, tool: ToolDefinition = SERVER) => judgeCall({ name: "weather", arguments: written }, [tool]);
-const outputOf = (written: string): string => {
+const judgeOutput = (written: string): string => {
   const judged = judge(written);
   return judged.kind === "invalid" ? judged.output : `(${judged.kind})`;
 };
@@ -54,11 +54,11 @@ describe("arguments that the schema does not allow", () => {
     ['{"city":"Bonn","colour":"red"}', "colour"],
   ])("%s are not run, and the model is told the field: %s", (written, field) => {
     expect(judge(written)).toMatchObject({ kind: "invalid", failure: "invalid_arguments" });
-    expect(outputOf(written)).toContain(field);
+    expect(judgeOutput(written)).toContain(field);
   });
 
   test.each(["[]", "5", "null", '"text"', '{"city":', "city=Bonn"])("%s is no JSON object", (written) => {
-    expect(outputOf(written)).toContain("must be a JSON object");
+    expect(judgeOutput(written)).toContain("must be a JSON object");
   });
 
   test("a client's tool is spared them as well", () => {

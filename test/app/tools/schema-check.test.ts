@@ -11,7 +11,7 @@ import { HOSTILE, OUT_OF_BOUNDS, type Schema } from "./schemas";
 const check = (schema: Schema, value: unknown): readonly string[] => checkSchema(schema, value, new StepBudget());
 
 /** Steps that judging takes, whatever its end. */
-function stepsOf(schema: Schema, value: unknown): number {
+function countSteps(schema: Schema, value: unknown): number {
   let steps = 0;
   class Counted extends StepBudget {
     override spend(taken: number): void {
@@ -36,7 +36,7 @@ describe("a schema that makes work", () => {
     const client: ToolDefinition = { name: "t", parameters };
     const server: ToolDefinition = { name: "t", parameters, runs: { by: "http", tool: "t" } };
 
-    expect(stepsOf(parameters, JSON.parse(given))).toBeLessThan(600_000);
+    expect(countSteps(parameters, JSON.parse(given))).toBeLessThan(600_000);
     expect(["client", "invalid"]).toContain(judgeCall({ name: "t", arguments: given }, [client]).kind);
     expect(["server", "invalid"]).toContain(judgeCall({ name: "t", arguments: given }, [server]).kind);
   });
@@ -68,7 +68,7 @@ describe("a schema that makes work", () => {
 
   test("takes steps in proportion to the arguments", () => {
     const parameters = { type: "object", properties: { a: { uniqueItems: true, items: { enum: [1, 2, 3] } } } };
-    const stepsAt = (size: number): number => stepsOf(parameters, { a: Array.from({ length: size }, () => 1) });
+    const stepsAt = (size: number): number => countSteps(parameters, { a: Array.from({ length: size }, () => 1) });
 
     expect(stepsAt(8_000) / stepsAt(500)).toBeLessThan(17);
   });

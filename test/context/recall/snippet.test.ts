@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { toPassages } from "../../../src/context/recall/passages";
 import { toQuery } from "../../../src/context/recall/query";
-import { boostOf, rankPositions } from "../../../src/context/recall/rank";
+import { computeBoost, rankPositions } from "../../../src/context/recall/rank";
 import { findTermMatches, toSnippet } from "../../../src/context/recall/snippet";
 
 const filler = "nothing of any note happened on that long day ";
@@ -68,7 +68,7 @@ describe("the order of hits", () => {
 
   test("words that stand together count more than the same words apart, and the same question less than any answer", () => {
     const query = toQuery("When was the second hand telescope sold?");
-    const boost = (text: string): number => boostOf({ text, matches: findTermMatches(text, query) }, query);
+    const boost = (text: string): number => computeBoost({ text, matches: findTermMatches(text, query) }, query);
 
     expect(boost("a second hand telescope")).toBeGreaterThan(boost("the second time a hand broke the big telescope"));
     expect(boost("it was sold last week")).toBeGreaterThan(boost("it was sold"));

@@ -31,7 +31,7 @@ beforeEach(async () => {
   trim(life);
 });
 
-const executionOf = (of: Life): string =>
+const lastExecution = (of: Life): string =>
   of.events().flatMap((event) => (event.type === "ToolCalled" && event.item.tool ? [event.item.tool.execution] : []))[0] ?? "";
 
 test("the definition weighs no more in a request than the state says", async () => {
@@ -99,7 +99,7 @@ describe("the model, by words", () => {
 
 describe("the model, by name", () => {
   test("reads an execution whole: its arguments and its result", async () => {
-    const { output } = await ask(life, { execution_id: executionOf(life) });
+    const { output } = await ask(life, { execution_id: lastExecution(life) });
 
     expect(output).toContain("look_up {}");
     expect(output).toContain("412 crates of oranges");

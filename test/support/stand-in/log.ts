@@ -36,7 +36,7 @@ export interface Totals {
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
 /** `peak_tokens`: the largest prompt that was asked for, refused ones included. */
-export function totalsOf(log: readonly LogEntry[]): Totals {
+export function sumTotals(log: readonly LogEntry[]): Totals {
   const compactions = log.filter((entry) => entry.kind === "compaction");
   return {
     requests: log.length,

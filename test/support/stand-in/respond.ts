@@ -43,9 +43,9 @@ const countReply = ({ text, reasoning, tool_calls }: ScriptedReply): number =>
   countTokens(reasoning ?? "") +
   (tool_calls ?? []).reduce((sum, call) => sum + countTokens(call.name) + countTokens(call.arguments), 0);
 
-const finishOf = (reply: ScriptedReply): string => reply.finish ?? ((reply.tool_calls ?? []).length > 0 ? "tool_calls" : "stop");
+const toFinish = (reply: ScriptedReply): string => reply.finish ?? ((reply.tool_calls ?? []).length > 0 ? "tool_calls" : "stop");
 
-const usageOf = ({ prompt_tokens, completion_tokens }: LogEntry) => ({
+const toUsage = ({ prompt_tokens, completion_tokens }: LogEntry) => ({
   prompt_tokens,
   completion_tokens,
   total_tokens: prompt_tokens + completion_tokens,
@@ -53,7 +53,7 @@ const usageOf = ({ prompt_tokens, completion_tokens }: LogEntry) => ({
   completion_tokens_details: { reasoning_tokens: 0 },
 });
 
-const headOf = (entry: LogEntry, object: string) => ({
+const buildHead = (entry: LogEntry, object: string) => ({
   id: `chatcmpl-${entry.at}`,
   object,
   created: Math.floor(entry.at / 1000),
@@ -67,22 +67,22 @@ function wholeReply(entry: LogEntry, reply: ScriptedReply): unknown {
     function: { name, arguments: args },
   }));
   const message = { role: "assistant", content: reply.text ?? null, ...(calls.length > 0 ? { tool_calls: calls } : {}) };
-  const choices = [{ index: 0, message, finish_reason: finishOf(reply) }];
-  return { ...headOf(entry, "chat.completion"), choices, usage: usageOf(entry) };
+  const choices = [{ index: 0, message, finish_reason: toFinish(reply) }];
+  return { ...buildHead(entry, "chat.completion"), choices, usage: toUsage(entry) };
 }
 
 function openStream(response: ServerResponse, entry: LogEntry) {
   response.writeHead(entry.status, { "content-type": "text/event-stream", "cache-control": "no-cache" });
   // A delta must leave when it is written: a test may wait for it before it gives the next.
   response.socket?.setNoDelay(true);
-  const head = headOf(entry, "chat.completion.chunk");
+  const head = buildHead(entry, "chat.completion.chunk");
   const write = (event: unknown): void => void response.write(`data: ${JSON.stringify(event)}\n\n`);
   return {
     error: (error: WireError) => write({ error }),
     delta: (delta: Delta) => write({ ...head, choices: [{ index: 0, delta, finish_reason: null }] }),
     end(finish: string): void {
       write({ ...head, choices: [{ index: 0, delta: {}, finish_reason: finish }] });
-      if (entry.body.stream_options?.include_usage) write({ ...head, choices: [], usage: usageOf(entry) });
+      if (entry.body.stream_options?.include_usage) write({ ...head, choices: [], usage: toUsage(entry) });
       response.end("data: [DONE]\n\n");
     },
   };
@@ -90,7 +90,7 @@ function openStream(response: ServerResponse, entry: LogEntry) {
 
 function streamScript(response: ServerResponse, entry: LogEntry, reply: ScriptedReply): void {
   const stream = openStream(response, entry);
-  const deltas = deltasOf(reply);
+  const deltas = toDeltas(reply);
   for (const delta of deltas.slice(0, reply.cutAfterChunks)) stream.delta(delta);
   if (reply.cutAfterChunks !== undefined) {
     entry.cut = true;
@@ -103,7 +103,7 @@ function streamScript(response: ServerResponse, entry: LogEntry, reply: Scripted
     response.end();
     return;
   }
-  stream.end(finishOf(reply));
+  stream.end(toFinish(reply));
 }
 
 /** Ends as soon as the client has left, even if the test never gives the next delta. */
@@ -125,7 +125,7 @@ async function streamDeltas(response: ServerResponse, entry: LogEntry, deltas: A
   stream.end("stop");
 }
 
-function deltasOf({ text = "", reasoning = "", tool_calls = [], chunks }: ScriptedReply): readonly Delta[] {
+function toDeltas({ text = "", reasoning = "", tool_calls = [], chunks }: ScriptedReply): readonly Delta[] {
   const words = text.match(/\s*\S+\s*?|\s+$/gu) ?? [];
   const size = chunks === undefined ? WORDS_PER_DELTA : Math.max(1, Math.ceil(words.length / chunks));
   return [

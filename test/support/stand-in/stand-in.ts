@@ -4,7 +4,7 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { countPrompt } from "./count-tokens.ts";
-import { type LogEntry, type Totals, totalsOf } from "./log.ts";
+import { type LogEntry, sumTotals, type Totals } from "./log.ts";
 import { refuse, respond } from "./respond.ts";
 import { cutSummary, isSummaryRequest } from "./summary.ts";
 import type { Reply, WireRequest } from "./wire.ts";
@@ -68,7 +68,7 @@ export async function startStandIn(options: StandInOptions = {}): Promise<StandI
     summarizeWith: (responder) => desk.summarizeWith(responder),
     request: (nth) => desk.request(nth),
     settled: (entry) => desk.settled(entry),
-    totals: () => totalsOf(desk.log),
+    totals: () => sumTotals(desk.log),
     clearLog: () => void desk.log.splice(0),
     close: () => close(server),
   };
@@ -118,7 +118,7 @@ class Desk {
     this.log.push(entry);
     for (const waiter of this.#waiting) if (waiter.nth === this.log.length) waiter.resolve(entry);
     this.#waiting = this.#waiting.filter(({ nth }) => nth > this.log.length);
-    const refusal = overflowOf(entry, this.#options);
+    const refusal = findOverflow(entry, this.#options);
     if (refusal) return refuse(response, entry, refusal);
     await respond(response, entry, await this.#replyTo(entry));
   }
@@ -139,7 +139,7 @@ function watch(response: ServerResponse, entry: LogEntry): Promise<void> {
   });
 }
 
-function overflowOf(entry: LogEntry, { window, reserve = 0 }: StandInOptions) {
+function findOverflow(entry: LogEntry, { window, reserve = 0 }: StandInOptions) {
   if (window === undefined || entry.prompt_tokens <= window - reserve) return null;
   entry.overflow = true;
   const message =

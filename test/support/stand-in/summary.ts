@@ -8,9 +8,9 @@ const SECTION = /^## .+$/gm;
 const SHARE = 0.15;
 
 /** A summary request is known by its instruction: the system prompt, or the last message. */
-export const isSummaryRequest = (request: WireRequest): boolean => MARKERS.some((marker) => instructionOf(request).includes(marker));
+export const isSummaryRequest = (request: WireRequest): boolean => MARKERS.some((marker) => findInstruction(request).includes(marker));
 
-const instructionOf = ({ messages }: WireRequest): string =>
+const findInstruction = ({ messages }: WireRequest): string =>
   [...messages.filter((message) => message.role === "system"), ...messages.slice(-1)]
     .map((message) => contentText(message.content))
     .join("\n");
@@ -18,7 +18,7 @@ const instructionOf = ({ messages }: WireRequest): string =>
 const TAGGED = /<(summary|conversation)>\n([\s\S]*?)\n<\/\1>/g;
 
 /** What is to be summarised: what stands inside the tags, or, where the instruction is only added, the messages before it. */
-function inputOf({ messages }: WireRequest): string {
+function findInput({ messages }: WireRequest): string {
   const tagged = [...contentText(messages.at(-1)?.content ?? null).matchAll(TAGGED)].map((block) => block[2] ?? "");
   if (tagged.length > 0) return tagged.join("\n");
   const said = messages.filter((message) => message.role !== "system").map((message) => contentText(message.content));
@@ -27,7 +27,7 @@ function inputOf({ messages }: WireRequest): string {
 
 /** About 15 % of the input's tokens, at most `max_tokens`. */
 export function cutSummary(request: WireRequest): string {
-  const input = inputOf(request);
+  const input = findInput(request);
   const most = request.max_completion_tokens ?? request.max_tokens ?? Number.POSITIVE_INFINITY;
   const cap = Math.max(8, Math.min(Math.floor(countTokens(input) * SHARE), most - 1));
   const sentences = input.split(/(?<=[.!?])\s+|(?<=[。！？])|\n+/u).filter((sentence) => sentence.trim() !== "");
@@ -41,7 +41,7 @@ export function cutSummary(request: WireRequest): string {
     used += tokens;
   }
   const said = kept.length > 0 ? kept.join("\n") : "A short exchange.";
-  const sections = instructionOf(request).match(SECTION) ?? [];
+  const sections = findInstruction(request).match(SECTION) ?? [];
   return sections.length === 0
     ? said
     : sections.map((heading, index) => `${heading}\n${index === sections.length - 1 ? said : "none"}`).join("\n");

@@ -66,7 +66,7 @@ export class BreakpointCache {
 
   /** Tokens read, and tokens that the request adds. Call `write` with the same once it was answered. */
   measure(blocks: readonly MarkedBlock[]): { readonly read: number; readonly written: number; readonly input: number } {
-    const chain = chainOf(blocks);
+    const chain = buildChain(blocks);
     const marked = chain.filter(({ breakpoint, tokens }) => breakpoint && tokens >= LEAST_CACHED);
     const reads = marked.map(({ place }) =>
       chain.slice(Math.max(0, place + 1 - LOOKBACK), place + 1).findLast(({ hash }) => this.#written.has(hash)),
@@ -76,12 +76,12 @@ export class BreakpointCache {
   }
 
   write(blocks: readonly MarkedBlock[]): void {
-    for (const { breakpoint, tokens, hash } of chainOf(blocks)) if (breakpoint && tokens >= LEAST_CACHED) this.#written.add(hash);
+    for (const { breakpoint, tokens, hash } of buildChain(blocks)) if (breakpoint && tokens >= LEAST_CACHED) this.#written.add(hash);
   }
 }
 
 /** Each block with the weight and the hash of all up to it. */
-function chainOf(blocks: readonly MarkedBlock[]) {
+function buildChain(blocks: readonly MarkedBlock[]) {
   let hash = "";
   let tokens = 0;
   return blocks.map(({ text, breakpoint, weightless }, place) => {

@@ -6,7 +6,7 @@ import { createHmac } from "node:crypto";
 
 const KEY = "a provider's own key";
 
-export const sealOf = (kind: string, content: unknown): string =>
+export const makeSeal = (kind: string, content: unknown): string =>
   createHmac("sha512", KEY)
     .update(JSON.stringify([kind, content]))
     .digest("base64");

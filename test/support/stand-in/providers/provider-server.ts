@@ -76,7 +76,7 @@ async function answer({ request, response, dialect, desk }: Exchange): Promise<v
   const raw = await readText(request);
   const received: Received = { path: request.url ?? "", headers: request.headers, raw, body: parseJson(raw) };
   const taken = dialect.receive(received);
-  const { sink, closed } = sinkOf(response);
+  const { sink, closed } = toSink(response);
   desk.note({ ...received, closed, ...(isRefusal(taken) ? { refusal: taken, usage: null } : { refusal: null, usage: taken.usage }) });
   if (isRefusal(taken)) return sendRefusal(response, taken);
   const reply = desk.next();
@@ -90,7 +90,7 @@ async function answer({ request, response, dialect, desk }: Exchange): Promise<v
   await playReply({ accepted: taken, reply, sink });
 }
 
-function sinkOf(response: ServerResponse) {
+function toSink(response: ServerResponse) {
   let cut = false;
   const closed = new Promise<"answered" | "cut" | "left">((resolve) => {
     response.once("close", () => resolve(cut ? "cut" : response.writableFinished ? "answered" : "left"));

@@ -2,7 +2,7 @@
 import { countTokens } from "../count-tokens.ts";
 import type { SaidBlock, ScriptedReply } from "./script.ts";
 
-function tokensOf(block: SaidBlock): number {
+function countBlockTokens(block: SaidBlock): number {
   switch (block.type) {
     case "text":
     case "thinking":
@@ -14,7 +14,7 @@ function tokensOf(block: SaidBlock): number {
   }
 }
 
-const sum = (blocks: readonly SaidBlock[]): number => blocks.reduce((total, block) => total + tokensOf(block), 0);
+const sum = (blocks: readonly SaidBlock[]): number => blocks.reduce((total, block) => total + countBlockTokens(block), 0);
 
 /** Thinking included. */
 export const outputTokens = ({ blocks }: ScriptedReply): number => sum(blocks);

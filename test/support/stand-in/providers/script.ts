@@ -93,7 +93,7 @@ export const isRefusal = (answer: Refusal | object): answer is Refusal => "statu
 const CHARACTERS_PER_DELTA = 12;
 
 /** Pieces of `text` as a provider may cut it: never inside a surrogate pair. */
-export function deltasOf(text: string): readonly string[] {
+export function splitDeltas(text: string): readonly string[] {
   const characters = [...text];
   return Array.from({ length: Math.ceil(characters.length / CHARACTERS_PER_DELTA) }, (_, place) =>
     characters.slice(place * CHARACTERS_PER_DELTA, (place + 1) * CHARACTERS_PER_DELTA).join(""),

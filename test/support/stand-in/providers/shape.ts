@@ -6,7 +6,7 @@ import { z } from "zod";
  * compile. What is left out is refused like an unknown field: the adapters send none of it, and one that begins to
  * is to be looked at here first.
  */
-export const shapeOf =
+export const toShape =
   <T extends object>() =>
   <F extends z.core.$ZodLooseShape>(fields: F & { readonly [K in keyof F]: K extends keyof T ? z.ZodType<T[K]> : never }) =>
     z.strictObject<F>(fields);
@@ -23,7 +23,7 @@ export interface Fault {
 type Issue = z.core.$ZodIssue;
 
 /** The first thing that is wrong. */
-export function faultOf(error: z.ZodError, body: unknown): Fault {
+export function findFault(error: z.ZodError, body: unknown): Fault {
   return toFault(error.issues[0] ?? { code: "custom", path: [], message: "nothing", input: body }, { body, at: [] });
 }
 

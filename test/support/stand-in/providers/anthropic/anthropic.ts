@@ -2,10 +2,10 @@
 import { BreakpointCache, type MarkedBlock } from "../caches.ts";
 import { Ids } from "../mint.ts";
 import type { Accepted, Dialect, Received, Refusal, ScriptedReply } from "../script.ts";
-import { dottedPath, type Fault, faultOf } from "../shape.ts";
-import { type EventsInput, framesOf, type GivenBlock, toBlock, toFrame, wholeOf } from "./events.ts";
-import { breachOf } from "./rules.ts";
-import { type Block, blocksOf, type MessagesBody, messagesBody } from "./shape.ts";
+import { dottedPath, type Fault, findFault } from "../shape.ts";
+import { type EventsInput, type GivenBlock, toBlock, toFrame, toFrames, toWhole } from "./events.ts";
+import { findBreach } from "./rules.ts";
+import { type Block, type MessagesBody, messagesBody, toBlocks } from "./shape.ts";
 
 export const ANTHROPIC_KEY = "sk-ant-api03-stand-in";
 
@@ -32,20 +32,20 @@ export function createAnthropic({ window, maxOutput }: AnthropicLimits): Dialect
       const refused = refuseAddress(received);
       if (refused) return refused;
       const parsed = messagesBody.safeParse(received.body);
-      if (!parsed.success) return refuse(toMessage(faultOf(parsed.error, received.body)));
+      if (!parsed.success) return refuse(toMessage(findFault(parsed.error, received.body)));
       const body = parsed.data;
       if (body.max_tokens > maxOutput) {
         return refuse(
           `max_tokens: ${body.max_tokens} > ${maxOutput}, which is the maximum allowed number of output tokens for ${body.model}`,
         );
       }
-      const breach = breachOf(body, given);
+      const breach = findBreach(body, given);
       if (breach) return refuse(breach);
-      const blocks = promptOf(body);
+      const blocks = toPrompt(body);
       const { read, written, input } = cache.measure(blocks);
       if (input > window) return refuse(`prompt is too long: ${input} tokens > ${window} maximum`);
       const usage = { input, cacheRead: read, cacheWrite: written };
-      const inputOf = (reply: ScriptedReply): EventsInput => {
+      const toInput = (reply: ScriptedReply): EventsInput => {
         cache.write(blocks);
         const said = reply.blocks.map((block) => toBlock(block, ids));
         remember(said, given);
@@ -53,8 +53,8 @@ export function createAnthropic({ window, maxOutput }: AnthropicLimits): Dialect
       };
       return {
         usage,
-        frames: (reply) => framesOf(inputOf(reply)),
-        whole: (reply) => wholeOf(inputOf(reply)),
+        frames: (reply) => toFrames(toInput(reply)),
+        whole: (reply) => toWhole(toInput(reply)),
         eventFrame: (event) => toFrame(event as { type: string }),
       } satisfies Accepted;
     },
@@ -79,9 +79,9 @@ function toMessage({ path, problem, expected }: Fault): string {
 }
 
 /** Tools, then the system prompt, then the messages; what is cached of messages holds for one setting of thinking. */
-function promptOf({ tools = [], system, messages, thinking, tool_choice, cache_control }: MessagesBody): readonly MarkedBlock[] {
+function toPrompt({ tools = [], system, messages, thinking, tool_choice, cache_control }: MessagesBody): readonly MarkedBlock[] {
   const systems = typeof system === "string" ? [{ type: "text" as const, text: system }] : (system ?? []);
-  const said = messages.flatMap((message) => blocksOf(message).map((block) => marked(block, message.role)));
+  const said = messages.flatMap((message) => toBlocks(message).map((block) => marked(block, message.role)));
   const settings: MarkedBlock = { text: JSON.stringify([thinking ?? null, tool_choice ?? null]), breakpoint: false, weightless: true };
   const all = [...tools.map((tool) => marked(tool, "tool")), ...systems.map((block) => marked(block, "system")), settings, ...said];
   const last = all.at(-1);

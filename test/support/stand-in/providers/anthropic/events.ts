@@ -1,8 +1,8 @@
 /** A reply as the Messages API streams it. Every event is one of the SDK's, or it does not compile. */
 import type Anthropic from "@anthropic-ai/sdk";
-import { type Ids, sealOf } from "../mint.ts";
+import { type Ids, makeSeal } from "../mint.ts";
 import { outputTokens, thinkingTokens } from "../reply-tokens.ts";
-import { deltasOf, type Frame, type PromptUsage, type SaidBlock, type ScriptedReply } from "../script.ts";
+import { type Frame, type PromptUsage, type SaidBlock, type ScriptedReply, splitDeltas } from "../script.ts";
 
 export const toFrame = (event: { readonly type: string }): Frame => ({ data: `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n` });
 
@@ -15,21 +15,21 @@ export interface EventsInput {
   readonly message: { readonly id: string; readonly model: string };
 }
 
-export function framesOf({ reply, blocks, usage, message }: EventsInput): readonly Frame[] {
+export function toFrames({ reply, blocks, usage, message }: EventsInput): readonly Frame[] {
   const ping: Frame = { data: 'event: ping\ndata: {"type": "ping"}\n\n' };
   return [
-    toFrame(startOf({ usage, ...message })),
+    toFrame(toStart({ usage, ...message })),
     ping,
     ...blocks.flatMap((block, index) => blockEvents(block, index).map(toFrame)),
-    tail(deltaOf({ reply, usage })),
+    tail(toDelta({ reply, usage })),
     tail({ type: "message_stop" }),
   ];
 }
 
-export function wholeOf({ reply, blocks, usage, message }: EventsInput): unknown {
+export function toWhole({ reply, blocks, usage, message }: EventsInput): unknown {
   const content = blocks.map((block) => (block.type === "tool_use" ? { ...block, input: JSON.parse(block.input) as unknown } : block));
-  const { message: opened } = startOf({ usage, ...message });
-  const { delta, usage: counted } = deltaOf({ reply, usage });
+  const { message: opened } = toStart({ usage, ...message });
+  const { delta, usage: counted } = toDelta({ reply, usage });
   return { ...opened, content, stop_reason: delta.stop_reason, usage: { ...opened.usage, ...counted } };
 }
 
@@ -42,17 +42,17 @@ export function toBlock(block: SaidBlock, ids: Ids): GivenBlock {
     case "text":
       return { type: "text", text: block.text, citations: null };
     case "thinking":
-      return { type: "thinking", thinking: block.text, signature: sealOf("thinking", block.text) };
+      return { type: "thinking", thinking: block.text, signature: makeSeal("thinking", block.text) };
     case "redacted": {
       const id = ids.next("redacted_");
-      return { type: "redacted_thinking", data: `${id}.${sealOf("redacted", id)}` };
+      return { type: "redacted_thinking", data: `${id}.${makeSeal("redacted", id)}` };
     }
     case "call":
       return { type: "tool_use", id: ids.next("toolu_"), name: block.name, input: block.arguments, caller: { type: "direct" } };
   }
 }
 
-function startOf({
+function toStart({
   usage,
   model,
   id,
@@ -102,11 +102,11 @@ function blockEvents(block: GivenBlock, index: number): readonly Anthropic.RawMe
   const stop: Anthropic.RawMessageStreamEvent = { type: "content_block_stop", index };
   switch (block.type) {
     case "text":
-      return [start({ ...block, text: "" }), ...deltasOf(block.text).map((text) => delta({ type: "text_delta", text })), stop];
+      return [start({ ...block, text: "" }), ...splitDeltas(block.text).map((text) => delta({ type: "text_delta", text })), stop];
     case "thinking":
       return [
         start({ type: "thinking", thinking: "", signature: "" }),
-        ...deltasOf(block.thinking).map((thinking) => delta({ type: "thinking_delta", thinking })),
+        ...splitDeltas(block.thinking).map((thinking) => delta({ type: "thinking_delta", thinking })),
         delta({ type: "signature_delta", signature: block.signature }),
         stop,
       ];
@@ -116,7 +116,7 @@ function blockEvents(block: GivenBlock, index: number): readonly Anthropic.RawMe
       return [
         start({ ...block, input: {} }),
         delta({ type: "input_json_delta", partial_json: "" }),
-        ...deltasOf(block.input).map((partial_json) => delta({ type: "input_json_delta", partial_json })),
+        ...splitDeltas(block.input).map((partial_json) => delta({ type: "input_json_delta", partial_json })),
         stop,
       ];
   }
@@ -128,7 +128,7 @@ function stopReason({ finish, blocks }: ScriptedReply): Anthropic.StopReason {
   return blocks.some(({ type }) => type === "call") ? "tool_use" : "end_turn";
 }
 
-function deltaOf({ reply, usage }: Pick<EventsInput, "reply" | "usage">): Anthropic.RawMessageDeltaEvent {
+function toDelta({ reply, usage }: Pick<EventsInput, "reply" | "usage">): Anthropic.RawMessageDeltaEvent {
   return {
     type: "message_delta",
     delta: { container: null, stop_details: null, stop_reason: stopReason(reply), stop_sequence: null },

@@ -1,6 +1,6 @@
 /** The rules of a conversation that a schema cannot say, with the words that the Messages API refuses a breach in. */
-import { sealOf } from "../mint.ts";
-import { type Block, blocksOf, type Message, type MessagesBody } from "./shape.ts";
+import { makeSeal } from "../mint.ts";
+import { type Block, type Message, type MessagesBody, toBlocks } from "./shape.ts";
 
 const MOST_BREAKPOINTS = 4;
 
@@ -15,7 +15,7 @@ interface Turn {
 }
 
 /** What is wrong with the request, or null. `given`: the blocks of thinking that went out before a call, by the call's id. */
-export function breachOf(body: MessagesBody, given: ReadonlyMap<string, readonly Block[]>): string | null {
+export function findBreach(body: MessagesBody, given: ReadonlyMap<string, readonly Block[]>): string | null {
   return (
     breachOfOrder(body) ??
     breachOfText(body) ??
@@ -28,7 +28,7 @@ export function breachOf(body: MessagesBody, given: ReadonlyMap<string, readonly
 }
 
 const located = (messages: readonly Message[]): readonly Located[] =>
-  messages.flatMap((message, place) => blocksOf(message).map((block, index) => ({ block, path: `messages.${place}.content.${index}` })));
+  messages.flatMap((message, place) => toBlocks(message).map((block, index) => ({ block, path: `messages.${place}.content.${index}` })));
 
 /** Messages of one role in a row are read as one: the API merges them. What must not be is another start, or an end in white space. */
 function breachOfOrder({ messages, thinking, max_tokens }: MessagesBody): string | null {
@@ -40,7 +40,7 @@ function breachOfOrder({ messages, thinking, max_tokens }: MessagesBody): string
   }
   const last = messages.at(-1);
   if (last?.role === "assistant") {
-    const end = blocksOf(last).at(-1);
+    const end = toBlocks(last).at(-1);
     if (end?.type === "text" && /\s$/.test(end.text)) return "messages: final assistant content cannot end with trailing whitespace";
   }
   return null;
@@ -67,25 +67,25 @@ function breachOfText({ messages, system }: MessagesBody): string | null {
 
 function breachOfTools({ tools = [], messages }: MessagesBody): string | null {
   if (new Set(tools.map(({ name }) => name)).size < tools.length) return "tools: Tool names must be unique.";
-  const ids = messages.map((message) => blocksOf(message).filter((block): block is ToolUse => block.type === "tool_use"));
+  const ids = messages.map((message) => toBlocks(message).filter((block): block is ToolUse => block.type === "tool_use"));
   const all = ids.flat().map(({ id }) => id);
   const twice = located(messages).findLast(({ block }) => block.type === "tool_use" && all.indexOf(block.id) !== all.lastIndexOf(block.id));
   return twice ? `${twice.path}: \`tool_use\` ids must be unique` : null;
 }
 
 /** Of a message's blocks, those of the calls or results; messages of one role that follow one another are one. */
-function turnsOf(messages: readonly Message[]): readonly Turn[] {
+function splitTurns(messages: readonly Message[]): readonly Turn[] {
   const turns: Turn[] = [];
   for (const [place, message] of messages.entries()) {
     const last = turns.at(-1);
-    if (last?.role === message.role) last.blocks.push(...blocksOf(message));
-    else turns.push({ role: message.role, place, blocks: [...blocksOf(message)] });
+    if (last?.role === message.role) last.blocks.push(...toBlocks(message));
+    else turns.push({ role: message.role, place, blocks: [...toBlocks(message)] });
   }
   return turns;
 }
 
 function breachOfPairs(messages: readonly Message[]): string | null {
-  const turns = turnsOf(messages);
+  const turns = splitTurns(messages);
   for (const [at, turn] of turns.entries()) {
     const breach =
       breachOfSides(turn) ?? breachOfResults(turn, turns[at - 1]?.blocks ?? []) ?? breachOfCalls(turn, turns[at + 1]?.blocks ?? []);
@@ -122,19 +122,19 @@ function breachOfCalls({ place, blocks }: Turn, next: readonly Block[]): string 
   return `messages.${place}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${open.join(", ")}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`;
 }
 
-export function breakpointsOf({ tools = [], system, messages, cache_control }: MessagesBody): number {
-  const blocks = [...tools, ...(Array.isArray(system) ? system : []), ...messages.flatMap(blocksOf)];
+export function countBreakpoints({ tools = [], system, messages, cache_control }: MessagesBody): number {
+  const blocks = [...tools, ...(Array.isArray(system) ? system : []), ...messages.flatMap(toBlocks)];
   return blocks.filter((block) => "cache_control" in block && block.cache_control).length + (cache_control ? 1 : 0);
 }
 
 function breachOfBreakpoints(body: MessagesBody): string | null {
-  const found = breakpointsOf(body);
+  const found = countBreakpoints(body);
   return found > MOST_BREAKPOINTS ? `A maximum of ${MOST_BREAKPOINTS} blocks with cache_control may be provided. Found ${found}.` : null;
 }
 
 function breachOfSeals(messages: readonly Message[]): string | null {
   for (const { block, path } of located(messages)) {
-    if (block.type === "thinking" && block.signature !== sealOf("thinking", block.thinking))
+    if (block.type === "thinking" && block.signature !== makeSeal("thinking", block.thinking))
       return `${path}: Invalid \`signature\` in \`thinking\` block`;
     if (block.type === "redacted_thinking" && !isSealed(block.data)) return `${path}: Invalid \`data\` in \`redacted_thinking\` block`;
   }
@@ -142,11 +142,11 @@ function breachOfSeals(messages: readonly Message[]): string | null {
 }
 
 /** `id.seal`: the stand-in's way of encrypting. */
-const isSealed = (data: string): boolean => data.slice(data.indexOf(".") + 1) === sealOf("redacted", data.slice(0, data.indexOf(".")));
+const isSealed = (data: string): boolean => data.slice(data.indexOf(".") + 1) === makeSeal("redacted", data.slice(0, data.indexOf(".")));
 
 /** While calls are being answered, the thinking before them is part of the reply and must be as it was. */
 function breachOfThinking({ messages, thinking }: MessagesBody, given: ReadonlyMap<string, readonly Block[]>): string | null {
-  const turns = turnsOf(messages);
+  const turns = splitTurns(messages);
   const open = turns.at(-1)?.blocks.some((block) => block.type === "tool_result") ? turns.at(-2) : undefined;
   if (!open) return null;
   const [first] = open.blocks;

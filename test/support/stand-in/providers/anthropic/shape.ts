@@ -1,63 +1,63 @@
 /** The body of `POST /v1/messages`, as far as it is spoken here, by the types of `@anthropic-ai/sdk`. */
 import type Anthropic from "@anthropic-ai/sdk";
 import { z } from "zod";
-import { shapeOf } from "../shape.ts";
+import { toShape } from "../shape.ts";
 
-const cacheControl = shapeOf<Anthropic.CacheControlEphemeral>()({
+const cacheControl = toShape<Anthropic.CacheControlEphemeral>()({
   type: z.literal("ephemeral"),
   ttl: z.enum(["5m", "1h"]).exactOptional(),
 });
 
-export const textBlock = shapeOf<Anthropic.TextBlockParam>()({
+export const textBlock = toShape<Anthropic.TextBlockParam>()({
   type: z.literal("text"),
   text: z.string(),
   cache_control: cacheControl.exactOptional(),
 });
 
-const urlSource = shapeOf<Anthropic.URLImageSource>()({ type: z.literal("url"), url: z.string() });
-const base64Image = shapeOf<Anthropic.Base64ImageSource>()({
+const urlSource = toShape<Anthropic.URLImageSource>()({ type: z.literal("url"), url: z.string() });
+const base64Image = toShape<Anthropic.Base64ImageSource>()({
   type: z.literal("base64"),
   media_type: z.enum(["image/jpeg", "image/png", "image/gif", "image/webp"]),
   data: z.base64(),
 });
-const imageBlock = shapeOf<Anthropic.ImageBlockParam>()({
+const imageBlock = toShape<Anthropic.ImageBlockParam>()({
   type: z.literal("image"),
   source: z.discriminatedUnion("type", [urlSource, base64Image]),
   cache_control: cacheControl.exactOptional(),
 });
 
-const base64Pdf = shapeOf<Anthropic.Base64PDFSource>()({
+const base64Pdf = toShape<Anthropic.Base64PDFSource>()({
   type: z.literal("base64"),
   media_type: z.literal("application/pdf"),
   data: z.base64(),
 });
-const plainText = shapeOf<Anthropic.PlainTextSource>()({ type: z.literal("text"), media_type: z.literal("text/plain"), data: z.string() });
-const documentBlock = shapeOf<Anthropic.DocumentBlockParam>()({
+const plainText = toShape<Anthropic.PlainTextSource>()({ type: z.literal("text"), media_type: z.literal("text/plain"), data: z.string() });
+const documentBlock = toShape<Anthropic.DocumentBlockParam>()({
   type: z.literal("document"),
   source: z.discriminatedUnion("type", [urlSource, base64Pdf, plainText]),
   title: z.string().nullable().exactOptional(),
   context: z.string().nullable().exactOptional(),
-  citations: shapeOf<Anthropic.CitationsConfigParam>()({ enabled: z.boolean().exactOptional() }).nullable().exactOptional(),
+  citations: toShape<Anthropic.CitationsConfigParam>()({ enabled: z.boolean().exactOptional() }).nullable().exactOptional(),
   cache_control: cacheControl.exactOptional(),
 });
 
 /** Thinking has no cache marker: it is refused there, as an unknown field. */
-const thinkingBlock = shapeOf<Anthropic.ThinkingBlockParam>()({
+const thinkingBlock = toShape<Anthropic.ThinkingBlockParam>()({
   type: z.literal("thinking"),
   thinking: z.string(),
   signature: z.string(),
 });
-const redactedBlock = shapeOf<Anthropic.RedactedThinkingBlockParam>()({ type: z.literal("redacted_thinking"), data: z.string() });
+const redactedBlock = toShape<Anthropic.RedactedThinkingBlockParam>()({ type: z.literal("redacted_thinking"), data: z.string() });
 
-const toolUseBlock = shapeOf<Anthropic.ToolUseBlockParam>()({
+const toolUseBlock = toShape<Anthropic.ToolUseBlockParam>()({
   type: z.literal("tool_use"),
   id: z.string().regex(/^[a-zA-Z0-9_-]+$/, "String should match pattern '^[a-zA-Z0-9_-]+$'"),
   name: z.string().min(1).max(200),
   input: z.record(z.string(), z.unknown()),
-  caller: shapeOf<Anthropic.DirectCaller>()({ type: z.literal("direct") }).exactOptional(),
+  caller: toShape<Anthropic.DirectCaller>()({ type: z.literal("direct") }).exactOptional(),
   cache_control: cacheControl.exactOptional(),
 });
-const toolResultBlock = shapeOf<Anthropic.ToolResultBlockParam>()({
+const toolResultBlock = toShape<Anthropic.ToolResultBlockParam>()({
   type: z.literal("tool_result"),
   tool_use_id: z.string().regex(/^[a-zA-Z0-9_-]+$/, "String should match pattern '^[a-zA-Z0-9_-]+$'"),
   content: z.union([z.string(), z.array(z.discriminatedUnion("type", [textBlock, imageBlock, documentBlock]))]).exactOptional(),
@@ -77,11 +77,11 @@ const block = z.discriminatedUnion("type", [
 const content = z.union([z.string(), z.array(block)]);
 
 const message = z.discriminatedUnion("role", [
-  shapeOf<Anthropic.UserMessageParam>()({ role: z.literal("user"), content }),
-  shapeOf<Anthropic.AssistantMessageParam>()({ role: z.literal("assistant"), content }),
+  toShape<Anthropic.UserMessageParam>()({ role: z.literal("user"), content }),
+  toShape<Anthropic.AssistantMessageParam>()({ role: z.literal("assistant"), content }),
 ]);
 
-const tool = shapeOf<Anthropic.Tool>()({
+const tool = toShape<Anthropic.Tool>()({
   name: z.string().regex(/^[a-zA-Z0-9_-]{1,128}$/, "String should match pattern '^[a-zA-Z0-9_-]{1,128}$'"),
   description: z.string().exactOptional(),
   input_schema: z.looseObject({ type: z.literal("object") }),
@@ -92,25 +92,25 @@ const tool = shapeOf<Anthropic.Tool>()({
 });
 
 const thinking = z.discriminatedUnion("type", [
-  shapeOf<Anthropic.ThinkingConfigEnabled>()({
+  toShape<Anthropic.ThinkingConfigEnabled>()({
     type: z.literal("enabled"),
     budget_tokens: z.int().min(1_024, "Input should be greater than or equal to 1024"),
     display: z.enum(["summarized", "omitted"]).nullable().exactOptional(),
   }),
-  shapeOf<Anthropic.ThinkingConfigDisabled>()({ type: z.literal("disabled") }),
-  shapeOf<Anthropic.ThinkingConfigBetweenTools>()({ type: z.literal("between_tools") }),
-  shapeOf<Anthropic.ThinkingConfigAdaptive>()({
+  toShape<Anthropic.ThinkingConfigDisabled>()({ type: z.literal("disabled") }),
+  toShape<Anthropic.ThinkingConfigBetweenTools>()({ type: z.literal("between_tools") }),
+  toShape<Anthropic.ThinkingConfigAdaptive>()({
     type: z.literal("adaptive"),
     display: z.enum(["summarized", "omitted"]).nullable().exactOptional(),
   }),
 ]);
 
 const toolChoice = z.discriminatedUnion("type", [
-  shapeOf<Anthropic.ToolChoiceAuto>()({ type: z.literal("auto"), disable_parallel_tool_use: z.boolean().exactOptional() }),
-  shapeOf<Anthropic.ToolChoiceNone>()({ type: z.literal("none") }),
+  toShape<Anthropic.ToolChoiceAuto>()({ type: z.literal("auto"), disable_parallel_tool_use: z.boolean().exactOptional() }),
+  toShape<Anthropic.ToolChoiceNone>()({ type: z.literal("none") }),
 ]);
 
-export const messagesBody = shapeOf<Anthropic.MessageCreateParamsStreaming>()({
+export const messagesBody = toShape<Anthropic.MessageCreateParamsStreaming>()({
   model: z.string().min(1),
   max_tokens: z.int().min(1, "Input should be greater than or equal to 1"),
   messages: z.array(message),
@@ -119,7 +119,7 @@ export const messagesBody = shapeOf<Anthropic.MessageCreateParamsStreaming>()({
   tool_choice: toolChoice.exactOptional(),
   thinking: thinking.exactOptional(),
   cache_control: cacheControl.nullable().exactOptional(),
-  metadata: shapeOf<Anthropic.Metadata>()({ user_id: z.string().nullable().exactOptional() }).exactOptional(),
+  metadata: toShape<Anthropic.Metadata>()({ user_id: z.string().nullable().exactOptional() }).exactOptional(),
   stream: z.literal(true),
 });
 
@@ -128,5 +128,5 @@ export type Message = MessagesBody["messages"][number];
 export type Block = z.infer<typeof block>;
 
 /** A text alone is one block of text. */
-export const blocksOf = ({ content: held }: Message): readonly Block[] =>
+export const toBlocks = ({ content: held }: Message): readonly Block[] =>
   typeof held === "string" ? [{ type: "text", text: held }] : held;

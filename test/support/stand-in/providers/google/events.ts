@@ -7,8 +7,8 @@ import {
   type Part,
 } from "@google/genai";
 import { outputTokens, thinkingTokens } from "../reply-tokens.ts";
-import { deltasOf, type Frame, type PromptUsage, type ScriptedReply } from "../script.ts";
-import { signatureOf, signedContent } from "./rules.ts";
+import { type Frame, type PromptUsage, type ScriptedReply, splitDeltas } from "../script.ts";
+import { makeSignature, signedContent } from "./rules.ts";
 
 /** Without what the SDK's class adds to the JSON. */
 type WireResponse = Pick<GenerateContentResponse, "modelVersion"> &
@@ -25,48 +25,48 @@ export interface EventsInput {
 
 export const toFrame = (event: unknown): Frame => ({ data: `data: ${JSON.stringify(event)}\r\n\r\n` });
 
-export function framesOf(input: EventsInput): readonly Frame[] {
-  const parts = partsOf(input);
+export function toFrames(input: EventsInput): readonly Frame[] {
+  const parts = toParts(input);
   const frame = (held: readonly Part[], finish?: FinishReason): Frame => toFrame(toEvent(input, held, finish));
-  return [...parts.map((part) => frame([part])), { ...frame([lastOf(input)], finishOf(input.reply)), tail: true }];
+  return [...parts.map((part) => frame([part])), { ...frame([toLast(input)], toFinish(input.reply)), tail: true }];
 }
 
 /** As it is streamed without `alt=sse`: an array of events. */
-export const wholeOf = (input: EventsInput): readonly WireResponse[] => [
-  toEvent(input, partsOf(input)),
-  toEvent(input, [lastOf(input)], finishOf(input.reply)),
+export const toWhole = (input: EventsInput): readonly WireResponse[] => [
+  toEvent(input, toParts(input)),
+  toEvent(input, [toLast(input)], toFinish(input.reply)),
 ];
 
 function toEvent(input: EventsInput, held: readonly Part[], finish?: FinishReason): WireResponse {
   const candidate: Candidate = { content: { role: "model", parts: [...held] }, index: 0, ...(finish ? { finishReason: finish } : {}) };
-  return { candidates: [candidate], usageMetadata: usageOf(input), modelVersion: input.model, responseId: input.responseId };
+  return { candidates: [candidate], usageMetadata: toUsage(input), modelVersion: input.model, responseId: input.responseId };
 }
 
-const lastOf = ({ reply }: EventsInput): Part => ({
+const toLast = ({ reply }: EventsInput): Part => ({
   text: "",
-  ...(reply.blocks.at(-1)?.type === "text" ? { thoughtSignature: signatureOf(signedContent({})) } : {}),
+  ...(reply.blocks.at(-1)?.type === "text" ? { thoughtSignature: makeSignature(signedContent({})) } : {}),
 });
 
 /** Calls come whole. The first of a reply carries the signature of the thinking before it. */
-function partsOf({ reply, withThoughts }: EventsInput): readonly Part[] {
+function toParts({ reply, withThoughts }: EventsInput): readonly Part[] {
   const first = reply.blocks.findIndex(({ type }) => type === "call");
   return reply.blocks.flatMap((block, place): Part[] => {
-    if (block.type === "text") return deltasOf(block.text).map((text) => ({ text }));
-    if (block.type === "thinking") return withThoughts ? deltasOf(block.text).map((text) => ({ text, thought: true })) : [];
+    if (block.type === "text") return splitDeltas(block.text).map((text) => ({ text }));
+    if (block.type === "thinking") return withThoughts ? splitDeltas(block.text).map((text) => ({ text, thought: true })) : [];
     if (block.type === "redacted") return [];
     const functionCall = { name: block.name, args: JSON.parse(block.arguments) as Record<string, unknown> };
-    return [{ functionCall, ...(place === first ? { thoughtSignature: signatureOf(signedContent({ functionCall })) } : {}) }];
+    return [{ functionCall, ...(place === first ? { thoughtSignature: makeSignature(signedContent({ functionCall })) } : {}) }];
   });
 }
 
 /** A stop is a stop, whether or not something was called. */
-function finishOf({ finish }: ScriptedReply): FinishReason {
+function toFinish({ finish }: ScriptedReply): FinishReason {
   if (finish === "length") return FinishReason.MAX_TOKENS;
   return finish === "refused" ? FinishReason.SAFETY : FinishReason.STOP;
 }
 
 /** Thoughts are counted beside the candidates, not in them. */
-function usageOf({ reply, usage }: EventsInput): GenerateContentResponseUsageMetadata {
+function toUsage({ reply, usage }: EventsInput): GenerateContentResponseUsageMetadata {
   const thoughts = thinkingTokens(reply);
   const said = outputTokens(reply) - thoughts;
   return {

@@ -2,9 +2,9 @@
 import { CommonPrefixCache, countAll } from "../caches.ts";
 import { Ids } from "../mint.ts";
 import type { Accepted, Dialect, Received, Refusal, ScriptedReply } from "../script.ts";
-import { bracketPath, type Fault, faultOf } from "../shape.ts";
-import { type EventsInput, framesOf, toFrame, wholeOf } from "./events.ts";
-import { breachOf } from "./rules.ts";
+import { bracketPath, type Fault, findFault } from "../shape.ts";
+import { type EventsInput, toFrame, toFrames, toWhole } from "./events.ts";
+import { findBreach } from "./rules.ts";
 import { type GenerateBody, generateBody } from "./shape.ts";
 
 export const GOOGLE_KEY = "AIzaSy-stand-in";
@@ -42,23 +42,23 @@ export function createGoogle({ window }: GoogleLimits): Dialect {
       if (refused) return refused;
       const model = ADDRESS.exec(received.path)?.[1] ?? "";
       const parsed = generateBody.safeParse(received.body);
-      if (!parsed.success) return refuse(toMessage(faultOf(parsed.error, received.body)));
+      if (!parsed.success) return refuse(toMessage(findFault(parsed.error, received.body)));
       const body = parsed.data;
-      const breach = breachOf(body, { signed: SIGNS.test(model) });
+      const breach = findBreach(body, { signed: SIGNS.test(model) });
       if (breach) return refuse(breach);
-      const segments = promptOf(body);
+      const segments = toPrompt(body);
       const input = countAll(segments);
       if (input > window) return refuse(`The input token count (${input}) exceeds the maximum number of tokens allowed (${window}).`);
       const usage = { input, cacheRead: cache.read(model, segments), cacheWrite: null };
-      const inputOf = (reply: ScriptedReply): EventsInput => {
+      const toInput = (reply: ScriptedReply): EventsInput => {
         cache.write(model, segments);
         const withThoughts = body.generationConfig?.thinkingConfig?.includeThoughts ?? false;
         return { reply, usage, model, responseId: ids.next("resp"), withThoughts };
       };
       return {
         usage,
-        frames: (reply) => framesOf(inputOf(reply)),
-        whole: (reply) => wholeOf(inputOf(reply)),
+        frames: (reply) => toFrames(toInput(reply)),
+        whole: (reply) => toWhole(toInput(reply)),
         eventFrame: toFrame,
       } satisfies Accepted;
     },
@@ -104,7 +104,7 @@ function toMessage({ path, problem, expected }: Fault): string {
   return `Invalid value at '${bracketPath(path)}' (${expected})`;
 }
 
-const promptOf = ({ systemInstruction, tools, contents = [] }: GenerateBody): readonly string[] => [
+const toPrompt = ({ systemInstruction, tools, contents = [] }: GenerateBody): readonly string[] => [
   JSON.stringify(systemInstruction ?? null),
   JSON.stringify(tools ?? []),
   ...contents.map((content) => JSON.stringify(content)),

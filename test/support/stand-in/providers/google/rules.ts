@@ -1,5 +1,5 @@
 /** The rules that a schema cannot say, with the words that the Gemini API refuses a breach in. */
-import { sealOf } from "../mint.ts";
+import { makeSeal } from "../mint.ts";
 import type { GenerateBody, WireContent, WirePart } from "./shape.ts";
 
 /** What Google documents for calls that another model made (ai.google.dev/gemini-api/docs/thought-signatures). */
@@ -8,7 +8,7 @@ const DUMMY_SIGNATURES = ["skip_thought_signature_validator", "context_engineeri
 const DATA_FIELDS = ["text", "inlineData", "fileData", "functionCall", "functionResponse"] as const;
 
 /** What is wrong with the request, or null. `signed`: the model is of a generation whose calls carry signatures. */
-export function breachOf(body: GenerateBody, { signed }: { readonly signed: boolean }): string | null {
+export function findBreach(body: GenerateBody, { signed }: { readonly signed: boolean }): string | null {
   const contents = body.contents ?? [];
   if (contents.length === 0) return "* GenerateContentRequest.contents: contents is not specified\n";
   return (
@@ -21,20 +21,20 @@ export function breachOf(body: GenerateBody, { signed }: { readonly signed: bool
   );
 }
 
-const partsOf = (content: WireContent): readonly WirePart[] => content.parts ?? [];
+const readParts = (content: WireContent): readonly WirePart[] => content.parts ?? [];
 const callsIn = (content: WireContent | undefined) =>
-  (content ? partsOf(content) : []).flatMap(({ functionCall }) => (functionCall ? [functionCall] : []));
+  (content ? readParts(content) : []).flatMap(({ functionCall }) => (functionCall ? [functionCall] : []));
 const responsesIn = (content: WireContent | undefined) =>
-  (content ? partsOf(content) : []).flatMap(({ functionResponse }) => (functionResponse ? [functionResponse] : []));
+  (content ? readParts(content) : []).flatMap(({ functionResponse }) => (functionResponse ? [functionResponse] : []));
 
 function breachOfParts(contents: readonly WireContent[]): string | null {
   for (const [place, content] of contents.entries()) {
     if (content.role !== "user" && content.role !== "model") return `Please use a valid role: user, model.`;
-    if (partsOf(content).length === 0) return `* GenerateContentRequest.contents[${place}].parts: contents.parts must not be empty.\n`;
-    const bare = partsOf(content).findIndex((part) => DATA_FIELDS.filter((field) => part[field] !== undefined).length !== 1);
+    if (readParts(content).length === 0) return `* GenerateContentRequest.contents[${place}].parts: contents.parts must not be empty.\n`;
+    const bare = readParts(content).findIndex((part) => DATA_FIELDS.filter((field) => part[field] !== undefined).length !== 1);
     if (bare !== -1)
       return `* GenerateContentRequest.contents[${place}].parts[${bare}].data: required oneof field 'data' must have one initialized field\n`;
-    const file = partsOf(content).find(({ fileData }) => fileData && !/^https:\/\//.test(fileData.fileUri ?? ""));
+    const file = readParts(content).find(({ fileData }) => fileData && !/^https:\/\//.test(fileData.fileUri ?? ""));
     if (file)
       return `Unsupported file URI type: ${file.fileData?.fileUri}. File URIs must be from the File API, a public HTTPS URL or a YouTube URL.`;
   }
@@ -73,17 +73,17 @@ function breachOfPairs(contents: readonly WireContent[]): string | null {
   return null;
 }
 
-export const signatureOf = (content: unknown): string => Buffer.from(sealOf("thought", content)).toString("base64");
+export const makeSignature = (content: unknown): string => Buffer.from(makeSeal("thought", content)).toString("base64");
 
 /** What a signature is over: its call. Text comes in pieces and goes back as one, so that its signature is over none of it. */
 export const signedContent = ({ functionCall }: Pick<WirePart, "functionCall">): unknown =>
   functionCall ? [functionCall.name, functionCall.args ?? {}] : "text";
 
 function breachOfSeals(contents: readonly WireContent[]): string | null {
-  for (const part of contents.flatMap(partsOf)) {
+  for (const part of contents.flatMap(readParts)) {
     const { thoughtSignature } = part;
     if (thoughtSignature === undefined || DUMMY_SIGNATURES.includes(thoughtSignature)) continue;
-    if (thoughtSignature !== signatureOf(signedContent(part))) return "Thought signature is not valid.";
+    if (thoughtSignature !== makeSignature(signedContent(part))) return "Thought signature is not valid.";
   }
   return null;
 }
@@ -93,7 +93,7 @@ function breachOfSignatures(contents: readonly WireContent[]): string | null {
   const start = contents.findLastIndex((content) => content.role === "user" && responsesIn(content).length === 0);
   for (const [place, content] of contents.entries()) {
     if (place <= start) continue;
-    const [first] = partsOf(content).filter(({ functionCall }) => functionCall !== undefined);
+    const [first] = readParts(content).filter(({ functionCall }) => functionCall !== undefined);
     if (first && first.thoughtSignature === undefined) {
       return `Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance. Additional data, function call \`default_api:${first.functionCall?.name}\` , position ${place + 1}. Please refer to https://ai.google.dev/gemini-api/docs/thought-signatures for more details.`;
     }

@@ -15,12 +15,12 @@ import type {
 } from "@google/genai";
 import { FunctionCallingConfigMode, ThinkingLevel } from "@google/genai";
 import { z } from "zod";
-import { shapeOf } from "../shape.ts";
+import { toShape } from "../shape.ts";
 
 /** A protobuf `Struct`: an object, and nothing else. */
 const struct = z.record(z.string(), z.unknown());
 
-const part = shapeOf<Part>()({
+const part = toShape<Part>()({
   text: z.string().exactOptional(),
   thought: z.boolean().exactOptional(),
   // Bytes, which proto JSON takes in either alphabet, padded or not.
@@ -28,9 +28,9 @@ const part = shapeOf<Part>()({
     .string()
     .regex(/^[A-Za-z0-9+/_-]+={0,2}$/, "Base64 decoding failed")
     .exactOptional(),
-  inlineData: shapeOf<InlineBlob>()({ mimeType: z.string(), data: z.base64() }).exactOptional(),
-  fileData: shapeOf<FileData>()({ mimeType: z.string(), fileUri: z.string() }).exactOptional(),
-  functionCall: shapeOf<FunctionCall>()({ id: z.string().exactOptional(), name: z.string(), args: struct.exactOptional() }).exactOptional(),
+  inlineData: toShape<InlineBlob>()({ mimeType: z.string(), data: z.base64() }).exactOptional(),
+  fileData: toShape<FileData>()({ mimeType: z.string(), fileUri: z.string() }).exactOptional(),
+  functionCall: toShape<FunctionCall>()({ id: z.string().exactOptional(), name: z.string(), args: struct.exactOptional() }).exactOptional(),
   functionResponse: z
     .strictObject({
       id: z.string().exactOptional(),
@@ -39,9 +39,9 @@ const part = shapeOf<Part>()({
     } satisfies { readonly [K in keyof FunctionResponse]?: z.ZodType })
     .exactOptional(),
 });
-const content = shapeOf<Content>()({ role: z.string().exactOptional(), parts: z.array(part).exactOptional() });
+const content = toShape<Content>()({ role: z.string().exactOptional(), parts: z.array(part).exactOptional() });
 
-const declaration = shapeOf<FunctionDeclaration>()({
+const declaration = toShape<FunctionDeclaration>()({
   name: z.string().regex(/^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/, "Must start with a letter or an underscore"),
   description: z.string().exactOptional(),
   parameters: z
@@ -50,10 +50,10 @@ const declaration = shapeOf<FunctionDeclaration>()({
   parametersJsonSchema: z.unknown().exactOptional(),
 });
 
-const generationConfig = shapeOf<GenerationConfig>()({
+const generationConfig = toShape<GenerationConfig>()({
   maxOutputTokens: z.int().min(1).exactOptional(),
   temperature: z.number().exactOptional(),
-  thinkingConfig: shapeOf<ThinkingConfig>()({
+  thinkingConfig: toShape<ThinkingConfig>()({
     includeThoughts: z.boolean().exactOptional(),
     thinkingBudget: z.int().exactOptional(),
     // The SDK sends capitals, the vendor's package small letters; proto JSON takes the documented lower-case form too.
@@ -67,9 +67,9 @@ const generationConfig = shapeOf<GenerationConfig>()({
 export const generateBody = z.strictObject({
   contents: z.array(content).exactOptional(),
   systemInstruction: content.exactOptional(),
-  tools: z.array(shapeOf<Tool>()({ functionDeclarations: z.array(declaration).exactOptional() })).exactOptional(),
-  toolConfig: shapeOf<ToolConfig>()({
-    functionCallingConfig: shapeOf<FunctionCallingConfig>()({ mode: z.enum(FunctionCallingConfigMode).exactOptional() }).exactOptional(),
+  tools: z.array(toShape<Tool>()({ functionDeclarations: z.array(declaration).exactOptional() })).exactOptional(),
+  toolConfig: toShape<ToolConfig>()({
+    functionCallingConfig: toShape<FunctionCallingConfig>()({ mode: z.enum(FunctionCallingConfigMode).exactOptional() }).exactOptional(),
   }).exactOptional(),
   generationConfig: generationConfig.exactOptional(),
 });

@@ -2,7 +2,7 @@
 import type { ChatCompletionChunk } from "openai/resources/chat/completions";
 import type { Ids } from "../mint.ts";
 import { outputTokens, thinkingTokens } from "../reply-tokens.ts";
-import { deltasOf, type Frame, type PromptUsage, type SaidBlock, type ScriptedReply } from "../script.ts";
+import { type Frame, type PromptUsage, type SaidBlock, type ScriptedReply, splitDeltas } from "../script.ts";
 import type { ChatStyle } from "./chat-shape.ts";
 
 /** Compatible endpoints stream their thinking beside the text, which the SDK's type does not know. */
@@ -20,7 +20,7 @@ export interface EventsInput {
 
 export const toFrame = (event: unknown): Frame => ({ data: `data: ${JSON.stringify(event)}\n\n` });
 
-export function framesOf(input: EventsInput): readonly Frame[] {
+export function toFrames(input: EventsInput): readonly Frame[] {
   const head = {
     id: input.ids.next("chatcmpl-"),
     object: "chat.completion.chunk",
@@ -34,17 +34,17 @@ export function framesOf(input: EventsInput): readonly Frame[] {
     choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
     ...(input.withUsage ? { usage: null } : {}),
   });
-  const counted: ChatCompletionChunk = { ...head, choices: [], usage: usageOf(input) };
+  const counted: ChatCompletionChunk = { ...head, choices: [], usage: toUsage(input) };
   return [
     toFrame(chunk({ role: "assistant", content: "", refusal: null })),
     ...deltasOfReply(input).map((delta) => toFrame(chunk(delta))),
-    { ...toFrame(chunk({}, finishOf(input.reply))), tail: true },
+    { ...toFrame(chunk({}, toFinish(input.reply))), tail: true },
     ...(input.withUsage ? [{ ...toFrame(counted), tail: true } as const] : []),
     { data: "data: [DONE]\n\n", tail: true },
   ];
 }
 
-export function wholeOf(input: EventsInput): unknown {
+export function toWhole(input: EventsInput): unknown {
   const { reply, model, ids, style } = input;
   const said = (type: "text" | "thinking"): string => reply.blocks.map((block) => (block.type === type ? block.text : "")).join("");
   const calls = reply.blocks.flatMap((block) =>
@@ -62,8 +62,8 @@ export function wholeOf(input: EventsInput): unknown {
     object: "chat.completion",
     created: 1_790_000_000,
     model,
-    choices: [{ index: 0, message, logprobs: null, finish_reason: finishOf(reply) }],
-    usage: usageOf(input),
+    choices: [{ index: 0, message, logprobs: null, finish_reason: toFinish(reply) }],
+    usage: toUsage(input),
   };
 }
 
@@ -74,9 +74,10 @@ function deltasOfReply({ reply, ids, style }: EventsInput): readonly Delta[] {
 }
 
 function sayBlock(block: SaidBlock, style: ChatStyle): Delta[] {
-  if (block.type === "text") return deltasOf(block.text).map((content) => ({ content }));
+  if (block.type === "text") return splitDeltas(block.text).map((content) => ({ content }));
   // OpenAI thinks unheard here: its tokens are counted and nothing is shown.
-  if (block.type === "thinking" && style === "compatible") return deltasOf(block.text).map((reasoning_content) => ({ reasoning_content }));
+  if (block.type === "thinking" && style === "compatible")
+    return splitDeltas(block.text).map((reasoning_content) => ({ reasoning_content }));
   return [];
 }
 
@@ -86,17 +87,17 @@ function callDeltas(
 ): readonly Delta[] {
   return [
     { tool_calls: [{ index, id, type: "function", function: { name: call.name, arguments: "" } }] },
-    ...deltasOf(call.arguments).map((piece): Delta => ({ tool_calls: [{ index, function: { arguments: piece } }] })),
+    ...splitDeltas(call.arguments).map((piece): Delta => ({ tool_calls: [{ index, function: { arguments: piece } }] })),
   ];
 }
 
-function finishOf({ finish, blocks }: ScriptedReply): ChatCompletionChunk.Choice["finish_reason"] {
+function toFinish({ finish, blocks }: ScriptedReply): ChatCompletionChunk.Choice["finish_reason"] {
   if (finish === "length") return "length";
   if (finish === "refused") return "content_filter";
   return blocks.some(({ type }) => type === "call") ? "tool_calls" : "stop";
 }
 
-function usageOf({ reply, usage }: EventsInput): NonNullable<ChatCompletionChunk["usage"]> {
+function toUsage({ reply, usage }: EventsInput): NonNullable<ChatCompletionChunk["usage"]> {
   const completion = outputTokens(reply);
   return {
     prompt_tokens: usage.input,

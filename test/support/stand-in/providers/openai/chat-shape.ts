@@ -14,20 +14,20 @@ import type {
 } from "openai/resources/chat/completions";
 import type { FunctionDefinition } from "openai/resources/shared";
 import { z } from "zod";
-import { shapeOf } from "../shape.ts";
+import { toShape } from "../shape.ts";
 
-const text = shapeOf<ChatCompletionContentPartText>()({ type: z.literal("text"), text: z.string() });
-const image = shapeOf<ChatCompletionContentPartImage>()({
+const text = toShape<ChatCompletionContentPartText>()({ type: z.literal("text"), text: z.string() });
+const image = toShape<ChatCompletionContentPartImage>()({
   type: z.literal("image_url"),
-  image_url: shapeOf<ChatCompletionContentPartImage.ImageURL>()({
+  image_url: toShape<ChatCompletionContentPartImage.ImageURL>()({
     url: z.string().regex(/^(?:https?:\/\/|data:image\/)/, "Expected a valid URL, but got a value with an invalid format"),
     detail: z.enum(["auto", "low", "high"]).exactOptional(),
   }),
 });
 /** A file comes with its bytes or by its id here, never by address. */
-const file = shapeOf<ChatCompletionContentPart.File>()({
+const file = toShape<ChatCompletionContentPart.File>()({
   type: z.literal("file"),
-  file: shapeOf<ChatCompletionContentPart.File.File>()({
+  file: toShape<ChatCompletionContentPart.File.File>()({
     file_data: z.string().exactOptional(),
     file_id: z.string().exactOptional(),
     filename: z.string().exactOptional(),
@@ -37,19 +37,19 @@ const file = shapeOf<ChatCompletionContentPart.File>()({
 const name = z
   .string()
   .regex(/^[a-zA-Z0-9_-]{1,64}$/, "string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'");
-const toolCall = shapeOf<ChatCompletionMessageFunctionToolCall>()({
+const toolCall = toShape<ChatCompletionMessageFunctionToolCall>()({
   id: z.string().min(1),
   type: z.literal("function"),
-  function: shapeOf<ChatCompletionMessageFunctionToolCall.Function>()({ name, arguments: z.string() }),
+  function: toShape<ChatCompletionMessageFunctionToolCall.Function>()({ name, arguments: z.string() }),
 });
 
-const system = shapeOf<ChatCompletionSystemMessageParam>()({ role: z.literal("system"), content: z.union([z.string(), z.array(text)]) });
+const system = toShape<ChatCompletionSystemMessageParam>()({ role: z.literal("system"), content: z.union([z.string(), z.array(text)]) });
 const developer = z.strictObject({ role: z.literal("developer"), content: z.union([z.string(), z.array(text)]) });
-const user = shapeOf<ChatCompletionUserMessageParam>()({
+const user = toShape<ChatCompletionUserMessageParam>()({
   role: z.literal("user"),
   content: z.union([z.string(), z.array(z.discriminatedUnion("type", [text, image, file])).min(1)]),
 });
-const tool = shapeOf<ChatCompletionToolMessageParam>()({
+const tool = toShape<ChatCompletionToolMessageParam>()({
   role: z.literal("tool"),
   content: z.union([z.string(), z.array(text)]),
   tool_call_id: z.string().min(1),
@@ -63,7 +63,7 @@ const assistantFields = {
     .exactOptional(),
   tool_calls: z.array(toolCall).min(1).exactOptional(),
 };
-const assistant = shapeOf<ChatCompletionAssistantMessageParam>()(assistantFields);
+const assistant = toShape<ChatCompletionAssistantMessageParam>()(assistantFields);
 /** Compatible endpoints with thinking take it back under the name that they gave it out by. */
 const compatibleAssistant = z.strictObject({ ...assistantFields, reasoning_content: z.string().exactOptional() });
 
@@ -84,9 +84,9 @@ const messages = {
 /** As its own schema, so that a fault is found at its place. */
 export const readMessage = (raw: unknown, style: ChatStyle): z.ZodSafeParseResult<ChatMessage> => messages[style].safeParse(raw);
 
-const functionTool = shapeOf<ChatCompletionFunctionTool>()({
+const functionTool = toShape<ChatCompletionFunctionTool>()({
   type: z.literal("function"),
-  function: shapeOf<FunctionDefinition>()({
+  function: toShape<FunctionDefinition>()({
     name,
     description: z.string().exactOptional(),
     parameters: z.record(z.string(), z.unknown()).exactOptional(),
@@ -94,7 +94,7 @@ const functionTool = shapeOf<ChatCompletionFunctionTool>()({
   }),
 });
 
-export const chatBody = shapeOf<ChatCompletionCreateParamsStreaming>()({
+export const chatBody = toShape<ChatCompletionCreateParamsStreaming>()({
   model: z.string().min(1),
   messages: z.array(z.custom<ChatCompletionCreateParamsStreaming["messages"][number]>()),
   tools: z.array(functionTool).min(1).exactOptional(),
@@ -107,6 +107,6 @@ export const chatBody = shapeOf<ChatCompletionCreateParamsStreaming>()({
   store: z.boolean().nullable().exactOptional(),
   temperature: z.number().nullable().exactOptional(),
   stream: z.literal(true),
-  stream_options: shapeOf<ChatCompletionStreamOptions>()({ include_usage: z.boolean().exactOptional() }).nullable().exactOptional(),
+  stream_options: toShape<ChatCompletionStreamOptions>()({ include_usage: z.boolean().exactOptional() }).nullable().exactOptional(),
 });
 export type ChatBody = z.infer<typeof chatBody>;

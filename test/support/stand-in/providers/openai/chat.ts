@@ -2,8 +2,8 @@
 import { CommonPrefixCache, countAll } from "../caches.ts";
 import { Ids } from "../mint.ts";
 import { type Accepted, type Dialect, isRefusal, type Received, type Refusal } from "../script.ts";
-import { faultOf } from "../shape.ts";
-import { framesOf, toFrame, wholeOf } from "./chat-events.ts";
+import { findFault } from "../shape.ts";
+import { toFrame, toFrames, toWhole } from "./chat-events.ts";
 import { MOST_CALL_ID, refuseMessages } from "./chat-rules.ts";
 import { type ChatBody, type ChatMessage, type ChatStyle, chatBody, readMessage } from "./chat-shape.ts";
 import { refuseAddress, refuseFault, refuseOverflow, refuseWith } from "./errors.ts";
@@ -34,9 +34,9 @@ export function createChat({ window, style }: ChatLimits): Dialect {
         usage,
         frames(reply) {
           cache.write(key, segments);
-          return framesOf({ reply, usage, model: body.model, ids, style, withUsage: body.stream_options?.include_usage ?? false });
+          return toFrames({ reply, usage, model: body.model, ids, style, withUsage: body.stream_options?.include_usage ?? false });
         },
-        whole: (reply) => wholeOf({ reply, usage, model: body.model, ids, style, withUsage: true }),
+        whole: (reply) => toWhole({ reply, usage, model: body.model, ids, style, withUsage: true }),
         eventFrame: toFrame,
       } satisfies Accepted;
     },
@@ -47,13 +47,13 @@ function readRequest(received: Received, style: ChatStyle) {
   const refused = refuseAddress(received, "/v1/chat/completions");
   if (refused) return refused;
   const parsed = chatBody.safeParse(received.body);
-  if (!parsed.success) return refuseFault(faultOf(parsed.error, received.body));
+  if (!parsed.success) return refuseFault(findFault(parsed.error, received.body));
   const body = parsed.data;
   const messages: ChatMessage[] = [];
   for (const [place, raw] of body.messages.entries()) {
     const message = readMessage(raw, style);
     if (!message.success) {
-      const fault = faultOf(message.error, raw);
+      const fault = findFault(message.error, raw);
       return refuseFault({ ...fault, path: ["messages", place, ...fault.path] });
     }
     messages.push(message.data);

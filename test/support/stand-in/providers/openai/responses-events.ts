@@ -10,7 +10,7 @@ import type {
 } from "openai/resources/responses/responses";
 import type { Ids } from "../mint.ts";
 import { outputTokens, thinkingTokens } from "../reply-tokens.ts";
-import { deltasOf, type Frame, type PromptUsage, type SaidBlock, type ScriptedReply } from "../script.ts";
+import { type Frame, type PromptUsage, type SaidBlock, type ScriptedReply, splitDeltas } from "../script.ts";
 import { encryptedReasoning } from "./responses-rules.ts";
 
 /** `output_text` is made by the SDK, and `access_programs` is new and not sent to everybody. */
@@ -91,7 +91,7 @@ export class EventWriter {
   }
 }
 
-export function framesOf(input: EventsInput, writer: EventWriter): readonly Frame[] {
+export function toFrames(input: EventsInput, writer: EventWriter): readonly Frame[] {
   const open = toResponse(input, { status: "in_progress", output: [] });
   const ended = input.reply.finish === undefined ? "completed" : "incomplete";
   const done = toResponse(input, { status: ended, output: input.items });
@@ -108,7 +108,7 @@ export function framesOf(input: EventsInput, writer: EventWriter): readonly Fram
   ];
 }
 
-export const wholeOf = (input: EventsInput): WireResponse =>
+export const toWhole = (input: EventsInput): WireResponse =>
   toResponse(input, { status: input.reply.finish === undefined ? "completed" : "incomplete", output: input.items });
 
 function itemEvents(item: ResponseOutputItem, output_index: number): readonly WireEvent[] {
@@ -131,7 +131,7 @@ function messageEvents(item: ResponseOutputMessage, output_index: number): reado
   return [
     { type: "response.output_item.added", output_index, item: { ...item, status: "in_progress", content: [] } },
     { type: "response.content_part.added", ...at, part: { ...part, text: "" } },
-    ...deltasOf(part.text).map((delta): WireEvent => ({ type: "response.output_text.delta", ...at, delta, logprobs: [] })),
+    ...splitDeltas(part.text).map((delta): WireEvent => ({ type: "response.output_text.delta", ...at, delta, logprobs: [] })),
     { type: "response.output_text.done", ...at, text: part.text, logprobs: [] },
     { type: "response.content_part.done", ...at, part },
     { type: "response.output_item.done", output_index, item },
@@ -143,7 +143,7 @@ function reasoningEvents(item: ResponseReasoningItem, output_index: number): rea
     const at = { item_id: item.id, output_index, summary_index };
     return [
       { type: "response.reasoning_summary_part.added", ...at, part: { type: "summary_text", text: "" } },
-      ...deltasOf(text).map((delta): WireEvent => ({ type: "response.reasoning_summary_text.delta", ...at, delta })),
+      ...splitDeltas(text).map((delta): WireEvent => ({ type: "response.reasoning_summary_text.delta", ...at, delta })),
       { type: "response.reasoning_summary_text.done", ...at, text },
       { type: "response.reasoning_summary_part.done", ...at, part: { type: "summary_text", text } },
     ];
@@ -159,7 +159,7 @@ function callEvents(item: ResponseFunctionToolCall & { id?: string }, output_ind
   const at = { item_id: item.id ?? "", output_index };
   return [
     { type: "response.output_item.added", output_index, item: { ...item, id: at.item_id, status: "in_progress", arguments: "" } },
-    ...deltasOf(item.arguments).map((delta): WireEvent => ({ type: "response.function_call_arguments.delta", ...at, delta })),
+    ...splitDeltas(item.arguments).map((delta): WireEvent => ({ type: "response.function_call_arguments.delta", ...at, delta })),
     { type: "response.function_call_arguments.done", ...at, arguments: item.arguments },
     { type: "response.output_item.done", output_index, item: { ...item, id: at.item_id } },
   ];
@@ -193,11 +193,11 @@ function toResponse(
     top_p: 1,
     truncation: "disabled",
     metadata: {},
-    ...(over ? { usage: usageOf(reply, usage) } : {}),
+    ...(over ? { usage: toUsage(reply, usage) } : {}),
   };
 }
 
-function usageOf(reply: ScriptedReply, { input, cacheRead }: PromptUsage): ResponseUsage {
+function toUsage(reply: ScriptedReply, { input, cacheRead }: PromptUsage): ResponseUsage {
   const output = outputTokens(reply);
   return {
     input_tokens: input,

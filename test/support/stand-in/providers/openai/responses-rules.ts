@@ -1,5 +1,5 @@
 /** The rules that a schema cannot say, with the words that the Responses API refuses a breach in. */
-import { sealOf } from "../mint.ts";
+import { makeSeal } from "../mint.ts";
 import type { Refusal } from "../script.ts";
 import { refuseTooLong, refuseWith } from "./errors.ts";
 import type { InputItem } from "./responses-shape.ts";
@@ -31,7 +31,7 @@ interface Around {
   readonly given: Given;
 }
 
-const typeOf = (item: InputItem): string => item.type ?? "message";
+const readType = (item: InputItem): string => item.type ?? "message";
 
 function refuseItem(item: InputItem, around: Around): Refusal | null {
   const path = `input[${around.place}]`;
@@ -88,7 +88,7 @@ function refuseReasoning(item: Extract<InputItem, { type: "reasoning" }>, { afte
     });
   }
   const next = after.find(({ type }) => type !== "reasoning");
-  const follows = next && (next.type === "function_call" || (typeOf(next) === "message" && "role" in next && next.role === "assistant"));
+  const follows = next && (next.type === "function_call" || (readType(next) === "message" && "role" in next && next.role === "assistant"));
   return follows
     ? null
     : refuseWith({ message: `Item '${item.id}' of type 'reasoning' was provided without its required following item.`, param: "input" });
@@ -100,7 +100,7 @@ function refuseAlone(item: InputItem, { before, given }: Around): Refusal | null
   const needed = typeof id === "string" ? given.get(id) : undefined;
   if (needed === undefined || before.some((other) => other.type === "reasoning" && other.id === needed)) return null;
   return refuseWith({
-    message: `Item '${id}' of type '${typeOf(item)}' was provided without its required 'reasoning' item: '${needed}'.`,
+    message: `Item '${id}' of type '${readType(item)}' was provided without its required 'reasoning' item: '${needed}'.`,
     param: "input",
   });
 }
@@ -148,4 +148,4 @@ function refusePairs(items: readonly InputItem[]): Refusal | null {
 }
 
 /** What a reasoning item is encrypted to: it holds its id and its summary. */
-export const encryptedReasoning = (id: string, summary: readonly string[]): string => `gAAAAAB${sealOf("reasoning", [id, summary])}`;
+export const encryptedReasoning = (id: string, summary: readonly string[]): string => `gAAAAAB${makeSeal("reasoning", [id, summary])}`;

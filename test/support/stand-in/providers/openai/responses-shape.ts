@@ -15,9 +15,9 @@ import type {
 } from "openai/resources/responses/responses";
 import type { Reasoning } from "openai/resources/shared";
 import { z } from "zod";
-import { shapeOf } from "../shape.ts";
+import { toShape } from "../shape.ts";
 
-const inputText = shapeOf<ResponseInputText>()({ type: z.literal("input_text"), text: z.string() });
+const inputText = toShape<ResponseInputText>()({ type: z.literal("input_text"), text: z.string() });
 const inputImage = z.strictObject({
   type: z.literal("input_image"),
   image_url: z.string().nullable().exactOptional(),
@@ -25,7 +25,7 @@ const inputImage = z.strictObject({
   // The type has it as required; the API and the vendor's own package take its default, `auto`.
   detail: z.enum(["low", "high", "auto", "original"]).exactOptional(),
 } satisfies { readonly [K in keyof ResponseInputImage]?: z.ZodType });
-const inputFile = shapeOf<ResponseInputFile>()({
+const inputFile = toShape<ResponseInputFile>()({
   type: z.literal("input_file"),
   file_url: z.string().exactOptional(),
   file_data: z.string().exactOptional(),
@@ -57,15 +57,15 @@ export const outputMessage = z.strictObject({
   phase: z.enum(["commentary", "final_answer"]).nullable().exactOptional(),
 } satisfies { readonly [K in keyof ResponseOutputMessage]?: z.ZodType });
 
-export const reasoningItem = shapeOf<ResponseReasoningItem>()({
+export const reasoningItem = toShape<ResponseReasoningItem>()({
   type: z.literal("reasoning"),
   id: z.string(),
-  summary: z.array(shapeOf<ResponseReasoningItem.Summary>()({ type: z.literal("summary_text"), text: z.string() })),
+  summary: z.array(toShape<ResponseReasoningItem.Summary>()({ type: z.literal("summary_text"), text: z.string() })),
   encrypted_content: z.string().nullable().exactOptional(),
   status: said,
 });
 
-export const functionCall = shapeOf<ResponseFunctionToolCall>()({
+export const functionCall = toShape<ResponseFunctionToolCall>()({
   type: z.literal("function_call"),
   id: z.string().exactOptional(),
   call_id: z.string().min(1),
@@ -74,7 +74,7 @@ export const functionCall = shapeOf<ResponseFunctionToolCall>()({
   status: said,
 });
 
-export const functionOutput = shapeOf<ResponseInputItem.FunctionCallOutput>()({
+export const functionOutput = toShape<ResponseInputItem.FunctionCallOutput>()({
   type: z.literal("function_call_output"),
   id: z.string().nullable().exactOptional(),
   call_id: z.string().min(1),
@@ -82,10 +82,10 @@ export const functionOutput = shapeOf<ResponseInputItem.FunctionCallOutput>()({
   status: said,
 });
 
-const reference = shapeOf<ResponseInputItem.ItemReference>()({ type: z.literal("item_reference"), id: z.string() });
+const reference = toShape<ResponseInputItem.ItemReference>()({ type: z.literal("item_reference"), id: z.string() });
 
 /** The schema that an item is read by: its type says which, or its role where it has none. */
-function schemaOf(item: unknown): z.ZodType<InputItem> {
+function findSchema(item: unknown): z.ZodType<InputItem> {
   const { type = "message", role } = typeof item === "object" && item !== null ? (item as { type?: unknown; role?: unknown }) : {};
   switch (type) {
     case "reasoning":
@@ -111,7 +111,7 @@ export type InputItem =
   | z.infer<typeof functionOutput>
   | z.infer<typeof reference>;
 
-export const readItem = (item: unknown) => schemaOf(item).safeParse(item);
+export const readItem = (item: unknown) => findSchema(item).safeParse(item);
 
 export const tool = z.strictObject({
   type: z.literal("function"),
@@ -122,7 +122,7 @@ export const tool = z.strictObject({
   strict: z.boolean().nullable().exactOptional(),
 } satisfies { readonly [K in keyof FunctionTool]?: z.ZodType });
 
-export const responsesBody = shapeOf<ResponseCreateParamsStreaming>()({
+export const responsesBody = toShape<ResponseCreateParamsStreaming>()({
   model: z.string().min(1),
   input: z.array(z.custom<ResponseInputItem>()),
   instructions: z.string().nullable().exactOptional(),
@@ -131,7 +131,7 @@ export const responsesBody = shapeOf<ResponseCreateParamsStreaming>()({
   parallel_tool_calls: z.boolean().nullable().exactOptional(),
   max_output_tokens: z.int().min(16, "Expected a value >= 16").nullable().exactOptional(),
   include: z.array(z.literal("reasoning.encrypted_content")).nullable().exactOptional(),
-  reasoning: shapeOf<Reasoning>()({
+  reasoning: toShape<Reasoning>()({
     effort: z.enum(["none", "minimal", "low", "medium", "high", "xhigh"]).nullable().exactOptional(),
     summary: z.enum(["auto", "concise", "detailed"]).nullable().exactOptional(),
   })

@@ -4,9 +4,9 @@ import type { ResponseOutputItem } from "openai/resources/responses/responses";
 import { CommonPrefixCache, countAll } from "../caches.ts";
 import { Ids } from "../mint.ts";
 import { type Accepted, type Dialect, isRefusal, type Received, type Refusal, type ScriptedReply } from "../script.ts";
-import { faultOf } from "../shape.ts";
+import { findFault } from "../shape.ts";
 import { refuseAddress, refuseFault, refuseOverflow, refuseWith } from "./errors.ts";
-import { type EventsInput, EventWriter, framesOf, toItems, wholeOf } from "./responses-events.ts";
+import { type EventsInput, EventWriter, toFrames, toItems, toWhole } from "./responses-events.ts";
 import { type Given, refuseItems } from "./responses-rules.ts";
 import { type InputItem, readItem, responsesBody, tool } from "./responses-shape.ts";
 
@@ -32,7 +32,7 @@ export function createResponses({ window, summaries = false }: ResponsesOptions)
       const key = `${body.model} ${body.prompt_cache_key ?? ""}`;
       const usage = { input, cacheRead: cache.read(key, segments), cacheWrite: null };
       const writer = new EventWriter();
-      const inputOf = (reply: ScriptedReply): EventsInput => {
+      const toInput = (reply: ScriptedReply): EventsInput => {
         cache.write(key, segments);
         const encrypted = body.include?.includes("reasoning.encrypted_content") ?? false;
         const items = toItems(reply.blocks, ids, { encrypted, summaries: summaries || Boolean(body.reasoning?.summary) });
@@ -41,8 +41,8 @@ export function createResponses({ window, summaries = false }: ResponsesOptions)
       };
       return {
         usage,
-        frames: (reply) => framesOf(inputOf(reply), writer),
-        whole: (reply) => wholeOf(inputOf(reply)),
+        frames: (reply) => toFrames(toInput(reply), writer),
+        whole: (reply) => toWhole(toInput(reply)),
         eventFrame: (event) => writer.frame(event as { type: string }),
       } satisfies Accepted;
     },
@@ -65,20 +65,20 @@ function readRequest(received: Received, given: Given) {
   const refused = refuseAddress(received, "/v1/responses");
   if (refused) return refused;
   const parsed = responsesBody.safeParse(received.body);
-  if (!parsed.success) return refuseFault(faultOf(parsed.error, received.body));
+  if (!parsed.success) return refuseFault(findFault(parsed.error, received.body));
   const body = parsed.data;
   const items: InputItem[] = [];
   for (const [place, raw] of body.input.entries()) {
     const item = readItem(raw);
     if (!item.success) {
-      const fault = faultOf(item.error, raw);
+      const fault = findFault(item.error, raw);
       return refuseFault({ ...fault, path: ["input", place, ...fault.path] });
     }
     items.push(item.data);
   }
   for (const [place, raw] of (body.tools ?? []).entries()) {
     const read = tool.safeParse(raw);
-    if (!read.success) return refuseFault({ ...faultOf(read.error, raw), path: ["tools", place, ...faultOf(read.error, raw).path] });
+    if (!read.success) return refuseFault({ ...findFault(read.error, raw), path: ["tools", place, ...findFault(read.error, raw).path] });
   }
   if (body.store !== false) return keepsNothing();
   const refusal = refuseItems(items, given);

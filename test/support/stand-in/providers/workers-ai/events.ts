@@ -1,8 +1,8 @@
 /** A reply as Workers AI streams it: its own events for its older models, chunks of chat completions for the newer. */
 import { countTokens } from "../../count-tokens.ts";
 import type { Ids } from "../mint.ts";
-import { framesOf as chatFrames, toFrame } from "../openai/chat-events.ts";
-import { deltasOf, type Frame, type PromptUsage, type ScriptedReply } from "../script.ts";
+import { toFrames as chatFrames, toFrame } from "../openai/chat-events.ts";
+import { type Frame, type PromptUsage, type ScriptedReply, splitDeltas } from "../script.ts";
 
 export interface EventsInput {
   readonly reply: ScriptedReply;
@@ -14,7 +14,7 @@ export interface EventsInput {
 /** The models that answer with `response`: those of Llama. */
 const NATIVE = /^@cf\/meta\/llama-/;
 
-export const framesOf = (input: EventsInput): readonly Frame[] =>
+export const toFrames = (input: EventsInput): readonly Frame[] =>
   NATIVE.test(input.model) ? nativeFrames(input) : chatFrames({ ...input, style: "compatible", withUsage: true });
 
 /** One event of the native stream; `p` is filler that hides the lengths. */
@@ -34,7 +34,7 @@ function nativeFrames({ reply, usage }: EventsInput): readonly Frame[] {
   const frame = (event: NativeEvent): Frame => toFrame(event);
   const counted = { prompt_tokens: usage.input, completion_tokens: completion, total_tokens: usage.input + completion };
   return [
-    ...texts.flatMap(deltasOf).map((response) => frame({ response, p: "abdef" })),
+    ...texts.flatMap(splitDeltas).map((response) => frame({ response, p: "abdef" })),
     ...(calls.length > 0 ? [frame({ response: "", tool_calls: calls, p: "ab" })] : []),
     { ...frame({ response: "", usage: counted }), tail: true },
     { data: "data: [DONE]\n\n", tail: true },

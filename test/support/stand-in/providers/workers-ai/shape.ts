@@ -1,6 +1,6 @@
 /** What `env.AI.run()` takes of a model of text, by the types of the platform. */
 import { z } from "zod";
-import { shapeOf } from "../shape.ts";
+import { toShape } from "../shape.ts";
 
 const image = z.strictObject({
   type: z.literal("image_url"),
@@ -9,7 +9,7 @@ const image = z.strictObject({
 });
 const text = z.strictObject({ type: z.literal("text"), text: z.string() });
 
-const toolCall = shapeOf<{ id: string; type: "function"; function: { name: string; arguments: string } }>()({
+const toolCall = toShape<{ id: string; type: "function"; function: { name: string; arguments: string } }>()({
   id: z.string().min(1),
   type: z.literal("function"),
   function: z.strictObject({ name: z.string().min(1), arguments: z.string() }),
@@ -51,7 +51,7 @@ type Inputs = Pick<
   | "stream_options"
 >;
 
-const settings = shapeOf<Inputs>()({
+const settings = toShape<Inputs>()({
   max_tokens: z.int().min(1).exactOptional(),
   max_completion_tokens: z.int().min(1).exactOptional(),
   temperature: z.number().exactOptional(),

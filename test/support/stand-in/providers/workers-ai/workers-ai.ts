@@ -4,12 +4,12 @@
  */
 import { CommonPrefixCache, countAll } from "../caches.ts";
 import { Ids } from "../mint.ts";
-import { wholeOf } from "../openai/chat-events.ts";
+import { toWhole } from "../openai/chat-events.ts";
 import { playReply } from "../play-reply.ts";
 import { Desk, type Heard, type ProviderStandIn } from "../provider-server.ts";
 import { type Accepted, isRefusal, type Received, type Refusal } from "../script.ts";
-import { bracketPath, faultOf } from "../shape.ts";
-import { framesOf } from "./events.ts";
+import { bracketPath, findFault } from "../shape.ts";
+import { toFrames } from "./events.ts";
 import { type RunInputs, runInputs, type WorkersAiMessage } from "./shape.ts";
 
 /** As much of `Ai` as a model's adapter needs. */
@@ -61,13 +61,13 @@ function createReceiver(window: number): (received: Received) => Refusal | Accep
     if (!model.startsWith("@cf/")) return refuse(5007, `No such model ${model} or task`);
     const parsed = runInputs.safeParse(body);
     if (!parsed.success) {
-      const { path, expected } = faultOf(parsed.error, body);
+      const { path, expected } = findFault(parsed.error, body);
       return refuse(
         5006,
         `Error: oneOf at '/' not met, 0 matches: required properties at '/' are 'prompt', Type mismatch of '/${bracketPath(path)}', ${expected}`,
       );
     }
-    const breach = breachOf(parsed.data);
+    const breach = findBreach(parsed.data);
     if (breach) return refuse(5006, breach);
     const segments = [JSON.stringify(parsed.data.tools ?? []), ...parsed.data.messages.map((message) => JSON.stringify(message))];
     const input = countAll(segments);
@@ -83,16 +83,16 @@ function createReceiver(window: number): (received: Received) => Refusal | Accep
       usage,
       frames(reply) {
         cache.write(key, segments);
-        return framesOf({ reply, usage, model, ids });
+        return toFrames({ reply, usage, model, ids });
       },
-      whole: (reply) => wholeOf({ reply, usage, model, ids, style: "compatible", withUsage: true }),
+      whole: (reply) => toWhole({ reply, usage, model, ids, style: "compatible", withUsage: true }),
       eventFrame: (event) => ({ data: `data: ${JSON.stringify(event)}\n\n` }),
     };
   };
 }
 
 /** As its servers of newer models hold it: results answer the calls right before them. */
-function breachOf({ messages }: RunInputs): string | null {
+function findBreach({ messages }: RunInputs): string | null {
   for (const [place, message] of messages.entries()) {
     if (message.role !== "tool") continue;
     const before = messages.slice(0, place).findLast(({ role }) => role !== "tool");
