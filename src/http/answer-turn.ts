@@ -4,7 +4,9 @@
  */
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import type { Accepted } from "../app/session-views";
+import type { Accepted } from "../contract/item";
+import { type AcceptedView, acceptedView } from "../contract/item";
+import { turnReport } from "../contract/turn";
 import type { TurnId } from "../domain/ids";
 import type { HttpEnv } from "./deps";
 import { sendEvents } from "./event-stream";
@@ -12,8 +14,6 @@ import { idempotencyHeaders } from "./idempotency";
 import { acceptsEventStream, prefersAsync } from "./negotiate";
 import { sendProblem } from "./problem";
 import { json, jsonOrEvents } from "./routing";
-import { type AcceptedView, acceptedView } from "./schemas/message";
-import { turnView } from "./schemas/turn";
 import type { SessionCalls } from "./session-calls";
 
 export const turnHeaders = idempotencyHeaders.extend({
@@ -23,7 +23,7 @@ export const turnHeaders = idempotencyHeaders.extend({
 export const turnResponses = {
   200: jsonOrEvents(
     "The turn, once it has ended or waits for tools. With Accept: text/event-stream: its frames as they are produced",
-    turnView,
+    turnReport,
   ),
   202: json("Accepted (Prefer: respond-async)", acceptedView),
 };

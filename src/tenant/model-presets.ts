@@ -1,6 +1,6 @@
 /**
  * Known models by name, in tokens. The windows of older models come from the policies of earlier projects
- * (docs/policy.md), with the exact figure where those differ, as for gemini-2.0-flash. All other figures come from the
+ * (docs/policy.md, sources), with the exact figure where those differ, as for gemini-2.0-flash. All other figures come from the
  * providers' pages of November 2026. A figure that they round to three digits is rounded down here, so that an error
  * leads to compacting early.
  */

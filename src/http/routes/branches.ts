@@ -2,6 +2,10 @@
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { copySession } from "../../app/branch/copy-session";
+import { branchComparison, branchView, redaction } from "../../contract/branch";
+import { id } from "../../contract/ids";
+import { listView } from "../../contract/page";
+import { sessionDescription } from "../../contract/session";
 import type { SessionId } from "../../domain/ids";
 import { answerTurn, turnHeaders, turnResponses } from "../answer-turn";
 import { readPrincipal } from "../auth";
@@ -10,11 +14,10 @@ import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
 import { eraseFor, registerSession } from "../register-session";
 import { json, jsonBody, tenantRoute } from "../routing";
-import { branchComparisonView, branchNumber, branchView, forkInput, redactedView, rewindInput } from "../schemas/branch";
-import { id, sessionPath } from "../schemas/ids";
+import { branchNumber, forkInput, rewindInput } from "../schemas/branch";
 import { editInput, toParts } from "../schemas/message";
-import { limitQuery, listView, toWholeList } from "../schemas/page";
-import { sessionView } from "../schemas/session";
+import { limitQuery, toWholeList } from "../schemas/page";
+import { sessionPath } from "../schemas/paths";
 import { sessionClient } from "../session-calls";
 import { findTools } from "../session-tools";
 
@@ -52,7 +55,7 @@ const compare = tenantRoute({
   scope: "sessions:read",
   summary: "Compare two branches. Default: the current branch and the branch that it was created from",
   request: { params: sessionPath, query: z.strictObject({ a: branchNumber.optional(), b: branchNumber.optional(), ...limitQuery }) },
-  responses: { 200: json("The position where the branches diverge, and the messages after it on each", branchComparisonView) },
+  responses: { 200: json("The position where the branches diverge, and the messages after it on each", branchComparison) },
 });
 
 const choose = tenantRoute({
@@ -92,7 +95,7 @@ const redact = tenantRoute({
   scope: "sessions:write",
   summary: "Redact a message: delete its content permanently, with every summary made from it",
   request: { params: messageParams, body: jsonBody(nothing, false) },
-  responses: { 200: json("The message without its content. It keeps its position", redactedView) },
+  responses: { 200: json("The message without its content. It keeps its position", redaction) },
 });
 
 const fork = tenantRoute({
@@ -102,7 +105,7 @@ const fork = tenantRoute({
   scope: "sessions:write",
   summary: "Fork a session: create a new session with a copy of this one's history",
   request: { params: sessionPath, headers: idempotencyHeaders, body: jsonBody(forkInput, false) },
-  responses: { 201: json("The new session", sessionView) },
+  responses: { 201: json("The new session", sessionDescription) },
 });
 
 function registerLines(app: App, deps: HttpDeps): void {

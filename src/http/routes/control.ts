@@ -3,6 +3,8 @@ import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { CompactOutcome } from "../../app/control-views";
 import type { Once } from "../../app/session-api";
+import { id } from "../../contract/ids";
+import { sessionDescription } from "../../contract/session";
 import type { SessionId } from "../../domain/ids";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
@@ -11,8 +13,7 @@ import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { compactionView } from "../schemas/compaction";
 import { compactInput, pinsInput, planView, toCompactInput } from "../schemas/control";
-import { id, sessionPath } from "../schemas/ids";
-import { sessionView } from "../schemas/session";
+import { sessionPath } from "../schemas/paths";
 import { sessionClient } from "../session-calls";
 
 const tag = "context";
@@ -73,7 +74,7 @@ const pin = tenantRoute({
   scope,
   summary: "Set the pinned texts, which every request contains. An empty list clears them",
   request: { params: sessionPath, body: jsonBody(pinsInput) },
-  responses: { 200: json("The session", sessionView) },
+  responses: { 200: json("The session", sessionDescription) },
 });
 
 function answerCompact(c: Context<HttpEnv>, session: SessionId, outcome: Once<CompactOutcome>) {

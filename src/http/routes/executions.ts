@@ -1,14 +1,16 @@
 /** Shows the outcomes of tool calls: one by its id, whichever session it belongs to, and all of one session. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "@hono/zod-openapi";
+import { executionDetail, executionView } from "../../contract/execution";
+import { id } from "../../contract/ids";
+import { listView } from "../../contract/page";
 import { readPrincipal } from "../auth";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { reachReadModel } from "../read-model";
 import { json, tenantRoute } from "../routing";
-import { executionDetailView, executionView } from "../schemas/execution";
-import { id, sessionPath } from "../schemas/ids";
-import { listView, pageQuery, toList } from "../schemas/page";
+import { pageQuery, toList } from "../schemas/page";
+import { sessionPath } from "../schemas/paths";
 import { sessionClient } from "../session-calls";
 
 const tag = "executions";
@@ -20,7 +22,7 @@ const show = tenantRoute({
   scope: "sessions:read",
   summary: "Read a tool execution with its arguments, output and artifacts",
   request: { params: z.object({ execution_id: id("exe") }) },
-  responses: { 200: json("The execution. It becomes available shortly after the call", executionDetailView) },
+  responses: { 200: json("The execution. It becomes available shortly after the call", executionDetail) },
 });
 
 const ofSession = tenantRoute({

@@ -2,8 +2,10 @@
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { OpenInput, Outcome, SessionError } from "../../app/session-api";
-import type { SessionDescription } from "../../app/session-views";
 import { chainChoices, type PolicyChoice, parseLevel } from "../../context/policy-choice";
+import { listView } from "../../contract/page";
+import type { SessionDescription } from "../../contract/session";
+import { erasureReceipt, sessionDescription, sessionSummary } from "../../contract/session";
 import type { TenantId } from "../../domain/ids";
 import { ok, type Result } from "../../lib/result";
 import { readPrincipal } from "../auth";
@@ -14,18 +16,9 @@ import { type HttpError, sendProblem } from "../problem";
 import { reachReadModel } from "../read-model";
 import { eraseFor, registerSession } from "../register-session";
 import { json, jsonBody, tenantRoute } from "../routing";
-import { sessionPath } from "../schemas/ids";
-import { limitQuery, listView } from "../schemas/page";
-import {
-  createInput,
-  erasureView,
-  faultOfPolicy,
-  patchInput,
-  sessionView,
-  summaryView,
-  toOpenInput,
-  toPatchInput,
-} from "../schemas/session";
+import { limitQuery } from "../schemas/page";
+import { sessionPath } from "../schemas/paths";
+import { createInput, faultOfPolicy, patchInput, toOpenInput, toPatchInput } from "../schemas/session";
 import { type SessionCalls, sessionClient } from "../session-calls";
 import { ofSessionModel } from "../session-model";
 import { findTools } from "../session-tools";
@@ -41,7 +34,7 @@ const create = tenantRoute({
   scope: "sessions:write",
   summary: "Create a session",
   request: { headers: idempotencyHeaders, body: jsonBody(createInput, false) },
-  responses: { 201: json("The session", sessionView) },
+  responses: { 201: json("The session", sessionDescription) },
 });
 
 const list = tenantRoute({
@@ -51,7 +44,7 @@ const list = tenantRoute({
   scope: "sessions:read",
   summary: "List sessions, the most recently updated first",
   request: { query: z.strictObject({ ...limitQuery, after: z.string().min(1).max(512).optional() }) },
-  responses: { 200: json("A page of sessions. The list lags behind the sessions by a short delay", listView(summaryView)) },
+  responses: { 200: json("A page of sessions. The list lags behind the sessions by a short delay", listView(sessionSummary)) },
 });
 
 const get = tenantRoute({
@@ -61,7 +54,7 @@ const get = tenantRoute({
   scope: "sessions:read",
   summary: "Read a session",
   request: { params: sessionPath },
-  responses: { 200: json("The session", sessionView) },
+  responses: { 200: json("The session", sessionDescription) },
 });
 
 const patch = tenantRoute({
@@ -71,7 +64,7 @@ const patch = tenantRoute({
   scope: "sessions:write",
   summary: "Update a session. Null clears a field; a null policy restores the current default of the tenant or the deployment",
   request: { params: sessionPath, body: jsonBody(patchInput) },
-  responses: { 200: json("The session", sessionView) },
+  responses: { 200: json("The session", sessionDescription) },
 });
 
 const erase = tenantRoute({
@@ -81,7 +74,7 @@ const erase = tenantRoute({
   scope: "sessions:write",
   summary: "Erase a session with all its content",
   request: { params: sessionPath },
-  responses: { 200: json("What was erased, by store", erasureView) },
+  responses: { 200: json("What was erased, by store", erasureReceipt) },
 });
 
 /** The first half of a creation: reads the tenant's defaults and registers the session in the tenant's directory. */

@@ -2,10 +2,11 @@
 import { goBack } from "../../app/branch/go-back";
 import { switchBranch } from "../../app/branch/switch-branch";
 import type { BranchApi } from "../../app/branch-api";
-import type { BranchComparison, BranchSide, BranchView } from "../../app/branch-views";
 import { buildItem, buildToolsBody } from "../../app/request/build-items";
 import type * as api from "../../app/session-api";
-import type * as views from "../../app/session-views";
+import type { BranchComparison, BranchSide, BranchView } from "../../contract/branch";
+import type { Accepted, DisplayItem } from "../../contract/item";
+import type { Page } from "../../contract/page";
 import { commonTo, rangesWithin } from "../../domain/branch";
 import type { RewindHistory } from "../../domain/commands";
 import type { CoveredRange } from "../../domain/compaction-events";
@@ -103,9 +104,9 @@ function goBackAndRun(
   runtime: SessionRuntime,
   idempotency: api.Idempotency | null,
   plan: () => api.Outcome<NextTurn>,
-): api.Outcome<views.Accepted> {
+): api.Outcome<Accepted> {
   const cursor = runtime.buffer.offset;
-  return transactOnce<Omit<views.Accepted, "replayed">>(runtime, idempotency, (step) => {
+  return transactOnce<Omit<Accepted, "replayed">>(runtime, idempotency, (step) => {
     const planned = plan();
     if (!planned.ok) return planned;
     const { to, then, bodies, message, turn } = planned.value;
@@ -121,7 +122,7 @@ function goBackAndRun(
 export function editMessage(
   runtime: SessionRuntime,
   { message, parts, tools, idempotency }: InputOf<"editMessage">,
-): api.Outcome<views.Accepted> {
+): api.Outcome<Accepted> {
   return goBackAndRun(runtime, idempotency, () => {
     const { clock, ids, incarnation, sql } = runtime.deps;
     const { elsewhere } = runtime.state.branch;
@@ -137,7 +138,7 @@ export function editMessage(
   });
 }
 
-export function regenerate(runtime: SessionRuntime, { message, idempotency }: InputOf<"regenerate">): api.Outcome<views.Accepted> {
+export function regenerate(runtime: SessionRuntime, { message, idempotency }: InputOf<"regenerate">): api.Outcome<Accepted> {
   return goBackAndRun(runtime, idempotency, () => {
     const asked = askedBy(runtime, message);
     if (!asked.ok) return asked;
@@ -160,10 +161,7 @@ function findLine(
   return left ? { elsewhere: left.elsewhere, last: left.view.to } : null;
 }
 
-export function listItems(
-  runtime: SessionRuntime,
-  page: Parameters<api.SessionApi["items"]>[1],
-): api.Outcome<views.Page<views.DisplayItem>> {
+export function listItems(runtime: SessionRuntime, page: Parameters<api.SessionApi["items"]>[1]): api.Outcome<Page<DisplayItem>> {
   const { branch = "current", after, limit, order } = page;
   const { state, deps } = runtime;
   const number = branch === "current" || branch === "all" ? state.branch.number : branch;

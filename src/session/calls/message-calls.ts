@@ -2,7 +2,8 @@
 
 import { buildToolsBody } from "../../app/request/build-items";
 import type * as api from "../../app/session-api";
-import type * as views from "../../app/session-views";
+import type { Accepted } from "../../contract/item";
+import type { TurnReport } from "../../contract/turn";
 import type { Command, NewToolResult } from "../../domain/commands";
 import type { StoredEvent } from "../../domain/events";
 import type { ItemId, TurnId } from "../../domain/ids";
@@ -28,20 +29,20 @@ interface KeyedCommand {
   readonly bodies: readonly NewBody[];
   readonly idempotency: api.Idempotency | null;
   /** Builds the acknowledgement from the appended events. */
-  readonly accept: (events: readonly StoredEvent[]) => Omit<views.Accepted, "replayed" | "cursor">;
+  readonly accept: (events: readonly StoredEvent[]) => Omit<Accepted, "replayed" | "cursor">;
 }
 
 /** Executes a command and acknowledges it, once for each idempotency key. A repeated key gets the first acknowledgement again. */
-export function acknowledge(runtime: SessionRuntime, asked: KeyedCommand): api.Outcome<views.Accepted> {
+export function acknowledge(runtime: SessionRuntime, asked: KeyedCommand): api.Outcome<Accepted> {
   const cursor = runtime.buffer.offset;
-  return transactOnce<Omit<views.Accepted, "replayed">>(runtime, asked.idempotency, (step) => {
+  return transactOnce<Omit<Accepted, "replayed">>(runtime, asked.idempotency, (step) => {
     runtime.content.learn(asked.bodies);
     const executed = step.execute(asked.command, asked.bodies);
     return executed.ok ? ok({ ...asked.accept(executed.value), cursor }) : err(executed.error);
   });
 }
 
-export function submitMessage(runtime: SessionRuntime, input: api.SubmitInput): api.Outcome<views.Accepted> {
+export function submitMessage(runtime: SessionRuntime, input: api.SubmitInput): api.Outcome<Accepted> {
   const { clock, ids, incarnation } = runtime.deps;
   const at = clock();
   const turn = input.run ? ids.newId("trn") : null;
@@ -85,10 +86,7 @@ export function cancelQueued(runtime: SessionRuntime, message: ItemId): api.Outc
   return cancelled.ok ? ok(null) : err(cancelled.error);
 }
 
-export function submitToolResults(
-  runtime: SessionRuntime,
-  input: Parameters<api.SessionApi["toolResults"]>[1],
-): api.Outcome<views.Accepted> {
+export function submitToolResults(runtime: SessionRuntime, input: Parameters<api.SessionApi["toolResults"]>[1]): api.Outcome<Accepted> {
   const { clock, incarnation } = runtime.deps;
   const turn = runtime.state.turn;
   const at = clock();
@@ -128,7 +126,7 @@ function refuseContradiction(open: readonly OpenCall[], refs: readonly CallRef[]
 export function stopTurn(
   runtime: SessionRuntime,
   { idempotency }: Parameters<api.SessionApi["stop"]>[1],
-): api.Outcome<api.Once<{ readonly turn: views.TurnReport }>> {
+): api.Outcome<api.Once<{ readonly turn: TurnReport }>> {
   const { cut, bodies } = runtime.runner.cutShort("aborted");
   runtime.content.learn(bodies);
   const done = transactOnce<{ readonly id: TurnId }>(runtime, idempotency, (step) => {
@@ -151,7 +149,7 @@ function lastAsked({ state, deps }: SessionRuntime): ItemMeta | null {
   return shown ?? findNewest({ sql: deps.sql, elsewhere: state.branch.elsewhere }, ({ kind }) => kind === "user");
 }
 
-export function retryTurn(runtime: SessionRuntime, input: { readonly idempotency: api.Idempotency | null }): api.Outcome<views.Accepted> {
+export function retryTurn(runtime: SessionRuntime, input: { readonly idempotency: api.Idempotency | null }): api.Outcome<Accepted> {
   const { clock, ids, incarnation } = runtime.deps;
   const turn: TurnId = ids.newId("trn");
   const message = lastAsked(runtime);

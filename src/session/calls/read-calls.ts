@@ -3,13 +3,14 @@
 import type { CompactionView } from "../../app/control-views";
 import { resolveModel } from "../../app/request/resolve-model";
 import type * as api from "../../app/session-api";
-import type * as views from "../../app/session-views";
 import { shownEvent } from "../../app/shown-address";
 import { toSums } from "../../app/usage-sums";
 import { measureNext } from "../../context/budget";
 import { fileOpsIn } from "../../context/file-ops";
 import { SUMMARY_JOIN } from "../../context/placement";
 import { parsePolicyText, toPolicy } from "../../context/policy-choice";
+import type { Page } from "../../contract/page";
+import type { SessionDescription } from "../../contract/session";
 import { describeBreaker } from "../../domain/breaker";
 import type { StoredEvent } from "../../domain/events";
 import type { CompactionId } from "../../domain/ids";
@@ -20,7 +21,7 @@ import type { SessionRuntime } from "../runtime";
 import { MAX_ANSWER_BYTES, takeWithin } from "./answer-size";
 import { listOpenCalls } from "./turn-report";
 
-export async function describeSession(runtime: SessionRuntime): Promise<api.Outcome<views.SessionDescription>> {
+export async function describeSession(runtime: SessionRuntime): Promise<api.Outcome<SessionDescription>> {
   const spec = await resolveQuietly(runtime);
   const { state, content } = runtime;
   if (state.lifecycle === "erased") return err({ code: "session_erased" });
@@ -70,10 +71,7 @@ export async function resolveQuietly(runtime: SessionRuntime): Promise<typeof ru
   return found.error === "unavailable" && runtime.spec?.id === model ? runtime.spec : null;
 }
 
-function readSummary({
-  state,
-  content,
-}: SessionRuntime): Pick<views.SessionDescription, "compacted_summary" | "compact_boundary_timestamp"> {
+function readSummary({ state, content }: SessionRuntime): Pick<SessionDescription, "compacted_summary" | "compact_boundary_timestamp"> {
   const summaries = state.view.overlays.filter((overlay) => overlay.kind === "summary");
   const texts = summaries.map((overlay) => content.readText(overlay.id) ?? "");
   return {
@@ -86,21 +84,21 @@ function readSummary({
  * Cuts rows to a page. The caller reads one row more than the limit, which tells whether there is more; `weigh` keeps
  * the page within what one answer carries.
  */
-export function takePage<T>(rows: readonly T[], limit: number, weigh: (row: T) => number): views.Page<T> {
+export function takePage<T>(rows: readonly T[], limit: number, weigh: (row: T) => number): Page<T> {
   const fitting = takeWithin(rows.slice(0, limit), { weigh, limit: MAX_ANSWER_BYTES });
   return { data: fitting, has_more: rows.length > fitting.length };
 }
 
 const jsonUnits = (row: object): number => JSON.stringify(row).length;
 
-export function listEvents(runtime: SessionRuntime, { after, limit, order }: api.PageInput): views.Page<StoredEvent> {
+export function listEvents(runtime: SessionRuntime, { after, limit, order }: api.PageInput): Page<StoredEvent> {
   const { sql } = runtime.deps;
   const rows =
     order === "asc" ? readEvents(sql, after ?? 0, limit + 1) : readEventsBackwards(sql, after ?? Number.MAX_SAFE_INTEGER, limit + 1);
   return takePage(rows.map(shownEvent), limit, jsonUnits);
 }
 
-export function listCompactions(runtime: SessionRuntime, { after, limit, order }: api.PageInput): views.Page<CompactionView> {
+export function listCompactions(runtime: SessionRuntime, { after, limit, order }: api.PageInput): Page<CompactionView> {
   const from = after ?? (order === "asc" ? 0 : Number.MAX_SAFE_INTEGER);
   const rows = readCompactions(runtime.deps.sql, { after: from, limit: limit + 1, order }).map((row) => withSummary(runtime, row));
   return takePage(rows, limit, jsonUnits);
