@@ -3,10 +3,10 @@ import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
 import { toGeneratedTokens, toUncachedInput, usageSource } from "../../domain/model-call";
 import { type ModelCallEvent, readCalls } from "../log/event-log";
-import type { SessionRuntime } from "../runtime";
+import type { Session } from "../session";
 
 /** The calls in order of seq, which is the order in which they ended. */
-export function listCalls({ deps }: SessionRuntime, { after, limit, order }: api.PageInput): views.Page<views.LedgerRow> {
+export function listCalls({ deps }: Session, { after, limit, order }: api.PageInput): views.Page<views.LedgerRow> {
   const rows = readCalls(deps.sql, { after, limit: limit + 1, order });
   return { data: rows.slice(0, limit).map(toLedgerRow), has_more: rows.length > limit };
 }
