@@ -1,6 +1,6 @@
 /**
  * `npm run lab -- --traces DIR`: replays recorded conversations under policies through the real context code, without a
- * server or a model, and says what each would cost and lose. docs/policy.md has what is measured and how.
+ * server or a model, and says what each would cost and lose. docs/policy-figures.md has what is measured and how.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";

@@ -8,8 +8,8 @@ const paths = new Set(sources.map((file) => file.path));
 const imports = sources.flatMap(readImports);
 const internal = imports.filter(({ to }) => paths.has(to));
 
-/** lib ← domain ← context ← app ← evaluate ← the outer folders ← index and env. */
-const INNER = ["lib", "domain", "context", "app", "evaluate"];
+/** lib ← domain ← context ← contract ← app ← evaluate ← the outer folders ← index and env. */
+const INNER = ["lib", "domain", "context", "contract", "app", "evaluate"];
 /** No clock, no chance, no platform. */
 const PURE = ["domain", "context", "evaluate"];
 const OUTER = new Set(["session", "tenant", "read-model", "http", "queue", "model", "tools", "channels", "console"]);
@@ -104,6 +104,13 @@ describe("purity", () => {
   test("domain, context and evaluate import nothing of the platform, the web framework, the database or the AI SDK", () => {
     const forbidden = /^(cloudflare:|node:|hono|@hono\/|drizzle-orm|ai$|ai\/|@ai-sdk\/|workers-ai-provider)/;
     expect(imports.filter(({ from, to }) => pure.some(({ path }) => path === from) && forbidden.test(to)).map(show)).toEqual([]);
+  });
+
+  test("contract imports no package but the one that describes shapes, and app, session, tenant and read-model import its types alone", () => {
+    const external = imports.filter(({ from, to }) => findFolder(from) === "contract" && !paths.has(to));
+    expect(external.filter(({ to }) => to !== "@hono/zod-openapi").map(show)).toEqual([]);
+    const users = internal.filter(({ from, to }) => findFolder(to) === "contract" && findFolder(from) !== "contract");
+    expect(users.filter(({ from, typeOnly }) => !typeOnly && findFolder(from) !== "http").map(show)).toEqual([]);
   });
 
   test("domain, context and evaluate use no clock, randomness, network or console", () => {

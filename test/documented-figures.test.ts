@@ -1,4 +1,4 @@
-/** Figures in the README against the constants that they are about. */
+/** Figures of docs/limits.md against the constants that they are about. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -17,8 +17,7 @@ import { MAX_CREDENTIALS } from "../src/tenant/credential-store";
 import { MAX_MODELS } from "../src/tenant/registry";
 import { MAX_MCP_SERVERS, MAX_TOOLS } from "../src/tenant/tool-registry";
 
-const readme = readFileSync(join(import.meta.dirname, "..", "README.md"), "utf8").replaceAll(/\s+/g, " ");
-const limits = readme.slice(readme.indexOf("## Limits"));
+const limits = readFileSync(join(import.meta.dirname, "..", "docs", "limits.md"), "utf8").replaceAll(/\s+/g, " ");
 
 const MIB = 1_048_576;
 const inWords = (figure: number): string => figure.toLocaleString("en-US");
@@ -27,14 +26,14 @@ const MOST_ROUNDS = z.toJSONSchema(policySchema.shape.tools.shape.max_rounds).ma
 
 test.each([
   `A request body is at most ${BODY_LIMIT / MIB} MB`,
-  `a tool result is cut at ${inWords(TOOL_RESULT_MAX_CHARS)} characters`,
+  `A tool result is cut at ${inWords(TOOL_RESULT_MAX_CHARS)} characters`,
   `its reply at most ${inWords(MAX_REPLY_UNITS)} characters`,
   `A turn has at most ${presets.balanced.tools.max_rounds} rounds of tools (\`tools.max_rounds\`: up to ${inWords(MOST_ROUNDS)})`,
   `One answer holds at most about ${MAX_ANSWER_BYTES / 1_000_000} MB of content`,
   `A request to a model holds at most ${inWords(MAX_CONTENT_BYTES)} bytes of content, ${inWords(MAX_REQUEST_BYTES)} in all`,
   `A next request of more than ${inWords(MAX_SHOWN_CHARS)} characters is not shown`,
   `A tenant has at most ${MAX_MODELS} models, ${MAX_CREDENTIALS} credentials, ${MAX_TOOLS} HTTP tools and ${MAX_MCP_SERVERS} MCP servers of its own, a session ${MAX_OFFERED_TOOLS} tools`,
-  `a tool's answer is at most ${MAX_TOOL_ANSWER_BYTES / MIB} MiB and ${MAX_TIMEOUT_MS / 60_000} minutes (${tool.max_bytes / 1_000_000} MB and ${tool.timeout_ms / 1_000} seconds by default)`,
-])("the README's limit is the code's: %s", (figure) => {
+  `A tool's answer is at most ${MAX_TOOL_ANSWER_BYTES / MIB} MiB and ${MAX_TIMEOUT_MS / 60_000} minutes (${tool.max_bytes / 1_000_000} MB and ${tool.timeout_ms / 1_000} seconds by default)`,
+])("a documented limit is the code's: %s", (figure) => {
   expect(limits).toContain(figure);
 });

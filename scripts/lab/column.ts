@@ -17,7 +17,7 @@ export const repeated = (column: Column, times: number): Column => ({
   steps: Array.from({ length: times }, () => column.steps).flat(),
 });
 
-/** The columns of docs/policy.md that the shared traces make. */
+/** The columns of docs/policy-figures.md that the shared traces make. */
 const SUPPORT = "airline-support.jsonl";
 const SUPPORT_COLUMNS = [
   { name: "support 16k", window: 16_000, conversations: 25 },

@@ -29,14 +29,14 @@ const USAGE = `Usage: npm run lab -- --traces DIR [options]
   --each-call     look at the soft trigger before each call, not where the policy says
   --count-chain   a folded summary is as long as its share of the chain too, not only of what is new
   --recall        memory_query is offered, and weighs in every request after the first change of the view
-  --check         the four profiles as production runs them; fails when one is not what docs/policy.md says
+  --check         the four profiles as production runs them; fails when one is not what docs/policy-figures.md says
   --out DIR       where the pictures go (.longhand/lab)
   --json          figures as JSON`;
 
 /** A text that says nothing is read as the default. */
 const isPolicy = (text: string): boolean => parsePolicyText(text) !== DEFAULT_POLICY || text === DEFAULT_POLICY;
 
-/** Nothing is checked of another policy, or of these otherwise than docs/policy.md has them. */
+/** Nothing is checked of another policy, or of these otherwise than docs/policy-figures.md has them. */
 const NOT_WITH_CHECK = [
   "policy",
   "system",

@@ -1,4 +1,4 @@
-/** Whether the four profiles are still what docs/policy.md says of them: `npm run lab -- --check`. */
+/** Whether the four profiles are still what docs/policy-figures.md says of them: `npm run lab -- --check`. */
 import type { PolicyName } from "../../src/context/presets";
 import { FAILURES_TO_OPEN } from "../../src/domain/breaker";
 import type { Figures } from "./engine/ledger";
@@ -8,7 +8,7 @@ import { type ColumnReport, toRow } from "./report.ts";
 export const PROFILES = ["economy", "balanced", "retain", "verbatim"] as const satisfies readonly PolicyName[];
 type Profile = (typeof PROFILES)[number];
 
-/** Cost by column, at most (docs/policy.md, figures to beat). */
+/** Cost by column, at most (docs/policy-figures.md, what `--check` holds). */
 export const FIGURES_TO_BEAT: Readonly<Record<string, Readonly<Record<Profile, number>>>> = {
   "support 16k": { economy: 0.41, balanced: 0.49, retain: 0.51, verbatim: 0.52 },
   "support 32k": { economy: 0.28, balanced: 0.36, retain: 0.39, verbatim: 0.42 },

@@ -20,7 +20,7 @@ export const summaries: readonly Mutant[] = [
   },
   {
     name: "the lab takes whatever a summariser says for a summary",
-    breaks: "policy.md, the lab: the real check applies",
+    breaks: "docs/policy-figures.md, summaries that fail: the real check applies",
     file: "src/evaluate/summary-attempts.ts",
     find: "return checkSummary({ text: answer.text, finish: answer.finish, form, cap, ratio: this.#ratio });",
     replace: "return ok({ text: answer.text, tokens: estimateTokens(answer.text) });",
@@ -28,7 +28,7 @@ export const summaries: readonly Mutant[] = [
   },
   {
     name: "a summary of the lab that failed is not asked for again",
-    breaks: "policy.md, the lab: attempts apply",
+    breaks: "docs/policy-figures.md, summaries that fail: attempts apply",
     file: "src/evaluate/summary-attempts.ts",
     find: "const attempts = this.#attempts;",
     replace: "const attempts = Math.min(1, this.#attempts);",
@@ -36,7 +36,7 @@ export const summaries: readonly Mutant[] = [
   },
   {
     name: "the lab's check lets summaries be asked for without end",
-    breaks: "policy.md: failing summaries make a bounded number of calls",
+    breaks: "docs/policy-figures.md: failing summaries make a bounded number of calls",
     file: "scripts/lab/verdict.ts",
     find: "const most = attempts * (ideal.summary_calls + FAILURES_TO_OPEN);",
     replace: "const most = attempts * (ideal.summary_calls + FAILURES_TO_OPEN) * Number.POSITIVE_INFINITY;",
@@ -52,7 +52,7 @@ export const summaries: readonly Mutant[] = [
   },
   {
     name: "a summary that is a little too long is thrown away",
-    breaks: "policy.md, length: its longest sections lose their ends",
+    breaks: "docs/policy.md, rule 7: its longest sections lose their ends",
     file: "src/context/summary-check.ts",
     find: "const MOST_CAPS = 4;",
     replace: "const MOST_CAPS = 1.5;",
@@ -60,7 +60,7 @@ export const summaries: readonly Mutant[] = [
   },
   {
     name: "a summary's length is judged by our tokens, not by its writer's",
-    breaks: "policy.md, length: in its own tokens",
+    breaks: "docs/policy.md, rule 7: in its own tokens",
     file: "src/context/summary-check.ts",
     find: "const raw = cap / ratio;",
     replace: "const raw = cap / (ratio || 1) ** 0;",
@@ -68,7 +68,7 @@ export const summaries: readonly Mutant[] = [
   },
   {
     name: "a fold that reads the record again is tried again when it failed",
-    breaks: "policy.md: tried once, and an ordinary fold at the next attempt",
+    breaks: "docs/policy.md, the view: tried once, and an ordinary fold at the next attempt",
     file: "src/context/proposal.ts",
     find: "failures === 0 && (requested?.attempts ?? 0) === 0 &&",
     replace: "failures === 0 && requested !== undefined &&",
@@ -76,7 +76,7 @@ export const summaries: readonly Mutant[] = [
   },
   {
     name: "a fold reads the whole record again",
-    breaks: "policy.md: at most twice what is new",
+    breaks: "docs/policy.md, the view: at most twice what is new",
     file: "src/context/proposal.ts",
     find: "Math.floor(Math.min(gone, source * REREAD_RATIO))",
     replace: "Math.floor(gone * REREAD_RATIO)",
@@ -109,7 +109,7 @@ export const summaries: readonly Mutant[] = [
   },
   {
     name: "an answer that holds a tool call is taken for a summary",
-    breaks: "policy.md: an answer that holds a tool call is a failure",
+    breaks: "docs/policy.md, rule 5: an answer that holds a tool call is a failure",
     file: "src/app/compaction/summarize.ts",
     find: 'finish: heard.called ? "tool_calls" : chunk.finish',
     replace: "finish: chunk.finish",
@@ -248,7 +248,7 @@ export const summaries: readonly Mutant[] = [
   },
   {
     name: "a summariser is not told again that nothing is to be continued",
-    breaks: "docs/policy.md: anti-continuation, in the system prompt and behind the conversation",
+    breaks: "docs/policy.md, rule 5: anti-continuation, in the system prompt and behind the conversation",
     file: "src/context/prompts.ts",
     find: "[conversation, ...turn, ...asked, NO_REPLY]",
     replace: "[conversation, ...turn, ...asked]",
@@ -256,7 +256,7 @@ export const summaries: readonly Mutant[] = [
   },
   {
     name: "a tool of another thing is taken for one of files",
-    breaks: "docs/policy.md: cumulative file-op tracking",
+    breaks: "docs/policy.md, rule 5: cumulative file-op tracking",
     file: "src/context/file-ops.ts",
     find: "if (!isOfFiles) return null;",
     replace: "",
@@ -264,7 +264,7 @@ export const summaries: readonly Mutant[] = [
   },
   {
     name: "a note that was chosen forgets what earlier ones stood for",
-    breaks: "docs/policy.md: a later note counts what the earlier ones stood for",
+    breaks: "docs/policy.md, rule 4: a later note counts what the earlier ones stood for",
     file: "src/context/fallback-note.ts",
     find: 'compacted: countItems("summary"),',
     replace: "compacted: 0,",

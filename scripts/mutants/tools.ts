@@ -44,7 +44,7 @@ export const tools: readonly Mutant[] = [
   {
     name: "an id that may be null is documented as text",
     breaks: "the published document: every answer is as it says",
-    file: "src/http/schemas/ids.ts",
+    file: "src/contract/ids.ts",
     find: ".openapi({ example:",
     replace: '.openapi({ type: "string", example:',
     tests: ["test/http/usage.test.ts"],

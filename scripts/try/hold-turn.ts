@@ -1,7 +1,7 @@
 /** One turn as a person sees it: the answer as it comes, the calls and what they gave back, and what it weighed. */
 import { z } from "zod";
+import { turnFailure } from "../../src/contract/model-call";
 import { defined } from "../../src/http/schemas/documents";
-import { turnFailureView } from "../../src/http/schemas/turn";
 import { describeFailure } from "../../src/http/turn-failure";
 import { type Call, type Connection, streamApi } from "../support/api-client.ts";
 import type { ServerSentEvent } from "../support/event-stream.ts";
@@ -24,7 +24,7 @@ const frames = z.discriminatedUnion("type", [
     context_window: z.number().nullable(),
     current_context_tokens: z.number(),
   }),
-  z.object({ type: z.literal("turn.failed"), failure: turnFailureView }),
+  z.object({ type: z.literal("turn.failed"), failure: turnFailure }),
   z.object({ type: z.literal("turn.stopped"), reason: z.string() }),
   z.object({ type: z.literal("turn.interrupted") }),
   z.object({ type: z.literal("compaction.started"), status: z.string() }),

@@ -1,10 +1,12 @@
 /** Branches, forks and redaction: part of what a session's object answers. */
+
+import type { BranchComparison, BranchView, Redaction } from "../contract/branch";
+import type { Accepted } from "../contract/item";
 import type { ItemId, SessionId } from "../domain/ids";
 import type { Part, ToolDefinition } from "../domain/message";
-import type { BranchComparison, BranchView } from "./branch-views";
 import type { ForkBegun, ForkHead, ForkPage, ForkPlace } from "./fork-parts";
 import type { Caller, Idempotency, Once, Outcome } from "./session-api";
-import type { Accepted, SessionDescription } from "./session-views";
+import type { SessionDescription } from "./session-views";
 
 interface Keyed {
   readonly idempotency: Idempotency | null;
@@ -28,7 +30,7 @@ export interface BranchApi {
   /** Runs a new turn for a user message, on a new branch. `message`: the user message, or an item of its answer. */
   regenerate(caller: Caller, input: { readonly message: ItemId } & Keyed): Promise<Outcome<Accepted>>;
   /** Removes a message's content from the record for good, on every branch. */
-  redact(caller: Caller, message: ItemId): Promise<Outcome<{ readonly message_id: ItemId; readonly position: number }>>;
+  redact(caller: Caller, message: ItemId): Promise<Outcome<Redaction>>;
 
   /** The state that a fork at position `at` begins with. Null: at the newest position outside of a running turn. */
   forkHead(caller: Caller, at: number | null): Promise<Outcome<ForkHead>>;

@@ -1,10 +1,11 @@
 /** What clients see of past requests, and of how two requests differ: plain data. */
 import type { PolicyChoice } from "../context/policy-choice";
 import type { ViewDiff } from "../context/view-diff";
+import type { TokenFigure } from "../contract/tokens";
 import type { CompactionTrigger } from "../domain/compaction-events";
 import type { CallOutcome } from "../domain/events";
 import type { CompactionId, TurnId } from "../domain/ids";
-import type { ContextPart, TokenFigure } from "./session-views";
+import type { ContextPart } from "./session-views";
 
 /**
  * Names a request of the session. `turn` null: the next request. `call` counts a turn's calls from 1; null: the last one that has a

@@ -37,7 +37,7 @@ export interface ModelSpec {
   readonly upstream_id: string;
   /** Null for the provider's own address. */
   readonly base_url: string | null;
-  /** Tokens. Null when unknown: the policy then decides which window to assume (docs/policy.md). */
+  /** Tokens. Null when unknown: the policy then decides which window to assume (`unknown_window`). */
   readonly context_window: number | null;
   /** The most tokens of one reply. */
   readonly max_output: number;

@@ -2,12 +2,13 @@
  * What `http` may ask of the read model: lists across the sessions of one tenant, from D1. The lists are eventually consistent: a row
  * follows its session by the projector's delay, and can be dropped and rebuilt. A single session is read from its object.
  */
+
+import type { UsageSums } from "../contract/model-call";
 import type { ExecutionId, SessionId, TenantId } from "../domain/ids";
 import type { CallPurpose, UsageSource } from "../domain/model-call";
 import type { Result } from "../lib/result";
 import type { ExecutionDetail } from "./execution-views";
 import type { Caller } from "./session-api";
-import type { UsageSums } from "./session-views";
 
 export interface SessionSummary {
   readonly id: SessionId;

@@ -3,6 +3,9 @@
  * that the credential proved; the object compares it with its own (docs/design.md §1.9).
  */
 import type { PolicyChoice } from "../context/policy-choice";
+import type { Accepted, DisplayItem } from "../contract/item";
+import type { LedgerRow } from "../contract/model-call";
+import type { Page } from "../contract/page";
 import type { OnBusy } from "../domain/commands";
 import type { CompactionFailure } from "../domain/compaction-events";
 import type { FitReport, StoredEvent } from "../domain/events";
@@ -11,23 +14,13 @@ import type { Part, ToolDefinition } from "../domain/message";
 import type { CallUsage, FinishReason } from "../domain/model-call";
 import type { Rejection } from "../domain/rejection";
 import type { Result } from "../lib/result";
-import type { BranchChoice } from "./branch-views";
+
 import type { ChunkRequest, NextChunk } from "./chunk-request";
 import type { CompactionView, ControlError } from "./control-views";
 import type { ExecutionView } from "./execution-views";
 import type { ToolArtifact } from "./ports";
 import type { RecallInput, RecallReport } from "./recall-views";
-import type {
-  Accepted,
-  ContextReport,
-  DisplayItem,
-  ErasureReceipt,
-  LedgerRow,
-  LogPage,
-  Page,
-  SessionDescription,
-  TurnReport,
-} from "./session-views";
+import type { ContextReport, ErasureReceipt, LogPage, SessionDescription, TurnReport } from "./session-views";
 
 /** Why a call was refused: the domain's rejections, and refusals by the session's object. */
 export type SessionError =
@@ -130,6 +123,9 @@ export interface ApprovalInput {
   /** The reason for a refusal, which the model reads. */
   readonly reason: string | null;
 }
+
+/** Selects the items' branch: by number, the current one, or all. */
+type BranchChoice = number | "current" | "all";
 
 export interface PageInput {
   /** The last position, seq or id of the previous page. Null: start at the beginning. */

@@ -2,22 +2,18 @@
 
 import type { Measure } from "../context/budget";
 import type { PolicyChoice } from "../context/policy-choice";
+import type { DisplayItem } from "../contract/item";
+import type { UsageSums } from "../contract/model-call";
+import type { TokenFigure } from "../contract/tokens";
+import type { ToolCallView } from "../contract/tool";
 import type { BreakerView } from "../domain/breaker";
 import type { CompactionTrigger } from "../domain/compaction-events";
-import type { CallOutcome, StoredEvent, TurnFailure, TurnStatus } from "../domain/events";
-import type { BodyId, ExecutionId, ItemId, SessionId, TurnId } from "../domain/ids";
-import type { ItemKind, Part, ToolDefinition } from "../domain/message";
-import type { CallPurpose, CallUsage, FinishReason, UsageSource } from "../domain/model-call";
+import type { StoredEvent, TurnFailure, TurnStatus } from "../domain/events";
+import type { BodyId, ItemId, SessionId, TurnId } from "../domain/ids";
+import type { ToolDefinition } from "../domain/message";
+import type { CallUsage, FinishReason } from "../domain/model-call";
 import type { TurnPhase } from "../domain/state";
 import type { ControlledSettings } from "./control-views";
-
-export interface TokenFigure {
-  readonly tokens: number;
-  /** `reported`: the provider counted it; `estimated`: our estimate; `mixed`: reported up to a position, estimated after it. */
-  readonly source: "reported" | "estimated" | "mixed";
-  /** The largest error of `tokens`, in tokens, in either direction. */
-  readonly error_bound: number;
-}
 
 /** The source of a fork, and the last position shared with it. */
 interface ForkOrigin {
@@ -63,71 +59,6 @@ export interface SessionDescription extends ControlledSettings {
   readonly stream_offset: number;
 }
 
-/** Totals of model calls. Tokens are those of the calls that reported them. */
-export interface UsageSums {
-  readonly calls: number;
-  readonly failed_calls: number;
-  readonly input: number;
-  readonly uncached: number;
-  readonly cached: number;
-  readonly cache_write: number;
-  /** Includes thinking. */
-  readonly output: number;
-  readonly reasoning: number;
-  /** US dollars of the calls with a known cost. Null when no call has one. */
-  readonly cost: number | null;
-  /** Calls with unknown cost, which `cost` leaves out. */
-  readonly unpriced_calls: number;
-  readonly cost_complete: boolean;
-}
-
-/** A call in the session's ledger. */
-export interface LedgerRow {
-  readonly seq: number;
-  readonly at: number;
-  readonly turn_id: TurnId | null;
-  readonly purpose: CallPurpose;
-  readonly source: UsageSource;
-  readonly model: string;
-  /** Null, like all counts, when the provider reported none. */
-  readonly input: number | null;
-  readonly uncached: number | null;
-  readonly cached: number | null;
-  readonly cache_write: number | null;
-  readonly output: number | null;
-  readonly reasoning: number | null;
-  /** US dollars. Null when unknown. */
-  readonly cost: number | null;
-  /** Our own estimate of the request before it was sent, unscaled. */
-  readonly estimate: number;
-  readonly outcome: CallOutcome;
-  readonly ms: number;
-}
-
-export interface ToolCallView {
-  readonly execution_id: ExecutionId;
-  readonly call_id: string;
-  readonly name: string;
-  readonly arguments: string;
-  /** Which side runs the call. */
-  readonly runs: "client" | "server";
-  /** `pending`: the call runs after a person approves it. Null: it needs no approval, or is not waiting for one. */
-  readonly approval: "pending" | null;
-}
-
-/** The durable acknowledgement of a message. */
-export interface Accepted {
-  readonly message_id: ItemId;
-  readonly turn_id: TurnId | null;
-  /** Null while the message is queued: it gets its position when its turn starts. */
-  readonly position: number | null;
-  readonly queued: boolean;
-  /** The idempotency key was used before, and this is the first request's outcome. */
-  readonly replayed: boolean;
-  /** Read the live stream after this offset to see everything from `message.accepted` on. */
-  readonly cursor: number;
-}
-
 /** A message that the client should show to the user. */
 export interface Notice {
   readonly code: "history_trimmed";
@@ -159,25 +90,6 @@ export interface TurnReport {
   readonly current_context_tokens: number;
   /** Notices for events in this turn, or between the previous turn and this one. */
   readonly notices: readonly Notice[];
-}
-
-/** An item as people read it. Every item is shown, whatever the model's view holds. */
-export interface DisplayItem {
-  readonly id: ItemId;
-  readonly position: number;
-  readonly kind: ItemKind;
-  readonly turn_id: TurnId | null;
-  readonly created_at: number;
-  readonly parts: readonly Part[];
-  readonly execution_id: ExecutionId | null;
-  readonly incomplete: boolean;
-  /** Estimated. */
-  readonly tokens: number;
-}
-
-export interface Page<T> {
-  readonly data: readonly T[];
-  readonly has_more: boolean;
 }
 
 /** One part of the next request, with its weight. */

@@ -1,6 +1,7 @@
 /** Totals of model calls in the form that clients see. When no call has a known cost, `cost` is null, not 0. */
+
+import type { UsageSums } from "../contract/model-call";
 import type { CallTotals } from "../domain/call-totals";
-import type { UsageSums } from "./session-views";
 
 export function toSums({ calls, failed, cost, unpriced, ...tokens }: CallTotals): UsageSums {
   const known = calls === 0 || unpriced < calls;

@@ -28,7 +28,7 @@ export interface ModelLimits {
   readonly prices: Prices | null;
 }
 
-/** Replaces an unknown window by the one that the policy assumes, if any (docs/policy.md). */
+/** Replaces an unknown window by the one that the policy assumes, if any (`unknown_window`). */
 export const assumeWindow = (limits: ModelLimits, policy: Policy): ModelLimits =>
   limits.window === null ? { ...limits, window: assumedWindow(policy) } : limits;
 

@@ -1,6 +1,6 @@
 /**
  * Cuts a tool's output, once, when it is recorded: to its head alone, or to both ends, cut at natural boundaries
- * (docs/policy.md, `results.cut`). Never throws; linear time.
+ * (docs/policy-parameters.md, `results.cut`). Never throws; linear time.
  */
 import type { Policy } from "./policy";
 import { truncateToolResult } from "./tool-results";

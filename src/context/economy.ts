@@ -1,6 +1,6 @@
 /**
  * What reading and rewriting a view costs: the rent of not compacting, and the price of a compaction (docs/policy.md,
- * the rent trigger). Sizes are tokens, scaled and unpadded. Prices are per token, in any one unit.
+ * rules 1 to 3). Sizes are tokens, scaled and unpadded. Prices are per token, in any one unit.
  */
 import type { SummaryMode } from "../domain/compaction-events";
 import type { SessionState } from "../domain/state";
@@ -13,7 +13,7 @@ export interface Prices {
   readonly output: number;
 }
 
-/** Relative prices for a model whose prices are unknown (docs/policy.md). */
+/** Relative prices for a model whose prices are unknown (docs/policy.md, the rules). */
 export const UNKNOWN_PRICES: Prices = { input: 1, cache_write: 1, cached: 0.1, output: 5 };
 
 /** Lifetime of a prefix in a provider's cache that is not read again, in milliseconds (docs/platform-facts.md). */

@@ -46,7 +46,7 @@ export function planCompaction(asked: PlanInput): Plan {
   const { state, policy } = asked;
   const limits = assumeWindow(asked.limits, policy);
   const input = { ...asked, limits };
-  // A plan reports tokens in the same unit as the API's context size. Its decisions use the policy's estimator (docs/policy.md).
+  // A plan reports tokens in the same unit as the API's context size. Its decisions use the policy's estimator (docs/policy.md, contradictions).
   const next = measureNext(state, limits.model);
   if (limits.window === null) return { kind: "none", reason: "unknown_window", next };
   if (input.trigger === "threshold") return planSoft(input, next);
@@ -135,7 +135,7 @@ function withoutModel(input: PlanInput, decided: LadderStart & Pick<Decided, "ov
   return [gentle, drops].find((rungs) => rungs.length > 0 && isWorthIt(rungs)) ?? [];
 }
 
-/** What this call pays to re-read tokens that a compaction would have removed. It is recorded with the call (docs/policy.md, rent). */
+/** What this call pays to re-read tokens that a compaction would have removed. It is recorded with the call (docs/policy.md, rule 1). */
 export function toCallCacheReadCost(input: Omit<PlanInput, "trigger">): number {
   const { policy } = input;
   if (policy.trigger.rent_factor === null) return 0;

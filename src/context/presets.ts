@@ -94,7 +94,7 @@ const yeoman: Policy = {
   unknown_window: 8_192,
 };
 
-/** The default: compaction that pays for itself. docs/policy.md shows what `npm run lab` measured for each number. */
+/** The default: compaction that pays for itself. docs/policy-figures.md shows what `npm run lab` measured. */
 const balanced: Policy = {
   trigger: {
     at: "after_response",

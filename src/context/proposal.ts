@@ -19,13 +19,13 @@ import { type Group, groupItems } from "./groups";
 import type { PlanInput, SummarizeRung } from "./plan";
 import type { Policy } from "./policy";
 
-/** Expected ratio of a summary's tokens to its source's, until the session has learned its own (docs/policy.md). */
+/** Expected ratio of a summary's tokens to its source's, until the session has learned its own (docs/policy.md, the rules). */
 export const FIRST_SUMMARY_SHARE = 0.15;
 /** One summary takes at most a quarter of the window. */
 const WINDOW_SHARE_OF_SUMMARY = 4;
 /** Minimum cap of a summary, in tokens: in a small window the chain's share does not reduce it further, because its sections need room. */
 const LEAST_SUMMARY_TOKENS = 512;
-/** Maximum ratio of record that is read again to new source. It bounds the cost, however long the history is (docs/policy.md). */
+/** Maximum ratio of record that is read again to new source. It bounds the cost, however long the history is (docs/policy.md, the view). */
 const REREAD_RATIO = 2;
 /** Minimum number of tokens that each part of a chunked summary reads. */
 const LEAST_PART_TOKENS = 200;

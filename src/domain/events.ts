@@ -196,7 +196,7 @@ export type TurnEvent =
       readonly outcome: CallOutcome;
       /** Milliseconds from the request to its end. 0 when the end was not observed. */
       readonly ms: number;
-      /** What this call paid to re-read tokens that a compaction would have removed (rent, docs/policy.md). Absent: nothing. */
+      /** What this call paid to re-read tokens that a compaction would have removed (docs/policy.md, rule 1). Absent: nothing. */
       readonly rent?: number;
       /** Fencing token of the compaction that the call was made for. Null when it was made for none. */
       readonly lease: number | null;

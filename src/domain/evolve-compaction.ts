@@ -25,7 +25,7 @@ import { toWeighedView } from "./view";
 export const PROGRESS_RATIO = 0.9;
 /** After a revert, the soft trigger waits until the view has grown by a fifth. */
 const GROWTH_RATIO = 1.2;
-/** How fast a session learns the length of its summaries (docs/policy.md: the simulator's constants). */
+/** How fast a session learns the length of its summaries (docs/policy.md, constants). */
 const LEARNING_RATE = 0.2;
 
 export const compactionEvolvers: Evolvers<CompactionEvent["type"]> = {

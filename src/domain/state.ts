@@ -68,7 +68,7 @@ export interface View {
   readonly signed_from: number;
   /** Raw estimate, in tokens, of what is shown: overlays, items, placeholders for missing results. A running sum. */
   readonly tokens: number;
-  /** The weight of the view by the `chars_4` estimator: characters over 4 (docs/policy.md). */
+  /** The weight of the view by the `chars_4` estimator: characters over 4 (docs/policy.md, contradictions). */
   readonly rough: number;
   /** Raw estimate of the view's system messages, in tokens. A running sum. */
   readonly system: number;
@@ -153,7 +153,7 @@ export interface CompactionState extends BreakerState {
   readonly failed_after: TurnId | null;
   /** After a revert, the soft trigger waits until the view weighs this many raw tokens. Null when it does not wait. */
   readonly quiet_until: number | null;
-  /** What the calls of this epoch paid to re-read tokens that a compaction would have removed (rent, docs/policy.md). */
+  /** What the calls of this epoch paid to re-read tokens that a compaction would have removed (docs/policy.md, rule 1). */
   readonly rent: number;
   /** Learned ratio of a summary's tokens to its source's. Null until one was learned. */
   readonly summary_share: number | null;

@@ -1,4 +1,4 @@
-/** The cost of calls: prices per token, relative to plain input (docs/policy.md). */
+/** The cost of calls: prices per token, relative to plain input (docs/policy-figures.md). */
 import { type Prices, UNKNOWN_PRICES } from "../context/economy";
 
 export const PRICES: Prices = UNKNOWN_PRICES;

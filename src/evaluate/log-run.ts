@@ -26,7 +26,7 @@ import { RoomMaker } from "./room-maker";
 import { runPlan } from "./run-plan";
 import { ViewChanges } from "./view-changes";
 
-/** How much of the newest history is checked for verbatim text, in the provider's tokens (docs/policy.md). */
+/** How much of the newest history is checked for verbatim text, in the provider's tokens (docs/policy-figures.md). */
 const LAST_TOKENS = 8_000;
 /** Maximum number of examples of identifiers that were needed and not shown. */
 const MAX_EXAMPLES = 50;

@@ -13,7 +13,7 @@ interface Compare<B extends Block> {
 }
 
 /**
- * The rule of providers that cache by themselves (docs/policy.md): nothing below the first number, then in steps of the
+ * The rule of providers that cache by themselves (docs/policy-figures.md): nothing below the first number, then in steps of the
  * second.
  */
 const LEAST_TOKENS = 1_024;

@@ -25,7 +25,7 @@ export interface SummarySource {
   readonly messages: readonly number[];
   /** Tokens of the summaries that are folded with it. */
   readonly chain: number;
-  /** Tokens of its summary, by the share in docs/policy.md. */
+  /** Tokens of its summary, by the share in docs/policy-figures.md. */
   readonly expected: number;
   /** Maximum tokens of messages in one call. */
   readonly room: number;

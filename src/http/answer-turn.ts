@@ -4,7 +4,8 @@
  */
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import type { Accepted } from "../app/session-views";
+import type { Accepted } from "../contract/item";
+import { type AcceptedView, acceptedView } from "../contract/item";
 import type { TurnId } from "../domain/ids";
 import type { HttpEnv } from "./deps";
 import { sendEvents } from "./event-stream";
@@ -12,7 +13,6 @@ import { idempotencyHeaders } from "./idempotency";
 import { acceptsEventStream, prefersAsync } from "./negotiate";
 import { sendProblem } from "./problem";
 import { json, jsonOrEvents } from "./routing";
-import { type AcceptedView, acceptedView } from "./schemas/message";
 import { turnView } from "./schemas/turn";
 import type { SessionCalls } from "./session-calls";
 

@@ -12,7 +12,7 @@ export function projectEpochChange(event: EpochChanged, bodies: ReadonlyMap<Body
   const stamp = { seq: event.seq, at: event.at };
   const overlays = event.ops.flatMap((op) => toOverlayOps(op, bodies).map((change) => ({ ...stamp, ...change })));
   const summaries = event.ops.flatMap((op) => (op.op === "summarize" ? [bodies.get(op.overlay) ?? ""] : []));
-  // After a failed summary the fallback trims the view. The compaction still counts as failed (docs/policy.md).
+  // After a failed summary the fallback trims the view. The compaction still counts as failed (docs/policy.md, contradictions).
   const failed = event.trigger === "fallback" && event.compaction !== null;
   const reverts = event.ops.flatMap((op) =>
     op.op === "revert" ? [{ ...stamp, op: "revert_compaction" as const, id: op.compaction }] : [],

@@ -1,11 +1,12 @@
 /** Reads the content of items for the view, for people and for transcripts. The content that the view shows stays parsed in memory. */
 
 import type { BodyText, SessionContent } from "../app/session-ports";
-import type { DisplayItem, ToolCallView } from "../app/session-views";
 import { estimateParts } from "../context/item-tokens";
 import { toPolicy } from "../context/policy-choice";
 import { RECALL_TOOL, recallTool } from "../context/recall-tool";
 import type { ViewEntry, ViewInput } from "../context/view";
+import type { DisplayItem } from "../contract/item";
+import type { ToolCallView } from "../contract/tool";
 import type { CoveredRange } from "../domain/compaction-events";
 import type { BodyId, ItemId } from "../domain/ids";
 import type { ItemMeta, Part, TextRef, ToolDefinition } from "../domain/message";

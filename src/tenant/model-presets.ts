@@ -1,6 +1,6 @@
 /**
  * Known models by name, in tokens. The labels `RFC-011`, `FEAT-011` and `ADR 097` name the specifications of earlier
- * projects that a window comes from (docs/policy.md). Where they differ the exact figure holds, as for
+ * projects that a window comes from (docs/policy.md, sources). Where they differ the exact figure holds, as for
  * gemini-2.0-flash. `2026-11` stands for the providers' pages of that month. A figure that they round to three digits
  * is rounded down here, so that an error leads to compacting early. Max outputs and capabilities are the providers'
  * figures of that month in every row.

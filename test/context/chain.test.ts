@@ -1,4 +1,4 @@
-/** Summaries as a chain: appended, merged when they outgrow their share, put right by the record now and then (docs/policy.md). */
+/** Summaries as a chain: appended, merged when they outgrow their share, put right by the record now and then (docs/policy.md, the view). */
 import { describe, expect, test } from "vitest";
 import { toPolicy, toPolicyText } from "../../src/context/policy-choice";
 import { toSummaryCap } from "../../src/context/proposal";

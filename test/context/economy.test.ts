@@ -1,4 +1,4 @@
-/** The rent trigger (docs/policy.md, the policy, 1 to 3), by numbers worked out by hand. */
+/** The cache read cost and its trigger (docs/policy.md, rules 1 to 3), by numbers worked out by hand. */
 import { describe, expect, test } from "vitest";
 import {
   CACHE_TTL_MS,

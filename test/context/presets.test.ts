@@ -271,8 +271,8 @@ describe("yeoman (ADR 097)", () => {
   });
 });
 
-/** The profiles' table in docs/policy.md, by the words of its cells. */
-const documented = readFileSync("docs/policy.md", "utf8")
+/** The profiles' table in docs/policies.md, by the words of its cells. */
+const documented = readFileSync("docs/policies.md", "utf8")
   .split("\n")
   .map((line) => line.split("|").map((cell) => cell.trim()))
   .filter((cells) => cells.length === 10)
@@ -280,7 +280,7 @@ const documented = readFileSync("docs/policy.md", "utf8")
 
 const thousands = (tokens: number | null): string => `${(tokens ?? 0) / 1_000}k`;
 
-describe("Longhand's own profiles (docs/policy.md)", () => {
+describe("Longhand's own profiles (docs/policies.md)", () => {
   test.each(["economy", "balanced", "retain", "verbatim"] as const)("%s has the constants that are documented", (name) => {
     const { keep, trigger, summary, results } = presets[name];
     expect(documented.find(([known]) => known === name)).toEqual([

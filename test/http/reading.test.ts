@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { CompactionView } from "../../src/app/control-views";
 import type { PageInput, SessionApi } from "../../src/app/session-api";
-import type { DisplayItem } from "../../src/app/session-views";
+import type { DisplayItem } from "../../src/contract/item";
 import type { TenantId } from "../../src/domain/ids";
 import { err, ok } from "../../src/lib/result";
 import { makeId, readProblem, SESSION, TENANT, world } from "./support";

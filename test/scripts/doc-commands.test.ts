@@ -1,35 +1,33 @@
-/** Every block of commands of the README and the documents can be pasted into bash and into zsh. */
+/** Every block of commands of the pages can be pasted into bash and into zsh. */
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { findCommandBlocks, readPages } from "../support/doc-pages";
 import { findHazards } from "../support/shell-hazards";
-import { readFiles } from "../support/source-files";
 
-/** Decisions are frozen. */
-const documents = readFiles(".", /\.md$/).filter(({ path }) => /^(docs\/)?[^/]+$/.test(path));
-
-const blocks = documents.flatMap(({ path, text }) =>
-  [...text.matchAll(/^```(?:sh|bash|zsh|shell)\n([\s\S]*?)^```/gm)].map((match) => ({
-    where: `${path}:${text.slice(0, match.index).split("\n").length}`,
-    commands: match[1] ?? "",
-  })),
-);
+const blocks = readPages().flatMap(findCommandBlocks);
+const manifest = readFileSync(join(import.meta.dirname, "..", "..", "package.json"), "utf8");
+const { scripts } = z.object({ scripts: z.record(z.string(), z.string()) }).parse(JSON.parse(manifest));
 
 describe("a block of commands", () => {
-  test("is there", () => {
-    expect(new Set(blocks.map(({ where }) => where.split(":")[0]))).toEqual(new Set(["README.md", "docs/guide.md"]));
-  });
-
-  test.each(blocks)("has nothing that a shell takes otherwise when it is pasted: $where", ({ commands }) => {
+  test.each(blocks)("has nothing that a shell takes otherwise when it is pasted: $page:$line", ({ commands }) => {
     expect(findHazards(commands)).toEqual([]);
   });
 
   test.each(["bash", "zsh"])("is grammatical for %s, where there is one", (shell) => {
     if (spawnSync(shell, ["-c", "true"]).status !== 0) return;
-    const wrong = blocks.flatMap(({ where, commands }) => {
+    const wrong = blocks.flatMap(({ page, line, commands }) => {
       const { status, stderr } = spawnSync(shell, ["-n"], { input: commands, encoding: "utf8" });
-      return status === 0 ? [] : [`${where}: ${stderr}`];
+      return status === 0 ? [] : [`${page}:${line}: ${stderr}`];
     });
     expect(wrong).toEqual([]);
+  });
+
+  test("calls no npm script that is not there", () => {
+    const called = blocks.flatMap(({ commands }) => [...commands.matchAll(/\bnpm (?:run )?([\w-]+)/g)].map(([, name = ""]) => name));
+    expect(called.filter((name) => name !== "ci" && scripts[name] === undefined)).toEqual([]);
   });
 });
 

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { ModelStreamPart } from "../../src/app/ports";
 import type { SubmitInput } from "../../src/app/session-api";
-import type { Page } from "../../src/app/session-views";
+import type { Page } from "../../src/contract/page";
 import { MAX_ANSWER_BYTES, takeWithin } from "../../src/session/calls/answer-size";
 import { MAX_SHOWN_CHARS } from "../../src/session/calls/context-call";
 import { CALLER, Life, SPEC, settle } from "./life";

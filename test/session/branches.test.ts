@@ -1,6 +1,6 @@
 /** Going back in a conversation: a new branch goes on, the record keeps the old one, and either can be gone on with. */
 import { describe, expect, test } from "vitest";
-import type { BranchView } from "../../src/app/branch-views";
+import type { BranchView } from "../../src/contract/branch";
 import { fold } from "../../src/domain/evolve";
 import type { ItemId } from "../../src/domain/ids";
 import { CALLER, Life, settle } from "./life";

@@ -1,7 +1,7 @@
 /** What a reader of the live stream hears over evictions, lost frames and an erasure. */
 import { describe, expect, test } from "vitest";
 import { createNodeSql } from "../../scripts/support/node-sql";
-import type { Accepted } from "../../src/app/session-views";
+import type { Accepted } from "../../src/contract/item";
 import type { TurnId } from "../../src/domain/ids";
 import { countingIds } from "../support/builders";
 import { CALLER, Life, settle } from "./life";

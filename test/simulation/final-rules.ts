@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { buildRequest } from "../../src/app/request/build-request";
-import type { DisplayItem } from "../../src/app/session-views";
+import type { DisplayItem } from "../../src/contract/item";
 import type { ItemId, TenantId } from "../../src/domain/ids";
 import type { Part } from "../../src/domain/message";
 import { createRebuildRows } from "../../src/read-model/rebuild";

@@ -2,7 +2,8 @@
 
 import type { WholeSessionApi } from "../../src/app/control-api";
 import type { Outcome } from "../../src/app/session-api";
-import type { Accepted, ToolCallView } from "../../src/app/session-views";
+import type { Accepted } from "../../src/contract/item";
+import type { ToolCallView } from "../../src/contract/tool";
 import { answerAgain, goBack, goOnElsewhere, redact } from "./brancher";
 import { handleDraft } from "./editor";
 import { attempt, changeSettings, compact, look, pin, startOver, takeBack } from "./keeper";

@@ -1,8 +1,9 @@
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { BranchComparison, BranchView } from "../../src/app/branch-views";
-import type { DisplayItem, SessionDescription, TurnReport } from "../../src/app/session-views";
+import type { SessionDescription, TurnReport } from "../../src/app/session-views";
+import type { BranchComparison, BranchView } from "../../src/contract/branch";
+import type { DisplayItem } from "../../src/contract/item";
 import { readRows } from "../read-model/rows";
 import { type Chat, migrate, newChat, newTenant, readBody, told } from "./support";
 

@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { CompactionView } from "../../src/app/control-views";
-import type { Page } from "../../src/app/session-views";
+import type { Page } from "../../src/contract/page";
 import type { RemoteReply } from "../support/stand-in-setup";
 import { advanceClock, holdTimers } from "./clock";
 import { deliver, holdQueue, type LongChat, smallChat, TURNS, talk, words } from "./conversation";

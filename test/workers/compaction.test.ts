@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { CompactionView } from "../../src/app/control-views";
-import type { Page } from "../../src/app/session-views";
+import type { Page } from "../../src/contract/page";
 import { deliver, holdQueue, smallChat, TURNS, talk, WINDOW, words } from "./conversation";
 import { listTypes } from "./frames";
 import { type Chat, migrate, newChat, readText } from "./support";

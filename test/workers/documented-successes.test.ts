@@ -2,7 +2,7 @@
 import { beforeAll, expect, inject, it } from "vitest";
 import type { CompactionView } from "../../src/app/control-views";
 import type { RecallReport } from "../../src/app/recall-views";
-import type { Accepted } from "../../src/app/session-views";
+import type { Accepted } from "../../src/contract/item";
 import { words } from "./conversation";
 import { migrate, newChat, newTenant, readBody, request } from "./support";
 

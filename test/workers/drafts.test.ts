@@ -3,7 +3,9 @@ import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import type { SummaryComparison } from "../../src/app/comparison-views";
 import type { CompactionView } from "../../src/app/control-views";
-import type { ContextReport, LedgerRow, Page } from "../../src/app/session-views";
+import type { ContextReport } from "../../src/app/session-views";
+import type { LedgerRow } from "../../src/contract/model-call";
+import type { Page } from "../../src/contract/page";
 import { words } from "./conversation";
 import { type Chat, migrate, newChat, readBody, request } from "./support";
 

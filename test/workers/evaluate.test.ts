@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { CompactionView } from "../../src/app/control-views";
-import type { Page } from "../../src/app/session-views";
+import type { Page } from "../../src/contract/page";
 import type { Evaluation } from "../../src/evaluate/evaluation";
 import { smallChat, talk, words } from "./conversation";
 import { type Chat, migrate, newChat, newTenant, readBody, request } from "./support";

@@ -1,7 +1,9 @@
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Accepted, Page, SessionDescription, TurnReport } from "../../src/app/session-views";
+import type { SessionDescription, TurnReport } from "../../src/app/session-views";
+import type { Accepted } from "../../src/contract/item";
+import type { Page } from "../../src/contract/page";
 import { advanceClock } from "./clock";
 import { migrate, newChat, newTenant, readBody, request, told } from "./support";
 

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Accepted } from "../../src/app/session-views";
 import { NO_RESULT } from "../../src/context/view";
+import type { Accepted } from "../../src/contract/item";
 import { readRows } from "../read-model/rows";
 import { type Chat, migrate, newChat, readBody, readText } from "./support";
 

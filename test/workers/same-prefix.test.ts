@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { CompactionView } from "../../src/app/control-views";
-import type { Page } from "../../src/app/session-views";
+import type { Page } from "../../src/contract/page";
 import { type LongChat, smallChat, TURNS, talk, words } from "./conversation";
 import { type Chat, migrate } from "./support";
 

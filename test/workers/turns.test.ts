@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Accepted, TurnReport } from "../../src/app/session-views";
+import type { TurnReport } from "../../src/app/session-views";
+import type { Accepted } from "../../src/contract/item";
 import { listTypes, spoken } from "./frames";
 import { migrate, newChat, readBody, readText, told } from "./support";
 

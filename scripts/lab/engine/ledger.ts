@@ -12,7 +12,7 @@ import { type Segment, type Segments, sumTokens } from "../../../src/evaluate/se
 import { memoize } from "../../../src/lib/memoize";
 import type { RecordedItem } from "./session";
 
-/** The newest history that is looked at for verbatim words, in tokens (docs/policy.md). */
+/** The newest history that is looked at for verbatim words, in tokens (docs/policy-figures.md). */
 const LAST_TOKENS = 8_000;
 const WINDOW_SHARE = 4;
 

@@ -15,7 +15,7 @@ export interface Setup extends RoomSetup {
   readonly policyText: string;
   /** A folded summary is as long as its share of the chain and of what is new; else of what is new alone (POLICY.md's `source`). */
   readonly countsChain: boolean;
-  /** `memory_query` is offered and weighs; docs/policy.md's figures know none. */
+  /** `memory_query` is offered and weighs; docs/policy-figures.md's figures know none. */
   readonly recall: boolean;
   readonly prices: Prices;
   /** The provider's cache has forgotten the session before every so many turns; null: never. */

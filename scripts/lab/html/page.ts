@@ -14,7 +14,7 @@ export function toPage(reports: readonly ColumnReport[], variants: readonly Vari
   const body = [
     "<h1>What each policy costs and keeps</h1>",
     "<p>Recorded conversations, played again under each policy: true tokens, made-up summaries of a fixed share, one cache. ",
-    "Cost is relative to sending all of the history each time. docs/policy.md defines every figure.</p>",
+    "Cost is relative to sending all of the history each time. docs/policy-figures.md defines every figure.</p>",
     ...reports.map(renderSection),
     ...(variants.length > 0 ? ["<h2>Other prices and cold caches</h2>", ...reports.map((report) => compare(report, variants))] : []),
   ];

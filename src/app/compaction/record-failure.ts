@@ -24,7 +24,7 @@ interface Failed {
 
 /**
  * Records a failure. With the last attempt it adds the fallback: the oldest groups leave the view, down to the kept budget
- * (docs/policy.md).
+ * (docs/policy.md, how far to drop).
  */
 export function recordFailure(failed: Failed, cast: SummarizerCandidates, ports: CompactionPorts): ApplyOutcome | "stale" {
   const { writer, clock, log } = ports;

@@ -37,7 +37,7 @@ interface Heard {
   units: number;
   /**
    * The model called a tool. The reply is then no summary, whatever else it says and whatever finish reason the provider names
-   * (docs/policy.md).
+   * (docs/policy.md, rule 5).
    */
   called: boolean;
   usage: CallUsage | null;

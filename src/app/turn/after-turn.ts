@@ -39,7 +39,7 @@ function applyResultsBetweenTurns(cast: SummarizerCandidates | null, ports: Afte
 }
 
 /**
- * Compacts or requests a compaction when the policy says so (docs/policy.md). Returns true when the view changed or a compaction was
+ * Compacts or requests a compaction when the policy says so (docs/policy.md, rule 3). Returns true when the view changed or a compaction was
  * requested.
  */
 export function requestCompaction(spec: ModelSpec, trigger: CompactionTrigger, ports: CompactionPorts): boolean {

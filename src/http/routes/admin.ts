@@ -5,13 +5,13 @@
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { deriveId } from "../../app/derived-id";
 import { SCOPES } from "../../app/tenant-api";
+import { id } from "../../contract/ids";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { idempotencyHeaders, newTenantHeaders, readAdminIdempotency } from "../idempotency";
 import { issueKey, markReplayed, refuseExpiry } from "../issue-key";
 import { sendProblem } from "../problem";
 import { adminRoute, json, jsonBody } from "../routing";
-import { id } from "../schemas/ids";
 import { createTenantInput, keyInput, newKeyView } from "../schemas/tenant";
 
 const tag = "admin";

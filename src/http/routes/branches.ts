@@ -2,6 +2,9 @@
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { copySession } from "../../app/branch/copy-session";
+import { branchComparison, branchView, redaction } from "../../contract/branch";
+import { id } from "../../contract/ids";
+import { listView } from "../../contract/page";
 import type { SessionId } from "../../domain/ids";
 import { answerTurn, turnHeaders, turnResponses } from "../answer-turn";
 import { readPrincipal } from "../auth";
@@ -10,10 +13,10 @@ import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
 import { eraseFor, registerSession } from "../register-session";
 import { json, jsonBody, tenantRoute } from "../routing";
-import { branchComparisonView, branchNumber, branchView, forkInput, redactedView, rewindInput } from "../schemas/branch";
-import { id, sessionPath } from "../schemas/ids";
+import { branchNumber, forkInput, rewindInput } from "../schemas/branch";
 import { editInput, toParts } from "../schemas/message";
-import { limitQuery, listView, toWholeList } from "../schemas/page";
+import { limitQuery, toWholeList } from "../schemas/page";
+import { sessionPath } from "../schemas/paths";
 import { sessionView } from "../schemas/session";
 import { sessionClient } from "../session-calls";
 import { findTools } from "../session-tools";
@@ -52,7 +55,7 @@ const compare = tenantRoute({
   scope: "sessions:read",
   summary: "See what each of two branches has that the other has not; by default the present one and the one that it left",
   request: { params: sessionPath, query: z.strictObject({ a: branchNumber.optional(), b: branchNumber.optional(), ...limitQuery }) },
-  responses: { 200: json("Where they part, and what follows on each", branchComparisonView) },
+  responses: { 200: json("Where they part, and what follows on each", branchComparison) },
 });
 
 const choose = tenantRoute({
@@ -92,7 +95,7 @@ const redact = tenantRoute({
   scope: "sessions:write",
   summary: "Take a message's content out of the record for good, and every summary that has read it",
   request: { params: messageParams, body: jsonBody(nothing, false) },
-  responses: { 200: json("Its place stays", redactedView) },
+  responses: { 200: json("Its place stays", redaction) },
 });
 
 const fork = tenantRoute({

@@ -1,11 +1,13 @@
 /** Shows a session's compactions: how the model came to see what it sees. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import { id } from "../../contract/ids";
+import { listView } from "../../contract/page";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { json, tenantRoute } from "../routing";
 import { compactionView } from "../schemas/compaction";
-import { id, sessionPath } from "../schemas/ids";
-import { listView, pageQuery, toList } from "../schemas/page";
+import { pageQuery, toList } from "../schemas/page";
+import { sessionPath } from "../schemas/paths";
 import { sessionClient } from "../session-calls";
 
 const tag = "context";

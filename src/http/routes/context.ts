@@ -1,12 +1,13 @@
 /** Shows what the model sees next, what it saw, and how two requests differ. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { RequestRef } from "../../app/past-views";
+import { id } from "../../contract/ids";
 import { idPattern, type TurnId } from "../../domain/ids";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { anyContextView, contextDiffView, contextInput, contextView } from "../schemas/context";
-import { id, sessionPath } from "../schemas/ids";
+import { sessionPath } from "../schemas/paths";
 import { sessionClient } from "../session-calls";
 import { ofSessionModel } from "../session-model";
 

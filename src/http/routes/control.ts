@@ -3,6 +3,7 @@ import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { CompactOutcome } from "../../app/control-views";
 import type { Once } from "../../app/session-api";
+import { id } from "../../contract/ids";
 import type { SessionId } from "../../domain/ids";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
@@ -11,7 +12,7 @@ import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { compactionView } from "../schemas/compaction";
 import { compactInput, pinsInput, planView, toCompactInput } from "../schemas/control";
-import { id, sessionPath } from "../schemas/ids";
+import { sessionPath } from "../schemas/paths";
 import { sessionView } from "../schemas/session";
 import { sessionClient } from "../session-calls";
 

@@ -4,14 +4,15 @@
  */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { rotateCredentials } from "../../app/models/rotate-credentials";
+import { id } from "../../contract/ids";
+import { listView } from "../../contract/page";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { adminRoute, json, jsonBody, tenantRoute } from "../routing";
 import { credentialInput, credentialName, credentialView, rotationReport } from "../schemas/credential";
-import { id } from "../schemas/ids";
-import { listView, toWholeList } from "../schemas/page";
+import { toWholeList } from "../schemas/page";
 
 const tag = "credentials";
 const scope = "models:write";

@@ -3,6 +3,7 @@
  * compaction.
  */
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import { id } from "../../contract/ids";
 import { readPrincipal } from "../auth";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
@@ -11,7 +12,7 @@ import { json, jsonBody, tenantRoute } from "../routing";
 import { compactionView } from "../schemas/compaction";
 import { compareInput, summaryComparisonView, toCompareInput } from "../schemas/comparison";
 import { commitInput, draftEdit } from "../schemas/draft";
-import { id, sessionPath } from "../schemas/ids";
+import { sessionPath } from "../schemas/paths";
 import { sessionClient } from "../session-calls";
 
 const tag = "context";

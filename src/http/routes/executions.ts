@@ -1,14 +1,16 @@
 /** Shows the outcomes of tool calls: one by its id, whichever session it belongs to, and all of one session. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "@hono/zod-openapi";
+import { id } from "../../contract/ids";
+import { listView } from "../../contract/page";
 import { readPrincipal } from "../auth";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { reachReadModel } from "../read-model";
 import { json, tenantRoute } from "../routing";
 import { executionDetailView, executionView } from "../schemas/execution";
-import { id, sessionPath } from "../schemas/ids";
-import { listView, pageQuery, toList } from "../schemas/page";
+import { pageQuery, toList } from "../schemas/page";
+import { sessionPath } from "../schemas/paths";
 import { sessionClient } from "../session-calls";
 
 const tag = "executions";

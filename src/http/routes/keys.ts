@@ -1,5 +1,7 @@
 /** Makes, lists and revokes a tenant's keys. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import { id } from "../../contract/ids";
+import { listView } from "../../contract/page";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
@@ -7,8 +9,7 @@ import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { issueKey, markReplayed, refuseExpiry } from "../issue-key";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
-import { id } from "../schemas/ids";
-import { listView, toWholeList } from "../schemas/page";
+import { toWholeList } from "../schemas/page";
 import { keyInput, keyView, shownOnce } from "../schemas/tenant";
 
 const tag = "keys";

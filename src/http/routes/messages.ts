@@ -1,5 +1,8 @@
 /** Accepts messages and tool results, and lists the conversation as people read it. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import { id } from "../../contract/ids";
+import { acceptedView, displayItem } from "../../contract/item";
+import { listView } from "../../contract/page";
 import { answerAppended, answerTurn, turnHeaders, turnResponses } from "../answer-turn";
 import { readPrincipal } from "../auth";
 import type { HttpDeps, HttpEnv } from "../deps";
@@ -7,9 +10,9 @@ import { readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { branchQuery } from "../schemas/branch";
-import { id, sessionPath } from "../schemas/ids";
-import { acceptedView, itemView, messageInput, toSubmitInput } from "../schemas/message";
-import { listView, pageQuery, toList } from "../schemas/page";
+import { messageInput, toSubmitInput } from "../schemas/message";
+import { pageQuery, toList } from "../schemas/page";
+import { sessionPath } from "../schemas/paths";
 import { approvalsInput, toApproval, toolResultsInput, toToolResult } from "../schemas/tool";
 import { sessionClient } from "../session-calls";
 import { findTools } from "../session-tools";
@@ -34,7 +37,7 @@ const list = tenantRoute({
   scope: "sessions:read",
   summary: "Read the conversation: everything, whatever the model's view holds",
   request: { params: sessionPath, query: pageQuery.extend({ branch: branchQuery }) },
-  responses: { 200: json("A page in order of position", listView(itemView)) },
+  responses: { 200: json("A page in order of position", listView(displayItem)) },
 });
 
 const cancel = tenantRoute({

@@ -2,12 +2,12 @@
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { rebuildStep } from "../../app/projection/rebuild";
 import { rebuildTenant } from "../../app/projection/rebuild-tenant";
+import { id } from "../../contract/ids";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { reachReadModel } from "../read-model";
 import { adminRoute, json } from "../routing";
-import { id } from "../schemas/ids";
 import { parseRebuildCursor, sessionReport, tenantReport, toRebuildCursor } from "../schemas/rebuild";
 
 const tag = "admin";

@@ -5,7 +5,7 @@ import type { Outcome } from "../../app/session-api";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
-import { sessionPath } from "../schemas/ids";
+import { sessionPath } from "../schemas/paths";
 import { recallBody, recallQuery, recallView, toRecallInput } from "../schemas/recall";
 import { type SessionCalls, sessionClient } from "../session-calls";
 

@@ -4,6 +4,7 @@ import type { Context } from "hono";
 import type { OpenInput, Outcome, SessionError } from "../../app/session-api";
 import type { SessionDescription } from "../../app/session-views";
 import { chainChoices, type PolicyChoice, parseLevel } from "../../context/policy-choice";
+import { listView } from "../../contract/page";
 import type { TenantId } from "../../domain/ids";
 import { ok, type Result } from "../../lib/result";
 import { readPrincipal } from "../auth";
@@ -14,8 +15,8 @@ import { type HttpError, sendProblem } from "../problem";
 import { reachReadModel } from "../read-model";
 import { eraseFor, registerSession } from "../register-session";
 import { json, jsonBody, tenantRoute } from "../routing";
-import { sessionPath } from "../schemas/ids";
-import { limitQuery, listView } from "../schemas/page";
+import { limitQuery } from "../schemas/page";
+import { sessionPath } from "../schemas/paths";
 import {
   createInput,
   erasureView,

@@ -3,13 +3,14 @@
  * when their key becomes invalid.
  */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import { listView } from "../../contract/page";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { resumeHeaders, sendEndlessEvents } from "../event-stream";
 import { acceptsEventStream } from "../negotiate";
 import { sendProblem } from "../problem";
 import { jsonOrEvents, tenantRoute } from "../routing";
-import { sessionPath } from "../schemas/ids";
-import { counter, listView, pageQuery, toList } from "../schemas/page";
+import { counter, pageQuery, toList } from "../schemas/page";
+import { sessionPath } from "../schemas/paths";
 import { sessionClient } from "../session-calls";
 
 const tag = "events";

@@ -1,12 +1,13 @@
 /** Puts, reads, lists and removes a tenant's HTTP tools. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import { listView } from "../../contract/page";
 import { urlFault } from "../../lib/public-address";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
-import { listView, toWholeList } from "../schemas/page";
+import { toWholeList } from "../schemas/page";
 import { httpToolInput, httpToolView, toHttpTool, toolName } from "../schemas/server-tool";
 import { faultOfName } from "../validation";
 

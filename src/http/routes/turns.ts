@@ -1,11 +1,12 @@
 /** Reads, stops and retries turns. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import { id } from "../../contract/ids";
 import { answerTurn, turnHeaders, turnResponses } from "../answer-turn";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
-import { id, sessionPath } from "../schemas/ids";
+import { sessionPath } from "../schemas/paths";
 import { turnView } from "../schemas/turn";
 import { sessionClient } from "../session-calls";
 

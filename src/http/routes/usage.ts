@@ -1,13 +1,15 @@
 /** Shows what model calls used and cost: call by call for one session, and in groups for the tenant. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import { ledgerRow } from "../../contract/model-call";
+import { listView } from "../../contract/page";
 import { readPrincipal } from "../auth";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { reachReadModel } from "../read-model";
 import { json, tenantRoute } from "../routing";
-import { sessionPath } from "../schemas/ids";
-import { listView, pageQuery, toList } from "../schemas/page";
-import { ledgerRowView, MAX_USAGE_DAYS, toRange, usageListView, usageQuery } from "../schemas/usage";
+import { pageQuery, toList } from "../schemas/page";
+import { sessionPath } from "../schemas/paths";
+import { MAX_USAGE_DAYS, toRange, usageListView, usageQuery } from "../schemas/usage";
 import { sessionClient } from "../session-calls";
 
 const tag = "usage";
@@ -34,7 +36,7 @@ const ofSession = tenantRoute({
   scope: "sessions:read",
   summary: "List the session's model calls with their tokens and cost",
   request: { params: sessionPath, query: pageQuery },
-  responses: { 200: json("A page in order of time", listView(ledgerRowView)) },
+  responses: { 200: json("A page in order of time", listView(ledgerRow)) },
 });
 
 export function registerUsage(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {

@@ -1,18 +1,12 @@
 import { z } from "@hono/zod-openapi";
 import type { CompactionView, DraftView, ShownReceipt } from "../../app/control-views";
-import type { BreakerView } from "../../domain/breaker";
-import { type Certainty, COMPACTION_TRIGGERS, type CoveredRange } from "../../domain/compaction-events";
+import { compactionFailure, coveredRange } from "../../contract/compaction";
+import { id, time } from "../../contract/ids";
+import { callUsage } from "../../contract/model-call";
+import { certainty, dollars } from "../../contract/tokens";
+import { COMPACTION_TRIGGERS } from "../../domain/compaction-events";
 import { documents } from "./documents";
-import { id, time } from "./ids";
 import { policyChoiceView } from "./policy";
-import { dollars, modelFailureKind, usageView } from "./turn";
-
-export const certainty = documents<Certainty>()(
-  z.object({
-    source: z.enum(["reported", "estimated", "mixed"]),
-    error_bound: z.number().openapi({ description: "How far off it may be, in tokens, either way" }),
-  }),
-);
 
 const receiptView = documents<ShownReceipt>()(
   z.object({
@@ -25,7 +19,7 @@ const receiptView = documents<ShownReceipt>()(
     items_before: z.int(),
     items_after: z.int(),
     model: z.string().nullable(),
-    usage: usageView.nullable(),
+    usage: callUsage.nullable(),
     ms: z.number(),
     cost: dollars
       .optional()
@@ -76,38 +70,7 @@ const receiptView = documents<ShownReceipt>()(
   }),
 );
 
-export const coveredRange = documents<CoveredRange>()(z.object({ from: z.int(), to: z.int() }));
-
-export const breakerView = documents<BreakerView>()(
-  z
-    .object({
-      open: z.boolean().openapi({ description: "While it is open no model is asked for a summary" }),
-      failures: z.int().openapi({ description: "Compactions that failed for good since the last one that gained something" }),
-      fruitless: z.int().openapi({ description: "Summaries in a row that freed less than a tenth" }),
-      closes_after: z
-        .int()
-        .nullable()
-        .openapi({ description: "Tokens (raw estimate) still to be added before a model is asked again; null: it is closed" }),
-    })
-    .openapi("CompactionBreaker"),
-);
-
 const OPS = ["summarize", "drop", "clear_results", "shorten", "evict_media", "revert", "reset"] as const;
-
-export const compactionFailure = z.enum([
-  ...modelFailureKind.options,
-  "empty",
-  "cut_off",
-  "too_long",
-  "not_smaller",
-  "sections_missing",
-  "lease_expired",
-  "unknown_model",
-  "nothing_to_do",
-  "superseded",
-  "discarded",
-  "internal",
-]);
 
 const draftView = documents<DraftView>()(
   z.object({

@@ -3,10 +3,10 @@ import { z } from "@hono/zod-openapi";
 import { MOST_QUESTIONS } from "../../app/compaction/ask-summaries";
 import type { ComparedSummary, CompareInput, SummaryAnswer, SummaryComparison } from "../../app/comparison-views";
 import { TERM_KINDS } from "../../context/kept-terms";
-import { compactionFailure, coveredRange } from "./compaction";
+import { compactionFailure, coveredRange } from "../../contract/compaction";
+import { id, time } from "../../contract/ids";
+import { callUsage } from "../../contract/model-call";
 import { documents } from "./documents";
-import { id, time } from "./ids";
-import { usageView } from "./turn";
 
 const MAX_QUESTION = 1_000;
 const MAX_EXPECT = 500;
@@ -60,7 +60,7 @@ const answer = documents<SummaryAnswer>()(
     failure: compactionFailure.nullable(),
     holds: z.boolean().nullable().openapi({ description: "Whether the answer holds what was expected" }),
     in_summary: z.boolean().nullable().openapi({ description: "Whether the summary itself does" }),
-    usage: usageView.nullable(),
+    usage: callUsage.nullable(),
   }),
 );
 

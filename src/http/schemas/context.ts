@@ -3,12 +3,12 @@ import { z } from "@hono/zod-openapi";
 import type { ContextDiff, PastContext } from "../../app/past-views";
 import type { ContextReport } from "../../app/session-views";
 import type { ChangedItem, DiffItem, DiffOverlay } from "../../context/view-diff";
+import { id, time } from "../../contract/ids";
+import { callOutcome } from "../../contract/model-call";
+import { tokenFigure } from "../../contract/tokens";
 import { COMPACTION_TRIGGERS } from "../../domain/compaction-events";
 import { documents } from "./documents";
-import { id, time } from "./ids";
 import { policyChoiceView } from "./policy";
-import { tokenFigure } from "./session";
-import { callOutcome } from "./usage";
 
 const weights = {
   context_window: z.int().nullable(),

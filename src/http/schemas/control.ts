@@ -2,13 +2,13 @@
 import { z } from "@hono/zod-openapi";
 import type { CompactInput, ShownPlan } from "../../app/control-views";
 import type { NoPlanReason } from "../../context/plan";
+import { breakerView, coveredRange } from "../../contract/compaction";
+import { id } from "../../contract/ids";
+import { fitReportView } from "../../contract/model-call";
+import { tokenFigure } from "../../contract/tokens";
 import { COMPACTION_TRIGGERS, type Reduction } from "../../domain/compaction-events";
-import { breakerView, coveredRange } from "./compaction";
 import { documents } from "./documents";
-import { id } from "./ids";
 import { policyChoiceInput } from "./policy";
-import { tokenFigure } from "./session";
-import { fitReportView } from "./turn";
 
 const MAX_INSTRUCTIONS = 4_000;
 const isFilled = (text: string): boolean => text.trim() !== "";

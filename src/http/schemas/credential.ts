@@ -1,8 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import type { RotationReport } from "../../app/models/rotate-credentials";
 import type { CredentialView } from "../../app/tenant-api";
+import { time } from "../../contract/ids";
 import { documents } from "./documents";
-import { time } from "./ids";
 
 export const credentialName = z
   .string()

@@ -1,14 +1,15 @@
 import { z } from "@hono/zod-openapi";
 import { modelFigures } from "../../context/model-input";
+import { coveredRange } from "../../contract/compaction";
+import { id, time } from "../../contract/ids";
+import { certainty } from "../../contract/tokens";
 import { COMPACTION_TRIGGERS } from "../../domain/compaction-events";
 import type { EvaluatedChange, Evaluation, PolicyRun, Recorded } from "../../evaluate/evaluation";
-import { certainty, coveredRange } from "./compaction";
 import { documents } from "./documents";
-import { id, time } from "./ids";
 import { modelName } from "./model";
 import { policyChoiceInput, policyChoiceView, policyView } from "./policy";
 
-/** Maximum number of messages that one evaluation plays (docs/policy.md says how long that takes). */
+/** Maximum number of messages that one evaluation plays (docs/policies.md says how long that takes). */
 const MAX_MESSAGES = 10_000;
 
 export const evaluationInput = z

@@ -1,10 +1,10 @@
 /** Executions: tool calls and their outcomes. */
 import { z } from "@hono/zod-openapi";
 import type { ExecutionDetail, ExecutionView } from "../../app/execution-views";
+import { id, idOrNull, time } from "../../contract/ids";
 import { EXECUTION_STATUSES } from "../../domain/execution";
 import { TOOL_FAILURES } from "../../domain/tool-run";
 import { documents } from "./documents";
-import { id, idOrNull, time } from "./ids";
 
 const contentState = z.enum(["full", "cut", "redacted", "missing"]);
 

@@ -1,27 +1,14 @@
-/** Messages as clients write them, and items as people read them. */
+/** Messages as clients write them. */
 import { z } from "@hono/zod-openapi";
 import type { SubmitInput } from "../../app/session-api";
-import type { Accepted, DisplayItem } from "../../app/session-views";
+import { mediaPart, reasoningPart, textPart } from "../../contract/item";
 import type { Part } from "../../domain/message";
-import { defined, documents } from "./documents";
-import { id, idOrNull, time } from "./ids";
+import { defined } from "./documents";
 import { callId, importedCalls, toolsInput } from "./tool";
 
-const MAX_URL = 8192;
 /** Maximum number of parts of one message: more than a person writes, and each part adds its own overhead to a request. */
 const MAX_PARTS = 128;
-const isWebUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
-
-const text = z.strictObject({ type: z.literal("text"), text: z.string().min(1) });
-const reasoning = z.strictObject({ type: z.literal("reasoning"), text: z.string().min(1) });
-const media = z.strictObject({
-  type: z.enum(["image", "file"]),
-  /** By URL only: content as base64 never enters the log. */
-  url: z.string().max(MAX_URL).refine(isWebUrl, "must be an http or https URL").openapi({ format: "uri" }),
-  media_type: z.string().regex(/^[\w.+-]{1,64}\/[\w.+*-]{1,64}$/, "a media type, such as image/png"),
-  name: z.string().min(1).max(255).optional(),
-});
-const partInput = z.discriminatedUnion("type", [text, reasoning, media]);
+const partInput = z.discriminatedUnion("type", [textPart, reasoningPart, mediaPart]);
 type PartInput = z.infer<typeof partInput>;
 type Content = string | readonly PartInput[];
 type Role = SubmitInput["role"];
@@ -111,43 +98,3 @@ export function toSubmitInput(
 
 const toText = (content: Content): string =>
   typeof content === "string" ? content : content.map((part) => (part.type === "text" ? part.text : "")).join("");
-
-const partView = documents<Part>()(
-  z.union([
-    text,
-    reasoning,
-    media,
-    z.object({ type: z.literal("tool_call"), call_id: z.string(), name: z.string(), arguments: z.string() }),
-    z.object({ type: z.literal("tool_result"), call_id: z.string(), name: z.string(), output: z.string(), is_error: z.boolean() }),
-  ]),
-);
-
-export const itemView = documents<DisplayItem>()(
-  z
-    .object({
-      id: id("msg"),
-      position: z.int(),
-      kind: z.enum(["system", "user", "assistant", "tool_call", "tool_result"]),
-      turn_id: idOrNull("trn"),
-      created_at: time,
-      parts: z.array(partView).readonly(),
-      execution_id: idOrNull("exe"),
-      incomplete: z.boolean().openapi({ description: "Cut off: stopped, failed or interrupted in the middle" }),
-      tokens: z.int().openapi({ description: "Estimated" }),
-    })
-    .openapi("Item"),
-);
-
-export type AcceptedView = Omit<Accepted, "replayed">;
-
-export const acceptedView = documents<AcceptedView>()(
-  z
-    .object({
-      message_id: id("msg"),
-      turn_id: idOrNull("trn"),
-      position: z.int().nullable().openapi({ description: "Null while it waits in the queue" }),
-      queued: z.boolean(),
-      cursor: z.int().openapi({ description: "Read the live stream after this offset to see everything from message.accepted on" }),
-    })
-    .openapi("Accepted"),
-);

@@ -20,9 +20,9 @@ import {
   toFigures,
 } from "../../context/model-input";
 import { toPerMillion } from "../../context/price-units";
+import { time } from "../../contract/ids";
 import { credentialName } from "./credential";
 import { documents } from "./documents";
-import { time } from "./ids";
 
 export const modelName = z.string().regex(MODEL_NAME, MODEL_NAME_RULE).openapi({ example: "embedded" });
 

@@ -1,6 +1,6 @@
 /** Lists: `{data, has_more, next_cursor}`, requested with `limit` and `after`. */
 import { z } from "@hono/zod-openapi";
-import type { Page } from "../../app/session-views";
+import type { List, Page } from "../../contract/page";
 
 const MAX_LIMIT = 200;
 const DEFAULT_LIMIT = 50;
@@ -35,21 +35,13 @@ export const pageQuery = z.strictObject({
   order: z.enum(["asc", "desc"]).default("asc"),
 });
 
-export function listView<S extends z.ZodType>(schema: S) {
-  return z.object({
-    data: z.array(schema).readonly(),
-    has_more: z.boolean(),
-    next_cursor: z.string().nullable(),
-  });
-}
-
 /** Adds the cursor of the next page; `toCursor` returns the cursor of a row. */
-export function toList<T>(page: Page<T>, toCursor: (row: T) => number | string) {
+export function toList<T>(page: Page<T>, toCursor: (row: T) => number | string): List<T> {
   const last = page.data.at(-1);
   return { data: page.data, has_more: page.has_more, next_cursor: page.has_more && last ? String(toCursor(last)) : null };
 }
 
 /** A list that is short enough for one page. */
-export function toWholeList<T>(data: readonly T[]) {
+export function toWholeList<T>(data: readonly T[]): List<T> {
   return { data, has_more: false, next_cursor: null };
 }

@@ -3,8 +3,8 @@ import { z } from "@hono/zod-openapi";
 import type { RowDifference } from "../../app/diff-rows";
 import type { RebuildProgress, RebuildStep } from "../../app/projection/rebuild-ports";
 import type { TenantRebuildReport } from "../../app/projection/rebuild-tenant";
+import { id } from "../../contract/ids";
 import { documents } from "./documents";
-import { id } from "./ids";
 
 const cell = z.union([z.string(), z.number(), z.null()]);
 const differences = z

@@ -1,8 +1,9 @@
 /** The request and the answer of a look-up in a session's record. */
 import { z } from "@hono/zod-openapi";
 import type { RecallHit, RecallInput, RecallReport } from "../../app/recall-views";
+import { id, idOrNull, time } from "../../contract/ids";
+import { itemKind } from "../../contract/item";
 import { documents } from "./documents";
-import { id, idOrNull, time } from "./ids";
 import { counter } from "./page";
 
 const MAX_LIMIT = 60;
@@ -51,20 +52,18 @@ export function toRecallInput({ q, execution_id, from, to, limit: most, offset }
   return { ...named, offset: offset ?? 0, limit: most };
 }
 
-const kind = z.enum(["system", "user", "assistant", "tool_call", "tool_result"]);
-
 const hitView = documents<RecallHit>()(
   z
     .object({
       position,
       message_id: id("msg"),
-      kind,
+      kind: itemKind,
       created_at: time,
       execution_id: idOrNull("exe"),
       in_view: z.boolean().openapi({ description: "The model's view shows it as it is" }),
       snippet: z.string().openapi({ description: "On one line: all of it, or the part around the words" }),
       score: z.number().openapi({ description: "To compare hits of one answer with; 0 where nothing was searched" }),
-      neighbours: z.array(z.object({ position, kind, snippet: z.string() })).readonly(),
+      neighbours: z.array(z.object({ position, kind: itemKind, snippet: z.string() })).readonly(),
     })
     .openapi("RecallHit"),
 );

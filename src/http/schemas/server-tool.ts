@@ -2,10 +2,11 @@
 import { z } from "@hono/zod-openapi";
 import { HTTP_TOOL_METHODS, type HttpTool, type HttpToolEntry, type McpServer, type McpServerEntry } from "../../app/tool-entry";
 import { schemaFault } from "../../app/tools/usable-schema";
+import { time } from "../../contract/ids";
+import { fileMapping } from "../../contract/tool";
 import { credentialName } from "./credential";
 import { documents } from "./documents";
-import { time } from "./ids";
-import { fileMapping, parametersWith, toolDescription, toolName } from "./tool";
+import { parametersWith, toolDescription, toolName } from "./tool";
 
 /** Stands before the name of each of the server's tools; together they have at most 64 characters. */
 export const serverName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/, "1 to 32 letters, digits, _ or -, a letter or digit first");

@@ -1,19 +1,20 @@
 import { z } from "@hono/zod-openapi";
 import type { SessionSummary } from "../../app/read-api";
 import type { OpenInput, PatchInput } from "../../app/session-api";
-import type { ErasureReceipt, SessionDescription, TokenFigure } from "../../app/session-views";
+import type { ErasureReceipt, SessionDescription } from "../../app/session-views";
 import type { TenantSettings } from "../../app/tenant-api";
 import { findPolicyFault, type PolicyFault } from "../../context/policy-check";
 import { chainChoices, type PolicyChoice, parseLevel, parsePolicyText, toPolicyText } from "../../context/policy-choice";
+import { breakerView } from "../../contract/compaction";
+import { id, idOrNull, time } from "../../contract/ids";
+import { turnFailure, turnStatus, usageSums } from "../../contract/model-call";
+import { tokenFigure } from "../../contract/tokens";
+import { toolCallView, toolDefinition } from "../../contract/tool";
 import type { ToolDefinition } from "../../domain/message";
-import { breakerView } from "./compaction";
 import { defined, documents } from "./documents";
-import { id, idOrNull, time } from "./ids";
 import { modelName } from "./model";
 import { policyChoiceInput, policyChoiceView, policyView } from "./policy";
-import { toolCallView, toolsInput, toolView } from "./tool";
-import { turnFailureView, turnStatus } from "./turn";
-import { usageSumsView } from "./usage";
+import { toolsInput } from "./tool";
 
 const MAX_TITLE = 200;
 const MAX_METADATA = 16;
@@ -72,16 +73,6 @@ export function toPatchInput(
   return defined({ ...rest, policy, ...(named !== undefined && { tools }) });
 }
 
-export const tokenFigure = documents<TokenFigure>()(
-  z.object({
-    tokens: z.number(),
-    source: z.enum(["reported", "estimated", "mixed"]),
-    error_bound: z
-      .number()
-      .openapi({ description: "How far off it may be, in tokens, either way; decisions go by `tokens` and this together" }),
-  }),
-);
-
 export const sessionView = documents<SessionDescription>()(
   z
     .object({
@@ -90,7 +81,7 @@ export const sessionView = documents<SessionDescription>()(
       policy: policyChoiceView,
       effective_policy: policyView,
       system: z.string().nullable(),
-      tools: z.array(toolView).readonly(),
+      tools: z.array(toolDefinition).readonly(),
       pins: z.array(z.string()).readonly().openapi({ description: "Texts that every request to the model repeats" }),
       title: z.string().nullable(),
       metadata: z.record(z.string(), z.string()).readonly(),
@@ -108,7 +99,7 @@ export const sessionView = documents<SessionDescription>()(
       total_tokens: z.number().openapi({
         description: "What all calls read and wrote together: a billing total; how full the window is, current_context_tokens says",
       }),
-      usage: usageSumsView,
+      usage: usageSums,
       breaker: breakerView,
       turn: z
         .object({
@@ -117,7 +108,7 @@ export const sessionView = documents<SessionDescription>()(
           open_calls: z.array(toolCallView).readonly(),
         })
         .nullable(),
-      last_turn: z.object({ id: id("trn"), status: turnStatus, failure: turnFailureView.nullable() }).nullable(),
+      last_turn: z.object({ id: id("trn"), status: turnStatus, failure: turnFailure.nullable() }).nullable(),
       queued: z.array(z.object({ message_id: id("msg"), turn_id: idOrNull("trn") })).readonly(),
       stream_offset: z.int().openapi({ description: "Offset of the newest frame of the live stream" }),
     })

@@ -2,9 +2,9 @@ import { z } from "@hono/zod-openapi";
 import { type KeyView, SCOPES, type TenantExport, type TenantSettings } from "../../app/tenant-api";
 import type { Policy } from "../../context/policy";
 import { chainChoices, type PolicyChoice, parseLevel, resolvePolicy } from "../../context/policy-choice";
+import { id, idOrNull, time } from "../../contract/ids";
 import type { KeyId, TenantId } from "../../domain/ids";
 import { documents } from "./documents";
-import { id, idOrNull, time } from "./ids";
 import { type ModelView, modelName, modelView } from "./model";
 import { policyChoiceInput, policyChoiceView, policyView } from "./policy";
 

@@ -1,14 +1,14 @@
 /** The tools that a session offers, and the results that clients send. */
 import { z } from "@hono/zod-openapi";
 import type { ApprovalInput, ToolResultInput } from "../../app/session-api";
-import type { ToolCallView } from "../../app/session-views";
 import { MAX_OFFERED_TOOLS, MAX_TOOL_SCHEMA } from "../../app/tool-entry";
 import { TOOL_NAME } from "../../app/tools/offer-tools";
 import { boundsFault } from "../../app/tools/schema-bounds";
+import { id } from "../../contract/ids";
+import { fileMapping } from "../../contract/tool";
 import { MAX_CALL_ID_UNITS, MAX_REPLY_CALLS, type ToolDefinition } from "../../domain/message";
 import { MAX_ARTIFACTS } from "../../domain/tool-run";
-import { defined, documents } from "./documents";
-import { id } from "./ids";
+import { defined } from "./documents";
 
 const MAX_DESCRIPTION = 16_384;
 export const toolName = z.string().regex(TOOL_NAME, "1 to 64 letters, digits, _ or -");
@@ -28,13 +28,6 @@ export const parametersWith = (findFault: (schema: Readonly<Record<string, unkno
     })
     .readonly()
     .openapi({ description: `A JSON Schema of type object, of at most ${MAX_TOOL_SCHEMA} characters, without circles of references` });
-
-export const fileMapping = z
-  .strictObject({
-    op: z.enum(["read", "write", "edit"]),
-    path: z.string().min(1).max(128).openapi({ description: "The argument that names the file, or a list of them" }),
-  })
-  .openapi({ description: "What the tool does to a file; absent: guessed by its name" });
 
 const clientTool = z
   .strictObject({
@@ -78,38 +71,6 @@ export const toolsInput = z
 export function toClientTool({ type: _, ...tool }: z.infer<typeof clientTool>): ToolDefinition {
   return defined(tool);
 }
-
-export const toolView = documents<ToolDefinition>()(
-  z
-    .object({
-      name: z.string(),
-      description: z.string().optional(),
-      parameters: z.record(z.string(), z.unknown()).readonly(),
-      runs: z
-        .discriminatedUnion("by", [
-          z.object({ by: z.literal("http"), tool: z.string() }),
-          z.object({ by: z.literal("mcp"), server: z.string(), tool: z.string() }),
-          z.object({ by: z.literal("builtin") }),
-        ])
-        .optional()
-        .openapi({ description: "Absent: the client runs it" }),
-      needs_approval: z.literal(true).optional().openapi({ description: "A person allows each call before it runs" }),
-      files: fileMapping.optional(),
-    })
-    .openapi("ToolDefinition"),
-);
-
-export const toolCallView = documents<ToolCallView>()(
-  z.object({
-    execution_id: id("exe"),
-    call_id: z.string().openapi({ description: "The provider's own id; may repeat" }),
-    name: z.string(),
-    arguments: z.string().openapi({ description: "JSON text, as the model wrote it" }),
-    runs: z.enum(["client", "server"]).openapi({ description: "Who runs it; a client gives results of its own calls only" }),
-    // An enum, because the generator leaves null out of a nullable literal.
-    approval: z.enum(["pending"]).nullable().openapi({ description: "`pending`: it runs once a person has allowed it" }),
-  }),
-);
 
 /** The provider's own id of a call, wherever a client names one. Its maximum is that of a provider's id. */
 export const callId = z.string().min(1).max(MAX_CALL_ID_UNITS);

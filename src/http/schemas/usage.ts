@@ -1,64 +1,11 @@
 /** The usage ledger as clients see it: sums of one session, its calls, and the calls of a tenant in groups. */
 import { z } from "@hono/zod-openapi";
 import { USAGE_GROUPS, type UsageRow } from "../../app/read-api";
-import type { LedgerRow, UsageSums } from "../../app/session-views";
-import { CALL_PURPOSES } from "../../domain/model-call";
+import { id, time } from "../../contract/ids";
+import { callPurpose, callSource, usageSums } from "../../contract/model-call";
+import { listView } from "../../contract/page";
 import { documents } from "./documents";
-import { id, idOrNull, time } from "./ids";
-import { limitQuery, listView } from "./page";
-import { dollars, modelFailureKind } from "./turn";
-
-const tokens = {
-  input: z.int().openapi({ description: "All of it: uncached, cached and cache_write" }),
-  uncached: z.int(),
-  cached: z.int().openapi({ description: "Read from the provider's cache" }),
-  cache_write: z.int().openapi({ description: "Written to the provider's cache" }),
-  output: z.int().openapi({ description: "Thinking included" }),
-  reasoning: z.int(),
-};
-
-const sums = {
-  calls: z.int(),
-  failed_calls: z.int().openapi({ description: "Calls that a failure, a stop or a crash ended" }),
-  ...tokens,
-  cost: dollars.openapi({ description: "US dollars of the calls whose cost is known; null: it is known of none" }),
-  unpriced_calls: z.int().openapi({ description: "Calls whose cost is unknown, for want of a price or of a count: cost is without them" }),
-  cost_complete: z.boolean(),
-};
-
-export const usageSumsView = documents<UsageSums>()(z.object(sums));
-
-const purpose = z.enum(CALL_PURPOSES);
-const source = z.enum(["turn", "context_compaction", "title", "comparison"]);
-
-export const callOutcome = z.enum([
-  ...(["stop", "length", "tool_calls", "content_filter", "other"] as const),
-  ...modelFailureKind.options,
-  ...(["cannot_fit", "round_limit", "storage_full", "unknown_model", "crashed", "internal", "stale"] as const),
-]);
-
-export const ledgerRowView = documents<LedgerRow>()(
-  z
-    .object({
-      seq: z.int(),
-      at: time,
-      turn_id: idOrNull("trn"),
-      purpose,
-      source,
-      model: z.string(),
-      input: tokens.input.nullable(),
-      uncached: tokens.uncached.nullable(),
-      cached: tokens.cached.nullable(),
-      cache_write: tokens.cache_write.nullable(),
-      output: tokens.output.nullable(),
-      reasoning: tokens.reasoning.nullable(),
-      cost: dollars.openapi({ description: "US dollars, by the prices of the moment; null: unknown" }),
-      estimate: z.number().openapi({ description: "Our own count of the request before it was sent, unscaled" }),
-      outcome: callOutcome,
-      ms: z.number(),
-    })
-    .openapi("ModelCall"),
-);
+import { limitQuery } from "./page";
 
 const usageRowView = documents<UsageRow>()(
   z
@@ -69,9 +16,9 @@ const usageRowView = documents<UsageRow>()(
         .openapi({ example: "2026-11-22", description: "UTC; null, as the others, where the rows are not grouped by it" }),
       session_id: id("ses").nullable(),
       model: z.string().nullable(),
-      purpose: purpose.nullable(),
-      source: source.nullable(),
-      ...sums,
+      purpose: callPurpose.nullable(),
+      source: callSource.nullable(),
+      ...usageSums.shape,
     })
     .openapi("Usage"),
 );
@@ -120,7 +67,7 @@ export const usageQuery = z.strictObject({
     .openapi({ ...instant, description: `The first moment after; default: now. At most ${MAX_USAGE_DAYS} days after \`from\`` }),
   session: id("ses").optional(),
   model: z.string().min(1).max(200).optional(),
-  purpose: purpose.optional(),
+  purpose: callPurpose.optional(),
 });
 
 interface UsageRange {

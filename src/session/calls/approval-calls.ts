@@ -1,6 +1,6 @@
 /** Records a person's answers to calls that wait for approval: one transaction, remembered under its idempotency key. */
 import type * as api from "../../app/session-api";
-import type * as views from "../../app/session-views";
+import type { Accepted } from "../../contract/item";
 import type { NewApproval } from "../../domain/commands";
 import type { ItemMeta } from "../../domain/message";
 import { err } from "../../lib/result";
@@ -12,7 +12,7 @@ import { acknowledge } from "./message-calls";
 export function resolveApprovals(
   session: Session,
   { approvals, idempotency }: Parameters<api.SessionApi["approvals"]>[1],
-): api.Outcome<views.Accepted> {
+): api.Outcome<Accepted> {
   const { clock, incarnation } = session.deps;
   const turn = session.state.turn?.id ?? null;
   const at = clock();

@@ -2,10 +2,11 @@
 import { goBack } from "../../app/branch/go-back";
 import { switchBranch } from "../../app/branch/switch-branch";
 import type { BranchApi } from "../../app/branch-api";
-import type { BranchComparison, BranchSide, BranchView } from "../../app/branch-views";
 import { buildItem, buildToolsBody } from "../../app/request/build-items";
 import type * as api from "../../app/session-api";
-import type * as views from "../../app/session-views";
+import type { BranchComparison, BranchSide, BranchView } from "../../contract/branch";
+import type { Accepted, DisplayItem } from "../../contract/item";
+import type { Page } from "../../contract/page";
 import { commonTo, rangesWithin } from "../../domain/branch";
 import type { RewindHistory } from "../../domain/commands";
 import type { CoveredRange } from "../../domain/compaction-events";
@@ -97,13 +98,9 @@ interface NextTurn {
 }
 
 /** Goes back and starts a turn there, in one transaction and once for each idempotency key. */
-function goBackAndRun(
-  session: Session,
-  idempotency: api.Idempotency | null,
-  plan: () => api.Outcome<NextTurn>,
-): api.Outcome<views.Accepted> {
+function goBackAndRun(session: Session, idempotency: api.Idempotency | null, plan: () => api.Outcome<NextTurn>): api.Outcome<Accepted> {
   const cursor = session.buffer.offset;
-  return transactOnce<Omit<views.Accepted, "replayed">>(session, idempotency, (step) => {
+  return transactOnce<Omit<Accepted, "replayed">>(session, idempotency, (step) => {
     const planned = plan();
     if (!planned.ok) return planned;
     const { to, then, bodies, message, turn } = planned.value;
@@ -116,7 +113,7 @@ function goBackAndRun(
   });
 }
 
-export function editMessage(session: Session, { message, parts, tools, idempotency }: InputOf<"editMessage">): api.Outcome<views.Accepted> {
+export function editMessage(session: Session, { message, parts, tools, idempotency }: InputOf<"editMessage">): api.Outcome<Accepted> {
   return goBackAndRun(session, idempotency, () => {
     const { clock, ids, incarnation, sql } = session.deps;
     const { elsewhere } = session.state.branch;
@@ -133,7 +130,7 @@ export function editMessage(session: Session, { message, parts, tools, idempoten
   });
 }
 
-export function regenerate(session: Session, { message, idempotency }: InputOf<"regenerate">): api.Outcome<views.Accepted> {
+export function regenerate(session: Session, { message, idempotency }: InputOf<"regenerate">): api.Outcome<Accepted> {
   return goBackAndRun(session, idempotency, () => {
     const asked = askedBy(session, message);
     if (!asked.ok) return asked;
@@ -153,7 +150,7 @@ function findLine({ state, deps }: Session, number: number): { readonly elsewher
   return left ? { elsewhere: left.elsewhere, last: left.view.to } : null;
 }
 
-export function listItems(session: Session, page: Parameters<api.SessionApi["items"]>[1]): api.Outcome<views.Page<views.DisplayItem>> {
+export function listItems(session: Session, page: Parameters<api.SessionApi["items"]>[1]): api.Outcome<Page<DisplayItem>> {
   const { branch = "current", after, limit, order } = page;
   const { state, deps } = session;
   const number = branch === "current" || branch === "all" ? state.branch.number : branch;

@@ -42,7 +42,7 @@ interface ResultInput {
   readonly is_error: boolean;
 }
 
-/** Cuts the output once, when it is recorded, to the policy's limit (docs/policy.md). It is never cut again. */
+/** Cuts the output once, when it is recorded, to the policy's limit (`results.max_chars`). It is never cut again. */
 export function buildResultItem(session: Session, { call, output, is_error }: ResultInput, to: At): BuiltItem {
   const cut = cutToolResult(output, toPolicy(session.state.settings.policy).results);
   return buildToolResult({ call, output: cut, is_error, ...to }, session.deps.ids);

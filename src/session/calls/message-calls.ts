@@ -3,6 +3,7 @@
 import { buildToolsBody } from "../../app/request/build-items";
 import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
+import type { Accepted } from "../../contract/item";
 import type { Command, NewToolResult } from "../../domain/commands";
 import type { StoredEvent } from "../../domain/events";
 import type { ItemId, TurnId } from "../../domain/ids";
@@ -32,20 +33,20 @@ interface KeyedCommand {
   readonly bodies: readonly NewBody[];
   readonly idempotency: api.Idempotency | null;
   /** Builds the acknowledgement from the appended events. */
-  readonly accept: (events: readonly StoredEvent[]) => Omit<views.Accepted, "replayed" | "cursor">;
+  readonly accept: (events: readonly StoredEvent[]) => Omit<Accepted, "replayed" | "cursor">;
 }
 
 /** Executes a command and acknowledges it, once for each idempotency key. A repeated key gets the first acknowledgement again. */
-export function acknowledge(session: Session, asked: KeyedCommand): api.Outcome<views.Accepted> {
+export function acknowledge(session: Session, asked: KeyedCommand): api.Outcome<Accepted> {
   const cursor = session.buffer.offset;
-  return transactOnce<Omit<views.Accepted, "replayed">>(session, asked.idempotency, (step) => {
+  return transactOnce<Omit<Accepted, "replayed">>(session, asked.idempotency, (step) => {
     session.content.learn(asked.bodies);
     const executed = step.execute(asked.command, asked.bodies);
     return executed.ok ? ok({ ...asked.accept(executed.value), cursor }) : err(executed.error);
   });
 }
 
-export function submitMessage(session: RunningSession, input: api.SubmitInput): api.Outcome<views.Accepted> {
+export function submitMessage(session: RunningSession, input: api.SubmitInput): api.Outcome<Accepted> {
   const { clock, ids, incarnation } = session.deps;
   const at = clock();
   const turn = input.run ? ids.newId("trn") : null;
@@ -89,7 +90,7 @@ export function cancelQueued(session: Session, message: ItemId): api.Outcome<nul
   return cancelled.ok ? ok(null) : err(cancelled.error);
 }
 
-export function submitToolResults(session: Session, input: Parameters<api.SessionApi["toolResults"]>[1]): api.Outcome<views.Accepted> {
+export function submitToolResults(session: Session, input: Parameters<api.SessionApi["toolResults"]>[1]): api.Outcome<Accepted> {
   const { clock, incarnation } = session.deps;
   const turn = session.state.turn;
   const at = clock();
@@ -152,7 +153,7 @@ function lastAsked({ state, deps }: Session): ItemMeta | null {
   return shown ?? findNewest({ sql: deps.sql, elsewhere: state.branch.elsewhere }, ({ kind }) => kind === "user");
 }
 
-export function retryTurn(session: Session, input: { readonly idempotency: api.Idempotency | null }): api.Outcome<views.Accepted> {
+export function retryTurn(session: Session, input: { readonly idempotency: api.Idempotency | null }): api.Outcome<Accepted> {
   const { clock, ids, incarnation } = session.deps;
   const turn: TurnId = ids.newId("trn");
   const message = lastAsked(session);

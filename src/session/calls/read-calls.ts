@@ -11,6 +11,7 @@ import { measureNext } from "../../context/budget";
 import { fileOpsIn } from "../../context/file-ops";
 import { SUMMARY_JOIN } from "../../context/placement";
 import { parsePolicyText, toPolicy } from "../../context/policy-choice";
+import type { Page } from "../../contract/page";
 import { describeBreaker } from "../../domain/breaker";
 import type { StoredEvent } from "../../domain/events";
 import type { CompactionId } from "../../domain/ids";
@@ -83,21 +84,21 @@ function readSummary({ state, content }: Session): Pick<views.SessionDescription
  * Cuts rows to a page. The caller reads one row more than the limit, which tells whether there is more; `weigh` keeps
  * the page within what one answer carries.
  */
-export function takePage<T>(rows: readonly T[], limit: number, weigh: (row: T) => number): views.Page<T> {
+export function takePage<T>(rows: readonly T[], limit: number, weigh: (row: T) => number): Page<T> {
   const fitting = takeWithin(rows.slice(0, limit), { weigh, limit: MAX_ANSWER_BYTES });
   return { data: fitting, has_more: rows.length > fitting.length };
 }
 
 const jsonUnits = (row: object): number => JSON.stringify(row).length;
 
-export function listEvents(session: Session, { after, limit, order }: api.PageInput): views.Page<StoredEvent> {
+export function listEvents(session: Session, { after, limit, order }: api.PageInput): Page<StoredEvent> {
   const { sql } = session.deps;
   const rows =
     order === "asc" ? readEvents(sql, after ?? 0, limit + 1) : readEventsBackwards(sql, after ?? Number.MAX_SAFE_INTEGER, limit + 1);
   return takePage(rows.map(shownEvent), limit, jsonUnits);
 }
 
-export function listCompactions(session: Session, { after, limit, order }: api.PageInput): views.Page<CompactionView> {
+export function listCompactions(session: Session, { after, limit, order }: api.PageInput): Page<CompactionView> {
   const from = after ?? (order === "asc" ? 0 : Number.MAX_SAFE_INTEGER);
   const rows = readCompactions(session.deps.sql, { after: from, limit: limit + 1, order }).map((row) => withSummary(session, row));
   return takePage(rows, limit, jsonUnits);

@@ -1,6 +1,7 @@
 /** Reports a turn: from the state while it is open, from the record afterwards. */
 import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
+import type { ToolCallView } from "../../contract/tool";
 import type { TurnId } from "../../domain/ids";
 import { isRunning } from "../../domain/state";
 import { err, ok } from "../../lib/result";
@@ -42,7 +43,7 @@ function findStatus(session: Session, row: TurnRow): views.TurnReport["status"] 
 }
 
 /** All open calls of the running turn, including those that its report leaves out: they are in the view until they have results. */
-export function listOpenCalls({ state, content }: Session): views.ToolCallView[] {
+export function listOpenCalls({ state, content }: Session): ToolCallView[] {
   return toCallViews(state.turn?.open_calls ?? [], { items: state.view.items, display: content.displayOne });
 }
 

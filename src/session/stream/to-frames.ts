@@ -1,7 +1,8 @@
 /** Maps an event to the frames that clients receive. Pure but for the content of items, which the caller reads. */
 
-import type { DisplayItem, ToolCallView } from "../../app/session-views";
 import { messagesIn } from "../../context/cut";
+import type { DisplayItem } from "../../contract/item";
+import type { ToolCallView } from "../../contract/tool";
 import { rangesWithin } from "../../domain/branch";
 import { isSummarized, isTrim } from "../../domain/compaction-events";
 import type { StoredEvent } from "../../domain/events";

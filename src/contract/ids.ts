@@ -1,12 +1,12 @@
-/** Typed ids in paths and answers, with their pattern in the OpenAPI document. */
+/** Typed ids and times, with their pattern in the OpenAPI document. */
 import { z } from "@hono/zod-openapi";
-import { type IdPrefix, idPattern, parseId } from "../../domain/ids";
+import { type IdPrefix, idPattern, parseId } from "../domain/ids";
 
 const EXAMPLE_ULID = "01JD8Z3V6Q4N7R2T5W9X0Y1ABC";
 
 /**
  * The document gets a string schema, so that `nullable()` has an effect on it. A type that is given beside a custom schema
- * overwrites what the generator makes of the whole, and the null is lost.
+ * overwrites what the generator makes of the whole, and the null is lost. The inferred type is the branded id.
  */
 export function id<P extends IdPrefix>(prefix: P) {
   return z
@@ -18,7 +18,4 @@ export function id<P extends IdPrefix>(prefix: P) {
 
 export const idOrNull = <P extends IdPrefix>(prefix: P) => id(prefix).nullable();
 
-/** Epoch milliseconds. */
 export const time = z.int().openapi({ description: "Epoch milliseconds", example: 1_795_000_000_000 });
-
-export const sessionPath = z.object({ session_id: id("ses") });

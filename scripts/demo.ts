@@ -1,0 +1,57 @@
+/**
+ * `npm run demo`: a conversation that outgrows its window, through the real backend in a sandbox of its own, with the embedded model: no
+ * account and no key. It prints a transcript of at most forty lines, and draws it as an animated picture where `--svg` names a file.
+ */
+import { writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { z } from "zod";
+import { colouredText, type Line, plainText } from "./demo/line.ts";
+import { drawPicture } from "./demo/picture.ts";
+import { MODEL, playDemo, WINDOW } from "./demo/play.ts";
+import { startBackend } from "./support/backend.ts";
+import { showsColours } from "./support/colour.ts";
+import { readCommandLine } from "./support/command-line.ts";
+import { print, runScript, say } from "./support/output.ts";
+import { untilStopped } from "./support/stop-signal.ts";
+
+const USAGE = `Usage: npm run demo -- [options]
+  --color     colours, wherever the output goes (by default in a terminal, unless NO_COLOR is set)
+  --svg FILE  draws the transcript of this run as an animated SVG, too`;
+
+const MODELS = JSON.stringify({ [MODEL]: { provider: "embedded", upstream_id: "embedded", context_window: WINDOW, max_output: 256 } });
+
+async function record(show: (line: Line) => void): Promise<readonly Line[]> {
+  const lines: Line[] = [];
+  const keep = (line: Line): void => {
+    lines.push(line);
+    show(line);
+  };
+  const backend = await startBackend({ MODELS });
+  try {
+    await untilStopped(playDemo({ connection: backend.connection, show: keep }));
+    return lines;
+  } finally {
+    await backend.close();
+  }
+}
+
+async function main(): Promise<number> {
+  const { color, svg } = readCommandLine(process.argv.slice(2), {
+    usage: USAGE,
+    options: { color: { type: "boolean", default: false }, svg: { type: "string" } },
+    schema: z.object({
+      files: z.array(z.string()).length(0, "npm run demo takes options only."),
+      color: z.boolean(),
+      svg: z.string().min(1, "must name a file").optional(),
+    }),
+  });
+  const toText = color || showsColours() ? colouredText : plainText;
+  const lines = await record((line) => print(toText(line)));
+  if (svg !== undefined) {
+    writeFileSync(resolve(process.env.INIT_CWD ?? ".", svg), drawPicture(lines));
+    say(`The picture is in ${svg}.`);
+  }
+  return 0;
+}
+
+await runScript(main);

@@ -1,0 +1,40 @@
+/** The frames of a session's live stream that the demo shows. */
+import { z } from "zod";
+import { type Connection, streamApi } from "../support/api-client.ts";
+import { Failure } from "../support/output.ts";
+
+const part = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("text"), text: z.string() }),
+  z.object({ type: z.literal("tool_call"), name: z.string(), arguments: z.string() }),
+  z.object({ type: z.literal("tool_result"), output: z.string() }),
+]);
+export type ItemPart = z.infer<typeof part>;
+
+const liveFrame = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("turn.started"), turn_id: z.string(), attempt: z.number() }),
+  z.object({ type: z.literal("item.completed"), turn_id: z.string(), item: z.object({ parts: z.array(part) }) }),
+  z.object({
+    type: z.literal("turn.completed"),
+    turn_id: z.string(),
+    context_window: z.number(),
+    current_context_tokens: z.number(),
+  }),
+  z.object({ type: z.literal("compaction.started"), compaction_id: z.string() }),
+  z.object({
+    type: z.literal("compaction.completed"),
+    compaction_id: z.string(),
+    did_compact: z.boolean(),
+    failure: z.string().nullable(),
+  }),
+  z.object({ type: z.literal("notice"), text: z.string() }),
+]);
+export type LiveFrame = z.infer<typeof liveFrame>;
+
+const KNOWN: ReadonlySet<string> = new Set(liveFrame.options.map((option) => option.shape.type.value));
+
+/** Yields the frames from the session's beginning on. Throws a `Failure` when the server ends the stream. */
+export async function* liveFrames(connection: Connection, session: string): AsyncGenerator<LiveFrame> {
+  for await (const { event, data } of streamApi(connection, { method: "GET", path: `/v1/sessions/${session}/stream?after=0` }))
+    if (KNOWN.has(event)) yield liveFrame.parse(JSON.parse(data));
+  throw new Failure("The live stream ended before the conversation did.");
+}

@@ -1,0 +1,26 @@
+/** Figures: counts of tokens with their certainty, and money. */
+import { z } from "@hono/zod-openapi";
+import type { Certainty } from "../domain/compaction-events";
+import { domainShape } from "./domain-shape";
+
+export const certainty = domainShape<Certainty>()(
+  z.object({
+    source: z.enum(["reported", "estimated", "mixed"]),
+    error_bound: z.number().openapi({ description: "The largest error in tokens, in either direction" }),
+  }),
+);
+
+export const tokenFigure = z.object({
+  tokens: z.number(),
+  source: z.enum(["reported", "estimated", "mixed"]).openapi({
+    description:
+      "reported: the provider counted the tokens; estimated: this service estimated them; mixed: reported up to a position, estimated after it",
+  }),
+  error_bound: z
+    .number()
+    .openapi({ description: "The largest error of `tokens`, in either direction. Decisions use `tokens` and this bound together" }),
+});
+export type TokenFigure = z.infer<typeof tokenFigure>;
+
+/** US dollars. Null means unknown, never free. */
+export const dollars = z.number().nullable();

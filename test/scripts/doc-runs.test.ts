@@ -1,0 +1,107 @@
+/**
+ * The commands of each page, run in bash and in zsh against a backend: all must succeed, and no request may be refused. Left out are blocks that
+ * say what they need beside a backend ("**Needs a Cloudflare account.**"), and those that start the backend or the tests.
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createTenant, writeConnection } from "../../scripts/support/connection";
+import { createSandbox, type Sandbox } from "../../scripts/support/sandbox";
+import { findCommandBlocks, readPages } from "../support/doc-pages";
+
+const ROOT = join(import.meta.dirname, "..", "..");
+/** What commands find beside them; `node scripts/run.mjs` goes on in the repository itself. */
+const PARTS = ["scripts", "node_modules", "package.json", "wrangler.toml"];
+const MINUTES = 60_000;
+const SHELLS = ["bash", "zsh"].map((shell) => ({ shell, missing: spawnSync(shell, ["-c", "true"]).status !== 0 }));
+
+const isOfTheProject = (commands: string): boolean =>
+  /^(PORT=\d+ )?(npm (start|test|ci)\b|npm run (check|simulate)\b|bash \.ci\/run)/m.test(commands);
+
+/** Still to be split into pages that stand alone. */
+const LONG = new Set(["docs/guide.md"]);
+
+const pages = readPages()
+  .filter(({ path }) => !LONG.has(path))
+  .map((page) => ({
+    path: page.path,
+    script: findCommandBlocks(page)
+      .filter(({ needs, commands }) => needs === null && !isOfTheProject(commands))
+      .map(({ commands }) => commands)
+      .join("\n"),
+  }))
+  .filter(({ script }) => script !== "");
+
+let sandbox: Sandbox;
+let url: string;
+
+beforeAll(async () => {
+  sandbox = await createSandbox();
+  ({ url } = await sandbox.start());
+}, 2 * MINUTES);
+
+afterAll(() => sandbox.close());
+
+interface Run {
+  readonly code: unknown;
+  readonly said: string;
+  /** Requests that were refused, with their status. */
+  readonly refused: readonly string[];
+}
+
+/** A folder as `npm start` leaves it, with a tenant of its own, and a `curl` that notes the status of each answer. */
+async function createFolder(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "longhand-page-"));
+  for (const name of PARTS) symlinkSync(join(ROOT, name), join(folder, name));
+  writeConnection(await createTenant(url, sandbox.adminKey), join(folder, ".longhand", "dev.json"));
+  writeFileSync(join(folder, ".dev.vars"), `ADMIN_KEY=${sandbox.adminKey}\n`);
+  for (const name of ["bin", "answers"]) mkdirSync(join(folder, name));
+  const curl = spawnSync("sh", ["-c", "command -v curl"], { encoding: "utf8" }).stdout.trim();
+  const note = `answer=$(mktemp "${folder}/answers/XXXXXX")\nprintf '%s\\n' "$*" > "$answer.request"\nexec ${curl} -D "$answer" "$@"\n`;
+  writeFileSync(join(folder, "bin", "curl"), `#!/bin/sh\n${note}`);
+  chmodSync(join(folder, "bin", "curl"), 0o755);
+  return folder;
+}
+
+function findRefused(folder: string): readonly string[] {
+  const answers = join(folder, "answers");
+  const names = readdirSync(answers).filter((name) => !name.endsWith(".request"));
+  return names.flatMap((name) => {
+    const status = /^HTTP\/[\d.]+ (\d{3})(?![\s\S]*^HTTP\/)/m.exec(readFileSync(join(answers, name), "utf8"))?.[1] ?? "no answer";
+    return /^[23]/.test(status) ? [] : [`${status}: ${readFileSync(join(answers, `${name}.request`), "utf8").trim()}`];
+  });
+}
+
+async function runPage(shell: string, script: string): Promise<Run> {
+  const folder = await createFolder();
+  try {
+    const env = { ...process.env, PATH: `${join(folder, "bin")}:${process.env.PATH ?? ""}` };
+    const options = shell === "zsh" ? ["-f"] : ["--noprofile", "--norc"];
+    const child = spawn(shell, [...options, "-e", "-u", "-c", script], { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] });
+    let said = "";
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", (text: string) => {
+        said = (said + text).slice(-4_000);
+      });
+    }
+    const [code] = await once(child, "close");
+    return { code, said, refused: findRefused(folder) };
+  } finally {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+describe.each(SHELLS)("the commands of a page, in $shell (skipped where it is not installed)", ({ shell, missing }) => {
+  test.skipIf(missing).each(pages)(
+    "all work: $path",
+    async ({ script }) => {
+      const { code, said, refused } = await runPage(shell, script);
+      expect(refused).toEqual([]);
+      expect(code, said).toBe(0);
+    },
+    2 * MINUTES,
+  );
+});

@@ -1,0 +1,108 @@
+/** The pages that people read: their blocks of commands, their pieces of prose, their links and headings. */
+import { readFiles } from "./source-files";
+
+export interface Page {
+  /** From the repository's root: `docs/api.md`. */
+  readonly path: string;
+  readonly text: string;
+}
+
+export interface CommandBlock {
+  readonly page: string;
+  /** The line of its opening fence. */
+  readonly line: number;
+  readonly commands: string;
+  /** What the paragraph before it says that it needs, as in "**Needs a Cloudflare account.**"; null: nothing but `npm start`. */
+  readonly needs: string | null;
+}
+
+export interface Piece {
+  readonly kind: "paragraph" | "item";
+  readonly text: string;
+}
+
+/** Decisions are frozen: they are no pages of this kind. */
+export const readPages = (): readonly Page[] => readFiles(".", /\.md$/).filter(({ path }) => /^(docs\/)?[^/]+$/.test(path));
+
+const FENCE = /^```(\w*)[^\n]*\n([\s\S]*?)^```/gm;
+const SHELLS = new Set(["sh", "bash", "zsh", "shell"]);
+
+export function findCommandBlocks({ path, text }: Page): readonly CommandBlock[] {
+  return [...text.matchAll(FENCE)]
+    .filter(([, language = ""]) => SHELLS.has(language))
+    .map((match) => {
+      const before = text.slice(0, match.index);
+      const paragraph = before.trimEnd().split("\n\n").at(-1) ?? "";
+      return {
+        page: path,
+        line: before.split("\n").length,
+        commands: match[2] ?? "",
+        needs: /^\*\*Needs ([^*]+)\.\*\*/.exec(paragraph)?.[1] ?? null,
+      };
+    });
+}
+
+const withoutFences = (text: string): string => text.replace(FENCE, "\n");
+
+/** Paragraphs and list items, each in one line. Headings, tables and code are none. */
+export function findPieces({ text }: Page): readonly Piece[] {
+  const blocks = withoutFences(text).split(/\n\s*\n/);
+  return blocks.flatMap((block) => {
+    const lines = block.split("\n").filter((line) => line.trim() !== "" && !/^(#|\s*\||<!--)/.test(line));
+    return gather(lines);
+  });
+}
+
+function gather(lines: readonly string[]): readonly Piece[] {
+  const pieces: { kind: Piece["kind"]; text: string }[] = [];
+  for (const line of lines) {
+    const last = pieces.at(-1);
+    const isItem = /^\s*([-*]|\d+\.)\s/.test(line);
+    if (isItem || last === undefined) pieces.push({ kind: isItem ? "item" : "paragraph", text: line.trim() });
+    else last.text += ` ${line.trim()}`;
+  }
+  return pieces;
+}
+
+/** As `wc -w` counts them. */
+export const countWords = (text: string): number => text.split(/\s+/).filter((word) => word !== "").length;
+
+/** Targets of links, as written. Those in code are text. */
+export function findLinks({ text }: Page): readonly string[] {
+  const prose = withoutFences(text).replace(/`[^`\n]*`/g, "");
+  return [...prose.matchAll(/\]\(([^()\s]+)\)/g)].map(([, target = ""]) => target);
+}
+
+/** What `#…` of a link may name, as GitHub makes it of the headings. */
+export function findAnchors({ text }: Page): ReadonlySet<string> {
+  const anchors = new Set<string>();
+  for (const [, heading = ""] of withoutFences(text).matchAll(/^#{1,6} (.+)$/gm)) {
+    const slug = toSlug(heading);
+    let anchor = slug;
+    for (let nth = 1; anchors.has(anchor); nth++) anchor = `${slug}-${nth}`;
+    anchors.add(anchor);
+  }
+  return anchors;
+}
+
+const toSlug = (heading: string): string =>
+  heading
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .trim()
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+    .replace(/\s/g, "-");
+
+const NAMED = /(?:^|[\s`(])((?:src|test|scripts|docs|bench|migrations|\.github|\.ci)\/[\w./-]*\w)/g;
+
+/** Files and directories that backticks or commands name. A path with a placeholder (`NNNN-*.md`, `…`) is none. */
+export function findNamedPaths({ text }: Page): readonly string[] {
+  const code = [...text.matchAll(FENCE)].map(([, language = "", body = ""]) => (SHELLS.has(language) ? body : ""));
+  const inline = [...withoutFences(text).matchAll(/`([^`\n]+)`/g)].map(([, body = ""]) => body);
+  return [...code, ...inline]
+    .flatMap((piece) =>
+      [...piece.matchAll(NAMED)].map((match) => ({ path: match[1] ?? "", next: piece.charAt(match.index + match[0].length) })),
+    )
+    .filter(({ path, next }) => !/[*…{<]/.test(next) && !/\b(X|NNNN)\b/.test(path))
+    .map(({ path }) => path);
+}
