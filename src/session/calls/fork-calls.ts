@@ -3,8 +3,8 @@ import { lineAt, refuseCut } from "../../app/branch/go-back";
 import type { ForkBegun, ForkHead, ForkPage, ForkPlace } from "../../app/fork-parts";
 import { buildTextBody, buildToolsBody } from "../../app/request/build-items";
 import type * as api from "../../app/session-api";
-import type * as views from "../../app/session-views";
 import { startsGroup } from "../../context/groups";
+import type { SessionDescription } from "../../contract/session";
 import { isAmong, rangesWithin, withRange } from "../../domain/branch";
 import type { CoveredRange } from "../../domain/compaction-events";
 import type { SessionSettings } from "../../domain/events";
@@ -164,7 +164,7 @@ export function copyIntoFork(session: Session, { items, aside }: ForkPage): api.
   return copied.ok ? ok(null) : err(copied.error);
 }
 
-export function completeFork(session: Session): Promise<api.Outcome<views.SessionDescription>> {
+export function completeFork(session: Session): Promise<api.Outcome<SessionDescription>> {
   if (session.state.fork?.done) return describeSession(session);
   const done = session.execute({ type: "CompleteFork", at: session.deps.clock() });
   return done.ok ? describeSession(session) : Promise.resolve(err(done.error));

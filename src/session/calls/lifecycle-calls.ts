@@ -8,6 +8,7 @@ import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
 import { findPolicyFault } from "../../context/policy-check";
 import { mergeChoices, offersRecall, type PolicyChoice, parsePolicyText, toPolicyText } from "../../context/policy-choice";
+import type { ErasureReceipt, SessionDescription } from "../../contract/session";
 import type { SessionSettings } from "../../domain/events";
 import { changesRequest } from "../../domain/evolve";
 import type { TextRef } from "../../domain/message";
@@ -18,11 +19,7 @@ import type { Session } from "../session";
 import { describeSession } from "./read-calls";
 import { refuseTooLarge } from "./refuse-too-large";
 
-export async function openSession(
-  session: Session,
-  caller: api.Caller,
-  input: api.OpenInput,
-): Promise<api.Outcome<views.SessionDescription>> {
+export async function openSession(session: Session, caller: api.Caller, input: api.OpenInput): Promise<api.Outcome<SessionDescription>> {
   const found = await resolveModel(input.model, { ...session.deps, models: session.deps.models(caller.tenant) });
   if (session.state.lifecycle !== "new") return reopen(session, caller);
   if (!found.ok) return err(refusal(found.error, input.model));
@@ -47,7 +44,7 @@ export const refusal = (error: "unknown_model" | "unavailable", model: string): 
   error === "unknown_model" ? { code: "unknown_model", model } : { code: "models_unavailable" };
 
 /** Answers a client that opens an existing session again because it has lost the first answer. */
-function reopen(session: Session, caller: api.Caller): Promise<api.Outcome<views.SessionDescription>> {
+function reopen(session: Session, caller: api.Caller): Promise<api.Outcome<SessionDescription>> {
   const { state } = session;
   if (state.lifecycle === "erased") return Promise.resolve(err({ code: "session_erased" }));
   if (state.tenant !== caller.tenant || state.session !== caller.session) return Promise.resolve(err({ code: "session_not_found" }));
@@ -60,7 +57,7 @@ export function refusePolicy(whole: PolicyChoice, named: PolicyChoice): api.Outc
   return fault ? err({ code: "invalid", field: `policy.${fault.field}`, detail: fault.detail }) : null;
 }
 
-export async function patchSession(session: Session, input: api.PatchInput): Promise<api.Outcome<views.SessionDescription>> {
+export async function patchSession(session: Session, input: api.PatchInput): Promise<api.Outcome<SessionDescription>> {
   const { clock, ids } = session.deps;
   // A change of the title works even when the model cannot be looked up. A change of the request does not.
   const asked = input.model ?? session.state.settings.model;

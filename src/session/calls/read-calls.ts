@@ -4,7 +4,6 @@ import type { CompactionView } from "../../app/control-views";
 import type { ModelSpec } from "../../app/ports";
 import { resolveModel } from "../../app/request/resolve-model";
 import type * as api from "../../app/session-api";
-import type * as views from "../../app/session-views";
 import { shownEvent } from "../../app/shown-address";
 import { toSums } from "../../app/usage-sums";
 import { measureNext } from "../../context/budget";
@@ -12,6 +11,7 @@ import { fileOpsIn } from "../../context/file-ops";
 import { SUMMARY_JOIN } from "../../context/placement";
 import { parsePolicyText, toPolicy } from "../../context/policy-choice";
 import type { Page } from "../../contract/page";
+import type { SessionDescription } from "../../contract/session";
 import { describeBreaker } from "../../domain/breaker";
 import type { StoredEvent } from "../../domain/events";
 import type { CompactionId } from "../../domain/ids";
@@ -22,7 +22,7 @@ import type { Session } from "../session";
 import { MAX_ANSWER_BYTES, takeWithin } from "./answer-size";
 import { listOpenCalls } from "./turn-report";
 
-export async function describeSession(session: Session): Promise<api.Outcome<views.SessionDescription>> {
+export async function describeSession(session: Session): Promise<api.Outcome<SessionDescription>> {
   const spec = await resolveQuietly(session);
   const { state, content } = session;
   if (state.lifecycle === "erased") return err({ code: "session_erased" });
@@ -71,7 +71,7 @@ export async function resolveQuietly(session: Session): Promise<ModelSpec | null
   return found.error === "unavailable" ? session.knownModel.lastKnown(model) : null;
 }
 
-function readSummary({ state, content }: Session): Pick<views.SessionDescription, "compacted_summary" | "compact_boundary_timestamp"> {
+function readSummary({ state, content }: Session): Pick<SessionDescription, "compacted_summary" | "compact_boundary_timestamp"> {
   const summaries = state.view.overlays.filter((overlay) => overlay.kind === "summary");
   const texts = summaries.map((overlay) => content.readText(overlay.id) ?? "");
   return {

@@ -1,7 +1,7 @@
 /** Reports a turn: from the state while it is open, from the record afterwards. */
 import type * as api from "../../app/session-api";
-import type * as views from "../../app/session-views";
 import type { ToolCallView } from "../../contract/tool";
+import type { TurnReport } from "../../contract/turn";
 import type { TurnId } from "../../domain/ids";
 import { isRunning } from "../../domain/state";
 import { err, ok } from "../../lib/result";
@@ -12,7 +12,7 @@ import type { Session } from "../session";
 import { TRIMMED_NOTICE } from "../stream/frames";
 import { MAX_ANSWER_BYTES, takeWithin } from "./answer-size";
 
-export function reportTurn(session: Session, id: TurnId): api.Outcome<views.TurnReport> {
+export function reportTurn(session: Session, id: TurnId): api.Outcome<TurnReport> {
   const row = readTurn(session.deps.sql, id);
   if (!row) return err({ code: "turn_not_found", turn: id });
   const { items: newest, truncated } = readTurnItems(session.deps.sql, row, ITEMS_PER_REPORT);
@@ -37,7 +37,7 @@ export function reportTurn(session: Session, id: TurnId): api.Outcome<views.Turn
 /** A report holds the newest items of a turn, as many as one answer carries. Its reply is among them. */
 const ITEMS_PER_REPORT = 1_000;
 
-function findStatus(session: Session, row: TurnRow): views.TurnReport["status"] {
+function findStatus(session: Session, row: TurnRow): TurnReport["status"] {
   if (row.status !== "open") return row.status;
   return session.state.turn?.id === row.id ? session.state.turn.phase : "generating";
 }
@@ -53,7 +53,7 @@ export function isUnderWay(session: Session, id: string): boolean {
   return (turn?.id === id && isRunning(turn)) || queue.some((entry) => entry.turn === id);
 }
 
-export async function awaitTurn(session: Session & { readonly progress: Progress }, id: TurnId): Promise<api.Outcome<views.TurnReport>> {
+export async function awaitTurn(session: Session & { readonly progress: Progress }, id: TurnId): Promise<api.Outcome<TurnReport>> {
   while (isUnderWay(session, id)) {
     if (session.progress.isHalted) return err({ code: "storage_full" });
     await session.progress.next();
