@@ -2,7 +2,7 @@
 import { compactionCall } from "../app/compaction/summarize";
 import type * as api from "../app/session-api";
 import type { SessionWriter } from "../app/session-ports";
-import type * as views from "../app/session-views";
+import type { ErasureReceipt } from "../contract/session";
 import { type ErasedUsage, sumForErasure } from "../domain/erased-usage";
 import type { SessionSettings } from "../domain/events";
 import { ok } from "../lib/result";

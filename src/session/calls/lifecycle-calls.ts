@@ -8,7 +8,7 @@ import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
 import { findPolicyFault } from "../../context/policy-check";
 import { mergeChoices, offersRecall, type PolicyChoice, parsePolicyText, toPolicyText } from "../../context/policy-choice";
-import type { ErasureReceipt, SessionDescription } from "../../contract/session";
+import type { SessionDescription } from "../../contract/session";
 import type { SessionSettings } from "../../domain/events";
 import { changesRequest } from "../../domain/evolve";
 import type { TextRef } from "../../domain/message";
