@@ -22,7 +22,7 @@ const isOfTheProject = (commands: string): boolean =>
   /^(PORT=\d+ )?(npm (start|test|ci)\b|npm run (check|simulate)\b|bash \.ci\/run)/m.test(commands);
 
 /** Still to be split into pages that stand alone. */
-const LONG = new Set(["README.md", "docs/guide.md"]);
+const LONG = new Set(["README.md"]);
 
 const pages = readPages()
   .filter(({ path }) => !LONG.has(path))
