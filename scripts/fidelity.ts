@@ -17,7 +17,7 @@ import { print, runScript, say } from "./support/output.ts";
 import { ROOT } from "./support/paths.ts";
 import { startProgress } from "./support/progress.ts";
 
-/** The conversation that the README and the goals speak of. */
+/** The conversation that docs/claims.md and the goals speak of. */
 const DOCUMENTED = { window: 4_000, facts: 24, gap: 3, seed: 1 };
 
 const USAGE = `Usage: npm run fidelity -- [options]
@@ -28,7 +28,7 @@ const USAGE = `Usage: npm run fidelity -- [options]
   --seed N                another conversation (${DOCUMENTED.seed})
   --model PROVIDER/MODEL  a real model, with its key from the environment (the embedded one); a turn for every message: --facts 3 is a start
   --base-url URL          its address, where it is not the provider's own
-  --check                 the default policy: fails where less is answered than before, and when the README has another row`;
+  --check                 the default policy: fails where less is answered than before, and when docs/claims.md has another row`;
 
 function readOptions() {
   const given = readCommandLine(process.argv.slice(2), {
@@ -86,7 +86,7 @@ async function main(): Promise<number> {
   const [only] = rows;
   if (only && rows.length === 1) print(`\n${describeRun(only)}\n\n${describeLost(only.asked)}`.trimEnd());
   if (!check || !only) return 0;
-  const stale = hasRow(readFileSync(join(ROOT, "README.md"), "utf8"), only) ? [] : ["README.md has another row"];
+  const stale = hasRow(readFileSync(join(ROOT, "docs", "claims.md"), "utf8"), only) ? [] : ["docs/claims.md has another row"];
   const missed = [...missedHere(only), ...stale];
   for (const goal of missed) say(`missed: ${goal}`);
   return missed.length > 0 ? 1 : 0;

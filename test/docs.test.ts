@@ -14,7 +14,6 @@ const byPath = new Map(pages.map((page) => [page.path, page]));
 
 /** Still to be split. */
 const LONG = new Set<string>([
-  "README.md",
   "docs/design.md",
   "docs/estimates.md",
   "docs/field.md",

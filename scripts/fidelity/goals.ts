@@ -13,7 +13,7 @@ export const GOALS: Readonly<Partial<Record<Kind, number>>> = {
   identifier: 0.95,
 };
 
-/** Questions answered in the conversation that the README speaks of, and not one less. What is reversed or closed is often found with the older first. */
+/** Questions answered in the conversation that docs/claims.md speaks of, and not one less. What is reversed or closed is often found with the older first. */
 const REACHED: Readonly<Record<Topic, number>> = { fact: 240, instruction: 32, decision: 24, identifier: 32, task: 23 };
 
 /** A run in which so small a share was looked up shows nothing of it. */
@@ -36,7 +36,7 @@ function missedLookUps(asked: readonly Asked[]): readonly string[] {
   return lookedUp >= LEAST_LOOKED_UP ? [] : [`only ${percent(lookedUp, 1)} of the questions were looked up at all`];
 }
 
-/** The same of the conversation that the README speaks of, which must be long enough and reach what it reached. */
+/** The same of the conversation that docs/claims.md speaks of, which must be long enough and reach what it reached. */
 export function missedHere(played: Played): readonly string[] {
   const less = TOPICS.flatMap((topic) => {
     const found = answered(ofTopic(played.asked, topic));

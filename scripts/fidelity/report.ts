@@ -22,7 +22,7 @@ const tokensALookUp = (asked: readonly Asked[]): number => {
 
 const HEADINGS = ["policy", "changes", "summaries", ...TOPICS, "answered", "tokens a look-up", "cost a turn"] as const;
 
-/** As the table and the README have them. */
+/** The cells of a row, as the printed table and docs/claims.md have them. */
 export function toCells(played: Played): readonly string[] {
   const { asked, policy, summaries, cost, turns } = played;
   const topics = TOPICS.map((topic) => SOURCES.map((source) => count(ofTopic(asked, topic), source)).join("/"));
@@ -52,7 +52,7 @@ export function describePolicies(rows: readonly Played[]): string {
   return [...table, "", ...NOTES].join("\n");
 }
 
-/** Whether `text` (the README) has the row as it is now, in a table. */
+/** Whether `text` (docs/claims.md) has the row as it is now, in a table. */
 export function hasRow(text: string, played: Played): boolean {
   const squeezed = text.replaceAll(/[\s|`]+/g, " ");
   return squeezed.includes(` ${toCells(played).join(" ")} `);

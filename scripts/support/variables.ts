@@ -1,7 +1,7 @@
 /** The Worker's configuration for servers and tests that must not depend on the developer's `.dev.vars`, `.env` or `[vars]`. */
 import type { Config } from "../../src/env.ts";
 
-/** A value for each variable (README, configuration), and for no other name. */
+/** A value for each variable (docs/operations.md), and for no other name. */
 export type Variables = Readonly<Record<keyof Config, string>>;
 
 /** As if none was set, but for the part of every key that says it is not production's. */

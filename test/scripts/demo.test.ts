@@ -55,6 +55,13 @@ const textOf = (svg: string): string =>
 /** A comma and a dot stick to what is before them, whichever span they are in. */
 const joined = (shape: string): string => shape.replaceAll(/ ([,.])/g, "$1");
 
+const readme = readFileSync(join(ROOT, "README.md"), "utf8");
+
+test("the README is at most 6 KB, and shows the picture", () => {
+  expect(Buffer.byteLength(readme)).toBeLessThanOrEqual(6_000);
+  expect(readme).toContain("](docs/images/demo.svg)");
+});
+
 describe("a run of the demo", () => {
   const temporary = mkdtempSync(join(tmpdir(), "demo-"));
   const svg = join(temporary, "demo.svg");
@@ -98,6 +105,12 @@ describe("a run of the demo", () => {
     const drawn = textOf(readFileSync(svg, "utf8")).split("\n");
     const printed = lines().filter((line) => line !== "");
     expect(drawn.map((line) => joined(shapeOf(line)))).toEqual(printed.map((line) => joined(shapeOf(line))));
+  });
+
+  test("has every line that the README quotes, figures aside", () => {
+    const [, quoted = ""] = /npm run demo[\s\S]*?^```text\n([\s\S]*?)^```/m.exec(readme) ?? [];
+    expect(quoted).toMatch(/ compaction [\s\S]* look-up /);
+    expect(shapesOf(lines().join("\n"))).toEqual(expect.arrayContaining([...shapesOf(quoted.trimEnd())]));
   });
 
   test("has every line of the picture in the repository, figures aside", () => {
