@@ -3,12 +3,13 @@ import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { rebuildStep } from "../../app/projection/rebuild";
 import { rebuildTenant } from "../../app/projection/rebuild-tenant";
 import { id } from "../../contract/ids";
+import { rebuildReport, tenantRebuildReport } from "../../contract/rebuild";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { reachReadModel } from "../read-model";
 import { adminRoute, json } from "../routing";
-import { parseRebuildCursor, sessionReport, tenantReport, toRebuildCursor } from "../schemas/rebuild";
+import { parseRebuildCursor, toRebuildCursor } from "../schemas/rebuild";
 
 const tag = "admin";
 const tenantPath = z.object({ tenant_id: id("ten") });
@@ -26,7 +27,7 @@ const rebuildOne = adminRoute({
     params: tenantPath.extend({ session_id: id("ses") }),
     query: z.strictObject({ after: z.string().max(MAX_CURSOR).optional().openapi({ description: "next_cursor of the request before" }) }),
   },
-  responses: { 200: json("What was wrong, and whether it still is", sessionReport) },
+  responses: { 200: json("What was wrong, and whether it still is", rebuildReport) },
 });
 
 const rebuildAll = adminRoute({
@@ -35,7 +36,7 @@ const rebuildAll = adminRoute({
   tag,
   summary: "Compare a tenant's own row and its models' with what its object says, and mend what differs (not its sessions)",
   request: { params: tenantPath },
-  responses: { 200: json("What was wrong, and whether it still is", tenantReport) },
+  responses: { 200: json("What was wrong, and whether it still is", tenantRebuildReport) },
 });
 
 export function registerRebuild(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
