@@ -1,9 +1,10 @@
 /** The ledger as the session's object shows it, and the two figures of the context beside every usage. */
 import { describe, expect, test } from "vitest";
 import type { ModelSpec } from "../../src/app/ports";
-import type { SessionDescription, TurnReport } from "../../src/app/session-views";
 import { estimateTokens } from "../../src/context/tokens";
 import type { LedgerRow } from "../../src/contract/model-call";
+import type { SessionDescription } from "../../src/contract/session";
+import type { TurnReport } from "../../src/contract/turn";
 import type { CallUsage } from "../../src/domain/model-call";
 import { CALLER, failure, Life, SPEC, settle } from "./life";
 
@@ -78,11 +79,11 @@ describe("before the first turn", () => {
     life.models = { resolve: async (id) => ({ ...SPEC, id, context_window: id === "wide" ? 99_000 : 8_000 }) };
     await life.service.patch(CALLER, { model: "wide" });
 
-    expect(life.runtime.contextNumbers().context_window).toBe(99_000);
+    expect(life.runtime.knownModel.countContext(life.runtime.state).context_window).toBe(99_000);
     const next = new Life(life.sql, "life-2");
     next.models = { resolve: async () => Promise.reject(new Error("out of reach")) };
     next.runtime.execute({ type: "ChangeSettings", at: 1, changes: { model: "unheard-of" } });
-    expect(next.runtime.contextNumbers().context_window).toBeNull();
+    expect(next.runtime.knownModel.countContext(next.runtime.state).context_window).toBeNull();
   });
 });
 
