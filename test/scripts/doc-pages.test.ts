@@ -13,7 +13,7 @@ const pages = readPages();
 const byPath = new Map(pages.map((page) => [page.path, page]));
 
 /** Still to be split. */
-const LONG = new Set<string>(["docs/design.md", "docs/estimates.md", "docs/field.md", "docs/glossary.md", "docs/platform-facts.md"]);
+const LONG = new Set<string>(["docs/design.md"]);
 const short = pages.filter(({ path }) => !LONG.has(path));
 
 const isElsewhere = (target: string): boolean => /^(https?|mailto):/.test(target);
