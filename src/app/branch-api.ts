@@ -2,11 +2,11 @@
 
 import type { BranchComparison, BranchView, Redaction } from "../contract/branch";
 import type { Accepted } from "../contract/item";
+import type { SessionDescription } from "../contract/session";
 import type { ItemId, SessionId } from "../domain/ids";
 import type { Part, ToolDefinition } from "../domain/message";
 import type { ForkBegun, ForkHead, ForkPage, ForkPlace } from "./fork-parts";
 import type { Caller, Idempotency, Once, Outcome } from "./session-api";
-import type { SessionDescription } from "./session-views";
 
 interface Keyed {
   readonly idempotency: Idempotency | null;

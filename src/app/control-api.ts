@@ -1,13 +1,14 @@
 /**
  * What a person may do to the model's view of a session: compact, revert, reset the summary, pin. Part of what a session's object answers.
  */
+
+import type { SessionDescription } from "../contract/session";
 import type { CompactionId } from "../domain/ids";
 import type { BranchApi } from "./branch-api";
 import type { CompactInput, CompactionView, CompactOutcome } from "./control-views";
 import type { DraftApi } from "./draft-api";
 import type { PastApi } from "./past-api";
 import type { Caller, Idempotency, Once, Outcome, SessionApi } from "./session-api";
-import type { SessionDescription } from "./session-views";
 
 export interface ControlApi {
   compact(caller: Caller, input: CompactInput & { readonly idempotency: Idempotency | null }): Promise<Outcome<Once<CompactOutcome>>>;

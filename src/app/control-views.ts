@@ -1,7 +1,6 @@
 /** What clients see of a compaction, and what they may ask of one: plain data. */
 import type { FileOps } from "../context/file-ops";
 import type { Plan } from "../context/plan";
-import type { Policy } from "../context/policy";
 import type { PolicyChoice } from "../context/policy-choice";
 import type { BreakerView } from "../domain/breaker";
 import type { CompactionFailure, CompactionTrigger, CoveredRange, EpochOp, Receipt } from "../domain/compaction-events";
@@ -108,13 +107,3 @@ export type ShownPlan = Plan & { readonly breaker: BreakerView };
 export type CompactOutcome =
   | { readonly kind: "plan"; readonly plan: ShownPlan }
   | { readonly kind: "done" | "requested"; readonly compaction: CompactionView };
-
-/** The parts of a session's description that a person controls. */
-export interface ControlledSettings {
-  /** The choice: a preset, or a preset with changes. */
-  readonly policy: PolicyChoice;
-  /** The complete policy that the choice results in. */
-  readonly effective_policy: Policy;
-  /** Texts that every request repeats, before the summaries. */
-  readonly pins: readonly string[];
-}

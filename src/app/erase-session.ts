@@ -2,10 +2,11 @@
  * Erases a session. The tenant's object notes the erasure first and keeps the note until every store has reported, so that an interrupted
  * erasure is found and finished: by the next request for it, or by the tenant's alarm. A repeated request continues it.
  */
+
+import type { ErasureReceipt } from "../contract/session";
 import type { SessionId } from "../domain/ids";
 import { ok, type Result } from "../lib/result";
 import type { Outcome, SessionError } from "./session-api";
-import type { ErasureReceipt } from "./session-views";
 import type { TenantApi, TenantError } from "./tenant-api";
 
 interface ErasurePorts<E> {

@@ -3,27 +3,14 @@
  * follows its session by the projector's delay, and can be dropped and rebuilt. A single session is read from its object.
  */
 
-import type { UsageSums } from "../contract/model-call";
+import type { ExecutionDetail } from "../contract/execution";
+import type { List } from "../contract/page";
+import type { SessionSummary } from "../contract/session";
+import type { UsageRow } from "../contract/usage";
 import type { ExecutionId, SessionId, TenantId } from "../domain/ids";
-import type { CallPurpose, UsageSource } from "../domain/model-call";
+import type { CallPurpose } from "../domain/model-call";
 import type { Result } from "../lib/result";
-import type { ExecutionDetail } from "./execution-views";
 import type { Caller } from "./session-api";
-
-export interface SessionSummary {
-  readonly id: SessionId;
-  readonly title: string | null;
-  readonly model: string;
-  readonly message_count: number;
-  /** The beginning of the newest message's text. Null when there is no message yet. */
-  readonly last_message_preview: string | null;
-  /** Epoch milliseconds. */
-  readonly created_at: number;
-  /** Epoch milliseconds. */
-  readonly updated_at: number;
-  /** True when a summary or a trim replaces part of the conversation in the model's view. */
-  readonly compacted: boolean;
-}
 
 export interface SessionListInput {
   readonly tenant: TenantId;
@@ -33,13 +20,8 @@ export interface SessionListInput {
   readonly after: string | null;
 }
 
-export interface SessionListPage {
-  /** The most recently updated first. */
-  readonly data: readonly SessionSummary[];
-  readonly has_more: boolean;
-  /** Opaque, visible ASCII. Null on the last page. */
-  readonly next_cursor: string | null;
-}
+/** The most recently updated first. The cursor is visible ASCII. */
+export type SessionListPage = List<SessionSummary>;
 
 /** `invalid_cursor`: a cursor that this list never issued. */
 export type ReadError = { readonly code: "invalid_cursor" };
@@ -72,22 +54,8 @@ export interface UsageInput {
   readonly after: string | null;
 }
 
-/** A dimension is null when rows are not grouped by it. */
-export interface UsageRow extends UsageSums {
-  /** UTC, for example 2026-11-22. */
-  readonly day: string | null;
-  readonly session_id: SessionId | null;
-  readonly model: string | null;
-  readonly purpose: CallPurpose | null;
-  readonly source: UsageSource | null;
-}
-
-export interface UsagePage {
-  readonly data: readonly UsageRow[];
-  readonly has_more: boolean;
-  /** Opaque, visible ASCII. Null on the last page. */
-  readonly next_cursor: string | null;
-}
+/** The cursor is visible ASCII. */
+export type UsagePage = List<UsageRow>;
 
 /** Covers one tenant, reads D1, and throws when D1 is unreachable. */
 export interface UsageList {

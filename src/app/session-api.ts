@@ -3,10 +3,13 @@
  * that the credential proved; the object compares it with its own (docs/design.md §1.9).
  */
 import type { PolicyChoice } from "../context/policy-choice";
+import type { ExecutionView } from "../contract/execution";
 import type { Accepted, DisplayItem } from "../contract/item";
 import type { LedgerRow } from "../contract/model-call";
 import type { Page } from "../contract/page";
 import type { RecallReport } from "../contract/recall";
+import type { ErasureReceipt, SessionDescription } from "../contract/session";
+import type { TurnReport } from "../contract/turn";
 import type { OnBusy } from "../domain/commands";
 import type { CompactionFailure } from "../domain/compaction-events";
 import type { FitReport, StoredEvent } from "../domain/events";
@@ -17,9 +20,8 @@ import type { Rejection } from "../domain/rejection";
 import type { Result } from "../lib/result";
 import type { ChunkRequest, NextChunk } from "./chunk-request";
 import type { CompactionView, ControlError } from "./control-views";
-import type { ExecutionView } from "./execution-views";
 import type { ToolArtifact } from "./ports";
-import type { ContextReport, ErasureReceipt, LogPage, SessionDescription, TurnReport } from "./session-views";
+import type { ContextReport, LogPage } from "./session-views";
 
 /** Why a call was refused: the domain's rejections, and refusals by the session's object. */
 export type SessionError =

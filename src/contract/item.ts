@@ -1,10 +1,10 @@
 /** The items of a conversation as people read them, and the acknowledgement of a new one. */
 import { z } from "@hono/zod-openapi";
-import type { Part } from "../domain/message";
+import type { ItemKind, Part } from "../domain/message";
 import { domainShape } from "./domain-shape";
 import { id, idOrNull, time } from "./ids";
 
-export const itemKind = z.enum(["system", "user", "assistant", "tool_call", "tool_result"]);
+export const itemKind = z.enum(["system", "user", "assistant", "tool_call", "tool_result"]) satisfies z.ZodType<ItemKind>;
 
 const MAX_URL = 8192;
 const isWebUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);

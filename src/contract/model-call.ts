@@ -1,7 +1,7 @@
 /** Model calls: their usage, outcomes and failures, and the ledger's sums. */
 import { z } from "@hono/zod-openapi";
-import type { FitReport, TurnFailure } from "../domain/events";
-import { CALL_PURPOSES, type CallUsage, FAILURE_KINDS } from "../domain/model-call";
+import type { CallOutcome, FitReport, TurnFailure, TurnStatus } from "../domain/events";
+import { CALL_PURPOSES, type CallUsage, FAILURE_KINDS, type FinishReason, type UsageSource } from "../domain/model-call";
 import { domainShape } from "./domain-shape";
 import { idOrNull, time } from "./ids";
 import { dollars } from "./tokens";
@@ -51,16 +51,18 @@ export const turnFailure = domainShape<TurnFailure>()(
   }),
 );
 
-export const turnStatus = z.enum(["completed", "failed", "stopped", "interrupted"]);
+export const turnStatus = z.enum(["completed", "failed", "stopped", "interrupted"]) satisfies z.ZodType<TurnStatus>;
+
+export const finishReason = z.enum(["stop", "length", "tool_calls", "content_filter", "other"]) satisfies z.ZodType<FinishReason>;
 
 export const callOutcome = z.enum([
-  ...(["stop", "length", "tool_calls", "content_filter", "other"] as const),
+  ...finishReason.options,
   ...modelFailureKind.options,
   ...(["cannot_fit", "round_limit", "storage_full", "unknown_model", "crashed", "internal", "stale"] as const),
-]);
+]) satisfies z.ZodType<CallOutcome>;
 
 export const callPurpose = z.enum(CALL_PURPOSES);
-export const callSource = z.enum(["turn", "context_compaction", "title", "comparison"]);
+export const callSource = z.enum(["turn", "context_compaction", "title", "comparison"]) satisfies z.ZodType<UsageSource>;
 
 const tokens = {
   input: z.int().openapi({ description: "The sum of uncached, cached and cache_write" }),

@@ -6,6 +6,7 @@ import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { Accepted } from "../contract/item";
 import { type AcceptedView, acceptedView } from "../contract/item";
+import { turnReport } from "../contract/turn";
 import type { TurnId } from "../domain/ids";
 import type { HttpEnv } from "./deps";
 import { sendEvents } from "./event-stream";
@@ -13,7 +14,6 @@ import { idempotencyHeaders } from "./idempotency";
 import { acceptsEventStream, prefersAsync } from "./negotiate";
 import { sendProblem } from "./problem";
 import { json, jsonOrEvents } from "./routing";
-import { turnView } from "./schemas/turn";
 import type { SessionCalls } from "./session-calls";
 
 export const turnHeaders = idempotencyHeaders.extend({
@@ -21,7 +21,7 @@ export const turnHeaders = idempotencyHeaders.extend({
 });
 
 export const turnResponses = {
-  200: jsonOrEvents("The turn once it has ended or waits for tools; or, with Accept: text/event-stream, as it is spoken", turnView),
+  200: jsonOrEvents("The turn once it has ended or waits for tools; or, with Accept: text/event-stream, as it is spoken", turnReport),
   202: json("Accepted (Prefer: respond-async)", acceptedView),
 };
 

@@ -1,8 +1,8 @@
 /** Reads one execution of a tenant, from any of its sessions, with its arguments, its output and its artifacts. */
 import { and, asc, eq, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
-import type { ContentState, ExecutionDetail } from "../app/execution-views";
 import type { ExecutionInput, ExecutionReader } from "../app/read-api";
+import type { ContentState, ExecutionDetail } from "../contract/execution";
 import { parseId } from "../domain/ids";
 import { databaseFor } from "./database-for";
 import { parseParts } from "./message-row";

@@ -2,7 +2,8 @@
 
 import { and, desc, eq, type SQL, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
-import type { ReadError, SessionList, SessionListInput, SessionListPage, SessionSummary } from "../app/read-api";
+import type { ReadError, SessionList, SessionListInput, SessionListPage } from "../app/read-api";
+import type { SessionSummary } from "../contract/session";
 import type { SessionId, TenantId } from "../domain/ids";
 import { err, ok, type Result } from "../lib/result";
 import { type Cursor, parseCursor, toCursor } from "./cursor";

@@ -4,7 +4,7 @@
  */
 import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
-import type { ContentState } from "../app/execution-views";
+import type { ContentState } from "../contract/execution";
 import type { ExecutionStatus, RunsAt } from "../domain/execution";
 import type { SessionId } from "../domain/ids";
 import type { ToolFailure } from "../domain/tool-run";

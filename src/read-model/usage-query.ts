@@ -5,8 +5,9 @@
  */
 import { and, eq, type SQL, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
-import type { ReadError, UsageGroup, UsageInput, UsageList, UsagePage, UsageRow } from "../app/read-api";
+import type { ReadError, UsageGroup, UsageInput, UsageList, UsagePage } from "../app/read-api";
 import { toSums } from "../app/usage-sums";
+import type { UsageRow } from "../contract/usage";
 import { FINISHED_OUTCOMES, roundCost } from "../domain/call-totals";
 import { parseId } from "../domain/ids";
 import { CALL_PURPOSES, usageSource } from "../domain/model-call";

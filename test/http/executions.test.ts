@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { ExecutionDetail, ExecutionView } from "../../src/app/execution-views";
 import type { ExecutionInput } from "../../src/app/read-api";
 import type { ApprovalInput, PageInput, SessionApi, ToolResultInput } from "../../src/app/session-api";
+import type { ExecutionDetail, ExecutionView } from "../../src/contract/execution";
 import { err, ok } from "../../src/lib/result";
 import { accepted, makeId, NOW, readProblem, SESSION, TENANT, turn, world } from "./support";
 

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { UsageInput, UsageRow } from "../../src/app/read-api";
+import type { UsageInput } from "../../src/app/read-api";
 import type { PageInput } from "../../src/app/session-api";
 import { toSums } from "../../src/app/usage-sums";
 import type { LedgerRow } from "../../src/contract/model-call";
+import type { UsageRow } from "../../src/contract/usage";
 import { NO_CALLS } from "../../src/domain/call-totals";
 import { err, ok } from "../../src/lib/result";
 import { makeId, NOW, readProblem, SESSION, TENANT, world } from "./support";

@@ -1,7 +1,7 @@
 /** What a turn says of itself, however long it was. */
 import { expect, test } from "vitest";
 import type { ModelStreamPart } from "../../src/app/ports";
-import type { TurnReport } from "../../src/app/session-views";
+import type { TurnReport } from "../../src/contract/turn";
 import { CALLER, Life, settle } from "./life";
 import { newLife, say, trim } from "./talk";
 

@@ -1,9 +1,10 @@
 /** The ledger as the session's object shows it, and the two figures of the context beside every usage. */
 import { describe, expect, test } from "vitest";
 import type { ModelSpec } from "../../src/app/ports";
-import type { SessionDescription, TurnReport } from "../../src/app/session-views";
 import { estimateTokens } from "../../src/context/tokens";
 import type { LedgerRow } from "../../src/contract/model-call";
+import type { SessionDescription } from "../../src/contract/session";
+import type { TurnReport } from "../../src/contract/turn";
 import type { CallUsage } from "../../src/domain/model-call";
 import { CALLER, failure, Life, SPEC, settle } from "./life";
 

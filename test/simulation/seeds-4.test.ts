@@ -1,4 +1,4 @@
-/** A quarter of the simulation's seeds (docs/invariants.md). */
+/** A quarter of the simulation's seeds (docs/simulation.md). */
 import { testPart } from "./run-seeds";
 
 testPart(4);

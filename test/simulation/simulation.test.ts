@@ -1,4 +1,4 @@
-/** The simulation is worth what its repetition is worth (docs/invariants.md). */
+/** The simulation is worth what its repetition is worth (docs/simulation.md). */
 import { expect, test } from "vitest";
 import { Random } from "./random";
 import { Scheduler, Scope } from "./scheduler";

@@ -1,9 +1,10 @@
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { SessionDescription, TurnReport } from "../../src/app/session-views";
 import type { BranchComparison, BranchView } from "../../src/contract/branch";
 import type { DisplayItem } from "../../src/contract/item";
+import type { SessionDescription } from "../../src/contract/session";
+import type { TurnReport } from "../../src/contract/turn";
 import { readRows } from "../read-model/rows";
 import { type Chat, migrate, newChat, newTenant, readBody, told } from "./support";
 

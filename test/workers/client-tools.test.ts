@@ -1,7 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { TurnReport } from "../../src/app/session-views";
 import { NO_RESULT } from "../../src/context/view";
+import type { TurnReport } from "../../src/contract/turn";
 import { advanceClock } from "./clock";
 import { listTypes } from "./frames";
 import { type Chat, migrate, newChat, readBody, readText, toFrames } from "./support";

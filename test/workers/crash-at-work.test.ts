@@ -1,6 +1,6 @@
 import { abortAllDurableObjects } from "cloudflare:test";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import type { TurnReport } from "../../src/app/session-views";
+import type { TurnReport } from "../../src/contract/turn";
 import { advanceClock } from "./clock";
 import { deliver, holdQueue, smallChat, TURNS, talk, words } from "./conversation";
 import { type Chat, migrate, newChat, readBody, told } from "./support";

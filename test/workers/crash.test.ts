@@ -1,6 +1,6 @@
 import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { TurnReport } from "../../src/app/session-views";
+import type { TurnReport } from "../../src/contract/turn";
 import { type HeldTimers, holdTimers } from "./clock";
 import { listTypes, spoken } from "./frames";
 import { type Chat, migrate, newChat, newTenant, readBody, told } from "./support";

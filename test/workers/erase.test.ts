@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { newId } from "../../src/app/new-id";
 import { tenantObjectName } from "../../src/app/object-name";
-import type { ErasureReceipt } from "../../src/app/session-views";
+import type { ErasureReceipt } from "../../src/contract/session";
 import { createProjection } from "../../src/read-model/writer";
 import { deliver, holdQueue, smallChat, TURNS, talk, words } from "./conversation";
 import { Chat, migrate, newChat, readBody, request } from "./support";

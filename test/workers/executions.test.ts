@@ -2,9 +2,9 @@
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { ExecutionDetail, ExecutionView } from "../../src/app/execution-views";
-import type { TurnReport } from "../../src/app/session-views";
+import type { ExecutionDetail, ExecutionView } from "../../src/contract/execution";
 import type { Page } from "../../src/contract/page";
+import type { TurnReport } from "../../src/contract/turn";
 import type { Event } from "../../src/domain/events";
 import type { SessionId } from "../../src/domain/ids";
 import type { ToolDefinition } from "../../src/domain/message";

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import type { TurnReport } from "../../src/app/session-views";
+import type { TurnReport } from "../../src/contract/turn";
 import { GUARD_ONLY, type LongChat, smallChat, words } from "./conversation";
 import { type Chat, type ChatInput, migrate, newChat, newTenant, readBody, readText } from "./support";
 

@@ -1,9 +1,10 @@
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { SessionDescription, TurnReport } from "../../src/app/session-views";
 import type { Accepted } from "../../src/contract/item";
 import type { Page } from "../../src/contract/page";
+import type { SessionDescription } from "../../src/contract/session";
+import type { TurnReport } from "../../src/contract/turn";
 import { advanceClock } from "./clock";
 import { migrate, newChat, newTenant, readBody, request, told } from "./support";
 

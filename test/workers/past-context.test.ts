@@ -2,7 +2,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { ContextDiff, PastContext } from "../../src/app/past-views";
-import type { TurnReport } from "../../src/app/session-views";
+import type { TurnReport } from "../../src/contract/turn";
 import { smallChat, TURNS, talk, words } from "./conversation";
 import { type Chat, migrate, newChat, readBody } from "./support";
 

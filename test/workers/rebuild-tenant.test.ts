@@ -2,7 +2,7 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { RowDifference } from "../../src/app/diff-rows";
-import type { SessionDescription } from "../../src/app/session-views";
+import type { SessionDescription } from "../../src/contract/session";
 import { migrate, newTenant, readBody, request, type Tenant } from "./support";
 
 interface Report {

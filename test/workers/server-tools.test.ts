@@ -2,10 +2,11 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, inject, it, vi } from "vitest";
-import type { ExecutionView } from "../../src/app/execution-views";
 import { tenantObjectName } from "../../src/app/object-name";
-import type { SessionDescription, TurnReport } from "../../src/app/session-views";
+import type { ExecutionView } from "../../src/contract/execution";
 import type { Page } from "../../src/contract/page";
+import type { SessionDescription } from "../../src/contract/session";
+import type { TurnReport } from "../../src/contract/turn";
 import { urlFault } from "../../src/lib/public-address";
 import { LOOK_UP_TTL_MS } from "../../src/tenant/look-up-cache";
 import { REFUSED_URLS } from "../lib/refused-urls";

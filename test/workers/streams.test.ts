@@ -1,6 +1,6 @@
 import { evictDurableObject } from "cloudflare:test";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { TurnReport } from "../../src/app/session-views";
+import type { TurnReport } from "../../src/contract/turn";
 import { listTypes, spoken } from "./frames";
 import { migrate, newChat, readBody, toFrames } from "./support";
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import type { TurnReport } from "../../src/app/session-views";
 import type { Accepted } from "../../src/contract/item";
+import type { TurnReport } from "../../src/contract/turn";
 import { listTypes, spoken } from "./frames";
 import { migrate, newChat, readBody, readText, told } from "./support";
 

@@ -2,6 +2,8 @@
  * Copies a session, page by page: its items up to a position, and the summaries and drops that cover the oldest of them. Ids are derived
  * from those of the source, so that a page that is sent twice is the same page, and an interrupted copy can go on.
  */
+
+import type { SessionDescription } from "../../contract/session";
 import type { SessionId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
 import { ok } from "../../lib/result";
@@ -9,7 +11,6 @@ import type { BranchApi } from "../branch-api";
 import { deriveId } from "../derived-id";
 import type { ForkBegun, ForkHead, ForkLine, ForkPage } from "../fork-parts";
 import type { Caller, Outcome } from "../session-api";
-import type { SessionDescription } from "../session-views";
 
 /** Calls a session's object. The effect of the call happens once, however often it is repeated. */
 type Ask = <T>(work: (api: BranchApi, caller: Caller) => Promise<Outcome<T>>) => Promise<Outcome<T>>;

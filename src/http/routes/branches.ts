@@ -5,6 +5,7 @@ import { copySession } from "../../app/branch/copy-session";
 import { branchComparison, branchView, redaction } from "../../contract/branch";
 import { id } from "../../contract/ids";
 import { listView } from "../../contract/page";
+import { sessionDescription } from "../../contract/session";
 import type { SessionId } from "../../domain/ids";
 import { answerTurn, turnHeaders, turnResponses } from "../answer-turn";
 import { readPrincipal } from "../auth";
@@ -17,7 +18,6 @@ import { branchNumber, forkInput, rewindInput } from "../schemas/branch";
 import { editInput, toParts } from "../schemas/message";
 import { limitQuery, toWholeList } from "../schemas/page";
 import { sessionPath } from "../schemas/paths";
-import { sessionView } from "../schemas/session";
 import { sessionClient } from "../session-calls";
 import { findTools } from "../session-tools";
 
@@ -105,7 +105,7 @@ const fork = tenantRoute({
   scope: "sessions:write",
   summary: "Make another session that shares this one's past, by copy",
   request: { params: sessionPath, headers: idempotencyHeaders, body: jsonBody(forkInput, false) },
-  responses: { 201: json("The new session", sessionView) },
+  responses: { 201: json("The new session", sessionDescription) },
 });
 
 function registerLines(app: App, deps: HttpDeps): void {

@@ -4,6 +4,7 @@ import type { Context } from "hono";
 import type { CompactOutcome } from "../../app/control-views";
 import type { Once } from "../../app/session-api";
 import { id } from "../../contract/ids";
+import { sessionDescription } from "../../contract/session";
 import type { SessionId } from "../../domain/ids";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
@@ -13,7 +14,6 @@ import { json, jsonBody, tenantRoute } from "../routing";
 import { compactionView } from "../schemas/compaction";
 import { compactInput, pinsInput, planView, toCompactInput } from "../schemas/control";
 import { sessionPath } from "../schemas/paths";
-import { sessionView } from "../schemas/session";
 import { sessionClient } from "../session-calls";
 
 const tag = "context";
@@ -69,7 +69,7 @@ const pin = tenantRoute({
   scope,
   summary: "Set the texts that every request repeats; an empty list clears them",
   request: { params: sessionPath, body: jsonBody(pinsInput) },
-  responses: { 200: json("The session", sessionView) },
+  responses: { 200: json("The session", sessionDescription) },
 });
 
 function answerCompact(c: Context<HttpEnv>, session: SessionId, outcome: Once<CompactOutcome>) {

@@ -1,9 +1,9 @@
 /** Evaluates what another policy would have done in an existing session. */
 import type { OpenAPIHono, z } from "@hono/zod-openapi";
 import type { ModelSpec } from "../../app/ports";
-import type { SessionDescription } from "../../app/session-views";
 import { toFigures } from "../../context/model-input";
 import { toPolicyText } from "../../context/policy-choice";
+import type { SessionDescription } from "../../contract/session";
 import type { TenantId } from "../../domain/ids";
 import { type EvaluationAsked, evaluateSession, proposedChoice } from "../../evaluate/evaluate-session";
 import { err, ok, type Result } from "../../lib/result";

@@ -1,6 +1,7 @@
 /** Shows the outcomes of tool calls: one by its id, whichever session it belongs to, and all of one session. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "@hono/zod-openapi";
+import { executionDetail, executionView } from "../../contract/execution";
 import { id } from "../../contract/ids";
 import { listView } from "../../contract/page";
 import { readPrincipal } from "../auth";
@@ -8,7 +9,6 @@ import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { reachReadModel } from "../read-model";
 import { json, tenantRoute } from "../routing";
-import { executionDetailView, executionView } from "../schemas/execution";
 import { pageQuery, toList } from "../schemas/page";
 import { sessionPath } from "../schemas/paths";
 import { sessionClient } from "../session-calls";
@@ -22,7 +22,7 @@ const show = tenantRoute({
   scope: "sessions:read",
   summary: "One call of a tool with its arguments, its output and what came beside it",
   request: { params: z.object({ execution_id: id("exe") }) },
-  responses: { 200: json("It follows the call with a short delay", executionDetailView) },
+  responses: { 200: json("It follows the call with a short delay", executionDetail) },
 });
 
 const ofSession = tenantRoute({

@@ -2,9 +2,10 @@
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { OpenInput, Outcome, SessionError } from "../../app/session-api";
-import type { SessionDescription } from "../../app/session-views";
 import { chainChoices, type PolicyChoice, parseLevel } from "../../context/policy-choice";
 import { listView } from "../../contract/page";
+import type { SessionDescription } from "../../contract/session";
+import { erasureReceipt, sessionDescription, sessionSummary } from "../../contract/session";
 import type { TenantId } from "../../domain/ids";
 import { ok, type Result } from "../../lib/result";
 import { readPrincipal } from "../auth";
@@ -17,16 +18,7 @@ import { eraseFor, registerSession } from "../register-session";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { limitQuery } from "../schemas/page";
 import { sessionPath } from "../schemas/paths";
-import {
-  createInput,
-  erasureView,
-  faultOfPolicy,
-  patchInput,
-  sessionView,
-  summaryView,
-  toOpenInput,
-  toPatchInput,
-} from "../schemas/session";
+import { createInput, faultOfPolicy, patchInput, toOpenInput, toPatchInput } from "../schemas/session";
 import { type SessionCalls, sessionClient } from "../session-calls";
 import { ofSessionModel } from "../session-model";
 import { findTools } from "../session-tools";
@@ -42,7 +34,7 @@ const create = tenantRoute({
   scope: "sessions:write",
   summary: "Make a session",
   request: { headers: idempotencyHeaders, body: jsonBody(createInput, false) },
-  responses: { 201: json("The session", sessionView) },
+  responses: { 201: json("The session", sessionDescription) },
 });
 
 const list = tenantRoute({
@@ -52,7 +44,7 @@ const list = tenantRoute({
   scope: "sessions:read",
   summary: "List sessions, the most recently updated first",
   request: { query: z.strictObject({ ...limitQuery, after: z.string().min(1).max(512).optional() }) },
-  responses: { 200: json("A page; it follows the sessions with a short delay", listView(summaryView)) },
+  responses: { 200: json("A page; it follows the sessions with a short delay", listView(sessionSummary)) },
 });
 
 const get = tenantRoute({
@@ -62,7 +54,7 @@ const get = tenantRoute({
   scope: "sessions:read",
   summary: "Read a session",
   request: { params: sessionPath },
-  responses: { 200: json("The session", sessionView) },
+  responses: { 200: json("The session", sessionDescription) },
 });
 
 const patch = tenantRoute({
@@ -72,7 +64,7 @@ const patch = tenantRoute({
   scope: "sessions:write",
   summary: "Change a session; null removes, and for policy goes back to the tenant's or the deployment's choice of now",
   request: { params: sessionPath, body: jsonBody(patchInput) },
-  responses: { 200: json("The session", sessionView) },
+  responses: { 200: json("The session", sessionDescription) },
 });
 
 const erase = tenantRoute({
@@ -82,7 +74,7 @@ const erase = tenantRoute({
   scope: "sessions:write",
   summary: "Erase a session and everything said in it",
   request: { params: sessionPath },
-  responses: { 200: json("What was erased where", erasureView) },
+  responses: { 200: json("What was erased where", erasureReceipt) },
 });
 
 /** The first half of a creation: reads the tenant's defaults and registers the session in the tenant's directory. */

@@ -1,13 +1,13 @@
 /** Reads, stops and retries turns. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { id } from "../../contract/ids";
+import { turnReport } from "../../contract/turn";
 import { answerTurn, turnHeaders, turnResponses } from "../answer-turn";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { sessionPath } from "../schemas/paths";
-import { turnView } from "../schemas/turn";
 import { sessionClient } from "../session-calls";
 
 const tag = "turns";
@@ -20,7 +20,7 @@ const get = tenantRoute({
   scope: "sessions:read",
   summary: "Read a turn as it stands",
   request: { params: sessionPath.extend({ turn_id: id("trn") }) },
-  responses: { 200: json("The turn", turnView) },
+  responses: { 200: json("The turn", turnReport) },
 });
 
 const stop = tenantRoute({
@@ -30,7 +30,7 @@ const stop = tenantRoute({
   scope: "sessions:write",
   summary: "Stop the running turn; what was said so far is kept",
   request: { params: sessionPath, headers: idempotencyHeaders, body: jsonBody(nothing, false) },
-  responses: { 200: json("The stopped turn", turnView) },
+  responses: { 200: json("The stopped turn", turnReport) },
 });
 
 const retry = tenantRoute({

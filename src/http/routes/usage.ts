@@ -2,6 +2,7 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { ledgerRow } from "../../contract/model-call";
 import { listView } from "../../contract/page";
+import { usageList } from "../../contract/usage";
 import { readPrincipal } from "../auth";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
@@ -9,7 +10,7 @@ import { reachReadModel } from "../read-model";
 import { json, tenantRoute } from "../routing";
 import { pageQuery, toList } from "../schemas/page";
 import { sessionPath } from "../schemas/paths";
-import { MAX_USAGE_DAYS, toRange, usageListView, usageQuery } from "../schemas/usage";
+import { MAX_USAGE_DAYS, toRange, usageQuery } from "../schemas/usage";
 import { sessionClient } from "../session-calls";
 
 const tag = "usage";
@@ -24,7 +25,7 @@ const ofTenant = tenantRoute({
   responses: {
     200: json(
       "A page in order of the groups; it follows the calls with a short delay; those of erased sessions count on, from the beginning of their quarter of an hour",
-      usageListView,
+      usageList,
     ),
   },
 });

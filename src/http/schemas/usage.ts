@@ -1,29 +1,9 @@
 /** The usage ledger as clients see it: sums of one session, its calls, and the calls of a tenant in groups. */
 import { z } from "@hono/zod-openapi";
-import { USAGE_GROUPS, type UsageRow } from "../../app/read-api";
-import { id, time } from "../../contract/ids";
-import { callPurpose, callSource, usageSums } from "../../contract/model-call";
-import { listView } from "../../contract/page";
-import { documents } from "./documents";
+import { USAGE_GROUPS } from "../../app/read-api";
+import { id } from "../../contract/ids";
+import { callPurpose } from "../../contract/model-call";
 import { limitQuery } from "./page";
-
-const usageRowView = documents<UsageRow>()(
-  z
-    .object({
-      day: z
-        .string()
-        .nullable()
-        .openapi({ example: "2026-11-22", description: "UTC; null, as the others, where the rows are not grouped by it" }),
-      session_id: id("ses").nullable(),
-      model: z.string().nullable(),
-      purpose: callPurpose.nullable(),
-      source: callSource.nullable(),
-      ...usageSums.shape,
-    })
-    .openapi("Usage"),
-);
-
-export const usageListView = listView(usageRowView).extend({ from: time, to: time });
 
 export const MAX_USAGE_DAYS = 92;
 const DAY_MS = 24 * 60 * 60 * 1_000;

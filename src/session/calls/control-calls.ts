@@ -8,8 +8,8 @@ import type { ModelSpec } from "../../app/ports";
 import { buildTextBody } from "../../app/request/build-items";
 import { resolveModel } from "../../app/request/resolve-model";
 import type * as api from "../../app/session-api";
-import type * as views from "../../app/session-views";
 import { mergeChoices, parsePolicyText, toPolicy } from "../../context/policy-choice";
+import type { SessionDescription } from "../../contract/session";
 import { type BranchState, isAmong } from "../../domain/branch";
 import type { CompactionId } from "../../domain/ids";
 import { err, ok } from "../../lib/result";
@@ -102,7 +102,7 @@ export async function resetFor(runtime: SessionRuntime): Promise<api.Outcome<Com
 }
 
 /** Sets the pins. The same pins in the same order change nothing: a change costs the provider's cache. */
-export async function setPins(runtime: SessionRuntime, pins: InputOf<"setPins">): Promise<api.Outcome<views.SessionDescription>> {
+export async function setPins(runtime: SessionRuntime, pins: InputOf<"setPins">): Promise<api.Outcome<SessionDescription>> {
   // An empty list fits every model.
   const spec = pins.length > 0 ? await resolveSessionModel(runtime) : null;
   if (spec && !spec.ok) return spec;

@@ -1,7 +1,8 @@
 /** The session's calls with their outcomes, strongly consistent, whether or not the model's view shows them. */
-import type { ExecutionView } from "../../app/execution-views";
+
 import type * as api from "../../app/session-api";
 import { takeHead } from "../../context/tool-results";
+import type { ExecutionView } from "../../contract/execution";
 import type { Page } from "../../contract/page";
 import { ERROR_MESSAGE_CHARS, hasErrorMessage, toSuccess } from "../../domain/execution";
 import type { SessionId } from "../../domain/ids";

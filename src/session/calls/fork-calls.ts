@@ -3,8 +3,8 @@ import { lineAt, refuseCut } from "../../app/branch/go-back";
 import type { ForkBegun, ForkHead, ForkPage, ForkPlace } from "../../app/fork-parts";
 import { buildTextBody, buildToolsBody } from "../../app/request/build-items";
 import type * as api from "../../app/session-api";
-import type * as views from "../../app/session-views";
 import { startsGroup } from "../../context/groups";
+import type { SessionDescription } from "../../contract/session";
 import { isAmong, rangesWithin, withRange } from "../../domain/branch";
 import type { CoveredRange } from "../../domain/compaction-events";
 import type { SessionSettings } from "../../domain/events";
@@ -164,7 +164,7 @@ export function copyIntoFork(runtime: SessionRuntime, { items, aside }: ForkPage
   return copied.ok ? ok(null) : err(copied.error);
 }
 
-export function completeFork(runtime: SessionRuntime): Promise<api.Outcome<views.SessionDescription>> {
+export function completeFork(runtime: SessionRuntime): Promise<api.Outcome<SessionDescription>> {
   if (runtime.state.fork?.done) return describeSession(runtime);
   const done = runtime.execute({ type: "CompleteFork", at: runtime.deps.clock() });
   return done.ok ? describeSession(runtime) : Promise.resolve(err(done.error));

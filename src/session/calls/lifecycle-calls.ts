@@ -9,6 +9,7 @@ import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
 import { findPolicyFault } from "../../context/policy-check";
 import { mergeChoices, offersRecall, type PolicyChoice, parsePolicyText, toPolicyText } from "../../context/policy-choice";
+import type { ErasureReceipt, SessionDescription } from "../../contract/session";
 import { type ErasedUsage, sumForErasure } from "../../domain/erased-usage";
 import type { SessionSettings } from "../../domain/events";
 import { changesRequest } from "../../domain/evolve";
@@ -28,7 +29,7 @@ export async function openSession(
   runtime: SessionRuntime,
   caller: api.Caller,
   input: api.OpenInput,
-): Promise<api.Outcome<views.SessionDescription>> {
+): Promise<api.Outcome<SessionDescription>> {
   const found = await resolveModel(input.model, { ...runtime.deps, models: runtime.deps.models(caller.tenant) });
   if (runtime.state.lifecycle !== "new") return reopen(runtime, caller);
   if (!found.ok) return err(refusal(found.error, input.model));
@@ -53,7 +54,7 @@ export const refusal = (error: "unknown_model" | "unavailable", model: string): 
   error === "unknown_model" ? { code: "unknown_model", model } : { code: "models_unavailable" };
 
 /** Answers a client that opens an existing session again because it has lost the first answer. */
-function reopen(runtime: SessionRuntime, caller: api.Caller): Promise<api.Outcome<views.SessionDescription>> {
+function reopen(runtime: SessionRuntime, caller: api.Caller): Promise<api.Outcome<SessionDescription>> {
   const { tenant, session, lifecycle } = runtime.state;
   runtime.syncAlarm();
   if (lifecycle === "erased") return Promise.resolve(err({ code: "session_erased" }));
@@ -67,7 +68,7 @@ export function refusePolicy(whole: PolicyChoice, named: PolicyChoice): api.Outc
   return fault ? err({ code: "invalid", field: `policy.${fault.field}`, detail: fault.detail }) : null;
 }
 
-export async function patchSession(runtime: SessionRuntime, input: api.PatchInput): Promise<api.Outcome<views.SessionDescription>> {
+export async function patchSession(runtime: SessionRuntime, input: api.PatchInput): Promise<api.Outcome<SessionDescription>> {
   const { clock, ids } = runtime.deps;
   // A change of the title works even when the model cannot be looked up. A change of the request does not.
   const asked = input.model ?? runtime.state.settings.model;
@@ -109,7 +110,7 @@ function buildSettingsChanges(
 }
 
 /** Erases a session. None of its text stays in the object's files, and a tombstone refuses late writers (docs/design.md §1.2). */
-export async function eraseObject(runtime: SessionRuntime, caller: api.Caller): Promise<api.Outcome<views.ErasureReceipt>> {
+export async function eraseObject(runtime: SessionRuntime, caller: api.Caller): Promise<api.Outcome<ErasureReceipt>> {
   if (runtime.state.lifecycle === "open") {
     // The tombstone comes first: from here on it refuses late writers, and the alarm finishes the work.
     const at = runtime.deps.clock();

@@ -2,8 +2,8 @@
 
 import { buildToolsBody } from "../../app/request/build-items";
 import type * as api from "../../app/session-api";
-import type * as views from "../../app/session-views";
 import type { Accepted } from "../../contract/item";
+import type { TurnReport } from "../../contract/turn";
 import type { Command, NewToolResult } from "../../domain/commands";
 import type { StoredEvent } from "../../domain/events";
 import type { ItemId, TurnId } from "../../domain/ids";
@@ -126,7 +126,7 @@ function refuseContradiction(open: readonly OpenCall[], refs: readonly CallRef[]
 export function stopTurn(
   runtime: SessionRuntime,
   { idempotency }: Parameters<api.SessionApi["stop"]>[1],
-): api.Outcome<api.Once<{ readonly turn: views.TurnReport }>> {
+): api.Outcome<api.Once<{ readonly turn: TurnReport }>> {
   const { cut, bodies } = runtime.runner.cutShort("aborted");
   runtime.content.learn(bodies);
   const done = transactOnce<{ readonly id: TurnId }>(runtime, idempotency, (step) => {

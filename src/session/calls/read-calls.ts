@@ -3,7 +3,6 @@
 import type { CompactionView } from "../../app/control-views";
 import { resolveModel } from "../../app/request/resolve-model";
 import type * as api from "../../app/session-api";
-import type * as views from "../../app/session-views";
 import { shownEvent } from "../../app/shown-address";
 import { toSums } from "../../app/usage-sums";
 import { measureNext } from "../../context/budget";
@@ -11,6 +10,7 @@ import { fileOpsIn } from "../../context/file-ops";
 import { SUMMARY_JOIN } from "../../context/placement";
 import { parsePolicyText, toPolicy } from "../../context/policy-choice";
 import type { Page } from "../../contract/page";
+import type { SessionDescription } from "../../contract/session";
 import { describeBreaker } from "../../domain/breaker";
 import type { StoredEvent } from "../../domain/events";
 import type { CompactionId } from "../../domain/ids";
@@ -21,7 +21,7 @@ import type { SessionRuntime } from "../runtime";
 import { MAX_ANSWER_BYTES, takeWithin } from "./answer-size";
 import { listOpenCalls } from "./turn-report";
 
-export async function describeSession(runtime: SessionRuntime): Promise<api.Outcome<views.SessionDescription>> {
+export async function describeSession(runtime: SessionRuntime): Promise<api.Outcome<SessionDescription>> {
   const spec = await resolveQuietly(runtime);
   const { state, content } = runtime;
   if (state.lifecycle === "erased") return err({ code: "session_erased" });
@@ -71,10 +71,7 @@ export async function resolveQuietly(runtime: SessionRuntime): Promise<typeof ru
   return found.error === "unavailable" && runtime.spec?.id === model ? runtime.spec : null;
 }
 
-function readSummary({
-  state,
-  content,
-}: SessionRuntime): Pick<views.SessionDescription, "compacted_summary" | "compact_boundary_timestamp"> {
+function readSummary({ state, content }: SessionRuntime): Pick<SessionDescription, "compacted_summary" | "compact_boundary_timestamp"> {
   const summaries = state.view.overlays.filter((overlay) => overlay.kind === "summary");
   const texts = summaries.map((overlay) => content.readText(overlay.id) ?? "");
   return {

@@ -1,6 +1,6 @@
 /** The two streams of a session: its live frames and its log. */
 import type { Outcome, StreamInput } from "../../app/session-api";
-import type { TurnReport } from "../../app/session-views";
+import type { TurnReport } from "../../contract/turn";
 import type { StoredEvent } from "../../domain/events";
 import type { TurnId } from "../../domain/ids";
 import { assertNever } from "../../lib/assert-never";

@@ -1,7 +1,7 @@
 /** Reports a turn: from the state while it is open, from the record afterwards. */
 import type * as api from "../../app/session-api";
-import type * as views from "../../app/session-views";
 import type { ToolCallView } from "../../contract/tool";
+import type { TurnReport } from "../../contract/turn";
 import type { TurnId } from "../../domain/ids";
 import { isRunning } from "../../domain/state";
 import { err, ok } from "../../lib/result";
@@ -11,7 +11,7 @@ import type { SessionRuntime } from "../runtime";
 import { TRIMMED_NOTICE } from "../stream/frames";
 import { MAX_ANSWER_BYTES, takeWithin } from "./answer-size";
 
-export function reportTurn(runtime: SessionRuntime, id: TurnId): api.Outcome<views.TurnReport> {
+export function reportTurn(runtime: SessionRuntime, id: TurnId): api.Outcome<TurnReport> {
   const row = readTurn(runtime.deps.sql, id);
   if (!row) return err({ code: "turn_not_found", turn: id });
   const { items: newest, truncated } = readTurnItems(runtime.deps.sql, row, ITEMS_PER_REPORT);
@@ -36,7 +36,7 @@ export function reportTurn(runtime: SessionRuntime, id: TurnId): api.Outcome<vie
 /** A report holds the newest items of a turn, as many as one answer carries. Its reply is among them. */
 const ITEMS_PER_REPORT = 1_000;
 
-function findStatus(runtime: SessionRuntime, row: TurnRow): views.TurnReport["status"] {
+function findStatus(runtime: SessionRuntime, row: TurnRow): TurnReport["status"] {
   if (row.status !== "open") return row.status;
   return runtime.state.turn?.id === row.id ? runtime.state.turn.phase : "generating";
 }
@@ -52,7 +52,7 @@ export function isUnderWay(runtime: SessionRuntime, id: string): boolean {
   return (turn?.id === id && isRunning(turn)) || queue.some((entry) => entry.turn === id);
 }
 
-export async function awaitTurn(runtime: SessionRuntime, id: TurnId): Promise<api.Outcome<views.TurnReport>> {
+export async function awaitTurn(runtime: SessionRuntime, id: TurnId): Promise<api.Outcome<TurnReport>> {
   while (isUnderWay(runtime, id)) {
     if (runtime.halted) return err({ code: "storage_full" });
     await runtime.commits.next();

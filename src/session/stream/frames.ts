@@ -1,7 +1,8 @@
 /** The frames of the live stream: what a client receives about a session, in order, each at its own offset. */
-import type { Notice } from "../../app/session-views";
+
 import type { DisplayItem } from "../../contract/item";
 import type { ToolCallView } from "../../contract/tool";
+import type { Notice } from "../../contract/turn";
 import type { CompactionFailure } from "../../domain/compaction-events";
 import type { StopReason, TurnFailure, TurnFailureKind } from "../../domain/events";
 import type { CompactionId, ExecutionId, ItemId, TurnId } from "../../domain/ids";

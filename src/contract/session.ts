@@ -1,0 +1,83 @@
+/** Sessions: the description of one, the row of a list, and the receipt of an erasure. */
+import { z } from "@hono/zod-openapi";
+import { policySchema } from "../context/policy";
+import { policyChoiceSchema } from "../context/policy-choice";
+import { breakerView } from "./compaction";
+import { id, idOrNull, time } from "./ids";
+import { turnFailure, turnStatus, usageSums } from "./model-call";
+import { tokenFigure } from "./tokens";
+import { toolCallView, toolDefinition } from "./tool";
+import { turnPhase } from "./turn";
+
+export const sessionDescription = z
+  .object({
+    id: id("ses"),
+    model: z.string(),
+    policy: policyChoiceSchema,
+    effective_policy: policySchema,
+    system: z.string().nullable(),
+    tools: z.array(toolDefinition).readonly(),
+    pins: z.array(z.string()).readonly().openapi({ description: "Texts that every request to the model repeats, before the summaries" }),
+    title: z.string().nullable(),
+    metadata: z.record(z.string(), z.string()).readonly(),
+    created_at: time,
+    updated_at: time,
+    message_count: z.int(),
+    epoch: z.int(),
+    branch: z.int().openapi({ description: "The number of the current branch" }),
+    branches: z.int().openapi({ description: "The number of branches" }),
+    forked_from: z
+      .object({ session: id("ses"), at: z.int() })
+      .nullable()
+      .openapi({ description: "The source of a fork, and the last position shared with it. Null if the session is not a fork" }),
+    compacted_summary: z.string().nullable().openapi({ description: "All summaries in the view as one text. Null if there is none" }),
+    compact_boundary_timestamp: z.int().nullable(),
+    context_window: z.int().nullable(),
+    current_context_tokens: tokenFigure,
+    total_tokens: z.number().openapi({
+      description:
+        "Tokens that all calls together read and wrote. Each call counts its whole context again, so this is a billing total; current_context_tokens is the size",
+    }),
+    usage: usageSums,
+    breaker: breakerView,
+    turn: z.object({ id: id("trn"), phase: turnPhase, open_calls: z.array(toolCallView).readonly() }).nullable(),
+    last_turn: z.object({ id: id("trn"), status: turnStatus, failure: turnFailure.nullable() }).nullable(),
+    queued: z.array(z.object({ message_id: id("msg"), turn_id: idOrNull("trn") })).readonly(),
+    stream_offset: z.int().openapi({ description: "Offset of the newest frame of the live stream" }),
+  })
+  .openapi("Session");
+export type SessionDescription = z.infer<typeof sessionDescription>;
+
+export const sessionSummary = z
+  .object({
+    id: id("ses"),
+    title: z.string().nullable(),
+    model: z.string(),
+    message_count: z.int(),
+    last_message_preview: z
+      .string()
+      .nullable()
+      .openapi({ description: "The beginning of the newest message's text. Null if there is no message yet" }),
+    created_at: time,
+    updated_at: time,
+    compacted: z.boolean().openapi({ description: "A summary or a trim replaces part of the conversation in the model's view" }),
+  })
+  .openapi("SessionSummary");
+export type SessionSummary = z.infer<typeof sessionSummary>;
+
+export const erasureReceipt = z
+  .object({
+    session: id("ses"),
+    erased_at: time,
+    stores: z
+      .array(
+        z.object({
+          store: z.string().openapi({ description: "session, read_model, directory" }),
+          status: z.enum(["erased", "pending"]),
+          rows: z.int().nullable(),
+        }),
+      )
+      .readonly(),
+  })
+  .openapi("ErasureReceipt");
+export type ErasureReceipt = z.infer<typeof erasureReceipt>;

@@ -1,0 +1,22 @@
+/** A tenant's model calls in groups. */
+import { z } from "@hono/zod-openapi";
+import { id, time } from "./ids";
+import { callPurpose, callSource, usageSums } from "./model-call";
+import { listView } from "./page";
+
+const usageRow = z
+  .object({
+    day: z
+      .string()
+      .nullable()
+      .openapi({ example: "2026-11-22", description: "UTC. Like the other dimensions, null if the rows are not grouped by it" }),
+    session_id: id("ses").nullable(),
+    model: z.string().nullable(),
+    purpose: callPurpose.nullable(),
+    source: callSource.nullable(),
+    ...usageSums.shape,
+  })
+  .openapi("Usage");
+export type UsageRow = z.infer<typeof usageRow>;
+
+export const usageList = listView(usageRow).extend({ from: time, to: time });
