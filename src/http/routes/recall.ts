@@ -15,9 +15,9 @@ const recall = tenantRoute({
   path: "/v1/sessions/{session_id}/recall",
   tag: "context",
   scope: "sessions:read",
-  summary: "Look up what was said, by words, execution or position; words are better sent by POST, out of logs of URLs",
+  summary: "Search the record by words, execution or position. URLs are often logged: use POST for private text",
   request: { params: sessionPath, query: recallQuery },
-  responses: { 200: json("What was found", recallReport) },
+  responses: { 200: json("The items found", recallReport) },
 });
 
 const recallByBody = tenantRoute({
@@ -25,9 +25,9 @@ const recallByBody = tenantRoute({
   path: "/v1/sessions/{session_id}/recall",
   tag: "context",
   scope: "sessions:read",
-  summary: "Look up the same, with what is looked for in the body: logs of URLs do not have it",
+  summary: "Search the record with the query in the body, so that it does not appear in logs of URLs",
   request: { params: sessionPath, body: jsonBody(recallBody) },
-  responses: { 200: json("What was found", recallReport) },
+  responses: { 200: json("The items found", recallReport) },
 });
 
 export function registerRecall(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {

@@ -42,7 +42,7 @@ function readComparedText(session: Session, ref: SummaryRef, field: "a" | "b"): 
 function readCurrentText({ state, content }: Session, field: "a" | "b"): api.Outcome<ComparedText> {
   const chain = state.view.overlays.filter((overlay) => overlay.kind === "summary");
   const [first, last] = [chain[0], chain.at(-1)];
-  if (!first || !last) return err({ code: "invalid", field, detail: "no summary stands" });
+  if (!first || !last) return err({ code: "invalid", field, detail: "the session has no summary" });
   const text = chain.map((overlay) => content.readText(overlay.id) ?? "").join(SUMMARY_JOIN);
   const range = { from: first.from, to: last.to };
   return ok({ summary: "current", text, tokens: estimateTokens(text), range, model: null, edited: null });
