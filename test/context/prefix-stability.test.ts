@@ -1,5 +1,5 @@
 /**
- * Between two epochs a request only grows at its end, byte for byte (docs/design.md §1.6): whatever is said, under every
+ * Between two epochs a request only grows at its end, byte for byte (docs/context.md): whatever is said, under every
  * preset, and with compactions in between. The bytes are those of the real adapter; it sets no cache markers.
  */
 import fc from "fast-check";

@@ -9,7 +9,7 @@ import type { World } from "./world";
 
 type EpochChanged = Extract<StoredEvent, { type: "EpochChanged" }>;
 
-/** As docs/design.md §5 says it: said here anew, so that the code is not its own judge. */
+/** As docs/compaction-protocol.md says it: said here anew, so that the code is not its own judge. */
 const FAILURES = 3;
 const FRUITLESS = 2;
 const PROGRESS = 0.9;
