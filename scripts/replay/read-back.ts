@@ -26,7 +26,7 @@ export async function readItems(connection: Connection, session: string): Promis
   }
 }
 
-/** RFC-011 §1: a tool result is cut here when it is recorded, so of a longer one this much must have stayed. */
+/** docs/policy.md, contradictions: a tool result is cut here when it is recorded, so of a longer one this much must have stayed. */
 const RESULT_LIMIT = 30_000;
 
 /** The first place where what was read is not what was recorded, in words; null: they are equal. */

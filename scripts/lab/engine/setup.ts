@@ -13,7 +13,7 @@ export interface Setup extends RoomSetup {
   readonly name: string;
   /** As a session's settings store it. */
   readonly policyText: string;
-  /** A folded summary is as long as its share of the chain and of what is new; else of what is new alone (POLICY.md's `source`). */
+  /** A folded summary is as long as its share of the chain and of what is new; else of what is new alone (the `source` of docs/policy.md). */
   readonly countsChain: boolean;
   /** `memory_query` is offered and weighs; docs/policy-figures.md's figures know none. */
   readonly recall: boolean;
