@@ -1,4 +1,4 @@
-/** What `npm run lab` is asked for. */
+/** The options of `npm run lab`. */
 import { join } from "node:path";
 import { z } from "zod";
 import { parsePolicyText } from "../../src/context/policy-choice";
@@ -12,7 +12,7 @@ import { SYSTEMS } from "./systems/catalogue.ts";
 const SYSTEM_NAMES = SYSTEMS.map(({ name }) => name);
 
 const USAGE = `Usage: npm run lab -- --traces DIR [options]
-  --traces DIR    recorded conversations, *.jsonl (docs/guide.md has the format)
+  --traces DIR    recorded conversations, *.jsonl (docs/recordings.md has the format)
   --policy P      one of ${POLICY_NAMES.join(", ")},
                   or an object as a session takes it; may be given several times (all)
   --system S      another system's rule beside them: all, or one of
@@ -33,7 +33,7 @@ const USAGE = `Usage: npm run lab -- --traces DIR [options]
   --out DIR       where the pictures go (.longhand/lab)
   --json          figures as JSON`;
 
-/** A text that says nothing is read as the default. */
+/** An empty text means the default. */
 const isPolicy = (text: string): boolean => parsePolicyText(text) !== DEFAULT_POLICY || text === DEFAULT_POLICY;
 
 /** Nothing is checked of another policy, or of these otherwise than docs/policy-figures.md has them. */
