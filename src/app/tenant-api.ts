@@ -1,12 +1,13 @@
 /** What `http` and the sessions may ask of a tenant's object, which owns keys, the directory of sessions, models and the default policy. */
 import type { PolicyChoice } from "../context/policy-choice";
 import type { CredentialView } from "../contract/credential";
+import type { LimitSuggestion } from "../contract/model";
 import type { RowDifference } from "../contract/rebuild";
 import type { ErasedUsage } from "../domain/erased-usage";
 import type { KeyId, SessionId, TenantId } from "../domain/ids";
 import type { Result } from "../lib/result";
 import type { RowSnapshot } from "./diff-rows";
-import type { LimitSuggestion, ModelEntry, ModelOverride, SuggestedLimit } from "./model-entry";
+import type { ModelEntry, ModelOverride, SuggestedLimit } from "./model-entry";
 import type { ModelSpec } from "./ports";
 import type { Idempotency } from "./session-api";
 import type { HttpTool, HttpToolEntry, McpListing, McpServer, McpServerEntry } from "./tool-entry";
