@@ -1,4 +1,4 @@
-/** What a summary reads, says and replaces. */
+/** Mutants of a summary's source, text and effect. */
 import { CONTEXT, DOMAIN, type Mutant, SIMULATION } from "./mutant.ts";
 
 export const summaries: readonly Mutant[] = [
