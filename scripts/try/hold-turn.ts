@@ -15,7 +15,7 @@ const frames = z.discriminatedUnion("type", [
   z.object({ type: z.literal("reasoning.delta"), text: z.string() }),
   z.object({
     type: z.literal("turn.awaiting_tools"),
-    tool_calls: z.array(z.object({ execution_id: z.string(), name: z.string(), arguments: z.string() })),
+    tool_calls: z.array(z.object({ id: z.string(), name: z.string(), arguments: z.string() })),
   }),
   z.object({
     type: z.literal("turn.completed"),
@@ -54,10 +54,10 @@ export async function holdTurn(talk: Talk, content: string): Promise<void> {
     const end = await readAnswer(talk, call);
     if (end.type === "turn.completed") return talk.write(`\n${describe(end)}\n`);
     if (end.type !== "turn.awaiting_tools") throw new Failure(`The turn ended without an answer: ${describeEnd(end)}`);
-    const results = end.tool_calls.map(({ execution_id, name, arguments: input }) => {
+    const results = end.tool_calls.map(({ id, name, arguments: input }) => {
       const result = answerCall(name, input);
       talk.write(`  [${name}(${input}) → ${result.output}]\n`);
-      return { execution_id, ...result };
+      return { execution_id: id, ...result };
     });
     call = { method: "POST", path: `${path}/tool_results`, body: { results } };
   }

@@ -44,7 +44,7 @@ export async function describeSession(runtime: SessionRuntime): Promise<api.Outc
     epoch: state.view.epoch,
     branch: state.branch.number,
     branches: state.branch.count,
-    forked_from: state.fork && { session: state.fork.from, at: state.fork.at },
+    forked_from: state.fork && { session_id: state.fork.from, at: state.fork.at },
     ...readSummary(runtime),
     context_window: spec ? spec.context_window : runtime.window.findWindow(settings.model),
     current_context_tokens: measureNext(state, settings.model),
@@ -53,7 +53,7 @@ export async function describeSession(runtime: SessionRuntime): Promise<api.Outc
     breaker: describeBreaker(state.compaction),
     turn: turn && { id: turn.id, phase: turn.phase, open_calls: listOpenCalls(runtime) },
     last_turn: last_turn && { id: last_turn.id, status: last_turn.status, failure: last_turn.failure },
-    queued: state.queue.map((entry) => ({ message_id: entry.item.id, turn_id: entry.turn })),
+    queued: state.queue.map((entry) => ({ id: entry.item.id, turn_id: entry.turn })),
     stream_offset: runtime.buffer.offset,
   });
 }

@@ -1,6 +1,8 @@
 /** Redacts a message: removes its body, the summaries made from it, its words in the index and its frames in the stream. */
+
 import type * as api from "../../app/session-api";
 import { RECALL_TOOL } from "../../context/recall-tool";
+import type { Redaction } from "../../contract/branch";
 import type { RedactMessage } from "../../domain/commands";
 import type { ItemId } from "../../domain/ids";
 import { findQuotations } from "../../domain/summary-sources";
@@ -13,10 +15,7 @@ import type { SessionRuntime } from "../runtime";
 import { noteScrub, scrubDeleted } from "../scrub";
 
 /** Works on any branch. A second redaction of the same message changes nothing. */
-export async function redactMessage(
-  runtime: SessionRuntime,
-  message: ItemId,
-): Promise<api.Outcome<{ readonly message_id: ItemId; readonly position: number }>> {
+export async function redactMessage(runtime: SessionRuntime, message: ItemId): Promise<api.Outcome<Redaction>> {
   const { sql, clock } = runtime.deps;
   const item = findItem(sql, message, []);
   if (!item) return err({ code: "message_not_found", message });
@@ -39,7 +38,7 @@ export async function redactMessage(
   runtime.buffer.burnHeld(burntTo);
   runtime.content.forget();
   await scrubDeleted(runtime);
-  return ok({ message_id: message, position });
+  return ok({ id: message, position });
 }
 
 /** Finds every text that contains the message's content, directly or through other texts: answers of look-ups, summaries and the title. */
