@@ -22,7 +22,7 @@ const frames = z.discriminatedUnion("type", [
     finish: z.string(),
     usage: usage.nullable(),
     context_window: z.number().nullable(),
-    current_context_tokens: z.number(),
+    current_context_tokens: z.object({ tokens: z.number() }),
   }),
   z.object({ type: z.literal("turn.failed"), failure: turnFailure }),
   z.object({ type: z.literal("turn.stopped"), reason: z.string() }),
@@ -105,5 +105,5 @@ function describe({ finish, usage: used, context_window, current_context_tokens 
       ? "usage not reported"
       : `${used.input} tokens in (${used.cached} cached), ${used.output} out (${used.reasoning} of them thinking)`;
   const cut = finish === "stop" ? "" : `; ended by: ${finish}`;
-  return `  — ${spent}; context ${current_context_tokens} of ${context_window ?? "unknown"} tokens${cut}`;
+  return `  — ${spent}; context ${current_context_tokens.tokens} of ${context_window ?? "unknown"} tokens${cut}`;
 }

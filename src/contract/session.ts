@@ -33,7 +33,7 @@ export const sessionDescription = z
     compacted_summary: z.string().nullable().openapi({ description: "All summaries in the view as one text. Null if there is none" }),
     compact_boundary_timestamp: z.int().nullable(),
     context_window: z.int().nullable(),
-    current_context_tokens: tokenFigure,
+    current_context_tokens: tokenFigure.openapi({ description: "The size of the next request" }),
     total_tokens: z.number().openapi({
       description:
         "Tokens that all calls together read and wrote. Each call counts its whole context again, so this is a billing total; current_context_tokens is the size",

@@ -46,7 +46,7 @@ export class WindowNote {
     const { model, policy } = state.settings;
     const context_window = this.findWindow(model);
     const assumed_window = context_window === null ? assumedWindow(toPolicy(policy)) : null;
-    return { context_window, assumed_window, current_context_tokens: measureNext(state, model).tokens };
+    return { context_window, assumed_window, current_context_tokens: measureNext(state, model) };
   }
 
   /** Forgets the cached note after the database was emptied. */
