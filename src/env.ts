@@ -89,7 +89,7 @@ const config = z.object({
     .transform((text, context) => {
       try {
         const proto = protoPath(text);
-        if (proto) context.addIssue({ code: "custom", message: `${proto.join(".")}: a name that no object can have here` });
+        if (proto) context.addIssue({ code: "custom", message: `${proto.join(".")}: contains a property name that is not allowed` });
         return proto ? z.NEVER : (JSON.parse(text) as unknown);
       } catch {
         context.addIssue({ code: "custom", message: "MODELS is not JSON" });

@@ -139,7 +139,7 @@ export const branches: readonly Mutant[] = [
     name: "a redacted reply stays in the live stream",
     breaks: "what was redacted is nowhere",
     file: "src/session/calls/redact-call.ts",
-    find: "burntTo = runtime.buffer.burnStored(step.state.turn?.id ?? null);",
+    find: "burntTo = session.buffer.burnStored(step.state.turn?.id ?? null);",
     replace: "burntTo = 0;",
     tests: REDACTION,
   },

@@ -5,7 +5,6 @@
  * anything is paid for (docs/field.md, lesson 4). A provider's count can make the guard act but never refuse, because
  * it counts the present view and not what would stay of it.
  */
-import { isBreakerOpen } from "../domain/breaker";
 import type { Reduction } from "../domain/compaction-events";
 import type { FitReport } from "../domain/events";
 import type { ItemMeta } from "../domain/message";
@@ -15,7 +14,6 @@ import {
   itemTokens,
   type Measure,
   measureNext,
-  measureWithout,
   plannedNext,
   rawViewTokens,
   SHORTENED_CHARS,
@@ -28,8 +26,8 @@ import {
 import { viewGroups, weigh } from "./cut";
 import { dropRungs } from "./drop";
 import type { Group } from "./groups";
-import { gainFrom } from "./ladder";
-import type { CompactPlan, Plan, PlanInput, Rung } from "./plan";
+import { buildImmediatePlan } from "./ladder";
+import type { Plan, PlanInput, Rung } from "./plan";
 import type { Policy } from "./policy";
 import { longest, reductionGain } from "./reductions";
 import { contentBytes, fixedBytes, itemBytes, MAX_CONTENT_BYTES, reducedBytes } from "./request-bytes";
@@ -52,25 +50,7 @@ export function planGuard(asked: GuardInput): Plan {
   // again or refuses.
   const rungs = worked.rungs();
   if (rungs.length === 0) return { kind: "none", reason: "nothing_older", next };
-  return guardPlan({ state, limits }, { next, rungs });
-}
-
-/** A change of the view that takes effect at once and needs no model. */
-export function guardPlan(
-  { state, limits }: Pick<GuardInput, "state" | "limits">,
-  { next, rungs }: { readonly next: Measure; readonly rungs: CompactPlan["rungs"] },
-): CompactPlan {
-  return {
-    kind: "compact",
-    trigger: "guard",
-    base_epoch: state.view.epoch,
-    next,
-    expected: measureWithout(next, gainFrom(rungs, { state, limits })),
-    rungs,
-    fallback: [],
-    economy: null,
-    breaker_open: isBreakerOpen(state.compaction),
-  };
+  return buildImmediatePlan("guard", { state, limits }, { next, rungs });
 }
 
 /**
@@ -80,7 +60,9 @@ export function guardPlan(
 function planBytes({ state, limits, policy }: GuardInput, next: Measure): Plan | null {
   const worked = workOutBytes({ state, limits, policy });
   if (!worked) return null;
-  return worked.fit ? { kind: "cannot_fit", fit: worked.fit } : guardPlan({ state, limits }, { next, rungs: worked.rungs });
+  return worked.fit
+    ? { kind: "cannot_fit", fit: worked.fit }
+    : buildImmediatePlan("guard", { state, limits }, { next, rungs: worked.rungs });
 }
 
 const TOO_LARGE = "the next request would be larger than any may be";

@@ -3,9 +3,18 @@
  * old results needs no model call; a summary is requested when that is not enough. Everything else that must be
  * rewritten is done in the same change, because the provider's cache of what follows is lost anyway.
  */
+import { isBreakerOpen } from "../domain/breaker";
 import type { CompactionTrigger } from "../domain/compaction-events";
 import type { ItemMeta } from "../domain/message";
-import { itemTokens, SHORTENED_CHARS, toPaddedRatio, toPendingRecallTokens, toRequestLimit, toSessionRatio } from "./budget";
+import {
+  itemTokens,
+  measureWithout,
+  SHORTENED_CHARS,
+  toPaddedRatio,
+  toPendingRecallTokens,
+  toRequestLimit,
+  toSessionRatio,
+} from "./budget";
 import { isForced, keptTokens } from "./cut";
 import { tokensNow } from "./economy";
 import type { CompactPlan, PlanInput, Rung } from "./plan";
@@ -73,6 +82,23 @@ export function gainFrom(rungs: readonly Rung[], { state, limits }: Pick<PlanInp
   if (rungs.length === 0) return 0;
   return rungs.reduce((sum, rung) => sum + rung.gain, 0) - Math.ceil(toPendingRecallTokens(state) * toSessionRatio(state, limits.model));
 }
+
+/** A plan that takes effect at once and needs no model. */
+export const buildImmediatePlan = (
+  trigger: CompactionTrigger,
+  { state, limits }: Pick<PlanInput, "state" | "limits">,
+  { next, rungs }: Pick<CompactPlan, "next" | "rungs">,
+): CompactPlan => ({
+  kind: "compact",
+  trigger,
+  base_epoch: state.view.epoch,
+  next,
+  expected: measureWithout(next, gainFrom(rungs, { state, limits })),
+  rungs,
+  fallback: [],
+  economy: null,
+  breaker_open: isBreakerOpen(state.compaction),
+});
 
 function fits(input: PlanInput, { next }: LadderStart, rungs: readonly Rung[]): boolean {
   const limit = toRequestLimit(input.limits) ?? Number.POSITIVE_INFINITY;

@@ -7,7 +7,7 @@ import { assumeWindow, measureNext, toPaddedRatio, toRequestLimit, toSessionRati
 import { viewGroups, weigh } from "./cut";
 import { dropRungs } from "./drop";
 import type { Group } from "./groups";
-import { guardPlan } from "./guard";
+import { buildImmediatePlan } from "./ladder";
 import type { Plan, PlanInput } from "./plan";
 import { contentBytes, itemBytes, MAX_CONTENT_BYTES } from "./request-bytes";
 
@@ -23,7 +23,7 @@ export function planRefused({ state, limits: asked, policy }: Omit<PlanInput, "t
   const going = refusedGroups(state, excess);
   if (going.length === 0) return { kind: "none", reason: "nothing_older", next };
   const rungs = dropRungs(state, going, { ratio: toSessionRatio(state, limits.model), reason: "it was refused, and never fitted" });
-  return guardPlan({ state, limits }, { next, rungs });
+  return buildImmediatePlan("guard", { state, limits }, { next, rungs });
 }
 
 /** What exceeds the limits, in raw tokens and in bytes. */

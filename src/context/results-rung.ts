@@ -1,7 +1,6 @@
 /** The rule of preset `odincode`: before each call, all tool results except the newest few are shown as a placeholder. */
-import { isBreakerOpen } from "../domain/breaker";
-import { measureNext, measureWithout, toSessionRatio } from "./budget";
-import { gainFrom } from "./ladder";
+import { measureNext, toSessionRatio } from "./budget";
+import { buildImmediatePlan } from "./ladder";
 import type { Plan, PlanInput } from "./plan";
 import { olderResults, reductionGain } from "./reductions";
 
@@ -15,15 +14,5 @@ export function planResults({ state, limits, policy }: Omit<PlanInput, "trigger"
   const gain = Math.floor(reductionGain(state, items) * toSessionRatio(state, limits.model));
   const reason = "old tool results are cleared before each call";
   const rungs = [{ rung: "clear_results", items, gain, reason }] as const;
-  return {
-    kind: "compact",
-    trigger: "results",
-    base_epoch: state.view.epoch,
-    next,
-    expected: measureWithout(next, gainFrom(rungs, { state, limits })),
-    rungs,
-    fallback: [],
-    economy: null,
-    breaker_open: isBreakerOpen(state.compaction),
-  };
+  return buildImmediatePlan("results", { state, limits }, { next, rungs });
 }

@@ -27,7 +27,7 @@ export const roundToCached = (shared: number): number => inSteps(shared, STEP_TO
 const inSteps = (shared: number, step: number): number => (shared < LEAST_TOKENS ? 0 : shared - (shared % step));
 
 export class PromptCache<B extends Block> {
-  #root: Node<B> = new Map();
+  readonly #root: Node<B> = new Map();
   readonly #compare: Compare<B>;
   readonly #step: number;
 
@@ -35,11 +35,6 @@ export class PromptCache<B extends Block> {
   constructor(compare: Compare<B>, step = STEP_TOKENS) {
     this.#compare = compare;
     this.#step = step;
-  }
-
-  /** Empties the cache, as a provider does after a long time without a request. */
-  forget(): void {
-    this.#root = new Map();
   }
 
   /**

@@ -9,6 +9,7 @@ import type { CallUsage } from "../domain/model-call";
 import { CUT_OFF, toEventFailure } from "./call-failure";
 import { classifyFailure } from "./classify-failure";
 import { ToolCallAssembly } from "./tool-call-assembly";
+import { WellFormedText } from "./well-formed";
 import { asObject, asText, deltaText, parseWireUsage, readReasoning, readToolDeltas, toFinishReason } from "./wire-chunk";
 
 /**
@@ -18,8 +19,6 @@ import { asObject, asText, deltaText, parseWireUsage, readReasoning, readToolDel
 const MAX_LINE_UNITS = 2_000_000;
 
 type Said = "text" | "reasoning";
-
-const endsInHalf = (text: string): boolean => (text.charCodeAt(text.length - 1) & 0xfc00) === 0xd800;
 
 interface DecoderOptions {
   /** Converts an event of another shape to a chunk of a chat completion. */
@@ -37,8 +36,8 @@ export class ReplyDecoder {
   #finish: string | null = null;
   #usage: CallUsage | null = null;
   #spoke = false;
-  /** The first half of a character at the end of a piece. The next piece may bring the second half. */
-  #half: { readonly type: Said; readonly unit: string } | null = null;
+  /** The run of pieces of one type that is being joined. */
+  #run: { readonly type: Said; readonly text: WellFormedText } | null = null;
   /**
    * The pieces of a line that has not ended. They are joined once: joining them at each read would copy the line again and
    * again.
@@ -81,7 +80,7 @@ export class ReplyDecoder {
   }
 
   #close(): readonly ModelStreamPart[] {
-    this.#giveUpHalf();
+    this.#endRun();
     const said = this.#out;
     this.#out = [];
     return [...said, ...this.#ending()];
@@ -145,23 +144,18 @@ export class ReplyDecoder {
     if (delta.tool_calls && !readToolDeltas(delta).every((call) => this.#calls.add(call))) this.#cutOff();
   }
 
-  /**
-   * Emits only well-formed text. The database would store half a character as another text than the one in memory, and
-   * requests after a restart would differ.
-   */
   #say(type: Said, piece: string): void {
     if (piece === "") return;
     this.#spoke = true;
-    if (this.#half && this.#half.type !== type) this.#giveUpHalf();
-    const text = this.#half ? this.#half.unit + piece : piece;
-    this.#half = endsInHalf(text) ? { type, unit: text.slice(-1) } : null;
-    this.#give(type, (this.#half ? text.slice(0, -1) : text).toWellFormed());
+    if (this.#run?.type !== type) this.#endRun();
+    this.#run ??= { type, text: new WellFormedText() };
+    this.#give(type, this.#run.text.add(piece));
   }
 
-  #giveUpHalf(): void {
-    const half = this.#half;
-    this.#half = null;
-    if (half) this.#give(half.type, half.unit.toWellFormed());
+  #endRun(): void {
+    const run = this.#run;
+    this.#run = null;
+    if (run) this.#give(run.type, run.text.end());
   }
 
   #give(type: Said, text: string): void {
@@ -176,13 +170,13 @@ export class ReplyDecoder {
     this.over = true;
     this.#pieces = [];
     this.#pieceUnits = 0;
-    this.#giveUpHalf();
+    this.#endRun();
     this.#out.push({ type: "failure", failure: CUT_OFF });
   }
 
   #fail(data: string): void {
     this.over = true;
-    this.#giveUpHalf();
+    this.#endRun();
     this.#out.push({ type: "failure", failure: toEventFailure(data) });
   }
 }

@@ -1,6 +1,6 @@
 /** The object's one alarm. It starts what is due and does not await it, so that nothing blocks the watchdog (docs/design.md §1.5). */
 import { assertNever } from "../lib/assert-never";
-import { finishErasure } from "./calls/lifecycle-calls";
+import { finishErasure } from "./erasure";
 import { type Job, needsWatch } from "./log/jobs";
 import type { SessionRuntime } from "./runtime";
 import { resumeScrub } from "./scrub";

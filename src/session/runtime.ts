@@ -5,27 +5,26 @@
 
 import { releaseDeadLease } from "../app/compaction/release-lease";
 import { withNames } from "../app/named-log";
-import type { ModelDirectory, ModelSpec } from "../app/ports";
 import { buildItem } from "../app/request/build-items";
-import type { CompactionResult } from "../app/session-api";
 import type { BodyText, ReplyCaps } from "../app/session-ports";
 import { buildLostRuns } from "../app/tools/run-tools";
 import { type AfterTurnPorts, afterTurn } from "../app/turn/after-turn";
-import { measuredFor } from "../context/start-ratio";
 import type { StoredEvent } from "../domain/events";
 import { isRunning, type SessionState } from "../domain/state";
 import { type ContentReader, createContent } from "./content";
 import { createDrain, type Drain } from "./drain";
+import { KnownModel } from "./known-model";
 import { noteCall, readCallNote } from "./log/call-note";
-import { deferResult, takeDeferredResults } from "./log/deferred-results";
+import { DeferredResultTable } from "./log/deferred-results";
 import { createJobs, type Jobs } from "./log/jobs";
 import { readTurn, toSpent } from "./log/log-tables";
 import { isStorageFull } from "./log/sql";
-import { SessionStore } from "./log/store";
-import { type RecallPorts, recallFor } from "./recall/recall";
+import { SessionStore, type Step } from "./log/store";
+import { Progress } from "./progress";
+import { recallFor, toRecallPorts } from "./recall/recall";
 import type { RuntimeDeps } from "./runtime-deps";
+import type { Session } from "./session";
 import { createSignal, type Signal } from "./signal";
-import type { ContextNumbers } from "./stream/frames";
 import { readPartial } from "./stream/partial";
 import { createStreamBuffer, type StreamBuffer } from "./stream/stream-buffer";
 import { toFrames } from "./stream/to-frames";
@@ -33,79 +32,86 @@ import { tenantTools } from "./tenant-tools";
 import { Titler } from "./titler";
 import { TurnRunner } from "./turn-runner";
 import { armJobs, asksForWorker, isOfTools, sendWakeUp } from "./watch";
-import { WindowNote } from "./window-note";
 
 /** The number of times that a turn is tried when it crashes its object. */
 const TURN_ATTEMPTS = 3;
 
-export class SessionRuntime {
-  readonly store: SessionStore;
+export class SessionRuntime implements Session {
   readonly buffer: StreamBuffer;
   readonly jobs: Jobs;
   readonly content: ContentReader;
+  readonly knownModel: KnownModel;
+  readonly progress: Progress;
   readonly drain: Drain;
   readonly titler: Titler;
-  readonly window: WindowNote;
   readonly runner: TurnRunner;
-  /** The model as last resolved, for figures that need no fresh look-up. */
-  spec: ModelSpec | null = null;
-  readonly replyCaps: ReplyCaps = new Map();
+  readonly deferred: DeferredResultTable;
+  readonly #store: SessionStore;
+  readonly #replyCaps: ReplyCaps = new Map();
+  /** Given when a worker's result is deferred, or the worker failed. */
+  readonly #settled: Signal;
   #awake = false;
   #advancing = false;
   #between: Promise<void> | null = null;
   #alarmAt: number | null = null;
-  #halted = false;
-  /** Given after each commit, for callers that wait for an outcome and not for its text. */
-  readonly commits: Signal;
-  /** Given when a worker's outcome is held, or the worker failed. */
-  readonly #settled: Signal;
 
   readonly deps: RuntimeDeps;
 
   constructor(deps: RuntimeDeps) {
     this.deps = { ...deps, log: withNames(deps.log, () => this.#names()) };
-    const { sql, clock, schedule, log, keptPacks } = this.deps;
+    const { sql, clock, schedule, log, models, keptPacks } = this.deps;
     this.buffer = createStreamBuffer({ sql, now: clock, schedule, log, ...(keptPacks !== undefined && { keptPacks }) });
-    this.commits = createSignal(schedule);
+    this.progress = new Progress(schedule, this.buffer);
     this.#settled = createSignal(schedule);
+    this.deferred = new DeferredResultTable(sql, this.#settled);
     this.jobs = createJobs(sql);
-    this.store = new SessionStore(sql, {
+    this.#store = new SessionStore(sql, {
       onAppend: (events, state) => armJobs({ jobs: this.jobs, state }, events, clock()),
       onCommit: (events, states) => this.#committed(events, states),
     });
-    this.content = createContent(sql, () => this.store.state);
+    this.content = createContent(sql, () => this.committed);
+    this.knownModel = new KnownModel({ sql, log, models, state: () => this.committed });
     this.drain = createDrain(this);
     this.titler = new Titler(this);
-    this.window = new WindowNote(sql);
     this.runner = new TurnRunner(this);
   }
 
   #names(): Readonly<Record<string, string>> {
-    const { tenant, session } = this.store.state;
+    const { tenant, session } = this.committed;
     return { ...(tenant && { tenant }), ...(session && { session }) };
+  }
+
+  /** The state as committed. */
+  get committed(): SessionState {
+    return this.#store.state;
   }
 
   /** The state as it is measured: with the registry's ratio where the session has learned none. */
   get state(): SessionState {
-    return measuredFor(this.store.state, this.spec);
+    return this.knownModel.measure(this.committed);
   }
 
   /** True when a session was ever opened here. */
   get exists(): boolean {
-    return this.state.seq > 0;
+    return this.committed.seq > 0;
   }
 
-  /** True while work under way is halted, because there is no room for its next write. */
-  get halted(): boolean {
-    return this.#halted;
+  execute(command: Parameters<SessionStore["execute"]>[0], bodies: readonly BodyText[] = []): ReturnType<SessionStore["execute"]> {
+    this.content.learn(bodies);
+    return this.#store.execute(command, bodies);
   }
 
-  /** Halts work under way after a write failed on a full disk, and wakes waiting clients. The next commit ends the halt. */
-  halt(error: unknown): void {
-    if (!isStorageFull(error)) return;
-    this.#halted = true;
-    this.commits.give();
-    this.buffer.nudge();
+  transact<T>(work: (step: Step) => T): T {
+    return this.#store.transact(work);
+  }
+
+  /** Forgets everything in memory after the database was emptied. The alarm is gone with it. */
+  forget(): void {
+    this.#store.forget();
+    this.content.forget();
+    this.buffer.forget();
+    this.knownModel.forget();
+    this.alarmRang();
   }
 
   /** Recovers what an earlier incarnation left open, before any other work. When it throws, the next call tries again. */
@@ -113,12 +119,12 @@ export class SessionRuntime {
     if (this.#awake) return;
     this.#awake = true;
     try {
-      releaseDeadLease(this.deps.incarnation, { writer: this.#writer, clock: this.deps.clock });
+      releaseDeadLease(this.deps.incarnation, { writer: this, clock: this.deps.clock });
       this.#recover();
       this.titler.recover();
     } catch (error) {
       this.#awake = false;
-      this.halt(error);
+      this.progress.halt(error);
       throw error;
     }
     this.advanceSoon();
@@ -150,22 +156,22 @@ export class SessionRuntime {
   ports(): AfterTurnPorts {
     const { deps } = this;
     return {
-      writer: this.#writer,
+      writer: this,
       content: this.content,
       output: {
         waiting: (turn, waiting) => this.buffer.publish({ type: "turn.waiting", turn_id: turn, ...waiting }),
         delta: (turn, kind, text) => this.buffer.publishDelta({ type: `${kind}.delta`, turn_id: turn, text }),
       },
       model: deps.model,
-      models: this.#models,
+      models: this.knownModel,
       tools: tenantTools(this),
-      recall: (query) => recallFor(query, this.recallPorts()),
+      recall: (query) => recallFor(query, toRecallPorts(this)),
       clock: deps.clock,
       ids: deps.ids,
       schedule: deps.schedule,
       deadlines: deps.deadlines,
       random: deps.random,
-      replyCaps: this.replyCaps,
+      replyCaps: this.#replyCaps,
       digest: deps.digest,
       log: deps.log,
       storageIsFull: () => deps.sql.isFull(),
@@ -173,36 +179,9 @@ export class SessionRuntime {
       noteCall: (call) => {
         if (this.state.turn) noteCall(deps.sql, this.state.turn, call);
       },
-      held: { take: (isWanted) => takeDeferredResults(deps.sql, isWanted), arrival: (ms) => this.#settled.next(ms) },
+      held: this.deferred,
       wakeCompaction: () => this.wakeCompaction(),
     };
-  }
-
-  /** The ports of a look-up in the record. */
-  recallPorts(): RecallPorts {
-    const { sql, schedule } = this.deps;
-    return { sql, schedule, content: this.content, state: () => this.state, window: this.window.findWindow(this.state.settings.model) };
-  }
-
-  readonly #writer = ((runtime: SessionRuntime) => ({
-    get state() {
-      return runtime.state;
-    },
-    execute: (command: Parameters<SessionStore["execute"]>[0], bodies: readonly BodyText[] = []) => runtime.execute(command, bodies),
-  }))(this);
-
-  readonly #models: ModelDirectory = {
-    resolve: async (id) => {
-      const { tenant } = this.state;
-      const spec = tenant ? await this.deps.models(tenant).resolve(id) : null;
-      if (spec && id === this.state.settings.model) this.#learn(spec);
-      return spec;
-    },
-  };
-
-  #learn(spec: ModelSpec): void {
-    this.spec = spec;
-    if (this.state.lifecycle === "open") this.#attempt("window_not_noted", () => this.window.learn(spec));
   }
 
   /** Runs work that the session can do without. A failure is only logged. */
@@ -214,20 +193,9 @@ export class SessionRuntime {
     }
   }
 
-  execute(command: Parameters<SessionStore["execute"]>[0], bodies: readonly BodyText[] = []): ReturnType<SessionStore["execute"]> {
-    this.content.learn(bodies);
-    return this.store.execute(command, bodies);
-  }
-
   wakeCompaction(): void {
     sendWakeUp(this, this.deps);
     this.syncAlarm();
-  }
-
-  /** Keeps a worker's outcome until it may take effect. */
-  hold(outcome: CompactionResult): void {
-    deferResult(this.deps.sql, outcome);
-    this.#settled.give();
   }
 
   /** Sets the alarm to the earliest job; one that rings early finds nothing due. `notBefore` delays it when a due job has just failed. */
@@ -244,26 +212,25 @@ export class SessionRuntime {
 
   /** Reacts to a commit. The events stay committed: when a reaction fails, the session goes on. */
   #committed(events: readonly StoredEvent[], states: { readonly before: SessionState; readonly after: SessionState }): void {
-    this.#halted = false;
+    this.progress.resume();
     this.#attempt("commit_not_told", () => this.#tell(events, states));
     if (asksForWorker(events, states)) this.#attempt("worker_not_woken", () => this.wakeCompaction());
     if (events.some((event) => event.type === "CompactionFailed")) this.#settled.give();
     if (isOfTools(events)) this.drain.startInTurn();
     this.syncAlarm();
     this.advanceSoon();
-    this.commits.give();
+    this.progress.committed();
   }
 
   #tell(events: readonly StoredEvent[], states: { readonly before: SessionState; readonly after: SessionState }): void {
     const display = this.content.displayOne;
     const spent = (turn: Parameters<typeof readTurn>[1]) => toSpent(readTurn(this.deps.sql, turn));
-    const frames = events.flatMap((event) => toFrames(event, { ...states, display, spent, context: () => this.contextNumbers() }));
+    const frames = events.flatMap((event) =>
+      toFrames(event, { ...states, display, spent, context: () => this.knownModel.countContext(this.state) }),
+    );
     if (frames.length > 0) this.buffer.publish(...frames);
     else this.buffer.nudge();
   }
-
-  /** How full the window is. Every report of usage has the same figures, from the session's start. */
-  contextNumbers = (): ContextNumbers => this.window.readNumbers(this.state);
 
   /** Starts what the state needs next, once the present work is done. */
   advanceSoon(): void {
@@ -286,7 +253,7 @@ export class SessionRuntime {
     this.#between = afterTurn(this.ports())
       .catch((error: unknown) => {
         this.deps.log.error("after_turn_threw", { error: error instanceof Error ? error.name : "unknown" });
-        this.halt(error);
+        this.progress.halt(error);
       })
       .finally(() => {
         this.#between = null;

@@ -15,7 +15,7 @@ import { compactSession, resetFor, revertFor, setPins } from "./calls/control-ca
 import { commitFor, discardFor, editFor, showWithPreview } from "./calls/draft-calls";
 import { listExecutions } from "./calls/execution-calls";
 import { beginFork, completeFork, copyIntoFork, findFork, forkHead, forkPage } from "./calls/fork-calls";
-import { eraseObject, exportLog, openSession, patchSession } from "./calls/lifecycle-calls";
+import { exportLog, openSession, patchSession } from "./calls/lifecycle-calls";
 import { cancelQueued, retryTurn, stopTurn, submitMessage, submitToolResults } from "./calls/message-calls";
 import { showPast } from "./calls/past-context";
 import { describeSession, listCompactions, listEvents } from "./calls/read-calls";
@@ -24,6 +24,7 @@ import { redactMessage } from "./calls/redact-call";
 import { openSessionStream } from "./calls/stream-calls";
 import { awaitTurn, reportTurn } from "./calls/turn-report";
 import { listCalls } from "./calls/usage-calls";
+import { eraseObject } from "./erasure";
 import { isStorageFull } from "./log/sql";
 import type { SessionRuntime } from "./runtime";
 
@@ -78,6 +79,12 @@ const read =
   (runtime, caller, ...args) =>
     serve(runtime, caller, { recover: () => runtime.wakeIfPossible(), call: () => call(runtime, ...args) });
 
+/** Opens the session. A client that lost the first answer opens it again, and as for every call the alarm is then set again. */
+function open(...[runtime, caller, input]: Parameters<ServedCalls<WholeSessionApi>["open"]>): ReturnType<WholeSessionApi["open"]> {
+  if (runtime.exists) runtime.syncAlarm();
+  return openSession(runtime, caller, input);
+}
+
 /**
  * Erases the session. A repeated erasure returns the receipt with present figures. An erasure that was cut off may have
  * left no owner in the object: then the tenant's note of it is enough.
@@ -88,7 +95,7 @@ async function erase(runtime: SessionRuntime, caller: Caller, isNoted = false): 
 }
 
 export const sessionCalls = {
-  open: openSession,
+  open,
   describe: read(describeSession),
   patch: write(patchSession),
   erase,

@@ -14,13 +14,13 @@ import type { Command, CutShort } from "../domain/commands";
 import type { TurnFailure } from "../domain/events";
 import type { OpenTurn } from "../domain/state";
 import { isStorageFull } from "./log/sql";
+import type { Progress } from "./progress";
 
 interface RunnerHost extends SessionWriter {
   readonly deps: { readonly clock: Clock; readonly ids: Ids; readonly log: Log; readonly background: (work: Promise<void>) => void };
   ports(): AfterTurnPorts;
   advanceSoon(): void;
-  /** Reports that the next write failed. */
-  halt(error: unknown): void;
+  readonly progress: Progress;
 }
 
 /** The command that ends a turn, with its bodies. */
@@ -108,7 +108,7 @@ export class TurnRunner {
       if (this.host.state.turn?.phase === "running_tools") this.#live = null;
       else this.#owed = ending;
       this.host.deps.log.error("turn_end_not_written", { error: error instanceof Error ? error.name : "unknown" });
-      this.host.halt(error);
+      this.host.progress.halt(error);
     }
   }
 }

@@ -1,8 +1,9 @@
 /** Stores the usage of the tenant's erased sessions. Their logs are gone, so the tenant's object owns what is left of their ledgers. */
 import type { ErasedSessionUsage } from "../app/tenant-api";
 import type { ErasedUsage } from "../domain/erased-usage";
-import { parseId, type SessionId } from "../domain/ids";
+import type { SessionId } from "../domain/ids";
 import { CALL_PURPOSES } from "../domain/model-call";
+import { toSessionId } from "./directory";
 import type { TenantSql } from "./tenant-sql";
 
 /** A string that sorts before every session id. */
@@ -31,12 +32,6 @@ function toUsage({ session: _session, ...row }: Row): ErasedUsage {
   const purpose = CALL_PURPOSES.find((known) => known === row.purpose);
   if (!purpose) throw new Error("A stored purpose is unknown");
   return { ...row, purpose };
-}
-
-function toSessionId(text: string): SessionId {
-  const id = parseId("ses", text);
-  if (!id) throw new Error("A stored session id is malformed");
-  return id;
 }
 
 export function createErasedUsage(sql: TenantSql): ErasedUsageStore {

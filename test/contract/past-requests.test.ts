@@ -84,7 +84,7 @@ describe.each(PROVIDERS_UNDER_TEST)("a past request to $name", (provider) => {
     bench.standIn.enqueue({ blocks: [], mishap: { type: "hang_up" } }, answer);
     const waiting = say(life, "Hello there.");
     const isFailed = (): boolean => life.events().some(({ type }) => type === "ModelCallFinished");
-    while (!isFailed()) await life.runtime.commits.next();
+    while (!isFailed()) await life.runtime.progress.next();
     await life.advance(20_000);
     await waiting;
 

@@ -198,7 +198,7 @@ async function checkFork({ life }: Story): Promise<void> {
       .replace(/exe_[0-9A-Z]{26}/g, "exe")
       .replace(/from \d+ and to \d+ has all/g, "has all");
   expect(renamed(buildRequestText(into))).toBe(renamed(buildRequestText(life)));
-  expect(into.runtime.store.state).toEqual(fold(into.events()));
+  expect(into.runtime.committed).toEqual(fold(into.events()));
 }
 
 /** What was done at least once, in all stories together. */
@@ -213,7 +213,7 @@ describe("any sequence of rewind, edit, switch, fork, revert, reset, pin, redact
           await story.do(act, n);
           check(story);
         }
-        expect(story.life.runtime.store.state).toEqual(fold(story.life.events()));
+        expect(story.life.runtime.committed).toEqual(fold(story.life.events()));
         await walkBranches(story);
         await checkFork(story);
         for (const [kind, times] of story.tried) tried.set(kind, (tried.get(kind) ?? 0) + times);

@@ -254,7 +254,7 @@ describe("a database that holds no more pages", () => {
     await life.open();
     await life.send("first");
     await life.send("second");
-    for (let n = 0; !sql.isFull(); n++) life.runtime.store.transact(() => writeBody(sql, { id: id("bod", n), text: SAID }));
+    for (let n = 0; !sql.isFull(); n++) life.runtime.transact(() => writeBody(sql, { id: id("bod", n), text: SAID }));
     await life.answer("one");
     await pass(life, 1);
 

@@ -45,7 +45,7 @@ describe("a refusal as too long", () => {
     expect(parts.length).toBeGreaterThan(2);
     for (const { messages, request } of parts) expect(messages.join().length / 6 + (request.maxOutput ?? 0)).toBeLessThan(2_500);
     expect(life.call.messages.join()).not.toContain("question-4 ");
-    expect(life.runtime.spec?.context_window).toBe(8_000);
+    expect(life.runtime.knownModel.lastKnown(SPEC.id)?.context_window).toBe(8_000);
   });
 
   test("with a number far below what the model has read before keeps a fifth of the window; refused again, it is believed", async () => {

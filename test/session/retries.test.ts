@@ -215,13 +215,13 @@ describe("a model that takes less of a reply than the registry says", () => {
     await life.send("and?");
 
     expect(life.call.request.maxOutput).toBe(600);
-    expect(life.runtime.replyCaps.get(SPEC.id)).toBe(600);
+    expect(life.runtime.ports().replyCaps.get(SPEC.id)).toBe(600);
   });
 
   test("is asked for less where the request leaves less of the window: both together are within it", async () => {
     const life = new Life();
     await life.open();
-    life.runtime.replyCaps.set(SPEC.id, 900);
+    life.runtime.ports().replyCaps.set(SPEC.id, 900);
     await life.send("word ".repeat(5_800));
 
     expect(life.call.request.maxOutput).toBeGreaterThanOrEqual(500);
@@ -235,6 +235,6 @@ describe("a model that takes less of a reply than the registry says", () => {
     await life.say(fails({ kind: "output_cap", status: 400, limit: 900 }));
 
     expect(life.call.request.maxOutput).toBe(900);
-    expect(life.runtime.replyCaps.size).toBe(0);
+    expect(life.runtime.ports().replyCaps.size).toBe(0);
   });
 });

@@ -43,11 +43,11 @@ describe("the registry's ratio", () => {
     const life = await opened(RATIO);
     await life.send(LONG);
     expect(replayed(life).ratios).toEqual([]);
-    expect(life.runtime.store.state).toEqual(replayed(life));
+    expect(life.runtime.committed).toEqual(replayed(life));
 
     await life.answer("noted", 900);
 
-    expect(life.runtime.store.state).toEqual(replayed(life));
+    expect(life.runtime.committed).toEqual(replayed(life));
     expect(replayed(life).ratios).toEqual(life.runtime.state.ratios);
   });
 

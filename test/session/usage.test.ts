@@ -79,11 +79,11 @@ describe("before the first turn", () => {
     life.models = { resolve: async (id) => ({ ...SPEC, id, context_window: id === "wide" ? 99_000 : 8_000 }) };
     await life.service.patch(CALLER, { model: "wide" });
 
-    expect(life.runtime.contextNumbers().context_window).toBe(99_000);
+    expect(life.runtime.knownModel.countContext(life.runtime.state).context_window).toBe(99_000);
     const next = new Life(life.sql, "life-2");
     next.models = { resolve: async () => Promise.reject(new Error("out of reach")) };
     next.runtime.execute({ type: "ChangeSettings", at: 1, changes: { model: "unheard-of" } });
-    expect(next.runtime.contextNumbers().context_window).toBeNull();
+    expect(next.runtime.knownModel.countContext(next.runtime.state).context_window).toBeNull();
   });
 });
 

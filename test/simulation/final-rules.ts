@@ -165,7 +165,7 @@ function checkReplayedView(run: Run): void {
   world.crash();
   const after = buildRequest(world.wake().runtime.content, spec);
   world.violations.check(isDeepStrictEqual(before, after), "I9", () => "the view after a restart differs from the one before");
-  const same = isDeepStrictEqual(world.wake().runtime.store.state, log.replayed);
+  const same = isDeepStrictEqual(world.wake().runtime.committed, log.replayed);
   world.violations.check(same, "I9", () => "the state after a restart differs from the fold of the log");
 }
 

@@ -69,7 +69,7 @@ export class LogRules {
     for (const event of events) this.#take(event);
     if (events.some(({ type }) => type === "MessageRedacted")) this.redactions.checkTables();
     if (!life || this.replayed.seq === seen) return;
-    const same = isDeepStrictEqual(life.runtime.store.state, this.replayed);
+    const same = isDeepStrictEqual(life.runtime.committed, this.replayed);
     violations.check(same, "I9", () => `the live state differs from the fold of the log at seq ${this.replayed.seq}`);
   }
 

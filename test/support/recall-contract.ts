@@ -4,9 +4,10 @@ import type { RecallReport } from "../../src/app/recall-views";
 import type { RecallArguments } from "../../src/context/recall/request";
 import { estimateTokens } from "../../src/context/tokens";
 import { migrateSession } from "../../src/session/log/log-schema";
+import { WATERMARK } from "../../src/session/log/recall-step";
 import type { Sql } from "../../src/session/log/sql";
 import { lookUp, type RecallPorts } from "../../src/session/recall/recall";
-import { dropIndex, indexPage, readWatermark } from "../../src/session/recall/recall-index";
+import { indexPage, readWatermark } from "../../src/session/recall/recall-index";
 import type { WithSql } from "./event-log-contract";
 import { appendRecord, buildRecord, executionAt, type RecordedText } from "./recall-record";
 
@@ -189,7 +190,7 @@ function indexRules(withSql: WithSql): void {
       for (let to = 1; to <= TEXTS.length; to++) expect(isDone(ports, to)).toBe(true);
       const before = terms(sql);
 
-      dropIndex(sql);
+      sql.all("DELETE FROM meta WHERE key = ?", WATERMARK);
       expect(isDone(ports, TEXTS.length)).toBe(true);
 
       expect(terms(sql)).toEqual(before);

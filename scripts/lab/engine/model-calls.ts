@@ -25,13 +25,13 @@ export class ModelCalls implements Caller {
   readonly #limits: ModelLimits;
   readonly #ledger: Ledger;
   readonly #room: RoomMaker;
-  readonly #cache: PromptCache<Segment>;
+  #cache: PromptCache<Segment>;
   readonly #summariser: Summariser | null;
 
   constructor(by: { readonly session: LabSession; readonly setup: Setup; readonly limits: ModelLimits; readonly ledger: Ledger }) {
     this.#session = by.session;
-    this.#cache = new PromptCache(by.session.segments, by.setup.cacheStep ?? undefined);
     this.#setup = by.setup;
+    this.#cache = this.#emptyCache();
     this.#summariser = by.setup.summariser?.() ?? null;
     this.#room = new RoomMaker({ ...by, take: (plan) => this.#take(plan) });
     this.#limits = by.limits;
@@ -42,7 +42,11 @@ export class ModelCalls implements Caller {
     const { cold } = this.#setup;
     if (cold === null || turn % cold !== 0) return;
     this.#session.pause();
-    this.#cache.forget();
+    this.#cache = this.#emptyCache();
+  }
+
+  #emptyCache(): PromptCache<Segment> {
+    return new PromptCache(this.#session.segments, this.#setup.cacheStep ?? undefined);
   }
 
   prepare(): boolean {

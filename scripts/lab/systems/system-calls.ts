@@ -25,7 +25,7 @@ interface Parts {
 
 export class SystemCalls implements Caller {
   readonly #by: Parts;
-  readonly #cache: PromptCache<Segment>;
+  #cache: PromptCache<Segment>;
   #view: readonly SystemMessage[] = [];
   #all: readonly SystemMessage[] = [];
   /** The last position that the view has seen. */
@@ -36,12 +36,16 @@ export class SystemCalls implements Caller {
 
   constructor(by: Parts) {
     this.#by = by;
-    this.#cache = new PromptCache(by.session.segments, by.conditions.cacheStep ?? undefined);
+    this.#cache = this.#emptyCache();
+  }
+
+  #emptyCache(): PromptCache<Segment> {
+    return new PromptCache(this.#by.session.segments, this.#by.conditions.cacheStep ?? undefined);
   }
 
   beforeTurn(turn: number): void {
     const { cold } = this.#by.conditions;
-    if (cold !== null && turn % cold === 0) this.#cache.forget();
+    if (cold !== null && turn % cold === 0) this.#cache = this.#emptyCache();
   }
 
   prepare(): boolean {

@@ -32,7 +32,7 @@ const get = tenantRoute({
   path,
   tag,
   scope: null,
-  summary: "Read a model: its limits, and who says each",
+  summary: "Read a model with its limits and the source of each",
   request: { params },
   responses: { 200: json("The model", modelView) },
 });
@@ -42,9 +42,9 @@ const put = tenantRoute({
   path,
   tag,
   scope,
-  summary: "Add a model, or override one",
+  summary: "Add or override a model",
   request: { params, body: jsonBody(modelInput) },
-  responses: { 200: json("The model; its sessions follow within 30 seconds", modelView) },
+  responses: { 200: json("The model. Its sessions use the change within 30 seconds", modelView) },
 });
 
 const remove = tenantRoute({
@@ -52,7 +52,7 @@ const remove = tenantRoute({
   path,
   tag,
   scope,
-  summary: "Remove the tenant's own model or override",
+  summary: "Delete a model or an override of the tenant",
   request: { params },
   responses: { 204: { description: "Removed" } },
 });
@@ -62,9 +62,9 @@ const probe = tenantRoute({
   path: `${path}/probe`,
   tag,
   scope,
-  summary: "Ask the provider for the model's limits, and keep its answer as a suggestion",
+  summary: "Ask the provider for the model's limits, and store the answer as a suggestion",
   request: { params },
-  responses: { 200: json("The model with what was suggested; nothing else of it has changed", modelView) },
+  responses: { 200: json("The model with the suggested limits. Nothing else has changed", modelView) },
 });
 
 /** The client chooses a model's id, so the answer says what is wrong with it. */

@@ -14,9 +14,9 @@ const recall = tenantRoute({
   path: "/v1/sessions/{session_id}/recall",
   tag: "context",
   scope: "sessions:read",
-  summary: "Look up what was said, by words, execution or position; words are better sent by POST, out of logs of URLs",
+  summary: "Search the record by words, execution or position. URLs are often logged: use POST for private text",
   request: { params: sessionPath, query: recallQuery },
-  responses: { 200: json("What was found", recallView) },
+  responses: { 200: json("The items found", recallView) },
 });
 
 const recallByBody = tenantRoute({
@@ -24,9 +24,9 @@ const recallByBody = tenantRoute({
   path: "/v1/sessions/{session_id}/recall",
   tag: "context",
   scope: "sessions:read",
-  summary: "Look up the same, with what is looked for in the body: logs of URLs do not have it",
+  summary: "Search the record with the query in the body, so that it does not appear in logs of URLs",
   request: { params: sessionPath, body: jsonBody(recallBody) },
-  responses: { 200: json("What was found", recallView) },
+  responses: { 200: json("The items found", recallView) },
 });
 
 export function registerRecall(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {

@@ -5,43 +5,43 @@ import type { NewApproval } from "../../domain/commands";
 import type { ItemMeta } from "../../domain/message";
 import { err } from "../../lib/result";
 import type { NewBody } from "../log/bodies";
-import type { SessionRuntime } from "../runtime";
+import type { Session } from "../session";
 import { buildResultItem } from "./build-message";
 import { acknowledge } from "./message-calls";
 
 export function resolveApprovals(
-  runtime: SessionRuntime,
+  session: Session,
   { approvals, idempotency }: Parameters<api.SessionApi["approvals"]>[1],
 ): api.Outcome<Accepted> {
-  const { clock, incarnation } = runtime.deps;
-  const turn = runtime.state.turn?.id ?? null;
+  const { clock, incarnation } = session.deps;
+  const turn = session.state.turn?.id ?? null;
   const at = clock();
-  const drafted = approvals.map((approval) => buildApproval(runtime, approval, at));
+  const drafted = approvals.map((approval) => buildApproval(session, approval, at));
   const [first] = approvals;
   if (!first) return err({ code: "invalid", field: "approvals", detail: "must not be empty" });
-  const asked = findCall(runtime, first);
+  const asked = findCall(session, first);
   const accept = () => {
     if (!asked) throw new TypeError("the answered call has no item in the view");
     return { message_id: asked.id, turn_id: turn, position: asked.position, queued: false };
   };
   const command = { type: "ResolveApprovals", at, incarnation, approvals: drafted.map(({ draft }) => draft) } as const;
-  return acknowledge(runtime, { command, bodies: drafted.flatMap(({ bodies }) => bodies), idempotency, accept });
+  return acknowledge(session, { command, bodies: drafted.flatMap(({ bodies }) => bodies), idempotency, accept });
 }
 
 /** The item of the call that is answered. A call stays in the view until it has a result. */
-const findCall = ({ state }: SessionRuntime, { execution_id }: api.ApprovalInput): ItemMeta | undefined =>
+const findCall = ({ state }: Session, { execution_id }: api.ApprovalInput): ItemMeta | undefined =>
   state.view.items.findLast(({ kind, tool }) => kind === "tool_call" && tool?.execution === execution_id);
 
 function buildApproval(
-  runtime: SessionRuntime,
+  session: Session,
   { execution_id, approved, reason }: api.ApprovalInput,
   at: number,
 ): { readonly draft: NewApproval; readonly bodies: readonly NewBody[] } {
   if (approved) return { draft: { execution: execution_id, denied: null }, bodies: [] };
-  const { turn } = runtime.state;
+  const { turn } = session.state;
   const call = turn?.open_calls.find(({ execution }) => execution === execution_id) ?? { call_id: "", name: "" };
   const result = { call, output: toRefusal(reason), is_error: true };
-  const { draft, body } = buildResultItem(runtime, result, { turn: turn?.id ?? null, at });
+  const { draft, body } = buildResultItem(session, result, { turn: turn?.id ?? null, at });
   return { draft: { execution: execution_id, denied: draft }, bodies: [body] };
 }
 

@@ -12,28 +12,26 @@ import type { RewindHistory } from "../../domain/commands";
 import type { CoveredRange } from "../../domain/compaction-events";
 import type { ItemId, TurnId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
+import type { SessionState } from "../../domain/state";
 import { err, ok } from "../../lib/result";
 import type { NewBody } from "../log/bodies";
 import { findNewest, readBranchItems } from "../log/branch-items";
 import { createBranchPast, findItem } from "../log/branch-past";
 import { readBranch, readBranches } from "../log/branch-rows";
 import type { Step } from "../log/store";
-import type { SessionRuntime } from "../runtime";
+import type { Session } from "../session";
 import { transactOnce } from "./once";
 import { takePage } from "./read-calls";
 
 type InputOf<M extends keyof BranchApi> = Parameters<BranchApi[M]>[1];
 
-export function listBranches({ state, deps }: SessionRuntime): readonly BranchView[] {
+export function listBranches({ state, deps }: Session): readonly BranchView[] {
   const rows = readBranches(deps.sql);
   if (rows.length === 0) return [toBranchView(state, { number: 1, parent: null, shared_to: 0, created_at: state.opened_at, left: null })];
   return rows.map((row) => toBranchView(state, row));
 }
 
-function toBranchView(
-  { messages, branch, next_position }: SessionRuntime["state"],
-  row: ReturnType<typeof readBranches>[number],
-): BranchView {
+function toBranchView({ messages, branch, next_position }: SessionState, row: ReturnType<typeof readBranches>[number]): BranchView {
   const { number, parent, shared_to, created_at, left } = row;
   const [elsewhere, last] = left ? [left.elsewhere, left.view.to] : [branch.elsewhere, next_position - 1];
   return {
@@ -48,47 +46,47 @@ function toBranchView(
   };
 }
 
-const toPorts = ({ deps }: SessionRuntime, writer: Step) => ({ writer, clock: deps.clock, past: createBranchPast(deps.sql, writer.state) });
+const toPorts = ({ deps }: Session, writer: Step) => ({ writer, clock: deps.clock, past: createBranchPast(deps.sql, writer.state) });
 
 export function rewindFor(
-  runtime: SessionRuntime,
+  session: Session,
   { to, idempotency }: InputOf<"rewind">,
 ): api.Outcome<api.Once<{ readonly branch: BranchView }>> {
-  return change(runtime, idempotency, (step) => goBack(to, { do: "nothing" }, toPorts(runtime, step)));
+  return change(session, idempotency, (step) => goBack(to, { do: "nothing" }, toPorts(session, step)));
 }
 
 export function switchFor(
-  runtime: SessionRuntime,
+  session: Session,
   { branch, idempotency }: InputOf<"switchBranch">,
 ): api.Outcome<api.Once<{ readonly branch: BranchView }>> {
-  return change(runtime, idempotency, (step) => switchBranch(branch, toPorts(runtime, step)));
+  return change(session, idempotency, (step) => switchBranch(branch, toPorts(session, step)));
 }
 
 function change(
-  runtime: SessionRuntime,
+  session: Session,
   idempotency: api.Idempotency | null,
   work: (step: Step) => api.Outcome<number>,
 ): api.Outcome<api.Once<{ readonly branch: BranchView }>> {
-  const done = transactOnce<{ readonly number: number }>(runtime, idempotency, (step) => {
+  const done = transactOnce<{ readonly number: number }>(session, idempotency, (step) => {
     const changed = work(step);
     return changed.ok ? ok({ number: changed.value }) : changed;
   });
   if (!done.ok) return done;
   const { number, replayed } = done.value;
-  const branch = listBranches(runtime).find((row) => row.number === number);
+  const branch = listBranches(session).find((row) => row.number === number);
   if (!branch) throw new TypeError("the chosen branch is not listed");
   return ok({ branch, replayed });
 }
 
 /** The user's message that the client means: the named one, or the newest before the named reply. */
-function askedBy(runtime: SessionRuntime, id: ItemId): api.Outcome<ItemMeta> {
-  const { deps, state } = runtime;
+function askedBy(session: Session, id: ItemId): api.Outcome<ItemMeta> {
+  const { deps, state } = session;
   const { elsewhere } = state.branch;
   const named = findItem(deps.sql, id, elsewhere);
   if (!named) return err({ code: "message_not_found", message: id });
   if (named.kind === "user") return ok(named);
   const asked = findNewest({ sql: deps.sql, elsewhere, from: named.position }, ({ kind }) => kind === "user");
-  return asked ? ok(asked) : err({ code: "invalid", field: "message_id", detail: "no message of the user comes before it" });
+  return asked ? ok(asked) : err({ code: "invalid", field: "message_id", detail: "there is no user message before it" });
 }
 
 interface NextTurn {
@@ -100,36 +98,28 @@ interface NextTurn {
 }
 
 /** Goes back and starts a turn there, in one transaction and once for each idempotency key. */
-function goBackAndRun(
-  runtime: SessionRuntime,
-  idempotency: api.Idempotency | null,
-  plan: () => api.Outcome<NextTurn>,
-): api.Outcome<Accepted> {
-  const cursor = runtime.buffer.offset;
-  return transactOnce<Omit<Accepted, "replayed">>(runtime, idempotency, (step) => {
+function goBackAndRun(session: Session, idempotency: api.Idempotency | null, plan: () => api.Outcome<NextTurn>): api.Outcome<Accepted> {
+  const cursor = session.buffer.offset;
+  return transactOnce<Omit<Accepted, "replayed">>(session, idempotency, (step) => {
     const planned = plan();
     if (!planned.ok) return planned;
     const { to, then, bodies, message, turn } = planned.value;
-    runtime.content.learn(bodies);
+    session.content.learn(bodies);
     const withBodies: Step = { state: step.state, execute: (command) => step.execute(command, bodies) };
-    const gone = goBack(to, then, toPorts(runtime, withBodies));
+    const gone = goBack(to, then, toPorts(session, withBodies));
     if (!gone.ok) return gone;
     const position = then.do === "answer" ? to : step.state.next_position - 1;
     return ok({ message_id: message, turn_id: turn, position, queued: false, cursor });
   });
 }
 
-export function editMessage(
-  runtime: SessionRuntime,
-  { message, parts, tools, idempotency }: InputOf<"editMessage">,
-): api.Outcome<Accepted> {
-  return goBackAndRun(runtime, idempotency, () => {
-    const { clock, ids, incarnation, sql } = runtime.deps;
-    const { elsewhere } = runtime.state.branch;
+export function editMessage(session: Session, { message, parts, tools, idempotency }: InputOf<"editMessage">): api.Outcome<Accepted> {
+  return goBackAndRun(session, idempotency, () => {
+    const { clock, ids, incarnation, sql } = session.deps;
+    const { elsewhere } = session.state.branch;
     const named = findItem(sql, message, elsewhere);
     if (!named) return err({ code: "message_not_found", message });
-    if (named.kind !== "user")
-      return err({ code: "invalid", field: "message_id", detail: "only a message of the user can be said differently" });
+    if (named.kind !== "user") return err({ code: "invalid", field: "message_id", detail: "only a user message can be edited" });
     const turn = ids.newId("trn");
     const { draft, body } = buildItem({ kind: "user", parts, turn, at: clock() }, ids);
     const offered = buildToolsBody(tools, ids);
@@ -139,57 +129,54 @@ export function editMessage(
   });
 }
 
-export function regenerate(runtime: SessionRuntime, { message, idempotency }: InputOf<"regenerate">): api.Outcome<Accepted> {
-  return goBackAndRun(runtime, idempotency, () => {
-    const asked = askedBy(runtime, message);
+export function regenerate(session: Session, { message, idempotency }: InputOf<"regenerate">): api.Outcome<Accepted> {
+  return goBackAndRun(session, idempotency, () => {
+    const asked = askedBy(session, message);
     if (!asked.ok) return asked;
-    const { sql, ids, incarnation } = runtime.deps;
+    const { sql, ids, incarnation } = session.deps;
     const { position: to, turn: of, id } = asked.value;
     const turn = ids.newId("trn");
-    const ended = of ? createBranchPast(sql, runtime.state).turn(of) : null;
+    const ended = of ? createBranchPast(sql, session.state).turn(of) : null;
     const then = { do: "answer", turn, of: ended ? of : null, tools: ended?.tools ?? null, incarnation } as const;
     return ok({ to, then, bodies: [], message: id, turn });
   });
 }
 
 /** The ranges that a branch leaves out, and its last position. Null when there is no such branch. */
-function findLine(
-  { state, deps }: SessionRuntime,
-  number: number,
-): { readonly elsewhere: readonly CoveredRange[]; readonly last: number } | null {
+function findLine({ state, deps }: Session, number: number): { readonly elsewhere: readonly CoveredRange[]; readonly last: number } | null {
   if (number === state.branch.number) return { elsewhere: state.branch.elsewhere, last: state.next_position - 1 };
   const left = readBranch(deps.sql, number)?.left;
   return left ? { elsewhere: left.elsewhere, last: left.view.to } : null;
 }
 
-export function listItems(runtime: SessionRuntime, page: Parameters<api.SessionApi["items"]>[1]): api.Outcome<Page<DisplayItem>> {
+export function listItems(session: Session, page: Parameters<api.SessionApi["items"]>[1]): api.Outcome<Page<DisplayItem>> {
   const { branch = "current", after, limit, order } = page;
-  const { state, deps } = runtime;
+  const { state, deps } = session;
   const number = branch === "current" || branch === "all" ? state.branch.number : branch;
-  const line = findLine(runtime, number);
+  const line = findLine(session, number);
   if (!line) return err({ code: "branch_not_found", branch: number });
   const elsewhere = branch === "all" ? [] : line.elsewhere;
   const range =
     order === "asc" ? { from: (after ?? 0) + 1, to: line.last } : { from: 1, to: Math.min((after ?? line.last + 1) - 1, line.last) };
   const found = readBranchItems(deps.sql, elsewhere, { ...range, limit: limit + 1, order });
   const { data, has_more } = takePage(found, limit, (item) => item.bytes);
-  return ok({ data: runtime.content.display(data), has_more });
+  return ok({ data: session.content.display(data), has_more });
 }
 
-export function compareBranches(runtime: SessionRuntime, asked: InputOf<"compareBranches">): api.Outcome<BranchComparison> {
+export function compareBranches(session: Session, asked: InputOf<"compareBranches">): api.Outcome<BranchComparison> {
   const { limit } = asked;
-  const b = asked.b ?? runtime.state.branch.number;
-  const a = asked.a ?? readBranch(runtime.deps.sql, b)?.parent ?? b;
-  const [one, other] = [findLine(runtime, a), findLine(runtime, b)];
+  const b = asked.b ?? session.state.branch.number;
+  const a = asked.a ?? readBranch(session.deps.sql, b)?.parent ?? b;
+  const [one, other] = [findLine(session, a), findLine(session, b)];
   if (!one) return err({ code: "branch_not_found", branch: a });
   if (!other) return err({ code: "branch_not_found", branch: b });
   const shared_to = commonTo(toEndRanges(one), toEndRanges(other), Math.max(one.last, other.last));
   const side = (number: number, line: typeof one): BranchSide => {
-    const items = readBranchItems(runtime.deps.sql, line.elsewhere, { from: shared_to + 1, to: line.last, limit: limit + 1, order: "asc" });
+    const items = readBranchItems(session.deps.sql, line.elsewhere, { from: shared_to + 1, to: line.last, limit: limit + 1, order: "asc" });
     const { data, has_more } = takePage(items, limit, (item) => item.bytes);
-    return { number, items: runtime.content.display(data), has_more };
+    return { number, items: session.content.display(data), has_more };
   };
-  const past = createBranchPast(runtime.deps.sql, runtime.state);
+  const past = createBranchPast(session.deps.sql, session.state);
   const shared_messages = past.countMessages(rangesWithin(one.elsewhere, { from: 1, to: shared_to }));
   return ok({ shared_to, shared_messages, a: side(a, one), b: side(b, other) });
 }

@@ -9,7 +9,7 @@ import type { TurnId } from "../../domain/ids";
 import { type CallRef, findOpenCall, openBehindQueue } from "../../domain/open-calls";
 import type { OpenCall } from "../../domain/state";
 import type { ToolRun } from "../../domain/tool-run";
-import type { SessionRuntime } from "../runtime";
+import type { Session } from "../session";
 
 interface At {
   readonly turn: TurnId | null;
@@ -17,21 +17,21 @@ interface At {
 }
 
 /** The items that one message becomes; the first gives the message its id. Never empty. */
-export function buildMessage(runtime: SessionRuntime, input: SubmitInput, to: At): readonly [BuiltItem, ...BuiltItem[]] {
-  const { ids } = runtime.deps;
+export function buildMessage(session: Session, input: SubmitInput, to: At): readonly [BuiltItem, ...BuiltItem[]] {
+  const { ids } = session.deps;
   if (input.role === "tool") {
     const { call_id, output, is_error } = input;
-    const call = findOpenCall(openBehindQueue(runtime.state), { execution: null, call_id });
-    return [buildResultItem(runtime, { call: { call_id, name: call?.name ?? "" }, output, is_error }, to)];
+    const call = findOpenCall(openBehindQueue(session.state), { execution: null, call_id });
+    return [buildResultItem(session, { call: { call_id, name: call?.name ?? "" }, output, is_error }, to)];
   }
-  const calls = (input.calls ?? []).map((call) => buildCallItem(runtime, call, to));
+  const calls = (input.calls ?? []).map((call) => buildCallItem(session, call, to));
   const [first, ...rest] = calls;
   if (first && input.parts.length === 0) return [first, ...rest];
   return [buildItem({ kind: input.role, parts: input.parts, ...to }, ids), ...calls];
 }
 
-function buildCallItem(runtime: SessionRuntime, { call_id, name, arguments: written }: ImportedCall, to: At): BuiltItem {
-  const { ids } = runtime.deps;
+function buildCallItem(session: Session, { call_id, name, arguments: written }: ImportedCall, to: At): BuiltItem {
+  const { ids } = session.deps;
   const tool = { execution: ids.newId("exe"), call_id, name };
   return buildItem({ kind: "tool_call", parts: [{ type: "tool_call", call_id, name, arguments: written }], tool, ...to }, ids);
 }
@@ -43,18 +43,18 @@ interface ResultInput {
 }
 
 /** Cuts the output once, when it is recorded, to the policy's limit (`results.max_chars`). It is never cut again. */
-export function buildResultItem(runtime: SessionRuntime, { call, output, is_error }: ResultInput, to: At): BuiltItem {
-  const cut = cutToolResult(output, toPolicy(runtime.state.settings.policy).results);
-  return buildToolResult({ call, output: cut, is_error, ...to }, runtime.deps.ids);
+export function buildResultItem(session: Session, { call, output, is_error }: ResultInput, to: At): BuiltItem {
+  const cut = cutToolResult(output, toPolicy(session.state.settings.policy).results);
+  return buildToolResult({ call, output: cut, is_error, ...to }, session.deps.ids);
 }
 
 /** What the client reports about the run of its call. `ran` is null when it reports nothing. */
 export function buildClientRun(
-  runtime: SessionRuntime,
+  session: Session,
   { exit_code, duration_ms, artifacts }: ToolResultInput,
 ): { readonly ran: ToolRun | null; readonly bodies: readonly BodyText[] } {
   if (exit_code === undefined && duration_ms === undefined && artifacts === undefined) return { ran: null, bodies: [] };
-  const kept = buildArtifacts(artifacts ?? [], runtime.deps.ids);
+  const kept = buildArtifacts(artifacts ?? [], session.deps.ids);
   return {
     ran: { ms: duration_ms ?? null, exit_code: exit_code ?? null, failure: null, artifacts: kept.artifacts },
     bodies: kept.bodies,

@@ -2,17 +2,17 @@
 import type * as api from "../../app/session-api";
 import type { ClosedCall } from "../../domain/rejection";
 import { newestItems } from "../log/log-tables";
-import type { SessionRuntime } from "../runtime";
+import type { Session } from "../session";
 
 /** The number of newest items that are read: a refusal must not cost more than the work that it refuses. */
 const LOOKED_AT = 500;
 
 /** Adds to a `call_not_open` refusal what became of the call, as far as the newest items tell. Other refusals stay as they are. */
-export function explainClosedCall(runtime: SessionRuntime, error: api.SessionError): api.SessionError {
-  return error.code === "call_not_open" ? { ...error, became: readClosedCall(runtime, error.call) } : error;
+export function explainClosedCall(session: Session, error: api.SessionError): api.SessionError {
+  return error.code === "call_not_open" ? { ...error, became: readClosedCall(session, error.call) } : error;
 }
 
-function readClosedCall({ state, deps }: SessionRuntime, id: string): ClosedCall {
+function readClosedCall({ state, deps }: Session, id: string): ClosedCall {
   const open = (state.turn?.open_calls ?? []).filter(({ execution, call_id }) => execution === id || call_id === id);
   // The call was open before the request, so an earlier result of the same request answered it.
   if (open.some(({ server }) => !server)) return "answered_here";

@@ -8,15 +8,18 @@ import { resolveModel } from "../../app/request/resolve-model";
 import type * as api from "../../app/session-api";
 import type { CompactionId } from "../../domain/ids";
 import { ok } from "../../lib/result";
-import { hasDeferredResult } from "../log/deferred-results";
-import type { SessionRuntime } from "../runtime";
+import type { DeferredResultTable } from "../log/deferred-results";
+import type { Session } from "../session";
 
-export async function leaseFor(runtime: SessionRuntime, compaction: CompactionId): Promise<api.Outcome<api.LeaseOutcome>> {
-  const found = await lookUp(runtime);
+/** A session with the results that workers brought and that wait. */
+type WorkedSession = Session & { readonly deferred: DeferredResultTable };
+
+export async function leaseFor(session: WorkedSession, compaction: CompactionId): Promise<api.Outcome<api.LeaseOutcome>> {
+  const found = await lookUp(session);
   if (found === "unreachable") return ok({ kind: "nothing", reason: "models_unreachable" });
-  const ports = runtime.ports();
-  if (hasDeferredResult(runtime.deps.sql, compaction)) {
-    if (runtime.state.turn) return ok({ kind: "nothing", reason: "held_for_turn_end" });
+  const ports = session.ports();
+  if (session.deferred.has(compaction)) {
+    if (session.state.turn) return ok({ kind: "nothing", reason: "held_for_turn_end" });
     // The turn has ended, or the outcome has arrived, while the models could not be looked up.
     applyDeferredResults(found, ports);
   }
@@ -28,9 +31,9 @@ export async function leaseFor(runtime: SessionRuntime, compaction: CompactionId
 }
 
 /** A model that the tenant does not have ends the compaction. A failed look-up does not: it is reported as "unreachable". */
-async function lookUp(runtime: SessionRuntime): Promise<SummarizerCandidates | null | "unreachable"> {
-  const found = await resolveModel(runtime.state.settings.model, runtime.ports());
-  if (found.ok) return resolveSummarizerCandidates(found.value, runtime.ports());
+async function lookUp(session: Session): Promise<SummarizerCandidates | null | "unreachable"> {
+  const found = await resolveModel(session.state.settings.model, session.ports());
+  if (found.ok) return resolveSummarizerCandidates(found.value, session.ports());
   return found.error === "unavailable" ? "unreachable" : null;
 }
 
@@ -39,14 +42,14 @@ async function lookUp(runtime: SessionRuntime): Promise<SummarizerCandidates | n
  * effect later (docs/design.md §5). A finished part and a draft do not wait for the turn, since neither changes the
  * view.
  */
-export async function recordFor(runtime: SessionRuntime, settled: api.CompactionResult): Promise<api.Outcome<api.ApplyOutcome>> {
-  const found = await lookUp(runtime);
-  const { state } = runtime;
+export async function recordFor(session: WorkedSession, settled: api.CompactionResult): Promise<api.Outcome<api.ApplyOutcome>> {
+  const found = await lookUp(session);
+  const { state } = session;
   const isDraft = state.compaction.requested?.options?.draft === true;
   const waits = found === "unreachable" || (state.turn !== null && !isDraft && !(found && isChunkAccepted(settled, found, state)));
   if (waits && isCurrentLease(settled, state)) {
-    runtime.hold(settled);
+    session.deferred.add(settled);
     return ok({ next: "done" });
   }
-  return ok(applyCompactionResult({ ...settled, inside: null }, found === "unreachable" ? null : found, runtime.ports()));
+  return ok(applyCompactionResult({ ...settled, inside: null }, found === "unreachable" ? null : found, session.ports()));
 }

@@ -7,41 +7,41 @@ import type * as api from "../../app/session-api";
 import { SUMMARY_JOIN } from "../../context/placement";
 import { estimateTokens } from "../../context/tokens";
 import { err, ok } from "../../lib/result";
-import type { SessionRuntime } from "../runtime";
+import type { Session } from "../session";
 import { refusal } from "./lifecycle-calls";
 import { showCompaction } from "./read-calls";
 
-export async function compareFor(runtime: SessionRuntime, input: CompareInput): Promise<api.Outcome<SummaryComparison>> {
-  const [a, b] = [readComparedText(runtime, input.a, "a"), readComparedText(runtime, input.b, "b")];
+export async function compareFor(session: Session, input: CompareInput): Promise<api.Outcome<SummaryComparison>> {
+  const [a, b] = [readComparedText(session, input.a, "a"), readComparedText(session, input.b, "b")];
   if (!a.ok) return a;
   if (!b.ok) return b;
-  const compared = compareTexts(a.value, b.value, runtime.content);
+  const compared = compareTexts(a.value, b.value, session.content);
   if (input.questions.length === 0) return ok({ ...compared, model: null, questions: [] });
-  const id = input.model ?? runtime.state.settings.model;
-  const found = await resolveModel(id, runtime.ports());
-  if (runtime.state.lifecycle === "erased") return err({ code: "session_erased" });
+  const id = input.model ?? session.state.settings.model;
+  const found = await resolveModel(id, session.ports());
+  if (session.state.lifecycle === "erased") return err({ code: "session_erased" });
   if (!found.ok) return err(refusal(found.error, id));
   const texts = { a: a.value.text, b: b.value.text };
-  const questions = await askSummaries(input.questions, { texts, spec: found.value }, runtime.ports());
+  const questions = await askSummaries(input.questions, { texts, spec: found.value }, session.ports());
   return ok({ ...compared, model: id, questions });
 }
 
-function readComparedText(runtime: SessionRuntime, ref: SummaryRef, field: "a" | "b"): api.Outcome<ComparedText> {
-  if (ref === "current") return readCurrentText(runtime, field);
-  const shown = showCompaction(runtime, ref);
+function readComparedText(session: Session, ref: SummaryRef, field: "a" | "b"): api.Outcome<ComparedText> {
+  if (ref === "current") return readCurrentText(session, field);
+  const shown = showCompaction(session, ref);
   if (!shown.ok) return err({ code: "invalid", field, detail: "no such compaction" });
   const { summary: text, range, receipt, draft } = shown.value;
   if (text === null || range === null) return err({ code: "invalid", field, detail: "this compaction has no summary" });
   const edited = draft?.edited_by && draft.edited_at !== null ? { by: draft.edited_by, at: draft.edited_at } : null;
-  const model = receipt?.model ?? runtime.state.compaction.draft?.spent.model ?? null;
+  const model = receipt?.model ?? session.state.compaction.draft?.spent.model ?? null;
   return ok({ summary: ref, text, tokens: estimateTokens(text), range, model, edited });
 }
 
 /** The chain of summaries as one text. Its range goes from the first position of the first summary to the last of the last. */
-function readCurrentText({ state, content }: SessionRuntime, field: "a" | "b"): api.Outcome<ComparedText> {
+function readCurrentText({ state, content }: Session, field: "a" | "b"): api.Outcome<ComparedText> {
   const chain = state.view.overlays.filter((overlay) => overlay.kind === "summary");
   const [first, last] = [chain[0], chain.at(-1)];
-  if (!first || !last) return err({ code: "invalid", field, detail: "no summary stands" });
+  if (!first || !last) return err({ code: "invalid", field, detail: "the session has no summary" });
   const text = chain.map((overlay) => content.readText(overlay.id) ?? "").join(SUMMARY_JOIN);
   const range = { from: first.from, to: last.to };
   return ok({ summary: "current", text, tokens: estimateTokens(text), range, model: null, edited: null });

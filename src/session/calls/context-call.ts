@@ -10,14 +10,13 @@ import { shownAddress } from "../../app/shown-address";
 import { predictRoom } from "../../app/turn/make-room";
 import { parsePolicyText } from "../../context/policy-choice";
 import { MAX_REQUEST_BYTES } from "../../context/request-bytes";
-import { measuredFor } from "../../context/start-ratio";
 import { decide } from "../../domain/decide";
 import type { Event } from "../../domain/events";
 import { evolve } from "../../domain/evolve";
 import type { Part } from "../../domain/message";
 import { err, ok } from "../../lib/result";
 import { type ContentReader, createContent } from "../content";
-import type { SessionRuntime } from "../runtime";
+import type { Session } from "../session";
 import { weighContext } from "./context-weights";
 import { resolveQuietly } from "./read-calls";
 
@@ -28,17 +27,17 @@ export const MAX_SHOWN_CHARS = MAX_REQUEST_BYTES;
  * Reports the next request. Where `content` cannot fit there is none, and the answer is the refusal that sending it
  * would get. A request that is too large to show is refused too: a part of it would not be what is sent.
  */
-export async function showContext(runtime: SessionRuntime, content: readonly Part[] | null): Promise<api.Outcome<views.ContextReport>> {
-  const spec = await resolveQuietly(runtime);
-  const { epoch } = runtime.state.view;
-  if (!spec) return err({ code: "unknown_model", model: runtime.state.settings.model });
-  const dry = rehearse(runtime, content);
-  const { first, fits } = predictRoom(spec, { ...runtime.deps, ...dry });
+export async function showContext(session: Session, content: readonly Part[] | null): Promise<api.Outcome<views.ContextReport>> {
+  const spec = await resolveQuietly(session);
+  const { epoch } = session.state.view;
+  if (!spec) return err({ code: "unknown_model", model: session.state.settings.model });
+  const dry = rehearse(session, content);
+  const { first, fits } = predictRoom(spec, { ...session.deps, ...dry });
   if (!fits.ok && fits.error.fit && content) return err({ code: "cannot_fit", fit: fits.error.fit });
   const { state } = dry.writer;
   const weights = weighContext(state, spec);
-  const request = await runtime.deps.model.render(
-    buildRequest(dry.content, spec, askedLength(runtime.replyCaps.get(spec.id) ?? null, { spec, state })),
+  const request = await session.deps.model.render(
+    buildRequest(dry.content, spec, askedLength(session.ports().replyCaps.get(spec.id) ?? null, { spec, state })),
   );
   const characters = request.body.length;
   if (characters > MAX_SHOWN_CHARS) return err({ code: "context_too_large", characters, limit: MAX_SHOWN_CHARS });
@@ -53,15 +52,15 @@ export async function showContext(runtime: SessionRuntime, content: readonly Par
 }
 
 /** The session as it would be if a message with these parts started a turn. Nothing that is done to the copy is stored. */
-export function rehearse(runtime: SessionRuntime, parts: readonly Part[] | null): { writer: SessionWriter; content: ContentReader } {
-  let { state } = runtime;
-  const { sql, ids, clock, incarnation } = runtime.deps;
+export function rehearse(session: Session, parts: readonly Part[] | null): { writer: SessionWriter; content: ContentReader } {
+  let { state } = session;
+  const { sql, ids, clock, incarnation } = session.deps;
   const append = (event: Event): void => {
     state = evolve(state, { ...event, seq: state.seq + 1, at: clock() });
   };
   const writer: SessionWriter = {
     get state() {
-      return measuredFor(state, runtime.spec);
+      return session.knownModel.measure(state);
     },
     execute(command, bodies = []) {
       const decision = decide(command, state);

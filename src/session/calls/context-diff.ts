@@ -9,7 +9,7 @@ import type { SessionState } from "../../domain/state";
 import { err, ok } from "../../lib/result";
 import type { ContentReader } from "../content";
 import { readEpochChanges } from "../log/event-log";
-import type { SessionRuntime } from "../runtime";
+import type { Session } from "../session";
 import { rehearse } from "./context-call";
 import { findRequest } from "./past-request";
 import { resolveQuietly } from "./read-calls";
@@ -17,16 +17,16 @@ import { resolveQuietly } from "./read-calls";
 type Side = ShownRequest & Pick<DiffSide, "turn_id" | "call">;
 
 export async function diffContexts(
-  runtime: SessionRuntime,
+  session: Session,
   refs: { readonly from: RequestRef; readonly to: RequestRef },
 ): Promise<api.Outcome<ContextDiff>> {
-  const first = await readSide(runtime, refs.from);
+  const first = await readSide(session, refs.from);
   if (!first.ok) return first;
-  const second = await readSide(runtime, refs.to);
+  const second = await readSide(session, refs.to);
   if (!second.ok) return second;
   const [from, to] = [first.value, second.value];
   const [earlier = 0, later = 0] = [from.state.seq, to.state.seq].sort((a, b) => a - b);
-  const changes = readEpochChanges(runtime.deps.sql, { after: earlier, to: later });
+  const changes = readEpochChanges(session.deps.sql, { after: earlier, to: later });
   const epochs = changes.map(({ seq, at, epoch, trigger, compaction }): EpochStep => ({ seq, at, epoch, trigger, compaction }));
   const scale = toSessionRatio(to.state, to.model);
   const show = (side: Side): DiffSide => ({
@@ -40,20 +40,20 @@ export async function diffContexts(
   return ok({ from: show(from), to: show(to), epochs: epochs.slice(-MAX_LISTED), ...diffViews(from, to, changes) });
 }
 
-async function readSide(runtime: SessionRuntime, { turn, call }: RequestRef): Promise<api.Outcome<Side>> {
-  if (turn === null) return readNext(runtime);
-  const found = findRequest(runtime, turn, call);
+async function readSide(session: Session, { turn, call }: RequestRef): Promise<api.Outcome<Side>> {
+  if (turn === null) return readNext(session);
+  const found = findRequest(session, turn, call);
   if (!found.ok) return found;
   const { state, content, n } = found.value;
   return ok({ turn_id: turn, call: n, ...toShown({ state, content, model: found.value.call.model }) });
 }
 
 /** The next request as `GET …/context` shows it: made to fit first, by the steps that need no model. */
-async function readNext(runtime: SessionRuntime): Promise<api.Outcome<Side>> {
-  const spec = await resolveQuietly(runtime);
-  if (!spec) return err({ code: "unknown_model", model: runtime.state.settings.model });
-  const { writer, content } = rehearse(runtime, null);
-  predictRoom(spec, { ...runtime.deps, writer, content });
+async function readNext(session: Session): Promise<api.Outcome<Side>> {
+  const spec = await resolveQuietly(session);
+  if (!spec) return err({ code: "unknown_model", model: session.state.settings.model });
+  const { writer, content } = rehearse(session, null);
+  predictRoom(spec, { ...session.deps, writer, content });
   return ok({ turn_id: null, call: null, ...toShown({ state: writer.state, content, model: spec.id }) });
 }
 

@@ -18,7 +18,7 @@ import { itemsAt } from "../log/branch-past";
 import type { Sql } from "../log/sql";
 import type { Step } from "../log/store";
 import { readViewBefore } from "../log/views-before";
-import type { SessionRuntime } from "../runtime";
+import type { Session } from "../session";
 import { refusal, refusePolicy } from "./lifecycle-calls";
 import { transactOnce } from "./once";
 import { describeSession, showCompaction } from "./read-calls";
@@ -26,34 +26,34 @@ import { refuseTooLarge } from "./refuse-too-large";
 
 type InputOf<M extends keyof ControlApi> = Parameters<ControlApi[M]>[1];
 
-export async function resolveSessionModel(runtime: SessionRuntime): Promise<api.Outcome<ModelSpec>> {
-  const { model } = runtime.state.settings;
-  const found = await resolveModel(model, runtime.ports());
-  if (runtime.state.lifecycle === "erased") return err({ code: "session_erased" });
+export async function resolveSessionModel(session: Session): Promise<api.Outcome<ModelSpec>> {
+  const { model } = session.state.settings;
+  const found = await resolveModel(model, session.ports());
+  if (session.state.lifecycle === "erased") return err({ code: "session_erased" });
   return found.ok ? found : err(refusal(found.error, model));
 }
 
-export const toCompactionPorts = (runtime: SessionRuntime, writer: Step) => ({
+export const toCompactionPorts = (session: Session, writer: Step) => ({
   writer,
-  content: runtime.content,
-  clock: runtime.deps.clock,
-  ids: runtime.deps.ids,
-  past: pastItems(runtime.deps.sql, writer.state.branch),
+  content: session.content,
+  clock: session.deps.clock,
+  ids: session.deps.ids,
+  past: pastItems(session.deps.sql, writer.state.branch),
 });
 
-export async function compactSession(runtime: SessionRuntime, input: InputOf<"compact">): Promise<api.Outcome<api.Once<CompactOutcome>>> {
-  const spec = await resolveSessionModel(runtime);
+export async function compactSession(session: Session, input: InputOf<"compact">): Promise<api.Outcome<api.Once<CompactOutcome>>> {
+  const spec = await resolveSessionModel(session);
   if (!spec.ok) return spec;
   const { idempotency, ...asked } = input;
-  const refused = await refuseAsked(runtime, asked, spec.value);
+  const refused = await refuseAsked(session, asked, spec.value);
   if (refused) return refused;
   // A dry run stores nothing, and so no idempotency key.
   const key = asked.dryRun ? null : idempotency;
-  const done = transactOnce<ByHand>(runtime, key, (step) => compactByHand(spec.value, asked, toCompactionPorts(runtime, step)));
+  const done = transactOnce<ByHand>(session, key, (step) => compactByHand(spec.value, asked, toCompactionPorts(session, step)));
   if (!done.ok) return done;
   if (done.value.kind === "plan") return ok(done.value);
   const { kind, id, replayed } = done.value;
-  const shown = showCompaction(runtime, id);
+  const shown = showCompaction(session, id);
   return shown.ok ? ok({ kind, compaction: shown.value, replayed }) : shown;
 }
 
@@ -62,60 +62,60 @@ export async function compactSession(runtime: SessionRuntime, input: InputOf<"co
  * read something, and the policy must not contradict itself.
  */
 async function refuseAsked(
-  runtime: SessionRuntime,
+  session: Session,
   { model, policy }: Pick<CompactInput, "model" | "policy">,
   spec: ModelSpec,
 ): Promise<api.Outcome<never> | null> {
-  const { settings } = runtime.state;
+  const { settings } = session.state;
   const misfit = policy === undefined ? null : refusePolicy(mergeChoices(parsePolicyText(settings.policy), policy), policy);
   if (misfit || model === undefined || model === spec.id) return misfit;
-  const found = await resolveModel(model, runtime.ports());
-  if (runtime.state.lifecycle === "erased") return err({ code: "session_erased" });
+  const found = await resolveModel(model, session.ports());
+  if (session.state.lifecycle === "erased") return err({ code: "session_erased" });
   if (!found.ok) return err(refusal(found.error, model));
   if (canRead(found.value, spec, toPolicy(settings.policy))) return null;
   return err({ code: "invalid", field: "model", detail: "its window is too small to write this summary" });
 }
 
 export async function revertFor(
-  runtime: SessionRuntime,
+  session: Session,
   { compaction: id, idempotency }: InputOf<"revertCompaction">,
 ): Promise<api.Outcome<api.Once<{ readonly compaction: CompactionView }>>> {
-  const known = showCompaction(runtime, id);
+  const known = showCompaction(session, id);
   if (!known.ok) return known;
-  const spec = await resolveSessionModel(runtime);
+  const spec = await resolveSessionModel(session);
   if (!spec.ok) return spec;
-  const done = transactOnce<{ by: CompactionId }>(runtime, idempotency, (step) => {
-    const reverted = revertCompaction(id, spec.value, toCompactionPorts(runtime, step));
+  const done = transactOnce<{ by: CompactionId }>(session, idempotency, (step) => {
+    const reverted = revertCompaction(id, spec.value, toCompactionPorts(session, step));
     return reverted.ok ? ok({ by: reverted.value }) : reverted;
   });
   if (!done.ok) return done;
-  const shown = showCompaction(runtime, id);
+  const shown = showCompaction(session, id);
   return shown.ok ? ok({ compaction: shown.value, replayed: done.value.replayed }) : shown;
 }
 
-export async function resetFor(runtime: SessionRuntime): Promise<api.Outcome<CompactionView | null>> {
-  const spec = await resolveSessionModel(runtime);
+export async function resetFor(session: Session): Promise<api.Outcome<CompactionView | null>> {
+  const spec = await resolveSessionModel(session);
   if (!spec.ok) return spec;
-  const reset = runtime.store.transact((step) => resetSummary(spec.value, toCompactionPorts(runtime, step)));
+  const reset = session.transact((step) => resetSummary(spec.value, toCompactionPorts(session, step)));
   if (!reset.ok) return reset;
-  return reset.value === null ? ok(null) : showCompaction(runtime, reset.value);
+  return reset.value === null ? ok(null) : showCompaction(session, reset.value);
 }
 
 /** Sets the pins. The same pins in the same order change nothing: a change costs the provider's cache. */
-export async function setPins(runtime: SessionRuntime, pins: InputOf<"setPins">): Promise<api.Outcome<SessionDescription>> {
+export async function setPins(session: Session, pins: InputOf<"setPins">): Promise<api.Outcome<SessionDescription>> {
   // An empty list fits every model.
-  const spec = pins.length > 0 ? await resolveSessionModel(runtime) : null;
+  const spec = pins.length > 0 ? await resolveSessionModel(session) : null;
   if (spec && !spec.ok) return spec;
-  const { state, content, deps } = runtime;
+  const { state, content, deps } = session;
   const present = state.pins.map((pin) => content.readRefText(pin));
-  if (present.length === pins.length && pins.every((text, index) => text === present[index])) return describeSession(runtime);
+  if (present.length === pins.length && pins.every((text, index) => text === present[index])) return describeSession(session);
   const drafted = pins.map((text) => buildTextBody(text, deps.ids));
   const refs = drafted.flatMap(({ ref }) => (ref ? [ref] : []));
   const tooLarge = spec && refuseTooLarge(spec.value, { ...state.settings, pins: refs }, "pins");
   if (tooLarge) return tooLarge;
   const bodies = drafted.flatMap((text) => text.bodies);
-  const set = runtime.execute({ type: "SetPins", at: deps.clock(), pins: refs }, bodies);
-  return set.ok ? describeSession(runtime) : err(set.error);
+  const set = session.execute({ type: "SetPins", at: deps.clock(), pins: refs }, bodies);
+  return set.ok ? describeSession(session) : err(set.error);
 }
 
 /** The conversation beyond the view, without what a retry took back. */

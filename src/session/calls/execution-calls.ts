@@ -9,7 +9,7 @@ import type { SessionId } from "../../domain/ids";
 import type { ItemMeta, Part } from "../../domain/message";
 import { type ExecutionRow, readExecutions } from "../log/execution-rows";
 import { ALL_POSITIONS, readItems } from "../log/log-tables";
-import type { SessionRuntime } from "../runtime";
+import type { Session } from "../session";
 import { MAX_ANSWER_BYTES, takeWithin } from "./answer-size";
 
 interface Found {
@@ -18,27 +18,27 @@ interface Found {
 }
 
 /** Reads one row more than the limit, which tells whether there is more. The page is bounded by the size of the calls' arguments. */
-export function listExecutions(runtime: SessionRuntime, { after, limit, order }: api.PageInput): Page<ExecutionView> {
-  const { session } = runtime.state;
+export function listExecutions(session: Session, { after, limit, order }: api.PageInput): Page<ExecutionView> {
+  const id = session.state.session;
   const range = order === "asc" ? { from: (after ?? 0) + 1, to: ALL_POSITIONS } : { from: 1, to: (after ?? ALL_POSITIONS) - 1 };
-  const rows = readExecutions(runtime.deps.sql, { ...range, limit: limit + 1, order });
+  const rows = readExecutions(session.deps.sql, { ...range, limit: limit + 1, order });
   const found = rows.flatMap((row): Found[] => {
-    const call = itemAt(runtime, row.position);
+    const call = itemAt(session, row.position);
     return call ? [{ row, call }] : [];
   });
   const fitting = takeWithin(found.slice(0, limit), { weigh: ({ call }) => call.bytes, limit: MAX_ANSWER_BYTES });
-  return { data: session ? fitting.map((each) => toView(runtime, session, each)) : [], has_more: found.length > fitting.length };
+  return { data: id ? fitting.map((each) => toView(session, id, each)) : [], has_more: found.length > fitting.length };
 }
 
-const itemAt = ({ deps }: SessionRuntime, position: number): ItemMeta | undefined =>
+const itemAt = ({ deps }: Session, position: number): ItemMeta | undefined =>
   readItems(deps.sql, { from: position, to: position, limit: 1, order: "asc" })[0];
 
 /** Undefined when the item has no such part. A redacted item shows its placeholder. */
-function readPart<T extends Part["type"]>(runtime: SessionRuntime, item: ItemMeta, type: T): Extract<Part, { type: T }> | undefined {
-  return runtime.content.displayOne(item).parts.find((part): part is Extract<Part, { type: T }> => part.type === type);
+function readPart<T extends Part["type"]>(session: Session, item: ItemMeta, type: T): Extract<Part, { type: T }> | undefined {
+  return session.content.displayOne(item).parts.find((part): part is Extract<Part, { type: T }> => part.type === type);
 }
 
-function toView(runtime: SessionRuntime, session_id: SessionId, { row, call }: Found): ExecutionView {
+function toView(session: Session, session_id: SessionId, { row, call }: Found): ExecutionView {
   const { id, position, turn, runs, status, started_at, finished_at, result_position, ran } = row;
   return {
     id,
@@ -54,8 +54,8 @@ function toView(runtime: SessionRuntime, session_id: SessionId, { row, call }: F
     exit_code: ran?.exit_code ?? null,
     duration_ms: ran?.ms ?? null,
     failure: ran?.failure ?? null,
-    error_message: hasErrorMessage(status) ? errorMessage(runtime, result_position) : null,
-    arguments: readPart(runtime, call, "tool_call")?.arguments ?? "",
+    error_message: hasErrorMessage(status) ? errorMessage(session, result_position) : null,
+    arguments: readPart(session, call, "tool_call")?.arguments ?? "",
     created_at: call.at,
     started_at,
     finished_at,
@@ -63,8 +63,8 @@ function toView(runtime: SessionRuntime, session_id: SessionId, { row, call }: F
   };
 }
 
-function errorMessage(runtime: SessionRuntime, position: number | null): string | null {
-  const result = position === null ? undefined : itemAt(runtime, position);
-  const part = result && readPart(runtime, result, "tool_result");
+function errorMessage(session: Session, position: number | null): string | null {
+  const result = position === null ? undefined : itemAt(session, position);
+  const part = result && readPart(session, result, "tool_result");
   return part ? takeHead(part.output, ERROR_MESSAGE_CHARS) : null;
 }

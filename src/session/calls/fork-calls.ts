@@ -15,16 +15,16 @@ import { findNewest, readBranchItems } from "../log/branch-items";
 import { createBranchPast } from "../log/branch-past";
 import { readItems } from "../log/log-tables";
 import { readReadings } from "../log/purge-content";
-import type { SessionRuntime } from "../runtime";
+import type { Session } from "../session";
 import { takeWithin } from "./answer-size";
 import { describeSession } from "./read-calls";
 
 /** The limit of one page of a copy: one event and one transaction carry it. */
 const PAGE = { items: 512, bytes: 2_000_000 } as const;
 
-export function forkHead(runtime: SessionRuntime, given: number | null): api.Outcome<ForkHead> {
-  const { state, content, deps } = runtime;
-  const at = given ?? findForkEnd(runtime);
+export function forkHead(session: Session, given: number | null): api.Outcome<ForkHead> {
+  const { state, content, deps } = session;
+  const at = given ?? findForkEnd(session);
   const past = createBranchPast(deps.sql, state);
   const misplaced = refuseCut({ field: "at", position: at }, state, past);
   if (misplaced) return misplaced;
@@ -65,7 +65,7 @@ const moveRanges = (ranges: readonly CoveredRange[], count: (position: number) =
  * The default end of a copy: the newest position that is not of the running turn. What is under way is not shared, even
  * if its first items have left the view.
  */
-const findForkEnd = ({ state: { turn, branch }, deps }: SessionRuntime): number =>
+const findForkEnd = ({ state: { turn, branch }, deps }: Session): number =>
   findNewest({ sql: deps.sql, elsewhere: branch.elsewhere }, (item) => turn === null || item.turn !== turn.id)?.position ?? 0;
 
 /** Counts the items that are copied up to a position, which gives that position in the copy. */
@@ -75,7 +75,7 @@ function createCount(elsewhere: readonly CoveredRange[], at: number): (position:
 }
 
 /** One page of items that are all in the view or all out of it (`aside`), numbered without gaps. */
-export function forkPage({ deps, content }: SessionRuntime, { at, elsewhere, shown, after, copied }: ForkPlace): ForkPage {
+export function forkPage({ deps, content }: Session, { at, elsewhere, shown, after, copied }: ForkPlace): ForkPage {
   const read = readBranchItems(deps.sql, elsewhere, { from: after + 1, to: at, limit: PAGE.items, order: "asc" });
   const [first] = read;
   if (!first) return { items: [], aside: false, next: null };
@@ -105,7 +105,7 @@ function toCopied(item: ItemMeta, previous: ItemMeta | undefined, position: numb
  * repeated request does not ask it again. Null when the session is new.
  */
 export function findFork(
-  { state }: SessionRuntime,
+  { state }: Session,
   caller: api.Caller,
   { from, at }: { readonly from: api.Caller["session"]; readonly at: number | null },
 ): api.Outcome<ForkBegun | null> {
@@ -120,14 +120,14 @@ export function findFork(
 const NOTHING_LEFT = { elsewhere: [], shown: [] } as const;
 
 export function beginFork(
-  runtime: SessionRuntime,
+  session: Session,
   caller: api.Caller,
   { from, head }: { readonly from: api.Caller["session"]; readonly head: ForkHead },
 ): api.Outcome<ForkBegun> {
-  const found = findFork(runtime, caller, { from, at: null });
+  const found = findFork(session, caller, { from, at: null });
   if (!found.ok) return found;
   if (found.value) return ok(found.value);
-  const { clock, ids } = runtime.deps;
+  const { clock, ids } = session.deps;
   const texts = [buildTextBody(head.system, ids), buildToolsBody(head.tools, ids), buildTextBody(head.title, ids)] as const;
   const metadata = buildTextBody(Object.keys(head.metadata).length > 0 ? JSON.stringify(head.metadata) : null, ids);
   const pins = head.pins.map((pin) => buildTextBody(pin, ids));
@@ -141,8 +141,8 @@ export function beginFork(
   const view = { overlays: head.overlays.map(({ overlay }) => overlay), reduced: head.reduced, reads };
   const at = clock();
   const line = { elsewhere: head.elsewhere, shown: head.shown };
-  runtime.content.learn([...bodies, ...summaries]);
-  return runtime.store.transact((step) => {
+  session.content.learn([...bodies, ...summaries]);
+  return session.transact((step) => {
     step.execute({ type: "OpenSession", at, ...caller, settings }, bodies);
     const refs = pins.flatMap(({ ref }) => (ref ? [ref] : []));
     if (refs.length > 0)
@@ -155,17 +155,17 @@ export function beginFork(
   });
 }
 
-export function copyIntoFork(runtime: SessionRuntime, { items, aside }: ForkPage): api.Outcome<null> {
-  const missing = items.filter(({ meta }) => meta.position >= runtime.state.next_position);
+export function copyIntoFork(session: Session, { items, aside }: ForkPage): api.Outcome<null> {
+  const missing = items.filter(({ meta }) => meta.position >= session.state.next_position);
   const bodies = missing.map(({ meta, text }) => ({ id: meta.id, text }));
-  const command = { type: "CopyMessages", at: runtime.deps.clock(), items: missing.map(({ meta }) => meta), aside } as const;
+  const command = { type: "CopyMessages", at: session.deps.clock(), items: missing.map(({ meta }) => meta), aside } as const;
   // The content is not learned into memory: the next call seldom reads it.
-  const copied = runtime.store.execute(command, bodies);
+  const copied = session.transact((step) => step.execute(command, bodies));
   return copied.ok ? ok(null) : err(copied.error);
 }
 
-export function completeFork(runtime: SessionRuntime): Promise<api.Outcome<SessionDescription>> {
-  if (runtime.state.fork?.done) return describeSession(runtime);
-  const done = runtime.execute({ type: "CompleteFork", at: runtime.deps.clock() });
-  return done.ok ? describeSession(runtime) : Promise.resolve(err(done.error));
+export function completeFork(session: Session): Promise<api.Outcome<SessionDescription>> {
+  if (session.state.fork?.done) return describeSession(session);
+  const done = session.execute({ type: "CompleteFork", at: session.deps.clock() });
+  return done.ok ? describeSession(session) : Promise.resolve(err(done.error));
 }

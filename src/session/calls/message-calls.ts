@@ -13,7 +13,8 @@ import { isRunning, type OpenCall } from "../../domain/state";
 import { err, ok } from "../../lib/result";
 import type { NewBody } from "../log/bodies";
 import { findNewest } from "../log/branch-items";
-import type { SessionRuntime } from "../runtime";
+import type { Session } from "../session";
+import type { TurnRunner } from "../turn-runner";
 import { buildClientRun, buildMessage, buildResultItem, findReferencedCalls } from "./build-message";
 import { explainClosedCall } from "./closed-call";
 import { transactOnce } from "./once";
@@ -24,6 +25,9 @@ const QUEUE_LIMIT = 32;
 
 const NOTHING_CUT = { cut: { partial: null, call: null }, bodies: [] } as const;
 
+/** A session with the runner of its turn, whose run ends when the turn is stopped or interrupted. */
+type RunningSession = Session & { readonly runner: TurnRunner };
+
 interface KeyedCommand {
   readonly command: Command;
   readonly bodies: readonly NewBody[];
@@ -33,22 +37,22 @@ interface KeyedCommand {
 }
 
 /** Executes a command and acknowledges it, once for each idempotency key. A repeated key gets the first acknowledgement again. */
-export function acknowledge(runtime: SessionRuntime, asked: KeyedCommand): api.Outcome<Accepted> {
-  const cursor = runtime.buffer.offset;
-  return transactOnce<Omit<Accepted, "replayed">>(runtime, asked.idempotency, (step) => {
-    runtime.content.learn(asked.bodies);
+export function acknowledge(session: Session, asked: KeyedCommand): api.Outcome<Accepted> {
+  const cursor = session.buffer.offset;
+  return transactOnce<Omit<Accepted, "replayed">>(session, asked.idempotency, (step) => {
+    session.content.learn(asked.bodies);
     const executed = step.execute(asked.command, asked.bodies);
     return executed.ok ? ok({ ...asked.accept(executed.value), cursor }) : err(executed.error);
   });
 }
 
-export function submitMessage(runtime: SessionRuntime, input: api.SubmitInput): api.Outcome<Accepted> {
-  const { clock, ids, incarnation } = runtime.deps;
+export function submitMessage(session: RunningSession, input: api.SubmitInput): api.Outcome<Accepted> {
+  const { clock, ids, incarnation } = session.deps;
   const at = clock();
   const turn = input.run ? ids.newId("trn") : null;
-  const [first, ...rest] = buildMessage(runtime, input, { turn, at });
+  const [first, ...rest] = buildMessage(session, input, { turn, at });
   const tools = buildToolsBody(input.tools, ids);
-  const { cut, bodies } = input.onBusy === "interrupt" ? runtime.runner.cutShort("aborted") : NOTHING_CUT;
+  const { cut, bodies } = input.onBusy === "interrupt" ? session.runner.cutShort("aborted") : NOTHING_CUT;
   const message = { item: first.draft, rest: rest.map(({ draft }) => draft), turn, tools: tools.ref };
   const answers = input.role === "tool" ? { call_id: input.call_id, is_error: input.is_error } : null;
   const command = {
@@ -66,10 +70,10 @@ export function submitMessage(runtime: SessionRuntime, input: api.SubmitInput): 
     return { message_id: first.draft.id, turn_id: turn, position, queued: position === null };
   };
   const said = [first, ...rest].map(({ body }) => body);
-  const running = runtime.state.turn?.id;
-  const kept = isRunning(runtime.state.turn) ? bodies : [];
-  const accepted = acknowledge(runtime, { command, bodies: [...said, ...tools.bodies, ...kept], idempotency: input.idempotency, accept });
-  if (running && runtime.state.turn?.id !== running) runtime.runner.abandon();
+  const running = session.state.turn?.id;
+  const kept = isRunning(session.state.turn) ? bodies : [];
+  const accepted = acknowledge(session, { command, bodies: [...said, ...tools.bodies, ...kept], idempotency: input.idempotency, accept });
+  if (running && session.state.turn?.id !== running) session.runner.abandon();
   return accepted;
 }
 
@@ -81,14 +85,14 @@ function findPosition(events: readonly StoredEvent[], id: ItemId): number | null
   return null;
 }
 
-export function cancelQueued(runtime: SessionRuntime, message: ItemId): api.Outcome<null> {
-  const cancelled = runtime.execute({ type: "CancelQueued", at: runtime.deps.clock(), message });
+export function cancelQueued(session: Session, message: ItemId): api.Outcome<null> {
+  const cancelled = session.execute({ type: "CancelQueued", at: session.deps.clock(), message });
   return cancelled.ok ? ok(null) : err(cancelled.error);
 }
 
-export function submitToolResults(runtime: SessionRuntime, input: Parameters<api.SessionApi["toolResults"]>[1]): api.Outcome<Accepted> {
-  const { clock, incarnation } = runtime.deps;
-  const turn = runtime.state.turn;
+export function submitToolResults(session: Session, input: Parameters<api.SessionApi["toolResults"]>[1]): api.Outcome<Accepted> {
+  const { clock, incarnation } = session.deps;
+  const turn = session.state.turn;
   const at = clock();
   const refs = input.results.map(({ execution_id, call_id }) => ({ execution: execution_id, call_id }));
   const owed = (turn?.open_calls ?? []).filter((call) => !call.server);
@@ -98,8 +102,8 @@ export function submitToolResults(runtime: SessionRuntime, input: Parameters<api
   const drafted = input.results.map((given, index) => {
     const { execution_id, call_id, output, is_error } = given;
     const call = calls[index] ?? { call_id: "", name: "" };
-    const { draft, body } = buildResultItem(runtime, { call, output, is_error }, { turn: turn?.id ?? null, at });
-    const { ran, bodies } = buildClientRun(runtime, given);
+    const { draft, body } = buildResultItem(session, { call, output, is_error }, { turn: turn?.id ?? null, at });
+    const { ran, bodies } = buildClientRun(session, given);
     const result: NewToolResult = { execution: execution_id, call_id, item: draft, is_error, ...(ran && { ran }) };
     return { result, bodies: [body, ...bodies] };
   });
@@ -110,8 +114,8 @@ export function submitToolResults(runtime: SessionRuntime, input: Parameters<api
     const recorded = events.find((event) => event.type === "ToolResultRecorded");
     return { message_id: first.result.item.id, turn_id: turn?.id ?? null, position: recorded?.item.position ?? null, queued: false };
   };
-  const done = acknowledge(runtime, { command, bodies: drafted.flatMap((entry) => entry.bodies), idempotency: input.idempotency, accept });
-  return done.ok ? done : err(explainClosedCall(runtime, done.error));
+  const done = acknowledge(session, { command, bodies: drafted.flatMap((entry) => entry.bodies), idempotency: input.idempotency, accept });
+  return done.ok ? done : err(explainClosedCall(session, done.error));
 }
 
 /** Refuses a result whose two ids name different calls: the intended one cannot be guessed. */
@@ -120,41 +124,41 @@ function refuseContradiction(open: readonly OpenCall[], refs: readonly CallRef[]
     const call = execution && open.find((each) => each.execution === execution);
     return call && call_id !== null && call.call_id !== call_id;
   });
-  return index < 0 ? null : err({ code: "invalid", field: `results.${index}.call_id`, detail: "is not that of the execution_id's call" });
+  return index < 0 ? null : err({ code: "invalid", field: `results.${index}.call_id`, detail: "does not match the execution_id" });
 }
 
 export function stopTurn(
-  runtime: SessionRuntime,
+  session: RunningSession,
   { idempotency }: Parameters<api.SessionApi["stop"]>[1],
 ): api.Outcome<api.Once<{ readonly turn: TurnReport }>> {
-  const { cut, bodies } = runtime.runner.cutShort("aborted");
-  runtime.content.learn(bodies);
-  const done = transactOnce<{ readonly id: TurnId }>(runtime, idempotency, (step) => {
+  const { cut, bodies } = session.runner.cutShort("aborted");
+  session.content.learn(bodies);
+  const done = transactOnce<{ readonly id: TurnId }>(session, idempotency, (step) => {
     const { turn } = step.state;
     if (!turn) return err({ code: "no_turn" });
-    const command = { type: "StopTurn", at: runtime.deps.clock(), turn: turn.id, reason: "requested", ...cut } as const;
+    const command = { type: "StopTurn", at: session.deps.clock(), turn: turn.id, reason: "requested", ...cut } as const;
     const stopped = step.execute(command, bodies);
     return stopped.ok ? ok({ id: turn.id }) : err(stopped.error);
   });
   if (!done.ok) return done;
   const { id, replayed } = done.value;
-  if (!replayed) runtime.runner.abandon();
-  const report = reportTurn(runtime, id);
+  if (!replayed) session.runner.abandon();
+  const report = reportTurn(session, id);
   return report.ok ? ok({ turn: report.value, replayed }) : report;
 }
 
 /** The newest user message. It is in the view, or in the record when it has left the view. */
-function lastAsked({ state, deps }: SessionRuntime): ItemMeta | null {
+function lastAsked({ state, deps }: Session): ItemMeta | null {
   const shown = state.view.items.findLast((item) => item.kind === "user");
   return shown ?? findNewest({ sql: deps.sql, elsewhere: state.branch.elsewhere }, ({ kind }) => kind === "user");
 }
 
-export function retryTurn(runtime: SessionRuntime, input: { readonly idempotency: api.Idempotency | null }): api.Outcome<Accepted> {
-  const { clock, ids, incarnation } = runtime.deps;
+export function retryTurn(session: Session, input: { readonly idempotency: api.Idempotency | null }): api.Outcome<Accepted> {
+  const { clock, ids, incarnation } = session.deps;
   const turn: TurnId = ids.newId("trn");
-  const message = lastAsked(runtime);
+  const message = lastAsked(session);
   if (!message) return err({ code: "not_retryable", status: null });
   const command = { type: "RetryTurn", at: clock(), turn, incarnation } as const;
   const accept: KeyedCommand["accept"] = () => ({ message_id: message.id, turn_id: turn, position: message.position, queued: false });
-  return acknowledge(runtime, { command, bodies: [], idempotency: input.idempotency, accept });
+  return acknowledge(session, { command, bodies: [], idempotency: input.idempotency, accept });
 }

@@ -11,23 +11,23 @@ import { parsePolicyText } from "../../context/policy-choice";
 import type { TurnId } from "../../domain/ids";
 import { err, ok } from "../../lib/result";
 import type { ModelCallEvent } from "../log/event-log";
-import type { SessionRuntime } from "../runtime";
+import type { Session } from "../session";
 import { MAX_SHOWN_CHARS } from "./context-call";
 import { weighContext } from "./context-weights";
 import { findRequest, type PastRequest } from "./past-request";
 
 export async function showPast(
-  runtime: SessionRuntime,
+  session: Session,
   { turn, call: number }: { readonly turn: TurnId; readonly call: number | null },
 ): Promise<api.Outcome<PastContext>> {
-  const found = findRequest(runtime, turn, number);
+  const found = findRequest(session, turn, number);
   if (!found.ok) return found;
   const past = found.value;
   const { call, state, n, calls } = past;
-  const spec = await findSpec(runtime, call);
+  const spec = await findSpec(session, call);
   if (!spec.ok) return spec;
   const maxOutput = call.asked ? call.asked.max_output : askedLength(null, { spec: spec.value, state });
-  const request = await runtime.deps.model.render(buildRequest(past.content, spec.value, maxOutput));
+  const request = await session.deps.model.render(buildRequest(past.content, spec.value, maxOutput));
   const characters = request.body.length;
   if (characters > MAX_SHOWN_CHARS) return err({ code: "context_too_large", characters, limit: MAX_SHOWN_CHARS });
   return ok({
@@ -41,17 +41,17 @@ export async function showPast(
     sent_at: sentAt(call),
     ...weighContext(state, spec.value),
     request: { ...request, url: shownAddress(request.url, spec.value) },
-    digest: check(past, await runtime.deps.digest(request.body)),
+    digest: check(past, await session.deps.digest(request.body)),
   });
 }
 
 /** The model as it was when the call was made. A call of an older build did not record it: then the registry's present entry is used. */
-async function findSpec(runtime: SessionRuntime, { model, asked, ratio }: ModelCallEvent): Promise<api.Outcome<ModelSpec>> {
+async function findSpec(session: Session, { model, asked, ratio }: ModelCallEvent): Promise<api.Outcome<ModelSpec>> {
   if (asked) {
     const spec = toModelSpec(model, asked.model, ratio);
     return spec ? ok(spec) : err({ code: "request_unknown", model });
   }
-  const found = await resolveModel(model, runtime.ports());
+  const found = await resolveModel(model, session.ports());
   if (found.ok) return found;
   return err(found.error === "unavailable" ? { code: "models_unavailable" } : { code: "request_unknown", model });
 }

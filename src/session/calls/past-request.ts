@@ -9,7 +9,7 @@ import { type ContentReader, createContent } from "../content";
 import type { ModelCallEvent } from "../log/event-log";
 import { readTurn } from "../log/log-tables";
 import { readTurnCalls, stateOfCall } from "../log/turn-calls";
-import type { SessionRuntime } from "../runtime";
+import type { Session } from "../session";
 
 export interface PastRequest {
   readonly turn: TurnId;
@@ -24,8 +24,8 @@ export interface PastRequest {
 }
 
 /** Without a number it finds the last call that is known to have sent a request. */
-export function findRequest(runtime: SessionRuntime, turn: TurnId, number: RequestRef["call"]): api.Outcome<PastRequest> {
-  const { sql } = runtime.deps;
+export function findRequest(session: Session, turn: TurnId, number: RequestRef["call"]): api.Outcome<PastRequest> {
+  const { sql } = session.deps;
   if (!readTurn(sql, turn)) return err({ code: "turn_not_found", turn });
   const events = readTurnCalls(sql, turn);
   const sent = events.findLastIndex(({ request_digest }) => request_digest !== null);
@@ -33,7 +33,7 @@ export function findRequest(runtime: SessionRuntime, turn: TurnId, number: Reque
   const call = events[n - 1];
   const then = call ? sql.transaction(() => stateOfCall(sql, call)) : null;
   if (!call || !then) return err({ code: "request_not_found", turn, call: number, calls: events.length });
-  const { redacted } = runtime.state;
+  const { redacted } = session.state;
   const rated = measuredFor(then, toRatedModel(call));
   const state = { ...rated, redacted };
   const content = createContent(sql, () => state);

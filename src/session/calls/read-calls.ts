@@ -1,6 +1,7 @@
 /** Reads one session from its object, strongly consistent. */
 
 import type { CompactionView } from "../../app/control-views";
+import type { ModelSpec } from "../../app/ports";
 import { resolveModel } from "../../app/request/resolve-model";
 import type * as api from "../../app/session-api";
 import { shownEvent } from "../../app/shown-address";
@@ -17,19 +18,18 @@ import type { CompactionId } from "../../domain/ids";
 import { err, ok } from "../../lib/result";
 import { type CompactionRow, readCompaction, readCompactions } from "../log/compaction-rows";
 import { readEvents, readEventsBackwards } from "../log/event-log";
-import type { SessionRuntime } from "../runtime";
+import type { Session } from "../session";
 import { MAX_ANSWER_BYTES, takeWithin } from "./answer-size";
 import { listOpenCalls } from "./turn-report";
 
-export async function describeSession(runtime: SessionRuntime): Promise<api.Outcome<SessionDescription>> {
-  const spec = await resolveQuietly(runtime);
-  const { state, content } = runtime;
+export async function describeSession(session: Session): Promise<api.Outcome<SessionDescription>> {
+  const spec = await resolveQuietly(session);
+  const { state, content } = session;
   if (state.lifecycle === "erased") return err({ code: "session_erased" });
   const { settings, turn, last_turn } = state;
-  const { session } = state;
-  if (!session) return err({ code: "session_not_found" });
+  if (!state.session) return err({ code: "session_not_found" });
   return ok({
-    id: session,
+    id: state.session,
     model: settings.model,
     policy: parsePolicyText(settings.policy),
     effective_policy: toPolicy(settings.policy),
@@ -37,7 +37,7 @@ export async function describeSession(runtime: SessionRuntime): Promise<api.Outc
     system: content.readRefText(settings.system),
     tools: content.readRefTools(settings.tools),
     title: content.readRefText(settings.title),
-    metadata: readMetadata(runtime),
+    metadata: readMetadata(session),
     created_at: state.opened_at,
     updated_at: state.updated_at,
     message_count: state.messages,
@@ -45,33 +45,33 @@ export async function describeSession(runtime: SessionRuntime): Promise<api.Outc
     branch: state.branch.number,
     branches: state.branch.count,
     forked_from: state.fork && { session_id: state.fork.from, at: state.fork.at },
-    ...readSummary(runtime),
-    context_window: spec ? spec.context_window : runtime.window.findWindow(settings.model),
+    ...readSummary(session),
+    context_window: spec ? spec.context_window : session.knownModel.findWindow(settings.model),
     current_context_tokens: measureNext(state, settings.model),
     total_tokens: state.totals.input + state.totals.output,
     usage: toSums(state.totals),
     breaker: describeBreaker(state.compaction),
-    turn: turn && { id: turn.id, phase: turn.phase, open_calls: listOpenCalls(runtime) },
+    turn: turn && { id: turn.id, phase: turn.phase, open_calls: listOpenCalls(session) },
     last_turn: last_turn && { id: last_turn.id, status: last_turn.status, failure: last_turn.failure },
     queued: state.queue.map((entry) => ({ id: entry.item.id, turn_id: entry.turn })),
-    stream_offset: runtime.buffer.offset,
+    stream_offset: session.buffer.offset,
   });
 }
 
-function readMetadata({ state, content }: SessionRuntime): Readonly<Record<string, string>> {
+function readMetadata({ state, content }: Session): Readonly<Record<string, string>> {
   const text = content.readRefText(state.settings.metadata);
   return text === null ? {} : (JSON.parse(text) as Record<string, string>);
 }
 
 /** The model's entry, if the registry answers: a description must not fail without it. Null when it is unknown. */
-export async function resolveQuietly(runtime: SessionRuntime): Promise<typeof runtime.spec> {
-  const { model } = runtime.state.settings;
-  const found = await resolveModel(model, runtime.ports());
+export async function resolveQuietly(session: Session): Promise<ModelSpec | null> {
+  const { model } = session.state.settings;
+  const found = await resolveModel(model, session.ports());
   if (found.ok) return found.value;
-  return found.error === "unavailable" && runtime.spec?.id === model ? runtime.spec : null;
+  return found.error === "unavailable" ? session.knownModel.lastKnown(model) : null;
 }
 
-function readSummary({ state, content }: SessionRuntime): Pick<SessionDescription, "compacted_summary" | "compact_boundary_timestamp"> {
+function readSummary({ state, content }: Session): Pick<SessionDescription, "compacted_summary" | "compact_boundary_timestamp"> {
   const summaries = state.view.overlays.filter((overlay) => overlay.kind === "summary");
   const texts = summaries.map((overlay) => content.readText(overlay.id) ?? "");
   return {
@@ -91,27 +91,27 @@ export function takePage<T>(rows: readonly T[], limit: number, weigh: (row: T) =
 
 const jsonUnits = (row: object): number => JSON.stringify(row).length;
 
-export function listEvents(runtime: SessionRuntime, { after, limit, order }: api.PageInput): Page<StoredEvent> {
-  const { sql } = runtime.deps;
+export function listEvents(session: Session, { after, limit, order }: api.PageInput): Page<StoredEvent> {
+  const { sql } = session.deps;
   const rows =
     order === "asc" ? readEvents(sql, after ?? 0, limit + 1) : readEventsBackwards(sql, after ?? Number.MAX_SAFE_INTEGER, limit + 1);
   return takePage(rows.map(shownEvent), limit, jsonUnits);
 }
 
-export function listCompactions(runtime: SessionRuntime, { after, limit, order }: api.PageInput): Page<CompactionView> {
+export function listCompactions(session: Session, { after, limit, order }: api.PageInput): Page<CompactionView> {
   const from = after ?? (order === "asc" ? 0 : Number.MAX_SAFE_INTEGER);
-  const rows = readCompactions(runtime.deps.sql, { after: from, limit: limit + 1, order }).map((row) => withSummary(runtime, row));
+  const rows = readCompactions(session.deps.sql, { after: from, limit: limit + 1, order }).map((row) => withSummary(session, row));
   return takePage(rows, limit, jsonUnits);
 }
 
-export function showCompaction(runtime: SessionRuntime, id: CompactionId): api.Outcome<CompactionView> {
-  const row = readCompaction(runtime.deps.sql, id);
-  return row ? ok(withSummary(runtime, row)) : err({ code: "compaction_not_found", compaction: id });
+export function showCompaction(session: Session, id: CompactionId): api.Outcome<CompactionView> {
+  const row = readCompaction(session.deps.sql, id);
+  return row ? ok(withSummary(session, row)) : err({ code: "compaction_not_found", compaction: id });
 }
 
-function withSummary(runtime: SessionRuntime, { drafted, ...row }: CompactionRow): CompactionView {
+function withSummary(session: Session, { drafted, ...row }: CompactionRow): CompactionView {
   const made = row.ops.find((op) => op.op === "summarize");
-  const { content } = runtime;
+  const { content } = session;
   const summary = made ? content.readText(made.overlay) : content.readRefText(drafted);
   const receipt = row.receipt && { ...row.receipt, files: summary === null ? null : fileOpsIn(summary) };
   const policy = row.policy === null ? null : parsePolicyText(row.policy);

@@ -2,16 +2,16 @@
 import type { RecallInput, RecallReport } from "../../app/recall-views";
 import type * as api from "../../app/session-api";
 import { err, ok } from "../../lib/result";
-import { lookUp } from "../recall/recall";
-import type { SessionRuntime } from "../runtime";
+import { lookUp, toRecallPorts } from "../recall/recall";
+import type { Session } from "../session";
 
 /** The request parameter for an argument of the tool, where their names differ. */
 const PARAMETERS: Readonly<Record<string, string>> = { query: "q" };
 
-export async function recallFromRecord(runtime: SessionRuntime, input: RecallInput): Promise<api.Outcome<RecallReport>> {
+export async function recallFromRecord(session: Session, input: RecallInput): Promise<api.Outcome<RecallReport>> {
   const { query, execution: execution_id, from, to, offset, limit } = input;
-  const found = await lookUp({ query, execution_id, from, to, offset }, { hiddenOnly: false, limit }, runtime.recallPorts());
-  if (runtime.state.lifecycle === "erased") return err({ code: "session_erased" });
+  const found = await lookUp({ query, execution_id, from, to, offset }, { hiddenOnly: false, limit }, toRecallPorts(session));
+  if (session.state.lifecycle === "erased") return err({ code: "session_erased" });
   if (found.ok) return ok(found.value);
   const { field, detail } = found.error;
   return err({ code: "invalid", field: PARAMETERS[field] ?? field, detail });

@@ -11,39 +11,39 @@ import { redactedTokens } from "../content";
 import { findItem } from "../log/branch-past";
 import { findReadingSummaries, isTitleMadeFrom, readQuotations } from "../log/purge-content";
 import { readItemsAt } from "../recall/recall-reader";
-import type { SessionRuntime } from "../runtime";
-import { noteScrub, scrubDeleted } from "../scrub";
+import { noteScrub, type ScrubHost, scrubDeleted } from "../scrub";
+import type { Session } from "../session";
 
 /** Works on any branch. A second redaction of the same message changes nothing. */
-export async function redactMessage(runtime: SessionRuntime, message: ItemId): Promise<api.Outcome<Redaction>> {
-  const { sql, clock } = runtime.deps;
+export async function redactMessage(session: Session & ScrubHost, message: ItemId): Promise<api.Outcome<Redaction>> {
+  const { sql, clock } = session.deps;
   const item = findItem(sql, message, []);
   if (!item) return err({ code: "message_not_found", message });
   const { position } = item;
   // Pending frames are stored first, outside the transaction: a rollback restores rows, but not the stream's memory.
-  runtime.buffer.publish();
+  session.buffer.publish();
   let burntTo = 0;
-  const redacted = runtime.store.transact((step) => {
-    const made = findMadeFrom(runtime, { item: message, position });
+  const redacted = session.transact((step) => {
+    const made = findMadeFrom(session, { item: message, position });
     const done = step.execute({ type: "RedactMessage", at: clock(), item: message, position, tokens: redactedTokens(item), ...made });
     if (done.ok && done.value.length > 0) {
-      burntTo = runtime.buffer.burnStored(step.state.turn?.id ?? null);
-      noteScrub(runtime);
+      burntTo = session.buffer.burnStored(step.state.turn?.id ?? null);
+      noteScrub(session);
     }
     return done;
   });
   if (!redacted.ok) return err(redacted.error);
   // The stream has announced the redaction after that offset, and no reader has run since. To a reader that comes back,
   // the removed frames are a gap.
-  runtime.buffer.burnHeld(burntTo);
-  runtime.content.forget();
-  await scrubDeleted(runtime);
+  session.buffer.burnHeld(burntTo);
+  session.content.forget();
+  await scrubDeleted(session);
   return ok({ id: message, position });
 }
 
 /** Finds every text that contains the message's content, directly or through other texts: answers of look-ups, summaries and the title. */
 function findMadeFrom(
-  { deps: { sql }, state }: SessionRuntime,
+  { deps: { sql }, state }: Session,
   { item, position }: Pick<RedactMessage, "item" | "position">,
 ): Pick<RedactMessage, "quotes" | "texts" | "isTitleMadeFrom"> {
   const answers = readQuotations(sql, RECALL_TOOL.name).filter((answer) => answer.item !== item);

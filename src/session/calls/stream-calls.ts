@@ -8,41 +8,45 @@ import { ok } from "../../lib/result";
 import { formatSse } from "../../lib/sse";
 import { readEvents } from "../log/event-log";
 import { readTurn, type TurnRow } from "../log/log-tables";
-import type { SessionRuntime } from "../runtime";
+import type { Progress } from "../progress";
+import type { Session } from "../session";
 import { type Frame, type FrameLine, toFrameLine, toGapLine } from "../stream/frames";
 import { openReader, openSse, type SseSource } from "../stream/stream-reader";
 import { MAX_ANSWER_BYTES, takeWithin } from "./answer-size";
 import { isUnderWay, reportTurn } from "./turn-report";
 
-export function openSessionStream(runtime: SessionRuntime, input: StreamInput): Outcome<ReadableStream<Uint8Array>> {
-  return ok(input.of === "events" ? openEventStream(runtime, input) : openFrameStream(runtime, input));
+/** A stream shows that work is halted, and so needs the progress beside the session. */
+type StreamedSession = Session & { readonly progress: Progress };
+
+export function openSessionStream(session: StreamedSession, input: StreamInput): Outcome<ReadableStream<Uint8Array>> {
+  return ok(input.of === "events" ? openEventStream(session, input) : openFrameStream(session, input));
 }
 
-function openFrameStream(runtime: SessionRuntime, input: StreamInput): ReadableStream<Uint8Array> {
+function openFrameStream(session: StreamedSession, input: StreamInput): ReadableStream<Uint8Array> {
   const { turn } = input;
   // A client without an offset has nothing to rewind. The offset before an earlier life's first frame was never given
   // out: `locate` maps it to the last stored offset.
-  const after = input.after ?? runtime.buffer.locate(startOfTurn(runtime)).offset;
-  const isOver = (): boolean => turn === null || !isUnderWay(runtime, turn);
-  const lost = turn !== null && isOver() && runtime.buffer.locate(after).kind === "pruned";
-  const replay = lost ? replayTurn(runtime, turn) : [];
-  return openReader(runtime.buffer, { after, turn, replay, isOver, isHalted: () => runtime.halted }, runtime.deps.schedule);
+  const after = input.after ?? session.buffer.locate(startOfTurn(session)).offset;
+  const isOver = (): boolean => turn === null || !isUnderWay(session, turn);
+  const lost = turn !== null && isOver() && session.buffer.locate(after).kind === "pruned";
+  const replay = lost ? replayTurn(session, turn) : [];
+  return openReader(session.buffer, { after, turn, replay, isOver, isHalted: () => session.progress.isHalted }, session.deps.schedule);
 }
 
 /** The start for a client without a cursor: the beginning of the running turn, or now. */
-function startOfTurn(runtime: SessionRuntime): number {
-  const { turn } = runtime.state;
-  if (!turn) return runtime.buffer.offset;
-  return runtime.buffer.findStart(turn.id) ?? runtime.buffer.offset;
+function startOfTurn(session: Session): number {
+  const { turn } = session.state;
+  if (!turn) return session.buffer.offset;
+  return session.buffer.findStart(turn.id) ?? session.buffer.offset;
 }
 
 /** Rebuilds the frames of a turn from the record when they are no longer kept: what it produced, and how it ended. */
-function replayTurn(runtime: SessionRuntime, turn: TurnId): FrameLine[] {
-  const report = reportTurn(runtime, turn);
-  const row = readTurn(runtime.deps.sql, turn);
+function replayTurn(session: Session, turn: TurnId): FrameLine[] {
+  const report = reportTurn(session, turn);
+  const row = readTurn(session.deps.sql, turn);
   if (!report.ok || !row) return [];
   const { items, items_truncated, message_id, attempt, notices } = report.value;
-  const { offset } = runtime.buffer;
+  const { offset } = session.buffer;
   const lines = (...frames: Frame[]): FrameLine[] => frames.map((frame) => toFrameLine(frame, offset));
   const position = positionAsked(row);
   return [
@@ -100,20 +104,20 @@ const EVENTS_PER_READ = 200;
 const toLine = (event: StoredEvent) => ({ offset: event.seq, type: event.type, json: JSON.stringify(event) });
 
 /** The log as server-sent events: from a seq on, then live, until the session is erased. */
-function openEventStream(runtime: SessionRuntime, input: StreamInput): ReadableStream<Uint8Array> {
-  let seq = input.after ?? runtime.state.seq;
+function openEventStream(session: Session, input: StreamInput): ReadableStream<Uint8Array> {
+  let seq = input.after ?? session.state.seq;
   const source: SseSource = {
     ended: false,
     take() {
-      if (runtime.state.lifecycle !== "open") {
+      if (session.state.lifecycle !== "open") {
         this.ended = true;
         return "";
       }
-      const lines = readEvents(runtime.deps.sql, seq, EVENTS_PER_READ).map(toLine);
+      const lines = readEvents(session.deps.sql, seq, EVENTS_PER_READ).map(toLine);
       const told = takeWithin(lines, { weigh: ({ json }) => json.length, limit: MAX_ANSWER_BYTES });
       seq = told.at(-1)?.offset ?? seq;
       return told.map(formatSse).join("");
     },
   };
-  return openSse(source, runtime.buffer, runtime.deps.schedule);
+  return openSse(source, session.buffer, session.deps.schedule);
 }

@@ -7,28 +7,29 @@ import { isRunning } from "../../domain/state";
 import { err, ok } from "../../lib/result";
 import { toCallViews } from "../content";
 import { readTurn, readTurnItems, type TurnRow, toSpent } from "../log/log-tables";
-import type { SessionRuntime } from "../runtime";
+import type { Progress } from "../progress";
+import type { Session } from "../session";
 import { TRIMMED_NOTICE } from "../stream/frames";
 import { MAX_ANSWER_BYTES, takeWithin } from "./answer-size";
 
-export function reportTurn(runtime: SessionRuntime, id: TurnId): api.Outcome<TurnReport> {
-  const row = readTurn(runtime.deps.sql, id);
+export function reportTurn(session: Session, id: TurnId): api.Outcome<TurnReport> {
+  const row = readTurn(session.deps.sql, id);
   if (!row) return err({ code: "turn_not_found", turn: id });
-  const { items: newest, truncated } = readTurnItems(runtime.deps.sql, row, ITEMS_PER_REPORT);
+  const { items: newest, truncated } = readTurnItems(session.deps.sql, row, ITEMS_PER_REPORT);
   const fitting = takeWithin(newest, { weigh: (item) => item.bytes, limit: MAX_ANSWER_BYTES });
   return ok({
     id,
-    status: findStatus(runtime, row),
+    status: findStatus(session, row),
     finish: row.finish,
     failure: row.failure,
     attempt: row.attempt,
     message_id: row.message_id,
-    items: runtime.content.display([...fitting].reverse()),
+    items: session.content.display([...fitting].reverse()),
     items_truncated: truncated || fitting.length < newest.length,
-    open_calls: runtime.state.turn?.id === id ? listOpenCalls(runtime) : [],
+    open_calls: session.state.turn?.id === id ? listOpenCalls(session) : [],
     model: row.model ?? null,
     ...toSpent(row),
-    ...runtime.contextNumbers(),
+    ...session.knownModel.countContext(session.state),
     notices: row.trimmed ? [TRIMMED_NOTICE] : [],
   });
 }
@@ -36,26 +37,26 @@ export function reportTurn(runtime: SessionRuntime, id: TurnId): api.Outcome<Tur
 /** A report holds the newest items of a turn, as many as one answer carries. Its reply is among them. */
 const ITEMS_PER_REPORT = 1_000;
 
-function findStatus(runtime: SessionRuntime, row: TurnRow): TurnReport["status"] {
+function findStatus(session: Session, row: TurnRow): TurnReport["status"] {
   if (row.status !== "open") return row.status;
-  return runtime.state.turn?.id === row.id ? runtime.state.turn.phase : "generating";
+  return session.state.turn?.id === row.id ? session.state.turn.phase : "generating";
 }
 
 /** All open calls of the running turn, including those that its report leaves out: they are in the view until they have results. */
-export function listOpenCalls({ state, content }: SessionRuntime): ToolCallView[] {
+export function listOpenCalls({ state, content }: Session): ToolCallView[] {
   return toCallViews(state.turn?.open_calls ?? [], { items: state.view.items, display: content.displayOne });
 }
 
 /** True while the turn may still produce output by itself. */
-export function isUnderWay(runtime: SessionRuntime, id: string): boolean {
-  const { turn, queue } = runtime.state;
+export function isUnderWay(session: Session, id: string): boolean {
+  const { turn, queue } = session.state;
   return (turn?.id === id && isRunning(turn)) || queue.some((entry) => entry.turn === id);
 }
 
-export async function awaitTurn(runtime: SessionRuntime, id: TurnId): Promise<api.Outcome<TurnReport>> {
-  while (isUnderWay(runtime, id)) {
-    if (runtime.halted) return err({ code: "storage_full" });
-    await runtime.commits.next();
+export async function awaitTurn(session: Session & { readonly progress: Progress }, id: TurnId): Promise<api.Outcome<TurnReport>> {
+  while (isUnderWay(session, id)) {
+    if (session.progress.isHalted) return err({ code: "storage_full" });
+    await session.progress.next();
   }
-  return reportTurn(runtime, id);
+  return reportTurn(session, id);
 }

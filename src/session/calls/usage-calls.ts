@@ -4,10 +4,10 @@ import type { LedgerRow } from "../../contract/model-call";
 import type { Page } from "../../contract/page";
 import { toGeneratedTokens, toUncachedInput, usageSource } from "../../domain/model-call";
 import { type ModelCallEvent, readCalls } from "../log/event-log";
-import type { SessionRuntime } from "../runtime";
+import type { Session } from "../session";
 
 /** The calls in order of seq, which is the order in which they ended. */
-export function listCalls({ deps }: SessionRuntime, { after, limit, order }: api.PageInput): Page<LedgerRow> {
+export function listCalls({ deps }: Session, { after, limit, order }: api.PageInput): Page<LedgerRow> {
   const rows = readCalls(deps.sql, { after, limit: limit + 1, order });
   return { data: rows.slice(0, limit).map(toLedgerRow), has_more: rows.length > limit };
 }

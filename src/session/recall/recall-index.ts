@@ -87,11 +87,6 @@ function indexItem(sql: Sql, { meta, parts }: ViewEntry): number {
   return text.length;
 }
 
-/** Marks the index as empty, so that the next search rebuilds it. */
-export function dropIndex(sql: Sql): void {
-  writeWatermark(sql, 0);
-}
-
 const EVERYWHERE: readonly PositionRange[] = [{ from: 0, to: Number.MAX_SAFE_INTEGER / MOST_PASSAGES - 1 }];
 
 /** Passages at these positions that have any of the terms, best first. */

@@ -13,6 +13,7 @@ import type { SessionState } from "../../domain/state";
 import { ok, type Result } from "../../lib/result";
 import type { ContentReader } from "../content";
 import type { Sql } from "../log/sql";
+import type { Session } from "../session";
 import { fetchExecution, fetchRange, listNewest } from "./fetch";
 import type { SearchInput } from "./found-record";
 import { indexPage } from "./recall-index";
@@ -31,6 +32,14 @@ export interface RecallPorts {
   /** The window of the model that reads the answer, in tokens. Null: unknown. */
   readonly window: number | null;
 }
+
+export const toRecallPorts = (session: Session): RecallPorts => ({
+  sql: session.deps.sql,
+  schedule: session.deps.schedule,
+  content: session.content,
+  state: () => session.state,
+  window: session.knownModel.findWindow(session.state.settings.model),
+});
 
 /** Runs `memory_query` for the session's model. */
 export async function recallFor(given: RecallArguments, ports: RecallPorts): Promise<ToolOutcome> {

@@ -5,7 +5,7 @@ import { toPolicyText } from "../../../src/context/policy-choice";
 import { RECALL_TOOL } from "../../../src/context/recall-tool";
 import { estimateTokens } from "../../../src/context/tokens";
 import { fixedTokens, isRecallOffered } from "../../../src/domain/state";
-import { recallFor } from "../../../src/session/recall/recall";
+import { recallFor, toRecallPorts } from "../../../src/session/recall/recall";
 import { readWatermark } from "../../../src/session/recall/recall-index";
 import { CALLER, type Life, settle } from "../life";
 import { newLife, say, trim, useTools } from "../talk";
@@ -19,7 +19,7 @@ async function search(life: Life, input: Partial<RecallInput>): Promise<RecallRe
 }
 
 /** As the model asks in the middle of a turn. */
-const ask = (life: Life, given: Record<string, unknown>) => recallFor(given, life.runtime.recallPorts());
+const ask = (life: Life, given: Record<string, unknown>) => recallFor(given, toRecallPorts(life.runtime));
 
 let life: Life;
 beforeEach(async () => {
@@ -158,7 +158,7 @@ describe("people", () => {
     const [item] = life.runtime.content.readForwards({ from: 1, to: 1 });
     if (!item) throw new Error("nothing there");
     const redacted = { ...state, redacted: [item.meta.id] };
-    const ports = { ...life.runtime.recallPorts(), state: () => redacted };
+    const ports = { ...toRecallPorts(life.runtime), state: () => redacted };
     await ask(life, { query: "locker" });
 
     const byWords = await recallFor({ query: "locker code noted" }, ports);

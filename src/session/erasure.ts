@@ -1,0 +1,139 @@
+/** Erases a session: ends its model calls, hands its ledger over, wipes the database and removes the rows of the read model. */
+import { compactionCall } from "../app/compaction/summarize";
+import type * as api from "../app/session-api";
+import type { SessionWriter } from "../app/session-ports";
+import type { ErasureReceipt } from "../contract/session";
+import { type ErasedUsage, sumForErasure } from "../domain/erased-usage";
+import type { SessionSettings } from "../domain/events";
+import { ok } from "../lib/result";
+import type { DeferredResultTable } from "./log/deferred-results";
+import { allCalls } from "./log/event-log";
+import type { Jobs } from "./log/jobs";
+import { migrateSession, readMeta, writeMeta } from "./log/log-schema";
+import { isStorageFull } from "./log/sql";
+import type { RuntimeDeps } from "./runtime-deps";
+import type { Titler } from "./titler";
+import type { TurnRunner } from "./turn-runner";
+
+interface ErasureHost extends SessionWriter {
+  readonly exists: boolean;
+  readonly deps: RuntimeDeps;
+  readonly jobs: Jobs;
+  readonly runner: TurnRunner;
+  readonly titler: Titler;
+  readonly deferred: DeferredResultTable;
+  /** Forgets everything in memory after the database was emptied. */
+  forget(): void;
+  syncAlarm(): void;
+}
+
+/** Erases a session. None of its text stays in the object's files, and a tombstone refuses late writers (docs/design.md §1.2). */
+export async function eraseObject(host: ErasureHost, caller: api.Caller): Promise<api.Outcome<ErasureReceipt>> {
+  if (host.state.lifecycle === "open") {
+    // The tombstone comes first: from here on it refuses late writers, and the alarm finishes the work.
+    const at = host.deps.clock();
+    try {
+      endCalls(host);
+      host.execute({ type: "EraseSession", at });
+      host.jobs.arm("erase_projection", at + FINISH_ERASURE_MS);
+    } catch (error) {
+      // On a full disk the tombstone does not fit. Then the database is emptied first, which makes room for it.
+      if (!isStorageFull(error)) throw error;
+    }
+    host.runner.abandon();
+    host.titler.abandon();
+    host.syncAlarm();
+  }
+  const { burnt, rows } = await finishErasure(host, caller);
+  const erased_at = host.state.updated_at;
+  const session = { store: "session", status: burnt ? "erased" : "pending", rows: null } as const;
+  const readModel = { store: "read_model", status: rows === null ? "pending" : "erased", rows } as const;
+  return ok({ id: caller.session, erased_at, stores: [session, readModel] });
+}
+
+const FINISH_ERASURE_MS = 10_000;
+const PURGED_AT_KEY = "burnt_at";
+
+/**
+ * Records the model calls under way in the ledger before the ledger is handed over: a call costs money even when the
+ * session is erased during it. These are the call of the turn, of the title, and of a summary held for the end of the
+ * turn.
+ */
+function endCalls(host: ErasureHost): void {
+  const { turn } = host.state;
+  const { clock } = host.deps;
+  if (turn) {
+    const { cut, bodies } = host.runner.cutShort("aborted");
+    const command = { type: "StopTurn", at: clock(), turn: turn.id, reason: "requested", ...cut, partial: null } as const;
+    host.execute(command, bodies);
+  }
+  host.titler.cutShort();
+  for (const held of host.deferred.take(() => true)) {
+    const call = compactionCall(held, host.state);
+    host.execute({ type: "RecordSpentCall", at: clock(), call, part: held.part });
+  }
+}
+
+interface Erasure {
+  /** The object holds nothing of the session any more. */
+  readonly burnt: boolean;
+  /** The number of rows removed from the read model. Null when it is out of reach; then the alarm tries again. */
+  readonly rows: number | null;
+}
+
+/** Hands the ledger over to the tenant's object, empties this object unless that is done, then erases the read model's rows. */
+export async function finishErasure(host: ErasureHost, caller: api.Caller): Promise<Erasure> {
+  const isBurnt = (): boolean => host.exists && readMeta(host.deps.sql, PURGED_AT_KEY) !== null;
+  try {
+    const usage = await handOverUsage(host, caller, isBurnt() || !host.exists);
+    // An erasure that was cut off after the wipe has left no time of its own. Then the clock gives it.
+    if (!isBurnt()) await purgeObject(host, caller, host.exists ? host.state.updated_at : host.deps.clock());
+    return { burnt: true, rows: await eraseProjection(host, caller, usage) };
+  } catch (error) {
+    eraseAgain(host, caller, error);
+    return { burnt: isBurnt(), rows: null };
+  }
+}
+
+/**
+ * Hands the ledger's sums over to the tenant's object, before the log is wiped: no other store knows what its calls
+ * cost. After the wipe it returns what the tenant's object holds. Sums are handed over whole and keyed by the session,
+ * so that a repetition counts nothing twice.
+ */
+function handOverUsage(host: ErasureHost, caller: api.Caller, burnt: boolean): Promise<readonly ErasedUsage[]> {
+  const usage = burnt ? [] : sumForErasure(allCalls(host.deps.sql));
+  return host.deps.usageArchive(caller.tenant).keep(caller.session, usage);
+}
+
+/** Wipes the database and writes the tombstone again: the log of an empty session, opened and erased, without content. */
+async function purgeObject(host: ErasureHost, caller: api.Caller, at: number): Promise<void> {
+  const settings: SessionSettings = { model: "", policy: "", system: null, tools: null, title: null, metadata: null };
+  const emptied = host.deps.sql.wipe();
+  host.forget();
+  migrateSession(host.deps.sql);
+  writeMeta(host.deps.sql, PURGED_AT_KEY, String(at));
+  host.execute({ type: "OpenSession", at, ...caller, settings });
+  host.execute({ type: "EraseSession", at });
+  host.jobs.disarm("project"); // the tombstone is not projected: a separate job erases the rows
+  host.jobs.arm("erase_projection", at);
+  host.syncAlarm();
+  await emptied;
+}
+
+async function eraseProjection(host: ErasureHost, caller: api.Caller, usage: readonly ErasedUsage[]): Promise<number> {
+  const at = host.state.updated_at;
+  const { rows } = await host.deps.projection(caller.tenant).erase({ ...caller, at, usage });
+  host.jobs.disarm("erase_projection");
+  return rows;
+}
+
+/** Arms the alarm again: the tenant's object or the read model is out of reach. */
+function eraseAgain(host: ErasureHost, { tenant, session }: api.Caller, error: unknown): void {
+  const { log, clock } = host.deps;
+  log.warn("erasure_failed", { tenant, session, error: error instanceof Error ? error.name : "unknown" });
+  // Without tables there is no place for a job. The tenant's object calls again.
+  if (!host.exists) return;
+  const attempts = (host.jobs.get("erase_projection")?.attempts ?? 0) + 1;
+  host.jobs.arm("erase_projection", clock() + Math.min(60_000, 1_000 * 2 ** attempts), attempts);
+  host.syncAlarm();
+}

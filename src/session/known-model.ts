@@ -1,0 +1,98 @@
+/**
+ * What the session knows of its model: the registry's entry as last looked up in this life, and the window, which is
+ * kept durably. All figures of the context include the window, even in a life that has not looked the model up yet.
+ */
+import type { Log, ModelDirectory, ModelSpec } from "../app/ports";
+import { assumedWindow, measureNext } from "../context/budget";
+import { toPolicy } from "../context/policy-choice";
+import { measuredFor } from "../context/start-ratio";
+import type { TenantId } from "../domain/ids";
+import type { SessionState } from "../domain/state";
+import { readMeta, writeMeta } from "./log/log-schema";
+import type { Sql } from "./log/sql";
+import type { ContextNumbers } from "./stream/frames";
+
+const KEY = "context_window";
+
+interface KnownWindow {
+  readonly model: string;
+  readonly window: number | null;
+}
+
+interface KnownModelDeps {
+  readonly sql: Sql;
+  readonly log: Log;
+  readonly models: (tenant: TenantId) => ModelDirectory;
+  readonly state: () => SessionState;
+}
+
+export class KnownModel implements ModelDirectory {
+  #spec: ModelSpec | null = null;
+  /** Undefined: not read yet. */
+  #window: KnownWindow | null | undefined;
+
+  readonly deps: KnownModelDeps;
+
+  constructor(deps: KnownModelDeps) {
+    this.deps = deps;
+  }
+
+  /** Looks up a model of the session's tenant, and remembers the session's own. */
+  async resolve(id: string): Promise<ModelSpec | null> {
+    const { tenant } = this.deps.state();
+    const spec = tenant ? await this.deps.models(tenant).resolve(id) : null;
+    if (spec && id === this.deps.state().settings.model) this.#remember(spec);
+    return spec;
+  }
+
+  /** The entry as last looked up in this life. Null for a model that was not. */
+  lastKnown(model: string): ModelSpec | null {
+    return this.#spec?.id === model ? this.#spec : null;
+  }
+
+  /** The state as it is measured: with the registry's ratio where the session has learned none. */
+  measure(state: SessionState): SessionState {
+    return measuredFor(state, this.#spec);
+  }
+
+  /** Null when the window is unknown, or was never looked up. */
+  findWindow(model: string): number | null {
+    const known = this.#readWindow();
+    return known?.model === model ? known.window : null;
+  }
+
+  /** How full the window is. Every report of usage has the same figures, from the session's start. */
+  countContext(state: SessionState): ContextNumbers {
+    const { model, policy } = state.settings;
+    const context_window = this.findWindow(model);
+    const assumed_window = context_window === null ? assumedWindow(toPolicy(policy)) : null;
+    return { context_window, assumed_window, current_context_tokens: measureNext(state, model) };
+  }
+
+  /** Forgets the cached window after the database was emptied. */
+  forget(): void {
+    this.#window = undefined;
+  }
+
+  /** Writes the window only when it has changed. The session can do without: a failed write is logged. */
+  #remember(spec: ModelSpec): void {
+    this.#spec = spec;
+    if (this.deps.state().lifecycle !== "open") return;
+    try {
+      const { id: model, context_window: window } = spec;
+      const known = this.#readWindow();
+      if (known?.model === model && known.window === window) return;
+      this.#window = { model, window };
+      writeMeta(this.deps.sql, KEY, JSON.stringify(this.#window));
+    } catch (error) {
+      this.deps.log.error("window_not_noted", { error: error instanceof Error ? error.name : "unknown" });
+    }
+  }
+
+  #readWindow(): KnownWindow | null {
+    if (this.#window !== undefined) return this.#window;
+    const text = readMeta(this.deps.sql, KEY);
+    this.#window = text === null ? null : (JSON.parse(text) as KnownWindow);
+    return this.#window;
+  }
+}
