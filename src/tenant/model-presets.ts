@@ -5,7 +5,7 @@
  * leads to compacting early.
  */
 import type { ModelOverride } from "../app/model-entry";
-import type { ModelCapabilities } from "../app/ports";
+import type { ModelCapabilities } from "../context/model-input";
 
 interface KnownModel {
   readonly context_window: number;

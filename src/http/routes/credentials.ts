@@ -4,6 +4,7 @@
  */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { rotateCredentials } from "../../app/models/rotate-credentials";
+import { credentialView, rotationReport } from "../../contract/credential";
 import { id } from "../../contract/ids";
 import { listView } from "../../contract/page";
 import { readPrincipal } from "../auth";
@@ -11,7 +12,7 @@ import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { adminRoute, json, jsonBody, tenantRoute } from "../routing";
-import { credentialInput, credentialName, credentialView, rotationReport } from "../schemas/credential";
+import { credentialInput, credentialName } from "../schemas/credential";
 import { toWholeList } from "../schemas/page";
 
 const tag = "credentials";

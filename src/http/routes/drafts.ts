@@ -3,6 +3,7 @@
  * compaction.
  */
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import { summaryComparison } from "../../contract/comparison";
 import { id } from "../../contract/ids";
 import { readPrincipal } from "../auth";
 import type { HttpDeps, HttpEnv } from "../deps";
@@ -10,7 +11,7 @@ import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { compactionView } from "../schemas/compaction";
-import { compareInput, summaryComparisonView, toCompareInput } from "../schemas/comparison";
+import { compareInput, toCompareInput } from "../schemas/comparison";
 import { commitInput, draftEdit } from "../schemas/draft";
 import { sessionPath } from "../schemas/paths";
 import { sessionClient } from "../session-calls";
@@ -57,7 +58,7 @@ const compare = tenantRoute({
   scope,
   summary: "Compare two summaries by text, by the terms they keep, and by their answers to questions",
   request: { params: sessionPath, body: jsonBody(compareInput) },
-  responses: { 200: json("The comparison. Without questions, no model was called", summaryComparisonView) },
+  responses: { 200: json("The comparison. Without questions, no model was called", summaryComparison) },
 });
 
 export function registerDrafts(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {

@@ -1,5 +1,6 @@
 /** The models that a tenant can use: the deployment's, and its own, which take precedence. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import { modelView } from "../../contract/model";
 import { listView } from "../../contract/page";
 import type { FieldError } from "../answer";
 import { readPrincipal } from "../auth";
@@ -8,7 +9,7 @@ import type { HttpDeps, HttpEnv } from "../deps";
 import { refuseModelUrl } from "../model-url";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
-import { modelInput, modelName, modelView, toModelView, toOverride } from "../schemas/model";
+import { modelInput, modelName, toModelView, toOverride } from "../schemas/model";
 import { toWholeList } from "../schemas/page";
 
 const tag = "models";

@@ -3,12 +3,13 @@ import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { rebuildStep } from "../../app/projection/rebuild";
 import { rebuildTenant } from "../../app/projection/rebuild-tenant";
 import { id } from "../../contract/ids";
+import { rebuildReport, tenantRebuildReport } from "../../contract/rebuild";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { reachReadModel } from "../read-model";
 import { adminRoute, json } from "../routing";
-import { parseRebuildCursor, sessionReport, tenantReport, toRebuildCursor } from "../schemas/rebuild";
+import { parseRebuildCursor, toRebuildCursor } from "../schemas/rebuild";
 
 const tag = "admin";
 const tenantPath = z.object({ tenant_id: id("ten") });
@@ -28,7 +29,7 @@ const rebuildOne = adminRoute({
       after: z.string().max(MAX_CURSOR).optional().openapi({ description: "The next_cursor of the previous response" }),
     }),
   },
-  responses: { 200: json("The differences found, and whether they were repaired", sessionReport) },
+  responses: { 200: json("The differences found, and whether they were repaired", rebuildReport) },
 });
 
 const rebuildAll = adminRoute({
@@ -37,7 +38,7 @@ const rebuildAll = adminRoute({
   tag,
   summary: "Compare a tenant's row and its models' rows with the tenant's object, and repair differences. Sessions are not compared",
   request: { params: tenantPath },
-  responses: { 200: json("The differences found, and whether they were repaired", tenantReport) },
+  responses: { 200: json("The differences found, and whether they were repaired", tenantRebuildReport) },
 });
 
 export function registerRebuild(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {

@@ -1,12 +1,13 @@
 /** Searches the record of a session: what its model reads through `memory_query`, and also what is still in its view. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import type { RecallInput, RecallReport } from "../../app/recall-views";
-import type { Outcome } from "../../app/session-api";
+import type { Outcome, RecallInput } from "../../app/session-api";
+import type { RecallReport } from "../../contract/recall";
+import { recallReport } from "../../contract/recall";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { sessionPath } from "../schemas/paths";
-import { recallBody, recallQuery, recallView, toRecallInput } from "../schemas/recall";
+import { recallBody, recallQuery, toRecallInput } from "../schemas/recall";
 import { type SessionCalls, sessionClient } from "../session-calls";
 
 const recall = tenantRoute({
@@ -16,7 +17,7 @@ const recall = tenantRoute({
   scope: "sessions:read",
   summary: "Search the record by words, execution or position. URLs are often logged: use POST for private text",
   request: { params: sessionPath, query: recallQuery },
-  responses: { 200: json("The items found", recallView) },
+  responses: { 200: json("The items found", recallReport) },
 });
 
 const recallByBody = tenantRoute({
@@ -26,7 +27,7 @@ const recallByBody = tenantRoute({
   scope: "sessions:read",
   summary: "Search the record with the query in the body, so that it does not appear in logs of URLs",
   request: { params: sessionPath, body: jsonBody(recallBody) },
-  responses: { 200: json("The items found", recallView) },
+  responses: { 200: json("The items found", recallReport) },
 });
 
 export function registerRecall(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {

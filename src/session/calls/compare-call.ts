@@ -1,11 +1,12 @@
 /** Compares two summaries of the session. Its model calls run beside the session's turns, never in a transaction. */
 import { askSummaries } from "../../app/compaction/ask-summaries";
 import { type ComparedText, compareTexts } from "../../app/compaction/compare-summaries";
-import type { CompareInput, SummaryComparison, SummaryRef } from "../../app/comparison-views";
+import type { CompareInput } from "../../app/draft-api";
 import { resolveModel } from "../../app/request/resolve-model";
 import type * as api from "../../app/session-api";
 import { SUMMARY_JOIN } from "../../context/placement";
 import { estimateTokens } from "../../context/tokens";
+import type { SummaryComparison, SummaryRef } from "../../contract/comparison";
 import { err, ok } from "../../lib/result";
 import type { Session } from "../session";
 import { refusal } from "./lifecycle-calls";
