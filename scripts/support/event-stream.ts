@@ -1,4 +1,4 @@
-/** Reads server-sent events (WHATWG HTML §9.2.6), as far as Longhand sends them. */
+/** Parses server-sent events (WHATWG HTML §9.2.6), as far as Longhand sends them. */
 
 export interface ServerSentEvent {
   readonly event: string;
@@ -6,14 +6,14 @@ export interface ServerSentEvent {
   readonly id: string | null;
 }
 
-/** Comments and events without data yield nothing; a last event that the connection cut off is dropped. */
+/** Comments and events without data yield nothing. An incomplete last event is dropped. */
 export async function* parseEventStream(body: AsyncIterable<Uint8Array>): AsyncGenerator<ServerSentEvent> {
   const decoder = new TextDecoder();
   let pieces: string[] = [];
   let lines: string[] = [];
   for await (const chunk of body) {
     const [first = "", ...rest] = decoder.decode(chunk, { stream: true }).split("\n");
-    // A line is put together once it has ended, or each read would copy what came before it.
+    // A line is joined once it is complete. Otherwise each read would copy the part before it.
     pieces.push(first);
     for (const start of rest) {
       const line = pieces.join("").replace(/\r$/, "");

@@ -3,6 +3,7 @@ import type { PolicyChoice } from "../context/policy-choice";
 import type { CredentialView } from "../contract/credential";
 import type { LimitSuggestion } from "../contract/model";
 import type { RowDifference } from "../contract/rebuild";
+import type { HttpTool, HttpToolEntry, McpServer } from "../contract/registered-tool";
 import type { ErasedUsage } from "../domain/erased-usage";
 import type { KeyId, SessionId, TenantId } from "../domain/ids";
 import type { Result } from "../lib/result";
@@ -10,7 +11,7 @@ import type { RowSnapshot } from "./diff-rows";
 import type { ModelEntry, ModelOverride, SuggestedLimit } from "./model-entry";
 import type { ModelSpec } from "./ports";
 import type { Idempotency } from "./session-api";
-import type { HttpTool, HttpToolEntry, McpListing, McpServer, McpServerEntry } from "./tool-entry";
+import type { McpListing, McpServerEntry } from "./tool-entry";
 
 export const SCOPES = ["sessions:read", "sessions:write", "models:write", "tools:write", "keys:write"] as const;
 export type Scope = (typeof SCOPES)[number];
