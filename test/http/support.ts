@@ -63,7 +63,7 @@ export function turn(changes: Partial<TurnReport> = {}): TurnReport {
     cost: null,
     context_window: 16_000,
     assumed_window: null,
-    current_context_tokens: 12,
+    current_context_tokens: { tokens: 12, source: "reported", error_bound: 0 },
     ...changes,
   };
 }
