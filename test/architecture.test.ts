@@ -1,4 +1,4 @@
-/** The rules of direction and purity (docs/design.md §2), checked on the source files. */
+/** The house's rules of direction and purity (docs/architecture.md), read off the files themselves. */
 import fc from "fast-check";
 import { describe, expect, inject, test } from "vitest";
 import { type Import, readCode, readFiles, readImports } from "./support/source-files";

@@ -1,9 +1,10 @@
 /**
- * Authenticates the caller. The tenant comes from the key and from nothing else (docs/design.md §1.9). `/v1` is closed by
+ * Authenticates the caller. The tenant comes from the key and from nothing else (docs/architecture.md). `/v1` is closed by
  * default: a route that declares no scope still requires a key.
  */
 import type { Context, MiddlewareHandler } from "hono";
-import type { Principal, Scope } from "../app/tenant-api";
+import type { Principal } from "../app/tenant-api";
+import type { Scope } from "../domain/scopes";
 import type { HttpDeps, HttpEnv } from "./deps";
 import { sendProblem } from "./problem";
 

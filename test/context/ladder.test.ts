@@ -1,4 +1,4 @@
-/** The ladder's order: the gentlest rung first, and no paid rung that cannot help (docs/design.md §5). */
+/** What is gentlest first, and nothing is paid for that cannot help (docs/summaries.md). */
 import { describe, expect, test } from "vitest";
 import { measureNext, SHORTENED_TOKENS, toRequestLimit } from "../../src/context/budget";
 import { toPolicy, toPolicyText } from "../../src/context/policy-choice";

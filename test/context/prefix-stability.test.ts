@@ -1,6 +1,6 @@
 /**
- * Between two epochs a request only grows at its end, byte for byte (docs/design.md §1.6): with any messages, under
- * every preset, and with compactions in between. The bytes come from the real adapter, without cache markers.
+ * Between two epochs a request only grows at its end, byte for byte (docs/context.md): whatever is said, under every
+ * preset, and with compactions in between. The bytes are those of the real adapter; it sets no cache markers.
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

@@ -1,8 +1,8 @@
 /** Records requests as a life sends them, and compares them with the requests that its service rebuilds later. */
 import { createHash } from "node:crypto";
 import { expect } from "vitest";
-import type { PastContext } from "../../src/app/past-views";
 import type { ModelRequest } from "../../src/app/ports";
+import type { PastContext } from "../../src/contract/context";
 import type { TurnId } from "../../src/domain/ids";
 import { CALLER, type Life } from "./life";
 

@@ -6,7 +6,7 @@ import type { ModelFailure, ModelRequest } from "../../src/app/ports";
 import type { SessionState } from "../../src/domain/state";
 import type { Violations } from "./violation";
 
-/** The bounds of docs/design.md §5: failed calls, additional calls after an overflow, and the call that answers. */
+/** As docs/turns.md says it: calls that fail, what an overflow asks again, and the one that answers. */
 const MOST_CALLS = 8 + 2 + 1;
 const MOST_OF_ONE_MODEL = 3 + 3 + 2;
 

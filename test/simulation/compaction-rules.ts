@@ -12,7 +12,7 @@ import type { World } from "./world";
 
 type EpochChanged = Extract<StoredEvent, { type: "EpochChanged" }>;
 
-/** The constants of docs/design.md §5, repeated here so that the code is not checked against itself. */
+/** As docs/compaction-protocol.md says it: said here anew, so that the code is not its own judge. */
 const FAILURES = 3;
 const FRUITLESS = 2;
 const PROGRESS = 0.9;
