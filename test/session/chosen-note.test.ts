@@ -1,6 +1,6 @@
 /** The note that a policy asks for in place of summaries (Opal compaction, truncate): no model is asked, and nothing has failed. */
 import { describe, expect, test } from "vitest";
-import type { CompactOutcome } from "../../src/app/control-views";
+import type { CompactOutcome } from "../../src/app/control-api";
 import { huge, nearlyFull } from "./filled";
 import { CALLER, type Life } from "./life";
 import { ask } from "./talk";

@@ -1,8 +1,8 @@
 /** Who works with drafts: asks for one, reads it, changes its words, commits it or throws it away; not always in time, or alone. */
 
 import type { WholeSessionApi } from "../../src/app/control-api";
-import type { CompactionView } from "../../src/app/control-views";
 import type { Outcome } from "../../src/app/session-api";
+import type { CompactionView } from "../../src/contract/compaction";
 import type { CompactionId } from "../../src/domain/ids";
 import { id } from "../support/builders";
 import { attempt } from "./keeper";
