@@ -3,7 +3,8 @@
  * default: a route that declares no scope still requires a key.
  */
 import type { Context, MiddlewareHandler } from "hono";
-import type { Principal, Scope } from "../app/tenant-api";
+import type { Principal } from "../app/tenant-api";
+import type { Scope } from "../domain/scopes";
 import type { HttpDeps, HttpEnv } from "./deps";
 import { sendProblem } from "./problem";
 

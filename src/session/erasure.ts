@@ -48,7 +48,7 @@ export async function eraseObject(host: ErasureHost, caller: api.Caller): Promis
   const erased_at = host.state.updated_at;
   const session = { store: "session", status: burnt ? "erased" : "pending", rows: null } as const;
   const readModel = { store: "read_model", status: rows === null ? "pending" : "erased", rows } as const;
-  return ok({ session: caller.session, erased_at, stores: [session, readModel] });
+  return ok({ id: caller.session, erased_at, stores: [session, readModel] });
 }
 
 const FINISH_ERASURE_MS = 10_000;

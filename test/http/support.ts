@@ -5,7 +5,7 @@ import type { ModelEntry } from "../../src/app/model-entry";
 import type { CredentialSealer } from "../../src/app/models/rotate-credentials";
 import type { RebuildRows } from "../../src/app/projection/rebuild-ports";
 import type { Caller } from "../../src/app/session-api";
-import { type Principal, SCOPES, type Scope, type TenantApi, type TenantMaintenance, type TenantRows } from "../../src/app/tenant-api";
+import type { Principal, TenantApi, TenantMaintenance, TenantRows } from "../../src/app/tenant-api";
 import { toSums } from "../../src/app/usage-sums";
 import { toPolicyText } from "../../src/context/policy-choice";
 import { presets } from "../../src/context/presets";
@@ -15,6 +15,7 @@ import type { TurnReport } from "../../src/contract/turn";
 import { NO_CALLS } from "../../src/domain/call-totals";
 import type { IdKinds, IdPrefix, SessionId, TenantId } from "../../src/domain/ids";
 import { parseId } from "../../src/domain/ids";
+import { SCOPES, type Scope } from "../../src/domain/scopes";
 import { createApp } from "../../src/http/app";
 import type { HttpConfig, HttpDeps, HttpEnv } from "../../src/http/deps";
 import { err, ok } from "../../src/lib/result";
@@ -62,7 +63,7 @@ export function turn(changes: Partial<TurnReport> = {}): TurnReport {
     cost: null,
     context_window: 16_000,
     assumed_window: null,
-    current_context_tokens: 12,
+    current_context_tokens: { tokens: 12, source: "reported", error_bound: 0 },
     ...changes,
   };
 }

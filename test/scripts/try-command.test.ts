@@ -148,7 +148,7 @@ describe("a conversation", () => {
     );
     expect([
       code,
-      said.includes("The turn ended without an answer: The provider refused the key"),
+      said.includes("The turn ended without an answer: The provider refused the model's API key"),
       `${out}${said}`.includes("a-key-for-this-test"),
     ]).toEqual([1, true, false]);
   });

@@ -54,7 +54,7 @@ describe("a fork", () => {
 
     expect(outcome).toMatchObject({
       ok: true,
-      value: { id: FORK, forked_from: { session: SESSION, at: 4 }, message_count: 4, system: "Be brief." },
+      value: { id: FORK, forked_from: { session_id: SESSION, at: 4 }, message_count: 4, system: "Be brief." },
     });
     expect(life.call.messages).toEqual(["user: one", "assistant: reply one", "user: two", "assistant: reply two", "user: in the fork"]);
     expect(await readTexts(life, FORK_CALLER)).toEqual(["one", "reply one", "two", "reply two", "in the fork", "reply fork"]);
@@ -245,7 +245,7 @@ describe("a fork", () => {
       title: null,
     });
 
-    expect(outcome).toMatchObject({ ok: true, value: { forked_from: { session: FORK, at: 12 }, queued: [] } });
+    expect(outcome).toMatchObject({ ok: true, value: { forked_from: { session_id: FORK, at: 12 }, queued: [] } });
     expect(buildRequestText(second).replaceAll(AGAIN.session, SESSION)).toBe(buildRequestText(source));
   });
 

@@ -276,7 +276,7 @@ describe("a redacted message", () => {
     await redact(life);
     const { seq } = life.runtime.state;
 
-    expect(await life.service.redact(CALLER, message)).toMatchObject({ ok: true, value: { message_id: message, position: 1 } });
+    expect(await life.service.redact(CALLER, message)).toMatchObject({ ok: true, value: { id: message, position: 1 } });
     expect(life.runtime.state.seq).toBe(seq);
     expect(await life.service.redact(CALLER, "msg_01HZZZZZZZZZZZZZZZZZZZZZZZ" as ItemId)).toMatchObject({
       error: { code: "message_not_found" },

@@ -118,7 +118,11 @@ describe("after a turn", () => {
     await life.send("one");
     await says(life, USAGE);
 
-    const figures = { context_window: 8_000, assumed_window: null, current_context_tokens: 115 };
+    const figures = {
+      context_window: 8_000,
+      assumed_window: null,
+      current_context_tokens: { tokens: 115, source: "reported", error_bound: 0 },
+    };
     const frames = readFrames(life);
     expect(await lastTurn(life)).toMatchObject({ usage: USAGE, cost: COST, ...figures });
     expect(frames.find(({ type }) => type === "turn.completed")).toMatchObject({ usage: USAGE, cost: COST, ...figures });
@@ -165,7 +169,12 @@ describe("after a turn", () => {
 
     expect((await describeSession(life)).usage).toMatchObject({ calls: 1, failed_calls: 1, cost_complete: false });
     const end = readFrames(life).find(({ type }) => type === "turn.failed");
-    expect(end).toMatchObject({ usage: null, cost: null, context_window: 8_000, current_context_tokens: expect.any(Number) });
+    expect(end).toMatchObject({
+      usage: null,
+      cost: null,
+      context_window: 8_000,
+      current_context_tokens: { tokens: expect.any(Number), source: "estimated" },
+    });
   });
 
   test("one that a crash cut off says the figures before anybody looks the model up", async () => {

@@ -273,7 +273,7 @@ export class Users {
     const some = random.chance(0.7) ? owed : owed.slice(0, random.int(1, owed.length));
     const byExecution = random.chance(0.6);
     const results = some.map((call) => ({
-      execution_id: byExecution ? call.execution_id : null,
+      execution_id: byExecution ? call.id : null,
       call_id: byExecution ? null : call.call_id,
       output: random.chance(0.03) ? drawText(random, 20_000, 40_000) : drawText(random, 0, 2_000),
       is_error: random.chance(0.1),
@@ -288,7 +288,7 @@ export class Users {
     const { random, stats } = this.world;
     const waiting = open.filter((call) => call.approval === "pending" || random.chance(0.02));
     if (waiting.length === 0 || random.chance(0.1)) return;
-    const approvals = waiting.map(({ execution_id }) => ({ execution_id, approved: random.chance(0.7), reason: null }));
+    const approvals = waiting.map(({ id }) => ({ execution_id: id, approved: random.chance(0.7), reason: null }));
     const idempotency = { key: `key-${++this.#keys}`, digest: "approvals" };
     const answer = () =>
       this.world.call(this.world.clients, "approvals", (service) => service.approvals(CALLER, { approvals, idempotency }));
@@ -323,8 +323,8 @@ export class Users {
     const seen = await this.#try("describe", (service) => service.describe(CALLER));
     const waiting = seen?.ok ? seen.value.queued : [];
     if (waiting.length === 0) return;
-    const { message_id } = this.world.random.pick(waiting);
-    const cancelled = await this.#try("cancel", (service) => service.cancelQueued(CALLER, message_id));
+    const { id } = this.world.random.pick(waiting);
+    const cancelled = await this.#try("cancel", (service) => service.cancelQueued(CALLER, id));
     if (cancelled?.ok) this.world.stats.count("cancelled");
   }
 }

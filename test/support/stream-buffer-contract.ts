@@ -264,7 +264,7 @@ const awaitingFrame = (units: number): Frame => ({
   type: "turn.awaiting_tools",
   turn_id: turnId(1),
   tool_calls: [1, 2, 3].map((n) => ({
-    execution_id: id("exe", n),
+    id: id("exe", n),
     call_id: `c${n}`,
     name: "look",
     arguments: HAN.repeat(units),

@@ -15,7 +15,7 @@ const TENANT = makeId("ten", 1);
 type Erase = SessionApi["erase"];
 
 const eraseAtOnce: Erase = async (caller) =>
-  ok({ session: caller.session, erased_at: 1, stores: [{ store: "session", status: "erased", rows: null }] });
+  ok({ id: caller.session, erased_at: 1, stores: [{ store: "session", status: "erased", rows: null }] });
 
 function world(write: () => Promise<void>, eraseSession: Erase = eraseAtOnce) {
   const sql = createMigratedSql();

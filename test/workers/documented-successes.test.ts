@@ -42,7 +42,7 @@ it("a call is allowed without waiting for the turn", async () => {
   const pay = { name: "pay", parameters: { type: "object" }, runs: { by: "http", tool: "pay" }, needs_approval: true } as const;
   await chat.api.patch(chat.caller, { tools: [pay] });
   const { open_calls } = await chat.say("Pay it.");
-  const approvals = [{ execution_id: open_calls[0]?.execution_id, approved: false }];
+  const approvals = [{ execution_id: open_calls[0]?.id, approved: false }];
 
   const { turn_id } = await readBody<Accepted>(await chat.call("POST", "/approvals", { approvals }, ASYNC), 202);
 

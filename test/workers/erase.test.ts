@@ -62,7 +62,7 @@ describe("erasing a session", () => {
     const receipt = await eraseChat(chat);
 
     expect(receipt).toMatchObject({
-      session: chat.id,
+      id: chat.id,
       stores: [
         { store: "session", status: "erased" },
         { store: "read_model", status: "erased" },
@@ -106,7 +106,7 @@ describe("erasing a session", () => {
     const first = await eraseChat(chat);
     const again = await eraseChat(chat);
 
-    expect(again).toMatchObject({ session: first.session, erased_at: first.erased_at });
+    expect(again).toMatchObject({ id: first.id, erased_at: first.erased_at });
   });
 
   it("holds over a crash right after it", async () => {

@@ -125,12 +125,12 @@ describe("a call that a person must allow", () => {
     const [call] = waiting.open_calls;
     await evictDurableObject(chat.stub);
 
-    const approvals = [{ execution_id: call?.execution_id, approved: true }];
+    const approvals = [{ execution_id: call?.id, approved: true }];
     const done = await readBody<TurnReport>(await chat.call("POST", "/approvals", { approvals }));
 
     expect(done).toMatchObject({ id: waiting.id, status: "completed" });
     const { data } = await chat.read<Page<ExecutionView>>("/executions");
-    expect(data).toMatchObject([{ id: call?.execution_id, tool_name: "pay", runs: "server", result_position: 3 }]);
+    expect(data).toMatchObject([{ id: call?.id, tool_name: "pay", runs: "server", result_position: 3 }]);
     expect(data[0]?.started_at).not.toBeNull();
     expect((await chat.call("POST", "/approvals", { approvals })).status).toBe(409);
   });
@@ -138,7 +138,7 @@ describe("a call that a person must allow", () => {
   it("is refused with a reason, which the model reads and the read model has", async () => {
     const chat = await chatWith(calling("pay"), { text: "Well." });
     const waiting = await chat.say("Pay it.");
-    const execution_id = waiting.open_calls[0]?.execution_id;
+    const execution_id = waiting.open_calls[0]?.id;
 
     const done = await readBody<TurnReport>(
       await chat.call("POST", "/approvals", { approvals: [{ execution_id, approved: false, reason: "too dear" }] }),
@@ -156,7 +156,7 @@ describe("a call that a person must allow", () => {
 describe("a client's call", () => {
   it("is an execution with what the client says of it and what it brought", async () => {
     const chat = await chatWith(calling("look"), { text: "Seen." });
-    const execution_id = (await chat.say("Look.")).open_calls[0]?.execution_id;
+    const execution_id = (await chat.say("Look.")).open_calls[0]?.id;
     const how = {
       exit_code: 1,
       duration_ms: 1_234,

@@ -44,7 +44,7 @@ export async function describeSession(session: Session): Promise<api.Outcome<Ses
     epoch: state.view.epoch,
     branch: state.branch.number,
     branches: state.branch.count,
-    forked_from: state.fork && { session: state.fork.from, at: state.fork.at },
+    forked_from: state.fork && { session_id: state.fork.from, at: state.fork.at },
     ...readSummary(session),
     context_window: spec ? spec.context_window : session.knownModel.findWindow(settings.model),
     current_context_tokens: measureNext(state, settings.model),
@@ -53,7 +53,7 @@ export async function describeSession(session: Session): Promise<api.Outcome<Ses
     breaker: describeBreaker(state.compaction),
     turn: turn && { id: turn.id, phase: turn.phase, open_calls: listOpenCalls(session) },
     last_turn: last_turn && { id: last_turn.id, status: last_turn.status, failure: last_turn.failure },
-    queued: state.queue.map((entry) => ({ message_id: entry.item.id, turn_id: entry.turn })),
+    queued: state.queue.map((entry) => ({ id: entry.item.id, turn_id: entry.turn })),
     stream_offset: session.buffer.offset,
   });
 }
