@@ -105,7 +105,7 @@ const receiptFields = {
 };
 
 /** The event does not hold file paths, because paths are content. They are read from the summary or the note, and leave with it. */
-export type ShownReceipt = Receipt & { readonly files: FileOps | null };
+type ShownReceipt = Receipt & { readonly files: FileOps | null };
 const shownReceipt = domainShape<ShownReceipt>()(
   z.object({
     ...receiptFields,
