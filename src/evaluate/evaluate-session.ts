@@ -7,11 +7,11 @@ import type { Caller, Outcome, PageInput, SessionError } from "../app/session-ap
 import type { Prices } from "../context/economy";
 import { chainChoices, type PolicyChoice, resolvePolicy } from "../context/policy-choice";
 import type { CompactionView } from "../contract/compaction";
+import type { Evaluation } from "../contract/evaluation";
 import type { Page } from "../contract/page";
 import type { SessionDescription } from "../contract/session";
 import { err, ok } from "../lib/result";
 import { type EvaluationInput, LogEvaluation } from "./evaluate-log";
-import type { Evaluation } from "./evaluation";
 import { RecordedSummaries } from "./recorded-summaries";
 
 /** The calls that an evaluation makes to a session. None of them changes it. */

@@ -3,9 +3,9 @@
 import type { ModelRequest, ModelSpec, ModelStreamPart } from "../../src/app/ports";
 import type { PolicyChoice } from "../../src/context/policy-choice";
 import { toPolicyText } from "../../src/context/policy-choice";
+import type { Evaluation } from "../../src/contract/evaluation";
 import type { EpochOp } from "../../src/domain/compaction-events";
 import { type EvaluationAsked, evaluateSession } from "../../src/evaluate/evaluate-session";
-import type { Evaluation } from "../../src/evaluate/evaluation";
 import { CALLER, type Life, settle } from "../session/life";
 import { countBytes, Pilot, saying } from "../session/pilot";
 import { newLife, ROOMY, SUMMARY } from "../session/talk";
