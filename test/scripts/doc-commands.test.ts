@@ -1,4 +1,4 @@
-/** Every block of commands of the pages can be pasted into bash and into zsh. */
+/** Every block of commands in the documentation can be pasted into bash and into zsh. */
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

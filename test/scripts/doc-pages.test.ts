@@ -12,10 +12,6 @@ const MOST_WORDS_OF_A_PARAGRAPH = 80;
 const pages = readPages();
 const byPath = new Map(pages.map((page) => [page.path, page]));
 
-/** Still to be split. */
-const LONG = new Set<string>(["docs/design.md"]);
-const short = pages.filter(({ path }) => !LONG.has(path));
-
 const isElsewhere = (target: string): boolean => /^(https?|mailto):/.test(target);
 
 /** A link's file from the repository's root, and its heading. */
@@ -32,11 +28,11 @@ function findFault(page: Page, target: string): string | null {
 }
 
 describe("a page", () => {
-  test.each(short)("has at most 1,500 words: $path", ({ text }) => {
+  test.each(pages)("has at most 1,500 words: $path", ({ text }) => {
     expect(countWords(text)).toBeLessThanOrEqual(MOST_WORDS);
   });
 
-  test.each(short)("has no paragraph and no item of more than 80 words: $path", (page) => {
+  test.each(pages)("has no paragraph and no item of more than 80 words: $path", (page) => {
     const long = findPieces(page).filter(({ text }) => countWords(text) > MOST_WORDS_OF_A_PARAGRAPH);
     expect(long.map(({ text }) => `${countWords(text)}: ${text}`)).toEqual([]);
   });
@@ -61,5 +57,5 @@ test("the map leads to every page", () => {
     const targets = page ? findLinks(page).filter((target) => !isElsewhere(target)) : [];
     for (const target of targets) reached.add(resolveLink(page ?? { path, text: "" }, target).path);
   }
-  expect(pages.map(({ path }) => path).filter((path) => !reached.has(path) && !LONG.has(path))).toEqual([]);
+  expect(pages.map(({ path }) => path).filter((path) => !reached.has(path))).toEqual([]);
 });
