@@ -1,7 +1,7 @@
 /** The requests that change the model's view by hand. */
 import { z } from "@hono/zod-openapi";
 import type { CompactInput } from "../../app/control-api";
-import { policyChoiceInput } from "./policy";
+import { policyChoiceSchema } from "../../context/policy-choice";
 
 const MAX_INSTRUCTIONS = 4_000;
 const isFilled = (text: string): boolean => text.trim() !== "";
@@ -26,7 +26,7 @@ export const compactInput = z
       description: "Writes the current summaries anew, as one, from the messages that they cover. Nothing else leaves the view",
     }),
     model: z.string().min(1).optional().openapi({ description: "The model that writes the summary. By default, the policy decides" }),
-    policy: policyChoiceInput.optional().openapi({
+    policy: policyChoiceSchema.optional().openapi({
       description: "Merged over the session's policy for this compaction only. Only its rules for summaries apply (form, length, attempts)",
     }),
   })
