@@ -27,7 +27,7 @@ interface ErasureHost extends SessionWriter {
   syncAlarm(): void;
 }
 
-/** Erases a session. None of its text stays in the object's files, and a tombstone refuses late writers (docs/design.md §1.2). */
+/** Erases a session. None of its text stays in the object's files, and a tombstone refuses late writers (docs/erasure.md). */
 export async function eraseObject(host: ErasureHost, caller: api.Caller): Promise<api.Outcome<ErasureReceipt>> {
   if (host.state.lifecycle === "open") {
     // The tombstone comes first: from here on it refuses late writers, and the alarm finishes the work.

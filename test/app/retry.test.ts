@@ -1,4 +1,4 @@
-/** What is left to do after a call that failed: again, elsewhere, or nothing. */
+/** The reaction to a failed call: retry, use another model, or stop. */
 import { describe, expect, test } from "vitest";
 import { shrinkCap } from "../../src/app/request/reply-caps";
 import {

@@ -6,7 +6,7 @@ import type { CompactionTrigger, Overlay } from "../../src/domain/compaction-eve
 import { id, item } from "../support/builders";
 import { behind, buildSummary, carriedOut, chat, counted, findSummarizeRung, planUnder, RUNNING, rounds, toLimits } from "./planning";
 
-/** A chain may have 3,000 of a usable 30,000, and one summary 1,000. */
+/** A chain may have 3,000 tokens of a usable 30,000, and one summary 1,000. */
 const policy = toPolicyText({
   preset: "balanced",
   trigger: { rent_factor: null },

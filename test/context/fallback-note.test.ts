@@ -1,4 +1,4 @@
-/** A note in the place of a summary that could not be had: what it stands for, and what it leaves alone. */
+/** The note that replaces a failed summary: the range it stands for, and the items it leaves in place. */
 import { describe, expect, test } from "vitest";
 import { fallbackNote, planNote } from "../../src/context/fallback-note";
 import { NO_FILES } from "../../src/context/file-ops";

@@ -1,4 +1,4 @@
-/** What the summariser is told: the ancestors' words, and what keeps it a summariser. */
+/** The summariser's prompts: the wording of each form, and the rules that keep it from answering the conversation. */
 import { describe, expect, test } from "vitest";
 import { INSTRUCTION_TOKENS } from "../../src/context/economy";
 import {

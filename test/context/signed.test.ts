@@ -1,4 +1,4 @@
-/** What a provider signed: when the view sends it back, to whom, and what it weighs. */
+/** Signed content: when the view sends it back, to which model, and its size. */
 import { describe, expect, test } from "vitest";
 import { estimateThinking } from "../../src/context/item-tokens";
 import { buildView, type ViewEntry, type ViewInput } from "../../src/context/view";
@@ -27,7 +27,7 @@ const plain: Omit<ViewInput, "entries"> = {
 const said = (position: number, ...parts: readonly Part[]): ViewEntry => ({ meta: item(position, "assistant", { signed: SIGNED }), parts });
 const asked = (position: number): ViewEntry => ({ meta: item(position, "user"), parts: [{ type: "text", text: `question ${position}` }] });
 
-/** Two turns: a thought and an answer; a thought, a call, a second thought before a second call, and their results. */
+/** Two turns: a thought and an answer; then a thought, a call, a second thought before a second call, and their results. */
 const ENTRIES: readonly ViewEntry[] = [
   asked(1),
   said(2, thought(1), { type: "text", text: "an answer", provider_metadata: { anthropic: { citations: [] } } }),

@@ -1,4 +1,4 @@
-/** Who may do what to a compaction that is under way (docs/design.md §5, rules of the protocol). */
+/** Who may do what to a compaction that is under way (docs/compaction-protocol.md). */
 import { describe, expect, test } from "vitest";
 import type { Command, EpochChange } from "../../src/domain/commands";
 import type { ChunkProgress, CompactionTrigger, EpochOp } from "../../src/domain/compaction-events";

@@ -1,4 +1,4 @@
-/** A compaction that stops before its commit: who may do what to it, and what ends it (docs/design.md §5, rules of the protocol). */
+/** A compaction that stops before its commit: who may do what to it, and what ends it (docs/compaction-by-hand.md). */
 import { describe, expect, test } from "vitest";
 import type { Command, EpochChange, ModelCall } from "../../src/domain/commands";
 import type { CompactionOptions, CompactionTrigger, EpochOp } from "../../src/domain/compaction-events";

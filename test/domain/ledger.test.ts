@@ -1,4 +1,4 @@
-/** The ledger: a `ModelCallFinished` for each model call that was made, however it ended, and for none twice. */
+/** The ledger: exactly one `ModelCallFinished` for each model call, however the call ended. */
 import { describe, expect, test } from "vitest";
 import type { Command, EpochChange, ModelCall } from "../../src/domain/commands";
 import type { Event } from "../../src/domain/events";

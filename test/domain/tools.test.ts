@@ -1,4 +1,4 @@
-/** Calls of tools that run here, calls that a person must allow, and what becomes of both when a turn ends or its object dies. */
+/** Calls of tools that run on the server, calls that need a person's approval, and both when a turn ends or its object dies. */
 import { describe, expect, test } from "vitest";
 import type { CalledTool, Command, NewToolRun } from "../../src/domain/commands";
 import { decide } from "../../src/domain/decide";
@@ -22,7 +22,7 @@ const asks: Command = {
   call: null,
 };
 
-/** What a reply calls: `s` runs here, `a` runs here once a person has allowed it, `c` is the client's. They are numbered from 1. */
+/** The calls of a reply: `s` runs on the server, `a` runs on the server after approval, `c` is the client's. They are numbered from 1. */
 type Kinds = readonly ("s" | "a" | "c")[];
 
 function calls(kinds: Kinds, first = 1): Command {
@@ -86,7 +86,7 @@ const gives = (ns: readonly number[], by: "execution" | "call_id" = "execution",
   })),
 });
 
-/** Positive: allowed; negative: refused. */
+/** Positive: approved. Negative: refused. */
 const answers = (ns: readonly number[], incarnation = LIFE): Command => ({
   type: "ResolveApprovals",
   at: 90,

@@ -1,4 +1,4 @@
-/** What a log holds beside plain turns: it happens in the evaluation as it happened in the session. */
+/** Events of a log other than plain turns have the same effect in the evaluation as they had in the session. */
 import { describe, expect, test } from "vitest";
 import type { PolicyChoice } from "../../src/context/policy-choice";
 import { CALLER, failure, type Life, settle } from "../session/life";

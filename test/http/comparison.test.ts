@@ -1,4 +1,4 @@
-/** Two summaries compared over HTTP: what is asked of the session's object. */
+/** The comparison of two summaries over HTTP: the calls to the session's object. */
 import { describe, expect, it } from "vitest";
 import type { CompareInput } from "../../src/app/draft-api";
 import type { SummaryComparison } from "../../src/contract/comparison";

@@ -74,7 +74,7 @@ describe("a session's executions", () => {
   });
 });
 
-/** The door, and what the session was told. */
+/** The app, and the calls that the session received. */
 function door() {
   const results: ToolResultInput[] = [];
   const approvals: ApprovalInput[] = [];

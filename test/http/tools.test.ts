@@ -196,7 +196,7 @@ describe("the tools of a session", () => {
     { type: "mcp", server: "github", tools: ["open.issue"] },
   ];
 
-  /** What the session is given, whichever way the request takes. */
+  /** The tools that the session receives, on either path of the request. */
   function listening() {
     const given: unknown[] = [];
     const session: Partial<WholeSessionApi> = {

@@ -16,7 +16,7 @@ const row: UsageRow = {
   ...toSums({ ...NO_CALLS, calls: 2, input: 10, uncached: 10, output: 3, cost: 0.5, unpriced: 1 }),
 };
 
-/** The door, and what the read model was asked. */
+/** The app, and the queries that the read model received. */
 function door() {
   const asked: UsageInput[] = [];
   const sumUsage = async (input: UsageInput) => {

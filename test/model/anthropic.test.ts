@@ -455,7 +455,7 @@ describe("the request", () => {
   });
 });
 
-/** The wire's blocks in order, those marked for the cache by their text. */
+/** The wire's blocks in order, with the text of those marked for the cache. */
 async function sentMarks(changes: Partial<ModelRequest>): Promise<readonly string[]> {
   const { body } = await sentFor(changes);
   const blocks = [...(body.tools ?? []), ...(body.system ?? []), ...body.messages.flatMap(({ content }: { content: object[] }) => content)];

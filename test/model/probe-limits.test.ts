@@ -1,4 +1,4 @@
-/** Providers' endpoints of models, over HTTP, as their documents show them. */
+/** Providers' model endpoints over HTTP, as their documentation shows them. */
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-/** Going back in a conversation: a new branch goes on, the record keeps the old one, and either can be gone on with. */
+/** Rewinding a conversation: a new branch continues, the record keeps the old one, and both can be continued. */
 import { describe, expect, test } from "vitest";
 import type { BranchView } from "../../src/contract/branch";
 import { fold } from "../../src/domain/evolve";

@@ -1,4 +1,4 @@
-/** How two requests differ: by messages, summaries and settings, as they were shown. */
+/** The differences between two requests: messages, summaries and settings, as they were shown. */
 import { describe, expect, test } from "vitest";
 import type { RequestRef } from "../../src/app/past-api";
 import { MAX_LISTED } from "../../src/context/view-diff";

@@ -1,4 +1,4 @@
-/** The models that a policy names to fall back on, and those that it names for summaries. */
+/** The policy's fallback models, and its models for summaries. */
 import { describe, expect, test } from "vitest";
 import type { ModelSpec } from "../../src/app/ports";
 import type { PolicyChoice } from "../../src/context/policy-choice";

@@ -1,4 +1,4 @@
-/** A session that shares another one's past, by copy: what was said, and what already stood for the oldest of it. */
+/** A fork: a session that begins with a copy of another one's messages and of the summaries of its oldest ones. */
 import { describe, expect, test } from "vitest";
 import { copySession } from "../../src/app/branch/copy-session";
 import { fold } from "../../src/domain/evolve";
@@ -284,7 +284,7 @@ describe("a fork", () => {
   });
 });
 
-/** A copy whose first request died before its first page. */
+/** A fork whose first request was lost before its first page. */
 async function beginOnly(source: Life): Promise<Life> {
   const life = new Life(undefined, "fork-1", countingIds());
   life.models = { resolve: async () => ROOMY };
@@ -378,7 +378,7 @@ describe("a copy that was broken off", () => {
 
     const outcome = await copySession({
       source: (work) => work(source.service, CALLER),
-      // As a call is repeated whose answer never came.
+      // Repeats a call whose response never arrived.
       target: async (work) => {
         await work(into.service, FORK_CALLER);
         return work(into.service, FORK_CALLER);

@@ -1,4 +1,4 @@
-/** What is redacted is gone: from the record, from what the model reads, from summaries, look-ups and the live stream. */
+/** Redacted content is removed from the record, the view, summaries, look-ups and the live stream. */
 import { describe, expect, test } from "vitest";
 import { fold } from "../../src/domain/evolve";
 import type { ItemId } from "../../src/domain/ids";
@@ -16,7 +16,7 @@ async function redact(life: Life, text = SECRET): Promise<void> {
   await settle();
 }
 
-/** The types of what is stored behind an offset, as a client that resumes there hears them. */
+/** The types of the stored frames after an offset, as a client that resumes there receives them. */
 async function hear(life: Life, after: number): Promise<string[]> {
   const opened = await life.service.stream(CALLER, { after, turn: null });
   if (!opened.ok) throw new Error(opened.error.code);

@@ -1,4 +1,4 @@
-/** The provider refuses as too long what fitted by our measure. */
+/** The provider refuses a request as too long that fitted by our estimate. */
 import { describe, expect, test } from "vitest";
 import type { PolicyChoice } from "../../src/context/policy-choice";
 import { talk } from "./filled";

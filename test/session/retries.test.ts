@@ -1,4 +1,4 @@
-/** A model that fails before its first word, and what the turn does about it. */
+/** A model that fails before its first token, and the turn's reaction. */
 import { describe, expect, test } from "vitest";
 import { createNodeSql } from "../../scripts/support/node-sql";
 import type { ModelFailure } from "../../src/app/ports";

@@ -1,4 +1,4 @@
-/** The smallest stories of what the simulation once found: each was a bug. */
+/** The smallest stories of bugs that the simulation once found. */
 import { describe, expect, test } from "vitest";
 import { createNodeSql } from "../../scripts/support/node-sql";
 import type { SummaryOutcome } from "../../src/app/session-api";
@@ -207,7 +207,7 @@ const summary: SummaryOutcome = {
   ms: 5,
 };
 
-/** A session that is over the threshold and has asked for a compaction; three exchanges, the last one counted at 7,000 tokens. */
+/** A session above its threshold that has requested a compaction: three exchanges, the last of which was counted at 7,000 tokens. */
 async function overThreshold(): Promise<Life> {
   const life = await openLife();
   for (const input of [2_000, 4_500]) {

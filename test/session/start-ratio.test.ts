@@ -1,4 +1,4 @@
-/** The registry's ratio of a model: where it counts, and that no log or replay depends on it. */
+/** The registry's start ratio of a model: where it applies. No log or replay depends on it. */
 import { describe, expect, test } from "vitest";
 import { measureNext, toSessionRatio } from "../../src/context/budget";
 import type { StoredEvent } from "../../src/domain/events";

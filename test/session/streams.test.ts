@@ -1,4 +1,4 @@
-/** What a reader of the live stream hears over evictions, lost frames and an erasure. */
+/** What a reader of the live stream receives after evictions, lost frames and an erasure. */
 import { describe, expect, test } from "vitest";
 import { createNodeSql } from "../../scripts/support/node-sql";
 import type { Accepted } from "../../src/contract/item";
@@ -9,7 +9,7 @@ import { newLife, say, trim } from "./talk";
 
 const MESSAGE = { role: "user", parts: [{ type: "text", text: "hello" }], run: true, onBusy: "queue", tools: null } as const;
 
-/** A session with one turn behind it, in a later life of its object. */
+/** A session after one turn, in a later life of its object. */
 async function secondLife(): Promise<Life> {
   const [sql, ids] = [createNodeSql(), countingIds()];
   const first = new Life(sql, "life-1", ids);
@@ -33,7 +33,7 @@ interface Heard {
   ended: boolean;
 }
 
-/** Listens, and notes what comes until the stream ends. */
+/** Listens, and records frames until the stream ends. */
 async function listen(life: Life, input: { after: number | null; turn: TurnId | null; of?: "frames" | "events" }): Promise<Heard> {
   const opened = await life.service.stream(CALLER, input);
   if (!opened.ok) throw new Error(opened.error.code);
@@ -74,7 +74,7 @@ describe("after an eviction", () => {
   });
 });
 
-/** What the turn that `live` tells of says to a reader who comes once its frames are gone. */
+/** The frames of the turn in `live` for a reader who arrives after the originals are gone. */
 async function toldAgain(live: (life: Life) => Promise<Accepted>, from: () => Promise<Life> = secondLife): Promise<Heard> {
   const life = await from();
   const { turn_id, cursor } = await live(life);
@@ -155,7 +155,7 @@ describe("a turn that waited for its tools, told from its stored frames", () => 
 });
 
 describe("a reader that falls behind what is kept", () => {
-  /** Reads one chunk, and no more until it is told to. */
+  /** Reads one chunk, and no more until it is asked to. */
   async function stalled(life: Life) {
     const opened = await life.service.stream(CALLER, { after: life.runtime.buffer.offset, turn: null });
     if (!opened.ok) throw new Error(opened.error.code);
@@ -287,7 +287,7 @@ test("a turn is heard at once behind however much of another one lies before it"
   const life = await firstLife();
   await submit(life);
   const waited = await submit(life, "k");
-  // A second between two words: each is a pack of its own.
+  // One second passes between two words, so that each is in its own pack.
   for (let word = 0; word < 40; word++) {
     await life.say({ type: "text", text: `word ${word} ` });
     await life.advance(1_000);

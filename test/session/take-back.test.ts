@@ -1,4 +1,4 @@
-/** Taking back what a compaction did: the view is as if it had never been, and what came since is still there. */
+/** Reverting a compaction: the view is as if it had never happened, and later messages are still there. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { MAX_REVERTS } from "../../src/domain/state";

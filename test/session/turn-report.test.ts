@@ -1,4 +1,4 @@
-/** What a turn says of itself, however long it was. */
+/** The report of a turn, however long the turn was. */
 import { expect, test } from "vitest";
 import type { ModelStreamPart } from "../../src/app/ports";
 import type { TurnReport } from "../../src/contract/turn";
@@ -13,7 +13,7 @@ const buildCalls = (round: number): ModelStreamPart[] =>
     call: { type: "tool_call", call_id: `${round}.${n}`, name: "look", arguments: "{}" },
   }));
 
-/** Five rounds of 125 calls and their results, 1,250 items, of which `answered` have their results. */
+/** Five rounds of 125 calls with results, 1,250 items. `answered` of them have their results. */
 async function longTurn(answered: number): Promise<Life> {
   const life = new Life();
   life.models = { resolve: async (id) => ({ ...LARGE, id }) };

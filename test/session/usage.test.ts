@@ -1,4 +1,4 @@
-/** The ledger as the session's object shows it, and the two figures of the context beside every usage. */
+/** The ledger in the responses of the session's object, and the two context figures beside every usage. */
 import { describe, expect, test } from "vitest";
 import type { ModelSpec } from "../../src/app/ports";
 import { estimateTokens } from "../../src/context/tokens";

@@ -1,4 +1,4 @@
-/** What the stored live stream must hold to over any database: see `event-log-contract`. */
+/** The contract of the stored live stream over any database: see `event-log-contract`. */
 import { expect, test } from "vitest";
 import { migrateSession } from "../../src/session/log/log-schema";
 import type { Sql } from "../../src/session/log/sql";
@@ -17,7 +17,7 @@ const accepted = (n: number): Frame => ({
 });
 const delta = (text: string, type: "text.delta" | "reasoning.delta" = "text.delta") => ({ type, turn_id: turnId(1), text }) as const;
 
-/** Everything after an offset, as a reader hears it: step by step. */
+/** Everything after an offset, as a reader receives it: step by step. */
 function readAll(buffer: StreamBuffer, after = 0): FrameLine[] {
   const lines: FrameLine[] = [];
   for (let more = buffer.read(after, 1_000); more.length > 0; more = buffer.read(lines.at(-1)?.offset ?? 0, 1_000)) lines.push(...more);
@@ -30,7 +30,7 @@ const stored = (sql: Sql): { first: number; last: number }[] =>
   sql.all<{ first: number; last: number }>("SELECT first, last FROM frames ORDER BY first");
 const lastStored = (sql: Sql): number => stored(sql).at(-1)?.last ?? 0;
 
-/** A buffer over `sql` as a new life of the object would make it. */
+/** A buffer over `sql` as a new life of the object would create it. */
 function wake(sql: Sql): { buffer: StreamBuffer; time: FakeSchedule; logged: string[] } {
   migrateSession(sql);
   const time = new FakeSchedule();
@@ -40,7 +40,7 @@ function wake(sql: Sql): { buffer: StreamBuffer; time: FakeSchedule; logged: str
   return { buffer: createStreamBuffer({ sql, now: time.now, schedule: time.schedule, log }), time, logged };
 }
 
-/** A reader that waits for more, as every one at the live end does. */
+/** A reader that waits for more frames, like every reader at the live end. */
 const listen = (buffer: StreamBuffer): void => void buffer.next();
 
 export function streamBufferContract(withSql: WithSql): void {
@@ -275,7 +275,7 @@ const awaitingFrame = (units: number): Frame => ({
 
 const heaviestRow = (sql: Sql): number =>
   sql.all<{ bytes: number }>("SELECT max(length(CAST(lines AS BLOB))) AS bytes FROM frames")[0]?.bytes ?? 0;
-/** Above the bound of a pack by what a line says beside its JSON, and far below the platform's 2 MB. */
+/** Above the bound of a pack by the size of a line without its JSON, and far below the platform's 2 MB. */
 const ROW_BYTES = 1_010_000;
 
 function sizeRules(withSql: WithSql): void {

@@ -21,7 +21,7 @@ function model(changes: Partial<ModelOverride> = {}): ModelOverride {
   };
 }
 
-/** What is said of a model of that name, and nothing else. */
+/** The entry of a model of that name, with the given fields only. */
 const named = (upstream_id: string, changes: Partial<ModelOverride> = {}): ModelOverride => ({
   provider: "openai",
   upstream_id,
@@ -41,7 +41,7 @@ function given({ models = {}, credentials = [], keys = {} }: Given = {}) {
   const known = new Set(credentials);
   const deployment = buildDeploymentModels(models);
   const sql = createMigratedSql();
-  /** As an earlier build took it. */
+  /** An entry that an earlier build accepted. */
   const sayFree = (id: string): void =>
     void sql.rows("UPDATE models SET price_input = 0, price_output = 0, price_cached = 0, price_cache_write = 0 WHERE id = ?", id);
   const registry = createRegistry({ sql, deployment, credentials: known, deploymentKeys: { ...NO_KEYS, ...keys } });

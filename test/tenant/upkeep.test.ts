@@ -1,4 +1,4 @@
-/** One alarm for two debts: the row in the read model, and erasures under way. Neither takes the other's time. */
+/** One alarm for two jobs: the row in the read model, and running erasures. Neither delays the other. */
 import { expect, it } from "vitest";
 import type { Log } from "../../src/app/ports";
 import type { SessionApi } from "../../src/app/session-api";

@@ -1,4 +1,4 @@
-/** Documented successes that no other test is about: each is met once, and held to the document by `request`. */
+/** Documented successes that no other test covers. Each is requested once, and `request` checks it against the document. */
 import { beforeAll, expect, inject, it } from "vitest";
 import type { CompactionView } from "../../src/app/control-views";
 import type { Accepted } from "../../src/contract/item";

@@ -1,4 +1,4 @@
-/** One execution as D1 has it, and calls that a person must allow, through the whole Worker. */
+/** An execution in D1, and calls that need a person's approval, through the whole Worker. */
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -27,7 +27,7 @@ describe("one execution", () => {
     session = makeId("ses", ++sessions);
     log = new LogBuilder(session).open();
   });
-  /** Unique among the tenant's, whose sessions these tests share. */
+  /** Unique within the tenant, whose sessions these tests share. */
   const nth = (n: number): number => sessions * 10 + n;
   const calls = (n: number, written?: string): Event => ({
     type: "ToolCalled",
@@ -106,7 +106,7 @@ describe("one execution", () => {
   });
 });
 
-/** The tenant's own tools are registered elsewhere: here the session's settings hold one as it is stored. */
+/** Another test registers the tenant's own tools. Here the session's settings contain one in its stored form. */
 const PAY: ToolDefinition = { name: "pay", parameters: { type: "object" }, runs: { by: "http", tool: "pay" }, needs_approval: true };
 const LOOK: ToolDefinition = { name: "look", parameters: { type: "object" } };
 const calling = (...names: string[]) => ({ tool_calls: names.map((name, n) => ({ id: `call_${n}`, name, arguments: '{"of":1}' })) });
@@ -184,7 +184,7 @@ describe("a client's call", () => {
   });
 });
 
-/** The execution once the read model has it whole: the object says when its projection is done. */
+/** The execution once the read model has all of it: the object reports the end of its projection. */
 async function projected(chat: Chat, path: string): Promise<ExecutionDetail> {
   const page = await chat.api.exportLog(chat.caller, { after: 0, limit: 1_000 });
   if (!page.ok) throw new Error(page.error.code);

@@ -9,7 +9,7 @@ beforeAll(migrate);
 const good = { text: words(60, "SUMMARY") };
 const look = { name: "look", description: "Looks", parameters: { type: "object" } };
 
-/** Over the threshold, with a policy that reads from the provider's cache where that is cheaper. */
+/** Above the threshold, with a policy that reads from the provider's cache when that is cheaper. */
 async function cached(...summaries: object[]): Promise<LongChat> {
   const policy = { preset: "oneclaw", summary: { mode: "cheaper" } } as const;
   const long = await smallChat({ policy, system: "Be brief.", tools: [look], summaries });

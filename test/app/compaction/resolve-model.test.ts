@@ -13,7 +13,7 @@ const spec: ModelSpec = {
   source: "deployment",
 };
 
-/** A timer that rings when asked, and knows whether it was cancelled. */
+/** A timer that fires when the test says so, and that knows whether it was cancelled. */
 function timer() {
   let ring = (): void => {};
   const state = { cancelled: false };

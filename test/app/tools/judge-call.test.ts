@@ -1,4 +1,4 @@
-/** What is to be done with a call that a model made. */
+/** The decision about a call that a model made. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { judgeCall } from "../../../src/app/tools/judge-call";
