@@ -1,7 +1,7 @@
 /** A turn without room: it waits for a summary, makes one itself, or continues without one. */
 import { describe, expect, test } from "vitest";
 import { createNodeSql } from "../../scripts/support/node-sql";
-import type { CompactInput } from "../../src/app/control-views";
+import type { CompactInput } from "../../src/app/control-api";
 import type { ModelStreamPart } from "../../src/app/ports";
 import type { PolicyChoice } from "../../src/context/policy-choice";
 import { countingIds } from "../support/builders";
