@@ -5,14 +5,14 @@
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
-import { colouredText, type Line, plainText } from "./demo/line.ts";
+import { type Line, toColouredText, toPlainText } from "./demo/line.ts";
 import { drawPicture } from "./demo/picture.ts";
 import { MODEL, playDemo, WINDOW } from "./demo/play.ts";
 import { startBackend } from "./support/backend.ts";
 import { showsColours } from "./support/colour.ts";
 import { readCommandLine } from "./support/command-line.ts";
-import { print, runScript, say } from "./support/output.ts";
-import { untilStopped } from "./support/stop-signal.ts";
+import { Failure, print, runScript, say } from "./support/output.ts";
+import { stopRequested } from "./support/stop-signal.ts";
 
 const USAGE = `Usage: npm run demo -- [options]
   --color     colours, wherever the output goes (by default in a terminal, unless NO_COLOR is set)
@@ -26,9 +26,12 @@ async function record(show: (line: Line) => void): Promise<readonly Line[]> {
     lines.push(line);
     show(line);
   };
+  // From here on a signal does not end this process: a server that is starting is stopped, and its data removed.
+  const stopped = stopRequested().then(() => "stopped" as const);
   const backend = await startBackend({ MODELS });
   try {
-    await untilStopped(playDemo({ connection: backend.connection, show: keep }));
+    const ended = await Promise.race([stopped, playDemo({ connection: backend.connection, show: keep })]);
+    if (ended === "stopped") throw new Failure("Stopped.");
     return lines;
   } finally {
     await backend.close();
@@ -45,7 +48,7 @@ async function main(): Promise<number> {
       svg: z.string().min(1, "must name a file").optional(),
     }),
   });
-  const toText = color || showsColours() ? colouredText : plainText;
+  const toText = color || showsColours() ? toColouredText : toPlainText;
   const lines = await record((line) => print(toText(line)));
   if (svg !== undefined) {
     writeFileSync(resolve(process.env.INIT_CWD ?? ".", svg), drawPicture(lines));

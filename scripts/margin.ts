@@ -14,7 +14,7 @@ import { readCommandLine, wholeNumber } from "./support/command-line.ts";
 import { print, runScript, say } from "./support/output.ts";
 
 const USAGE = `Usage: npm run margin -- --traces DIR [options]
-  --traces DIR    recorded conversations, *.jsonl (docs/guide.md has the format)
+  --traces DIR    recorded conversations, *.jsonl (docs/recordings.md has the format)
   --windows LIST  windows in tokens, with commas between them (4000,8000,16000)
   --seeds N       runs of each recording in each window (20)
   --policy P      a preset's name, or an object as a session takes it (${DEFAULT_POLICY})

@@ -22,7 +22,7 @@ import { startProgress } from "./support/progress.ts";
 import { untilStopped } from "./support/stop-signal.ts";
 
 const USAGE = `Usage: npm run replay -- FILE.jsonl [options]
-  FILE.jsonl    recorded conversations (docs/guide.md has the format)
+  FILE.jsonl    recorded conversations (docs/recordings.md has the format)
   --window N    context window of the model, in tokens (16000)
   --together    one session of all conversations, instead of one each
   --limit N     only the first N conversations

@@ -4,7 +4,7 @@ import type { WholeSessionApi } from "./app/control-api";
 import type { ModelOverride } from "./app/model-entry";
 import type { DeploymentKeys } from "./app/models/key-source";
 import type { TenantApi, TenantMaintenance } from "./app/tenant-api";
-import { baseUrlFault, MODEL_NAME, MODEL_NAME_RULE, modelFigures, toFigures } from "./context/model-input";
+import { baseUrlFault, MODEL_NAME, MODEL_NAME_RULE, modelFigures, PROVIDERS, toFigures } from "./context/model-input";
 import { parsePolicyConfig } from "./context/policy-check";
 import { DEFAULT_POLICY } from "./context/presets";
 import { parseMasterKeys } from "./lib/master-keys";
@@ -31,17 +31,6 @@ export interface Env {
   readonly ALLOW_PRIVATE_MODEL_URLS?: string;
   readonly ALLOW_PRIVATE_TOOL_URLS?: string;
 }
-
-/** A copy of `PROVIDERS` in `app/ports`, which this file may not load. A test compares the two. */
-const PROVIDERS = [
-  "embedded",
-  "openai",
-  "openai-chat",
-  "openai-compatible",
-  "anthropic",
-  "google",
-  "workers-ai",
-] as const satisfies readonly ModelOverride["provider"][];
 
 const deploymentModel = z
   .strictObject({
@@ -89,7 +78,7 @@ const config = z.object({
     .transform((text, context) => {
       try {
         const proto = protoPath(text);
-        if (proto) context.addIssue({ code: "custom", message: `${proto.join(".")}: a name that no object can have here` });
+        if (proto) context.addIssue({ code: "custom", message: `${proto.join(".")}: contains a property name that is not allowed` });
         return proto ? z.NEVER : (JSON.parse(text) as unknown);
       } catch {
         context.addIssue({ code: "custom", message: "MODELS is not JSON" });

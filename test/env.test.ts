@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { PROVIDERS } from "../src/app/ports";
+import { PROVIDERS } from "../src/context/model-input";
 import { type Env, parseConfig, readDeploymentKeys } from "../src/env";
 
 const configured = (change: Partial<Env>) => parseConfig({ KEY_PEPPER: "a-pepper-for-tests-only", ...change } as Env);

@@ -29,14 +29,14 @@ export function labelled(label: string, tone: Tone, ...rest: readonly Span[]): L
 
 /** Above this share of the window a meter warns: a compaction begins at 0.85 at the latest. */
 const NEARLY_FULL = 0.8;
-export const meterTone = (share: number): Tone => (share >= NEARLY_FULL ? "warning" : "model");
+export const toMeterTone = (share: number): Tone => (share >= NEARLY_FULL ? "warning" : "model");
 
-export const plainText = (line: Line): string => line.map((each) => (each.type === "text" ? each.text : cells(each.share))).join("");
+export const toPlainText = (line: Line): string => line.map((each) => (each.type === "text" ? each.text : toCells(each.share))).join("");
 
-export const colouredText = (line: Line): string =>
-  line.map((each) => (each.type === "text" ? colour(each.text, each.tone) : colour(cells(each.share), meterTone(each.share)))).join("");
+export const toColouredText = (line: Line): string =>
+  line.map((each) => (each.type === "text" ? colour(each.text, each.tone) : colour(toCells(each.share), toMeterTone(each.share)))).join("");
 
-function cells(share: number): string {
+function toCells(share: number): string {
   const filled = Math.round(share * METER_CELLS);
   return `${"█".repeat(filled)}${"░".repeat(METER_CELLS - filled)}`;
 }

@@ -22,9 +22,9 @@ const EVENINGS = [
 
 const pick = (choices: readonly string[], day: number): string => choices[day % choices.length] ?? "";
 
-const diaryOf = (day: number): string =>
+const writeDiary = (day: number): string =>
   `Day ${day} took us to ${pick(PLACES, day)}. ${pick(WEATHER, day)} ${pick(EVENTS, day)} ${pick(EVENINGS, day)}`;
 
-const DIARY = Array.from({ length: MESSAGE_COUNT - 2 }, (_, index) => diaryOf(index + 1));
+const DIARY = Array.from({ length: MESSAGE_COUNT - 2 }, (_, index) => writeDiary(index + 1));
 
 export const MESSAGES: readonly string[] = [`We have arrived. ${FACT}`, ...DIARY, QUESTION];

@@ -3,7 +3,7 @@
  * GitHub shows a picture without scripts and without foreign fonts. Where motion is unwanted or unsupported, the finished transcript shows.
  */
 import type { Tone } from "../support/colour.ts";
-import { COLUMNS, type Line, METER_CELLS, meterTone, type Span } from "./line.ts";
+import { COLUMNS, type Line, METER_CELLS, type Span, toMeterTone } from "./line.ts";
 
 const CELL = { width: 8.1, height: 19, font: 13.5 };
 const PADDING = 20;
@@ -27,7 +27,7 @@ const COLOURS: Readonly<Record<Tone, string>> = {
 export function drawPicture(lines: readonly Line[]): string {
   const width = Math.round(COLUMNS * CELL.width + 2 * PADDING);
   const height = TITLE_BAR + lines.length * CELL.height + PADDING;
-  const starts = startTimes(lines);
+  const starts = planStartTimes(lines);
   const total = (starts.at(-1) ?? 0) + SECONDS.end;
   const rows = lines.map((line, index) => drawLine(line, index)).filter((row) => row !== "");
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">
@@ -40,7 +40,7 @@ ${Object.entries(COLOURS)
 .title{font-weight:bold}
 @media (prefers-reduced-motion:no-preference){
 g{animation:${total.toFixed(2)}s linear infinite}
-${starts.map((start, index) => keyframes(index, (100 * start) / total, (100 * SECONDS.fade) / total)).join("\n")}
+${starts.map((start, index) => buildKeyframes(index, (100 * start) / total, (100 * SECONDS.fade) / total)).join("\n")}
 }
 </style>
 <rect x=".5" y=".5" width="${width - 1}" height="${height - 1}" rx="10" fill="#0d1117" stroke="#30363d"/>
@@ -52,7 +52,7 @@ ${rows.join("\n")}
 }
 
 /** When each line appears, in seconds: the first at once. A blank line is a pause. */
-function startTimes(lines: readonly Line[]): readonly number[] {
+function planStartTimes(lines: readonly Line[]): readonly number[] {
   let at = 0;
   return lines.map((line) => {
     const start = at;
@@ -61,7 +61,7 @@ function startTimes(lines: readonly Line[]): readonly number[] {
   });
 }
 
-const keyframes = (index: number, start: number, fade: number): string =>
+const buildKeyframes = (index: number, start: number, fade: number): string =>
   start === 0
     ? ""
     : `#l${index}{animation-name:k${index}}@keyframes k${index}{0%,${start.toFixed(2)}%{opacity:0}${(start + fade).toFixed(2)}%,to{opacity:1}}`;
@@ -90,7 +90,7 @@ function drawText({ text, tone }: Extract<Span, { type: "text" }>, x: number, y:
 function drawMeter(share: number, x: number, y: number): string {
   const bar = (cells: number, tone: Tone, opacity: string): string =>
     `<rect x="${round(x)}" y="${y - 11}" width="${round(cells * CELL.width)}" height="13" rx="2" class="${tone}"${opacity}/>`;
-  return bar(METER_CELLS, "quiet", ' opacity=".25"') + bar(share * METER_CELLS, meterTone(share), "");
+  return bar(METER_CELLS, "quiet", ' opacity=".25"') + bar(share * METER_CELLS, toMeterTone(share), "");
 }
 
 const round = (figure: number): string => String(Math.round(figure * 10) / 10);

@@ -1,4 +1,4 @@
-/** Holds the demo's conversation, and tells it in lines: each comes from an answer of the API or from a frame of the live stream. */
+/** Holds the demo's conversation and shows it in lines. Each line comes from an answer of the API or from a frame of the live stream. */
 import { z } from "zod";
 import { assertNever } from "../../src/lib/assert-never";
 import { openSession } from "../replay/player.ts";
@@ -26,7 +26,7 @@ export async function playDemo({ connection, show }: Demo): Promise<void> {
   const session = await openSession(connection, { model: MODEL, system: null, tools: [] });
   show([
     span(" Longhand", "title"),
-    span(`  ${MESSAGE_COUNT} messages, a window of ${count(WINDOW)} tokens, the embedded stand-in model`, "quiet"),
+    span(`  ${MESSAGE_COUNT} messages, a window of ${formatCount(WINDOW)} tokens, the embedded stand-in model`, "quiet"),
   ]);
   show([]);
   const watch = new Watch({ connection, show }, session);
@@ -125,14 +125,14 @@ class Watch {
     switch (part.type) {
       case "text":
         if (this.#isLast()) this.#answer = part.text;
-        show(labelled("model", "model", span(firstLine(part.text))));
+        show(labelled("model", "model", span(readFirstLine(part.text))));
         if (!this.#isLast()) show([]);
         return;
       case "tool_call":
         this.#lookUps += part.name === "memory_query" ? 1 : 0;
         return show(labelled("look-up", "lookup", span(`${part.name} ${part.arguments}`)));
       case "tool_result":
-        return show(labelled("found", "lookup", span(bestHit(part.output))));
+        return show(labelled("found", "lookup", span(findBestHit(part.output))));
       default:
         return assertNever(part);
     }
@@ -140,7 +140,7 @@ class Watch {
 
   #showMeter(tokens: number, window: number): void {
     const share = tokens / window;
-    const figures = `  ${count(tokens).padStart(5)} of ${count(window)} tokens, ${Math.round(share * 100)} %`;
+    const figures = `  ${formatCount(tokens).padStart(5)} of ${formatCount(window)} tokens, ${Math.round(share * 100)} %`;
     this.#demo.show(labelled(`turn ${this.#completed}`, "quiet", meter(share), span(figures)));
   }
 
@@ -150,7 +150,7 @@ class Watch {
     this.#before ??= { id: this.#turns[after - 1] ?? "", number: after };
     const path = `/v1/sessions/${this.#session}/compactions/${frame.compaction_id}`;
     const { receipt } = receiptView.parse(await callApi(this.#demo.connection, { method: "GET", path }));
-    const gain = `  ${count(receipt.tokens_before)} → ${count(receipt.tokens_after)} tokens`;
+    const gain = `  ${formatCount(receipt.tokens_before)} → ${formatCount(receipt.tokens_after)} tokens`;
     const where = `, in the background after turn ${after}`;
     this.#demo.show(
       labelled("compaction", "compaction", meter(receipt.tokens_after / WINDOW), span(gain, "compaction"), span(where, "quiet")),
@@ -172,10 +172,10 @@ async function showPast({ connection, show }: Demo, session: string, { turnBefor
 }
 
 const describe = ({ tokens, messages, hasSummary, digest }: PastRequest): string =>
-  `${hasSummary ? "a summary and " : ""}${messages} messages, ${count(Math.round(tokens))} tokens, SHA-256 ${digest.slice(0, 8)}`;
+  `${hasSummary ? "a summary and " : ""}${messages} messages, ${formatCount(Math.round(tokens))} tokens, SHA-256 ${digest.slice(0, 8)}`;
 
-const count = (figure: number): string => figure.toLocaleString("en-US");
-const firstLine = (text: string): string => text.split("\n")[0] ?? "";
+const formatCount = (figure: number): string => figure.toLocaleString("en-US");
+const readFirstLine = (text: string): string => text.split("\n")[0] ?? "";
 
 /** The line of a look-up's result that comes first: each hit begins with its position in the record. */
-const bestHit = (output: string): string => output.split("\n").find((line) => line.startsWith("#")) ?? firstLine(output);
+const findBestHit = (output: string): string => output.split("\n").find((line) => line.startsWith("#")) ?? readFirstLine(output);

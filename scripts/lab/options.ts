@@ -12,7 +12,7 @@ import { SYSTEMS } from "./systems/catalogue.ts";
 const SYSTEM_NAMES = SYSTEMS.map(({ name }) => name);
 
 const USAGE = `Usage: npm run lab -- --traces DIR [options]
-  --traces DIR    recorded conversations, *.jsonl (docs/guide.md has the format)
+  --traces DIR    recorded conversations, *.jsonl (docs/recordings.md has the format)
   --policy P      one of ${POLICY_NAMES.join(", ")},
                   or an object as a session takes it; may be given several times (all)
   --system S      another system's rule beside them: all, or one of

@@ -1,6 +1,7 @@
 /** Every planted fact, asked for through the code of `memory_query`. */
-import type { RecallReport } from "../../src/app/recall-views.ts";
+
 import type { RecallArguments } from "../../src/context/recall/request.ts";
+import type { RecallReport } from "../../src/contract/recall.ts";
 import { lookUp, type RecallPorts } from "../../src/session/recall/recall.ts";
 import { buildRecord, executionAt } from "../../test/support/recall-record.ts";
 import { createNodeSql } from "../support/node-sql.ts";

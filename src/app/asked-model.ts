@@ -1,8 +1,9 @@
 /**
  * The parts of a model's registry entry that shape a request. They are stored with each call of a turn, so that its request can be rebuilt.
  */
+import { PROVIDERS } from "../context/model-input";
 import type { AskedModel } from "../domain/model-call";
-import { type ModelSpec, PROVIDERS } from "./ports";
+import type { ModelSpec } from "./ports";
 
 export function toAskedModel({ provider, upstream_id, base_url, source, context_window, max_output, capabilities }: ModelSpec): AskedModel {
   return { provider, upstream_id, base_url, source, context_window, max_output, ...(capabilities && { capabilities }) };

@@ -1,4 +1,5 @@
 /** Compares actual rows with the rows that the log implies. Pure. */
+import type { RowDifference } from "../contract/rebuild";
 
 type Cell = string | number | null;
 export type Row = Readonly<Record<string, Cell>>;
@@ -6,15 +7,6 @@ export type Row = Readonly<Record<string, Cell>>;
 export type RowKey = string | number;
 /** Rows by table, then by key. */
 export type RowSnapshot = Readonly<Record<string, Readonly<Record<string, Row>>>>;
-
-/** `column` null: the whole row is missing (`before` null), or should not exist (`after` null). */
-export interface RowDifference {
-  readonly table: string;
-  readonly key: string;
-  readonly column: string | null;
-  readonly before: Cell;
-  readonly after: Cell;
-}
 
 export interface KeyedRow {
   readonly key: RowKey;

@@ -1,6 +1,6 @@
 /** What a person may do with a draft compaction, and how two summaries are compared. Part of what a session's object answers. */
+import type { SummaryComparison, SummaryRef } from "../contract/comparison";
 import type { CompactionId, KeyId } from "../domain/ids";
-import type { CompareInput, SummaryComparison } from "./comparison-views";
 import type { CompactionView } from "./control-views";
 import type { Caller, Idempotency, Once, Outcome } from "./session-api";
 
@@ -12,6 +12,20 @@ export interface DraftEdit {
   readonly edits: number;
   /** The API key of the editor. */
   readonly by: KeyId;
+}
+
+export interface AskedQuestion {
+  readonly question: string;
+  /** What a good answer contains. Null when the client did not give it. */
+  readonly expect: string | null;
+}
+
+export interface CompareInput {
+  readonly a: SummaryRef;
+  readonly b: SummaryRef;
+  readonly questions: readonly AskedQuestion[];
+  /** The model that answers. Null: the session's model. */
+  readonly model: string | null;
 }
 
 export interface DraftApi {

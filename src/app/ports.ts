@@ -3,6 +3,7 @@
  * implementations.
  */
 import type { Prices } from "../context/economy";
+import type { ModelCapabilities, Provider } from "../context/model-input";
 import type { ErasedUsage } from "../domain/erased-usage";
 import type { ByteFit, StoredEvent } from "../domain/events";
 import type { BodyId, CompactionId, ExecutionId, NewId, SessionId, TenantId } from "../domain/ids";
@@ -12,22 +13,6 @@ import type { ToolFailure } from "../domain/tool-run";
 
 /** Epoch milliseconds. */
 export type Clock = () => number;
-
-/**
- * Which provider serves a model, over which API. `openai`: the Responses API; `openai-chat`: OpenAI's chat completions;
- * `openai-compatible`: chat completions at any other address.
- */
-export const PROVIDERS = ["embedded", "openai", "openai-chat", "openai-compatible", "anthropic", "google", "workers-ai"] as const;
-export type Provider = (typeof PROVIDERS)[number];
-
-/** What a request to the model may contain. Content that the model cannot read is described in words instead. */
-export interface ModelCapabilities {
-  readonly tools: boolean;
-  readonly images: boolean;
-  readonly files: boolean;
-  /** The model can be asked to think, or not to think. */
-  readonly reasoning: boolean;
-}
 
 /** A model as the registry knows it: its limits and its address. It never contains a credential. */
 export interface ModelSpec {

@@ -7,6 +7,7 @@ import type { ExecutionView } from "../contract/execution";
 import type { Accepted, DisplayItem } from "../contract/item";
 import type { LedgerRow } from "../contract/model-call";
 import type { Page } from "../contract/page";
+import type { RecallReport } from "../contract/recall";
 import type { ErasureReceipt, SessionDescription } from "../contract/session";
 import type { TurnReport } from "../contract/turn";
 import type { OnBusy } from "../domain/commands";
@@ -20,7 +21,6 @@ import type { Result } from "../lib/result";
 import type { ChunkRequest, NextChunk } from "./chunk-request";
 import type { CompactionView, ControlError } from "./control-views";
 import type { ToolArtifact } from "./ports";
-import type { RecallInput, RecallReport } from "./recall-views";
 import type { ContextReport, LogPage } from "./session-views";
 
 /** Why a call was refused: the domain's rejections, and refusals by the session's object. */
@@ -134,6 +134,21 @@ export interface PageInput {
   readonly limit: number;
   readonly order: "asc" | "desc";
 }
+/**
+ * A look-up in the record. Searches by words, within the range if there is one; without a query it reads the execution, and without an execution the range. A null
+ * field was not given.
+ */
+export interface RecallInput {
+  readonly query: string | null;
+  readonly execution: ExecutionId | null;
+  readonly from: number | null;
+  readonly to: number | null;
+  /** UTF-16 units to skip in an execution or a range. */
+  readonly offset: number;
+  /** The most hits. */
+  readonly limit: number;
+}
+
 export interface StreamInput {
   /** Null: from the running turn's first frame, or from now on if no turn runs. */
   readonly after: number | null;

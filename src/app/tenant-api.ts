@@ -1,10 +1,13 @@
 /** What `http` and the sessions may ask of a tenant's object, which owns keys, the directory of sessions, models and the default policy. */
 import type { PolicyChoice } from "../context/policy-choice";
+import type { CredentialView } from "../contract/credential";
+import type { LimitSuggestion } from "../contract/model";
+import type { RowDifference } from "../contract/rebuild";
 import type { ErasedUsage } from "../domain/erased-usage";
 import type { KeyId, SessionId, TenantId } from "../domain/ids";
 import type { Result } from "../lib/result";
-import type { RowDifference, RowSnapshot } from "./diff-rows";
-import type { LimitSuggestion, ModelEntry, ModelOverride, SuggestedLimit } from "./model-entry";
+import type { RowSnapshot } from "./diff-rows";
+import type { ModelEntry, ModelOverride, SuggestedLimit } from "./model-entry";
 import type { ModelSpec } from "./ports";
 import type { Idempotency } from "./session-api";
 import type { HttpTool, HttpToolEntry, McpListing, McpServer, McpServerEntry } from "./tool-entry";
@@ -97,18 +100,6 @@ export interface SealedCredential {
   readonly wrapped_key: string;
   /** The credential, sealed under its data key: nonce and ciphertext in base64. */
   readonly sealed: string;
-}
-
-/** The public description of a credential. It never contains the credential or a part of it. */
-export interface CredentialView {
-  readonly name: string;
-  /** The id of the deployment's master key that seals it. */
-  readonly key_id: string;
-  readonly created_at: number;
-  /** When it was last put. Resealing it under another master key does not count. */
-  readonly updated_at: number;
-  /** Ids of the tenant's models that use it. */
-  readonly models: readonly string[];
 }
 
 /** A credential sealed anew, with its previous sealed form: a credential that was put again meanwhile is left as it is. */

@@ -16,7 +16,7 @@ export interface Prices {
 /** Relative prices for a model whose prices are unknown (docs/policy.md, the rules). */
 export const UNKNOWN_PRICES: Prices = { input: 1, cache_write: 1, cached: 0.1, output: 5 };
 
-/** Lifetime of a prefix in a provider's cache that is not read again, in milliseconds (docs/platform-facts.md). */
+/** Lifetime of a prefix in a provider's cache that is not read again, in milliseconds: Anthropic's, which is the shortest. */
 export const CACHE_TTL_MS = 5 * 60_000;
 /** Tokens of the instruction that a summary request adds. */
 export const INSTRUCTION_TOKENS = 400;

@@ -6,7 +6,7 @@
 import { foldWord } from "./recall/words";
 
 export const TERM_KINDS = ["identifier", "number", "name"] as const;
-export type TermKind = (typeof TERM_KINDS)[number];
+type TermKind = (typeof TERM_KINDS)[number];
 
 export interface Term {
   /** The term as it was first written. */

@@ -10,6 +10,18 @@ const MAX_TOKENS = 100_000_000;
 /** Maximum price in US dollars per million tokens. A larger value is a mistake of the unit. */
 const MAX_PRICE = 100_000;
 
+/**
+ * Which provider serves a model, over which API. `openai`: the Responses API; `openai-chat`: OpenAI's chat completions;
+ * `openai-compatible`: chat completions at any other address.
+ */
+export const PROVIDERS = ["embedded", "openai", "openai-chat", "openai-compatible", "anthropic", "google", "workers-ai"] as const;
+export type Provider = (typeof PROVIDERS)[number];
+
+/** The figures that a provider may report. */
+export const LIMIT_FIGURES = ["context_window", "max_output"] as const;
+/** `provider_endpoint`: the provider's list of models, when a client asked for it; `provider_error`: the number in a refusal. */
+export const SUGGESTION_SOURCES = ["provider_endpoint", "provider_error"] as const;
+
 const price = z.number().min(0).max(MAX_PRICE);
 
 /** Allowed names of a model, over HTTP and in the deployment's variable alike. */
@@ -22,6 +34,9 @@ export const capabilitiesSchema = z.strictObject({
   files: z.boolean(),
   reasoning: z.boolean().describe("It can be told to think, or not to"),
 });
+
+/** What a request to the model may contain. Content that the model cannot read is described in words instead. */
+export type ModelCapabilities = z.infer<typeof capabilitiesSchema>;
 
 /** US dollars per million tokens. */
 const pricesSchema = z.strictObject({

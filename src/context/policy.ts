@@ -11,7 +11,7 @@ const share = z.number().min(0).max(1);
 const trigger = z.strictObject({
   at: z
     .enum(["after_response", "before_turn", "each_call"])
-    .describe("When the soft trigger is looked at: in the background after a response, before a turn, or before each model call"),
+    .describe("When the policy considers a compaction: in the background after a response, before a turn, or before each model call"),
   window_ratio: share
     .min(0.1)
     .max(0.95)
@@ -20,51 +20,53 @@ const trigger = z.strictObject({
   usable_ratio: share
     .min(0.1)
     .nullable()
-    .describe("Compact when it would exceed this share of what a request may weigh (window less reserve); null: no such bound"),
-  bound: z
-    .enum(["exceeded", "reached"])
-    .describe("Whether exactly so many tokens are not enough for that (`exceeded`), or are (`reached`)"),
+    .describe(
+      "Compact when the next request would exceed this share of the usable window (the window less the reserve); null: no such bound",
+    ),
+  bound: z.enum(["exceeded", "reached"]).describe("Whether a request must exceed the threshold (`exceeded`) or only reach it (`reached`)"),
   rent_factor: z
     .number()
     .min(0.1)
     .max(100)
     .nullable()
     .describe(
-      "Compact when re-reading what a compaction would remove has cost this many times its price in this epoch; null: never for that reason",
+      "Compact when the cost of re-reading what a compaction would remove has reached this many times the price of the compaction, within this epoch; null: never for this reason",
     ),
   rent_free_tokens: z
     .int()
     .min(0)
-    .describe("So many of the newest tokens are wanted word for word: while they are in view anyway, reading them again is no rent"),
-  min_gain_ratio: share.describe("Least share of the next request that a compaction by rent must free"),
+    .describe("The newest tokens that count as wanted word for word: re-reading them adds nothing to the cache read cost"),
+  min_gain_ratio: share.describe("Least share of the next request that a compaction triggered by the cache read cost must free"),
 });
 
 const keep = z.strictObject({
-  ratio: share.min(0.01).max(0.9).describe("The newest messages stay verbatim up to this share"),
-  of: z.enum(["window", "usable"]).describe("What `ratio` is a share of: the window, or the window less the reserve"),
-  max_tokens: z.int().min(256).nullable().describe("Tokens that stay verbatim at most; null: as `ratio` says"),
-  min_tokens: z.int().min(0).describe("Tokens that stay verbatim at least, where the window allows it"),
+  ratio: share.min(0.01).max(0.9).describe("Share of the window that the newest messages may keep verbatim"),
+  of: z.enum(["window", "usable"]).describe("What `ratio` refers to: the window, or the usable window (the window less the reserve)"),
+  max_tokens: z.int().min(256).nullable().describe("Maximum tokens that stay verbatim; null: only `ratio` applies"),
+  min_tokens: z.int().min(0).describe("Minimum tokens that stay verbatim, if the window allows it"),
   messages: z
     .int()
     .min(1)
     .nullable()
-    .describe("Keep this many of the newest messages instead of a share, rounded outward to whole groups; null: by share"),
+    .describe(
+      "Number of newest messages that stay verbatim, instead of a share, rounded up to whole exchange groups; null: `ratio` applies",
+    ),
   emergency_ratio: share
     .min(0.05)
     .max(0.5)
     .describe("Share of the window that stays verbatim after a provider refused a request as too long"),
-  manual_tokens: z.int().min(256).nullable().describe("Tokens that stay verbatim when asked for by hand; null: as `ratio` says"),
+  manual_tokens: z.int().min(256).nullable().describe("Tokens that stay verbatim in a manual compaction; null: `ratio` applies"),
   cut: z
     .enum(["fits", "fills", "next_user"])
     .describe(
-      "Where the tail begins: `fits`, the longest tail within the budget; `fills`, the shortest that reaches it; both moved back to a message of the user within a quarter of it; `next_user`, the first message of the user after the budget is exceeded",
+      "Where the tail begins: `fits`, the longest tail within the budget; `fills`, the shortest that reaches it; both may extend the tail by up to a quarter to begin with a user message; `next_user`, the first user message after the budget is exceeded",
     ),
   split_turn_messages: z
     .int()
     .min(2)
     .nullable()
-    .describe("A turn that is cut gets a summary of its own for its beginning when that has at least so many messages; null: never"),
-  system_messages: z.boolean().describe("System messages inside the conversation stay verbatim in front"),
+    .describe("Minimum messages at the beginning of a cut turn for which that beginning gets its own summary; null: never"),
+  system_messages: z.boolean().describe("Whether system messages inside the conversation stay verbatim, in front of the kept messages"),
 });
 
 /** Maximum number of tools that a policy may name. */
@@ -72,35 +74,33 @@ const MAX_NAMED_TOOLS = 64;
 const toolName = z.string().min(1).max(MAX_TOOL_NAME_UNITS);
 
 const results = z.strictObject({
-  max_chars: z.int().min(100).max(1_000_000).describe("A tool result is cut at this many characters when it is recorded"),
+  max_chars: z.int().min(100).max(1_000_000).describe("Maximum characters of a recorded tool result; a longer result is truncated"),
   cut: z
     .enum(["head", "head_tail"])
     .describe(
-      "What is recorded of a longer one: its beginning and RFC-011's marker, or a notice and both its ends, cut between elements of JSON, at a line's end, or between characters",
+      "Which part of a longer result is recorded: its beginning and a marker (`head`), or a notice and both ends (`head_tail`), cut between JSON elements, lines or characters",
     ),
   clear: z
     .enum(["never", "at_epoch", "each_call"])
-    .describe("When old tool results are replaced by a placeholder: never, in one go when the view changes anyway, or before each call"),
-  keep_full: z.int().min(0).describe("So many of the newest tool results are never cleared"),
-  clear_gain_ratio: share.describe("At an epoch: clearing alone is enough when it frees this share of the next request"),
+    .describe("When old tool results are replaced by a placeholder: never, together when an epoch ends, or before each model call"),
+  keep_full: z.int().min(0).describe("Number of newest tool results that are never cleared"),
+  clear_gain_ratio: share.describe("With `clear: at_epoch`: clearing alone is enough when it frees this share of the next request"),
   preview_beyond: z
     .int()
     .min(0)
     .nullable()
-    .describe("When the view changes anyway, results in the tail beyond so many of the newest show both their ends only; null: they stay"),
-  preview_chars: z.int().min(40).describe("Characters of such a preview at each end"),
+    .describe("When an epoch ends, results in the tail beyond this number of newest ones are shortened to both ends; null: they stay"),
+  preview_chars: z.int().min(40).describe("Characters of a shortened result at each end"),
   keep_tools: z
     .record(toolName, z.int().min(0).max(10_000))
     .refine((tools) => Object.keys(tools).length <= MAX_NAMED_TOOLS, `at most ${MAX_NAMED_TOOLS} tools`)
     .describe(
-      "By a tool's name: so many of its newest results are neither cleared nor shown by their ends, in place of `keep_full` and `preview_beyond`, which count the other tools' alone; at most 64",
+      "By tool name: the number of its newest results that are neither cleared nor shortened. `keep_full` and `preview_beyond` then count only other tools' results. At most 64 tools",
     ),
   exclude_tools: z
     .array(toolName)
     .max(MAX_NAMED_TOOLS)
-    .describe(
-      "Tools whose results are never cleared nor shown by their ends; only the guard shortens them, when nothing else helps. At most 64",
-    ),
+    .describe("Tools whose results are never cleared or shortened, except by the guard when nothing else helps. At most 64"),
 });
 
 /** Model ids of the registry. */
@@ -110,34 +110,34 @@ const summary = z.strictObject({
   form: z
     .enum(["narrative", "structured", "note", "none"])
     .describe(
-      "A short narrative (RFC-011), fixed sections (Opal), a note with counts and files for which no model is asked (Opal, truncate), or no summary at all",
+      "The form of a summary: a short narrative, fixed sections, a note with counts and files that is made without a model, or no summary",
     ),
   placement: z
     .enum(["system-prefix", "system-message", "user-message"])
-    .describe("Where the summary stands: in front of the system prompt, as a system message after it, or as a message of the user"),
-  max_tokens: z.int().min(64).max(32_000).describe("Most tokens of one summary"),
+    .describe("Where a request contains the summary: before the system prompt, as a system message after it, or as a user message"),
+  max_tokens: z.int().min(64).max(32_000).describe("Maximum tokens of one summary"),
   chain_ratio: share
     .nullable()
     .describe(
-      "New summaries are appended to the earlier ones until together they exceed this share of what a request may weigh, and are then folded into one; null: always one",
+      "New summaries are appended to the earlier ones. When all together exceed this share of the usable window, they are merged into one; null: there is always one summary",
     ),
   rebuild_after: z
     .int()
     .min(1)
     .nullable()
     .describe(
-      "After so many folds the next one reads the newest messages that the summary stands for again, twice as much as is new at most, to put right what drifted; null: never",
+      "After this many merges, the next one also re-reads the newest of the summarised messages, at most twice the new tokens, to correct drift; null: never",
     ),
   mode: z
     .enum(["transcript", "cheaper"])
     .describe(
-      "How it is asked for: always as a transcript, or as the turn's own request with one instruction more when reading that from the cache is cheaper",
+      "How a summary is requested: always as a transcript, or as the turn's own request with an added instruction when reading that from the provider's cache is cheaper",
     ),
-  attempts: z.int().min(1).max(5).describe("Summariser calls before the compaction has failed"),
+  attempts: z.int().min(1).max(5).describe("Maximum summariser calls before the compaction fails"),
   models: modelIds.describe(
-    "Who is asked for a summary, one after the other as attempts fail, each read in parts of its own window; at most 4, and one that is unknown or too small is passed over. Empty: the session's model",
+    "Models that write summaries, in order: after a failed attempt the next one is called. A model that is unknown or whose window is too small is skipped. At most 4. Empty: the session's model",
   ),
-  timeout_ms: z.int().min(100).max(600_000).describe("One summariser call may take this long, in milliseconds"),
+  timeout_ms: z.int().min(100).max(600_000).describe("Timeout of one summariser call, in milliseconds"),
 });
 
 const tools = z.strictObject({
@@ -145,7 +145,7 @@ const tools = z.strictObject({
     .int()
     .min(1)
     .max(1_000)
-    .describe("Model calls of one turn at most, each with its round of tools; one more ends the turn as `round_limit`"),
+    .describe("Maximum model calls in one turn, each with its round of tools; the turn then ends as `round_limit`"),
 });
 
 export const policySchema = z.strictObject({
@@ -156,31 +156,31 @@ export const policySchema = z.strictObject({
   tools,
   recall: z
     .enum(["offered", "off"])
-    .describe("Whether the model is offered `memory_query` where something is out of its view, to look that up"),
+    .describe("Whether the model is offered `memory_query` to search the record once something is out of its view"),
   fallback_models: modelIds.describe(
-    "Who is asked for an answer, in this order, when the session's model fails before its first word and asking again does not help; at most 4. One for which the conversation is too large as it stands is passed over",
+    "Models that answer, in this order, when the session's model fails before its first token and retries do not help. A model whose window is too small for the conversation is skipped. At most 4",
   ),
   on_failure: z
     .enum(["drop", "note", "none"])
-    .describe("When no summary can be had: the oldest messages leave the view, a note with counts takes their place, or nothing changes"),
+    .describe("When no summary can be made: the oldest messages leave the view, a note with counts replaces them, or nothing changes"),
   unknown_window: z
     .union([z.int().min(1_024), z.literal("conservative"), z.null()])
     .describe(
-      "What a model of unknown window is taken to have, which the context then shows as `assumed_window`: a number of tokens, 32,768 (`conservative`), or null: never compact",
+      "The window assumed for a model whose window is unknown, reported as `assumed_window`: a number of tokens, or 32,768 (`conservative`); null: never compact",
     ),
   estimator: z
     .enum(["by_script", "chars_4"])
     .describe(
-      "How the trigger counts what the provider has not: by script and kind of text, padded; or characters over 4. The guard always counts by script",
+      "How the trigger estimates tokens that the provider has not counted: by script and kind of text, with padding; or characters divided by 4. The guard always uses the first",
     ),
-  guard_target_ratio: share.min(0.1).describe("The guard, once it must drop, drops down to this share of what fits"),
+  guard_target_ratio: share.min(0.1).describe("When the guard drops messages, it continues down to this share of the usable window"),
   title_model: z
     .string()
     .min(1)
     .max(200)
     .nullable()
     .describe(
-      "A model that names a session without a title after its first completed turn, in one short call; null: none does. A preset named nearer leaves it as it is",
+      "The model that writes the title of a session without one after its first completed turn, in one short call; null: none. Choosing a preset for a session or tenant does not change this parameter",
     ),
 });
 export type Policy = z.infer<typeof policySchema>;

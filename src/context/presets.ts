@@ -167,14 +167,15 @@ const verbatim: Policy = {
 
 /** The purpose of each preset in one line, as `GET /v1/policies` shows it. */
 export const purposes: Readonly<Record<PolicyName, string>> = {
-  oneclaw: "RFC-011 and FEAT-011: summarised in the background above 0.85 of the window, the newest quarter stays",
-  opal: "Opal compaction: before a turn at 0.80 of the window, a structured summary, cut turns summarised for themselves",
-  odincode: "OdinCode plan: old tool results are cleared before each call; no summaries, the guard holds the window",
-  yeoman: "ADR 097: before a turn above 0.80, all but the last four messages become a context summary",
+  oneclaw: "OneClaw: summarised in the background above 0.85 of the window, the newest quarter stays",
+  opal: "Opal compaction: a structured summary before a turn at 0.80 of the window; the beginning of a cut turn gets its own summary",
+  odincode:
+    "OdinCode: old tool results are cleared before each call, and there are no summaries; the guard keeps requests within the window",
+  yeoman: "Yeoman: before a turn above 0.80 of the window, all but the last four messages become a context summary",
   balanced: "Compaction that pays for itself, for most chat",
-  economy: "The cheapest of its kind: keeps less and compacts sooner, for bots and high volume",
+  economy: "The cheapest profile: keeps less and compacts sooner, for bots and high volume",
   retain: "Keeps more verbatim, for assistants and coding",
-  verbatim: "Compacts as late as it can, for when every word counts",
+  verbatim: "Compacts as late as possible, for conversations in which every word counts",
 };
 
 export const presets: Readonly<Record<PolicyName, Policy>> = { oneclaw, opal, odincode, yeoman, balanced, economy, retain, verbatim };

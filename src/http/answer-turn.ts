@@ -21,7 +21,10 @@ export const turnHeaders = idempotencyHeaders.extend({
 });
 
 export const turnResponses = {
-  200: jsonOrEvents("The turn once it has ended or waits for tools; or, with Accept: text/event-stream, as it is spoken", turnReport),
+  200: jsonOrEvents(
+    "The turn, once it has ended or waits for tools. With Accept: text/event-stream: its frames as they are produced",
+    turnReport,
+  ),
   202: json("Accepted (Prefer: respond-async)", acceptedView),
 };
 

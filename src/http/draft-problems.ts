@@ -6,9 +6,9 @@ type Code = "draft_open" | "not_drafted" | "draft_edited" | "not_smaller";
 
 export const draftAnswers: { readonly [C in Code]: (error: Extract<SessionError, { code: C }>) => RouteAnswer } = {
   draft_open: ({ compaction }) =>
-    conflict("Draft open", "Another draft of this session waits: commit or discard it first.", { compaction_id: compaction }),
+    conflict("Draft open", "Another draft of this session is open: commit or discard it first.", { compaction_id: compaction }),
   not_drafted: ({ compaction }) =>
-    conflict("Not a draft", "This compaction is no draft that waits: read it to see what became of it.", { compaction_id: compaction }),
+    conflict("Not a draft", "This compaction is not an open draft: read it for its status.", { compaction_id: compaction }),
   draft_edited: ({ edits }) => {
     const detail = `the draft has been edited ${edits} times: read it again`;
     return { ...conflict("Draft edited", `edits: ${detail}.`, { edits }), errors: [{ field: "edits", detail }] };
@@ -16,7 +16,7 @@ export const draftAnswers: { readonly [C in Code]: (error: Extract<SessionError,
   not_smaller: ({ tokens_before, tokens_after }) => ({
     status: 422,
     title: "Not smaller",
-    detail: `With this summary the next request would be about ${tokens_after} tokens, and it is ${tokens_before}: a shorter one is needed.`,
+    detail: `With this summary the next request would be about ${tokens_after} tokens, and it is ${tokens_before} without it: a shorter summary is needed.`,
     extra: { tokens_before, tokens_after },
   }),
 };

@@ -28,5 +28,5 @@ export function sendEndlessEvents(c: Context<HttpEnv>, deps: HttpDeps, stream: R
 }
 
 export const resumeHeaders = z.object({
-  "Last-Event-ID": counter.optional().openapi({ description: "What a browser sends when it reconnects; goes before `after`" }),
+  "Last-Event-ID": counter.optional().openapi({ description: "Sent by a browser that reconnects. It takes precedence over `after`" }),
 });

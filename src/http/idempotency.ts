@@ -8,7 +8,8 @@ import type { Idempotency } from "../app/session-api";
 import { sha256 } from "../lib/sha256";
 import type { HttpEnv } from "./deps";
 
-const KEPT = "The same key and body again: the first outcome. Another body: 422. Kept for 24 hours.";
+const KEPT =
+  "A repeated request with the same key and body returns the first outcome. A different body is refused with 422. Keys are kept for 24 hours.";
 
 const buildHeaders = (description: string) =>
   z.object({

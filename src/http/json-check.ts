@@ -68,6 +68,6 @@ function findSurrogate(root: unknown): FieldError | null {
 export function findJsonFault(json: string): FieldError | null {
   if (isTooDeep(json)) return { field: "body", detail: `nested deeper than ${MAX_DEPTH} levels` };
   const path = protoPath(json);
-  if (path) return { field: path.join("."), detail: "a name that no object can have here" };
+  if (path) return { field: path.join("."), detail: "contains a property name that is not allowed" };
   return SURROGATE_ESCAPE.test(json) ? findSurrogate(JSON.parse(json)) : null;
 }

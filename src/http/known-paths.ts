@@ -16,7 +16,7 @@ function toPattern(path: string): RegExp {
 
 /** A model's id may contain slashes, which a path would take for its own. */
 const MODEL_PATH = /^\/v1\/models\/[^/]+\/./;
-const SLASH_HINT = "In a model's id, / is written %2F.";
+const SLASH_HINT = "In a model id, encode / as %2F.";
 
 /** The app's `notFound`: answers 405 with `Allow` for a known path, else 404. */
 export function answerUnknown(routes: readonly Route[]): (c: Context<HttpEnv>) => Response {

@@ -50,7 +50,7 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
   session_exists: () => conflict("Session exists", "A session with this id exists already."),
   turn_running: ({ turn }) => conflict("Turn running", "A turn of this session is under way.", { turn_id: turn || null }),
   queue_full: ({ limit }) => ({
-    ...conflict("Queue full", `At most ${limit} messages can wait; send again once a turn has ended.`, { limit }),
+    ...conflict("Queue full", `At most ${limit} messages can wait. Send the message again after a turn has ended.`, { limit }),
     headers: { "Retry-After": "1" },
   }),
   no_turn: () => conflict("No turn", "No turn of this session is open."),
@@ -66,19 +66,19 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
     return { ...conflict("Approval not open", `${field}: ${detail}.`), errors: [{ field, detail }] };
   },
   message_not_queued: ({ message }) => conflict("Message not queued", "No such message waits in the queue.", { message_id: message }),
-  stale: ({ reason }) => conflict("Stale", "What this was based on has changed since.", { reason }),
+  stale: ({ reason }) => conflict("Stale", "The state that this request was based on has changed.", { reason }),
   compaction_running: ({ compaction }) =>
     conflict("Compaction running", "A compaction of this session is under way.", { compaction_id: compaction }),
   not_newest: ({ newest }) =>
     conflict(
       "Not the newest compaction",
-      newest === null ? "No compaction stands that could be reverted." : `Only the newest that stands can be reverted: ${newest}.`,
+      newest === null ? "There is no compaction to revert." : `Only the newest compaction in effect can be reverted: ${newest}.`,
       { newest_compaction_id: newest },
     ),
   would_not_fit: ({ tokens, limit }) => ({
     status: 422,
     title: "Would not fit",
-    detail: `What would come back makes the next request about ${tokens} tokens; the model has room for ${limit}.`,
+    detail: `With the restored messages the next request would be about ${tokens} tokens; the model has room for ${limit}.`,
     extra: { tokens, limit },
   }),
   too_many_items: ({ items }) => ({
@@ -96,34 +96,30 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
   message_not_found: () => unknown("message"),
   branch_not_found: () => unknown("branch", "branch"),
   fork_unfinished: ({ from }) =>
-    conflict(
-      "Fork unfinished",
-      `It is being copied from ${from}, and that was not finished: send the same POST with its Idempotency-Key again.`,
-      {
-        from,
-      },
-    ),
+    conflict("Fork unfinished", `The copy from ${from} was not finished: send the same POST again with its Idempotency-Key.`, {
+      from,
+    }),
   ...draftAnswers,
   lease_held: ({ expires_at }) => conflict("Lease held", "Another worker holds this compaction.", { expires_at }),
   idempotency_conflict: () => ({
     status: 422,
     title: "Idempotency key reused",
-    detail: "Idempotency-Key: it was used with another request.",
-    errors: [{ field: "Idempotency-Key", detail: "it was used with another request" }],
+    detail: "Idempotency-Key: was used with a different request.",
+    errors: [{ field: "Idempotency-Key", detail: "was used with a different request" }],
   }),
   unknown_model: () => invalid([{ field: "model", detail: "no such model" }]),
-  models_unavailable: () => retryLater("The registry of models is out of reach; nothing was changed."),
+  models_unavailable: () => retryLater("The model registry is unavailable; nothing was changed."),
   turn_not_found: () => unknown("turn"),
   compaction_not_found: () => unknown("compaction"),
   request_not_found: ({ call, calls }) => ({
     ...NOT_FOUND,
-    detail: calls === 0 ? "The turn has asked no model, so far." : `call: the turn has ${calls}, and no request ${call ?? calls}.`,
+    detail: calls === 0 ? "The turn has not called a model yet." : `call: the turn has ${calls}, and no request ${call ?? calls}.`,
     extra: { calls },
   }),
   request_unknown: ({ model }) => ({
     status: 422,
-    title: "Request not known",
-    detail: `How ${model} was asked was not recorded then, and the model is no longer known here.`,
+    title: "Request unavailable",
+    detail: `The request format of ${model} was not recorded at that time, and the model is no longer registered.`,
     extra: { model },
   }),
   execution_not_found: () => unknown("execution"),
@@ -132,41 +128,44 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
     title: fit.bytes ? "Request too large" : "Context window exceeded",
     detail: fit.bytes
       ? tooLarge(fit.bytes)
-      : `What no compaction can remove takes about ${fit.floor} tokens; the model has room for ${fit.limit}.`,
+      : `The content that no compaction can remove takes about ${fit.floor} tokens; the model has room for ${fit.limit}.`,
     extra: { fit },
   }),
   context_too_large: ({ characters, limit }) => ({
     status: 413,
     title: "Context too large to show",
-    detail: `The next request is ${characters} characters; this shows at most ${limit}. The list of messages has them page by page.`,
+    detail: `The next request is ${characters} characters; at most ${limit} are shown. List the messages to read them page by page.`,
     extra: { characters, limit },
   }),
   invalid: ({ field, detail }) => invalid([{ field, detail }]),
 
   tenant_not_found: () => unknown("tenant"),
   tenant_exists: () => conflict("Tenant exists", "A tenant with this id exists already."),
-  beyond_own_key: ({ field, detail }) => ({ status: 403, title: "More than the key that asks has", detail, errors: [{ field, detail }] }),
+  beyond_own_key: ({ field, detail }) => ({ status: 403, title: "Beyond the calling key", detail, errors: [{ field, detail }] }),
   own_key_ended: () => answers.unauthorized({ code: "unauthorized" }),
   key_not_found: () => unknown("key"),
   model_not_found: () => unknown("model"),
   model_not_own: () =>
-    conflict("Not the tenant's", "The model is the deployment's; only a model or an override of the tenant's own can be removed."),
+    conflict(
+      "Not a model of the tenant",
+      "The model belongs to the deployment. Only the tenant's own models and overrides can be deleted.",
+    ),
   credential_not_found: () => unknown("credential", "credential_name"),
   credential_limit: ({ limit }) =>
-    conflict("Too many credentials", `A tenant has at most ${limit} credentials; remove one first.`, { limit }),
-  key_limit: ({ limit }) => conflict("Too many keys", `A tenant has at most ${limit} keys that are valid; revoke one first.`, { limit }),
-  model_limit: ({ limit }) => conflict("Too many models", `A tenant has at most ${limit} models of its own; remove one first.`, { limit }),
+    conflict("Too many credentials", `A tenant has at most ${limit} credentials; delete one first.`, { limit }),
+  key_limit: ({ limit }) => conflict("Too many keys", `A tenant has at most ${limit} valid keys; revoke one first.`, { limit }),
+  model_limit: ({ limit }) => conflict("Too many models", `A tenant has at most ${limit} models of its own; delete one first.`, { limit }),
   tool_not_found: () => unknown("tool", "tool_name"),
   mcp_server_not_found: () => unknown("server", "server_name"),
   tool_limit: ({ of, limit }) =>
-    conflict("Too many tools", `A tenant has at most ${limit} ${of === "tools" ? "tools" : "MCP servers"}; remove one first.`, { limit }),
+    conflict("Too many tools", `A tenant has at most ${limit} ${of === "tools" ? "tools" : "MCP servers"}; delete one first.`, { limit }),
   invalid_cursor: () => invalid([{ field: "after", detail: "not a cursor of this list" }]),
 
   invalid_request: ({ errors }) => invalid(errors),
   unauthorized: () => ({
     status: 401,
     title: "Unauthorized",
-    detail: "A valid key is needed: Authorization: Bearer …",
+    detail: "A valid key is required: Authorization: Bearer …",
     headers: { "WWW-Authenticate": "Bearer" },
   }),
   forbidden: ({ scope }) => ({
@@ -182,23 +181,25 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
     ...(errors && { errors }),
   }),
   model_is_default: ({ model }) =>
-    conflict("The default model", "Sessions that name no model get it: PATCH /v1/tenant with another default_model first.", { model }),
+    conflict("The default model", "Sessions without a model of their own use it. First PATCH /v1/tenant with another default_model.", {
+      model,
+    }),
   default_model_gone: ({ model }) => ({
     status: 422,
-    title: "Default model gone",
-    detail: `The tenant's default_model ${model} is no longer known. Name a model, or PATCH /v1/tenant with another default_model.`,
+    title: "Default model not found",
+    detail: `The tenant's default_model ${model} is no longer known. Specify a model, or PATCH /v1/tenant with another default_model.`,
     extra: { model },
   }),
   model_gone: ({ model }) => ({
     status: 422,
     title: "Model gone",
-    detail: `The session's model ${model} is no longer known. PATCH the session with another one, or add it again.`,
+    detail: `The session's model ${model} is no longer known. PATCH the session with another model, or add the model again.`,
     extra: { model },
   }),
   method_not_allowed: ({ allow }) => ({
     status: 405,
     title: "Method not allowed",
-    detail: `This resource answers ${allow.join(", ")}.`,
+    detail: `This resource supports ${allow.join(", ")}.`,
     headers: { Allow: allow.join(", ") },
   }),
   body_too_large: ({ limit }) => ({
@@ -211,27 +212,27 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
   unsupported_media_type: () => ({
     status: 415,
     title: "Unsupported media type",
-    detail: "Content-Type: application/json in UTF-8 is needed.",
-    errors: [{ field: "Content-Type", detail: "application/json in UTF-8 is needed" }],
+    detail: "Content-Type: must be application/json in UTF-8.",
+    errors: [{ field: "Content-Type", detail: "must be application/json in UTF-8" }],
   }),
-  read_model_unavailable: () => retryLater("The lists are out of reach; chat goes on."),
+  read_model_unavailable: () => retryLater("Lists are unavailable at the moment. Conversations are not affected."),
   credentials_disabled: () => ({
     status: 501,
-    title: "No credentials here",
-    detail: "This deployment keeps no credentials: its operator has set no CREDENTIALS_KEYS.",
+    title: "Credentials not configured",
+    detail: "This deployment stores no credentials, because CREDENTIALS_KEYS is not set.",
   }),
   probe_failed: ({ reason, status: provider_status }) => {
     const [status, detail] = probeFaults[reason];
-    return { status, title: "No limits heard", detail, extra: { reason, provider_status } };
+    return { status, title: "Limits unavailable", detail, extra: { reason, provider_status } };
   },
   mcp_failed: ({ reason, status: server_status }) => {
     const [status, detail] = mcpFaults[reason];
     const field = mcpFields[reason];
-    return { status, title: "No tools heard", detail, extra: { reason, server_status }, ...(field && { errors: [{ field, detail }] }) };
+    return { status, title: "Tools unavailable", detail, extra: { reason, server_status }, ...(field && { errors: [{ field, detail }] }) };
   },
-  overloaded: () => retryLater("The session or tenant takes no more requests at the moment."),
+  overloaded: () => retryLater("The session or tenant accepts no more requests at the moment."),
   unavailable: () => retryLater("The session or tenant is being moved; send the request again."),
-  internal: () => ({ status: 500, title: "Internal error", detail: "Something failed on this side; the request id finds it in the logs." }),
+  internal: () => ({ status: 500, title: "Internal error", detail: "An internal error occurred. The logs have it under the request id." }),
   turn_failed: ({ failure, turn }) => {
     const { status, detail, remedy, retryAfter } = describeFailure(failure);
     return {

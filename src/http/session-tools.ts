@@ -60,7 +60,7 @@ function findOne(tool: ToolInput, index: number, { tools, servers }: Registered)
       if (!server) return err({ field: `tools.${index}.server`, detail: "no such MCP server" });
       const known = new Set(server.listing.tools.map(({ name }) => name));
       const missing = tool.tools?.findIndex((name) => !known.has(name)) ?? -1;
-      if (missing >= 0) return err({ field: `tools.${index}.tools.${missing}`, detail: "the server was not found to have such a tool" });
+      if (missing >= 0) return err({ field: `tools.${index}.tools.${missing}`, detail: "the server has no tool of this name" });
       return ok(offerMcpTools(server, tool.tools ?? null));
     }
     default:

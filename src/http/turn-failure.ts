@@ -26,42 +26,42 @@ const statuses: Readonly<Record<TurnFailureKind, FailureStatus>> = {
 
 const details: Readonly<Record<TurnFailureKind, string>> = {
   overflow: "The provider refused the request as larger than the model's context window.",
-  cannot_fit: "What no compaction can remove does not fit into the model's context window.",
+  cannot_fit: "The content that no compaction can remove does not fit into the model's context window.",
   media: "The provider refused an image or a file of the conversation.",
   refused: "The provider refused to answer.",
   unknown_model: "The session's model is no longer known.",
   payload: "The provider refused the request as too large.",
-  output_cap: "The reply was longer than one may be, or the provider refused the length asked of it.",
+  output_cap: "The reply exceeded the maximum length, or the provider refused the requested length.",
   invalid_param: "The provider refused a parameter of the request.",
-  auth: "The provider refused the key that the model is called with.",
+  auth: "The provider refused the model's API key.",
   rate_limit: "The provider's rate limit was reached.",
   quota: "The provider's quota is used up.",
   unavailable: "The provider could not be reached, or failed.",
   aborted: "The connection to the provider was closed before the reply was complete.",
   timeout: "The provider did not answer in time.",
-  storage_full: "The session's storage is full, and what the turn produced could not be recorded.",
-  round_limit: "The model called tools in more rounds than the policy allows a turn.",
-  crashed: "The turn was lost in crashes, and the attempts are used up.",
-  internal: "The turn failed on this side.",
+  storage_full: "The session's storage is full, so the turn's output could not be recorded.",
+  round_limit: "The model called tools in more rounds than the policy allows in one turn.",
+  crashed: "The turn was interrupted by repeated crashes, and no attempts are left.",
+  internal: "The turn failed because of an internal error.",
 };
 
 /** For a failure without a provider's answer: nothing was sent. */
 const NO_KEY =
-  "There is no key to call the model with: the credential that it names is gone or cannot be opened, or the deployment has none for its provider.";
+  "There is no key for the model: its credential was deleted or cannot be decrypted, or the deployment has no key for its provider.";
 
 /** What must change before a retry, where the same request would fail again. */
 const remedies: Partial<Readonly<Record<TurnFailureKind, string>>> = {
-  cannot_fit: "it fits only on a model with a larger window, or with less in the system prompt, tools, pins and this message",
-  auth: "once the model has a key that its provider takes (PUT /v1/credentials/{name}, named by the model), the turn can be retried",
+  cannot_fit: "use a model with a larger window, or shorten the system prompt, tools, pins or this message",
+  auth: "give the model a key that its provider accepts (PUT /v1/credentials/{name}, then set it as the model's credential) and retry the turn",
   storage_full: "the session can be read, forked and erased",
-  unknown_model: "once the session has a model again, the turn can be retried",
+  unknown_model: "set a model for the session and retry the turn",
 };
 
 /** For a request with too many bytes: a larger window does not help. */
-const SMALLER = "it fits only with less in the system prompt, tools, pins and this message";
+const SMALLER = "shorten the system prompt, tools, pins or this message";
 
 export const tooLarge = ({ floor, limit }: ByteFit): string =>
-  `What no compaction can remove takes about ${floor} bytes; a request to a model holds at most ${limit}.`;
+  `The content that no compaction can remove takes about ${floor} bytes; a request to a model holds at most ${limit}.`;
 
 const notSent = ({ floor, limit }: ByteFit): string =>
   `The request would be ${floor} bytes; at most ${limit} are sent to a model. It was not sent.`;

@@ -3,8 +3,9 @@
  * rebuild of the tenant.
  */
 import { getTableColumns } from "drizzle-orm";
-import { diffRows, type Row, type RowDifference } from "../app/diff-rows";
+import { diffRows, type Row } from "../app/diff-rows";
 import type { ErasedSessionUsage, TenantRows } from "../app/tenant-api";
+import type { RowDifference } from "../contract/rebuild";
 import type { SessionId, TenantId } from "../domain/ids";
 import { erasedUsage } from "./schema";
 

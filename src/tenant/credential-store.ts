@@ -1,5 +1,6 @@
 /** Stores the tenant's credentials sealed. The tenant's object has no master key and never sees one in the clear. */
-import type { CredentialView, Resealed, SealedCredential, TenantError } from "../app/tenant-api";
+import type { Resealed, SealedCredential, TenantError } from "../app/tenant-api";
+import type { CredentialView } from "../contract/credential";
 import { err, ok, type Result } from "../lib/result";
 import type { TenantSql } from "./tenant-sql";
 

@@ -1,8 +1,9 @@
 /** Completes a registered model: each figure that the registration leaves out is looked up, and carries its source. */
-import type { FigureSource, FigureSources, ModelOverride } from "../app/model-entry";
+import type { ModelOverride } from "../app/model-entry";
 import { isPaidByTenant } from "../app/models/key-source";
 import type { ModelSpec } from "../app/ports";
 import type { Prices } from "../context/economy";
+import type { FigureSource, FigureSources } from "../contract/model";
 import { knownModel } from "./model-presets";
 
 /** The max output when neither the tenant nor a preset names one. Only rows whose preset was removed later need it. */

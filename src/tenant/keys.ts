@@ -101,7 +101,7 @@ export function createKeys(sql: TenantSql): Keys {
     const actor = findActor(by, at);
     if (!actor.ok) return actor.error;
     const lacking = lackingScope(actor.value, scopes);
-    if (lacking) return { code: "beyond_own_key", field: "scopes", detail: `the key that asks does not have the scope ${lacking}` };
+    if (lacking) return { code: "beyond_own_key", field: "scopes", detail: `the calling key does not have the scope ${lacking}` };
     const last = actor.value.expires_at;
     const isLonger = last !== null && (expires_at === null || expires_at > last);
     const detail = `the key that asks expires at ${last}: a key that it makes expires no later`;

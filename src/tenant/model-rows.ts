@@ -1,8 +1,8 @@
 /** A tenant's own models as rows: what the tenant registered, and nothing that was looked up. */
 import { type ModelColumns, toModelColumns } from "../app/model-columns";
 import type { ModelOverride } from "../app/model-entry";
-import { type ModelCapabilities, PROVIDERS } from "../app/ports";
 import type { Prices } from "../context/economy";
+import { type ModelCapabilities, PROVIDERS } from "../context/model-input";
 import { toPerToken } from "../context/price-units";
 import type { SqlValue } from "../lib/sql-row";
 

@@ -1,10 +1,11 @@
 /** The models that a tenant can name: its own overrides, then the deployment's, then the embedded one. */
 import { ZodError } from "zod";
-import type { LimitSuggestion, ModelEntry, ModelOverride, SuggestedLimit } from "../app/model-entry";
+import type { ModelEntry, ModelOverride, SuggestedLimit } from "../app/model-entry";
 import { type DeploymentKeys, findKeySource, isPaidByTenant, needsKey } from "../app/models/key-source";
 import type { ModelSpec } from "../app/ports";
 import type { TenantError } from "../app/tenant-api";
 import type { Prices } from "../context/economy";
+import type { LimitSuggestion } from "../contract/model";
 import { err, ok, type Result } from "../lib/result";
 import { type DescribedModel, describeModel, type FindDeploymentPrices, type FindPrices } from "./describe-model";
 import { knownModel } from "./model-presets";

@@ -1,5 +1,7 @@
 /** Limits that providers named and the tenant has not adopted: for each model, figure and source the newest. */
-import { FIGURES, type LimitSuggestion, SUGGESTION_SOURCES, type SuggestedLimit } from "../app/model-entry";
+import type { SuggestedLimit } from "../app/model-entry";
+import { LIMIT_FIGURES, SUGGESTION_SOURCES } from "../context/model-input";
+import type { LimitSuggestion } from "../contract/model";
 import type { TenantSql } from "./tenant-sql";
 
 /**
@@ -23,9 +25,9 @@ const isLimit = (tokens: number | undefined, least: number): tokens is number =>
 
 /** A figure or source that this build does not know is not shown. */
 function toSuggestion({ figure: named, source: said, tokens, at }: SuggestionRow): readonly LimitSuggestion[] {
-  const figure = FIGURES.find((known) => known === named);
+  const figure = LIMIT_FIGURES.find((known) => known === named);
   const source = SUGGESTION_SOURCES.find((known) => known === said);
-  return source && (figure === "context_window" || figure === "max_output") ? [{ figure, tokens, source, at }] : [];
+  return source && figure ? [{ figure, tokens, source, at }] : [];
 }
 
 export function createSuggestions(sql: TenantSql): Suggestions {

@@ -5,8 +5,9 @@
  */
 import type { OutcomeStore } from "../app/idempotency";
 import type { DeploymentKeys } from "../app/models/key-source";
-import type { CredentialView, TenantChange, TenantOutcome } from "../app/tenant-api";
+import type { TenantChange, TenantOutcome } from "../app/tenant-api";
 import type { PolicyChoice } from "../context/policy-choice";
+import type { CredentialView } from "../contract/credential";
 import { noteChange } from "./changes";
 import { type CredentialStore, createCredentialStore } from "./credential-store";
 import { createDirectory, type Directory } from "./directory";

@@ -117,7 +117,7 @@ describe("a new summary", () => {
     ]).toEqual([2_048, 700, 1_000]);
   });
 
-  test("names the time of the oldest message that stays (RFC-011 compact_boundary_timestamp)", () => {
+  test("has the time of the oldest message that stays as compact_boundary_timestamp", () => {
     const rung = planned([], 1);
     expect(rung.boundary_timestamp).toBe(rung.range.to + 1);
   });

@@ -15,7 +15,7 @@ function shown(cut: string) {
   return { notice, head: rest.slice(0, head), tail: rest.slice(rest.length - tail), total };
 }
 
-describe("the head alone, which is RFC-011's", () => {
+describe("the head alone", () => {
   test("is what it was, to the character, whatever the text", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", maxLength: 400 }), fc.integer({ min: 100, max: 300 }), (output, max_chars) => {

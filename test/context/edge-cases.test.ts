@@ -59,7 +59,7 @@ describe("a session", () => {
     ]);
   });
 
-  test("that is already being compacted is not compacted twice (FEAT-011)", () => {
+  test("that is already being compacted is not compacted twice", () => {
     const asked = (n: number) =>
       ({ type: "RequestCompaction", at: n, compaction: id("cmp", n), trigger: "threshold", options: null }) as const;
     expect(play([asked(1), asked(2)], viewing(chat(4, 10))).events).toHaveLength(1);
@@ -126,7 +126,7 @@ describe("text of several bytes a character", () => {
     expect(stored.endsWith(`\n\n[... content truncated, showing first 30000 of ${output.length} characters ...]`)).toBe(true);
   });
 
-  test("weighs by UTF-16 units under RFC-011's estimator and by script under ours", () => {
+  test("weighs by UTF-16 units under the estimator chars_4 and by script under by_script", () => {
     const parts = [{ type: "text" as const, text: "长".repeat(400) }];
     expect(estimateRough(parts)).toBe(100);
     expect(estimateParts(parts)).toBeGreaterThan(300);

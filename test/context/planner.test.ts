@@ -87,7 +87,7 @@ describe("oneclaw", () => {
     expect(plan(counted(0))).toMatchObject({ kind: "none", reason: "below_threshold", next: { tokens: 13_601 } });
   });
 
-  test("with an unknown window never compacts (FEAT-011)", () => {
+  test("with an unknown window never compacts", () => {
     expect(plan(anchored(viewing(chat(20, 9_000)), 180_000, 20), { window: null })).toMatchObject({
       kind: "none",
       reason: "unknown_window",

@@ -27,7 +27,7 @@ import {
 
 const text = (value: string): Part => ({ type: "text", text: value });
 
-describe("oneclaw (RFC-011, FEAT-011)", () => {
+describe("oneclaw", () => {
   const { summary, results, trigger, on_failure } = presets.oneclaw;
 
   test("asks for at most 2,048 tokens, twice at most, 15 seconds each; then it trims", () => {
@@ -219,7 +219,7 @@ describe("odincode", () => {
   });
 });
 
-describe("yeoman (ADR 097)", () => {
+describe("yeoman", () => {
   const full = (items = chat(40, 400)) => counted(viewing(items), 16_000);
 
   test("looks before a turn and compacts above 80 % of the window", () => {

@@ -26,7 +26,7 @@ comprehensive summary that preserves:
 - Tool calls made and their results (briefly)`;
 
 describe("the system prompt", () => {
-  test("of a narrative is RFC-011's, word for word, and asks for 200 to 500 words", () => {
+  test("of a narrative has a fixed wording that asks for 200 to 500 words", () => {
     expect(summarySystem("narrative", 2_000).startsWith(RFC_011)).toBe(true);
     expect(summarySystem("narrative", 2_000).endsWith("Provide a summary in 200-500 words. Be factual and concise.")).toBe(true);
   });
@@ -58,7 +58,7 @@ describe("the request", () => {
     expect(prompt()).toBe(`<conversation>\nUser: hello\n\nAssistant: hi\n</conversation>\n\n${NO_REPLY}`);
   });
 
-  test("of an update gives the earlier summary in RFC-011's words, and asks to merge instead of starting again", () => {
+  test("of an update quotes the earlier summary and asks to merge instead of starting again", () => {
     const text = prompt({ previous: "They met." });
     expect(text).toMatch(
       /^Previous conversation summary:\n\n<summary>\nThey met\.\n<\/summary>\n\nAdditional conversation to incorporate:\n\n<conversation>/,

@@ -9,12 +9,12 @@ import { id, item, result } from "../support/builders";
 const isWellFormed = (text: string): boolean => text === text.toWellFormed();
 
 describe("a tool result", () => {
-  test("of exactly the limit is stored as it is (FEAT-011)", () => {
+  test("of exactly the limit is stored unchanged", () => {
     const output = "x".repeat(TOOL_RESULT_MAX_CHARS);
     expect(truncateToolResult(output)).toBe(output);
   });
 
-  test("over the limit keeps its head and says how much there was, in RFC-011's words", () => {
+  test("over the limit keeps its head and a marker with its full length", () => {
     const output = "x".repeat(TOOL_RESULT_MAX_CHARS + 1);
     expect(truncateToolResult(output)).toBe(
       `${"x".repeat(30_000)}\n\n[... content truncated, showing first 30000 of 30001 characters ...]`,

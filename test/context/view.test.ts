@@ -25,7 +25,7 @@ const plain = {
 const view = (metas: readonly ItemMeta[], change: Partial<Parameters<typeof buildView>[0]> = {}) =>
   buildView({ ...plain, system: "Be kind.", entries: metas.map(entry), ...change });
 
-describe("the system prompt (RFC-011 §4)", () => {
+describe("the system prompt under placement system-prefix", () => {
   test("without a summary is the original", () => {
     expect(view([]).system).toBe("Be kind.");
   });

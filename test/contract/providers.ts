@@ -1,5 +1,6 @@
 /** The providers that the contract is run over: each adapter with the stand-in that it speaks to, and how the two differ. */
-import type { ModelSpec, Provider } from "../../src/app/ports";
+import type { ModelSpec } from "../../src/app/ports";
+import type { Provider } from "../../src/context/model-input";
 import { createChatModel } from "../../src/model/chat-model";
 import { ANTHROPIC_KEY, createAnthropic } from "../support/stand-in/providers/anthropic/anthropic.ts";
 import { createGoogle, GOOGLE_KEY } from "../support/stand-in/providers/google/google.ts";

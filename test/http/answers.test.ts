@@ -91,7 +91,7 @@ describe.each(starters)("POST …/%s", (path, body) => {
       const { call } = world({ session: accepting({ waitForTurn: async () => ok(failed) }) });
       return (await readProblem(await call("POST", `${base}/${path}`, { body }))).detail;
     };
-    expect(await says(401)).toMatch(/^The provider refused the key .*PUT \/v1\/credentials/);
+    expect(await says(401)).toMatch(/^The provider refused the model.s API key\. .*PUT \/v1\/credentials/);
     expect(await says(null)).toMatch(/^There is no key .*PUT \/v1\/credentials/);
   });
 

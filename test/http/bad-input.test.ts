@@ -314,7 +314,7 @@ describe("a session's own refusals name the field", () => {
   it.each([
     ["answered", "the call was answered before"],
     ["answered_here", "the call was answered by an earlier result of this request"],
-    ["cancelled", "the call was cancelled: its turn is over"],
+    ["cancelled", "the call was cancelled when its turn ended"],
     ["unknown", "no recent call of this session has that id"],
   ] as const)("what became of a call that is not open: %s", async (became, detail) => {
     const { call } = world({ session: { toolResults: async () => err({ code: "call_not_open", index: 0, call: "c", became }) } });
@@ -325,8 +325,8 @@ describe("a session's own refusals name the field", () => {
   });
 
   it.each([
-    [null, "No turn of this session has ended yet: there is nothing to retry."],
-    ["completed", "The last turn is completed; one that failed, was stopped or interrupted can be retried."],
+    [null, "No turn of this session has ended yet, so there is nothing to retry."],
+    ["completed", "The last turn is completed; only a turn that failed, was stopped or was interrupted can be retried."],
   ])("why there is nothing to retry: %s", async (status, detail) => {
     const { call } = world({ session: { retry: async () => err({ code: "not_retryable", status }) } });
 
@@ -394,7 +394,7 @@ describe("paths", () => {
   it("of a model's id with a slash say how it is written", async () => {
     const { status, problem } = await send("PUT", "/v1/models/org/model", { provider: "embedded", max_output: 1 });
 
-    expect([status, problem.detail]).toEqual([404, "There is no such resource. In a model's id, / is written %2F."]);
+    expect([status, problem.detail]).toEqual([404, "There is no such resource. In a model id, encode / as %2F."]);
   });
 
   it("that know other methods say which", async () => {

@@ -1,6 +1,7 @@
 /** Two summaries compared over HTTP: what is asked of the session's object. */
 import { describe, expect, it } from "vitest";
-import type { CompareInput, SummaryComparison } from "../../src/app/comparison-views";
+import type { CompareInput } from "../../src/app/draft-api";
+import type { SummaryComparison } from "../../src/contract/comparison";
 import { err, ok } from "../../src/lib/result";
 import { makeId, readProblem, SESSION, world } from "./support";
 

@@ -181,8 +181,8 @@ describe("a defect", () => {
 
 describe("a turn that failed says what is left to do", () => {
   it.each([
-    ["cannot_fit", "it fits only on a model with a larger window"],
-    ["unknown_model", "once the session has a model again"],
+    ["cannot_fit", "use a model with a larger window"],
+    ["unknown_model", "set a model for the session"],
     ["timeout", "the turn can be retried."],
   ] as const)("%s", async (kind, said) => {
     const failed = turn({ status: "failed", failure: { kind, status: null } });
@@ -212,7 +212,7 @@ describe("a request that is too large in bytes", () => {
     const { detail } = await readProblem(await call("POST", `${base}/messages`, { body: { content: "x" } }));
 
     expect(detail).toContain(said);
-    expect(detail).toContain("The message is kept; it fits only with less in the system prompt, tools, pins and this message");
+    expect(detail).toContain("The message is kept; shorten the system prompt, tools, pins or this message");
   });
 
   it("says so where it was refused at once", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { RecallInput } from "../../src/app/recall-views";
+import type { RecallInput } from "../../src/app/session-api";
 import { err, ok } from "../../src/lib/result";
 import { makeId, readProblem, SESSION, world } from "./support";
 

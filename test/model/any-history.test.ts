@@ -4,7 +4,8 @@
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { ChatMessage, ModelRequest, ModelSpec, Provider } from "../../src/app/ports";
+import type { ChatMessage, ModelRequest, ModelSpec } from "../../src/app/ports";
+import type { Provider } from "../../src/context/model-input";
 import { RECALL_TOOL } from "../../src/context/recall-tool";
 import { buildView, NO_RESULT, type ViewEntry, type ViewInput } from "../../src/context/view";
 import type { Reduced } from "../../src/domain/compaction-events";

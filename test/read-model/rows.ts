@@ -1,8 +1,9 @@
 /** All rows of one session at once, and a rebuild to its end: for tests, whose sessions are small. */
-import type { Row, RowDifference, RowSnapshot } from "../../src/app/diff-rows";
+import type { Row, RowSnapshot } from "../../src/app/diff-rows";
 import { rebuildStep } from "../../src/app/projection/rebuild";
 import type { RebuildPorts, RebuildProgress } from "../../src/app/projection/rebuild-ports";
 import type { Caller, Outcome } from "../../src/app/session-api";
+import type { RowDifference } from "../../src/contract/rebuild";
 import { ok } from "../../src/lib/result";
 
 const TABLES = {

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { labelled, meter, plainText, span } from "../../scripts/demo/line";
+import { labelled, meter, span, toPlainText } from "../../scripts/demo/line";
 import { drawPicture } from "../../scripts/demo/picture";
 
 const ROOT = join(import.meta.dirname, "..", "..");
@@ -33,7 +33,7 @@ async function runDemo(args: readonly string[], env: NodeJS.ProcessEnv = {}): Pr
 }
 
 /** A line without what varies from run to run: figures, digests and the cells of a meter. */
-const shapeOf = (line: string): string =>
+const toShape = (line: string): string =>
   line
     .replace(/SHA-256 [0-9a-f]+/, "SHA-256 #")
     .replaceAll(/[█░]+/g, "")
@@ -41,10 +41,10 @@ const shapeOf = (line: string): string =>
     .replaceAll(/\s+/g, " ")
     .trim();
 
-const shapesOf = (text: string): readonly string[] => [...new Set(text.split("\n").map(shapeOf))];
+const toShapes = (text: string): readonly string[] => [...new Set(text.split("\n").map(toShape))];
 
 /** The picture's lines of text, as they were printed. */
-const textOf = (svg: string): string =>
+const readText = (svg: string): string =>
   [...svg.matchAll(/<g id[^>]*>(.*?)<\/g>/g)]
     .map(([, row = ""]) => [...row.matchAll(/<text[^>]*>(.*?)<\/text>/g)].map(([, text]) => text).join(" "))
     .join("\n")
@@ -53,7 +53,7 @@ const textOf = (svg: string): string =>
     .replaceAll("&amp;", "&");
 
 /** A comma and a dot stick to what is before them, whichever span they are in. */
-const joined = (shape: string): string => shape.replaceAll(/ ([,.])/g, "$1");
+const joinPunctuation = (shape: string): string => shape.replaceAll(/ ([,.])/g, "$1");
 
 const readme = readFileSync(join(ROOT, "README.md"), "utf8");
 
@@ -102,20 +102,22 @@ describe("a run of the demo", () => {
   });
 
   test("is what it draws", () => {
-    const drawn = textOf(readFileSync(svg, "utf8")).split("\n");
+    const drawn = readText(readFileSync(svg, "utf8")).split("\n");
     const printed = lines().filter((line) => line !== "");
-    expect(drawn.map((line) => joined(shapeOf(line)))).toEqual(printed.map((line) => joined(shapeOf(line))));
+    expect(drawn.map((line) => joinPunctuation(toShape(line)))).toEqual(printed.map((line) => joinPunctuation(toShape(line))));
   });
 
   test("has every line that the README quotes, figures aside", () => {
     const [, quoted = ""] = /npm run demo[\s\S]*?^```text\n([\s\S]*?)^```/m.exec(readme) ?? [];
     expect(quoted).toMatch(/ compaction [\s\S]* look-up /);
-    expect(shapesOf(lines().join("\n"))).toEqual(expect.arrayContaining([...shapesOf(quoted.trimEnd())]));
+    expect(toShapes(lines().join("\n"))).toEqual(expect.arrayContaining([...toShapes(quoted.trimEnd())]));
   });
 
   test("has every line of the picture in the repository, figures aside", () => {
     const committed = readFileSync(join(ROOT, "docs/images/demo.svg"), "utf8");
-    expect(shapesOf(lines().join("\n")).map(joined)).toEqual(expect.arrayContaining(shapesOf(textOf(committed)).map(joined)));
+    expect(toShapes(lines().join("\n")).map(joinPunctuation)).toEqual(
+      expect.arrayContaining(toShapes(readText(committed)).map(joinPunctuation)),
+    );
   });
 });
 
@@ -144,6 +146,14 @@ describe("the picture in the repository", () => {
     expect(committed).not.toMatch(/<script|<image|<foreignObject|href=|url\(|@import|@font-face|\son\w+=/i);
   });
 
+  test("shows its first line from the beginning, and lets each other line appear", () => {
+    const animation = drawPicture([[span("one")], [], [span("three")]]).match(
+      /#l\d\{animation-name:k\d\}@keyframes k\d\{0%,[\d.]+%\{opacity:0\}/g,
+    );
+    expect(animation?.map((rule) => rule.slice(0, 3))).toEqual(["#l1", "#l2"]);
+    expect(committed.match(/@keyframes/g)?.length).toBeGreaterThan(20);
+  });
+
   test("keeps a text that looks like markup as text", () => {
     const line = labelled("found", "lookup", span("a < b && c > d"), meter(0.5));
     expect(drawPicture([line])).toContain("a &lt; b &amp;&amp; c &gt; d</text>");
@@ -151,6 +161,6 @@ describe("the picture in the repository", () => {
 });
 
 test("a line is cut to its width", () => {
-  const text = plainText(labelled("model", "model", span("x".repeat(200))));
+  const text = toPlainText(labelled("model", "model", span("x".repeat(200))));
   expect([text.length, text.endsWith("x…")]).toEqual([100, true]);
 });

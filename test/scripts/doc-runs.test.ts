@@ -21,11 +21,7 @@ const SHELLS = ["bash", "zsh"].map((shell) => ({ shell, missing: spawnSync(shell
 const isOfTheProject = (commands: string): boolean =>
   /^(PORT=\d+ )?(npm (start|test|ci)\b|npm run (check|simulate)\b|bash \.ci\/run)/m.test(commands);
 
-/** Still to be split into pages that stand alone. */
-const LONG = new Set(["docs/guide.md"]);
-
 const pages = readPages()
-  .filter(({ path }) => !LONG.has(path))
   .map((page) => ({
     path: page.path,
     script: findCommandBlocks(page)

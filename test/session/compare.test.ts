@@ -1,6 +1,7 @@
 /** Two summaries of one session side by side, with and without a model's help. */
 import { describe, expect, test } from "vitest";
-import type { CompareInput, SummaryComparison } from "../../src/app/comparison-views";
+import type { CompareInput } from "../../src/app/draft-api";
+import type { SummaryComparison } from "../../src/contract/comparison";
 import { id } from "../support/builders";
 import { CALLER, type Life, settle } from "./life";
 import { ask, buildRequestText, newest, newLife, ROOMY, say, work } from "./talk";

@@ -58,7 +58,7 @@ describe("a summariser that always inflates", () => {
 });
 
 describe("a summary that cannot be had", () => {
-  test("is tried once more; then the oldest leave the view, down to what is protected, and the record keeps them (FEAT-011)", async () => {
+  test("is retried once; then the oldest messages leave the view, down to the protected share, and the record keeps them", async () => {
     const { life, pilot } = await start("oneclaw", { summary: failing });
     for (let n = 0; pilot.summaries.length === 0; n++) await pilot.say(`${n} ${LONG}`);
 
@@ -103,7 +103,7 @@ describe("a summary that cannot be had", () => {
     expect((merged?.items ?? 0) + life.runtime.state.view.items.length).toBe(2 * said);
   });
 
-  test("sends what there is, uncompacted, after one call (ADR 097, graceful failure)", async () => {
+  test("under preset yeoman, sends the uncompacted request after one failed call", async () => {
     const { life, pilot } = await start("yeoman", { summary: failing });
     for (let n = 0; pilot.summaries.length === 0; n++) await pilot.say(`${n} ${LONG}`);
     expect(pilot.summaries).toHaveLength(1);

@@ -1,6 +1,6 @@
 /** How long a reply a request asks for, where the provider wants to be told. */
 import { expect, test } from "vitest";
-import type { Provider } from "../../src/app/ports";
+import type { Provider } from "../../src/context/model-input";
 import { Life, SPEC } from "./life";
 
 async function asked(provider: Provider): Promise<Life> {

@@ -49,7 +49,7 @@ test("are not read again by any summary", async () => {
   expect(asked[0]).toContain("question-1");
 });
 
-test("stand in front of the context summary (ADR 097)", async () => {
+test("stand before the context summary under preset yeoman", async () => {
   const { life } = await compactTwice();
 
   const shown = life.call.messages.filter((text) => text.startsWith("system: "));

@@ -95,7 +95,7 @@ const toSlug = (heading: string): string =>
 
 const NAMED = /(?:^|[\s`(])((?:src|test|scripts|docs|bench|migrations|\.github|\.ci)\/[\w./-]*\w)/g;
 
-/** Files and directories that backticks or commands name. A path with a placeholder (`NNNN-*.md`, `…`) is none. */
+/** Files and directories that backticks or commands name. A path with a placeholder (`NNNN_name.sql`, `Type@version.json`) is none. */
 export function findNamedPaths({ text }: Page): readonly string[] {
   const code = [...text.matchAll(FENCE)].map(([, language = "", body = ""]) => (SHELLS.has(language) ? body : ""));
   const inline = [...withoutFences(text).matchAll(/`([^`\n]+)`/g)].map(([, body = ""]) => body);
@@ -103,6 +103,6 @@ export function findNamedPaths({ text }: Page): readonly string[] {
     .flatMap((piece) =>
       [...piece.matchAll(NAMED)].map((match) => ({ path: match[1] ?? "", next: piece.charAt(match.index + match[0].length) })),
     )
-    .filter(({ path, next }) => !/[*…{<]/.test(next) && !/\b(X|NNNN)\b/.test(path))
+    .filter(({ path, next }) => !/[*…{<@]/.test(next) && !/(\b|_|-)(X|N|NNNN)(\b|_)/.test(path))
     .map(({ path }) => path);
 }

@@ -1,8 +1,8 @@
 /** What must hold of the index of a session's record over any database: see `event-log-contract`. */
 import { describe, expect, test } from "vitest";
-import type { RecallReport } from "../../src/app/recall-views";
 import type { RecallArguments } from "../../src/context/recall/request";
 import { estimateTokens } from "../../src/context/tokens";
+import type { RecallReport } from "../../src/contract/recall";
 import { migrateSession } from "../../src/session/log/log-schema";
 import { WATERMARK } from "../../src/session/log/recall-step";
 import type { Sql } from "../../src/session/log/sql";

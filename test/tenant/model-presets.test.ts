@@ -19,7 +19,7 @@ describe("known limits", () => {
     ["gemini-2.0-flash", 1_048_576, 8_192],
     ["gemini-2.5-pro", 1_048_576, 65_536],
     ["gemini-2.5-pro-preview-05-06", 1_048_576, 65_536],
-  ])("%s has the window that RFC-011 or FEAT-011 gives it, and its provider's max output", (id, context_window, max_output) => {
+  ])("%s has its exact window and its provider's maximum output", (id, context_window, max_output) => {
     expect(known(id)).toMatchObject({ context_window, max_output });
   });
 
@@ -40,7 +40,7 @@ describe("known limits", () => {
     ["grok-3", 131_072],
     ["grok-3-mini", 131_072],
     ["deepseek-chat", 64_000],
-  ])("%s falls under a pattern of ADR 097, with a max output that all of its family write", (id, context_window) => {
+  ])("%s matches the prefix of its family, with a maximum output that every model of the family supports", (id, context_window) => {
     expect(known(id)).toEqual({ prefix: expect.any(String), context_window, max_output: 8_192 });
   });
 

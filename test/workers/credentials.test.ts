@@ -2,9 +2,8 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import type { RotationReport } from "../../src/app/models/rotate-credentials";
 import { tenantObjectName } from "../../src/app/object-name";
-import type { CredentialView } from "../../src/app/tenant-api";
+import type { CredentialView, RotationReport } from "../../src/contract/credential";
 import { sealCredential } from "../../src/tenant/credential-seal";
 import { deliver, holdQueue, TURNS, talk, WINDOW, words } from "./conversation";
 import { type Chat, migrate, newChat, newTenant, readBody, request, type Tenant } from "./support";

@@ -1,8 +1,8 @@
 /** Documented successes that no other test is about: each is met once, and held to the document by `request`. */
 import { beforeAll, expect, inject, it } from "vitest";
 import type { CompactionView } from "../../src/app/control-views";
-import type { RecallReport } from "../../src/app/recall-views";
 import type { Accepted } from "../../src/contract/item";
+import type { RecallReport } from "../../src/contract/recall";
 import { words } from "./conversation";
 import { migrate, newChat, newTenant, readBody, request } from "./support";
 

@@ -1,9 +1,9 @@
 /** A compaction that waits for a person, end to end: the door, the object, the queue and the rows in D1. */
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import type { SummaryComparison } from "../../src/app/comparison-views";
 import type { CompactionView } from "../../src/app/control-views";
 import type { ContextReport } from "../../src/app/session-views";
+import type { SummaryComparison } from "../../src/contract/comparison";
 import type { LedgerRow } from "../../src/contract/model-call";
 import type { Page } from "../../src/contract/page";
 import { words } from "./conversation";

@@ -57,7 +57,7 @@ describe("a session's log, played again over HTTP", () => {
     const chat = await newChat();
     const readErrors = async (body: object) => (await readBody<Problem>(await evaluate(chat, body), 400)).errors;
 
-    expect(await readErrors({ policy: "economy" })).toEqual([{ field: "session", detail: "nothing has been said in it yet" }]);
+    expect(await readErrors({ policy: "economy" })).toEqual([{ field: "session", detail: "has no messages yet" }]);
     expect(await readErrors({})).toMatchObject([{ field: "policy" }]);
     expect(await readErrors({ policy: { keep: { ratio: 0.99 } } })).toMatchObject([{ field: "policy.keep.ratio" }]);
     expect(await readErrors({ policy: "economy", last: 10_001 })).toMatchObject([{ field: "last" }]);

@@ -1,6 +1,7 @@
 /** The providers' packages in the runtime that they will run in: loaded when called, their streams read and closed. */
 import { describe, expect, it } from "vitest";
-import type { ModelRequest, Provider } from "../../src/app/ports";
+import type { ModelRequest } from "../../src/app/ports";
+import type { Provider } from "../../src/context/model-input";
 import { collect, modelRequest, modelSpec, spokenText, user } from "../model/model-request";
 import { type Read, scripted, streamed, toStream } from "../model/scripted";
 

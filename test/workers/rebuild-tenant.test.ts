@@ -1,7 +1,7 @@
 /** A tenant's own rows against its object, which is their owner. */
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { RowDifference } from "../../src/app/diff-rows";
+import type { RowDifference } from "../../src/contract/rebuild";
 import type { SessionDescription } from "../../src/contract/session";
 import { migrate, newTenant, readBody, request, type Tenant } from "./support";
 

@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { RecallReport } from "../../src/app/recall-views";
+import type { RecallReport } from "../../src/contract/recall";
 import { createObjectSql } from "../../src/session/log/do-sql";
 import type { WithSql } from "../support/event-log-contract";
 import { recallContract } from "../support/recall-contract";

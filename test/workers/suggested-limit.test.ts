@@ -1,6 +1,6 @@
 /** What a provider's refusal says of its window is suggested to the tenant, and changes nothing by itself. */
 import { beforeAll, expect, it } from "vitest";
-import type { ModelView } from "../../src/http/schemas/model";
+import type { ModelView } from "../../src/contract/model";
 import { words } from "./conversation";
 import { type Chat, migrate, newChat, readBody } from "./support";
 

@@ -18,7 +18,7 @@ const readContext = (chat: Chat): Promise<ContextReport> => chat.read("/context"
 const listKinds = async (chat: Chat): Promise<ReadonlySet<string>> => new Set((await chat.model.heard()).map(({ kind }) => kind));
 
 describe("a conversation with a model of unknown window", () => {
-  it("is never compacted where the policy assumes none (FEAT-011)", async () => {
+  it("is never compacted if the policy assumes no window", async () => {
     const chat = await newChatUnder(null);
 
     await talk(chat, 1, 14);
@@ -28,7 +28,7 @@ describe("a conversation with a model of unknown window", () => {
     expect(await listKinds(chat)).toEqual(new Set(["turn"]));
   });
 
-  it("is compacted as if the model had 8,192 tokens (ADR 097)", async () => {
+  it("is compacted as if the model had 8,192 tokens if the policy says so", async () => {
     const chat = await newChatUnder(8_192);
     const frames = await chat.listen(0);
 

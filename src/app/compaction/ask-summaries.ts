@@ -4,9 +4,10 @@
  */
 import { holds, normalize } from "../../context/kept-terms";
 import { ANSWER_MAX_OUTPUT, buildQuestion } from "../../context/question";
+import type { AnsweredQuestion, SummaryAnswer } from "../../contract/comparison";
 import type { ModelCall } from "../../domain/commands";
 import type { SessionState } from "../../domain/state";
-import type { AnsweredQuestion, AskedQuestion, SummaryAnswer } from "../comparison-views";
+import type { AskedQuestion } from "../draft-api";
 import type { ModelRequest, ModelSpec } from "../ports";
 import type { SummaryOutcome } from "../session-api";
 import type { SessionPorts } from "../session-ports";

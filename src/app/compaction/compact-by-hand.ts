@@ -51,7 +51,7 @@ function refuse({ rebuild, keepRecent, upTo }: CompactInput, { writer }: Ports):
   const last = writer.state.next_position - 1;
   if (upTo !== null && upTo > last) return invalid("up_to", `no such position: the conversation ends at ${last}`);
   if (!rebuild || (keepRecent === null && upTo === null)) return null;
-  return invalid(upTo === null ? "keep_recent" : "up_to", "a rebuild covers what the summaries cover, no more and no less");
+  return invalid(upTo === null ? "keep_recent" : "up_to", "a rebuild always covers exactly what the current summaries cover");
 }
 
 interface DraftedOptions {

@@ -1,9 +1,9 @@
 /** Compares two summaries with each other and with the messages that they cover. No model is asked. Synchronous. */
 import { holds, normalize, type Term, TermCounter } from "../../context/kept-terms";
+import type { ComparedSummary, SummaryComparison } from "../../contract/comparison";
 import type { CoveredRange } from "../../domain/compaction-events";
 import type { Part } from "../../domain/message";
 import { diffLines } from "../../lib/line-diff";
-import type { ComparedSummary, SummaryComparison } from "../comparison-views";
 import type { SessionContent } from "../session-ports";
 
 /** The most terms in the answer. */

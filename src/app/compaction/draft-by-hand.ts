@@ -26,7 +26,7 @@ export function editDraft({ compaction, summary, edits, by }: DraftEdit, spec: M
   if (draft?.id !== compaction) return err({ code: "not_drafted", compaction });
   const text = summary.trim();
   if (text === content.readText(draft.summary.body)) return ok(null);
-  if (!SAYS_SOMETHING.test(text)) return err({ code: "invalid", field: "summary", detail: "must say something" });
+  if (!SAYS_SOMETHING.test(text)) return err({ code: "invalid", field: "summary", detail: "must not be empty" });
   const cap = toModelSummaryCap(spec, toPolicy(writer.state.settings.policy));
   if (text.length > EDITED_UNITS && estimateTokens(text) > cap)
     return err({ code: "invalid", field: "summary", detail: `at most ${EDITED_UNITS} characters, or ${cap} tokens` });

@@ -2,6 +2,7 @@
  * Reseals a tenant's credentials under the deployment's current master key, so that an older key can be removed. The sealer holds the
  * master keys; the tenant's object never does.
  */
+import type { RotationReport } from "../../contract/credential";
 import { ok } from "../../lib/result";
 import type { Resealed, SealedCredential, TenantApi, TenantMaintenance, TenantOutcome } from "../tenant-api";
 
@@ -17,19 +18,6 @@ export interface CredentialSealer {
   seal(secret: string, place: CredentialPlace): Promise<SealedCredential>;
   /** The same credential under the current key. Null when its master key is unknown, or it was not sealed for this place. */
   reseal(sealed: SealedCredential, place: CredentialPlace): Promise<SealedCredential | null>;
-}
-
-export interface RotationReport {
-  /** The current key, which now seals every readable credential except those under `changed`. */
-  readonly key_id: string;
-  readonly total: number;
-  /** How many were under the current key before. */
-  readonly current: number;
-  readonly resealed: number;
-  /** How many were put again while this ran. The client that put one sealed it under its own current key: run the rotation again. */
-  readonly changed: number;
-  /** Names of credentials that no known key opens. Their tenant must put them again. */
-  readonly unreadable: readonly string[];
 }
 
 interface RotationPorts {

@@ -1,5 +1,6 @@
 /** What a rebuild of a session's rows needs, and what it reports. */
-import type { KeyedRow, RowDifference, RowKey } from "../diff-rows";
+import type { RebuildReport } from "../../contract/rebuild";
+import type { KeyedRow, RowKey } from "../diff-rows";
 import type { Clock, Projection } from "../ports";
 import type { Caller, Outcome } from "../session-api";
 import type { LogPage } from "../session-views";
@@ -72,14 +73,7 @@ export interface RebuildProgress {
   readonly rows: number;
 }
 
-export interface RebuildStep {
-  readonly session: string;
-  /** The differences that this step found. */
-  readonly differences: readonly RowDifference[];
-  /** True when no difference is left. Null: the rebuild is not over. */
-  readonly repaired: boolean | null;
-  /** Live rows that the pass has compared so far; at the end, all of them. */
-  readonly rows: number;
+export interface RebuildStep extends Omit<RebuildReport, "next_cursor"> {
   /** Null: the rebuild is over. */
   readonly next: RebuildProgress | null;
 }

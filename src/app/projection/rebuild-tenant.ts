@@ -2,19 +2,11 @@
  * Compares a tenant's row, its models' rows and the usage of its erased sessions with what its object says. The object itself rewrites rows
  * that can change; the usage of erased sessions never changes, so it is written here.
  */
+import type { RowDifference, TenantRebuildReport } from "../../contract/rebuild";
 import type { SessionId, TenantId } from "../../domain/ids";
 import { ok } from "../../lib/result";
-import { countRows, diffRows, type RowDifference } from "../diff-rows";
+import { countRows, diffRows } from "../diff-rows";
 import type { ErasedSessionUsage, TenantMaintenance, TenantOutcome, TenantRows } from "../tenant-api";
-
-export interface TenantRebuildReport {
-  readonly tenant: TenantId;
-  /** What was wrong or missing. Rows follow a change within seconds, so a recent change may show up here. */
-  readonly differences: readonly RowDifference[];
-  /** True when no difference is left. */
-  readonly repaired: boolean;
-  readonly rows: number;
-}
 
 /** Throws D1's errors; a missing tenant is an error value. `object`: called anew for each request to the tenant's object. */
 export async function rebuildTenant({ object, rows }: Ports, tenant: TenantId): Promise<TenantOutcome<TenantRebuildReport>> {

@@ -7,9 +7,10 @@
  * moment of its own. Any other writer only moves a side's `last_seq`, which always marks a prefix of the log: the scratch rows then follow,
  * and the page is read again. One step does a bounded part of the work, and its progress is all that the next step needs.
  */
+import type { RowDifference } from "../../contract/rebuild";
 import { assertNever } from "../../lib/assert-never";
 import { err, ok } from "../../lib/result";
-import { mergePages, type RowDifference } from "../diff-rows";
+import { mergePages } from "../diff-rows";
 import type { Projection } from "../ports";
 import type { Caller, Outcome } from "../session-api";
 import type { LogPage } from "../session-views";

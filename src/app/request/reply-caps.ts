@@ -3,8 +3,9 @@
  * for the life of the object, unless only this request's size caused it; then it holds for this answer.
  */
 import { plannedNext } from "../../context/budget";
+import type { Provider } from "../../context/model-input";
 import type { SessionState } from "../../domain/state";
-import type { ModelFailure, ModelSpec, Provider } from "../ports";
+import type { ModelFailure, ModelSpec } from "../ports";
 
 /** How often the cap may shrink for one answer. */
 export const SHRINKS = 3;

@@ -50,7 +50,7 @@ function listNodes(schema: Fields): object[] {
 
 function expansionFault(schema: Fields): string | null {
   const references = new References(schema);
-  if (isCircular(schema, references)) return "a $ref in it leads back to itself without going into the value";
+  if (isCircular(schema, references)) return "contains a circular $ref";
   return expandedSize(schema, references, new Map()) > MAX_EXPANDED
     ? `at most ${MAX_EXPANDED} schemas once references are written out`
     : null;

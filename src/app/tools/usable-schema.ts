@@ -12,12 +12,12 @@ export function schemaFault(schema: Fields): string | null {
   const references = new References(schema);
   const all = [...allSchemas(schema, references)];
   const ids = all.map(({ $id }) => $id).filter((id) => typeof id === "string");
-  if (new Set(ids).size < ids.length) return "a $id in it is given twice";
+  if (new Set(ids).size < ids.length) return "contains a duplicate $id";
   return all.map((each) => findKeywordFault(each, references)).find((fault) => fault !== null) ?? null;
 }
 
 function findKeywordFault({ $ref, pattern, patternProperties }: Fields, references: References): string | null {
-  if (typeof $ref === "string" && references.resolve($ref) === undefined) return "a $ref in it leads nowhere";
+  if (typeof $ref === "string" && references.resolve($ref) === undefined) return "contains a $ref that cannot be resolved";
   const patterns = [...(pattern === undefined ? [] : [pattern]), ...(isFields(patternProperties) ? Object.keys(patternProperties) : [])];
   return patterns.every(isPattern) ? null : "a pattern in it is no regular expression";
 }

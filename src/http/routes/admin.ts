@@ -21,18 +21,18 @@ const createTenant = adminRoute({
   method: "post",
   path: "/v1/admin/tenants",
   tag,
-  summary: "Make a tenant",
+  summary: "Create a tenant",
   request: { headers: newTenantHeaders, body: jsonBody(createTenantInput) },
-  responses: { 201: json("Its id", z.object({ tenant_id: id("ten") })) },
+  responses: { 201: json("The tenant's id", z.object({ tenant_id: id("ten") })) },
 });
 
 const createKey = adminRoute({
   method: "post",
   path: "/v1/admin/tenants/{tenant_id}/keys",
   tag,
-  summary: "Make a key of a tenant; by default with every scope",
+  summary: "Create an API key of a tenant. Default: all scopes",
   request: { params: tenantPath, headers: idempotencyHeaders, body: jsonBody(keyInput) },
-  responses: { 201: json("The key: it is shown this once", newKeyView) },
+  responses: { 201: json("The key. It is shown only once", newKeyView) },
 });
 
 export function registerAdmin(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {

@@ -35,7 +35,7 @@ const list = tenantRoute({
   scope: "sessions:read",
   summary: "List the branches of a session",
   request: { params: sessionPath },
-  responses: { 200: json("All of them, oldest first", listView(branchView)) },
+  responses: { 200: json("All branches, oldest first", listView(branchView)) },
 });
 
 const rewind = tenantRoute({
@@ -43,7 +43,7 @@ const rewind = tenantRoute({
   path,
   tag,
   scope: "sessions:write",
-  summary: "Go back: a new branch that shares everything up to a position, and goes on from there",
+  summary: "Rewind to a position on a new branch, which becomes the current one",
   request: { params: sessionPath, headers: idempotencyHeaders, body: jsonBody(rewindInput) },
   responses: { 201: json("The new branch", branchView) },
 });
@@ -53,9 +53,9 @@ const compare = tenantRoute({
   path: `${path}/compare`,
   tag,
   scope: "sessions:read",
-  summary: "See what each of two branches has that the other has not; by default the present one and the one that it left",
+  summary: "Compare two branches. Default: the current branch and the branch that it was created from",
   request: { params: sessionPath, query: z.strictObject({ a: branchNumber.optional(), b: branchNumber.optional(), ...limitQuery }) },
-  responses: { 200: json("Where they part, and what follows on each", branchComparison) },
+  responses: { 200: json("The position where the branches diverge, and the messages after it on each", branchComparison) },
 });
 
 const choose = tenantRoute({
@@ -63,7 +63,7 @@ const choose = tenantRoute({
   path: `${path}/{branch}/switch`,
   tag,
   scope: "sessions:write",
-  summary: "Go on with a branch that was left",
+  summary: "Switch to another branch",
   request: { params: sessionPath.extend({ branch: branchNumber }), headers: idempotencyHeaders, body: jsonBody(nothing, false) },
   responses: { 200: json("The branch", branchView) },
 });
@@ -73,7 +73,7 @@ const edit = tenantRoute({
   path: `${messagePath}/edit`,
   tag,
   scope: "sessions:write",
-  summary: "Say a message of the user differently, on a new branch, and have it answered",
+  summary: "Edit a user message on a new branch, and run a turn",
   request: { params: messageParams, headers: turnHeaders, body: jsonBody(editInput) },
   responses: turnResponses,
 });
@@ -83,7 +83,7 @@ const regenerate = tenantRoute({
   path: `${messagePath}/regenerate`,
   tag,
   scope: "sessions:write",
-  summary: "Have a message answered again, on a new branch; it, or what answered it, is named",
+  summary: "Regenerate the answer to a user message on a new branch. The id is that of the message or of an answer to it",
   request: { params: messageParams, headers: turnHeaders, body: jsonBody(nothing, false) },
   responses: turnResponses,
 });
@@ -93,9 +93,9 @@ const redact = tenantRoute({
   path: `${messagePath}/redact`,
   tag,
   scope: "sessions:write",
-  summary: "Take a message's content out of the record for good, and every summary that has read it",
+  summary: "Redact a message: delete its content permanently, with every summary made from it",
   request: { params: messageParams, body: jsonBody(nothing, false) },
-  responses: { 200: json("Its place stays", redaction) },
+  responses: { 200: json("The message without its content. It keeps its position", redaction) },
 });
 
 const fork = tenantRoute({
@@ -103,7 +103,7 @@ const fork = tenantRoute({
   path: "/v1/sessions/{session_id}/fork",
   tag,
   scope: "sessions:write",
-  summary: "Make another session that shares this one's past, by copy",
+  summary: "Fork a session: create a new session with a copy of this one's history",
   request: { params: sessionPath, headers: idempotencyHeaders, body: jsonBody(forkInput, false) },
   responses: { 201: json("The new session", sessionDescription) },
 });

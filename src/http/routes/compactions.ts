@@ -19,7 +19,7 @@ const list = tenantRoute({
   scope: "sessions:read",
   summary: "List compactions with their receipts",
   request: { params: sessionPath, query: pageQuery },
-  responses: { 200: json("A page in order of time", listView(compactionView)) },
+  responses: { 200: json("A page, in order of time", listView(compactionView)) },
 });
 
 const get = tenantRoute({

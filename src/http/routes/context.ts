@@ -27,7 +27,7 @@ const context = tenantRoute({
   path,
   tag,
   scope,
-  summary: "See exactly what the next request to the model sends, or what that of a past turn sent",
+  summary: "Show the exact next request to the model, or the exact request of a past turn",
   request: {
     params: sessionPath,
     query: z
@@ -36,15 +36,19 @@ const context = tenantRoute({
           .string()
           .refine((text) => text.trim() !== "", "must not be empty")
           .optional()
-          .openapi({ description: "As if this user message were sent next; better sent by POST, out of logs of URLs" }),
-        at: id("trn").optional().openapi({ description: "The turn whose request is rebuilt from the log, and checked against its digest" }),
-        call: callNumber.openapi({ description: "Which of the turn's calls, from 1; by default the last that sent something" }),
+          .openapi({ description: "Include this text as the next user message. URLs are often logged: use POST for private text" }),
+        at: id("trn")
+          .optional()
+          .openapi({ description: "A past turn: its request is rebuilt from the log and checked against its stored digest" }),
+        call: callNumber.openapi({
+          description: "The number of the turn's model call, from 1. Default: the last call that sent a request",
+        }),
       })
-      .refine(({ content, at }) => content === undefined || at === undefined, { path: ["content"], error: "goes with no turn of the past" })
-      .refine(({ call, at }) => call === undefined || at !== undefined, { path: ["call"], error: "is one of a turn's: at is needed" }),
+      .refine(({ content, at }) => content === undefined || at === undefined, { path: ["content"], error: "must not be combined with at" })
+      .refine(({ call, at }) => call === undefined || at !== undefined, { path: ["call"], error: "requires at" }),
   },
   responses: {
-    200: json("The request and what its parts weigh; refused with 413 where it is too large for one answer", anyContextView),
+    200: json("The request and the tokens of its parts. A request that is too large for one response is refused with 413", anyContextView),
   },
 });
 
@@ -53,9 +57,11 @@ const contextIfSaid = tenantRoute({
   path,
   tag,
   scope,
-  summary: "See exactly what the request to the model would send if this user message came next; nothing is sent or stored",
+  summary: "Show the exact next request to the model with this user message added; nothing is sent or stored",
   request: { params: sessionPath, body: jsonBody(contextInput) },
-  responses: { 200: json("The request and what its parts weigh; refused with 413 where it is too large for one answer", contextView) },
+  responses: {
+    200: json("The request and the tokens of its parts. A request that is too large for one response is refused with 413", contextView),
+  },
 });
 
 const NOW = "now";
@@ -65,23 +71,25 @@ const end = z
     (value) => typeof value === "string" && (value === NOW || idPattern("trn").test(value)),
     "must be now or have the form trn_…",
   )
-  .openapi({ type: "string", description: "A turn, or now: the next request", example: NOW });
-const endCall = callNumber.openapi({ description: "Which of that turn's calls, from 1; by default the last that sent something" });
+  .openapi({ type: "string", description: "The id of a turn, or `now` for the next request", example: NOW });
+const endCall = callNumber.openapi({
+  description: "The number of that turn's model call, from 1. Default: the last call that sent a request",
+});
 
 const diff = tenantRoute({
   method: "get",
   path: `${path}/diff`,
   tag,
   scope,
-  summary: "Compare what two requests showed the model",
+  summary: "Compare two requests to the model",
   request: {
     params: sessionPath,
     query: z
       .strictObject({ from: end, to: end, from_call: endCall, to_call: endCall })
-      .refine(({ from, from_call }) => from !== NOW || from_call === undefined, { path: ["from_call"], error: "is one of a turn's" })
-      .refine(({ to, to_call }) => to !== NOW || to_call === undefined, { path: ["to_call"], error: "is one of a turn's" }),
+      .refine(({ from, from_call }) => from !== NOW || from_call === undefined, { path: ["from_call"], error: "requires the id of a turn" })
+      .refine(({ to, to_call }) => to !== NOW || to_call === undefined, { path: ["to_call"], error: "requires the id of a turn" }),
   },
-  responses: { 200: json("By messages, summaries and settings; without any content", contextDiffView) },
+  responses: { 200: json("The differences in messages, summaries and settings, without content", contextDiffView) },
 });
 
 const toRef = (turn: End, call: number | undefined): RequestRef => ({ turn: turn === NOW ? null : turn, call: call ?? null });

@@ -25,16 +25,21 @@ const compact = tenantRoute({
   path: `${path}/compactions`,
   tag,
   scope,
-  summary: "Compact now; dry_run shows the plan",
+  summary: "Compact now, or show the plan with dry_run",
   request: {
     params: sessionPath,
-    headers: idempotencyHeaders.extend({ Prefer: z.string().optional().openapi({ description: "respond-async is what is done anyway" }) }),
+    headers: idempotencyHeaders.extend({
+      Prefer: z
+        .string()
+        .optional()
+        .openapi({ description: "respond-async has no effect: a compaction that needs a model always runs in the background" }),
+    }),
     body: jsonBody(compactInput, false),
   },
   responses: {
-    200: json("The plan: of a dry run, or because there is nothing to do (kind none); nothing was stored", planView),
-    201: json("Done: no model was needed", compactionView),
-    202: json("A worker does it, after the running turn if there is one", compactionView),
+    200: json("The plan of a dry run, or a plan of kind `none` when there is nothing to do. Nothing was stored", planView),
+    201: json("The compaction, completed: no model was needed", compactionView),
+    202: json("The compaction runs in the background, after the running turn if there is one", compactionView),
   },
 });
 
@@ -43,13 +48,13 @@ const revert = tenantRoute({
   path: `${path}/compactions/{compaction_id}/revert`,
   tag,
   scope,
-  summary: "Take the newest compaction back: the view as it was, and what came since",
+  summary: "Revert the newest compaction. Later messages stay in the view",
   request: {
     params: sessionPath.extend({ compaction_id: id("cmp") }),
     headers: idempotencyHeaders,
     body: jsonBody(z.strictObject({}), false),
   },
-  responses: { 200: json("The compaction, reverted; `reverted.by` names the change", compactionView) },
+  responses: { 200: json("The reverted compaction. `reverted.by` is the id of the change that reverted it", compactionView) },
 });
 
 const reset = tenantRoute({
@@ -57,9 +62,9 @@ const reset = tenantRoute({
   path: `${path}/summary`,
   tag,
   scope,
-  summary: "Forget the summary: what fits of the messages comes back",
+  summary: "Reset the summary. As many of the newest messages as fit return to the view",
   request: { params: sessionPath },
-  responses: { 200: json("What was done", compactionView), 204: { description: "There is no summary" } },
+  responses: { 200: json("The change of the view", compactionView), 204: { description: "There is no summary" } },
 });
 
 const pin = tenantRoute({
@@ -67,7 +72,7 @@ const pin = tenantRoute({
   path: `${path}/pins`,
   tag,
   scope,
-  summary: "Set the texts that every request repeats; an empty list clears them",
+  summary: "Set the pinned texts, which every request contains. An empty list clears them",
   request: { params: sessionPath, body: jsonBody(pinsInput) },
   responses: { 200: json("The session", sessionDescription) },
 });

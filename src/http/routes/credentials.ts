@@ -4,6 +4,7 @@
  */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { rotateCredentials } from "../../app/models/rotate-credentials";
+import { credentialView, rotationReport } from "../../contract/credential";
 import { id } from "../../contract/ids";
 import { listView } from "../../contract/page";
 import { readPrincipal } from "../auth";
@@ -11,7 +12,7 @@ import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { adminRoute, json, jsonBody, tenantRoute } from "../routing";
-import { credentialInput, credentialName, credentialView, rotationReport } from "../schemas/credential";
+import { credentialInput, credentialName } from "../schemas/credential";
 import { toWholeList } from "../schemas/page";
 
 const tag = "credentials";
@@ -24,7 +25,7 @@ const list = tenantRoute({
   path: "/v1/credentials",
   tag,
   scope,
-  summary: "List credentials by name; never the keys themselves",
+  summary: "List credentials by name. Keys are never returned",
   request: {},
   responses: { 200: json("All of them", listView(credentialView)) },
 });
@@ -34,9 +35,9 @@ const put = tenantRoute({
   path,
   tag,
   scope,
-  summary: "Keep a provider's API key, or replace one",
+  summary: "Store or replace a provider's API key",
   request: { params, body: jsonBody(credentialInput) },
-  responses: { 200: json("What is shown of it; calls follow within 30 seconds", credentialView) },
+  responses: { 200: json("The credential without its key. Model calls use the new key within 30 seconds", credentialView) },
 });
 
 const remove = tenantRoute({
@@ -44,7 +45,7 @@ const remove = tenantRoute({
   path,
   tag,
   scope,
-  summary: "Remove a credential; calls of models that name it fail within 30 seconds",
+  summary: "Delete a credential. Within 30 seconds, calls to models that use it fail",
   request: { params },
   responses: { 204: { description: "Removed" } },
 });
@@ -53,9 +54,9 @@ const rotate = adminRoute({
   method: "post",
   path: "/v1/admin/tenants/{tenant_id}/credentials/rotate",
   tag: "admin",
-  summary: "Seal a tenant's credentials under the current master key",
+  summary: "Re-encrypt a tenant's credentials with the current master key",
   request: { params: z.object({ tenant_id: id("ten") }) },
-  responses: { 200: json("How many were, and which could not be", rotationReport) },
+  responses: { 200: json("The number of re-encrypted credentials, and those that could not be read", rotationReport) },
 });
 
 export function registerCredentials(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {

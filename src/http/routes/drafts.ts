@@ -3,6 +3,7 @@
  * compaction.
  */
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import { summaryComparison } from "../../contract/comparison";
 import { id } from "../../contract/ids";
 import { readPrincipal } from "../auth";
 import type { HttpDeps, HttpEnv } from "../deps";
@@ -10,7 +11,7 @@ import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { compactionView } from "../schemas/compaction";
-import { compareInput, summaryComparisonView, toCompareInput } from "../schemas/comparison";
+import { compareInput, toCompareInput } from "../schemas/comparison";
 import { commitInput, draftEdit } from "../schemas/draft";
 import { sessionPath } from "../schemas/paths";
 import { sessionClient } from "../session-calls";
@@ -27,7 +28,7 @@ const edit = tenantRoute({
   scope,
   summary: "Edit a draft's summary",
   request: { params, body: jsonBody(draftEdit) },
-  responses: { 200: json("The draft, with what committing it now would do", compactionView) },
+  responses: { 200: json("The draft, with the effect of committing it now", compactionView) },
 });
 
 const commit = tenantRoute({
@@ -37,7 +38,7 @@ const commit = tenantRoute({
   scope,
   summary: "Commit a draft: its summary takes effect",
   request: { params, headers: idempotencyHeaders, body: jsonBody(commitInput, false) },
-  responses: { 200: json("The compaction, completed; its receipt says by whom it was edited", compactionView) },
+  responses: { 200: json("The completed compaction. Its receipt names the editor", compactionView) },
 });
 
 const discard = tenantRoute({
@@ -45,9 +46,9 @@ const discard = tenantRoute({
   path,
   tag,
   scope,
-  summary: "Discard a draft, or one that is being made",
+  summary: "Discard a draft, or a compaction that is still producing one",
   request: { params },
-  responses: { 204: { description: "It is gone, and the view was never changed" } },
+  responses: { 204: { description: "Discarded. The view was never changed" } },
 });
 
 const compare = tenantRoute({
@@ -55,9 +56,9 @@ const compare = tenantRoute({
   path: "/v1/sessions/{session_id}/compactions/compare",
   tag,
   scope,
-  summary: "Compare two summaries by their text, by what they keep of the messages, and by questions",
+  summary: "Compare two summaries by text, by the terms they keep, and by their answers to questions",
   request: { params: sessionPath, body: jsonBody(compareInput) },
-  responses: { 200: json("Both side by side; without questions no model was asked", summaryComparisonView) },
+  responses: { 200: json("The comparison. Without questions, no model was called", summaryComparison) },
 });
 
 export function registerDrafts(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {

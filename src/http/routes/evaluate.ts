@@ -24,10 +24,10 @@ const evaluate = tenantRoute({
   summary:
     "Play a session's log under another policy: what it would have cost, and what would have left the view. No model is called, nothing is changed",
   request: { body: jsonBody(evaluationInput) },
-  responses: { 200: json("Both policies, beside what really happened", evaluationView) },
+  responses: { 200: json("Both policies, and what the session really used", evaluationView) },
 });
 
-const NOTHING_SAID: HttpError = { code: "invalid_request", errors: [{ field: "session", detail: "nothing has been said in it yet" }] };
+const NOTHING_SAID: HttpError = { code: "invalid_request", errors: [{ field: "session", detail: "has no messages yet" }] };
 
 type Input = z.infer<typeof evaluationInput>;
 

@@ -20,9 +20,9 @@ const show = tenantRoute({
   path: "/v1/executions/{execution_id}",
   tag,
   scope: "sessions:read",
-  summary: "One call of a tool with its arguments, its output and what came beside it",
+  summary: "Read a tool execution with its arguments, output and artifacts",
   request: { params: z.object({ execution_id: id("exe") }) },
-  responses: { 200: json("It follows the call with a short delay", executionDetail) },
+  responses: { 200: json("The execution. It becomes available shortly after the call", executionDetail) },
 });
 
 const ofSession = tenantRoute({
@@ -30,9 +30,9 @@ const ofSession = tenantRoute({
   path: "/v1/sessions/{session_id}/executions",
   tag,
   scope: "sessions:read",
-  summary: "List the session's calls of tools with what became of them",
+  summary: "List a session's tool executions with their status",
   request: { params: sessionPath, query: pageQuery },
-  responses: { 200: json("A page in order of the calls' positions", listView(executionView)) },
+  responses: { 200: json("A page, in order of position", listView(executionView)) },
 });
 
 export function registerExecutions(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {

@@ -25,14 +25,14 @@ const sessionsQuery = z.strictObject({
   source: z
     .enum(["directory", "rows"])
     .default("directory")
-    .openapi({ description: "rows: those that the read model has, which a rebuild compares with the directory" }),
+    .openapi({ description: "`rows` lists the sessions of the read model, so that they can be compared with the tenant's directory" }),
 });
 
 const readTenant = adminRoute({
   method: "get",
   path: "/v1/admin/tenants/{tenant_id}",
   tag,
-  summary: "Read a tenant: its settings, models and keys (never what opens anything)",
+  summary: "Read a tenant with its settings, models and keys, without secrets",
   request: { params: tenantPath },
   responses: { 200: json("The tenant", tenantExport) },
 });
@@ -50,7 +50,7 @@ const exportLog = adminRoute({
   method: "get",
   path: "/v1/admin/tenants/{tenant_id}/sessions/{session_id}/log",
   tag,
-  summary: "Read a session's log with its bodies",
+  summary: "Read a session's log with its content",
   request: { params: sessionPath, query: z.strictObject({ ...limitQuery, after: counter.default(0) }) },
   responses: {
     200: json(

@@ -20,7 +20,7 @@ const list = tenantRoute({
   path: "/v1/keys",
   tag,
   scope,
-  summary: "List keys, revoked ones too",
+  summary: "List API keys, including revoked ones",
   request: {},
   responses: { 200: json("All of them", listView(keyView)) },
 });
@@ -30,9 +30,9 @@ const create = tenantRoute({
   path: "/v1/keys",
   tag,
   scope,
-  summary: "Make a key: with no scope that the key that asks lacks, and no later end",
+  summary: "Create an API key. Its scopes and expiry must not exceed those of the calling key",
   request: { headers: idempotencyHeaders, body: jsonBody(keyInput) },
-  responses: { 201: json("The key: it is shown this once", keyView.extend({ key: shownOnce })) },
+  responses: { 201: json("The key. It is shown only once", keyView.extend({ key: shownOnce })) },
 });
 
 const revoke = tenantRoute({
@@ -40,7 +40,7 @@ const revoke = tenantRoute({
   path: "/v1/keys/{key_id}",
   tag,
   scope,
-  summary: "Revoke a key that has no scope that the key that asks lacks; look-ups that are remembered end within the stated time",
+  summary: "Revoke an API key whose scopes the calling key also has. Cached checks of the key expire within the stated time",
   request: { params: z.object({ key_id: id("key") }) },
   responses: { 200: json("The revoked key", keyView) },
 });

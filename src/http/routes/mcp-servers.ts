@@ -32,7 +32,7 @@ const get = tenantRoute({
   path,
   tag,
   scope: "sessions:read",
-  summary: "Read an MCP server, and what it was last found to have",
+  summary: "Read an MCP server with the tools found last",
   request: { params },
   responses: { 200: json("The server", mcpServerView) },
 });
@@ -42,7 +42,7 @@ const put = tenantRoute({
   path,
   tag,
   scope: "tools:write",
-  summary: "Register a remote MCP server, or replace one; it is asked what it has",
+  summary: "Register or replace a remote MCP server, and list its tools",
   request: { params, body: jsonBody(mcpServerInput) },
   responses: { 200: json("The server with its tools", mcpServerView) },
 });
@@ -52,7 +52,7 @@ const refresh = tenantRoute({
   path: `${path}/refresh`,
   tag,
   scope: "tools:write",
-  summary: "Ask an MCP server again what it has; sessions keep what they offer until their tools are set again",
+  summary: "List an MCP server's tools again. Sessions keep their tool definitions until their tools are set again",
   request: { params },
   responses: { 200: json("The server with its tools", mcpServerView) },
 });
@@ -62,7 +62,7 @@ const remove = tenantRoute({
   path,
   tag,
   scope: "tools:write",
-  summary: "Remove an MCP server; calls of its tools fail within 30 seconds",
+  summary: "Delete an MCP server. Within 30 seconds, calls to its tools fail",
   request: { params },
   responses: { 204: { description: "Removed" } },
 });

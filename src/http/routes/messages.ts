@@ -25,7 +25,7 @@ const submit = tenantRoute({
   path,
   tag,
   scope: "sessions:write",
-  summary: "Say something; by default the model answers",
+  summary: "Send a message. Default: the model answers it in a turn",
   request: { params: sessionPath, headers: turnHeaders, body: jsonBody(messageInput) },
   responses: { ...turnResponses, 201: json("Appended (run: false)", acceptedView) },
 });
@@ -35,9 +35,9 @@ const list = tenantRoute({
   path,
   tag,
   scope: "sessions:read",
-  summary: "Read the conversation: everything, whatever the model's view holds",
+  summary: "List the messages of the whole conversation, whether or not they are in the model's view",
   request: { params: sessionPath, query: pageQuery.extend({ branch: branchQuery }) },
-  responses: { 200: json("A page in order of position", listView(displayItem)) },
+  responses: { 200: json("A page, in order of position", listView(displayItem)) },
 });
 
 const cancel = tenantRoute({
@@ -45,9 +45,9 @@ const cancel = tenantRoute({
   path: "/v1/sessions/{session_id}/messages/{message_id}",
   tag,
   scope: "sessions:write",
-  summary: "Take back a message that still waits in the queue",
+  summary: "Cancel a message that waits in the queue",
   request: { params: sessionPath.extend({ message_id: id("msg") }) },
-  responses: { 204: { description: "It will not be sent; nor will the results that wait for the calls of an imported reply" } },
+  responses: { 204: { description: "Cancelled. For an imported reply, the queued results of its calls are cancelled too" } },
 });
 
 const toolResults = tenantRoute({
@@ -55,7 +55,7 @@ const toolResults = tenantRoute({
   path: "/v1/sessions/{session_id}/tool_results",
   tag,
   scope: "sessions:write",
-  summary: "Give back results of client tools; with the last one the turn goes on",
+  summary: "Submit results of client tools. The turn continues after the last one",
   request: { params: sessionPath, headers: turnHeaders, body: jsonBody(toolResultsInput) },
   responses: turnResponses,
 });
@@ -65,7 +65,7 @@ const approvals = tenantRoute({
   path: "/v1/sessions/{session_id}/approvals",
   tag,
   scope: "sessions:write",
-  summary: "Allow or refuse calls that wait for a person; what is allowed runs, and of what is refused the model is told",
+  summary: "Approve or refuse tool calls that wait for approval. Approved calls run; the model reads that a call was refused",
   request: { params: sessionPath, headers: turnHeaders, body: jsonBody(approvalsInput) },
   responses: turnResponses,
 });

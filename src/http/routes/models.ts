@@ -1,5 +1,6 @@
 /** The models that a tenant can use: the deployment's, and its own, which take precedence. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import { modelView } from "../../contract/model";
 import { listView } from "../../contract/page";
 import type { FieldError } from "../answer";
 import { readPrincipal } from "../auth";
@@ -8,7 +9,7 @@ import type { HttpDeps, HttpEnv } from "../deps";
 import { refuseModelUrl } from "../model-url";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
-import { modelInput, modelName, modelView, toModelView, toOverride } from "../schemas/model";
+import { modelInput, modelName, toModelView, toOverride } from "../schemas/model";
 import { toWholeList } from "../schemas/page";
 
 const tag = "models";
@@ -32,7 +33,7 @@ const get = tenantRoute({
   path,
   tag,
   scope: null,
-  summary: "Read a model: its limits, and who says each",
+  summary: "Read a model with its limits and the source of each",
   request: { params },
   responses: { 200: json("The model", modelView) },
 });
@@ -42,9 +43,9 @@ const put = tenantRoute({
   path,
   tag,
   scope,
-  summary: "Add a model, or override one",
+  summary: "Add or override a model",
   request: { params, body: jsonBody(modelInput) },
-  responses: { 200: json("The model; its sessions follow within 30 seconds", modelView) },
+  responses: { 200: json("The model. Its sessions use the change within 30 seconds", modelView) },
 });
 
 const remove = tenantRoute({
@@ -52,7 +53,7 @@ const remove = tenantRoute({
   path,
   tag,
   scope,
-  summary: "Remove the tenant's own model or override",
+  summary: "Delete a model or an override of the tenant",
   request: { params },
   responses: { 204: { description: "Removed" } },
 });
@@ -62,9 +63,9 @@ const probe = tenantRoute({
   path: `${path}/probe`,
   tag,
   scope,
-  summary: "Ask the provider for the model's limits, and keep its answer as a suggestion",
+  summary: "Ask the provider for the model's limits, and store the answer as a suggestion",
   request: { params },
-  responses: { 200: json("The model with what was suggested; nothing else of it has changed", modelView) },
+  responses: { 200: json("The model with the suggested limits. Nothing else has changed", modelView) },
 });
 
 /** The client chooses a model's id, so the answer says what is wrong with it. */

@@ -13,7 +13,7 @@ const list = tenantRoute({
   path: "/v1/policies",
   tag,
   scope: null,
-  summary: "List the policies that have a name, with every parameter explained",
+  summary: "List the named policies, with a description of every parameter",
   request: {},
   responses: { 200: json("All of them", policyListView) },
 });

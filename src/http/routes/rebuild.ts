@@ -3,12 +3,13 @@ import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { rebuildStep } from "../../app/projection/rebuild";
 import { rebuildTenant } from "../../app/projection/rebuild-tenant";
 import { id } from "../../contract/ids";
+import { rebuildReport, tenantRebuildReport } from "../../contract/rebuild";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { reachReadModel } from "../read-model";
 import { adminRoute, json } from "../routing";
-import { parseRebuildCursor, sessionReport, tenantReport, toRebuildCursor } from "../schemas/rebuild";
+import { parseRebuildCursor, toRebuildCursor } from "../schemas/rebuild";
 
 const tag = "admin";
 const tenantPath = z.object({ tenant_id: id("ten") });
@@ -21,21 +22,23 @@ const rebuildOne = adminRoute({
   method: "post",
   path: "/v1/admin/tenants/{tenant_id}/sessions/{session_id}/rebuild",
   tag,
-  summary: "Compare a session's rows with its log, and mend what differs; a long one goes on with next_cursor",
+  summary: "Compare a session's rows in the read model with its log, and repair differences. A long session continues with next_cursor",
   request: {
     params: tenantPath.extend({ session_id: id("ses") }),
-    query: z.strictObject({ after: z.string().max(MAX_CURSOR).optional().openapi({ description: "next_cursor of the request before" }) }),
+    query: z.strictObject({
+      after: z.string().max(MAX_CURSOR).optional().openapi({ description: "The next_cursor of the previous response" }),
+    }),
   },
-  responses: { 200: json("What was wrong, and whether it still is", sessionReport) },
+  responses: { 200: json("The differences found, and whether they were repaired", rebuildReport) },
 });
 
 const rebuildAll = adminRoute({
   method: "post",
   path: "/v1/admin/tenants/{tenant_id}/rebuild",
   tag,
-  summary: "Compare a tenant's own row and its models' with what its object says, and mend what differs (not its sessions)",
+  summary: "Compare a tenant's row and its models' rows with the tenant's object, and repair differences. Sessions are not compared",
   request: { params: tenantPath },
-  responses: { 200: json("What was wrong, and whether it still is", tenantReport) },
+  responses: { 200: json("The differences found, and whether they were repaired", tenantRebuildReport) },
 });
 
 export function registerRebuild(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {

@@ -1,12 +1,13 @@
 /** Searches the record of a session: what its model reads through `memory_query`, and also what is still in its view. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import type { RecallInput, RecallReport } from "../../app/recall-views";
-import type { Outcome } from "../../app/session-api";
+import type { Outcome, RecallInput } from "../../app/session-api";
+import type { RecallReport } from "../../contract/recall";
+import { recallReport } from "../../contract/recall";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { sessionPath } from "../schemas/paths";
-import { recallBody, recallQuery, recallView, toRecallInput } from "../schemas/recall";
+import { recallBody, recallQuery, toRecallInput } from "../schemas/recall";
 import { type SessionCalls, sessionClient } from "../session-calls";
 
 const recall = tenantRoute({
@@ -14,9 +15,9 @@ const recall = tenantRoute({
   path: "/v1/sessions/{session_id}/recall",
   tag: "context",
   scope: "sessions:read",
-  summary: "Look up what was said, by words, execution or position; words are better sent by POST, out of logs of URLs",
+  summary: "Search the record by words, execution or position. URLs are often logged: use POST for private text",
   request: { params: sessionPath, query: recallQuery },
-  responses: { 200: json("What was found", recallView) },
+  responses: { 200: json("The items found", recallReport) },
 });
 
 const recallByBody = tenantRoute({
@@ -24,9 +25,9 @@ const recallByBody = tenantRoute({
   path: "/v1/sessions/{session_id}/recall",
   tag: "context",
   scope: "sessions:read",
-  summary: "Look up the same, with what is looked for in the body: logs of URLs do not have it",
+  summary: "Search the record with the query in the body, so that it does not appear in logs of URLs",
   request: { params: sessionPath, body: jsonBody(recallBody) },
-  responses: { 200: json("What was found", recallView) },
+  responses: { 200: json("The items found", recallReport) },
 });
 
 export function registerRecall(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {

@@ -9,16 +9,16 @@ const health = publicRoute({
   method: "get",
   path: "/healthz",
   tag,
-  summary: "Is it up",
+  summary: "Check that the service is up",
   request: {},
-  responses: { 200: json("Yes", z.object({ status: z.literal("ok") })) },
+  responses: { 200: json("The service is up", z.object({ status: z.literal("ok") })) },
 });
 
 const openapi = publicRoute({
   method: "get",
   path: "/openapi.json",
   tag,
-  summary: "This document",
+  summary: "Read this OpenAPI document",
   request: {},
   responses: { 200: json("OpenAPI 3.1", z.looseObject({ openapi: z.string() })) },
 });

@@ -32,7 +32,7 @@ const create = tenantRoute({
   path: "/v1/sessions",
   tag,
   scope: "sessions:write",
-  summary: "Make a session",
+  summary: "Create a session",
   request: { headers: idempotencyHeaders, body: jsonBody(createInput, false) },
   responses: { 201: json("The session", sessionDescription) },
 });
@@ -44,7 +44,7 @@ const list = tenantRoute({
   scope: "sessions:read",
   summary: "List sessions, the most recently updated first",
   request: { query: z.strictObject({ ...limitQuery, after: z.string().min(1).max(512).optional() }) },
-  responses: { 200: json("A page; it follows the sessions with a short delay", listView(sessionSummary)) },
+  responses: { 200: json("A page of sessions. The list lags behind the sessions by a short delay", listView(sessionSummary)) },
 });
 
 const get = tenantRoute({
@@ -62,7 +62,7 @@ const patch = tenantRoute({
   path,
   tag,
   scope: "sessions:write",
-  summary: "Change a session; null removes, and for policy goes back to the tenant's or the deployment's choice of now",
+  summary: "Update a session. Null clears a field; a null policy restores the current default of the tenant or the deployment",
   request: { params: sessionPath, body: jsonBody(patchInput) },
   responses: { 200: json("The session", sessionDescription) },
 });
@@ -72,9 +72,9 @@ const erase = tenantRoute({
   path,
   tag,
   scope: "sessions:write",
-  summary: "Erase a session and everything said in it",
+  summary: "Erase a session with all its content",
   request: { params: sessionPath },
-  responses: { 200: json("What was erased where", erasureReceipt) },
+  responses: { 200: json("What was erased, by store", erasureReceipt) },
 });
 
 /** The first half of a creation: reads the tenant's defaults and registers the session in the tenant's directory. */

@@ -20,12 +20,12 @@ const stream = tenantRoute({
   path: "/v1/sessions/{session_id}/stream",
   tag,
   scope: "sessions:read",
-  summary: "Attach to the live stream",
+  summary: "Read the live stream as server-sent events",
   request: {
     params: sessionPath,
     headers: resumeHeaders,
     query: z.strictObject({
-      after: counter.optional().openapi({ description: "The last offset seen; without it from the running turn's start" }),
+      after: counter.optional().openapi({ description: "The last offset received. Default: the start of the running turn" }),
     }),
   },
   responses: {
@@ -39,14 +39,14 @@ const stream = tenantRoute({
 
 const eventView = z
   .looseObject({ seq: z.int(), at: z.int().openapi({ description: "Epoch milliseconds" }), type: z.string() })
-  .openapi("Event", { description: "A fact of the session's log; what else it carries depends on its type" });
+  .openapi("Event", { description: "An event of the session's log. Further fields depend on its type" });
 
 const events = tenantRoute({
   method: "get",
   path: "/v1/sessions/{session_id}/events",
   tag,
   scope: "sessions:read",
-  summary: "Read the log: a page, or live with Accept: text/event-stream",
+  summary: "Read a page of the log, or follow it with Accept: text/event-stream",
   request: { params: sessionPath, headers: resumeHeaders, query: pageQuery },
   responses: {
     200: jsonOrEvents("A page in order of seq, or the log from `after` on, until the session or the key ends", listView(eventView)),

@@ -25,7 +25,7 @@ const patch = tenantRoute({
   path: "/v1/tenant",
   tag,
   scope: "models:write",
-  summary: "Change the tenant's settings",
+  summary: "Update the tenant's settings",
   request: { body: jsonBody(tenantPatchInput) },
   responses: { 200: json("The tenant", tenantView) },
 });

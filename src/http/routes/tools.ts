@@ -40,9 +40,14 @@ const put = tenantRoute({
   path,
   tag,
   scope: "tools:write",
-  summary: "Register an HTTP tool, or replace one",
+  summary: "Register or replace an HTTP tool",
   request: { params, body: jsonBody(httpToolInput) },
-  responses: { 200: json("The tool; calls follow within 30 seconds, what sessions offer when their tools are set again", httpToolView) },
+  responses: {
+    200: json(
+      "The tool. Calls use the change within 30 seconds. The definition that a session offers changes when its tools are set again",
+      httpToolView,
+    ),
+  },
 });
 
 const remove = tenantRoute({
@@ -50,7 +55,7 @@ const remove = tenantRoute({
   path,
   tag,
   scope: "tools:write",
-  summary: "Remove an HTTP tool; calls of it fail within 30 seconds",
+  summary: "Delete an HTTP tool. Within 30 seconds, calls to it fail",
   request: { params },
   responses: { 204: { description: "Removed" } },
 });

@@ -18,7 +18,7 @@ const get = tenantRoute({
   path: "/v1/sessions/{session_id}/turns/{turn_id}",
   tag,
   scope: "sessions:read",
-  summary: "Read a turn as it stands",
+  summary: "Read a turn",
   request: { params: sessionPath.extend({ turn_id: id("trn") }) },
   responses: { 200: json("The turn", turnReport) },
 });
@@ -28,7 +28,7 @@ const stop = tenantRoute({
   path: "/v1/sessions/{session_id}/stop",
   tag,
   scope: "sessions:write",
-  summary: "Stop the running turn; what was said so far is kept",
+  summary: "Stop the running turn. The partial reply is kept",
   request: { params: sessionPath, headers: idempotencyHeaders, body: jsonBody(nothing, false) },
   responses: { 200: json("The stopped turn", turnReport) },
 });
@@ -38,7 +38,7 @@ const retry = tenantRoute({
   path: "/v1/sessions/{session_id}/retry",
   tag,
   scope: "sessions:write",
-  summary: "Run the last turn again after it failed, was stopped or interrupted",
+  summary: "Retry the last turn after it failed, was stopped or was interrupted",
   request: { params: sessionPath, headers: turnHeaders, body: jsonBody(nothing, false) },
   responses: turnResponses,
 });

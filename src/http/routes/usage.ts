@@ -20,7 +20,7 @@ const ofTenant = tenantRoute({
   path: "/v1/usage",
   tag,
   scope: "sessions:read",
-  summary: "Sum up the model calls of a time, by day, session, model and purpose",
+  summary: "Sum up the usage of model calls in a period, by day, session, model or purpose",
   request: { query: usageQuery },
   responses: {
     200: json(
@@ -35,9 +35,9 @@ const ofSession = tenantRoute({
   path: "/v1/sessions/{session_id}/usage",
   tag,
   scope: "sessions:read",
-  summary: "List the session's model calls with their tokens and cost",
+  summary: "List a session's model calls with tokens and cost",
   request: { params: sessionPath, query: pageQuery },
-  responses: { 200: json("A page in order of time", listView(ledgerRow)) },
+  responses: { 200: json("A page, in order of time", listView(ledgerRow)) },
 });
 
 export function registerUsage(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {

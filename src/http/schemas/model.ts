@@ -1,28 +1,10 @@
 import { z } from "@hono/zod-openapi";
-import {
-  FIGURE_SOURCES,
-  type FigureSources,
-  type LimitSuggestion,
-  type ModelEntry,
-  type ModelOverride,
-  SUGGESTION_SOURCES,
-} from "../../app/model-entry";
-import { type ModelCapabilities, type ModelSpec, PROVIDERS } from "../../app/ports";
+import type { ModelEntry, ModelOverride } from "../../app/model-entry";
 import { shownAddress } from "../../app/shown-address";
-import type { Prices } from "../../context/economy";
-import {
-  baseUrlFault,
-  capabilitiesSchema,
-  MODEL_NAME,
-  MODEL_NAME_RULE,
-  modelFigures,
-  takesKey,
-  toFigures,
-} from "../../context/model-input";
+import { baseUrlFault, MODEL_NAME, MODEL_NAME_RULE, modelFigures, PROVIDERS, takesKey, toFigures } from "../../context/model-input";
 import { toPerMillion } from "../../context/price-units";
-import { time } from "../../contract/ids";
+import type { ModelView } from "../../contract/model";
 import { credentialName } from "./credential";
-import { documents } from "./documents";
 
 export const modelName = z.string().regex(MODEL_NAME, MODEL_NAME_RULE).openapi({ example: "embedded" });
 
@@ -56,59 +38,11 @@ export function toOverride(input: z.infer<typeof modelInput>, id: string): Model
   return { provider, upstream_id, base_url: base_url || null, ...toFigures(said), ...(credential !== undefined && { credential }) };
 }
 
-export interface ModelView
-  extends Pick<ModelSpec, "id" | "provider" | "upstream_id" | "base_url" | "context_window" | "max_output" | "source"> {
-  readonly capabilities: ModelCapabilities | null;
-  readonly ratio: number | null;
-  readonly prices: Prices | null;
-  readonly credential: string | null;
-  readonly sources: FigureSources;
-  readonly warnings: readonly string[];
-  readonly suggestions: readonly LimitSuggestion[];
-}
-
 const UNKNOWN_WINDOW =
   "context_window is unknown: a conversation with this model is compacted only under a policy that assumes one (unknown_window)";
 const UNKNOWN_OUTPUT = "max_output is unknown and taken to be the figure shown";
 const MISSING_CREDENTIAL = "credential names none that is there: calls of this model fail";
 const MISSING_KEY = "no credential is named, and the deployment has no key for this provider: calls of this model fail";
-
-const from = z.enum(FIGURE_SOURCES);
-
-const pricesView = documents<Prices>()(z.object({ input: z.number(), output: z.number(), cached: z.number(), cache_write: z.number() }));
-
-const suggestionView = documents<LimitSuggestion>()(
-  z.object({ figure: z.enum(["context_window", "max_output"]), tokens: z.int(), source: z.enum(SUGGESTION_SOURCES), at: time }),
-);
-
-export const modelView = documents<ModelView>()(
-  z
-    .object({
-      id: z.string(),
-      provider: z.enum(PROVIDERS),
-      upstream_id: z.string(),
-      base_url: z
-        .string()
-        .nullable()
-        .openapi({ description: "Null: the provider's own address; null too for the deployment's own models" }),
-      context_window: z.int().nullable(),
-      max_output: z.int(),
-      capabilities: capabilitiesSchema.nullable().openapi({ description: "Null: unknown, and all of it is tried" }),
-      ratio: z.number().nullable().openapi({ description: "Null: 1, until a session has learned its own" }),
-      prices: pricesView.nullable().openapi({ description: "US dollars per million tokens; null: unknown, which is never free" }),
-      credential: z.string().nullable(),
-      source: z.enum(["deployment", "tenant"]),
-      sources: z
-        .object({ context_window: from, max_output: from, capabilities: from, ratio: from, prices: from })
-        .openapi({ description: "Who says each figure" }),
-      warnings: z.array(z.string()).readonly().openapi({ description: "What this model will not do as it is" }),
-      suggestions: z
-        .array(suggestionView)
-        .readonly()
-        .openapi({ description: "Limits that the provider named and that were not adopted. PUT the model with a limit to adopt it" }),
-    })
-    .openapi("Model"),
-);
 
 function listWarnings({ context_window, figures, credential_missing, key_missing }: ModelEntry): string[] {
   const warnings = [

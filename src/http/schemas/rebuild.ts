@@ -1,39 +1,6 @@
-/** The reports of a rebuild, and the cursor with which a rebuild of many steps goes on. */
+/** The cursor with which a rebuild of a session continues. */
 import { z } from "@hono/zod-openapi";
-import type { RowDifference } from "../../app/diff-rows";
-import type { RebuildProgress, RebuildStep } from "../../app/projection/rebuild-ports";
-import type { TenantRebuildReport } from "../../app/projection/rebuild-tenant";
-import { id } from "../../contract/ids";
-import { documents } from "./documents";
-
-const cell = z.union([z.string(), z.number(), z.null()]);
-const differences = z
-  .array(
-    documents<RowDifference>()(
-      z.object({ table: z.string(), key: z.string(), column: z.string().nullable(), before: cell, after: cell }),
-    ).readonly(),
-  )
-  .readonly();
-
-interface SessionReport extends Omit<RebuildStep, "next"> {
-  readonly next_cursor: string | null;
-}
-
-export const sessionReport = documents<SessionReport>()(
-  z
-    .object({
-      session: z.string(),
-      differences: differences.openapi({ description: "Those that this request found" }),
-      repaired: z.boolean().nullable().openapi({ description: "Nothing is wrong now; null: it goes on with next_cursor" }),
-      rows: z.int().openapi({ description: "Rows looked at; at the end, all of them" }),
-      next_cursor: z.string().nullable(),
-    })
-    .openapi("RebuildReport"),
-);
-
-export const tenantReport = documents<TenantRebuildReport>()(
-  z.object({ tenant: id("ten"), differences, repaired: z.boolean(), rows: z.int() }).openapi("TenantRebuildReport"),
-);
+import type { RebuildProgress } from "../../app/projection/rebuild-ports";
 
 const count = z.int().min(0);
 const progress = z.strictObject({

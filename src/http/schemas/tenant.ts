@@ -3,9 +3,10 @@ import { type KeyView, SCOPES, type TenantExport, type TenantSettings } from "..
 import type { Policy } from "../../context/policy";
 import { chainChoices, type PolicyChoice, parseLevel, resolvePolicy } from "../../context/policy-choice";
 import { id, idOrNull, time } from "../../contract/ids";
+import { type ModelView, modelView } from "../../contract/model";
 import type { KeyId, TenantId } from "../../domain/ids";
 import { documents } from "./documents";
-import { type ModelView, modelName, modelView } from "./model";
+import { modelName } from "./model";
 import { policyChoiceInput, policyChoiceView, policyView } from "./policy";
 
 const name = z.string().min(1).max(200);

@@ -3,7 +3,7 @@ import { splitSentences } from "../text-matching";
 import { STAND_IN } from "./sentences";
 
 /** One sentence that contains the model's name, so that the model never quotes it as an answer (`splitStatements`). */
-export const GREETING = `Hello! ${STAND_IN}, for development without an account: I understand nothing, and answer with sentences that I can see or look up, so tell me that your dog is called Rex and ask me later what your dog is called, name one of your tools with its arguments, or put a real model in my place as docs/guide.md shows.`;
+export const GREETING = `Hello! ${STAND_IN}, for development without an account: I understand nothing, and answer with sentences that I can see or look up, so tell me that your dog is called Rex and ask me later what your dog is called, name one of your tools with its arguments, or put a real model in my place as docs/models-and-keys.md shows.`;
 
 /** Greetings in English, German, Chinese and Japanese. The pattern matches whole sentences only. */
 const HELLO =

@@ -86,7 +86,7 @@ function askedBy(session: Session, id: ItemId): api.Outcome<ItemMeta> {
   if (!named) return err({ code: "message_not_found", message: id });
   if (named.kind === "user") return ok(named);
   const asked = findNewest({ sql: deps.sql, elsewhere, from: named.position }, ({ kind }) => kind === "user");
-  return asked ? ok(asked) : err({ code: "invalid", field: "message_id", detail: "no message of the user comes before it" });
+  return asked ? ok(asked) : err({ code: "invalid", field: "message_id", detail: "there is no user message before it" });
 }
 
 interface NextTurn {
@@ -119,8 +119,7 @@ export function editMessage(session: Session, { message, parts, tools, idempoten
     const { elsewhere } = session.state.branch;
     const named = findItem(sql, message, elsewhere);
     if (!named) return err({ code: "message_not_found", message });
-    if (named.kind !== "user")
-      return err({ code: "invalid", field: "message_id", detail: "only a message of the user can be said differently" });
+    if (named.kind !== "user") return err({ code: "invalid", field: "message_id", detail: "only a user message can be edited" });
     const turn = ids.newId("trn");
     const { draft, body } = buildItem({ kind: "user", parts, turn, at: clock() }, ids);
     const offered = buildToolsBody(tools, ids);

@@ -1,11 +1,12 @@
 /** Compares two summaries of the session. Its model calls run beside the session's turns, never in a transaction. */
 import { askSummaries } from "../../app/compaction/ask-summaries";
 import { type ComparedText, compareTexts } from "../../app/compaction/compare-summaries";
-import type { CompareInput, SummaryComparison, SummaryRef } from "../../app/comparison-views";
+import type { CompareInput } from "../../app/draft-api";
 import { resolveModel } from "../../app/request/resolve-model";
 import type * as api from "../../app/session-api";
 import { SUMMARY_JOIN } from "../../context/placement";
 import { estimateTokens } from "../../context/tokens";
+import type { SummaryComparison, SummaryRef } from "../../contract/comparison";
 import { err, ok } from "../../lib/result";
 import type { Session } from "../session";
 import { refusal } from "./lifecycle-calls";
@@ -41,7 +42,7 @@ function readComparedText(session: Session, ref: SummaryRef, field: "a" | "b"): 
 function readCurrentText({ state, content }: Session, field: "a" | "b"): api.Outcome<ComparedText> {
   const chain = state.view.overlays.filter((overlay) => overlay.kind === "summary");
   const [first, last] = [chain[0], chain.at(-1)];
-  if (!first || !last) return err({ code: "invalid", field, detail: "no summary stands" });
+  if (!first || !last) return err({ code: "invalid", field, detail: "the session has no summary" });
   const text = chain.map((overlay) => content.readText(overlay.id) ?? "").join(SUMMARY_JOIN);
   const range = { from: first.from, to: last.to };
   return ok({ summary: "current", text, tokens: estimateTokens(text), range, model: null, edited: null });

@@ -124,7 +124,7 @@ function refuseContradiction(open: readonly OpenCall[], refs: readonly CallRef[]
     const call = execution && open.find((each) => each.execution === execution);
     return call && call_id !== null && call.call_id !== call_id;
   });
-  return index < 0 ? null : err({ code: "invalid", field: `results.${index}.call_id`, detail: "is not that of the execution_id's call" });
+  return index < 0 ? null : err({ code: "invalid", field: `results.${index}.call_id`, detail: "does not match the execution_id" });
 }
 
 export function stopTurn(

@@ -1,6 +1,8 @@
 /** Looks up the session's record for people. Unlike the model's `memory_query`, it also returns what the view still shows. */
-import type { RecallInput, RecallReport } from "../../app/recall-views";
+
 import type * as api from "../../app/session-api";
+import type { RecallInput } from "../../app/session-api";
+import type { RecallReport } from "../../contract/recall";
 import { err, ok } from "../../lib/result";
 import { lookUp, toRecallPorts } from "../recall/recall";
 import type { Session } from "../session";

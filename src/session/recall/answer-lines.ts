@@ -2,11 +2,12 @@
  * Builds the answer of a search as lines and hits side by side, so that the text says exactly what the hits do, within
  * its token budget.
  */
-import type { RecallHit, RecallNeighbour, RecallReport } from "../../app/recall-views";
+
 import type { Ranked } from "../../context/recall/rank";
 import { fitted, NEIGHBOUR_UNITS, snippetUnits, timeBetween, toLabel, WITH_NEIGHBOURS } from "../../context/recall/render";
 import { toSnippet } from "../../context/recall/snippet";
 import { estimateTokens } from "../../context/tokens";
+import type { RecallHit, RecallNeighbour, RecallReport } from "../../contract/recall";
 import type { ItemMeta } from "../../domain/message";
 import type { FoundRecord, SearchInput } from "./found-record";
 

@@ -1,11 +1,12 @@
 /** Fetches by name: one whole execution, a range of positions, or the newest messages out of view, in pages that fit a small window. */
-import type { RecallHit, RecallNext, RecallReport } from "../../app/recall-views";
+
 import { toRecallText } from "../../context/recall/passages";
 import { fitted, toLabel } from "../../context/recall/render";
 import type { PositionRange } from "../../context/recall/request";
 import { toSnippet } from "../../context/recall/snippet";
 import { estimateTokens } from "../../context/tokens";
 import { takeHead } from "../../context/tool-results";
+import type { RecallHit, RecallNext, RecallReport } from "../../contract/recall";
 import type { ExecutionId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
 import { toUtcMinute } from "../../lib/utc-time";

@@ -3,11 +3,11 @@
  * who get all of it. No other session's record can be read: this database has none.
  */
 import type { ToolOutcome } from "../../app/ports";
-import type { RecallReport } from "../../app/recall-views";
 import type { Schedule } from "../../app/session-ports";
 import { NOTHING_FOUND } from "../../context/recall/render";
 import { parseRecall, type RecallArguments, type RecallFault, type RecallRequest } from "../../context/recall/request";
 import { estimateTokens } from "../../context/tokens";
+import type { RecallReport } from "../../contract/recall";
 import { isAmong, rangesWithin } from "../../domain/branch";
 import type { SessionState } from "../../domain/state";
 import { ok, type Result } from "../../lib/result";

@@ -2,10 +2,11 @@
  * Searches by words: takes candidates from the index, ranks and reads them, boosts the first by their own words, and
  * adds lines until the answer is full.
  */
-import type { RecallReport } from "../../app/recall-views";
+
 import { toRecallText } from "../../context/recall/passages";
 import { toQuery } from "../../context/recall/query";
 import { byScore, computeBoost, type Ranked, rankPositions } from "../../context/recall/rank";
+import type { RecallReport } from "../../contract/recall";
 import type { ContentReader } from "../content";
 import type { Sql } from "../log/sql";
 import { AnswerLines } from "./answer-lines";

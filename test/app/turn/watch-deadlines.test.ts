@@ -1,7 +1,7 @@
 /** When a model call is given up: the first token, the idle time between two and the total, each a deadline of its own. */
 import { describe, expect, test } from "vitest";
-import type { ModelCapabilities } from "../../../src/app/ports";
 import { watchDeadlines } from "../../../src/app/turn/watch-deadlines";
+import type { ModelCapabilities } from "../../../src/context/model-input";
 import { FakeSchedule } from "../../support/fake-schedule";
 
 const DEADLINES = { firstTokenMs: 300, idleMs: 100, thinkingMs: 600, totalMs: 1_000 } as const;

@@ -1,9 +1,10 @@
 /** `memory_query` as the model of a session has it, and the same record as people search it. */
 import { beforeEach, describe, expect, test } from "vitest";
-import type { RecallInput, RecallReport } from "../../../src/app/recall-views";
+import type { RecallInput } from "../../../src/app/session-api";
 import { toPolicyText } from "../../../src/context/policy-choice";
 import { RECALL_TOOL } from "../../../src/context/recall-tool";
 import { estimateTokens } from "../../../src/context/tokens";
+import type { RecallReport } from "../../../src/contract/recall";
 import { fixedTokens, isRecallOffered } from "../../../src/domain/state";
 import { recallFor, toRecallPorts } from "../../../src/session/recall/recall";
 import { readWatermark } from "../../../src/session/recall/recall-index";

@@ -1,0 +1,65 @@
+/** A model of the registry as a tenant sees it, with the source of each figure. */
+import { z } from "@hono/zod-openapi";
+import type { Prices } from "../context/economy";
+import { capabilitiesSchema, LIMIT_FIGURES, PROVIDERS, SUGGESTION_SOURCES } from "../context/model-input";
+import { domainShape } from "./domain-shape";
+import { time } from "./ids";
+
+const figureSource = z.enum(["tenant", "deployment", "preset", "prices_package", "unknown"]);
+export type FigureSource = z.infer<typeof figureSource>;
+
+const figureSources = z
+  .object({
+    context_window: figureSource,
+    max_output: figureSource,
+    capabilities: figureSource,
+    ratio: figureSource,
+    prices: figureSource,
+  })
+  .openapi({
+    description:
+      "The source of each figure: the tenant, the deployment, the presets of known model names, the package of prices, or unknown",
+  });
+export type FigureSources = z.infer<typeof figureSources>;
+
+const limitSuggestion = z.object({
+  figure: z.enum(LIMIT_FIGURES),
+  tokens: z.int(),
+  source: z.enum(SUGGESTION_SOURCES).openapi({
+    description:
+      "provider_endpoint: the provider's list of models, after a client asked for it; provider_error: the number in the provider's refusal",
+  }),
+  at: time.openapi({ description: "When the limit was last reported" }),
+});
+export type LimitSuggestion = z.infer<typeof limitSuggestion>;
+
+const pricesView = domainShape<Prices>()(z.object({ input: z.number(), output: z.number(), cached: z.number(), cache_write: z.number() }));
+
+export const modelView = z
+  .object({
+    id: z.string(),
+    provider: z.enum(PROVIDERS),
+    upstream_id: z.string().openapi({ description: "The provider's name for the model" }),
+    base_url: z
+      .string()
+      .nullable()
+      .openapi({ description: "Null for the provider's own address, and for every model of the deployment, whose address is not shown" }),
+    context_window: z.int().nullable().openapi({ description: "Tokens. Null if unknown" }),
+    max_output: z.int().openapi({ description: "The most tokens of one reply" }),
+    capabilities: capabilitiesSchema.nullable().openapi({
+      description: "What a request may contain. Null if unknown: requests may then contain all of it",
+    }),
+    ratio: z.number().nullable().openapi({
+      description: "Reported tokens divided by estimated tokens, until a session has learned its own ratio. Null counts as 1",
+    }),
+    prices: pricesView.nullable().openapi({ description: "US dollars per million tokens. Null if unknown, which never counts as free" }),
+    credential: z.string().nullable().openapi({ description: "The name of the tenant's credential. Null for the deployment's key" }),
+    source: z.enum(["deployment", "tenant"]).openapi({ description: "Which side configured the model" }),
+    sources: figureSources,
+    warnings: z.array(z.string()).readonly().openapi({ description: "Reasons why calls fail or conversations are not compacted" }),
+    suggestions: z.array(limitSuggestion).readonly().openapi({
+      description: "Limits that the provider reported and that are not adopted. To adopt one, put the model with this limit",
+    }),
+  })
+  .openapi("Model");
+export type ModelView = z.infer<typeof modelView>;
