@@ -1,6 +1,6 @@
 /**
- * Planning and building the view, by how many messages the view holds, and by how many a session had before it was
- * compacted. Pure functions in this process, on a state that is in memory.
+ * Planning and building the view, by the number of messages in the view and by the number of messages before the last
+ * compaction. Pure functions in this process, on a state in memory.
  */
 import { type ModelLimits, measureNext } from "../src/context/budget.ts";
 import { planGuard } from "../src/context/guard.ts";
@@ -20,13 +20,13 @@ import { type BenchResult, type Figure, ratio } from "./support/report.ts";
 import { timed } from "./support/timed.ts";
 
 const SIZES = [100, 1_000, 10_000, 100_000] as const;
-/** The size of view for which a goal is set: planning, and building the view, in less than a millisecond each. */
+/** The size of the view for which there is a goal: planning, and building the view, in less than a millisecond each. */
 const GOAL_SIZE = 10_000;
 const MEGABYTE = 1_048_576;
-/** RFC-011, performance, in microseconds. */
+/** The goal in microseconds. */
 const TRUNCATION_GOAL = 10_000;
 
-/** What a turn plans around a model call: what fits, what it weighs, what re-reading costs, and whether to compact. */
+/** A turn's planning around a model call: the limit, the size, the cost of re-reading, and whether to compact. */
 const planTurn = (input: PlanInput): unknown[] => [
   planGuard(input),
   measureNext(input.state, input.limits.model),
@@ -36,7 +36,7 @@ const planTurn = (input: PlanInput): unknown[] => [
 
 const toInput = ({ state }: Conversation, policy: string): PlanInput => ({
   state,
-  // A window that all of it fits into: nothing is compacted, which is what nearly every turn finds.
+  // A window into which everything fits, so that nothing is compacted, as in nearly every turn.
   limits: { model: "bench", window: 100_000_000, maxOutput: 4_096, prices: null },
   policy: toPolicy(policy),
   trigger: "threshold",
@@ -51,13 +51,13 @@ function benchPlan(size: number, policy: string): Figure {
   return timed(`plan a turn, ${policy}, ${size} in view`, () => planTurn(input), { repeat: repeatsFor(size), unit: "µs", ...goal });
 }
 
-/** When something is due: the whole ladder, once in many turns. */
+/** A turn in which a compaction is due: the whole ladder, which is rare. */
 function benchLadder(size: number): Figure {
   const input = { ...toInput(buildConversation({ shown: size, compacted: 0 }), "balanced"), trigger: "manual" } as const;
   return timed(`plan a compaction, balanced, ${size} in view`, () => planCompaction(input), { repeat: repeatsFor(size), unit: "µs" });
 }
 
-/** A first turn behind an import, in a window that holds little of it: one block, in which the object serves no other request. */
+/** A first turn after an import, in a window that holds little of it. The object serves no other request during this one block. */
 function benchRoom(size: number): Figure {
   const asked = toInput(buildConversation({ shown: size, compacted: 0 }), "balanced");
   const input = { ...asked, limits: { ...asked.limits, window: 128_000 }, trigger: "inline" } as const;
@@ -66,13 +66,13 @@ function benchRoom(size: number): Figure {
 
 const ODINCODE = toPolicy("odincode");
 
-/** OdinCode's rule as it finds a view that was never cleared: all but three of its results go, and the view is weighed anew. */
+/** OdinCode's rule on a view that was never cleared: all but three of its results are cleared, and the view is measured again. */
 function benchClear(size: number): Figure {
   const { state, limits } = toInput(buildConversation({ shown: size, compacted: 0 }), "odincode");
   return timed(`clear old results, ${size} in view`, () => clear(state, limits), { repeat: repeatsFor(size), unit: "µs" });
 }
 
-/** The same before each of the calls that follow: one result more is old. */
+/** The rule before each of the later calls, when one more result is old. */
 function benchClearAgain(size: number): Figure {
   const { state, limits } = toInput(buildConversation({ shown: size, compacted: 0 }), "odincode");
   const { tokens, reduced } = clear(state, limits).view;
@@ -121,7 +121,7 @@ function benchEstimate(): Figure {
   return timed("estimate a message of 440 characters", () => estimateParts(parts), { repeat: 2_000, unit: "µs" });
 }
 
-/** One message of 1 MB, read in parts as a summariser of a small window must: each part costs what it holds. */
+/** One message of 1 MB, read in parts as a summariser with a small window must. The cost of each part depends on its own size. */
 function benchFold(): Figure {
   const text = "It was read aloud, slowly, to a room of nineteen people who had come in from the rain. ".repeat(12_000);
   const entries = [{ meta: item(1, "user"), parts: [{ type: "text" as const, text }] }];
@@ -133,13 +133,13 @@ function benchFold(): Figure {
   return timed("read a message of 1 MB in parts of 5,000 tokens", readAll);
 }
 
-/** The longest against the one before it: what stays near 1 does not grow with the view. */
+/** The longest view against the one before it. A ratio near 1 does not grow with the view. */
 function withRatio(figures: readonly Figure[]): Figure[] {
   const [shorter, longest] = figures.slice(-2);
   return shorter && longest ? [...figures, ratio(`${longest.name} against a tenth of it`, [longest, shorter])] : [...figures];
 }
 
-/** 10,000 in view against 100: linear is 100. */
+/** 10,000 messages in view against 100: linear is 100. */
 function withGrowth(figures: readonly Figure[]): Figure[] {
   const [few, , many] = figures;
   return few && many ? [...figures, ratio(`${many.name} against ${SIZES[0]}`, [many, few])] : [...figures];

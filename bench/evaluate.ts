@@ -1,4 +1,7 @@
-/** A session's log under another policy (`POST /v1/policies/evaluate`): what it takes of one request's CPU, by window. Pure functions in this process. */
+/**
+ * Evaluates a session's log under another policy (`POST /v1/policies/evaluate`): the CPU time of one request, by
+ * window. Pure functions in this process.
+ */
 import { estimateParts } from "../src/context/item-tokens.ts";
 import { resolvePolicy } from "../src/context/policy-choice.ts";
 import type { Event, StoredEvent } from "../src/domain/events.ts";
@@ -10,15 +13,15 @@ import type { BenchResult, Figure } from "./support/report.ts";
 import { timed } from "./support/timed.ts";
 
 const MESSAGES = 10_000;
-/** A session of so many: the newest `MESSAGES` are evaluated, and the rest is passed over. */
+/** The length of the session. The newest `MESSAGES` are evaluated, and the others are skipped. */
 const LONG = 100_000;
 const PAGE_EVENTS = 1_000;
 const WINDOWS = [16_000, 200_000, 1_000_000] as const;
-/** A tenth of what an invocation may take, in milliseconds (wrangler.toml, `cpu_ms`). */
+/** A tenth of the CPU time of an invocation, in milliseconds (wrangler.toml, `cpu_ms`). */
 const GOAL = 30_000;
 const TEXT = "It was read aloud, slowly, to a room of nineteen people who had come in from the rain, about order ";
 
-/** A log as `exportLog` hands it out: questions and answers, an order in each. */
+/** A log in the form of `exportLog`: questions and answers, each with an order. */
 class LogWriter {
   readonly pages: EvaluatedPage[] = [];
   #events: StoredEvent[] = [];

@@ -1,4 +1,4 @@
-/** CPU of a turn by length of history: what a turn costs must not grow with what was said before. */
+/** CPU time of a turn by the length of its history. The cost of a turn must not grow with it. */
 import { describeSession, say, times } from "./support/chat.ts";
 import { buildHistory, buildOrdinary, buildShort, REPLY_CHUNKS, WINDOW } from "./support/histories.ts";
 import { type BenchResult, type Figure, measured, ratio } from "./support/report.ts";
@@ -21,7 +21,7 @@ export async function benchHistory(rig: Rig): Promise<BenchResult> {
   const took = { ordinary: [] as number[], short: [] as number[], long: [] as number[], longest: [] as number[] };
   const levels: string[] = [];
   for (let round = 0; round < SAMPLES; round++) {
-    // New ones each time: the turns that are measured would make a history of ten messages a long one.
+    // Each run uses new sessions, because the measured turns would turn a history of ten messages into a long one.
     const [ordinary, short] = [await buildOrdinary(rig), await buildShort(rig)];
     took.ordinary.push(await sample(rig, ordinary));
     took.short.push(await sample(rig, short));

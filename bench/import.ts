@@ -1,11 +1,14 @@
-/** A long record that is imported message by message: what each costs, and what a wake behind it does, by how many there are. The code of the session's object over Node's SQLite, in this process. */
+/**
+ * The import of a long record, message by message: the cost of each message, and of waking afterwards, by the number of
+ * messages. The code of the session's object over Node's SQLite, in this process.
+ */
 import { loadState } from "../src/session/log/snapshots.ts";
 import { CALLER, Life } from "../test/session/life.ts";
 import { type BenchResult, type Figure, measured, ratio } from "./support/report.ts";
 import { timed } from "./support/timed.ts";
 
 const [FEW, MANY] = [5_000, 40_000];
-/** A message of the longer import against one of the shorter: linear is 1. */
+/** The cost of a message in the longer import against the shorter one: linear is 1. */
 const GOAL = 1.5;
 
 const MESSAGE = { role: "user", run: false, onBusy: "queue", tools: null, idempotency: null } as const;

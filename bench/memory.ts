@@ -1,4 +1,7 @@
-/** What sessions hold of the heap: the code of the session's object over Node's SQLite, in this process. An isolate has 128 MB for all of its objects. */
+/**
+ * Heap size of sessions: the code of the session's object over Node's SQLite, in this process. An isolate has 128 MB
+ * for all its objects.
+ */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { ChatModel } from "../src/app/ports.ts";
@@ -9,12 +12,12 @@ import { type BenchResult, type Figure, measured } from "./support/report.ts";
 
 const SESSIONS = 40;
 const LONG = 10_000;
-/** Characters that a stream says before it is looked at. */
+/** Characters that a stream has produced before the measurement. */
 const SAID = 400_000;
 const PIECE = 2_000;
 /** Turns of a session that is never compacted, and characters of each: 50 MB. */
 const LARGE = { turns: 200, characters: 250_000 } as const;
-/** Kilobytes: 128 MB are a thousand of them, beside what the program takes. */
+/** Kilobytes: 128 MB hold a thousand such sessions, beside the program itself. */
 const GOAL = { idle: 100, streaming: 4_000, stalled: 4_000, long: 16_000, large: 48_000 } as const;
 
 setFlagsFromString("--expose-gc");
@@ -38,7 +41,7 @@ async function idle(): Promise<Life> {
   return life;
 }
 
-/** In the middle of a reply, with a reader that has taken nothing since it began. */
+/** In the middle of a reply, with a reader that has read nothing since it began. */
 async function streaming(isRead: boolean): Promise<Life> {
   const life = new Life();
   await life.open("balanced");
@@ -82,7 +85,7 @@ function provider(): ChatModel {
   return createChatModel({ credentials: async () => null, estimate: () => 1, fetch });
 }
 
-/** With a window that nobody knows and a policy that never compacts. */
+/** With an unknown window and a policy that never compacts. */
 async function large(): Promise<Life> {
   const life = new Life();
   const spec = { ...SPEC, provider: "openai-compatible", base_url: "http://127.0.0.1:9/v1", context_window: null } as const;
@@ -96,7 +99,7 @@ async function large(): Promise<Life> {
   return life;
 }
 
-/** What the figures are of must not be collected before it is measured. */
+/** Keeps the measured objects alive until the measurement. */
 const held: unknown[] = [];
 
 async function each(count: number, make: () => Promise<Life>): Promise<number> {

@@ -1,4 +1,4 @@
-/** Pure functions on their hot paths, in this process. */
+/** Pure functions on the hot paths, in this process. */
 
 import { estimateTokens } from "../src/context/tokens.ts";
 import { truncateToolResult } from "../src/context/tool-results.ts";
@@ -6,7 +6,7 @@ import type { BenchResult } from "./support/report.ts";
 import { timed } from "./support/timed.ts";
 
 const MEGABYTE = 1_048_576;
-/** RFC-011, performance: a result is cut in less than 10 ms. */
+/** The goal: a result is cut in less than 10 ms. */
 const CUT_GOAL = { goal: 10 };
 
 const fill = (text: string): string => text.repeat(Math.ceil(MEGABYTE / text.length)).slice(0, MEGABYTE);

@@ -1,4 +1,7 @@
-/** A past turn's request, rebuilt from the log of a long session: the code of the session's object over Node's SQLite, in this process, and in workerd. */
+/**
+ * A past turn's request, rebuilt from the log of a long session: the code of the session's object over Node's SQLite in
+ * this process, and in workerd.
+ */
 import { z } from "zod";
 import { callApi } from "../scripts/support/api-client.ts";
 import { SessionHost } from "../scripts/support/session-host.ts";
@@ -16,7 +19,7 @@ import type { Rig } from "./support/rig.ts";
 const MESSAGES = 10_000;
 const WINDOW = 32_000;
 const WORDS = 60;
-/** Turns that are rebuilt, spread over the whole session, and those of them that are also folded from the start. */
+/** Turns that are rebuilt, spread over the whole session, and how many of them are also folded from the start. */
 const TURNS = 200;
 const FROM_START = 20;
 const WARM_UP = 20;
@@ -36,7 +39,7 @@ const spec: ModelSpec = {
 const weigh = ({ system, messages }: ModelRequest): number =>
   messages.reduce((sum, { parts }) => sum + estimateParts(parts), estimateTokens(system ?? ""));
 
-/** Builds each request as the provider's adapter does, and answers it without any provider. */
+/** Builds each request as the provider's adapter does, and answers it without a provider. */
 class Speaker implements ChatModel {
   readonly #adapter = createChatModel({ credentials: async () => null, estimate: estimateTokens });
 
@@ -53,7 +56,7 @@ class Speaker implements ChatModel {
   }
 }
 
-/** With all sections that it is asked for. */
+/** With all the sections that the prompt requests. */
 function summaryFor({ system, messages }: ModelRequest): string {
   const asked = `${system ?? ""}\n${JSON.stringify(messages.at(-1)?.parts)}`;
   const sections = [...new Set(asked.match(/## [A-Za-z ]+/g) ?? ["## Summary"])];
@@ -68,7 +71,7 @@ async function buildSession(): Promise<SessionHost> {
   return host;
 }
 
-/** Milliseconds of one rebuild. Throws where it is not what was sent. */
+/** Milliseconds of one rebuild. Throws when the result differs from the request that was sent. */
 async function rebuild({ service, caller }: SessionHost, turn: TurnId): Promise<number> {
   const startedAt = performance.now();
   const told = await service.contextAt(caller, { turn, call: null });
@@ -101,7 +104,7 @@ function timeStates({ sql }: SessionHost, seqs: readonly number[]): number[] {
 const told = z.object({ digest: z.object({ matches: z.literal(true) }) });
 const page = z.object({ data: z.array(z.object({ turn_id: z.string().nullable() })), next_cursor: z.string().nullable() });
 
-/** In workerd, over HTTP: four messages a turn, and the whole answer read. */
+/** In workerd, over HTTP: four messages in each turn, and the complete response is read. */
 async function timeOverHttp(rig: Rig): Promise<Figure[]> {
   const session = await openSession(rig, await registerModel(rig, { chunks: WORDS, gap: 0 }, WINDOW));
   for (let n = 0; n < MESSAGES / 4; n++) {

@@ -12,14 +12,14 @@ const QUERIES = 200;
 const WARM_UP = 20;
 const WORDS_A_MESSAGE = 25;
 const VOCABULARY = 20_000;
-/** Milliseconds: what a turn does not notice. */
+/** The goal in milliseconds, which a turn does not notice. */
 const GOAL = { p50: 20, p95: 40 } as const;
-/** Milliseconds a message. */
+/** The goal in milliseconds for each message. */
 const INDEX_GOAL = 0.5;
-/** Milliseconds that another request may wait behind a first look-up. */
+/** Maximum milliseconds that another request waits behind a first look-up. */
 const LONGEST_PAGE_MS = 500;
 
-/** Few words are everywhere and most are rare, as in any language. */
+/** A few words are in every message and most are rare, as in any language. */
 const word = (random: Random): string => `w${Math.floor((random.between(1, 1_000) / 1_000) ** 4 * VOCABULARY).toString(36)}ing`;
 const sentence = (random: Random, words: number): string =>
   Array.from({ length: words }, (_, index) => `${index % 3 === 0 ? "and the " : ""}${word(random)}`).join(" ");

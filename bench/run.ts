@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: what things cost in workerd, side by side in one run. CPU is the workerd process's own time as the
- * kernel counts it, idle time subtracted; ratios travel from machine to machine, absolute figures do not.
+ * `npm run bench`: the cost of operations in workerd, side by side in one run. CPU is the workerd process's own time
+ * according to the kernel, minus idle time. Ratios are comparable between machines; absolute figures are not.
  */
 import { cpus } from "node:os";
 import { z } from "zod";
@@ -49,7 +49,7 @@ function readOptions() {
   });
 }
 
-/** A rig for each: what one benchmark leaves behind is not in the other's way. */
+/** Each benchmark has its own rig, so that one does not affect the other. */
 async function runBench(name: string): Promise<BenchResult> {
   const bench = BENCHES[name];
   if (!bench) throw new Failure(`No benchmark is called ${name}`);

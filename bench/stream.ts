@@ -1,4 +1,4 @@
-/** CPU of a streamed chunk, against a Worker that passes the same stream through untouched. */
+/** CPU time of a streamed chunk, compared with a Worker that passes the same stream through unchanged. */
 import { fetchThrough, openSession, registerModel, say, times } from "./support/chat.ts";
 import { type BenchResult, type Figure, measured, ratio } from "./support/report.ts";
 import type { Rig } from "./support/rig.ts";
@@ -9,7 +9,7 @@ const CHUNKS = 2_000;
 const WINDOW = 128_000;
 const GOAL = 4;
 
-/** Milliseconds between chunks. From a provider that sends as fast as it can to 200 chunks a second. */
+/** Milliseconds between chunks, from a provider that sends as fast as it can to 200 chunks a second. */
 const PACES = [
   { gap: 0, name: "as fast as it can", repeat: 3 },
   { gap: 1, name: "1 ms apart", repeat: 1 },

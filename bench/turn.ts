@@ -1,4 +1,4 @@
-/** CPU of a whole turn: a message in, a reply of 20 chunks streamed out, all of it recorded and projected. */
+/** CPU time of a whole turn: a message, a streamed reply of 20 chunks, and their recording and projection. */
 import { setTimeout as delay } from "node:timers/promises";
 import { append, fetchThrough, openSession, registerModel, say, times } from "./support/chat.ts";
 import { type BenchResult, type Figure, measured } from "./support/report.ts";
@@ -19,10 +19,10 @@ interface Pace {
   readonly goal?: number;
 }
 
-/** Longer than a drain waits (`DRAIN_EVERY_MS` of src/session/drain.ts): such turns share no batch. */
+/** Longer than a drain waits (`DRAIN_EVERY_MS` of src/session/drain.ts), so that such turns share no batch. */
 const ALONE_MS = 250;
 
-/** Where most of the time is waiting, there are fewer turns. */
+/** Fewer turns where most of the time is waiting. */
 const PACES: readonly Pace[] = [
   { name: "20 chunks as fast as they come", gap: 0, pause: 0, turns: 40, goal: TURN_GOAL_MS },
   { name: "20 chunks, 1 ms apart", gap: 1, pause: 0, turns: 40, goal: TURN_GOAL_MS },

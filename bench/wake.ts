@@ -1,4 +1,4 @@
-/** How long the first call to a session takes whose object is not in memory. */
+/** Time of the first call to a session whose object is not in memory. */
 import { callApi } from "../scripts/support/api-client.ts";
 import { describeSession, openSession } from "./support/chat.ts";
 import { buildHistory, historyModel } from "./support/histories.ts";

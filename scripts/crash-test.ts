@@ -1,8 +1,9 @@
 /**
- * `npm run crash-test`: clients talk without pause while the whole server is killed (kill -9, every process of it) at
- * random moments and started again. Acknowledged is what a client read `message.accepted` of; each such message must
- * be there exactly once, in its client's order. Meanwhile others erase, redact, fork and rebuild, each until it is answered: what was erased or
- * redacted may be nowhere then, forks must be whole, and the read model equal to the logs.
+ * `npm run crash-test`: clients send messages without pause while the whole server is killed (kill -9, all its
+ * processes) at random moments and restarted. A message is acknowledged once a client has read `message.accepted` for
+ * it. Each acknowledged message must exist exactly once, in its client's order. Meanwhile other clients erase, redact,
+ * fork and rebuild, and repeat each request until it is answered. At the end no erased or redacted content may remain,
+ * forks must be complete, and the read model must equal the logs.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
@@ -30,9 +31,9 @@ const USAGE = `Usage: npm run crash-test -- [options]
   --clients N  how many talk at the same time (4)
   --seed N     draws the moments of the kills as the run with this seed did (a new one)`;
 
-/** Two clients to a session: their turns then queue up behind each other. */
+/** Two clients share a session, so that their turns wait for each other. */
 const CLIENTS_PER_SESSION = 2;
-/** How long a server may live after it was ready, in milliseconds: from the first request to several turns. */
+/** How long a server runs between being ready and being killed, in milliseconds: from the first request to several turns. */
 const LIFE = { least: 50, most: 1500 };
 
 function readOptions() {
@@ -52,7 +53,7 @@ function readOptions() {
   });
 }
 
-/** A reply that takes its time, so that kills fall into the middle of one. */
+/** A slow reply, so that kills happen in the middle of one. */
 async function* speak(): AsyncGenerator<string> {
   for (let word = 1; word <= 12; word++) {
     await delay(20);
@@ -70,10 +71,10 @@ async function openSessions(connection: Connection, provider: StandIn, count: nu
   return sessions;
 }
 
-/** Several pages of a fork's copy, in messages of one request each. */
+/** Messages of the forked session: several pages of a fork's copy, written in one request each. */
 const SOURCE = { messages: 6, units: 400_000 };
 
-/** What is forked: nothing is said in it while the server is killed. */
+/** The session that is forked. It receives no messages while the server is killed. */
 async function openSource(connection: Connection): Promise<string> {
   const source = await openSession(connection, { model: MODEL, system: null, tools: [] });
   for (let number = 1; number <= SOURCE.messages; number++) {
@@ -83,12 +84,12 @@ async function openSource(connection: Connection): Promise<string> {
   return source;
 }
 
-/** Letters that no other marker begins with, and what all of them end in. */
+/** Letters that begin no other marker, and the ending that all markers share. */
 function createMarkers(random: Random): () => string {
   return () => `${Array.from({ length: 12 }, () => String.fromCharCode(random.between(97, 121))).join("")}${MARK}`;
 }
 
-/** Kills and restarts; returns the server that stands at the end. */
+/** Kills and restarts the server. Returns the server that is running at the end. */
 async function rage(sandbox: Sandbox, first: LocalServer, by: { readonly kills: number; readonly random: Random }): Promise<LocalServer> {
   const progress = startProgress("kills", by.kills);
   let server = first;
@@ -117,7 +118,7 @@ async function readUserMessages(connection: Connection, sessions: readonly strin
 interface Run {
   readonly clients: readonly ClientRecord[];
   readonly evidence: ErrandEvidence;
-  /** Requests of errands that were sent again. */
+  /** The number of requests that errands repeated. */
   readonly cut: number;
   readonly rebuilds: number;
   readonly kills: number;

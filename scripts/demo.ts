@@ -1,6 +1,7 @@
 /**
- * `npm run demo`: a conversation that outgrows its window, through the real backend in a sandbox of its own, with the embedded model: no
- * account and no key. It prints a transcript of at most forty lines, and draws it as an animated picture where `--svg` names a file.
+ * `npm run demo`: a conversation that outgrows its window, through the real backend in its own sandbox, with the
+ * embedded model. It needs no account and no key. It prints a transcript of at most forty lines. With `--svg` it also
+ * draws the transcript as an animated picture.
  */
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";

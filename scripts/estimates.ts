@@ -1,7 +1,7 @@
 /**
- * `npm run estimates`: how far off the estimator is, against a true tokenizer that runs here only. Conversations are played call by call
- * through the real commands, events and state, the tokenizer's count is reported as usage, and each next request is compared with what
- * `measureNext` thought of it. docs/estimates.md has the table and what to read in it.
+ * `npm run estimates`: measures the error of the token estimator against a true tokenizer. Conversations are played
+ * call by call through the real commands, events and state. The tokenizer's count is reported as usage, and each next
+ * request is compared with the estimate of `measureNext`. docs/estimates.md contains the table and explains it.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -52,7 +52,7 @@ function readOptions() {
   });
 }
 
-/** The folder that was named, the one beside the repository, or none. */
+/** The folder given on the command line, or the folder beside the repository, or null. */
 function findTraces(named: string | undefined): string | null {
   if (named === undefined) return existsSync(BESIDE) ? BESIDE : null;
   const folder = resolve(process.env.INIT_CWD ?? ".", named);
@@ -60,7 +60,7 @@ function findTraces(named: string | undefined): string | null {
   return folder;
 }
 
-/** Recordings other than the shared ones are in nobody's table. */
+/** The table of docs/estimates.md covers the shared recordings only. */
 function findWrong(figures: readonly CorpusFigures[], rows: readonly CorpusFigures[]): string[] {
   const documented = rows.filter(({ corpus }) => rows !== figures || CORPUS_NAMES.includes(corpus));
   const stale = findStale(documented, readFileSync(TABLE, "utf8"));

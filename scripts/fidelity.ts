@@ -1,7 +1,7 @@
 /**
- * `npm run fidelity`: a long conversation in a small window, with facts, instructions, decisions, identifiers and tasks planted at known
- * places; then every one of them is asked for. Where did the answer come from, and what is lost, under which policy? The real session in
- * plain Node; the embedded model, or a real one.
+ * `npm run fidelity`: a long conversation in a small window, with facts, instructions, decisions, identifiers and tasks
+ * at known places. Each is then asked for, under each policy. The report says where the answer came from and what was
+ * lost. It runs the real session in plain Node, with the embedded model or a real one.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -21,7 +21,7 @@ import { trueTokens } from "./lab/true-tokens.ts";
 import { findComplaints, findFailing, findGrowth, GROWTH_COLUMN, PROFILES, TIMES, toJudged } from "./lab/verdict.ts";
 import { Failure, print, runScript, say } from "./support/output.ts";
 
-/** The ancestors are run without the guard as well: what it saves is what that row shows. */
+/** The presets of earlier projects also run without the guard. That row shows what the guard prevents. */
 const ANCESTORS = new Set<string>(["oneclaw", "opal", "odincode", "yeoman"]);
 
 const toSetups = (name: string, options: Options): Setup[] => [
@@ -37,7 +37,7 @@ const toOptions = (given: Given): Options => ({
   recall: given.recall,
 });
 
-/** A page is of all there is, unless less was named. */
+/** Without further options the page covers everything. */
 function toAsked(given: Given): Asked {
   const policies = given.policy ?? (given.check || given.html || given.oracle ? PROFILES : POLICY_NAMES);
   const named = given.system ?? (given.html ? ["all"] : []);
@@ -62,7 +62,7 @@ function buildColumns(given: Given): Column[] {
   return times === 1 ? asked : asked.map((column) => repeated(column, times));
 }
 
-/** The default policy, on a recording that comes once and several times in a row. */
+/** Runs the default policy on a recording that is played once and several times in a row. */
 function compareGrowth(columns: readonly Column[]): string[] {
   const found = columns.find(({ name }) => name === GROWTH_COLUMN.name);
   if (!found) return [];
@@ -72,7 +72,7 @@ function compareGrowth(columns: readonly Column[]): string[] {
   return once && more ? findGrowth({ policy: setup.name, once, repeated: more }) : [];
 }
 
-/** Each profile on each column, with summaries that fail now and then, and with none to be had. */
+/** Runs each profile on each column, with summaries that fail sometimes and with summaries that always fail. */
 function judgeColumns(reports: readonly ColumnReport[], options: Options): string[] {
   const kinds = [...SEEDS.map((seed) => ["real", seed] as const), ["dead", 1] as const];
   return reports.flatMap(({ column, rows }) =>
@@ -87,7 +87,7 @@ function judgeColumns(reports: readonly ColumnReport[], options: Options): strin
   );
 }
 
-/** Of summaries that fail now and then. */
+/** Seed of the failing summaries. */
 const SEEDS = [1, 2];
 
 async function main(): Promise<number> {
@@ -112,14 +112,14 @@ async function main(): Promise<number> {
   return complaints.length > 0 ? 1 : 0;
 }
 
-/** The same columns under each of the other prices and cold caches. */
+/** Runs the same columns under each of the other prices and cold caches. */
 const compareVariants = (columns: readonly Column[], asked: Asked) =>
   VARIANTS.map(({ name, conditions }) => ({
     name,
     reports: columns.map((column) => reportColumn(column, { ...asked, conditions, oracle: false })),
   }));
 
-/** What offering memory_query costs the default: the lab's models never call it. */
+/** The cost of offering `memory_query` under the default policy. The lab's models never call it. */
 function costOfRecall({ column, unlimited }: ColumnReport, options: Options): string {
   const [without, offered] = [false, true].map((recall) => {
     const setup = toSetup(DEFAULT_POLICY, { ...options, guard: true, recall });

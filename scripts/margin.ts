@@ -1,7 +1,7 @@
 /**
- * `npm run margin -- --traces DIR`: whether the guard's margin holds. Recorded conversations are played as one session each in small
- * windows, many times, and a true tokenizer counts every request as a provider does, ids and frames included. It fails when one
- * request is above window − reserve, or weighs more than it was planned with.
+ * `npm run margin -- --traces DIR`: checks the guard's margin. Recorded conversations are played as one session each in
+ * small windows, many times, and a true tokenizer counts every request as a provider does, including ids and frames.
+ * The command fails when a request exceeds window − reserve, or the size for which it was planned.
  */
 import { readdirSync } from "node:fs";
 import { basename, join, resolve } from "node:path";

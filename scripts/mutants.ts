@@ -1,6 +1,7 @@
 /**
- * `npm run mutants`: breaks a copy of the source in one place at a time, and says which test noticed. A breakage that nothing
- * notices, or that no longer applies, fails the command: then a test is missing, or the list is old. Nothing here is changed in place.
+ * `npm run mutants`: breaks a copy of the source in one place at a time, and reports which test fails. The command
+ * fails for a mutant that no test detects, or that no longer applies: a test is missing, or the list is outdated. The
+ * working tree is not changed.
  */
 import { availableParallelism } from "node:os";
 import { z } from "zod";

@@ -1,6 +1,6 @@
 /**
  * `npm run rebuild -- --session ID | --tenant ID`: compares the read model's rows with the sessions' logs through the
- * running server, writes what differs again, and says what it was. Exit code 1: something is still wrong.
+ * running server, repairs differences and reports them. Exit code 1: something is still wrong.
  */
 import { z } from "zod";
 import { askAdmin, readTenant } from "./support/admin.ts";
@@ -49,7 +49,7 @@ async function* listSessions(target: Target, source: "directory" | "rows"): Asyn
   }
 }
 
-/** The sessions that the tenant's object knows and those that have rows, each once. Both come in the same order, so neither is held whole. */
+/** The sessions in the tenant's directory and those with rows, each once. Both lists have the same order, so neither is held completely. */
 async function* allSessions(target: Target): AsyncGenerator<string> {
   const known = listSessions(target, "directory");
   const shown = listSessions(target, "rows");

@@ -1,6 +1,7 @@
 /**
- * `npm run recall`: how much of what left the view a look-up brings back. A long conversation is generated in four languages, with facts
- * at known places, others that look like them and tool results in between; each fact is asked for in its own words and in others.
+ * `npm run recall`: measures how much of the content that left the view a look-up finds. It generates a long
+ * conversation in four languages, with facts at known places, sentences that resemble them and tool results between
+ * them. Each fact is asked for in its own words and in other words.
  */
 import { z } from "zod";
 import { measureBaseline } from "./recall/baseline.ts";

@@ -1,7 +1,7 @@
 /**
- * `npm run replay -- FILE.jsonl`: plays recorded conversations through the HTTP API. Recorded replies and tool calls
- * are spoken by the provider stand-in, recorded tool results are given back as a client's; at the end everything is
- * read back and compared with the recording. It fails on a difference, and when a request did not fit.
+ * `npm run replay -- FILE.jsonl`: plays recorded conversations through the HTTP API. The provider stand-in sends the
+ * recorded replies and tool calls, and the client returns the recorded tool results. At the end everything is read back
+ * and compared with the recording. The command fails on a difference, and when a request did not fit.
  */
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
@@ -60,7 +60,7 @@ function readOptions() {
   });
 }
 
-/** Conversations that share a session, and what must stand in it. */
+/** Conversations that share a session, and the items that the session must contain. */
 interface Performance {
   readonly session: string;
   readonly conversations: readonly Conversation[];
@@ -68,9 +68,9 @@ interface Performance {
 
 interface Script {
   readonly conversations: readonly Conversation[];
-  /** One session of all conversations. */
+  /** One session for all conversations. */
   readonly together: boolean;
-  /** What was made for the run stays. */
+  /** Everything that was created for the run remains. */
   readonly keep: boolean;
 }
 
@@ -80,7 +80,7 @@ interface Stage {
   readonly window: number;
 }
 
-/** Named after this run: another one, or a model of the tenant's, is not in its way. */
+/** The model is named after this run, so that it does not conflict with another run or a model of the tenant. */
 async function registerModel({ connection, provider, window }: Stage): Promise<string> {
   const model = `replay-${window}-${randomUUID()}`;
   const body = { provider: "openai-compatible", base_url: provider.baseUrl, context_window: window, max_output: MAX_OUTPUT };
@@ -88,7 +88,7 @@ async function registerModel({ connection, provider, window }: Stage): Promise<s
   return model;
 }
 
-/** Several recordings share one system prompt, which the first of them carries. */
+/** Several recordings share one system prompt, which the first of them contains. */
 async function openPerformances({ connection }: Stage, model: string, { conversations, together }: Script): Promise<Performance[]> {
   const system = conversations.find((conversation) => conversation.system)?.system ?? null;
   const casts = together ? [conversations] : conversations.map((conversation) => [conversation]);
@@ -139,7 +139,7 @@ async function perform(stage: Stage, script: Script): Promise<Report> {
   return report;
 }
 
-/** The model last: while a session stands, it may ask for it. */
+/** The model is deleted last, because a remaining session may still use it. */
 async function strike(connection: Connection, made: { readonly model: string; readonly sessions: readonly string[] }): Promise<void> {
   for (const session of made.sessions) await callApi(connection, { method: "DELETE", path: `/v1/sessions/${session}` });
   await callApi(connection, { method: "DELETE", path: `/v1/models/${made.model}` });

@@ -1,6 +1,6 @@
 /**
- * `npm run rotate-credentials -- [--tenant ID]… [--url URL]`: has the running server seal tenants' credentials under the
- * first of its CREDENTIALS_KEYS. Exit code 1: some are not under it, and an older key must stay.
+ * `npm run rotate-credentials -- [--tenant ID]… [--url URL]`: has the running server re-encrypt tenants' credentials
+ * with the first of its CREDENTIALS_KEYS. Exit code 1: some are still encrypted with an older key, which must be kept.
  */
 import { z } from "zod";
 import { askAdmin, readTenant } from "./support/admin.ts";
@@ -38,7 +38,7 @@ function readOptions() {
   });
 }
 
-/** Where the admin routes are, and the tenants that are meant. */
+/** The address of the admin routes, and the selected tenants. */
 function readTarget(): { readonly admin: Connection; readonly tenants: readonly string[] } {
   const { url, tenant: tenants } = readOptions();
   if (url !== undefined) {

@@ -1,7 +1,7 @@
 /**
- * The entry of every npm script: `node scripts/run.mjs <command> [arguments]`. Plain JavaScript for Node >= 20 with
- * no dependencies, because it runs before any are installed. It installs what the lock file says is missing, finds
- * the project's own Node 22, and hands over arguments, signals and the exit code.
+ * The entry of every npm script: `node scripts/run.mjs <command> [arguments]`. Plain JavaScript for Node >= 20 without
+ * dependencies, because it runs before any are installed. It installs missing packages of the lock file, finds the
+ * project's own Node 22, and passes on arguments, signals and the exit code.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -14,11 +14,11 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const bin = join(root, "node_modules", ".bin");
 
 const script = (file) => ["--disable-warning=ExperimentalWarning", "--import", "./scripts/support/typescript-imports.mjs", file];
-/** A seed makes and drops many small objects: with more room for them, in MB, the collector takes a tenth less of the time. */
+/** A seed allocates many short-lived objects. A larger young generation, in MB, saves a tenth of the time. */
 const ROOM_FOR_THE_YOUNG = "--execArgv=--max-semi-space-size=64";
 const tool = (name, path, ...rest) => [join(root, "node_modules", name, path), ...rest];
 
-/** Each command is a list of Node command lines, run one after another; the caller's arguments go to the last. */
+/** Each command is a list of Node command lines, which run one after another. The caller's arguments go to the last one. */
 const COMMANDS = {
   start: [script("scripts/start.ts")],
   test: [tool("vitest", "vitest.mjs", "run")],
@@ -67,7 +67,7 @@ function readLock(path) {
   }
 }
 
-/** npm notes what it installed in node_modules/.package-lock.json. Optional packages may be absent: other platforms'. */
+/** npm records the installed packages in node_modules/.package-lock.json. Optional packages for other platforms may be absent. */
 function isInstalled() {
   const wanted = readLock(join(root, "package-lock.json"));
   const installed = readLock(join(root, "node_modules", ".package-lock.json"));
@@ -75,7 +75,7 @@ function isInstalled() {
   if (!installed) return false;
   const same = (path) => wanted[path]?.version === installed[path]?.version && wanted[path]?.integrity === installed[path]?.integrity;
   const required = Object.keys(wanted).filter((path) => path !== "" && !wanted[path].optional);
-  // One that the lock file names no more hurts nothing: its removal alone installs nothing anew.
+  // A package that the lock file no longer names is harmless, so it alone causes no installation.
   return required.every(same) && Object.keys(installed).every((path) => !wanted[path] || same(path));
 }
 
@@ -83,13 +83,13 @@ function install() {
   say("Installing dependencies (npm ci); this happens once after a clone or a change of package-lock.json …");
   const npm = process.env.npm_execpath;
   const args = ["ci", "--no-audit", "--no-fund", "--loglevel=error"];
-  // Whatever npm prints goes to stderr: a command's stdout is its own.
+  // All of npm's output goes to stderr, because stdout belongs to the command.
   const options = { cwd: root, stdio: ["ignore", 2, 2] };
   const done = npm?.endsWith(".js") ? spawnSync(process.execPath, [npm, ...args], options) : spawnSync("npm", args, options);
   if (done.status !== 0) fail("npm ci failed (see above). Is the package registry within reach? Try: npm ci");
 }
 
-/** The Node of node_modules/.bin where the lock file has one for this platform, else the one that runs this. */
+/** The Node in node_modules/.bin if the lock file has one for this platform, otherwise the Node that runs this script. */
 function findNode() {
   const own = join(bin, "node");
   if (existsSync(own)) return own;
@@ -100,22 +100,23 @@ function findNode() {
 const environment = {
   ...process.env,
   PATH: `${bin}${delimiter}${process.env.PATH ?? ""}`,
-  // Paths on the command line are the caller's; npm tells where that was, as commands run in the root.
+  // Paths on the command line are relative to the caller's directory. npm reports that directory, because commands run
+  // in the root.
   INIT_CWD: process.env.npm_lifecycle_event ? process.env.INIT_CWD : process.cwd(),
-  // Wrangler works offline and says nothing of its own accord.
+  // Wrangler works offline and sends no telemetry.
   CLOUDFLARE_CF_FETCH_ENABLED: "false",
   WRANGLER_SEND_METRICS: "false",
   WRANGLER_SEND_ERROR_REPORTS: "false",
   WRANGLER_HIDE_BANNER: "true",
   WRANGLER_WRITE_LOGS: "false",
-  // A Worker on this machine has the variables of its own file, none of the shell's.
+  // A Worker on this machine gets the variables of its own file and none of the shell's.
   CLOUDFLARE_INCLUDE_PROCESS_ENV: "false",
   NO_UPDATE_NOTIFIER: "1",
 };
 
 /**
- * npm passes a signal on to its shell only, which dies of it and leaves us behind: started by npm, the command ends
- * with it. Started without npm it may outlive its shell, as any command may.
+ * npm passes a signal only to its shell, which dies of it and leaves this process behind. If npm started this process,
+ * the command ends with the shell. Started without npm it may outlive its shell, as any command may.
  */
 function watchParent(onLost) {
   const parent = process.ppid;
@@ -125,10 +126,10 @@ function watchParent(onLost) {
   return process.env.npm_lifecycle_event ? setInterval(look, 200) : undefined;
 }
 
-/** Resolves with the exit code; a child ended by a signal counts as 128 + its number, as in a shell. */
+/** Resolves with the exit code. A child that was ended by a signal has the code 128 + its number, as in a shell. */
 function runNode(node, args) {
   return new Promise((resolve) => {
-    // The IPC channel is how a child learns of our death by SIGKILL: it closes.
+    // The IPC channel tells a child that this process was killed: it closes.
     const child = spawn(node, args, { cwd: root, env: environment, stdio: ["inherit", "inherit", "inherit", "ipc"] });
     const forward = (signal) => child.kill(signal);
     const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
@@ -143,14 +144,14 @@ function runNode(node, args) {
   });
 }
 
-/** As test/simulation/run-seeds.ts has it. */
+/** The number that test/simulation/run-seeds.ts uses. */
 const FEW_SEEDS = 50;
 
 const SIMULATE_USAGE = `Usage: npm run simulate -- [--seed N | --seeds N]
   --seed N   one run, with its whole story when it breaks an invariant
   --seeds N  the first N runs (200)`;
 
-/** The simulation runs inside vitest, which takes no options of ours: they travel as variables. */
+/** The simulation runs inside vitest, which accepts no other options, so they are passed as variables. */
 function takeSeeds(args) {
   const names = { "--seed": "SEED", "--seeds": "SEEDS" };
   if (args.includes("--help") || args.includes("-h")) {
@@ -164,7 +165,7 @@ function takeSeeds(args) {
     if (!/^[1-9]\d*$/.test(value)) fail(`${arg} wants a whole number above 0\n\n${SIMULATE_USAGE}`);
     environment[names[arg]] = value;
   }
-  // Few seeds run in the first of the files; the others would have nothing to do.
+  // A few seeds run in the first file only. The other files would have nothing to do.
   const few = environment.SEED || Number(environment.SEEDS ?? FEW_SEEDS) < FEW_SEEDS;
   if (few) COMMANDS.simulate[0].splice(-1, 1, "test/simulation/seeds-1");
   return rest;

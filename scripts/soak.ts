@@ -1,7 +1,7 @@
 /**
- * `npm run soak`: hours of mixed sessions against a model that fails as providers do, while the whole server is killed (kill -9, every process
- * of it) and started again. Memory, files, latency and lag are drawn; at the end nothing acknowledged may be lost or doubled, every turn must
- * have ended, and the lists must be what the logs say.
+ * `npm run soak`: hours of mixed sessions with a model that fails as providers do, while the whole server is killed
+ * (kill -9, all its processes) and restarted. Memory, files, latency and lag are recorded as curves. At the end nothing
+ * acknowledged may be lost or duplicated, every turn must have ended, and the lists must equal the logs.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";

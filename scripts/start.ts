@@ -1,6 +1,6 @@
 /**
- * `npm start`: the backend on this machine, with its data in .wrangler/state. Ctrl-C and SIGTERM stop all of it; so
- * does the death of this process by SIGKILL (scripts/support/supervisor.ts). A server that is lost meanwhile is started again.
+ * `npm start`: the backend on this machine, with its data in .wrangler/state. Ctrl-C and SIGTERM stop all of it, and so
+ * does SIGKILL of this process (scripts/support/supervisor.ts). A lost server is started again.
  */
 import { mkdirSync } from "node:fs";
 import { relative } from "node:path";
@@ -38,7 +38,7 @@ async function requireFree(port: number): Promise<void> {
   throw new Failure(`Port ${port} ${why}; choose another: PORT=${other} npm start`);
 }
 
-/** One line for any POSIX shell, with nothing but curl, grep and head: opens a session and says hello in it. */
+/** One line for any POSIX shell that needs only curl, grep and head: creates a session and sends a message. */
 function exampleCall({ url, key }: Connection): string {
   const headers = `-H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json'`;
   const session = `$(curl -s ${headers} -d '{}' ${url}/v1/sessions | grep -o 'ses_[0-9A-Z]*' | head -n 1)`;
@@ -60,7 +60,7 @@ ${exampleCall(connection)}
 `;
 }
 
-/** Throws a `Failure` when it does not get ready; false: somebody wants this process to end. */
+/** Throws a `Failure` when the server does not become ready. Returns false when this process was asked to stop. */
 const isReady = (server: LocalServer, stop: Promise<void>): Promise<boolean> =>
   Promise.race([waitUntilReady(server).then(() => true), stop.then(() => false)]);
 
@@ -72,7 +72,7 @@ async function greet(server: LocalServer): Promise<void> {
 
 const LOSSES: Readonly<Record<Loss, string>> = { ended: "The server ended by itself", silent: "The server answers no more" };
 
-/** Resolves with the exit code when it was asked to stop, or when a server that is lost is not to be started again. */
+/** Resolves with the exit code when the process was asked to stop, or when a lost server is not to be started again. */
 async function keepRunning(options: LocalServerOptions, stop: Promise<void>): Promise<number> {
   const budget = new RestartBudget();
   let server = spawnLocalServer(options);
@@ -98,7 +98,7 @@ async function keepRunning(options: LocalServerOptions, stop: Promise<void>): Pr
   }
 }
 
-/** The port is this process's, and so is the data: nobody else has a server here. */
+/** This process holds the port and the data, so no other server of this checkout is running. */
 async function run(port: number): Promise<number> {
   const stop = stopRequested();
   await requireFree(port);

@@ -1,6 +1,6 @@
 /**
- * `npm run try -- --model PROVIDER/MODEL`: a conversation with a real model through the real backend, in a sandbox of its own. Without the
- * key that the provider needs it says which variable is missing, and starts nothing.
+ * `npm run try -- --model PROVIDER/MODEL`: a conversation with a real model through the real backend, in its own
+ * sandbox. Without the key that the provider needs, it names the missing variable and starts nothing.
  */
 import { createInterface } from "node:readline/promises";
 import { z } from "zod";

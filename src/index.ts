@@ -2,7 +2,7 @@
 import { ZodError } from "zod";
 import { newId } from "./app/new-id";
 import type { Principal } from "./app/tenant-api";
-import type { McpServer } from "./app/tool-entry";
+import type { McpServer } from "./contract/registered-tool";
 import type { TenantId } from "./domain/ids";
 import { type Config, type Env, parseConfig, readDeadLetterQueue } from "./env";
 import { createApp } from "./http/app";

@@ -11,6 +11,7 @@ import { MAX_CONTENT_BYTES, MAX_REQUEST_BYTES } from "../src/context/request-byt
 import { TOOL_RESULT_MAX_CHARS } from "../src/context/tool-results";
 import { BODY_LIMIT } from "../src/http/body";
 import { httpToolInput, MAX_TIMEOUT_MS, MAX_TOOL_ANSWER_BYTES } from "../src/http/schemas/server-tool";
+import { MAX_USAGE_DAYS } from "../src/http/schemas/usage";
 import { MAX_ANSWER_BYTES } from "../src/session/calls/answer-size";
 import { MAX_SHOWN_CHARS } from "../src/session/calls/context-call";
 import { MAX_CREDENTIALS } from "../src/tenant/credential-store";
@@ -26,6 +27,7 @@ const MOST_ROUNDS = z.toJSONSchema(policySchema.shape.tools.shape.max_rounds).ma
 
 test.each([
   `A request body is at most ${BODY_LIMIT / MIB} MB`,
+  `covers at most ${MAX_USAGE_DAYS} days in one request`,
   `A tool result is cut at ${inWords(TOOL_RESULT_MAX_CHARS)} characters`,
   `its reply at most ${inWords(MAX_REPLY_UNITS)} characters`,
   `A turn has at most ${presets.balanced.tools.max_rounds} rounds of tools (\`tools.max_rounds\`: up to ${inWords(MOST_ROUNDS)})`,

@@ -1,4 +1,4 @@
-/** What the benchmarks do over HTTP: models, sessions, messages, turns. */
+/** The benchmarks' HTTP calls: models, sessions, messages, turns. */
 import { z } from "zod";
 import { callApi } from "../../scripts/support/api-client.ts";
 import { Failure } from "../../scripts/support/output.ts";
@@ -9,7 +9,7 @@ import type { Rig } from "./rig.ts";
 const created = z.object({ id: z.string() });
 const described = z.object({ message_count: z.number(), current_context_tokens: z.object({ tokens: z.number() }) });
 
-/** Registers a model whose every reply follows `plan`; the result is its id. */
+/** Registers a model whose every reply follows `plan`, and returns its id. */
 export async function registerModel(rig: Rig, plan: ReplyPlan, window: number): Promise<string> {
   const id = `bench-${plan.chunks}-${plan.gap}-${window}`;
   const body = { provider: "openai-compatible", base_url: rig.provider.baseUrl(plan), context_window: window, max_output: 1_024 };
@@ -27,18 +27,18 @@ export function describeSession(rig: Rig, session: string): Promise<z.infer<type
 
 const messages = (session: string): string => `/v1/sessions/${session}/messages`;
 
-/** Appends a message of the user; no turn runs. */
+/** Appends a user message without a turn. */
 export async function append(rig: Rig, session: string, content: string): Promise<void> {
   await callApi(rig.connection, { method: "POST", path: messages(session), body: { content, run: false } });
 }
 
-/** One turn, streamed to its end. Throws a `Failure` when it does not complete. */
+/** Runs one streamed turn to its end. Throws a `Failure` when it does not complete. */
 export async function say(rig: Rig, session: string): Promise<void> {
   const end = await runTurn(rig.connection, { method: "POST", path: messages(session), body: { content: "Go on, please." } });
   if (end?.type !== "turn.completed") throw new Failure(`A turn ended with ${JSON.stringify(end)}`);
 }
 
-/** The reply of `plan`, asked for through one of the rig's plain Workers. */
+/** Requests the reply of `plan` through one of the rig's plain Workers. */
 export async function fetchThrough(rig: Rig, worker: "proxy" | "reader", plan: ReplyPlan): Promise<void> {
   const headers = { "x-upstream": `${rig.provider.baseUrl(plan)}/chat/completions` };
   const response = await fetch(worker === "proxy" ? rig.proxyUrl : rig.readerUrl, { method: "POST", headers, body: "{}" });
@@ -51,5 +51,5 @@ export async function times(count: number, work: () => Promise<void>): Promise<v
 
 const WORDS = "an ordinary message says what somebody wants to know and a little about why they would like to know it".split(" ");
 
-/** About as many tokens as words. */
+/** Text of about `count` tokens. */
 export const makeWords = (count: number): string => Array.from({ length: count }, (_, index) => WORDS[index % WORDS.length]).join(" ");

@@ -1,4 +1,4 @@
-/** Conversations as state and view, made in memory: for what needs no server. */
+/** Conversations as state and view in memory, for benchmarks that need no server. */
 import type { ViewEntry, ViewInput } from "../../src/context/view.ts";
 import type { ItemMeta, Part } from "../../src/domain/message.ts";
 import type { SessionState } from "../../src/domain/state.ts";
@@ -13,7 +13,7 @@ export interface Conversation {
 const TOKENS = 60;
 const TEXT = "It was read aloud, slowly, to a room of nineteen people who had come in from the rain. ".repeat(3);
 const SUMMARY = "They agreed on the plan, and on who does what until when. ".repeat(20);
-/** A turn in eight items: a question and its answer, a question and an answer that calls two tools. */
+/** One turn of eight items: a question with an answer, and a question with an answer that calls two tools. */
 const SHAPE = ["user", "assistant", "user", "call", "call", "result", "result", "assistant"] as const;
 
 function metaAt(position: number): ItemMeta {
@@ -36,7 +36,7 @@ function buildPart(meta: ItemMeta): Part {
   return { type: "text", text: TEXT };
 }
 
-/** `compacted` items stand behind one summary, `shown` are verbatim; the provider has counted all but the newest exchange. */
+/** `compacted` items are behind one summary and `shown` are verbatim. The provider has counted all but the newest exchange. */
 export function buildConversation({ shown, compacted }: { readonly shown: number; readonly compacted: number }): Conversation {
   const from = compacted + 1;
   const items = Array.from({ length: shown }, (_, index) => metaAt(from + index));

@@ -1,4 +1,4 @@
-/** CPU time of workerd, in seconds, from Linux's own accounts: user and system time of all its threads. */
+/** CPU time of workerd in seconds, according to Linux: user and system time of all its threads. */
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { Failure } from "../../scripts/support/output.ts";
@@ -6,11 +6,11 @@ import { Failure } from "../../scripts/support/output.ts";
 const NS = 1e9;
 
 export interface CpuMeter {
-  /** CPU seconds of `work`, what the idle process takes in that time subtracted. Waits first until what came before is done. */
+  /** CPU seconds of `work`, minus those of the idle process in the same time. Waits first until earlier work is done. */
   measure(work: () => Promise<void>): Promise<number>;
 }
 
-/** Children of this process whose program is workerd: with one Miniflare there is one. */
+/** Children of this process that run workerd. With one Miniflare there is one. */
 function findWorkerd(): string {
   for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
     const stat = readStat(pid);
@@ -31,7 +31,7 @@ function readStat(pid: string): { readonly name: string; readonly parent: number
 /** `schedstat` counts the same time as utime + stime of `stat`, in nanoseconds instead of hundredths of a second. */
 class Threads {
   readonly #pid = findWorkerd();
-  /** Last known times, so that a thread's end takes nothing away. */
+  /** The last known times, so that the end of a thread subtracts nothing. */
   readonly #times = new Map<string, number>();
 
   seconds(): number {
@@ -46,7 +46,7 @@ class Threads {
   }
 }
 
-/** Work of a turn that its client does not wait for: the projection, which may wait for more, alarms, garbage collection. */
+/** Work of a turn that its client does not wait for: the projection, which may wait for more events, alarms, garbage collection. */
 const SETTLE_MS = 600;
 const IDLE_SAMPLE_MS = 1_500;
 

@@ -1,6 +1,6 @@
 /**
- * A provider that costs next to nothing: every request gets the same reply in the OpenAI wire format, split into as many
- * chunks as its address says, each in a write of its own. Tokens are counted as a quarter of the bytes.
+ * A provider with almost no cost: every request gets the same reply in the OpenAI wire format, split into the number of
+ * chunks that its address contains, each in its own write. Tokens are counted as a quarter of the bytes.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
@@ -13,7 +13,7 @@ export interface ReplyPlan {
 }
 
 export interface FastProvider {
-  /** What a model's `base_url` is set to. */
+  /** The value for a model's `base_url`. */
   baseUrl(plan: ReplyPlan): string;
   close(): void;
 }
@@ -39,7 +39,7 @@ const line = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
 const chunkLine = (delta: object, finish: string | null): string =>
   line({ ...base, choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }], usage: null });
 
-/** Prepared once: the provider shares the machine with what is measured. */
+/** Prepared once, because the provider shares the machine with the measured process. */
 const lines = WORDS.map((_, index) => chunkLine({ content: wordAt(index) }, null));
 const opening = chunkLine({ role: "assistant", content: "" }, null);
 

@@ -1,19 +1,19 @@
-/** What a benchmark found, and how it is printed. */
+/** The results of a benchmark, and their output. */
 
 export interface Figure {
   readonly name: string;
-  /** Median of `samples`, or what follows from medians. */
+  /** Median of `samples`, or a value computed from medians. */
   readonly value: number;
   readonly unit: string;
-  /** The most it may be to pass; absent: no goal was set. */
+  /** The maximum for a pass. Absent: there is no goal. */
   readonly goal?: number;
-  /** In the order of measuring; absent for what is computed from other figures. */
+  /** In the order of measuring. Absent for values computed from other figures. */
   readonly samples?: readonly number[];
 }
 
 export interface BenchResult {
   readonly title: string;
-  /** How to read the figures: what was measured against what. */
+  /** How to read the figures: what was compared with what. */
   readonly notes: readonly string[];
   readonly figures: readonly Figure[];
 }

@@ -1,6 +1,7 @@
 /**
  * Longhand as it would be deployed, in workerd through Miniflare, beside a bare proxy Worker in the same process. Both
- * are reached on sockets of their own: Miniflare's entry Worker and the development proxy cost more than what is measured.
+ * are reached on their own sockets, because Miniflare's entry Worker and the development proxy cost more than the
+ * measured work.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,13 +18,13 @@ import { type FastProvider, startFastProvider } from "./provider.ts";
 
 export interface Rig {
   readonly connection: Connection;
-  /** The bare proxy: passes the request's `x-upstream` through, body untouched. */
+  /** The bare proxy: passes the response of the request's `x-upstream` through unchanged. */
   readonly proxyUrl: string;
-  /** A Worker that reads the same stream in a loop, as whoever looks into it must, and drops it. */
+  /** A Worker that reads the same stream in a loop, as any Worker must that inspects it, and drops it. */
   readonly readerUrl: string;
   readonly provider: FastProvider;
   readonly cpu: CpuMeter;
-  /** Ends the object's life in memory; its next call is a cold wake. */
+  /** Ends the object's life in memory, so that its next call is a cold wake. */
   evictSession(session: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -53,7 +54,7 @@ function buildOptions(directory: string, script: string): V4MiniflareOptions {
   const inspector = process.env.BENCH_INSPECTOR_PORT;
   return {
     log: new Log(LogLevel.NONE),
-    // Drained and dropped: what the Worker logs is none of the bench's output.
+    // Reads and drops the Worker's log, which is no part of the benchmark's output.
     handleStructuredLogs: () => undefined,
     resourcePersistencePath: directory,
     cf: false,

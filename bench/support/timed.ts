@@ -5,16 +5,16 @@ const WARM_UP = 5;
 
 export interface Timing {
   readonly goal?: number;
-  /** Rounds that are measured; their median is the figure. */
+  /** Measured rounds. The figure is their median. */
   readonly samples?: number;
-  /** Rounds before those. */
+  /** Rounds before the measured ones. */
   readonly warmUp?: number;
-  /** Calls a round: what is too short for the clock is done so many times and divided. */
+  /** Calls in each round. Work that is too short for the clock is repeated this often, and the time is divided. */
   readonly repeat?: number;
   readonly unit?: "ms" | "µs";
 }
 
-/** `work` in `unit`s a call. What it returns is thrown away, so it must do its work whatever becomes of it. */
+/** Time of one call of `work` in `unit`s. The result is discarded, so `work` must not depend on its use. */
 export function timed(
   name: string,
   work: () => unknown,

@@ -1,6 +1,6 @@
 /**
- * A client that talks without pause and never gives a message up: on any error it sends the same message again with
- * the same Idempotency-Key, until its turn has ended.
+ * A client that sends messages without pause. After any error it sends the same message again with the same
+ * Idempotency-Key, until its turn has ended.
  */
 import type { Connection } from "../support/api-client.ts";
 import { runTurn } from "../support/turns.ts";
@@ -10,7 +10,7 @@ export interface TalkingClient {
   readonly name: string;
   readonly connection: Connection;
   readonly session: string;
-  /** No further message once this is true. */
+  /** When true, the client sends no further message. */
   readonly isOver: () => boolean;
 }
 
@@ -19,9 +19,9 @@ export interface ClientRecord {
   readonly session: string;
   /** Texts in the order in which they were first sent. */
   readonly sent: readonly string[];
-  /** Texts whose `message.accepted` was read. */
+  /** Texts for which `message.accepted` was read. */
   readonly acknowledged: ReadonlySet<string>;
-  /** Requests that failed and were sent again. */
+  /** The number of requests that failed and were repeated. */
   readonly resent: number;
 }
 

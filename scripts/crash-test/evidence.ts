@@ -1,4 +1,4 @@
-/** What is left at the end of a run: what the server answers, and what its files hold. The verdict on it is `verify`'s. */
+/** Collects what is left at the end of a run: the server's answers and the contents of its files. `verify` judges it. */
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -14,7 +14,7 @@ const hitList = z.object({ data: z.array(z.unknown()) });
 
 const get = (connection: Connection, path: string): Promise<unknown> => callApi(connection, { method: "GET", path });
 
-/** The status that a request is answered with. */
+/** The HTTP status of the response. */
 async function readStatus(request: Promise<unknown>): Promise<number> {
   try {
     await request;
@@ -35,7 +35,7 @@ async function listedSessions(connection: Connection): Promise<ReadonlySet<strin
   }
 }
 
-/** The old keys are tried first: what they revive is then seen by the rest. */
+/** Old keys are tried first, so that the later checks see anything that they revive. */
 export async function askForErased(errands: Errands, records: readonly ErasedRecord[]): Promise<readonly ErasedEvidence[]> {
   const { connection } = errands;
   const recreated = new Map<string, number>();
@@ -50,7 +50,7 @@ export async function askForErased(errands: Errands, records: readonly ErasedRec
   return evidence;
 }
 
-/** Answers that could show a redacted message: the session's whole ones once, and a look-up of each word. */
+/** Reads everything that could show a redacted message: the complete session once, and a look-up for each word. */
 export async function askForRedacted(connection: Connection, id: string, records: readonly RedactedRecord[]): Promise<RedactedEvidence> {
   const path = `/v1/sessions/${id}`;
   const answers = new Map<string, string>([["messages", JSON.stringify(await readItems(connection, id))]]);
@@ -78,7 +78,7 @@ export async function readForks(
 
 const toText = ({ position, kind, parts }: ReadItem): string => `${position} ${kind} ${JSON.stringify(parts)}`;
 
-/** Twice: the first comparison mends what is left over from the kills, and a second must find nothing. */
+/** The rebuild runs twice: the first one repairs what the kills left behind, and the second must find nothing. */
 export async function compareRows(target: Target, sessions: readonly string[]): Promise<readonly RebuiltEvidence[]> {
   const compare = (session: string): Promise<Comparison> => compareSession(target, session, () => undefined);
   const evidence: RebuiltEvidence[] = [];
@@ -89,15 +89,15 @@ export async function compareRows(target: Target, sessions: readonly string[]): 
   return evidence;
 }
 
-/** Rows that say that a session was, without its text. */
+/** Rows that name an erased session, without its text. */
 const MEMORIES: ReadonlySet<string> = new Set(["session_tombstones", "erased_usage"]);
 
-/** Reads every table of every object and of D1. The server must have ended. */
+/** Reads every table of every object and of D1. The server must have stopped. */
 export function readFiles(state: string, erased: readonly ErasedRecord[]): FileEvidence {
   const ids = new Set(erased.map(({ session }) => session));
   const files = readdirSync(join(state, "v3"), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const paths = files.map((file) => join(file.parentPath, file.name));
-  // Before a database is opened: that empties its write-ahead log.
+  // Runs before a database is opened, because opening empties its write-ahead log.
   const objects = paths.filter((path) => path.includes(join("v3", "do")));
   const bytes = objects.filter((path) => readFileSync(path).includes(MARK)).map((path) => basename(path));
   const marked = new Set<string>();
@@ -115,11 +115,11 @@ export function readFiles(state: string, erased: readonly ErasedRecord[]): FileE
 function* readCells(path: string): Generator<{ readonly table: string; readonly text: string }> {
   const database = new DatabaseSync(path);
   try {
-    // What a virtual table holds lies in tables of its own.
+    // A virtual table stores its content in other tables.
     const tables = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'").all();
     for (const { name } of tables) {
       const rows = database.prepare(`SELECT * FROM "${String(name)}"`);
-      // The engine's own tables have numbers beyond a double's.
+      // The engine's own tables contain integers that exceed a double.
       rows.setReadBigInts(true);
       for (const row of rows.iterate()) {
         for (const cell of Object.values(row)) {

@@ -1,21 +1,21 @@
-/** What a kill does to a request, and the request sent again until the server has answered it. */
+/** The effects of a kill on a request, and the repetition of a request until the server has answered it. */
 import { setTimeout as delay } from "node:timers/promises";
 import { ApiError } from "../support/api-client.ts";
 
-/** Between attempts, in milliseconds: the server is being killed and started meanwhile. */
+/** Milliseconds between attempts, while the server is killed and restarted. */
 const PAUSE = 50;
 
-/** Waits before a request is sent again. */
+/** Waits before a request is repeated. */
 export const pause = (): Promise<void> => delay(PAUSE);
 
-/** Whether a kill, or the start after it, may have caused this. A refusal did not: that is a bug. */
+/** Whether a kill, or the restart after it, can have caused this error. A refusal is not caused by a kill: it is a bug. */
 export const isCut = (error: unknown): boolean =>
   error instanceof ApiError ? error.status >= 500 || error.status === 409 : isNetworkError(error);
 
-/** `fetch` throws a TypeError when it cannot connect, or when the connection breaks in the middle of a body. */
+/** `fetch` throws a TypeError when it cannot connect, or when the connection breaks while a body is read. */
 const isNetworkError = (error: unknown): boolean => error instanceof TypeError || (error instanceof Error && "code" in error);
 
-/** Repeats `work` until it gives a value; null: it is not done yet. Throws what no kill explains. */
+/** Repeats `work` until it returns a value other than null. Throws errors that a kill does not explain. */
 export async function untilDone<T>(work: () => Promise<T | null>, onCut: () => void): Promise<T> {
   for (;;) {
     try {

@@ -1,8 +1,8 @@
-/** What is left of erasures, redactions, forks and rebuilds against what was acknowledged. */
+/** Compares the remains of erasures, redactions, forks and rebuilds with what was acknowledged. */
 
 export interface ErasedEvidence {
   readonly session: string;
-  /** Statuses of a read, of a read of its messages, and of a create with its old Idempotency-Key. */
+  /** Statuses of a read, of a read of its messages, and of a creation with its old Idempotency-Key. */
   readonly read: number;
   readonly messages: number;
   readonly recreated: number;
@@ -10,17 +10,17 @@ export interface ErasedEvidence {
 }
 
 export interface RedactedEvidence {
-  /** Words that only redacted messages had. */
+  /** Words that only redacted messages contained. */
   readonly markers: readonly string[];
-  /** What each route answers. */
+  /** The responses of each route. */
   readonly answers: ReadonlyMap<string, string>;
-  /** How many hits a look-up of each word has. */
+  /** The number of hits for each word. */
   readonly hits: ReadonlyMap<string, number>;
 }
 
 export interface ForkEvidence {
   readonly fork: string;
-  /** The source's items up to the point, and the fork's, in words. */
+  /** The texts of the source's items up to the fork, and those of the fork's items. */
   readonly expected: readonly string[];
   readonly found: readonly string[];
 }
@@ -28,20 +28,20 @@ export interface ForkEvidence {
 export interface RebuiltEvidence {
   readonly session: string;
   readonly rows: number;
-  /** By the comparison after the one that mended: none is left to be found. */
+  /** Differences found by the comparison after the repair. There should be none. */
   readonly differences: number;
   readonly repaired: boolean;
-  /** Whether the mending comparison ended well. */
+  /** Whether the repairing comparison completed. */
   readonly isRepaired: boolean;
 }
 
-/** Of the files of a server that has ended. */
+/** Results from the files of a stopped server. */
 export interface FileEvidence {
-  /** Rows of any table that hold a marker of an erased session or a redacted message. */
+  /** Rows of any table that contain a marker of an erased session or a redacted message. */
   readonly marked: readonly string[];
   /** Rows of D1 that name an erased session. */
   readonly named: readonly string[];
-  /** Files of objects that hold such a marker in any byte, deleted or not. */
+  /** Object files that contain such a marker in any byte, deleted or not. */
   readonly bytes: readonly string[];
 }
 
@@ -53,7 +53,7 @@ export interface ErrandEvidence {
   readonly files: FileEvidence;
 }
 
-/** What speaks against the errands, in words; none: each kind was done, and nothing is wrong. */
+/** The problems found, one text each. An empty result means that every kind of errand ran and nothing is wrong. */
 export function faultsOfErrands({ erased, redacted, forks, rebuilt, files }: ErrandEvidence): readonly string[] {
   return [
     ...erased.flatMap(faultsOfErased),

@@ -1,19 +1,19 @@
-/** What the sessions hold against what the clients were told: each acknowledged message once, in its client's order. */
+/** Compares the sessions' content with what clients were told: each acknowledged message exists once, in its client's order. */
 import type { ClientRecord } from "./client.ts";
 
 export interface Verdict {
   readonly acknowledged: number;
-  /** Acknowledged, and not there. */
+  /** Acknowledged messages that are missing. */
   readonly lost: readonly string[];
-  /** There more than once, acknowledged or not. */
+  /** Messages that exist more than once, acknowledged or not. */
   readonly doubled: readonly string[];
-  /** There before a message that its client had sent earlier. */
+  /** Messages that precede one that their client had sent earlier. */
   readonly reordered: readonly string[];
-  /** There, and nobody sent it. */
+  /** Messages that no client sent. */
   readonly unknown: readonly string[];
 }
 
-/** `stored`: per session the texts of its user messages, oldest first. */
+/** `stored`: the texts of each session's user messages, oldest first. */
 export function verify(clients: readonly ClientRecord[], stored: ReadonlyMap<string, readonly string[]>): Verdict {
   const verdicts = clients.map((client) => verifyClient(client, stored.get(client.session) ?? []));
   const sent = new Set(clients.flatMap((client) => client.sent));
@@ -27,8 +27,8 @@ export function verify(clients: readonly ClientRecord[], stored: ReadonlyMap<str
 }
 
 /**
- * What speaks against the run, in words; none: it shows what it is for. One in which nothing was acknowledged, or no
- * request was ever cut off by a kill, shows nothing.
+ * The problems found, one text each. A run in which nothing was acknowledged, or in which no request was cut off by a
+ * kill, proves nothing and is a problem too.
  */
 export function findFaults(verdict: Verdict, resent: number): readonly string[] {
   const { acknowledged, lost, doubled, reordered, unknown } = verdict;

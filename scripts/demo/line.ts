@@ -14,7 +14,7 @@ export type Line = readonly Span[];
 export const span = (text: string, tone: Tone = "plain"): Span => ({ type: "text", text, tone });
 export const meter = (share: number): Span => ({ type: "meter", share: Math.min(Math.max(share, 0), 1) });
 
-/** A label, and behind it what it is about, cut to the width of a line. */
+/** A label, followed by its text, cut to the width of a line. */
 export function labelled(label: string, tone: Tone, ...rest: readonly Span[]): Line {
   const spans = [span(` ${label.padEnd(LABEL_COLUMNS)}`, tone), ...rest];
   const cut: Span[] = [];
@@ -27,7 +27,7 @@ export function labelled(label: string, tone: Tone, ...rest: readonly Span[]): L
   return cut;
 }
 
-/** Above this share of the window a meter warns: a compaction begins at 0.85 at the latest. */
+/** Above this share of the window the meter shows a warning. A compaction begins at 0.85 at the latest. */
 const NEARLY_FULL = 0.8;
 export const toMeterTone = (share: number): Tone => (share >= NEARLY_FULL ? "warning" : "model");
 

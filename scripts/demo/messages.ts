@@ -1,6 +1,6 @@
-/** What the demo says: a fact, a travel diary that fills the window, and a question about the fact. */
+/** The demo's messages: a fact, a travel diary that fills the window, and a question about the fact. */
 
-/** Only the first message holds it, behind a sentence that the stand-in model quotes instead. */
+/** Only the first message contains the fact, after a sentence that the stand-in model quotes instead. */
 export const FACT = "Kim put the spare key on the hook behind the blue door.";
 const QUESTION = "Where did Kim put the spare key?";
 

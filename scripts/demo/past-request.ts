@@ -1,4 +1,4 @@
-/** Reads what past turns sent, and what the record holds. */
+/** Reads the requests of past turns and the content of the record. */
 import { z } from "zod";
 import { type Connection, callApi } from "../support/api-client.ts";
 import { Failure } from "../support/output.ts";
@@ -19,7 +19,10 @@ export interface PastRequest {
   readonly digest: string;
 }
 
-/** The first request of a turn, as `GET …/context?at=TURN` rebuilds it. Throws a `Failure` when it is not what was sent. */
+/**
+ * The first request of a turn, as `GET …/context?at=TURN` rebuilds it. Throws a `Failure` when it differs from the
+ * request that was sent.
+ */
 export async function readPastRequest(connection: Connection, session: string, turn: string): Promise<PastRequest> {
   const path = `/v1/sessions/${session}/context?at=${turn}&call=1`;
   const { total, parts, request, digest } = pastContext.parse(await callApi(connection, { method: "GET", path }));
@@ -38,7 +41,7 @@ const page = z.object({
   has_more: z.boolean(),
 });
 
-/** How many of the conversation's messages the record still has word for word. */
+/** The number of the conversation's messages that the record contains word for word. */
 export async function countKeptMessages(connection: Connection, session: string): Promise<number> {
   const { data, has_more } = page.parse(await callApi(connection, { method: "GET", path: `/v1/sessions/${session}/messages?limit=100` }));
   if (has_more) throw new Failure("The record has more messages than the demo expects.");

@@ -1,6 +1,7 @@
 /**
- * Draws a transcript as an animated SVG for a README: lines appear one after another, and the whole repeats. The animation is CSS alone, as
- * GitHub shows a picture without scripts and without foreign fonts. Where motion is unwanted or unsupported, the finished transcript shows.
+ * Draws a transcript as an animated SVG for a README: lines appear one after another, and then the animation repeats.
+ * It uses CSS alone, because GitHub shows pictures without scripts and external fonts. Where animation is disabled or
+ * unsupported, the complete transcript is shown.
  */
 import type { Tone } from "../support/colour.ts";
 import { COLUMNS, type Line, METER_CELLS, type Span, toMeterTone } from "./line.ts";
@@ -11,7 +12,7 @@ const TITLE_BAR = 34;
 
 const SECONDS = { line: 0.45, blank: 0.7, end: 7, fade: 0.25 };
 
-/** On the dark ground that the picture brings along, so that it can be read on a light page and on a dark one. */
+/** Colours on the picture's own dark background, so that it is readable on light and on dark pages. */
 const COLOURS: Readonly<Record<Tone, string>> = {
   plain: "#e6edf3",
   title: "#ffffff",
@@ -51,7 +52,7 @@ ${rows.join("\n")}
 `;
 }
 
-/** When each line appears, in seconds: the first at once. A blank line is a pause. */
+/** The time at which each line appears, in seconds. The first appears at once, and a blank line is a pause. */
 function planStartTimes(lines: readonly Line[]): readonly number[] {
   let at = 0;
   return lines.map((line) => {
@@ -78,7 +79,7 @@ function drawLine(line: Line, index: number): string {
   return `<g id="l${index}">${drawn.join("")}</g>`;
 }
 
-/** `textLength` keeps the columns, whichever monospaced font a reader has. */
+/** `textLength` keeps the columns aligned with any monospaced font. */
 function drawText({ text, tone }: Extract<Span, { type: "text" }>, x: number, y: number): string {
   const shown = text.trimEnd();
   const indent = shown.length - shown.trimStart().length;

@@ -13,7 +13,7 @@ import { countKeptMessages, type PastRequest, readPastRequest } from "./past-req
 export const MODEL = "small";
 export const WINDOW = 2_048;
 
-/** Every how many turns the meter is shown. */
+/** The meter is shown once in this many turns. */
 const METER_EVERY = 3;
 
 export interface Demo {
@@ -21,7 +21,7 @@ export interface Demo {
   readonly show: (line: Line) => void;
 }
 
-/** Throws a `Failure` when the conversation does not go as the demo promises. */
+/** Throws a `Failure` when the conversation does not go as the demo expects. */
 export async function playDemo({ connection, show }: Demo): Promise<void> {
   const session = await openSession(connection, { model: MODEL, system: null, tools: [] });
   show([
@@ -42,19 +42,19 @@ async function sendAll(connection: Connection, session: string): Promise<void> {
 }
 
 interface Outcome {
-  /** The newest turn that was sent before anything was compacted. */
+  /** The newest turn that was sent before the first compaction. */
   readonly turnBefore: { readonly id: string; readonly number: number };
   readonly lastTurn: string;
 }
 
 const receiptView = z.object({ receipt: z.object({ tokens_before: z.number(), tokens_after: z.number() }) });
 
-/** Follows the live stream, and shows what happens. */
+/** Follows the live stream and shows its frames. */
 class Watch {
   readonly #demo: Demo;
   readonly #session: string;
   readonly #turns: string[] = [];
-  /** How many turns were complete when each compaction began, by the compaction's id. */
+  /** The number of completed turns when each compaction began, by the compaction's id. */
   readonly #begun = new Map<string, number>();
   #completed = 0;
   #before: Outcome["turnBefore"] | null = null;
@@ -118,7 +118,7 @@ class Watch {
     this.#demo.show(labelled(`you ${number}`, "user", span(MESSAGES[number - 1] ?? "")));
   }
 
-  /** The first turn and the last one are shown word for word. */
+  /** The first turn and the last turn are shown word for word. */
   #showPart(part: ItemPart): void {
     if (this.#turns.length !== 1 && !this.#isLast()) return;
     const { show } = this.#demo;
@@ -177,5 +177,5 @@ const describe = ({ tokens, messages, hasSummary, digest }: PastRequest): string
 const formatCount = (figure: number): string => figure.toLocaleString("en-US");
 const readFirstLine = (text: string): string => text.split("\n")[0] ?? "";
 
-/** The line of a look-up's result that comes first: each hit begins with its position in the record. */
+/** The first line of a look-up's result. Each hit begins with its position in the record. */
 const findBestHit = (output: string): string => output.split("\n").find((line) => line.startsWith("#")) ?? readFirstLine(output);

@@ -1,4 +1,4 @@
-/** Programs of no use, in the shape of real ones: indentation, names, punctuation and comments as files of a repository have them. */
+/** Generates programs in the shape of real ones: indentation, names, punctuation and comments as in the files of a repository. */
 import type { Random } from "../support/random.ts";
 import { camel, hex, NOUNS, pascal, pick, snake, times, VERBS, type Write } from "./material.ts";
 

@@ -1,4 +1,4 @@
-/** What the estimator is judged on: recorded conversations, and generated ones of every kind of text that it says it knows. */
+/** The texts by which the estimator is judged: recorded conversations, and generated ones for every kind of text that it distinguishes. */
 import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type Conversation, type RecordedMessage, readConversations } from "../replay/recording.ts";
@@ -16,7 +16,7 @@ export interface Corpus {
 const CONVERSATIONS = 10;
 const EXCHANGES = 12;
 
-/** As long as assistants' instructions are, or rather shorter: the less of a request has been counted, the harder the next estimate. */
+/** As long as an assistant's instructions, or shorter: the less of a request has been counted, the harder the next estimate. */
 const SYSTEM = [
   "You are the assistant of a small company. Answer in the language of the person who asks, briefly and to the point.",
   "Look things up with the tools that you have before you promise anything, and never guess a price, a date or a name.",
@@ -30,7 +30,7 @@ const sentence = (random: Random, language: Language): string =>
     .replace("{time}", clock(random))
     .replace("{id}", orderId(random));
 
-/** Chinese, Japanese and Thai write no space between sentences, or not the same. */
+/** Chinese, Japanese and Thai put no space between sentences, or a different one. */
 const joint = (language: Language): string => (language === "Chinese" || language === "Japanese" ? "" : " ");
 
 const paragraph = (random: Random, language: Language, [least, most]: readonly [number, number]): string =>
@@ -43,7 +43,7 @@ const speakIn =
   (random, sentences) =>
     paragraph(random, language, sentences);
 
-/** Every sentence ends in a few pictures. */
+/** Every sentence ends with a few emoji. */
 const speakWithEmoji: Speak = (random, [least, most]) =>
   times(
     random.between(least, most),
@@ -53,7 +53,7 @@ const speakWithEmoji: Speak = (random, [least, most]) =>
 
 const emojiOnly: Write = (random) => times(random.between(10, 120), () => pick(random, EMOJI)).join(pick(random, ["", " "]));
 
-/** People talk: short questions, longer answers. */
+/** A conversation between people: short questions, longer answers. */
 const talk =
   (speak: Speak) =>
   (random: Random): RecordedMessage[] => [
@@ -61,7 +61,7 @@ const talk =
     { role: "assistant", content: speak(random, [2, 8]) },
   ];
 
-/** A question, one to three calls, one after another or at once, and an answer: what the calls give back is what the corpus is about. */
+/** A question, one to three calls, in sequence or in parallel, and an answer. The results contain the corpus's kind of text. */
 const work =
   (write: Write) =>
   (random: Random): RecordedMessage[] => {
@@ -83,7 +83,7 @@ function round(random: Random, write: Write): RecordedMessage[] {
   return [{ role: "assistant", content: null, tool_calls: calls }, ...results];
 }
 
-/** What the corpus is about comes in a message: pasted by the person, written by the model. */
+/** The corpus's kind of text is in a message: pasted by the user or written by the model. */
 const paste =
   (write: Write) =>
   (random: Random): RecordedMessage[] => [
@@ -112,7 +112,7 @@ const KINDS: readonly (readonly [name: string, exchange: Exchange])[] = [
 
 export const CORPUS_NAMES: readonly string[] = KINDS.map(([name]) => name);
 
-/** The same each time for the same seed, whichever of them are asked for. */
+/** The result depends on the seed alone, not on which corpora are requested. */
 export const generateCorpora = (seed: number, names: readonly string[] = CORPUS_NAMES): Corpus[] =>
   KINDS.flatMap(([name, exchange], kind) => {
     if (!names.includes(name)) return [];
@@ -128,7 +128,7 @@ const converse = (random: Random, exchange: Exchange, index: number): Conversati
 
 const MOST_CONVERSATIONS = 10_000;
 
-/** One corpus for each recording in `folder`; several conversations share the system prompt of the first that has one. */
+/** One corpus for each recording in `folder`. Its conversations share the system prompt of the first one that has one. */
 export const readCorpora = (folder: string): Corpus[] =>
   readdirSync(folder)
     .filter((name) => name.endsWith(".jsonl"))

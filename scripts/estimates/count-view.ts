@@ -1,9 +1,9 @@
-/** What a provider counts of a request: frames and ids as `test/support/stand-in/count-tokens` counts them. */
+/** The tokens that a provider counts for a request, including frames and ids, as `test/support/stand-in/count-tokens` counts them. */
 import type { BuiltView, ViewMessage } from "../../src/context/view";
 import type { Part } from "../../src/domain/message";
 import { countTokens } from "../lab/true-tokens.ts";
 
-/** Around a message: role and delimiters. */
+/** Tokens around a message: role and delimiters. */
 const FRAME_TOKENS = 4;
 
 const countPart = (part: Part): number => {

@@ -1,4 +1,4 @@
-/** What tools give back: records in every dress that APIs, databases and shells have for them. */
+/** Generates tool results: records in all formats that APIs, databases and shells use. */
 import type { Random } from "../support/random.ts";
 import { typescript } from "./code.ts";
 import {
@@ -104,7 +104,7 @@ const diff: Write = (random) =>
     .map((line) => `${pick(random, [" ", " ", "+", "-"])}${line}`)
     .join("\n");
 
-/** Whatever tools of an agent give back, one after another. */
+/** All kinds of results that an agent's tools return, one after another. */
 export const toolOutput: Write = (random) =>
   pick(random, [
     prettyJson,

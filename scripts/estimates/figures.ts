@@ -1,13 +1,16 @@
-/** Errors of many estimates, in a few figures. All are shares of what the provider counted; below 0: too little was thought. */
+/**
+ * Summarises the errors of many estimates in a few figures. All figures are shares of the provider's count. Negative:
+ * the estimate was too low.
+ */
 import type { Estimate, Played } from "./play-corpus.ts";
 
 export interface Errors {
-  /** Of the signed errors. */
+  /** Median of the signed errors. */
   readonly median: number;
-  /** Of their sizes. */
+  /** Median and 95th percentile of the absolute errors. */
   readonly median_size: number;
   readonly p95_size: number;
-  /** Furthest below and above; 0: never. */
+  /** The largest errors below and above. 0 when there are none. */
   readonly under: number;
   readonly over: number;
 }
@@ -16,19 +19,19 @@ interface Half {
   readonly requests: number;
   readonly estimate: Errors;
   readonly planned: Errors;
-  /** Share of the requests whose true count lies within the bound that is stated beside the estimate, either way. */
+  /** Share of the requests whose true count lies within the bound that is stated beside the estimate. */
   readonly within: number;
 }
 
 export interface CorpusFigures {
   readonly corpus: string;
-  /** With no report; `estimate`: without padding, `planned`: with it, which is what is decided by. */
+  /** Errors before any report. `estimate`: without padding. `planned`: with padding, as decisions use it. */
   readonly before: Half & { readonly largest: number };
-  /** With at least one report. */
+  /** Errors after at least one report. */
   readonly after: Half;
 }
 
-/** By nearest rank; 0 of nothing. */
+/** By nearest rank. 0 when there are no values. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
@@ -60,7 +63,7 @@ export function toFigures({ name, before, after }: Played): CorpusFigures {
   return { corpus: name, before: { ...toHalf(before), largest: quantile(counts, 1) }, after: toHalf(after) };
 }
 
-/** All corpora as one, and of those only the requests that exactly one report came before: the least that can have been learned. */
+/** All corpora combined, and separately their requests that exactly one report preceded, where the least has been learned. */
 export const toTotals = (played: readonly Played[]): CorpusFigures[] => {
   const before = played.flatMap((one) => one.before);
   const after = played.flatMap((one) => one.after);

@@ -1,12 +1,12 @@
-/** What the estimator is to keep, corpus by corpus: `npm run estimates -- --check`. */
+/** The goals for the estimator, for each corpus: `npm run estimates -- --check`. */
 import type { CorpusFigures } from "./figures.ts";
 
-/** Before any report: what decisions go by is never further below the truth than this. */
+/** Before any report: the padded estimate must not be further below the true count than this. */
 export const MOST_UNDER = 0.15;
-/** After at least one report, of the estimate without padding, either way. */
+/** After at least one report: the limit of the unpadded estimate's error in either direction. */
 export const MEDIAN = 0.03;
 export const P95 = 0.1;
-/** Of all requests, before and after a report: the true count lies within the bound that is stated. */
+/** Share of all requests, before and after a report, whose true count lies within the stated bound. */
 export const WITHIN = 0.95;
 
 type Goal = readonly [what: string, found: number, most: number];
@@ -21,7 +21,7 @@ const toGoals = ({ before, after }: CorpusFigures): Goal[] => [
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 
-/** One line for each goal that is missed; a corpus without a request shows nothing, and so it is wrong too. */
+/** One line for each missed goal. A corpus without requests proves nothing, so it is a missed goal too. */
 export const findMissed = (figures: readonly CorpusFigures[]): string[] =>
   figures.flatMap((row) => {
     if (row.after.requests === 0) return [`${row.corpus}: no request came after a report`];

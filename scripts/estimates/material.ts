@@ -1,4 +1,4 @@
-/** What a generator writes with: seeded choices, words, and the kinds of names that programs and APIs are full of. */
+/** The generators' material: seeded choices, words, and the kinds of names that programs and APIs contain. */
 import type { Random } from "../support/random.ts";
 
 export type Write = (random: Random) => string;
@@ -37,7 +37,7 @@ export const ADJECTIVES = "active open pending stale newest valid empty recent t
 
 const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
-/** `findStaleOrder`, `cursor`, `newestRecord`. */
+/** Names such as `findStaleOrder`, `cursor` and `newestRecord`. */
 export const camel: Write = (random) => {
   const words = pick(random, [[VERBS, NOUNS], [NOUNS], [ADJECTIVES, NOUNS], [VERBS, ADJECTIVES, NOUNS], [NOUNS, NOUNS]]);
   return words.map((list, index) => (index === 0 ? pick(random, list) : capital(pick(random, list)))).join("");

@@ -1,4 +1,7 @@
-/** One conversation, call by call, through the real commands, events and state; the provider counts every request with a true tokenizer. */
+/**
+ * Plays one conversation, call by call, through the real commands, events and state. The provider counts every request
+ * with a true tokenizer.
+ */
 import { measureNext, toUpperBound } from "../../src/context/budget";
 import { toPolicy } from "../../src/context/policy-choice";
 import { DEFAULT_POLICY } from "../../src/context/presets";
@@ -14,26 +17,26 @@ import type { Conversation } from "../replay/recording.ts";
 import type { Corpus } from "./corpora.ts";
 import { countView } from "./count-view.ts";
 
-/** One request: what the provider counts, and what was thought of it before it was sent. */
+/** One request: the provider's count, and the estimate made before it was sent. */
 export interface Estimate {
-  /** Requests of its session whose count was reported before it. */
+  /** Requests of the session whose count was reported before this one. */
   readonly reports: number;
   readonly counted: number;
-  /** What it is believed to weigh, and what is shown. */
+  /** The estimate as it is shown. */
   readonly expected: number;
-  /** The most that it may weigh by the bound that is stated: what the guard and every decision go by. */
+  /** The estimate plus its bound, which the guard and every decision use. */
   readonly planned: number;
 }
 
 export interface Played {
   readonly name: string;
-  /** Each request as if nothing had been reported in its session yet: an imported history has such a first request. */
+  /** Each request as if the session had no report yet, like the first request of an imported history. */
   readonly before: readonly Estimate[];
-  /** Each request but a session's first, with the provider's count of every one before it. */
+  /** Each request except a session's first, with the provider's count of every earlier one. */
   readonly after: readonly Estimate[];
 }
 
-/** `factor`: the provider's tokenizer counts this many times what o200k does. */
+/** `factor`: the ratio of the provider's count to o200k's count. */
 export function playCorpus({ name, conversations }: Corpus, factor: number): Played {
   const play = (reports: boolean) => conversations.flatMap((conversation) => playConversation(conversation, { factor, reports }));
   return { name, before: play(false), after: play(true).filter(({ reports }) => reports > 0) };
@@ -41,7 +44,7 @@ export function playCorpus({ name, conversations }: Corpus, factor: number): Pla
 
 interface Provider {
   readonly factor: number;
-  /** False: it never says what it counted. */
+  /** False: the provider never reports its count. */
   readonly reports: boolean;
 }
 
@@ -55,7 +58,7 @@ function playConversation(conversation: Conversation, provider: Provider): reado
   return calls.estimates;
 }
 
-/** Calls of a model whose window never ends. */
+/** Calls to a model with an unlimited window. */
 class CountedCalls implements Caller {
   readonly estimates: Estimate[] = [];
   readonly #session: LabSession;
@@ -92,7 +95,7 @@ class CountedCalls implements Caller {
   }
 
   afterTurn(): void {
-    // Nothing is compacted: what a summary weighs is counted by its own call.
+    // Nothing is compacted. The tokens of a summary are counted by its own call.
   }
 
   #toCall(usage: CallUsage | null): ModelCall {

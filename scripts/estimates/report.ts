@@ -1,4 +1,4 @@
-/** What `npm run estimates` prints. */
+/** The output of `npm run estimates`. */
 import type { CorpusFigures, Errors } from "./figures.ts";
 
 const percent = (share: number): string => (100 * share).toFixed(1).replace("-0.0", "0.0");
@@ -41,7 +41,7 @@ const toCells = ({ corpus, before, after }: CorpusFigures): string[] => [
 
 const squeeze = (text: string): string => text.replaceAll(/\s+/g, " ");
 
-/** Rows that `text` (docs/estimates.md) does not have as they are now. */
+/** Rows of the table that `text` (docs/estimates.md) does not contain with the current figures. */
 export const findStale = (rows: readonly CorpusFigures[], text: string): string[] => {
   const known = squeeze(text);
   return rows.filter((row) => !known.includes(`${toCells(row).join(" ")} `)).map(({ corpus }) => corpus);

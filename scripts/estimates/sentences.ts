@@ -1,6 +1,6 @@
 /**
- * What people and assistants say, by language: the material of the generated conversations. `{n}` is a number, `{id}` an
- * order's name, `{time}` a time of day. Sentences of a chat about orders, travel and software, not of a textbook.
+ * Sentences of users and assistants by language: the material of the generated conversations. `{n}` is a number, `{id}`
+ * an order's name, `{time}` a time of day. The sentences come from chats about orders, travel and software.
  */
 export const LANGUAGES = ["English", "German", "French", "Russian", "Chinese", "Japanese", "Korean", "Thai", "Arabic", "Hindi"] as const;
 export type Language = (typeof LANGUAGES)[number];
@@ -127,6 +127,6 @@ export const SENTENCES: Readonly<Record<Language, readonly string[]>> = {
   ],
 };
 
-/** Pictures that people put between their words, some of several code points: skin tones, flags, families. */
+/** Emoji that people put between words, some of several code points: skin tones, flags, families. */
 export const EMOJI =
   "😀 😂 😭 🥳 🤔 😅 😍 👍 👍🏽 🙏 👏 💪 🎉 🚀 🔥 ✨ 💯 ❤️ 💔 ✅ ❌ ⚠️ 💡 📦 🐛 🧪 📈 🕐 ☕ 🍕 🎂 🌧️ 🐈 🇯🇵 🇧🇷 👩‍💻 👨‍👩‍👧 🏳️‍🌈".split(" ");

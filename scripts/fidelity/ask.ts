@@ -1,4 +1,4 @@
-/** Asks for what was planted, and finds out where the answer came from. */
+/** Asks for the planted facts, and determines where each answer came from. */
 import type { ModelRequest } from "../../src/app/ports.ts";
 import { estimateTokens } from "../../src/context/tokens.ts";
 import type { SessionHost } from "../support/session-host.ts";
@@ -6,8 +6,8 @@ import type { Listener } from "./listener.ts";
 import type { Question } from "./writing.ts";
 
 /**
- * Where the model had the answer from: messages that the request showed; else the summary that it read; else what it looked up. `lost`: the
- * reply does not hold it, wherever it was, or says first what holds no more.
+ * The source of the answer: a message in the request, otherwise the summary in it, otherwise a look-up. `lost`: the
+ * reply does not contain the value, or states an outdated value first.
  */
 export const SOURCES = ["view", "summary", "recalled", "lost"] as const;
 export type Source = (typeof SOURCES)[number];
@@ -16,21 +16,21 @@ export interface Asked {
   readonly question: Question;
   readonly source: Source;
   readonly lookUps: number;
-  /** Tokens of what the look-ups brought. */
+  /** Tokens of the look-ups' results. */
   readonly tokens: number;
   readonly reply: string;
-  /** What the look-ups brought. */
+  /** Texts of the look-ups' results. */
   readonly found: readonly string[];
 }
 
 export interface Asking {
   readonly model: Listener;
   readonly question: Question;
-  /** By meter: the execution that read it. */
+  /** The execution that read each meter. */
   readonly executions: ReadonlyMap<string, string>;
 }
 
-/** Every question is asked of the same session: what one of them brings into the view, the next one does not see. */
+/** Every question is asked of the same copy of the session, so that no question changes the view of the next one. */
 export function ask(host: SessionHost, { model, question, executions }: Asking): Promise<Asked> {
   return host.fork(async () => {
     model.requests = [];
@@ -44,10 +44,10 @@ export function ask(host: SessionHost, { model, question, executions }: Asking):
   });
 }
 
-/** What a value is however it is written: case, width and spaces are the model's own. */
+/** Normalises a value, because a model chooses case, width and spaces itself. */
 const normalised = (text: string): string => text.normalize("NFKC").toLowerCase().replaceAll(/\s+/gu, "");
 
-/** The value is in it; what held before may only follow it. */
+/** The reply contains the value. An outdated value may only follow it. */
 export function isAnswer(reply: string, { value, outdated }: Pick<Question, "value" | "outdated">): boolean {
   const said = normalised(reply);
   const at = said.indexOf(normalised(value));
@@ -63,7 +63,7 @@ function findSource(value: string, request: ModelRequest | undefined, found: rea
   return holds(found) ? "recalled" : "lost";
 }
 
-/** What `memory_query` brought since the question: a turn's request holds its own results in full. */
+/** Results of `memory_query` since the question. A turn's request contains its own results in full. */
 function lookedUp(request: ModelRequest | undefined): readonly string[] {
   const messages = request?.messages ?? [];
   const since = messages.slice(messages.findLastIndex(({ role }) => role === "user") + 1);

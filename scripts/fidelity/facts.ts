@@ -1,21 +1,21 @@
-/** Facts that are planted: a fact is a sentence with a value that nothing else holds, and two questions that ask for it. */
+/** Planted facts: a fact is a sentence with a unique value, and two questions that ask for it. */
 export interface FactPattern {
-  /** `{n}`: whose; `{v}`: the value. */
+  /** `{n}`: the subject. `{v}`: the value. */
   readonly says: string;
-  /** In the fact's own words. */
+  /** A question in the fact's own words. */
   readonly exact: string;
-  /** In other words, some of which are the fact's. */
+  /** A question that shares only some words with the fact. */
   readonly asked: string;
-  /** Sounds like the fact, and holds another value (`{v}`) or none. */
+  /** A sentence that resembles the fact and contains another value (`{v}`) or none. */
   readonly distracts: string;
 }
 
 export interface FactLanguage {
-  /** As `scripts/recall/languages` names it, which has the talk in between. */
+  /** The language's name in `scripts/recall/languages`, which has the small talk. */
   readonly name: string;
   readonly places: readonly string[];
   readonly facts: readonly FactPattern[];
-  /** The line of a tool's result that holds the value, and what is asked of it: `{m}` is the call's argument, `{x}` its execution. */
+  /** The line of a tool's result that contains the value, and the questions about it. `{m}` is the call's argument, `{x}` its execution. */
   readonly result: { readonly line: string; readonly byWords: string; readonly byExecution: string };
 }
 

@@ -1,10 +1,10 @@
-/** What the default policy reaches, and must go on reaching. */
+/** The goals that the default policy reaches and must keep reaching. */
 import type { Asked } from "./ask.ts";
 import type { Played } from "./play.ts";
 import { answered, countChanges, ofTopic, percent } from "./report.ts";
 import { type Kind, TOPICS, type Topic } from "./writing.ts";
 
-/** Shares of all questions of a kind that must be answered in any conversation; by the words of a call nothing is promised. */
+/** Shares of the questions of each kind that must be answered in any conversation. Questions by the words of a call have no goal. */
 export const GOALS: Readonly<Partial<Record<Kind, number>>> = {
   exact: 1,
   by_execution: 1,
@@ -16,12 +16,12 @@ export const GOALS: Readonly<Partial<Record<Kind, number>>> = {
 /** Questions answered in the conversation that docs/claims.md speaks of, and not one less. What is reversed or closed is often found with the older first. */
 const REACHED: Readonly<Record<Topic, number>> = { fact: 240, instruction: 32, decision: 24, identifier: 32, task: 23 };
 
-/** A run in which so small a share was looked up shows nothing of it. */
+/** A run with a smaller share of look-ups proves nothing about them. */
 const LEAST_LOOKED_UP = 0.4;
-/** A conversation whose view changed less often shows little of what compactions do. */
+/** A conversation with fewer changes of the view proves little about compactions. */
 const LEAST_CHANGES = 20;
 
-/** What is missed of the goals; empty: nothing is. */
+/** The missed goals. Empty when all are reached. */
 export function missedGoals({ asked }: Pick<Played, "asked">): readonly string[] {
   const missed = Object.entries(GOALS).flatMap(([kind, goal]) => {
     const of = asked.filter(({ question }) => question.kind === kind);

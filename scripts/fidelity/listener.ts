@@ -1,4 +1,4 @@
-/** Stands between the session and its model: what was asked, what was said, and what it all cost. */
+/** Stands between the session and its model, and records requests, replies and their cost. */
 import type { ChatModel, ModelRequest, ModelStreamPart } from "../../src/app/ports.ts";
 import { estimateTokens } from "../../src/context/tokens.ts";
 import { NO_TOKENS, plus, relativeCost, type TokenCounts } from "../../src/evaluate/costs.ts";
@@ -8,20 +8,20 @@ import { trueTokens } from "../lab/true-tokens.ts";
 
 export class Listener implements ChatModel {
   readonly #model: ChatModel;
-  /** A provider that caches by itself, as the lab has it: the embedded model knows none. */
+  /** A provider with automatic caching, as in the lab. The embedded model has no cache. */
   readonly #cache = new PromptCache(trueTokens);
   #spent: TokenCounts = NO_TOKENS;
-  /** Of the newest turn. */
+  /** Data of the newest turn. */
   requests: ModelRequest[] = [];
   said = "";
-  /** Off: what is asked from now on is no part of the cost. */
+  /** When off, requests do not count towards the cost. */
   counting = true;
 
   constructor(model: ChatModel) {
     this.#model = model;
   }
 
-  /** Of all calls so far, at the lab's prices: as many tokens of plain input. */
+  /** Cost of all calls so far at the lab's prices, in tokens of plain input. */
   get cost(): number {
     return relativeCost(this.#spent);
   }

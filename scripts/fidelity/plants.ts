@@ -1,4 +1,4 @@
-/** Plants what must hold from then on, and says later of half the decisions and tasks what holds instead. */
+/** Plants instructions, decisions, identifiers and tasks, and later replaces half of the decisions and tasks. */
 import type { FactLanguage } from "./facts.ts";
 import { chinese } from "./plants/chinese.ts";
 import { english } from "./plants/english.ts";
@@ -11,15 +11,15 @@ import type { Kind, Writing } from "./writing.ts";
 
 const PLANTS: Readonly<Record<string, Plants>> = { English: english, German: german, Chinese: chinese, Japanese: japanese };
 
-/** One of each kind for so many facts of a language. */
+/** One of each kind is planted once in this many facts of a language. */
 const FACTS_A_ROUND = 3;
-/** So many facts later it is reversed or closed. */
+/** A decision is reversed, or a task closed, after this many further facts. */
 const LATER = 6;
 
 const HOLDS: Readonly<Record<Planted, Kind>> = { instruction: "instruction", decision: "decision", identifier: "identifier", task: "open" };
 const NO_MORE: Readonly<Partial<Record<Planted, Kind>>> = { decision: "reversed", task: "closed" };
 
-/** After the fact `index` of that language: one of the kinds, two of them in each third place. */
+/** After the fact `index` of the language: one kind, or two kinds at every third place. */
 export function addPlants(writing: Writing, language: FactLanguage, index: number): void {
   const round = Math.floor(index / FACTS_A_ROUND);
   for (const [place, planted] of PLANTED.entries()) {
@@ -52,7 +52,7 @@ function addPlant(writing: Writing, language: FactLanguage, { planted, round, in
   writing.questions.push({ ...question, kind: changed, value: newest, outdated: value });
 }
 
-/** What was to be said by then. */
+/** The texts that are due at this point. */
 export function addDue(writing: Writing, index: number): void {
   const due = writing.pending.filter(({ at }) => at <= index);
   writing.pending.splice(0, writing.pending.length, ...writing.pending.filter(({ at }) => at > index));

@@ -1,4 +1,4 @@
-/** Lives a story through in a session of its own, and asks for what was planted in it. */
+/** Plays a story in its own session, and asks for what was planted in it. */
 import type { Credentials } from "../../src/app/ports.ts";
 import { estimateTokens } from "../../src/context/tokens.ts";
 import type { StoredEvent } from "../../src/domain/events.ts";
@@ -15,19 +15,19 @@ export interface Played {
   readonly policy: string;
   readonly asked: readonly Asked[];
   readonly turns: number;
-  /** Turns that no model answered. */
+  /** Turns without an answer. */
   readonly failed: number;
-  /** Changes of the view, by what they were for. */
+  /** Changes of the view, by trigger. */
   readonly changes: Readonly<Record<string, number>>;
-  /** Those of them that put a model's summary in place of messages. */
+  /** Changes that replaced messages by a model's summary. */
   readonly summaries: number;
-  /** Most that a request weighed, by the model's own count. */
+  /** The largest request, by the model's own count. */
   readonly heaviest: number;
   /** Of the conversation without the questions, in tokens of plain input (docs/policy-figures.md, cost). */
   readonly cost: number;
 }
 
-/** Who talks. */
+/** The caller of every request. */
 export interface PlayedModel extends Pick<HostWorld, "spec" | "pace"> {
   readonly credentials: Credentials;
   readonly system: string | null;
@@ -77,7 +77,7 @@ export async function playStory(story: Story, { model: by, policy, onProgress = 
   const events = readEvents(host.sql, 0, Number.MAX_SAFE_INTEGER);
   model.counting = false;
   const executions = readExecutions(host);
-  // The index follows the record when it is asked: once for all, and not in every question's copy of the session.
+  // The first query updates the index. Doing so here spares every question's copy of the session that work.
   await host.runtime.ports().recall({ query: "index" });
   const asked: Asked[] = [];
   for (const question of story.questions) {
@@ -87,7 +87,7 @@ export async function playStory(story: Story, { model: by, policy, onProgress = 
   return { ...readTalk(events), policy, asked, cost: model.cost };
 }
 
-/** What is known of the conversation before anything was asked. */
+/** The figures of the conversation before the first question. */
 function readTalk(events: readonly StoredEvent[]): Omit<Played, "policy" | "asked" | "cost"> {
   return {
     turns: events.filter(({ type }) => type === "TurnCompleted").length,
@@ -115,7 +115,7 @@ async function playStep(host: SessionHost, step: Step, read: (meter: string) => 
   }
 }
 
-/** By meter: the execution that read it. */
+/** The execution that read each meter. */
 function readExecutions({ runtime }: SessionHost): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const { meta, parts } of runtime.content.readForwards({ from: 1, to: runtime.state.next_position - 1 })) {

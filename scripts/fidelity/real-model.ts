@@ -1,13 +1,13 @@
-/** A real model in place of the embedded one: asked over the network, with the key of the environment. */
+/** A real model in place of the embedded one, called over the network with the key of the environment. */
 import { chooseProvider, type ModelChoice } from "../try/provider.ts";
 import { embedded, type PlayedModel } from "./play.ts";
 
-/** What is asked for is then all that a reply holds, and nothing has to be read out of it. */
+/** The reply then contains only the requested value, so nothing has to be extracted from it. */
 const SYSTEM =
   "Keep replies to one sentence. When you are asked for something, answer with the value that holds now, as it was written, and nothing else. " +
   "What you do not see in the conversation you can look up, where memory_query is offered.";
 
-/** A reply is short; a model that thinks needs more, and a window of a few thousand tokens has no more to give. */
+/** A reply is short. A model that thinks needs more tokens, and a small window leaves no more room. */
 const OUTPUT_SHARE = 4;
 
 /** Throws a `Failure` that names the variable when there is no key. */

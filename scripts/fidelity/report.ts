@@ -1,4 +1,4 @@
-/** What fidelity runs found, as text: a row for each policy, and one policy in full. */
+/** Formats the results of fidelity runs: a row for each policy, and one policy in detail. */
 import { type Asked, SOURCES, type Source } from "./ask.ts";
 import type { Played } from "./play.ts";
 import { KINDS, type Kind, TOPICS, type Topic } from "./writing.ts";

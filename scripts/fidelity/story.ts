@@ -1,6 +1,6 @@
 /**
- * A long conversation in four languages: facts at known places, others that sound like them, results of tools, and what must hold from then
- * on, until it is said otherwise. All from one seed.
+ * A long conversation in four languages: facts at known places, sentences that resemble them, tool results, and texts
+ * that hold until they are replaced. The seed determines all of it.
  */
 import type { ToolDefinition } from "../../src/domain/message.ts";
 import { createRandom } from "../support/random.ts";
@@ -13,7 +13,7 @@ import type { Question, Step, Writing } from "./writing.ts";
 export interface Story {
   readonly steps: readonly Step[];
   readonly questions: readonly Question[];
-  /** What each meter says. */
+  /** The value of each meter. */
   readonly results: ReadonlyMap<string, string>;
 }
 
@@ -21,7 +21,7 @@ export interface StorySize {
   readonly seed: number;
   /** Facts of each language, at most 40. */
   readonly facts: number;
-  /** Exchanges about nothing between two facts. */
+  /** Exchanges of small talk between two facts. */
   readonly gap: number;
 }
 
@@ -32,14 +32,14 @@ export const METER: ToolDefinition = {
   runs: { by: "http", tool: "read_meter" },
 };
 
-/** One result of a tool for so many facts. */
+/** One tool result in this many facts. */
 const FACTS_A_RESULT = 4;
-/** At most what three pages of a look-up hold in a window of 4,000 tokens. */
+/** A result fits into three pages of a look-up in a window of 4,000 tokens. */
 const LINES = { least: 12, most: 80 };
 
 export function writeStory({ seed, facts, gap }: StorySize): Story {
   const writing: Writing = { random: createRandom(seed), steps: [], questions: [], results: new Map(), values: new Set(), pending: [] };
-  // One place and one language after the other, so that neighbours have little in common.
+  // Visits places and languages in turn, so that neighbouring facts have little in common.
   for (let index = 0; index < facts; index++) {
     for (const language of factLanguages) {
       addFact(writing, language, index);

@@ -1,13 +1,13 @@
-/** Talk about nothing in particular, as `npm run recall` has it. */
+/** Small talk without facts, as in `npm run recall`. */
 import { CHAT_LANGUAGES } from "../recall/languages.ts";
 import type { Random } from "../support/random.ts";
 
 interface Tongue {
-  /** As `scripts/recall/languages` names it. */
+  /** The language's name in `scripts/recall/languages`. */
   readonly name: string;
 }
 
-/** A sentence with talk about nothing before and after it. */
+/** A sentence with small talk before and after it. */
 export const amidTalk = (random: Random, language: Tongue, text: string): string =>
   [smallTalk(random, language), text, smallTalk(random, language)].join("\n");
 

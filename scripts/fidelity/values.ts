@@ -1,10 +1,10 @@
-/** Values that are planted: each is given once, and none is part of another. */
+/** Generates planted values. Each is given once, and no value is part of another. */
 import type { Random } from "../support/random.ts";
 import type { ValueForm } from "./plants/plant.ts";
 
 interface Drawing {
   readonly random: Random;
-  /** Given so far. */
+  /** Values that were given so far. */
   readonly values: Set<string>;
 }
 

@@ -1,20 +1,23 @@
-/** A story as it is written: its steps, and what is asked about it in the end. */
+/** A written story: its steps, and the questions at its end. */
 import type { Random } from "../support/random.ts";
 import type { FactLanguage } from "./facts.ts";
 
 export type Step =
-  /** The user says something, and the model replies. */
+  /** The user sends a message, and the model replies. */
   | { readonly type: "say"; readonly text: string }
-  /** A reply of the assistant's from elsewhere. */
+  /** An imported reply of the assistant. */
   | { readonly type: "reply"; readonly text: string }
-  /** The user has the meter read: by the session's own tool, or somewhere else, whose call and result are imported. */
+  /** The user asks for a meter reading: by the session's own tool, or as an imported call with its result. */
   | { readonly type: "read"; readonly meter: string; readonly imported: boolean };
 
-/** What was planted. A result of a tool is a fact. */
+/** The kind of planted text. A tool result is a fact. */
 export const TOPICS = ["fact", "instruction", "decision", "identifier", "task"] as const;
 export type Topic = (typeof TOPICS)[number];
 
-/** How it is asked for: `exact` and `asked` for a fact; of a result `by_words` of its call, or `by_execution`. `reversed`, `closed`: the newest must win. */
+/**
+ * The kind of question: `exact` and `asked` for a fact; `by_words` of its call or `by_execution` for a result.
+ * `reversed`, `closed`: the newest value must win.
+ */
 export const KINDS = {
   exact: "fact",
   asked: "fact",
@@ -35,13 +38,13 @@ export interface Question {
   /** `{x}` stands for the execution that read `meter`. */
   readonly text: string;
   readonly meter: string | null;
-  /** What the reply must hold, and nothing else does. */
+  /** The value that the reply must contain. It occurs nowhere else. */
   readonly value: string;
-  /** What held before; null: nothing did. A reply that says it first has it wrong. */
+  /** The previous value, or null. A reply that states it first is wrong. */
   readonly outdated: string | null;
 }
 
-/** Something that is said when `at` facts were told of each language. */
+/** A text that is sent when `at` facts of each language have been planted. */
 export interface Pending {
   readonly at: number;
   readonly language: FactLanguage;
@@ -54,6 +57,6 @@ export interface Writing {
   readonly questions: Question[];
   readonly results: Map<string, string>;
   readonly values: Set<string>;
-  /** What is still to be reversed or closed. */
+  /** Texts that are still to be reversed or closed. */
   readonly pending: Pending[];
 }

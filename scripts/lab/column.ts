@@ -1,4 +1,4 @@
-/** What is replayed: recorded conversations back to back as one session, at one window. */
+/** What the lab replays: recorded conversations back to back as one session, in one window. */
 import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { planSteps } from "../replay/plan.ts";
@@ -11,7 +11,7 @@ export function toColumn(name: string, window: number, conversations: readonly C
   return { name, window, system, steps: conversations.flatMap(planSteps) };
 }
 
-/** The same recording so many times in a row. */
+/** The number of times that the recording is played in a row. */
 export const repeated = (column: Column, times: number): Column => ({
   ...column,
   steps: Array.from({ length: times }, () => column.steps).flat(),
@@ -26,7 +26,7 @@ const SUPPORT_COLUMNS = [
 const WINDOW = 16_000;
 const MOST_CONVERSATIONS = 10_000;
 
-/** One column for each recording in `folder`, two for the support conversations. `window`: that one for all of them. */
+/** One column for each recording in `folder`, two for the support conversations. `window`: the window of all columns. */
 export function readColumns(folder: string, window: number | null): Column[] {
   const files = listRecordings(folder);
   return files.flatMap((file) => {

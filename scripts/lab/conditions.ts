@@ -1,11 +1,11 @@
-/** Prices other than the usual ones, relative to plain input, and clients that come back late. */
+/** Other prices, relative to plain input, and clients that return late. */
 import type { Prices } from "../../src/context/economy";
 import { PRICES } from "../../src/evaluate/costs";
 import { type Conditions, USUAL } from "./engine/setup";
 
 export const PRICE_VARIANTS = {
   usual: PRICES,
-  /** The provider gives nothing off for what it has read before. */
+  /** A provider without a discount for cached input. */
   "no-discount": { ...PRICES, cached: 1 },
   "cached-0.25": { ...PRICES, cached: 0.25 },
   "cached-0.5": { ...PRICES, cached: 0.5 },
@@ -26,7 +26,7 @@ export interface Variant {
   readonly conditions: Conditions;
 }
 
-/** What the page compares beside the usual: each price, and clients whose cache is forgotten before every so many turns. */
+/** The conditions that the page compares with the usual ones: each price, and clients whose cache has expired before every nth turn. */
 export const VARIANTS: readonly Variant[] = [
   ...PRICE_NAMES.map((name) => ({ name, conditions: { ...USUAL, prices: PRICE_VARIANTS[name] } })),
   ...[5, 1].map((cold) => ({ name: cold === 1 ? "always cold" : `cold every ${cold}th turn`, conditions: { ...USUAL, cold } })),

@@ -1,4 +1,4 @@
-/** What `npm run lab` is asked for. */
+/** The options of `npm run lab`. */
 import { join } from "node:path";
 import { z } from "zod";
 import { parsePolicyText } from "../../src/context/policy-choice";
@@ -33,7 +33,7 @@ const USAGE = `Usage: npm run lab -- --traces DIR [options]
   --out DIR       where the pictures go (.longhand/lab)
   --json          figures as JSON`;
 
-/** A text that says nothing is read as the default. */
+/** An empty text means the default. */
 const isPolicy = (text: string): boolean => parsePolicyText(text) !== DEFAULT_POLICY || text === DEFAULT_POLICY;
 
 /** Nothing is checked of another policy, or of these otherwise than docs/policy-figures.md has them. */

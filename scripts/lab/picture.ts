@@ -1,4 +1,4 @@
-/** A picture of one column: true tokens of each request, one line a policy, and the window above them. */
+/** A picture of one column: the true tokens of each request, with one line for each policy and the window above them. */
 import type { ColumnReport } from "./report.ts";
 
 const WIDTH = 960;

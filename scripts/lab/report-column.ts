@@ -1,4 +1,4 @@
-/** One column under everything that was asked for: our policies, other systems, and the oracle above them. */
+/** Runs one column with everything requested: our policies, other systems, and the oracle's bounds. */
 import { runColumn, runUnlimited } from "./engine/run-column";
 import { type Conditions, type Setup, USUAL } from "./engine/setup";
 import type { Column } from "./engine/steps";
@@ -14,7 +14,7 @@ export interface Asked {
   readonly setups: readonly Setup[];
   readonly systems: readonly System[];
   readonly conditions: Conditions;
-  /** Whether to look for the cheapest that each of our policies could have been. */
+  /** Whether to compute the lowest possible cost of each policy. */
   readonly oracle: boolean;
 }
 
@@ -37,7 +37,7 @@ export function reportColumn(column: Column, { setups, systems, conditions, orac
   return { ...report, bounds };
 }
 
-/** Null: it never compacts there, so there is nothing to bound. */
+/** Null when the policy never compacts on this column, so that there is nothing to bound. */
 function computeBound(setup: Setup, { column, tape }: { readonly column: Column; readonly tape: Tape }): Bounded | null {
   const smooth = { ...setup, cacheStep: 1 };
   const figures = runColumn(column, smooth, trueTokens);

@@ -1,4 +1,4 @@
-/** What the lab prints: one table a column. */
+/** Prints the lab's results: one table for each column. */
 
 import type { Figures } from "./engine/ledger";
 import type { Setup } from "./engine/setup";
@@ -9,15 +9,15 @@ export interface Row {
   readonly figures: Figures;
 }
 
-/** A policy and what the oracle says of it. Costs are those of a cache that holds prefixes to the token. */
+/** A policy with the oracle's bounds. The costs are those of a cache that stores prefixes to the token. */
 export interface Bounded {
   readonly policy: string;
   readonly cost: number;
-  /** The least that any schedule costs that keeps as much at each summary, */
+  /** The lowest cost of any schedule that keeps as much at each summary. */
   readonly keeping: number;
-  /** and that shows as much of the last 8k on the mean as well. */
+  /** The lowest cost of any schedule that also shows as much of the last 8,000 tokens on average. */
   readonly retaining: number;
-  /** The best schedule found, carried out under the usual cache. */
+  /** The best schedule found, played with the usual cache. */
   readonly played: Figures;
 }
 
@@ -50,7 +50,7 @@ export const HEADINGS = [
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 
-/** Relative to an unlimited window: exactly what the table shows, as numbers. */
+/** The table's figures as numbers, relative to an unlimited window. */
 export function toRow({ setup, figures }: Row, unlimited: Figures) {
   const { identifiers, malformed, tokens: _tokens, spent: _spent, changes: _changes, kept: _kept, triggers, ...rest } = figures;
   const failed = figures.overflows + figures.refused;
@@ -127,7 +127,7 @@ function formatTable(lines: readonly (readonly string[])[]): string[] {
   return lines.map((line) => line.map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0))).join("  "));
 }
 
-/** From the cheapest to the dearest: what a policy is worth beside the others under other prices. */
+/** Policies from the cheapest to the most expensive, so that they can be compared under other prices. */
 export const formatOrder = (name: string, { unlimited, rows }: ColumnReport): string =>
   `${name}: ${inOrder(rows)
     .map(({ setup, figures }) => `${setup.name} ${(figures.cost / unlimited.cost).toFixed(3)}`)

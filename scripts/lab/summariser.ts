@@ -1,32 +1,32 @@
-/** Summarisers as the lab has them: one of the ways in which models and providers answer, drawn by a seed for each call. */
+/** The lab's summarisers: for each call a seed draws one of the ways in which models and providers answer. */
 import { STRUCTURED_SECTIONS } from "../../src/context/prompts";
 import type { Summariser, SummariserAnswer, SummaryAsked } from "../../src/evaluate/summariser";
 import { createRandom, type Random } from "../support/random.ts";
 import { filler } from "./engine/filler";
 
-/** Of a hundred calls, how many end so. */
+/** The frequency of each outcome among a hundred calls. */
 type Chances = Readonly<Record<Manner, number>>;
 type Manner =
-  /** Half to one and a half of what is expected. */
+  /** Half to one and a half times the expected length. */
   | "usual"
-  /** One to five times the cap, by a model that heeds no limit of its output. */
+  /** One to five times the cap, by a model that ignores its output limit. */
   | "long"
-  /** Stopped by its limit at a quarter to one and a half of the cap. */
+  /** Stopped by its limit at a quarter to one and a half times the cap. */
   | "cut_off"
-  /** A tenth of what is expected, or less. */
+  /** A tenth of the expected length, or less. */
   | "short"
-  /** Without the headings that were asked for. */
+  /** Without the requested headings. */
   | "formless"
   | "empty"
   | "refused"
   | "timeout"
   | "unavailable";
 
-/** `ideal` is no summariser: nothing is drawn, and no answer is judged. */
+/** `ideal` has no summariser: nothing is drawn, and no answer is checked. */
 export const SUMMARIES = {
   ideal: null,
   real: { usual: 70, long: 8, cut_off: 4, short: 5, formless: 2, empty: 2, refused: 2, timeout: 4, unavailable: 3 },
-  /** None is ever to be had. */
+  /** No summary ever succeeds. */
   dead: { usual: 0, long: 0, cut_off: 0, short: 0, formless: 0, empty: 20, refused: 20, timeout: 30, unavailable: 30 },
 } as const satisfies Record<string, Chances | null>;
 
@@ -37,7 +37,7 @@ export function isSummariesName(name: string): name is SummariesName {
   return name in SUMMARIES;
 }
 
-/** Another one for each run, so that every policy meets the same draws. Null: none fails. */
+/** Creates a new summariser for each run, so that every policy meets the same draws. Null: no summary fails. */
 export function findSummariser(name: SummariesName, seed: number): (() => Summariser) | null {
   const chances = SUMMARIES[name];
   if (chances === null) return null;
@@ -87,7 +87,7 @@ function answerAs(manner: Manner, asked: SummaryAsked, random: Random): Summaris
   }
 }
 
-/** Tokens that "## " and a heading's line take. */
+/** Tokens of "## " and of a heading's line. */
 const HEADING_TOKENS = 4;
 
 function written(tokens: number, { form, name }: SummaryAsked): Extract<SummariserAnswer, { ok: true }> {

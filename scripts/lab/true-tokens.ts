@@ -1,10 +1,10 @@
-/** The true tokenizer (o200k), which the lab and the estimates count with. What was encoded once is kept: every policy reads the same. */
+/** The true tokenizer (o200k) of the lab and the estimates. Results are cached, because every policy reads the same texts. */
 import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import { Segments } from "../../src/evaluate/segments";
 
 const known = new Map<string, readonly number[]>();
 
-/** Text that looks like a control token is the text that it is. */
+/** Text that looks like a control token is counted as plain text. */
 function encodeText(text: string): readonly number[] {
   const found = known.get(text);
   if (found) return found;

@@ -14,10 +14,10 @@ export const FIGURES_TO_BEAT: Readonly<Record<string, Readonly<Record<Profile, n
   "support 32k": { economy: 0.28, balanced: 0.36, retain: 0.39, verbatim: 0.42 },
 };
 
-/** What a call may cost more when the recording comes three times in a row. */
+/** Maximum growth of a call's cost when the recording is played three times in a row. */
 const GROWTH = 1.02;
 export const TIMES = 3;
-/** All the support conversations, in the smaller window: a session of hundreds of calls. */
+/** All support conversations in the smaller window: a session of hundreds of calls. */
 export const GROWTH_COLUMN = { name: "support 32k", window: 16_000 } as const;
 
 /** Costs of one policy on the same recording, played once and `TIMES` times in a row. */
@@ -37,7 +37,7 @@ export function findGrowth({ policy, once, repeated }: Growth): string[] {
   ];
 }
 
-/** One policy on one column, by summaries of which none fails, and by others. */
+/** One policy on one column, with summaries that never fail and with summaries that fail. */
 export interface Failing {
   readonly where: string;
   /** Attempts at one summary. */
@@ -47,8 +47,9 @@ export interface Failing {
 }
 
 /**
- * Summaries that fail must cost no request its place, and be asked for no more often than so: the fallback makes as much room as a summary,
- * so that one is due as often, each by all its attempts; and as many compactions more as it takes to open the breaker.
+ * Failing summaries must never leave a request without room, and must not cause more calls than this bound: the
+ * fallback makes as much room as a summary does, so summaries are due equally often, each with all its attempts, plus
+ * the compactions that open the breaker.
  */
 export function findFailing({ where, attempts, ideal, failing }: Failing): string[] {
   const most = attempts * (ideal.summary_calls + FAILURES_TO_OPEN);
@@ -71,7 +72,7 @@ export const toJudged = ({ column, unlimited, rows }: ColumnReport): JudgedColum
   rows: rows.map((row) => toRow(row, unlimited)),
 });
 
-/** One line for each thing that is wrong; empty: nothing is. A column or a profile that was not run is wrong too. */
+/** One line for each problem. A column or a profile that was not run is a problem too. */
 export function findComplaints(columns: readonly JudgedColumn[]): string[] {
   const missing = Object.keys(FIGURES_TO_BEAT).filter((name) => !columns.some((column) => column.name === name));
   return [...missing.map((name) => `${name}: was not run`), ...columns.flatMap(judgeColumn)];

@@ -1,7 +1,7 @@
 /**
- * One recording under the default policy, call by call through the real commands, plans and views, in a window of its own: how near each
- * request came to the limit by the provider's count. A seed draws the order of the conversations, the ids that a provider gives its calls
- * and how long summaries get; the provider refuses what is above the limit.
+ * Plays one recording under the default policy, call by call through the real commands, plans and views, in its own
+ * window, and measures the distance of each request from the limit by the provider's count. A seed draws the order of
+ * the conversations, the ids of calls and the lengths of summaries. The provider refuses requests above the limit.
  */
 import { type ModelLimits, measureNext, rawViewTokens, toRequestLimit, toUpperBound } from "../../src/context/budget";
 import type { CompactPlan } from "../../src/context/plan";
@@ -25,15 +25,15 @@ export interface Margin {
   readonly calls: number;
   /** Requests above the limit by the provider's count. */
   readonly overflows: number;
-  /** Turns that were not sent: nothing helped. */
+  /** Turns that were not sent, because nothing made room. */
   readonly refused: number;
   /** Changes of the view. */
   readonly epochs: number;
   /** The largest request that was sent, as a share of the limit. */
   readonly nearest: number;
-  /** The most that a request weighed above what was planned with, in tokens; below 0: never so much. */
+  /** The largest excess of a request over its planned size, in tokens. Negative when no request reached its planned size. */
   readonly short: number;
-  /** Requests whose count was further from the estimate, either way, than the bound that is stated beside it. */
+  /** Requests whose count differed from the estimate by more than the stated bound. */
   readonly outside: number;
 }
 
@@ -65,7 +65,7 @@ function shuffle<T>(values: readonly T[], random: Random): readonly T[] {
   return values.flatMap(() => left.splice(random.between(0, left.length - 1), 1));
 }
 
-/** As dense as any provider's, and longer than most: ids are what a reply's count leaves out. */
+/** As dense as any provider's ids, and longer than most, because a reply's count does not include ids. */
 function withNewIds(conversation: Conversation, random: Random): Conversation {
   const known = new Map<string, string>();
   const renewed = (id: string): string => {
@@ -81,7 +81,7 @@ function withNewIds(conversation: Conversation, random: Random): Conversation {
   return { ...conversation, messages };
 }
 
-/** Summaries of a twentieth to a quarter of what they stand for, as long as that is within what the policy allows. */
+/** Summaries of a twentieth to a quarter of their source, within the policy's limit. */
 class SeededSession extends LabSession {
   readonly #random: Random;
   readonly #most: number;

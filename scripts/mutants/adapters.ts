@@ -1,4 +1,7 @@
-/** Breakages of the adapters that their own tests (`test/model`) are to notice: who sees a key, bounds, stopping, what goes back. */
+/**
+ * Mutants of the adapters, which their own tests (`test/model`) must detect: visibility of keys, bounds, cancellation,
+ * and what is sent back.
+ */
 import type { Mutant } from "./mutant.ts";
 
 const MODEL = ["test/model"];

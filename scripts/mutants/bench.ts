@@ -1,4 +1,4 @@
-/** A copy of the source in a directory of its own, in which one mutant at a time is put and tested. */
+/** A copy of the source in its own directory, in which mutants are applied and tested one at a time. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,7 +7,7 @@ import { z } from "zod";
 import { ROOT } from "../support/paths.ts";
 import type { Mutant } from "./mutant.ts";
 
-/** By whom it was noticed; or why it counts as not noticed. */
+/** The test that detected the mutant, or the reason why it counts as undetected. */
 export type Caught = { readonly ok: true; readonly by: string } | { readonly ok: false; readonly why: string };
 
 export interface Trial {
@@ -18,11 +18,11 @@ export interface Trial {
 
 const COPIED = ["src", "test", "scripts", "bench", "docs", "migrations", "package.json", "tsconfig.json"];
 const SIMULATION = ["test/simulation/seeds-"];
-/** The tests of the copy in plain Node: the mutants' own, so that nothing else is loaded. */
+/** The tests of the copy in plain Node. Only the tests that the mutant names are loaded. */
 const CONFIG = `import { SEEDED } from "./test/support/read-seed";
 export default { test: { ...SEEDED, include: ["test/**/*.test.ts"], exclude: ["test/workers/**"], maxWorkers: 1 } };
 `;
-/** A test that hangs has noticed something, but nobody could tell what. */
+/** A test that hangs has detected something, but its report would not say what. */
 const PATIENCE_MS = 240_000;
 
 const report = z.object({
@@ -46,7 +46,7 @@ export function createBench() {
   writeFileSync(join(directory, "vitest.config.mjs"), CONFIG);
   const runTests = (paths: readonly string[], seeds: number): Promise<Report | null> => runVitest({ directory, children, paths, seeds });
 
-  /** The tests that the mutants name, on the source as it is. Null: all is well. */
+  /** Runs the tests that the mutants name on the unchanged source. Null when all pass. */
   const checkSound = async (mutants: readonly Mutant[]): Promise<string | null> => {
     const named = [...new Set(mutants.flatMap(({ tests }) => tests))];
     const most = Math.max(...mutants.map(({ seeds }) => seeds ?? 0));
@@ -79,7 +79,7 @@ export function createBench() {
   return { checkSound, tryOne, close };
 }
 
-/** A test file that does not load has no test that fails: it would notice nothing of any mutant. */
+/** A test file that fails to load runs no test, so it would detect no mutant. */
 const isUnsound = ({ numFailedTests, testResults }: Report): boolean =>
   numFailedTests > 0 || testResults.some(({ assertionResults }) => assertionResults.length === 0);
 
@@ -96,7 +96,7 @@ async function judge(mutant: Mutant, runTests: (paths: readonly string[], seeds:
   return { ok: false, why: "nothing noticed" };
 }
 
-/** The first failure: of the simulation what it broke, of any other test its title. */
+/** The first failure: the broken invariant of the simulation, or the title of any other test. */
 function describe({ testResults }: Report): string {
   for (const { name, assertionResults } of testResults) {
     const failed = assertionResults.find(({ status }) => status === "failed");
@@ -112,11 +112,11 @@ interface Run {
   readonly directory: string;
   readonly children: Set<ChildProcess>;
   readonly paths: readonly string[];
-  /** Of the simulation; 0: it does not run. */
+  /** Seeds of the simulation. 0: it does not run. */
   readonly seeds: number;
 }
 
-/** Null: it was given up. */
+/** Null when the run was cancelled. */
 function runVitest({ directory, children, paths, seeds }: Run): Promise<Report | null> {
   const output = join(directory, "report.json");
   rmSync(output, { force: true });

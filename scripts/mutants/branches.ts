@@ -1,4 +1,4 @@
-/** Going back, going on elsewhere, copying, taking out. */
+/** Mutants of rewinding, switching branches, forking and redaction. */
 import { DOMAIN, type Mutant } from "./mutant.ts";
 
 const BRANCHES = ["test/session/branches.test.ts"];

@@ -1,4 +1,4 @@
-/** What a person may do with a draft, a rebuild and a comparison. */
+/** Mutants of drafts, summary rebuilds and comparisons. */
 import { DOMAIN, type Mutant } from "./mutant.ts";
 
 const SESSION_DRAFTS = ["test/session/drafts.test.ts"];

@@ -1,4 +1,4 @@
-/** Breakages of what a call that failed leaves to do, and of how a failure is known. */
+/** Mutants of the classification of failed calls, and of the reaction to them. */
 import type { Mutant } from "./mutant.ts";
 
 export const failures: readonly Mutant[] = [

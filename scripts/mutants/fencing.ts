@@ -1,4 +1,4 @@
-/** Who may change the view, and when: leases, tokens, epochs. */
+/** Mutants of the rules that decide which worker may change the view: leases, fencing tokens, epochs. */
 import { DOMAIN, type Mutant, SIMULATION } from "./mutant.ts";
 
 export const fencing: readonly Mutant[] = [

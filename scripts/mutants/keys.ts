@@ -1,4 +1,4 @@
-/** Who is called with which key, how keys are kept, and what a model's figures are. */
+/** Mutants of the choice and storage of provider keys, and of a model's figures. */
 import type { Mutant } from "./mutant.ts";
 
 export const keys: readonly Mutant[] = [

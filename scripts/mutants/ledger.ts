@@ -1,4 +1,4 @@
-/** What a call used and cost: once, and never for nothing because nobody knows. */
+/** Mutants of the ledger: usage and cost are recorded once, and an unknown cost is never 0. */
 import { CONTEXT, DOMAIN, type Mutant } from "./mutant.ts";
 
 const TITLES = ["test/session/title.test.ts"];

@@ -1,4 +1,4 @@
-/** What outlives a crash, a retry, a second delivery. */
+/** Mutants of recovery after a crash, a retry or a second delivery. */
 import { DOMAIN, type Mutant, SIMULATION } from "./mutant.ts";
 
 export const life: readonly Mutant[] = [

@@ -1,4 +1,4 @@
-/** Every deliberate breakage (`mutant`), by what it breaks. */
+/** All deliberate breakages (`mutant`), by subject. */
 import { adapters } from "./adapters.ts";
 import { branches } from "./branches.ts";
 import { drafts } from "./drafts.ts";

@@ -1,18 +1,19 @@
 /**
- * A deliberate breakage: a replacement in one source file, with the promise that it breaks and the tests that are expected
- * to notice. `find` occurs exactly once in its file, so that a change of the code that makes a mutant meaningless is seen.
+ * A deliberate breakage: a replacement in one source file, with the guarantee that it breaks and the tests that must
+ * detect it. `find` occurs exactly once in the file, so that a change of the code that invalidates the mutant is
+ * noticed.
  */
 
 export interface Mutant {
   readonly name: string;
-  /** Whose promise it breaks: of docs/invariants.md or docs/design.md. */
+  /** The broken guarantee, from docs/invariants.md or docs/design.md. */
   readonly breaks: string;
   readonly file: string;
   readonly find: string;
   readonly replace: string;
-  /** Test files or folders that should notice, run first. */
+  /** Test files or folders that should detect it. They run first. */
   readonly tests: readonly string[];
-  /** Seeds of the simulation, should the tests not notice. */
+  /** Seeds of the simulation, which runs if those tests detect nothing. */
   readonly seeds?: number;
 }
 

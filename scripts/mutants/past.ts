@@ -1,4 +1,4 @@
-/** What a past request was, and how two differ. */
+/** Mutants of past requests and of their comparison. */
 import type { Mutant } from "./mutant.ts";
 
 const PAST = ["test/session/past-context.test.ts"];

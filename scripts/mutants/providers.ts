@@ -1,4 +1,4 @@
-/** Breakages of how the providers are spoken to: the contract (`test/contract`) is to notice. */
+/** Mutants of the provider adapters, which the contract (`test/contract`) must detect. */
 import type { Mutant } from "./mutant.ts";
 
 const CONTRACT = "test/contract";

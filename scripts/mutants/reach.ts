@@ -1,4 +1,4 @@
-/** Where a tenant's tools may go, what they take along, and what comes back. */
+/** Mutants of a tenant's tools: allowed addresses, what is sent, and what is returned. */
 import type { Mutant } from "./mutant.ts";
 
 const SAFE_FETCH = "src/tools/safe-fetch.ts";

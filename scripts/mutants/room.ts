@@ -1,4 +1,4 @@
-/** Breakages of how a turn makes room, and of what follows a failure. */
+/** Mutants of making room before a call, and of the reaction to a failure. */
 import type { Mutant } from "./mutant.ts";
 
 export const room: readonly Mutant[] = [

@@ -1,4 +1,4 @@
-/** What a summary reads, says and replaces. */
+/** Mutants of a summary's source, text and effect. */
 import { CONTEXT, DOMAIN, type Mutant, SIMULATION } from "./mutant.ts";
 
 export const summaries: readonly Mutant[] = [
@@ -256,7 +256,7 @@ export const summaries: readonly Mutant[] = [
   },
   {
     name: "a tool of another thing is taken for one of files",
-    breaks: "docs/policy.md, rule 5: cumulative file-op tracking",
+    breaks: "docs/summaries.md, files: cumulative file-op tracking",
     file: "src/context/file-ops.ts",
     find: "if (!isOfFiles) return null;",
     replace: "",

@@ -1,4 +1,4 @@
-/** What is run at most once, by whom it may be answered, and what is kept of it. */
+/** Mutants of tool executions: they run at most once, only the permitted party answers them, and their results are recorded. */
 import { type Mutant, SIMULATION } from "./mutant.ts";
 
 const DECIDED = ["test/domain/tools.test.ts"];

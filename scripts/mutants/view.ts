@@ -1,4 +1,4 @@
-/** What the model sees: cuts, groups, the guard, the view itself. */
+/** Mutants of the view: cuts, groups, the guard, and the request itself. */
 import { CONTEXT, DOMAIN, type Mutant, SIMULATION } from "./mutant.ts";
 
 export const view: readonly Mutant[] = [

@@ -1,4 +1,4 @@
-/** What SQLite's full-text search finds by itself: whole words as its tokenizer splits them, ranked by BM25. */
+/** The results of SQLite's full-text search alone: whole words as its tokenizer splits them, ranked by BM25. */
 import { DatabaseSync } from "node:sqlite";
 import { estimateTokens } from "../../src/context/tokens.ts";
 import type { Planted } from "./conversation.ts";

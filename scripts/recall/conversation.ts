@@ -1,4 +1,4 @@
-/** A long generated conversation with facts at known places, others that look like them, and tool results in between. */
+/** A long generated conversation with facts at known places, sentences that resemble them, and tool results between them. */
 import type { ItemKind } from "../../src/domain/message.ts";
 import { createRandom, type Random } from "../support/random.ts";
 import type { ChatLanguage, FactPattern } from "./languages.ts";
@@ -11,7 +11,7 @@ export interface Said {
 export interface Question {
   readonly exact: string;
   readonly asked: string;
-  /** Index of the message that holds the answer. */
+  /** Index of the message that contains the answer. */
   readonly evidence: number;
 }
 
@@ -31,7 +31,7 @@ interface Asked {
   readonly v: string;
 }
 
-/** One fact in so many messages of small talk; a tool result in every third gap. */
+/** One fact in this many messages of small talk, and a tool result in every third gap. */
 const GAP = 24;
 const RESULT_LINES = 300;
 
@@ -46,7 +46,7 @@ export function plantFacts(language: ChatLanguage, seed: number): Planted {
   for (const [index, asked] of shuffled(facts, random).entries()) {
     addSmallTalk(script, language, random);
     if (index % 3 === 0) addToolResult(script, random);
-    // Somebody wanted to know before anybody could: the question is there, and says nothing.
+    // A question that was asked before the fact was stated. It resembles the later question and contains no answer.
     if (index % 4 === 0) script.said.push({ kind: "user", text: fill(asked.fact.asked, asked.n) });
     addSmallTalk(script, language, random);
     addFact(script, asked);

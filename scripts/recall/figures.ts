@@ -1,27 +1,27 @@
-/** What was measured, as a table, and what had to be reached. */
+/** The measured figures as a table, and the goals. */
 
 export type AskedBy = "execution id" | "own words" | "other words";
 
 export interface RecallFigures {
   readonly language: string;
   readonly asked: AskedBy;
-  /** `plain`: BM25 over whole words as SQLite splits them, without stems and neighbours, whole messages until 2,000 tokens are full. */
+  /** `plain`: BM25 over whole words as SQLite splits them, without stems and neighbours, and whole messages up to 2,000 tokens. */
   readonly by: "memory_query" | "plain";
   readonly questions: number;
-  /** Shares of the questions whose evidence is among so many first hits, with the neighbours that come with them. */
+  /** Shares of the questions whose evidence is among this many first hits, with their neighbours. */
   readonly at5: number;
   readonly at10: number;
-  /** Anywhere in what is returned, within 2,000 tokens. */
+  /** Anywhere in the result, within 2,000 tokens. */
   readonly within: number;
-  /** Mean of what an answer costs. */
+  /** Mean tokens of a result. */
   readonly tokens: number;
 }
 
-/** Issue 5: by execution id and by exact words everything, and 95 % where the question shares words with the fact. */
+/** The goals: everything by execution id and by exact words, and 95 % when the question shares words with the fact. */
 const GOALS: Readonly<Record<AskedBy, number>> = { "execution id": 1, "own words": 1, "other words": 0.95 };
 const MOST_TOKENS = 2_000;
 
-/** Where the evidence was found: the index of the hit; -1: nowhere. */
+/** The index of the hit that contains the evidence, or -1. */
 export function toFigures(
   of: Pick<RecallFigures, "language" | "asked" | "by">,
   found: readonly { readonly at: number; readonly tokens: number }[],

@@ -1,11 +1,11 @@
-/** What people in a generated conversation tell of themselves, and how they are asked about it later, in four languages. */
+/** Statements of people in a generated conversation, and later questions about them, in four languages. */
 
 export interface FactPattern {
-  /** `{n}`: who; `{v}`: one of `values`. */
+  /** `{n}`: the person. `{v}`: one of `values`. */
   readonly says: string;
-  /** Words as they were said. */
+  /** A question in the words of the statement. */
   readonly exact: string;
-  /** Shares some words with what was said, mostly in another form. */
+  /** A question that shares some words with the statement, mostly in another form. */
   readonly asked: string;
   readonly values: readonly string[];
 }
@@ -14,9 +14,9 @@ export interface ChatLanguage {
   readonly name: string;
   readonly people: readonly string[];
   readonly facts: readonly FactPattern[];
-  /** Talk about nothing in particular: each is joined from one of each list. */
+  /** Small talk: each sentence combines one entry of each list. */
   readonly small: readonly [readonly string[], readonly string[], readonly string[]];
-  /** Asked and answered: the answer alone shares no word with the question that is asked later. */
+  /** A question with its answer. The answer alone shares no word with the later question. */
   readonly exchange: { readonly question: string; readonly answer: string; readonly asked: string; readonly values: readonly string[] };
   readonly joint: string;
 }

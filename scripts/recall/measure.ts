@@ -1,4 +1,4 @@
-/** Every planted fact, asked for through the code of `memory_query`. */
+/** Asks for every planted fact through the code of `memory_query`. */
 
 import type { RecallArguments } from "../../src/context/recall/request.ts";
 import type { RecallReport } from "../../src/contract/recall.ts";
@@ -39,7 +39,7 @@ async function findEvidence(given: RecallArguments, position: number, ports: Rec
   return { at, tokens };
 }
 
-/** Whole, page after page: a result counts as found when every character of it came back. */
+/** Reads all pages. A result counts as found when all its characters were returned. */
 async function measureExecutions({ said }: Planted, ports: RecallPorts): Promise<{ at: number; tokens: number }[]> {
   const found = [];
   for (const [index, { kind, text }] of said.entries()) {

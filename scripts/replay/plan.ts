@@ -1,7 +1,7 @@
 /**
- * What a client does to play a recorded conversation again, and what must stand in the session afterwards. Pure:
- * no HTTP, no clock. A recorded assistant message is the provider's answer to the user message or tool results
- * before it; what has no recorded answer is appended without a turn.
+ * Plans a client's actions that play a recorded conversation, and the expected content of the session. Pure: no HTTP,
+ * no clock. A recorded assistant message is the provider's answer to the user message or tool results before it. A
+ * message without a recorded answer is appended without a turn.
  */
 import type { Reply, Step, ToolOutput } from "../lab/engine/steps";
 import { Failure } from "../support/output.ts";
@@ -18,7 +18,7 @@ export type ExpectedItem =
 
 const toReply = (message: Assistant): Reply => ({ text: message.content ?? "", calls: message.tool_calls ?? [] });
 
-/** Throws a `Failure` for what no client could have done. */
+/** Throws a `Failure` for a recording that no client could have produced. */
 export function planSteps({ id, messages }: Conversation): readonly Step[] {
   const steps: Step[] = [];
   let open: Open = { calls: [], imported: false };
@@ -31,7 +31,7 @@ export function planSteps({ id, messages }: Conversation): readonly Step[] {
   return steps;
 }
 
-/** Calls without a result: a turn's, which goes on with them, or imported ones, whose results are imported too. */
+/** Calls without a result: those of a turn, which continues with their results, or imported ones, whose results are imported too. */
 interface Open {
   readonly calls: readonly string[];
   readonly imported: boolean;
@@ -45,7 +45,7 @@ function openAfter(step: Step, open: Open): Open {
 
 interface Planned {
   readonly step: Step;
-  /** Recorded messages that it covers. */
+  /** The number of recorded messages that the step covers. */
   readonly taken: number;
 }
 
@@ -60,7 +60,7 @@ function planStep(rest: readonly RecordedMessage[], at: { readonly id: string; r
   return planAnswer(rest, { id: at.id, open: at.open.calls });
 }
 
-/** An assistant message that answers nothing: a second one in a row, a greeting, or one that goes on after imported results. */
+/** An assistant message that answers nothing: a second one in a row, a greeting, or one after imported results. */
 const planUnasked = (message: Assistant): Step => {
   const { text, calls } = toReply(message);
   return { type: "append", role: "assistant", content: text, calls };
@@ -106,7 +106,7 @@ export function expectItems({ messages }: Conversation): readonly ExpectedItem[]
   });
 }
 
-/** Every tool that the conversations call, taking anything: recordings do not say what the parameters were. */
+/** Every tool that the conversations call, with any parameters, because recordings do not contain the definitions. */
 export function deriveTools(conversations: readonly Conversation[]): readonly { readonly name: string; readonly parameters: object }[] {
   const names = conversations.flatMap(({ messages }) =>
     messages.flatMap((message) => (message.role === "assistant" ? (message.tool_calls ?? []).map((call) => call.name) : [])),

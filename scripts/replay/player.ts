@@ -1,4 +1,4 @@
-/** Plays planned steps through the API, as a client would: one turn after the other. */
+/** Plays planned steps through the API as a client would, one turn after the other. */
 import { z } from "zod";
 import type { Reply, Step } from "../lab/engine/steps";
 import { type Connection, callApi } from "../support/api-client.ts";
@@ -8,14 +8,14 @@ import { runTurn, type TurnEnd } from "../support/turns.ts";
 export interface Player {
   readonly connection: Connection;
   readonly session: string;
-  /** Tells the provider what it will say next. */
+  /** Tells the provider its next reply. */
   readonly prompt: (reply: Reply) => void;
 }
 
-/** What the provider says to results that end a recording: nothing, which is a complete answer without a message. */
+/** The provider's reply to results that end a recording: a complete answer without a message. */
 const SILENCE: Reply = { text: "", calls: [] };
 
-/** Turns that were started: one for each message that asks. Throws a `Failure` when one ends otherwise than recorded. */
+/** The number of started turns: one for each message that asks. Throws a `Failure` when a turn ends otherwise than recorded. */
 export async function playStep(player: Player, step: Step): Promise<void> {
   const { connection, session } = player;
   if (step.type === "append") {

@@ -14,7 +14,7 @@ const page = z.object({ data: z.array(item), has_more: z.boolean(), next_cursor:
 
 const PAGE_SIZE = 100;
 
-/** All of them, oldest first, page by page. */
+/** All messages, oldest first, page by page. */
 export async function readItems(connection: Connection, session: string): Promise<readonly ReadItem[]> {
   const items: ReadItem[] = [];
   for (let after = ""; ; ) {
@@ -26,10 +26,10 @@ export async function readItems(connection: Connection, session: string): Promis
   }
 }
 
-/** RFC-011 §1: a tool result is cut here when it is recorded, so of a longer one this much must have stayed. */
+/** A tool result is truncated at this length when it is recorded (docs/policy.md), so this much of a longer one must remain. */
 const RESULT_LIMIT = 30_000;
 
-/** The first place where what was read is not what was recorded, in words; null: they are equal. */
+/** The first difference between the messages and the recording, in words. Null when they are equal. */
 export function findDifference(expected: readonly ExpectedItem[], actual: readonly ReadItem[]): string | null {
   let position = 0;
   for (const [index, read] of actual.entries()) {
@@ -58,7 +58,7 @@ function isEqual(wanted: ExpectedItem, { kind, parts }: ReadItem): boolean {
 
 function isSameOutput(recorded: string, read: string): boolean {
   if (recorded.length <= RESULT_LIMIT) return recorded === read;
-  // One less: a character of two units at the limit is left out whole.
+  // One less, because a character of two UTF-16 units at the limit is removed completely.
   return read.startsWith(recorded.slice(0, RESULT_LIMIT - 1));
 }
 

@@ -1,4 +1,4 @@
-/** Recorded conversations, one JSON object a line. */
+/** Recorded conversations, one JSON object on each line. */
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { Failure } from "../support/output.ts";
@@ -14,7 +14,7 @@ const conversation = z.object({ id: z.string(), system: z.string().nullish(), me
 export type RecordedMessage = z.infer<typeof message>;
 export type Conversation = z.infer<typeof conversation>;
 
-/** Throws a `Failure` that names the line. `limit`: only so many, from the first. */
+/** Throws a `Failure` that names the line. `limit`: reads only the first conversations. */
 export function readConversations(path: string, limit: number): readonly Conversation[] {
   const lines = readText(path)
     .split("\n")

@@ -1,22 +1,22 @@
-/** What a replay came to. Figures of requests are those of the provider's own log: it saw what was really sent. */
+/** The results of a replay. Figures of requests come from the provider's own log, which has the requests that were really sent. */
 import type { LogEntry } from "../../test/support/stand-in/log.ts";
 
 export interface Report {
   /** Messages that started a turn. */
   readonly turns: number;
-  /** Recorded messages, all of them read back. */
+  /** Recorded messages. All of them were read back. */
   readonly messages: number;
   readonly requests: number;
-  /** The largest prompt, refused ones included. */
+  /** The largest prompt, including refused ones. */
   readonly peak_tokens: number;
   readonly window: number;
   /** Requests refused because they did not fit. */
   readonly overflows: number;
-  /** Summaries written. */
+  /** Completed summaries. */
   readonly compactions: number;
-  /** Calls of a summariser, those that came to nothing included. */
+  /** Summariser calls, including failed ones. */
   readonly summary_calls: number;
-  /** Changes of the view that took messages out of it without a summary, as the API has them: the provider cannot have seen them. */
+  /** Changes of the view that removed messages without a summary, according to the API. The provider cannot see them. */
   readonly drops_without_summary: number;
   /** The largest summary. */
   readonly summary_tokens: number;
@@ -46,7 +46,7 @@ export function toReport(
 
 const largest = (numbers: readonly number[]): number => numbers.reduce((most, number) => Math.max(most, number), 0);
 
-/** Why the replay has failed, in words; null: it has not. */
+/** The reason why the replay failed, in words. Null when it succeeded. */
 export function findFault({ overflows, window }: Report): string | null {
   if (overflows === 0) return null;
   return `${overflows} ${overflows === 1 ? "request was" : "requests were"} larger than the window of ${window} tokens, and refused.`;

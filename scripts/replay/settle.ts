@@ -1,4 +1,4 @@
-/** What the API says of compactions: waits for those that still run in the background, and counts what was dropped. */
+/** Waits for compactions that still run in the background, and counts dropped messages, both through the API. */
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { type Connection, callApi } from "../support/api-client.ts";
@@ -10,11 +10,11 @@ const page = z.object({
   next_cursor: z.string().nullable(),
 });
 
-/** Of all sessions together, in milliseconds. */
+/** The limit for all sessions together, in milliseconds. */
 const LIMIT = 60_000;
 const POLL = 100;
 
-/** Throws a `Failure` when one is still under way at the limit. */
+/** Throws a `Failure` when a compaction is still running at the limit. */
 export async function waitForCompactions(connection: Connection, sessions: readonly string[]): Promise<void> {
   const deadline = Date.now() + LIMIT;
   for (const session of sessions) {
@@ -25,13 +25,16 @@ export async function waitForCompactions(connection: Connection, sessions: reado
   }
 }
 
-/** A session has at most one compaction under way, so the newest ones tell. */
+/** A session has at most one running compaction, so its newest ones suffice. */
 async function isCompacting(connection: Connection, session: string): Promise<boolean> {
   const { data } = await readPage(connection, session, "order=desc&limit=5");
   return data.some(({ status }) => status === "requested" || status === "running");
 }
 
-/** Epoch changes that dropped groups without a summary: the guard's, or a fallback's. They ask no model, so its log does not show them. */
+/**
+ * Epoch changes that dropped groups without a summary, by the guard or a fallback. They call no model, so the
+ * provider's log does not contain them.
+ */
 export async function countDrops(connection: Connection, sessions: readonly string[]): Promise<number> {
   let drops = 0;
   for (const session of sessions) {

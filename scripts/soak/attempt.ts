@@ -1,12 +1,12 @@
-/** One message and its turn, sent as often as it takes: what breaks off is sent again with its key, until the turn has ended. */
+/** Sends one message and runs its turn. A request that breaks off is sent again with its key, until the turn has ended. */
 import { setTimeout as delay } from "node:timers/promises";
 import { ApiError, type Call, type Connection, callApi } from "../support/api-client.ts";
 import { runTurn, type TurnEnd, type TurnListener } from "../support/turns.ts";
 import type { Latencies } from "./figures.ts";
 
-/** Between attempts, in milliseconds: the server is being killed and started meanwhile. */
+/** Milliseconds between attempts, while the server is killed and restarted. */
 const PAUSE = 100;
-/** A stream that says no more: far above what a turn of a hanging provider takes. */
+/** Timeout of a silent stream. It is far above the time that a turn with a hanging provider takes. */
 const LONGEST = 6 * 60_000;
 
 export interface Measured {
@@ -14,10 +14,10 @@ export interface Measured {
   readonly firstToken: Latencies;
 }
 
-/** What all clients note together. */
+/** Counters that all clients share. */
 export interface Notes extends Measured {
   resent: number;
-  /** Ends of turns, by type. */
+  /** The number of turns by the way they ended. */
   readonly ends: Record<string, number>;
   /** Refusals that no crash explains. */
   readonly refused: string[];
@@ -26,13 +26,13 @@ export interface Notes extends Measured {
 export interface Pursuit {
   readonly connection: Connection;
   readonly notes: Notes;
-  /** Aborts an attempt: the client leaves. */
+  /** Aborts an attempt, as when the client leaves. */
   readonly leaveAfter?: () => number | null;
-  /** A refusal is the end of it, and no fault. */
+  /** A refusal ends the attempt. It is no fault. */
   readonly mayBeRefused?: boolean;
 }
 
-/** Null: it was refused, which is noted. */
+/** Null when the request was refused, which is recorded. */
 export async function pursueTurn(by: Pursuit, call: Call, listener: TurnListener = {}): Promise<TurnEnd | null> {
   const { connection, notes, leaveAfter } = by;
   for (;;) {
@@ -48,7 +48,7 @@ export async function pursueTurn(by: Pursuit, call: Call, listener: TurnListener
   }
 }
 
-/** The same for a call without a turn; false: it was refused. */
+/** Runs a call without a turn. Returns false when it was refused. */
 export async function pursueCall(by: Pursuit, call: Call): Promise<boolean> {
   const { connection, notes } = by;
   for (;;) {
@@ -87,7 +87,7 @@ async function attempt<T>({ notes, mayBeRefused = false }: Pursuit, work: () => 
     if (error instanceof ApiError) {
       if (error.status >= 500) return "again";
       if (mayBeRefused) return "refused";
-      // A conflict is a repetition that came too early.
+      // A conflict means that the repetition came too early.
       if (error.status === 409) return "again";
       notes.refused.push(error.message.slice(0, 300));
       return "refused";
@@ -97,6 +97,6 @@ async function attempt<T>({ notes, mayBeRefused = false }: Pursuit, work: () => 
   }
 }
 
-/** `fetch` throws a TypeError when it cannot connect or the connection breaks; leaving is an abort or a timeout. */
+/** `fetch` throws a TypeError when it cannot connect or when the connection breaks. A client that leaves causes an abort or a timeout. */
 const isBroken = (error: unknown): boolean =>
   error instanceof TypeError || error instanceof DOMException || (error instanceof Error && "code" in error);

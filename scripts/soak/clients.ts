@@ -1,4 +1,4 @@
-/** Who talks, each in a way of its own, and never gives a message up. */
+/** Clients with different habits. Each repeats a message until it is acknowledged. */
 import { randomUUID } from "node:crypto";
 import type { ClientRecord } from "../crash-test/client.ts";
 import { openSession } from "../replay/player.ts";
@@ -8,7 +8,10 @@ import type { TurnEnd } from "../support/turns.ts";
 import { type Notes, pursueCall, pursueTurn } from "./attempt.ts";
 import { USE } from "./faulty-provider.ts";
 
-/** `short`: a new session every few messages. `long`: one session without end. `tools`: with calls. `leaver`: goes away. `stopper`: stops and retries. */
+/**
+ * `short`: a new session every few messages. `long`: one session for the whole run. `tools`: with tool calls. `leaver`:
+ * disconnects. `stopper`: stops and retries turns.
+ */
 export const MANNERS = ["short", "long", "tools", "importer", "leaver", "stopper"] as const;
 export type Manner = (typeof MANNERS)[number];
 
@@ -22,7 +25,7 @@ export interface Cast {
   readonly isOver: () => boolean;
 }
 
-/** As `ClientRecord`, and kept while it goes on. */
+/** Like `ClientRecord`, updated while the client runs. */
 export interface Told extends ClientRecord {
   readonly connection: Connection;
   readonly sent: string[];
@@ -44,7 +47,7 @@ const TOOLS: Readonly<Partial<Record<Manner, readonly object[]>>> = {
   ],
 };
 
-/** Adds to `told` what it does, session by session, until it is over and its last turn has ended. */
+/** Adds the client's actions to `told`, session by session, until the run is over and its last turn has ended. */
 export async function live(cast: Cast, told: Told[]): Promise<void> {
   const many = cast.manner === "short" ? MESSAGES_OF_A_SHORT_CHAT : Number.POSITIVE_INFINITY;
   while (!cast.isOver()) {
@@ -55,7 +58,7 @@ export async function live(cast: Cast, told: Told[]): Promise<void> {
   }
 }
 
-/** Null: the server was not there. A session that was made without our hearing of it is empty, and nobody's. */
+/** Null when the server was not reachable. A session whose creation was not reported is empty and belongs to no client. */
 async function begin({ name, manner, connection, model, isOver }: Cast): Promise<Told | null> {
   while (!isOver()) {
     try {
@@ -94,7 +97,7 @@ async function bring(cast: Cast, told: Told, number: number): Promise<void> {
   if (await pursueCall(cast, call)) told.acknowledged.add(text);
 }
 
-/** Until the turn wants no more of the client: results for its calls, and another try after it failed. */
+/** Continues until the turn needs nothing more from the client: results for its calls, or a retry after a failure. */
 async function follow(cast: Cast, told: Told, first: TurnEnd | null): Promise<void> {
   const base = `/v1/sessions/${told.session}`;
   let end = first;
@@ -109,13 +112,13 @@ async function follow(cast: Cast, told: Told, first: TurnEnd | null): Promise<vo
   }
 }
 
-/** Sent again with its key while the server is away; what is refused is no fault here: the turn may have gone on by itself. */
+/** Repeated with its key while the server is down. A refusal is no fault here, because the turn may have continued by itself. */
 const tryOnce = (cast: Cast, call: { readonly method: "POST"; readonly path: string; readonly body?: object }): Promise<TurnEnd | null> =>
   pursueTurn({ ...cast, mayBeRefused: true }, { ...call, idempotencyKey: randomUUID() });
 
 async function stop({ connection, random }: Cast, { session }: Told): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, random.between(0, 300)));
-  // The turn may have ended, and the server may be away.
+  // The turn may have ended, or the server may be down.
   await callApi(connection, { method: "POST", path: `/v1/sessions/${session}/stop` }).catch(() => undefined);
 }
 

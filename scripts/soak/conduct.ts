@@ -1,4 +1,4 @@
-/** The run itself: clients, kills and samples at the same time, then what stands. */
+/** The run: clients, kills and samples at the same time, then the final check. */
 import { setTimeout as delay } from "node:timers/promises";
 import { readTenant } from "../support/admin.ts";
 import { type Connection, callApi } from "../support/api-client.ts";
@@ -40,13 +40,16 @@ export interface Run {
   readonly wall_ms: number;
 }
 
-/** Compacted every few dozen messages; and one that is said to hold more than it does, so that it refuses what is too long. */
+/**
+ * Models with small windows, so that sessions are compacted every few dozen messages. One is registered with a larger
+ * window than it has, so that it refuses long requests.
+ */
 const MODELS = { small: 4_096, boastful: 12_000 } as const;
 const MAX_OUTPUT = 512;
-/** Between two samples, in milliseconds; fewer than so many make no curve. */
+/** Milliseconds between two samples, and the minimum number of samples for a curve. */
 const SAMPLE_MS = 5_000;
 const LEAST_SAMPLES = 60;
-/** A server may live at least so long after it was ready, in milliseconds. */
+/** The minimum time that a server runs after it was ready, in milliseconds. */
 const LEAST_LIFE = 200;
 
 export async function conduct({ sandbox, provider, tools }: Stage, size: Size): Promise<Run> {
@@ -71,7 +74,7 @@ export async function conduct({ sandbox, provider, tools }: Stage, size: Size): 
   return { kills: scene.kills, notes, told: scene.told, samples, findings, wall_ms: performance.now() - scene.startedAt };
 }
 
-/** Turns that run may end, and no provider fails any more. */
+/** Running turns may end, and no provider fails any more. */
 function end(scene: Scene, provider: FaultyProvider): void {
   scene.isOver = true;
   provider.calm();
@@ -96,7 +99,7 @@ async function openTenants(
   return tenants;
 }
 
-/** Kills and restarts, spread over the time; the server stands at the end, and the time is over. */
+/** Kills and restarts, spread over the time. The server is running at the end, and the time is over. */
 async function rage(scene: Scene, { kills, minutes }: Size, random: Random): Promise<void> {
   const whole = minutes * 60_000;
   const progress = startProgress("seconds", minutes * 60);

@@ -1,10 +1,10 @@
-/** What was sampled, as a file of values and as small curves, and whether it grew. */
+/** Writes samples as a file of values and as small curves, and measures their growth. */
 export interface Sample {
-  /** Since the start, in seconds. */
+  /** Seconds since the start. */
   readonly at: number;
   readonly kills: number;
   readonly acknowledged: number;
-  /** Of workerd; null: it was being started. */
+  /** Memory of workerd. Null while it was being started. */
   readonly rss_mb: number | null;
   readonly fds: number | null;
   readonly state_mb: number;
@@ -15,7 +15,7 @@ export interface Sample {
   readonly first_p50: number | null;
   readonly first_p95: number | null;
   readonly first_p99: number | null;
-  /** Messages that the logs have and the lists do not show; null: it could not be asked. */
+  /** Messages that the logs contain and the lists do not show yet. Null when the server could not be asked. */
   readonly lag: number | null;
 }
 
@@ -44,7 +44,7 @@ export const toCsv = (samples: readonly Sample[]): string =>
 const BARS = "▁▂▃▄▅▆▇█";
 const WIDTH = 60;
 
-/** The mean of each stretch of time between the lowest and the highest; a gap is a stretch that nothing is known of. */
+/** The mean of each interval between the minimum and the maximum. A gap is an interval without samples. */
 export function sparkline(values: readonly (number | null)[], width = WIDTH): string {
   const size = Math.max(1, values.length / width);
   const stretches = Array.from({ length: Math.min(width, values.length) }, (_, index) =>
@@ -82,12 +82,15 @@ export function drawCurves(samples: readonly Sample[]): string {
   }).join("\n");
 }
 
-/** At the end against the first quarter: above this it is worth a look. A younger process holds less, and every kill makes one. */
+/**
+ * The ratio of the last to the first quarter above which growth is reported. A young process uses less memory, and
+ * every kill creates one.
+ */
 export const NOTABLE_GROWTH = 1.5;
 
 export interface Growth {
   readonly what: "memory" | "descriptors";
-  /** Medians. */
+  /** Medians of the first and the last quarter. */
   readonly first: number;
   readonly last: number;
 }

@@ -1,13 +1,16 @@
-/** A model over HTTP that answers most of what it is asked, and fails as providers do: each fault by its share of all requests, from a seed. */
+/**
+ * A model over HTTP that answers most requests and fails otherwise, as providers do. A seed draws each fault by its
+ * share of all requests.
+ */
 import { setTimeout as delay } from "node:timers/promises";
 import { type Responder, type StandIn, startStandIn } from "../../test/support/stand-in/stand-in.ts";
 import { cutSummary } from "../../test/support/stand-in/summary.ts";
 import { contentText, type Reply, type WireRequest } from "../../test/support/stand-in/wire.ts";
 import type { Random } from "../support/random.ts";
 
-/** Tokens that really fit, whatever a model is said to have: what is above is refused. */
+/** The true limit in tokens, whatever window is registered. Longer requests are refused. */
 export const TRUE_WINDOW = 6_000;
-/** In a message, before a tool's name: the model calls it. */
+/** In a message, this marker precedes a tool's name, and the model calls the tool. */
 export const USE = "please use";
 
 const SLOW = { least: 1_000, most: 5_000 };
@@ -18,7 +21,7 @@ const GIANT_WORDS = 100_000;
 
 type Fault = "429" | "500" | "529" | "broken" | "error" | "slow" | "garbage" | "whole" | "miscount" | "giant" | "hang";
 
-/** In thousandths of all requests. A hang lasts until the session gives it up, a minute later. */
+/** The frequency of each fault in thousandths of all requests. A hang lasts until the session gives up, a minute later. */
 export const SHARES: readonly (readonly [Fault, number])[] = [
   ["429", 30],
   ["500", 20],
@@ -35,10 +38,10 @@ export const SHARES: readonly (readonly [Fault, number])[] = [
 
 export interface FaultyProvider {
   readonly baseUrl: string;
-  /** How often it failed in which way; an overflow is what really did not fit. */
+  /** The number of faults of each kind. An overflow is a request that really did not fit. */
   readonly faults: () => Readonly<Record<string, number>>;
   readonly requests: () => number;
-  /** No faults from now on: what was begun can end. */
+  /** Stops all faults, so that running turns can end. */
   calm(): void;
   close(): Promise<void>;
 }
@@ -51,7 +54,7 @@ export async function startFaultyProvider(random: Random): Promise<FaultyProvide
     (good: Responder): Responder =>
     async (request, entry) => {
       requests += 1;
-      // An hour of whole requests is more than is worth keeping.
+      // Keeping whole requests for an hour would take too much memory.
       counts.overflow = (counts.overflow ?? 0) + standIn.log.filter(({ overflow }) => overflow).length;
       standIn.clearLog();
       const fault = calm ? null : drawFault(random);
@@ -75,7 +78,7 @@ export async function startFaultyProvider(random: Random): Promise<FaultyProvide
   };
 }
 
-/** Null: none this time. */
+/** Null: no fault for this request. */
 export function drawFault(random: Random): Fault | null {
   const at = random.between(0, 999);
   let sum = 0;
@@ -86,7 +89,7 @@ export function drawFault(random: Random): Fault | null {
   return null;
 }
 
-/** Null: it only takes longer. */
+/** Null: the request only takes longer. */
 async function fail(fault: Fault, random: Random): Promise<Reply | null> {
   switch (fault) {
     case "429":

@@ -1,4 +1,4 @@
-/** What is measured: latencies as clients see them, and what the server's processes and files come to. */
+/** Measurements: latencies as clients see them, and the memory and files of the server's processes. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
@@ -17,7 +17,7 @@ export function toSpread(values: readonly number[]): Spread {
   return { count: sorted.length, p50: percentile(sorted, 0.5), p95: percentile(sorted, 0.95), p99: percentile(sorted, 0.99) };
 }
 
-/** Milliseconds; those since the last look, and all of them. */
+/** Latencies in milliseconds: those since the last sample, and all. */
 export class Latencies {
   #recent: number[] = [];
   readonly #all: number[] = [];
@@ -39,13 +39,13 @@ export class Latencies {
 }
 
 export interface Footprint {
-  /** Of all workerd processes of the group, in bytes. */
+  /** Memory of all workerd processes of the group, in bytes. */
   readonly rss: number;
   /** Their open file descriptors. */
   readonly fds: number;
 }
 
-/** Null: no workerd runs in the group at the moment, or this system has no /proc to read it from. */
+/** Null when no workerd runs in the group, or when the system has no /proc. */
 export function readFootprint(group: number): Footprint | null {
   const members = processes().filter((each) => each.group === group && each.name.startsWith("workerd"));
   const all = members.flatMap(({ pid }) => measure(pid) ?? []);
@@ -61,7 +61,7 @@ interface Process {
 
 function processes(): readonly Process[] {
   return listed("/proc").flatMap((pid) => {
-    // `pid (name) state ppid pgrp …`: a name may hold spaces and brackets.
+    // The format is `pid (name) state ppid pgrp …`, and a name may contain spaces and brackets.
     const [, name, rest] = /^\d+ \((.*)\) (.*)/s.exec(/^\d+$/.test(pid) ? read(`/proc/${pid}/stat`) : "") ?? [];
     return name === undefined ? [] : [{ pid, name, group: Number(rest?.split(" ")[2]) }];
   });
@@ -72,7 +72,7 @@ function measure(pid: string): Footprint | null {
   return kilobytes === undefined ? null : { rss: Number(kilobytes) * 1_024, fds: listed(`/proc/${pid}/fd`).length };
 }
 
-/** A process may end while it is looked at. */
+/** A process may end while it is read. */
 const read = (path: string): string => quietly(() => readFileSync(path, "utf8"), "");
 const listed = (path: string): readonly string[] => quietly(() => readdirSync(path), []);
 

@@ -1,4 +1,4 @@
-/** What a run came to, in words, and what speaks against it. */
+/** The results of a run in words, and its problems. */
 import { findFaults as messageFaults } from "../crash-test/verify.ts";
 import type { Run, Size } from "./conduct.ts";
 import { findGrowth, NOTABLE_GROWTH } from "./curves.ts";
@@ -43,7 +43,7 @@ export function describe(run: Run, { provider }: { readonly provider: FaultyProv
 
 const MOST_SHOWN = 10;
 
-/** None: the run shows what it is for. */
+/** An empty list means that the run succeeded. */
 export function findFaults({ findings, notes, kills }: Run, wanted: Pick<Size, "kills">): readonly string[] {
   const { messages, unended, differences, lag } = findings;
   const resent = wanted.kills === 0 ? 1 : notes.resent;

@@ -1,4 +1,4 @@
-/** One look at everything that is measured. */
+/** Takes one sample of all measurements. */
 import type { Told } from "./clients.ts";
 import type { Sample } from "./curves.ts";
 import { measureFolder, readFootprint } from "./figures.ts";
@@ -29,7 +29,7 @@ export async function takeSample({ sandbox, told, notes, server, up, kills, star
   };
 }
 
-/** Of the sessions in which each client talks now. Null: the server was killed while it was asked. */
+/** The lag of the sessions that clients use now. Null when the server was killed during the request. */
 async function knownLag(told: readonly Told[]): Promise<number | null> {
   try {
     return await measureLag(told, 1);

@@ -1,4 +1,4 @@
-/** A run as it goes on. */
+/** The state that the parts of a running soak share. */
 import type { LocalServer } from "../support/local-server.ts";
 import type { Sandbox } from "../support/sandbox.ts";
 import type { Notes } from "./attempt.ts";
@@ -11,7 +11,7 @@ export interface Scene {
   readonly notes: Notes;
   readonly startedAt: number;
   server: LocalServer;
-  /** Ready, and not being killed. */
+  /** Whether the server is ready and is not being killed. */
   up: boolean;
   kills: number;
   isOver: boolean;

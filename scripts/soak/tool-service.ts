@@ -1,4 +1,4 @@
-/** A tool that runs on the server: a small HTTP service, slow at times. */
+/** A tool that runs on the server side: a small HTTP service that is sometimes slow. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";

@@ -1,4 +1,4 @@
-/** What stands at the end, against what the clients were told: messages, turns, and the lists beside the logs. */
+/** Compares the final state with the responses that clients received: messages, turns, and the lists beside the logs. */
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { type Verdict, verify } from "../crash-test/verify.ts";
@@ -23,7 +23,7 @@ const eventPage = z.object({
   next_cursor: z.union([z.string(), z.number()]).nullable(),
 });
 
-/** How long turns, queued messages and lists may take to come to rest, in milliseconds: the deadline of a silent provider, and more. */
+/** Maximum time until turns, queued messages and lists are at rest, in milliseconds: more than the deadline for a silent provider. */
 const REST = 5 * 60_000;
 const POLL = 500;
 
@@ -32,11 +32,11 @@ export interface Findings {
   readonly turns: number;
   /** Changes of the view. */
   readonly compactions: number;
-  /** Turns that were started and have no end, and do not wait for their client. */
+  /** Turns that were started, have no end, and do not wait for their client. */
   readonly unended: readonly string[];
-  /** Messages that the lists did not show when everything had come to rest. */
+  /** Messages that the lists still lacked when everything was at rest. */
   readonly lag: number;
-  /** Rows of the read model that were not what the logs say. */
+  /** Rows of the read model that differed from the logs. */
   readonly differences: readonly string[];
 }
 
@@ -44,7 +44,7 @@ export async function readView({ connection, session }: Pick<Told, "connection" 
   return view.parse(await callApi(connection, { method: "GET", path: `/v1/sessions/${session}`, signal: AbortSignal.timeout(10_000) }));
 }
 
-/** By session, as D1 has it. */
+/** By session, as D1 has them. */
 export async function readCounts(connection: Connection, pages = Number.POSITIVE_INFINITY): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
   let after = "";
@@ -81,7 +81,7 @@ export async function examine(told: readonly Told[], tenants: ReadonlyMap<Connec
   return { messages: verify(told, stored), turns, compactions, unended, lag, differences };
 }
 
-/** Nothing runs and nothing waits, but for a client. */
+/** No turn is running, and no message waits, except turns that wait for a client. */
 async function comesToRest(told: Told, deadline: number): Promise<boolean> {
   for (;;) {
     const { turn, queued } = await readView(told);
@@ -91,7 +91,7 @@ async function comesToRest(told: Told, deadline: number): Promise<boolean> {
   }
 }
 
-/** Messages in the logs that the lists lack, once it is none or time is up. */
+/** Messages in the logs that the lists lack, once there are none or the time is up. */
 async function lagAtRest(told: readonly Told[], deadline: number): Promise<number> {
   for (;;) {
     const lag = await measureLag(told);
@@ -100,7 +100,7 @@ async function lagAtRest(told: readonly Told[], deadline: number): Promise<numbe
   }
 }
 
-/** The lists first: what comes in between counts as not yet shown. */
+/** Reads the lists first, so that a message written in between counts as not yet shown. */
 export async function measureLag(told: readonly Told[], pages?: number): Promise<number> {
   const counts = new Map<Connection, ReadonlyMap<string, number>>();
   for (const { connection } of told) if (!counts.has(connection)) counts.set(connection, await readCounts(connection, pages));
@@ -116,7 +116,7 @@ async function readUserTexts({ connection, session }: Told): Promise<readonly st
 
 const ENDS = new Set(["TurnCompleted", "TurnFailed", "TurnStopped", "TurnInterrupted"]);
 
-/** From the log: each turn that was started has an end, or waits for its client. */
+/** From the log: each started turn has an end, or waits for its client. */
 async function readLog(told: Told) {
   let compactions = 0;
   const started = new Set<string>();

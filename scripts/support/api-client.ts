@@ -1,4 +1,4 @@
-/** A client of Longhand's HTTP API, as plain as the API: JSON in, JSON or server-sent events out. */
+/** A minimal client of the HTTP API: JSON requests, and JSON or server-sent events as responses. */
 import { parseEventStream, type ServerSentEvent } from "./event-stream.ts";
 import { Failure } from "./output.ts";
 
@@ -9,7 +9,7 @@ export interface Connection {
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** Any answer outside 2xx: `status`, and the problem document as far as it could be read. */
+/** Any response outside 2xx, with its `status` and its problem document, as far as it was readable. */
 export class ApiError extends Failure {
   readonly status: number;
 
@@ -19,31 +19,31 @@ export class ApiError extends Failure {
   }
 }
 
-/** What a Node client waits for the headers of an answer, here for the whole of it. */
+/** The time that Node's fetch waits for the headers of a response, used here for the whole response. */
 const PATIENCE_MS = 5 * 60_000;
 
 export interface CallOptions {
   readonly idempotencyKey?: string;
-  /** Aborting closes the connection; the call then throws. */
+  /** Aborting closes the connection, and the call then throws. */
   readonly signal?: AbortSignal;
 }
 
 export interface Call extends CallOptions {
   readonly method: Method;
-  /** From the root: `/v1/sessions`. */
+  /** The path from the root, for example `/v1/sessions`. */
   readonly path: string;
   readonly body?: unknown;
 }
 
 /**
- * Throws an `ApiError`, what `fetch` throws when the server is out of reach, or a `Failure` when it has not answered within `patienceMs`; a call
- * that brings its own signal waits for that alone. Numbers and shapes are the caller's to check.
+ * Throws an `ApiError`, the error of `fetch` when the server is unreachable, or a `Failure` when it has not answered
+ * within `patienceMs`. A call with its own signal has no other timeout. The caller checks numbers and shapes.
  */
 export async function callApi(connection: Connection, call: Call, patienceMs = PATIENCE_MS): Promise<unknown> {
   if (call.signal) return readAnswer(connection, call);
   const late = Promise.withResolvers<never>();
   const leaving = new AbortController();
-  // The timer decides, as an aborted signal alone may not end a request.
+  // A timer rejects as well, because an aborted signal alone does not always end a request.
   const timer = setTimeout(() => {
     late.reject(new Failure(`${call.method} ${call.path} was not answered within ${patienceMs / 1_000} s`));
     leaving.abort();
@@ -61,7 +61,7 @@ async function readAnswer(connection: Connection, call: Call): Promise<unknown> 
   return text === "" ? null : JSON.parse(text);
 }
 
-/** The same as a stream of events. */
+/** Makes the call and reads the response as a stream of events. */
 export async function* streamApi(connection: Connection, call: Call): AsyncGenerator<ServerSentEvent> {
   const response = await send(connection, call, "text/event-stream");
   if (response.body) yield* parseEventStream(response.body);

@@ -1,4 +1,4 @@
-/** The backend that a script talks to: one that runs, or one of its own for the time of the run. */
+/** The backend that a script uses: a running server, or its own server for the duration of the run. */
 import type { Connection } from "./api-client.ts";
 import { createTenant, readConnection } from "./connection.ts";
 import { isHealthy } from "./local-server.ts";
@@ -7,18 +7,18 @@ import { createSandbox } from "./sandbox.ts";
 
 export interface Backend {
   readonly connection: Connection;
-  /** Stops what was started for this run; a server that ran before keeps running. */
+  /** Stops a server that was started for this run. A server that was already running continues. */
   close(): Promise<void>;
 }
 
 export interface BackendChoice {
   readonly url?: string | undefined;
   readonly key?: string | undefined;
-  /** One of its own, whatever runs. */
+  /** Starts its own server, whether or not another one is running. */
   readonly sandbox: boolean;
 }
 
-/** `url` and `key` win over `.longhand/dev.json`; without a server that answers there, one is started in a sandbox. */
+/** `url` and `key` take precedence over `.longhand/dev.json`. If no server answers there, one is started in a sandbox. */
 export async function openBackend(given: BackendChoice): Promise<Backend> {
   if (given.sandbox) return startBackend();
   const known = readConnection();
@@ -32,7 +32,7 @@ export async function openBackend(given: BackendChoice): Promise<Backend> {
   return startBackend();
 }
 
-/** One of its own, with `variables` beside what a local server has anyway. */
+/** Starts a server in a sandbox, with `variables` in addition to those of a local server. */
 export async function startBackend(variables: Readonly<Record<string, string>> = {}): Promise<Backend> {
   say("Starting a server for this run …");
   const sandbox = await createSandbox(variables);

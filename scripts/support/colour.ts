@@ -1,4 +1,4 @@
-/** Colours for a terminal, by what a text is. */
+/** Colours for a terminal, by the meaning of a text. */
 import { styleText } from "node:util";
 
 export type Tone = "plain" | "title" | "quiet" | "user" | "model" | "warning" | "compaction" | "lookup" | "past";
@@ -15,7 +15,7 @@ const FORMATS = {
   past: "blue",
 } as const satisfies Record<Tone, Parameters<typeof styleText>[0]>;
 
-/** Whether stdout shows colours: a terminal that can, without `NO_COLOR`, or any output under `FORCE_COLOR`. */
+/** Whether stdout shows colours: a capable terminal without `NO_COLOR`, or any output under `FORCE_COLOR`. */
 export const showsColours = (): boolean => styleText("bold", "x", { stream: process.stdout }) !== "x";
 
 export const colour = (text: string, tone: Tone): string =>

@@ -1,4 +1,4 @@
-/** Options of a command line, checked: whatever is wrong is a `Failure` that shows the usage, which `--help` shows alone. */
+/** Checked options of a command line. An invalid option is a `Failure` with the usage, which `--help` shows alone. */
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
 import { z } from "zod";
 import { Failure, Help } from "./output.ts";
@@ -6,7 +6,7 @@ import { Failure, Help } from "./output.ts";
 export interface CommandLine<Shape extends z.ZodRawShape> {
   readonly usage: string;
   readonly options: ParseArgsOptionsConfig;
-  /** What the options must be; positionals are under `files`. */
+  /** The schema of the options. Positional arguments are in `files`. */
   readonly schema: z.ZodObject<Shape>;
 }
 
@@ -33,13 +33,13 @@ function parse(
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
     return { ...values, files: positionals };
   } catch (error) {
-    // Its second sentence explains how to name a file like an option.
+    // The error's second sentence explains how to pass a file whose name looks like an option.
     const [what] = (error instanceof Error ? error.message : String(error)).split(". ");
     throw new Failure(`${what}\n\n${usage}`);
   }
 }
 
-/** A whole number as a command line spells it. */
+/** A whole number on a command line. */
 export const wholeNumber = (least: number, most: number): z.ZodPipe<z.ZodString, z.ZodTransform<number, string>> =>
   z
     .string()

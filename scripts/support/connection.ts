@@ -1,4 +1,4 @@
-/** The development tenant's key, and `.longhand/dev.json`, where scripts find it. */
+/** The development tenant's key, and `.longhand/dev.json`, from which scripts read it. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { z } from "zod";
@@ -7,7 +7,7 @@ import { CONNECTION } from "./paths.ts";
 
 const connection = z.object({ url: z.url(), key: z.string().min(1) });
 
-/** Null when there is none, or none that can be read. */
+/** Null when the file is missing or unreadable. */
 export function readConnection(path = CONNECTION): Connection | null {
   try {
     return connection.parse(JSON.parse(readFileSync(path, "utf8")));
@@ -21,14 +21,14 @@ export function writeConnection(value: Connection, path = CONNECTION): void {
   writeFileSync(path, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
 }
 
-/** The known key if the server at `url` still takes it, else a new one of its tenant, else a new tenant's. */
+/** The known key if the server at `url` accepts it, otherwise a new key of its tenant or of a new tenant. */
 export async function ensureDevelopmentKey(url: string, known: Connection | null, adminKey: string): Promise<Connection> {
   const candidate = known && { url, key: known.key };
   if (!candidate) return createTenant(url, adminKey);
   return (await isAccepted(candidate)) ? candidate : ((await replaceKey(candidate, adminKey)) ?? createTenant(url, adminKey));
 }
 
-/** Null: the server does not know the key's tenant. */
+/** Null when the server does not know the key's tenant. */
 async function replaceKey({ url, key }: Connection, adminKey: string): Promise<Connection | null> {
   const [, ulid] = /^lh_[^_]+_([0-9A-Z]{26})_/.exec(key) ?? [];
   if (ulid === undefined) return null;
@@ -50,7 +50,7 @@ async function isAccepted(candidate: Connection): Promise<boolean> {
   }
 }
 
-/** A new tenant and a key that may do everything in it. */
+/** Creates a tenant and a key with all scopes. */
 export async function createTenant(url: string, adminKey: string): Promise<Connection> {
   const admin = { url, key: adminKey };
   const tenant = z

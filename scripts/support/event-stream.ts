@@ -7,7 +7,7 @@ export interface ServerSentEvent {
   readonly id: string | null;
 }
 
-/** Comments and events without data yield nothing; a last event that the connection cut off is dropped. */
+/** Comments and events without data yield nothing. An incomplete last event is dropped. */
 export async function* parseEventStream(body: AsyncIterable<Uint8Array>): AsyncGenerator<ServerSentEvent> {
   const decoder = new TextDecoder();
   const read: ServerSentEvent[] = [];

@@ -1,4 +1,4 @@
-/** The backend on this machine, in workerd, in a process group of its own. */
+/** The backend on this machine: workerd in its own process group. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync, readFileSync } from "node:fs";
@@ -12,30 +12,30 @@ import { readSecrets } from "./secrets.ts";
 
 export interface LocalServerOptions {
   readonly port: number;
-  /** Directory of the objects' and D1's data. */
+  /** Directory of the data of the objects and of D1. */
   readonly state: string;
-  /** File of secrets, in `.dev.vars` format. */
+  /** File with secrets, in `.dev.vars` format. */
   readonly secrets: string;
-  /** File that gets everything the runtime says; emptied first, unless it is to be kept. */
+  /** File for all output of the runtime. It is emptied first, unless it is to be kept. */
   readonly log: string;
   readonly keepLog?: boolean;
-  /** A built Worker, run as it is; absent: `src` is built, and again whenever it changes. */
+  /** A built Worker, which runs unchanged. Absent: `src` is built, and rebuilt whenever it changes. */
   readonly bundle?: string;
 }
 
 export interface LocalServer {
   readonly url: string;
   readonly log: string;
-  /** Id of the process group that all its processes are in; absent: none was started. */
+  /** Id of the process group of all its processes. Absent when none was started. */
   readonly group?: number;
-  /** Resolves when every process of it has been told to end, by us or by itself. */
+  /** Resolves when the server's processes were told to end, by this script or by themselves. */
   readonly exited: Promise<void>;
   stop(): Promise<void>;
-  /** Kill -9 of every process of it at once: what a power cut does. */
+  /** Sends SIGKILL to all its processes at once, as a power failure would end them. */
   kill(): Promise<void>;
 }
 
-/** Milliseconds that a start may take: generous, because a cold machine builds the Worker first. */
+/** Maximum duration of a start in milliseconds. It is generous, because a cold machine builds the Worker first. */
 const START_LIMIT = 60_000;
 const POLL = 50;
 const HEALTH_LIMIT = 5_000;
@@ -63,8 +63,8 @@ export function spawnLocalServer(options: LocalServerOptions): LocalServer {
 }
 
 /**
- * Resolves when the server answers `GET /healthz`. Throws a `Failure` when it does not: with what it says is wrong with its
- * configuration as soon as it says so, else with the end of its log.
+ * Resolves when the server answers `GET /healthz`. Throws a `Failure` when it does not: with the server's report of its
+ * invalid configuration as soon as there is one, otherwise with the end of its log.
  */
 export async function waitUntilReady(server: LocalServer): Promise<void> {
   let gone = false;
@@ -84,11 +84,11 @@ export async function waitUntilReady(server: LocalServer): Promise<void> {
 function supervisorArguments(options: LocalServerOptions): string[] {
   const supervisor = ["--disable-warning=ExperimentalWarning", join(import.meta.dirname, "supervisor.ts")];
   const source = options.bundle === undefined ? [] : [options.bundle, "--no-bundle"];
-  // Named, because Wrangler looks for it beside the bundle.
+  // The file is named explicitly, because Wrangler searches for it beside the bundle.
   const config = ["--config", join(ROOT, "wrangler.toml")];
   const where = ["--ip", HOST, "--port", String(options.port), "--inspector-port", "0", "--persist-to", options.state];
   const how = ["--env-file", options.secrets, "--show-interactive-dev-session=false"];
-  // A file from before it named one: no server on this machine makes production's keys.
+  // A file of an older version names no environment. The default must not apply, because a server on this machine never creates production keys.
   const environment = readSecrets(options.secrets).ENVIRONMENT === undefined ? ["--var", "ENVIRONMENT:dev"] : [];
   return [...supervisor, "dev", ...source, ...config, ...where, ...how, ...environment];
 }
@@ -103,7 +103,7 @@ function killGroup(leader: number): void {
 
 interface Health {
   readonly up: boolean;
-  /** What the server says is wrong with its configuration; null: it does not say that. */
+  /** The server's report of its invalid configuration. Null when there is none. */
   readonly cause: string | null;
 }
 
@@ -111,7 +111,7 @@ const misconfigured = z.object({ type: z.literal("urn:longhand:problem:misconfig
 
 const DOWN: Health = { up: false, cause: null };
 
-/** Never waits longer than `limit`: a timer of its own decides, since a signal made by `AbortSignal.timeout` did not end every request. */
+/** Never waits longer than `limit`. It has its own timer, because a signal of `AbortSignal.timeout` did not end every request. */
 async function readHealth(url: string, limit: number): Promise<Health> {
   const controller = new AbortController();
   let timer: NodeJS.Timeout | undefined;
@@ -138,7 +138,7 @@ async function askHealth(url: string, signal: AbortSignal): Promise<Health> {
   }
 }
 
-/** Whether a Longhand server answers at `url`, within so many milliseconds. */
+/** Whether a Longhand server answers at `url` within `limit` milliseconds. */
 export async function isHealthy(url: string, limit = HEALTH_LIMIT): Promise<boolean> {
   return (await readHealth(url, Math.ceil(limit))).up;
 }

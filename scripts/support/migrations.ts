@@ -1,4 +1,4 @@
-/** D1 migrations on a local database, skipped quickly when nothing changed since they were last applied. */
+/** Applies D1 migrations to a local database. It skips them quickly when nothing changed since the last time. */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,9 +8,9 @@ import { runWrangler } from "./wrangler.ts";
 
 const MIGRATIONS = join(ROOT, "migrations");
 
-/** Applies what is missing to the database under `state`. Throws a `Failure` with Wrangler's words. */
+/** Applies missing migrations to the database under `state`. Throws a `Failure` with Wrangler's output. */
 export async function applyMigrations(state: string): Promise<void> {
-  // The stamp lies with the data, so that deleting the data deletes it too.
+  // The stamp is stored beside the data, so that deleting the data deletes it too.
   const stamp = join(state, "migrations.sha256");
   const digest = digestMigrations();
   if (existsSync(join(state, "v3", "d1")) && existsSync(stamp) && readFileSync(stamp, "utf8") === digest) return;

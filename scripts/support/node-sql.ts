@@ -1,9 +1,9 @@
-/** The session's SQL over Node's own SQLite, in memory. Transactions nest as savepoints, as they do in the object's storage. */
+/** The session's SQL interface over Node's SQLite, in memory. Transactions nest as savepoints, as in the object's storage. */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { SqlRow, SqlValue } from "../../src/lib/sql-row.ts";
 import type { Sql } from "../../src/session/log/sql.ts";
 
-/** `maxPages`: what the database may hold at most, and of that a quarter is kept free. */
+/** `maxPages`: the maximum size of the database, of which a quarter is kept free. */
 export function createNodeSql({ maxPages = null }: { readonly maxPages?: number | null } = {}): Sql {
   const database = new DatabaseSync(":memory:");
   if (maxPages !== null) database.exec(`PRAGMA max_page_count = ${maxPages}`);
@@ -29,7 +29,7 @@ export function createNodeSql({ maxPages = null }: { readonly maxPages?: number 
         database.exec(`RELEASE ${name}`);
         return value;
       } catch (cause) {
-        // Over a full disk the engine may have rolled all of it back by itself.
+        // When the disk is full, the engine may already have rolled back the whole transaction.
         if (!database.isTransaction) throw cause;
         database.exec(`ROLLBACK TO ${name}`);
         database.exec(`RELEASE ${name}`);
@@ -39,14 +39,14 @@ export function createNodeSql({ maxPages = null }: { readonly maxPages?: number 
       }
     },
     isFull: () => maxPages !== null && countPages(database) > maxPages * 0.75,
-    // In memory: there is no file.
+    // The database is in memory, so there is no file.
     scrub: async () => {},
     wipe: async () => {
       prepared.clear();
       const tables = database.prepare(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY sql NOT LIKE ?",
       );
-      // A virtual table takes those that it is made of with it.
+      // Dropping a virtual table also drops the tables that store its content.
       for (const { name } of tables.all("CREATE VIRTUAL%")) database.exec(`DROP TABLE IF EXISTS "${String(name)}"`);
     },
   };

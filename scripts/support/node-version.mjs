@@ -1,16 +1,16 @@
-/** Which Node can run the project, asked before anything is installed. Plain JavaScript for Node >= 20, as scripts/run.mjs. */
+/** Checks which Node can run the project, before anything is installed. Plain JavaScript for Node >= 20, like scripts/run.mjs. */
 
-/** package.json brings a Node of its own for this platform: the system's has only to start it. */
+/** package.json installs its own Node for this platform. The system's Node only has to start it. */
 export const OWN_NODE = "linux-x64";
 const LEAST_TO_START = 20;
 
-/** Scripts are TypeScript whose types Node strips itself: without a flag since 22.18 and 23.6. */
+/** Scripts are TypeScript, whose types Node strips: without a flag since 22.18 and 23.6. */
 export function runsTypeScript(version) {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   return major > 23 || (major === 23 && minor >= 6) || (major === 22 && minor >= 18);
 }
 
-/** Why it cannot be used here; null: it can. */
+/** The reason why this Node cannot be used. Null when it can. */
 export function refuseNode({ platform, arch, version }) {
   if (platform === "win32") {
     return "Longhand does not run on Windows itself: its scripts end whole groups of processes, as POSIX systems can. Use WSL (wsl --install), and clone and run it there.";

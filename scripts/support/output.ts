@@ -1,15 +1,15 @@
-/** What scripts say: results on stdout, everything else on stderr. */
+/** The output of scripts: results on stdout, everything else on stderr. */
 
 export const print = (text: string): void => void process.stdout.write(`${text}\n`);
 export const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
-/** A failure that its message explains: shown without a stack, exit code 1. */
+/** A failure that its message explains. It is shown without a stack, with exit code 1. */
 export class Failure extends Error {}
 
-/** A usage that was asked for: shown on stdout, exit code 0. */
+/** A requested usage. It is shown on stdout, with exit code 0. */
 export class Help extends Error {}
 
-/** Runs a script: its exit code, or 1 with the message of what failed. */
+/** Runs a script and returns its exit code, or 1 with the error's message. */
 export async function runScript(main: () => Promise<number>): Promise<never> {
   try {
     process.exit(await main());

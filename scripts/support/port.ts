@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 
 export const HOST = "127.0.0.1";
 
-/** The error code of listening on `port` (`EADDRINUSE`, `EACCES`), or null if it can be had. */
+/** The error code of listening on `port` (`EADDRINUSE`, `EACCES`), or null if the port is free. */
 export async function portError(port: number): Promise<string | null> {
   const server = createServer();
   try {

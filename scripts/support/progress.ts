@@ -1,8 +1,8 @@
-/** How far a long script is, on stderr: a bar in a terminal, a line every tenth elsewhere. */
+/** Shows the progress of a long script on stderr: a bar in a terminal, otherwise a line at every tenth. */
 const WIDTH = 30;
 
 export interface Progress {
-  /** `done` of the total; `note` follows the bar. */
+  /** `done` of the total. `note` follows the bar. */
   show(done: number, note?: string): void;
   end(): void;
 }

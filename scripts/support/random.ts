@@ -1,10 +1,10 @@
-/** Seeded randomness: the same seed kills at the same moments, and writes the same texts. */
+/** Seeded randomness: one seed always gives the same kills and the same texts. */
 export interface Random {
   /** A whole number from `least` to `most`, both included. */
   between(least: number, most: number): number;
 }
 
-/** mulberry32: 32 bits of state are plenty for choosing moments. */
+/** mulberry32. Its 32 bits of state suffice for choosing moments. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = (): number => {

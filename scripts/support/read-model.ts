@@ -1,4 +1,4 @@
-/** The read model against the logs, as the admin routes compare and repair it. */
+/** Compares the read model with the logs, and repairs it, through the admin routes. */
 import { z } from "zod";
 import { askAdmin } from "./admin.ts";
 import { type Connection, callApi } from "./api-client.ts";
@@ -28,17 +28,17 @@ export const toAdminPath = ({ tenant }: Target, rest = ""): string => `/v1/admin
 export interface Comparison {
   readonly rows: number;
   readonly repaired: boolean;
-  /** How many were found, all of them repaired if `repaired`. */
+  /** The number of differences, all repaired if `repaired` is true. */
   readonly differences: number;
 }
 
-/** One bounded part of a comparison, from the beginning with an empty cursor. Throws as `callApi` does. */
+/** One bounded part of a comparison. An empty cursor begins at the start. Throws as `callApi` does. */
 export async function compareStep(target: Target, session: string, cursor: string): Promise<z.infer<typeof sessionStep>> {
   const path = toAdminPath(target, `/sessions/${encodeURIComponent(session)}/rebuild`);
   return sessionStep.parse(await callApi(target.admin, { method: "POST", path: cursor === "" ? path : `${path}?after=${cursor}` }));
 }
 
-/** A long session takes many requests: each does a bounded part and says where the next one goes on. */
+/** A long session takes many requests: each handles a bounded part and returns the cursor of the next one. */
 export async function compareSession(target: Target, session: string, onFound: (found: Differences) => void): Promise<Comparison> {
   const path = toAdminPath(target, `/sessions/${encodeURIComponent(session)}/rebuild`);
   let count = 0;

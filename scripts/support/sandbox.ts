@@ -1,4 +1,4 @@
-/** A backend of its own for one run of a script: built once, with data, secrets and port that nobody else uses. */
+/** A separate backend for one run of a script: built once, with its own data, secrets and port. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,22 +12,25 @@ import { runWrangler } from "./wrangler.ts";
 
 export interface Sandbox {
   readonly adminKey: string;
-  /** Where its data lies. */
+  /** The directory of its data. */
   readonly state: string;
-  /** Ready when it resolves; on the same port and data each time. The one before must have ended. */
+  /** Starts the server on the same port and data each time, and resolves when it is ready. The previous one must have ended. */
   start(): Promise<LocalServer>;
   /** Stops the server and removes all of it. */
   close(): Promise<void>;
 }
 
-/** `variables`: more of the Worker's configuration, secrets too. They lie in a file that only this user may read, and go with it. */
+/**
+ * `variables`: further configuration of the Worker, including secrets. They are in a file that only this user may read,
+ * and that is removed with the sandbox.
+ */
 export async function createSandbox(variables: Readonly<Record<string, string>> = {}): Promise<Sandbox> {
   const directory = mkdtempSync(join(tmpdir(), "longhand-"));
   try {
     const secrets = join(directory, "secrets.env");
     const state = join(directory, "state");
     ensureSecrets(secrets);
-    // All of them, the last of a name counts: nothing of wrangler.toml's `[vars]` is left.
+    // All variables. The last of a name counts, so none of wrangler.toml's `[vars]` remains.
     appendSecrets(secrets, { ...PLAIN_VARIABLES, ...readSecrets(secrets), ...variables });
     const bundle = await build(join(directory, "bundle"));
     await applyMigrations(state);
@@ -58,7 +61,7 @@ function openSandbox(directory: string, options: LocalServerOptions, adminKey: s
   };
 }
 
-/** The Worker as it would be deployed: a start then need not build, and an edit meanwhile changes nothing. */
+/** Builds the Worker as it would be deployed, so that a start needs no build and later edits have no effect. */
 async function build(directory: string): Promise<string> {
   const { code, output } = await runWrangler(["deploy", "--dry-run", "--outdir", directory]);
   if (code !== 0) throw new Failure(`The Worker could not be built:\n${output}`);

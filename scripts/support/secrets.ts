@@ -6,7 +6,7 @@ import { Failure } from "./output.ts";
 
 const NEW_KEY_ID = "dev1";
 
-/** Writes random secrets to `path` unless the file exists: what a person wrote is never touched. */
+/** Writes random secrets to `path` unless the file exists, so that a person's own file is never changed. */
 export function ensureSecrets(path: string): void {
   if (existsSync(path)) return;
   const secret = (): string => randomBytes(32).toString("base64url");
@@ -26,10 +26,10 @@ export function ensureSecrets(path: string): void {
   writeFileSync(path, lines.join("\n"), { mode: 0o600, flag: "wx" });
 }
 
-/** More variables in the same file. Throws a `Failure`, without the value, for what the format cannot hold. */
+/** Adds variables to the same file. Throws a `Failure`, without the value, if the format cannot represent it. */
 export function appendSecrets(path: string, variables: Readonly<Record<string, string | undefined>>): void {
   for (const [name, value = ""] of Object.entries(variables)) {
-    // Between single quotes everything is what it is.
+    // Between single quotes every character stands for itself.
     if (/['\r\n]/.test(value)) throw new Failure(`${name} holds a quote or a line break, which a file of secrets cannot hold.`);
     appendFileSync(path, `${name}='${value}'\n`);
   }
@@ -37,7 +37,7 @@ export function appendSecrets(path: string, variables: Readonly<Record<string, s
 
 export const readSecrets = (path: string): Readonly<Record<string, string | undefined>> => parseEnv(readFileSync(path, "utf8"));
 
-/** Throws a `Failure` naming the file when there is no ADMIN_KEY in it. */
+/** Throws a `Failure` that names the file when it contains no ADMIN_KEY. */
 export function readAdminKey(path: string): string {
   const key = readSecrets(path).ADMIN_KEY;
   if (!key)

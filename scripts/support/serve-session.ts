@@ -1,4 +1,4 @@
-/** Serves a session outside of the platform, as its object does: the same table of calls over a runtime that the caller made. */
+/** Serves a session outside of the platform, as its object does: the same table of calls over a runtime that the caller created. */
 import type { WholeSessionApi } from "../../src/app/control-api.ts";
 import type { SessionRuntime } from "../../src/session/runtime.ts";
 import { sessionCalls } from "../../src/session/service.ts";
@@ -8,6 +8,7 @@ export function serveSession(runtime: SessionRuntime): WholeSessionApi {
     name,
     (...args: readonly unknown[]): unknown => Reflect.apply(call, undefined, [runtime, ...args]),
   ]);
-  // `Object.entries` loses which name has which signature; `satisfies` has checked them where the table is written.
+  // `Object.entries` loses the association of names and signatures. `satisfies` checks them where the table is
+  // defined.
   return Object.fromEntries(calls) as WholeSessionApi;
 }

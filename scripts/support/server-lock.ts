@@ -1,6 +1,7 @@
 /**
- * One server at a time on this checkout's data: two of them would each believe their own cached view of the same files. The
- * operating system holds the lock for as long as the process lives, so that one that was killed leaves nothing to clean up.
+ * Allows one server at a time on this checkout's data, because two servers would each rely on their own cached view of
+ * the same files. The operating system holds the lock as long as the process lives, so a killed process leaves nothing
+ * to clean up.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -15,10 +16,10 @@ export type LockHolder = z.infer<typeof holder>;
 
 export type LockAttempt =
   | { readonly taken: true; readonly release: () => void }
-  /** `holder` null: it has not said yet who it is. */
+  /** `holder` is null before the holder has written its name. */
   | { readonly taken: false; readonly holder: LockHolder | null };
 
-/** `path`: the lock; who holds it is told in `path.json`. Never waits. */
+/** `path`: the lock. `path.json` names its holder. Never waits. */
 export function takeServerLock(path: string, self: LockHolder): LockAttempt {
   mkdirSync(dirname(path), { recursive: true });
   const database = new DatabaseSync(path);
@@ -35,7 +36,7 @@ export function takeServerLock(path: string, self: LockHolder): LockAttempt {
   return { taken: true, release };
 }
 
-/** A transaction that is never committed is the lock. */
+/** The lock is a transaction that is never committed. */
 function begin(database: DatabaseSync): boolean {
   try {
     database.exec("BEGIN EXCLUSIVE");

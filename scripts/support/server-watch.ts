@@ -1,28 +1,29 @@
 /**
- * Notices that a server that was ready answers no more. Wrangler starts a workerd that died anew, but the one that takes the connections
- * has then forgotten the Worker behind it and holds every request for ever (wrangler 4.155): no process is missing and nothing is refused.
- * Its log says that a workerd died, and only then is it asked: a question every few seconds would fill the log that people read.
+ * Detects that a ready server no longer answers. Wrangler restarts a workerd that died, but the process that accepts
+ * connections has then lost the Worker behind it and holds every request forever (wrangler 4.155): no process is
+ * missing, and nothing is refused. Its log reports that a workerd died, and only then is the server asked, because
+ * regular requests would fill the log that people read.
  */
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { isHealthy, type LocalServer } from "./local-server.ts";
 
-/** What Wrangler's Miniflare says when a workerd of its own ended. */
+/** The message of Wrangler's Miniflare when one of its workerd processes ended. */
 export const CRASHED = "The Workers runtime crashed unexpectedly";
 
-/** `ended`: its processes are gone. `silent`: they are there, and nothing answers. */
+/** `ended`: its processes are gone. `silent`: its processes exist, and nothing answers. */
 export type Loss = "ended" | "silent";
 
 export interface WatchTimes {
-  /** Between two looks at the log, in milliseconds. */
+  /** Milliseconds between two reads of the log. */
   readonly poll: number;
-  /** How long a server whose workerd died may take to answer again, in milliseconds. */
+  /** Maximum time in milliseconds until a server whose workerd died answers again. */
   readonly patience: number;
 }
 
 const TIMES: WatchTimes = { poll: 250, patience: 3_000 };
 
-/** Resolves when the server is lost; what its log said before counts for nothing. */
+/** Resolves when the server is lost. Earlier lines of its log are ignored. */
 export async function untilLost(server: LocalServer, times: WatchTimes = TIMES): Promise<Loss> {
   let ended = false;
   void server.exited.then(() => {
@@ -46,7 +47,7 @@ async function answersWithin(url: string, { poll, patience }: WatchTimes): Promi
   return false;
 }
 
-/** What is appended to a file from now on. */
+/** Reads what is appended to a file from now on. */
 class LogReader {
   readonly #path: string;
   #read: number;
@@ -56,11 +57,11 @@ class LogReader {
     this.#read = statSync(path).size;
   }
 
-  /** With the end of what was read before: a line may have come in two pieces. */
+  /** The text includes the end of the previous read, because a line may arrive in two pieces. */
   readNew(): string {
     const { size } = statSync(this.#path);
     if (size <= this.#read) return "";
-    // The overlap is shorter than the line that is looked for, so that none is seen twice.
+    // The overlap is shorter than the searched line, so no line is found twice.
     const from = Math.max(0, this.#read - CRASHED.length + 1);
     const bytes = Buffer.alloc(size - from);
     const file = openSync(this.#path, "r");
@@ -74,14 +75,14 @@ class LogReader {
   }
 }
 
-/** So many starts within so many milliseconds: what fails in short order fails for a reason that a start does not mend. */
+/** Maximum starts within a period in milliseconds. Repeated failures in a short time have a cause that a restart does not remove. */
 export const RESTARTS = { most: 3, within: 60_000 };
 
-/** Counts starts; `at` in milliseconds of any one clock. */
+/** Counts starts. `at`: milliseconds of any one clock. */
 export class RestartBudget {
   readonly #starts: number[] = [];
 
-  /** Whether one more may be tried; counted when it may. */
+  /** Whether one more start is allowed. An allowed start is counted. */
   take(at: number): boolean {
     const recent = this.#starts.filter((start) => at - start < RESTARTS.within);
     if (recent.length >= RESTARTS.most) return false;

@@ -1,6 +1,6 @@
 /**
- * One session in plain Node: the real runtime over `node:sqlite`, a clock that stands still between calls, and a queue whose compactions are
- * worked off as the consumer does it. For commands that need a session's behaviour and no server.
+ * One session in plain Node: the real runtime over `node:sqlite`, a clock that stands still between calls, and a queue
+ * whose compactions are processed as the consumer does it. For commands that need a session's behaviour but no server.
  */
 import { runCompaction } from "../../src/app/compaction/run-compaction.ts";
 import type { WholeSessionApi } from "../../src/app/control-api.ts";
@@ -15,15 +15,15 @@ import { serveSession } from "./serve-session.ts";
 export interface HostWorld {
   readonly spec: ModelSpec;
   readonly model: ChatModel;
-  /** Absent: whatever is called fails. */
+  /** Absent: every tool call fails. */
   readonly tools?: ToolRunner;
-  /** Absent: every request has the same one. */
+  /** Absent: every request has the same body. */
   readonly digest?: (text: string) => Promise<string>;
-  /** `still` (absent): time passes only from one thing that a client does to the next. `real`: for a model that is asked over a network. */
+  /** `still` (default): time passes only between two actions of a client. `real`: for a model that is called over a network. */
   readonly pace?: "still" | "real";
 }
 
-/** What a client says: never busy, no tools of its own, no key. */
+/** A client's message: never busy, without tools of its own, without a key. */
 export type Said = Without<SubmitInput, "onBusy" | "tools" | "idempotency">;
 type Without<Union, Key extends string> = Union extends unknown ? Omit<Union, Key> : never;
 
@@ -33,7 +33,7 @@ const NO_TOOLS: ToolRunner = {
 };
 const DEADLINES = { firstTokenMs: 60_000, idleMs: 60_000, thinkingMs: 300_000, totalMs: 900_000 } as const;
 const START = Date.UTC(2026, 0, 5, 9);
-/** Between two things that a client does. */
+/** The time between two actions of a client. */
 const STEP_MS = 20_000;
 const SILENT = { info: () => {}, warn: () => {}, error: () => {} };
 
@@ -55,7 +55,7 @@ export class SessionHost {
     this.service = serveSession(this.runtime);
   }
 
-  /** The object anew, over what is stored: its memory is gone. */
+  /** Creates the object again over its stored data. Its memory is lost. */
   #wake(): SessionRuntime {
     const { spec, model, tools = NO_TOOLS, digest = async () => "" } = this.world;
     return new SessionRuntime({
@@ -86,7 +86,7 @@ export class SessionHost {
 
   readonly #clock = (): number => (this.world.pace === "real" ? Date.now() : this.#now);
 
-  /** Work that only lets others go first goes on; what waits for a time to pass is a deadline, or comes with the next call. */
+  /** Work that only yields to others continues. Work that waits for a time is a deadline, or continues with the next call. */
   readonly #schedule: Schedule = (ms, work) => {
     if (ms > 0 && this.world.pace === "real") {
       const later = setTimeout(work, ms);
@@ -108,14 +108,14 @@ export class SessionHost {
     await this.#settle();
   }
 
-  /** Until nothing is going on any more, in the object and in the queue. */
+  /** Runs until nothing is left to do in the object and in the queue. */
   async submit(said: Said): Promise<void> {
     this.#now += STEP_MS;
     expectOk(await this.service.submit(this.caller, { ...said, onBusy: "queue", tools: null, idempotency: null }));
     await this.#settle();
   }
 
-  /** `work` on the session as it stands, which afterwards is as if it had not been done. */
+  /** Runs `work` on the session in its current state, and restores that state afterwards. */
   async fork<T>(work: () => Promise<T>): Promise<T> {
     const { runtime, service } = this;
     this.sql.script("SAVEPOINT fork");

@@ -1,16 +1,16 @@
 import { Failure } from "./output.ts";
 
-/** Resolves when somebody wants this process to end: a signal, or the death of scripts/run.mjs, which closes its channel. */
+/** Resolves when this process is asked to stop: by a signal, or by the death of scripts/run.mjs, which closes its channel. */
 export function stopRequested(): Promise<void> {
   return new Promise((resolve) => {
     const stop = (): void => resolve();
-    // Stays installed: a Ctrl-C arrives from the terminal and once more from npm.
+    // The listener stays installed, because a Ctrl-C arrives from the terminal and once more from npm.
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, stop);
     process.on("disconnect", stop);
   });
 }
 
-/** `work`, given up with a `Failure` when somebody wants this process to end: what `finally` cleans up is then cleaned up. */
+/** Runs `work`, and rejects with a `Failure` when this process is asked to stop, so that `finally` blocks clean up. */
 export function untilStopped<T>(work: Promise<T>): Promise<T> {
   const stopped = stopRequested().then((): never => {
     throw new Failure("Stopped.");

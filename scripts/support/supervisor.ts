@@ -1,12 +1,12 @@
 /**
- * Runs `wrangler dev` and sees to it that nothing of it stays behind. Wrangler leaves workerd running when it is
- * killed, and whoever started us may be killed too: our stdin is a pipe from them, and when it closes, for whatever
- * reason, the whole process group goes. Started as the leader of its own group; arguments: Wrangler's.
+ * Runs `wrangler dev` and ensures that none of its processes remains. Wrangler leaves workerd running when it is
+ * killed, and the parent process may be killed too. Our stdin is a pipe from the parent: when it closes, for any
+ * reason, the whole process group ends. Started as the leader of its own group; arguments: those of Wrangler.
  */
 import { spawn } from "node:child_process";
 import { WRANGLER } from "./wrangler.ts";
 
-/** How long Wrangler may take to stop by itself, in milliseconds. */
+/** Maximum time for Wrangler to stop by itself, in milliseconds. */
 const GRACE = 3000;
 
 const wrangler = spawn(process.execPath, [WRANGLER, ...process.argv.slice(2)], { stdio: ["ignore", "inherit", "inherit"] });
@@ -19,14 +19,14 @@ function stop(): void {
   setTimeout(endGroup, GRACE);
 }
 
-/** Ends this process too: it is the group's leader. */
+/** Ends this process too, because it is the group's leader. */
 function endGroup(): void {
   process.kill(-process.pid, "SIGKILL");
 }
 
 process.stdin.on("end", stop).on("error", stop).resume();
 process.on("SIGTERM", stop);
-// A terminal's Ctrl-C does not reach this group, but a person may send it by hand.
+// A terminal's Ctrl-C does not reach this group, but a person may send the signal by hand.
 process.on("SIGINT", stop);
 wrangler.on("exit", endGroup);
 wrangler.on("error", endGroup);

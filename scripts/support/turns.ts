@@ -1,4 +1,4 @@
-/** A turn as a client sees it: the frames of its stream, to the one that ends it. */
+/** A turn from a client's view: the frames of its stream, up to the one that ends it. */
 import { z } from "zod";
 import { type Call, type Connection, streamApi } from "./api-client.ts";
 
@@ -18,13 +18,13 @@ export type TurnEnd = z.infer<typeof turnEnd>;
 const ENDS: ReadonlySet<string> = new Set(turnEnd.options.map((option) => option.shape.type.value));
 
 export interface TurnListener {
-  /** The durable acknowledgement, read off the stream. */
+  /** The durable acknowledgement, read from the stream. */
   onAccepted?(acknowledgement: Accepted): void;
-  /** Each piece of the answer's text. */
+  /** Called with each piece of the answer's text. */
   onText?(): void;
 }
 
-/** Sends `call` and reads to the end of the turn that it started; null: the stream ended before the turn did. */
+/** Sends `call` and reads to the end of the turn that it started. Null when the stream ended before the turn did. */
 export async function runTurn(connection: Connection, call: Call, listener: TurnListener = {}): Promise<TurnEnd | null> {
   let turn: string | null = null;
   for await (const { event, data } of streamApi(connection, call)) {

@@ -1,6 +1,6 @@
 /**
- * Lets Node run this repository's TypeScript: imports name no file extension (`./ids`), which bundlers resolve and
- * Node does not. Loaded with `--import`; types are stripped by Node itself.
+ * Lets Node run this repository's TypeScript. Imports have no file extension (`./ids`), which bundlers resolve and Node
+ * does not. Loaded with `--import`; Node itself strips the types.
  */
 import { registerHooks } from "node:module";
 

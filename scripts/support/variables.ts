@@ -4,7 +4,7 @@ import type { Config } from "../../src/env.ts";
 /** A value for each variable (docs/operations.md), and for no other name. */
 export type Variables = Readonly<Record<keyof Config, string>>;
 
-/** As if none was set, but for the part of every key that says it is not production's. */
+/** Every variable as if it were not set, except the environment in every key, which is not production's. */
 export const PLAIN_VARIABLES: Variables = {
   KEY_PEPPER: "",
   ADMIN_KEY: "",

@@ -1,4 +1,4 @@
-/** Wrangler's command line, the installed one, without a terminal. */
+/** The installed Wrangler's command line, without a terminal. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { ROOT } from "./paths.ts";
 
 export const WRANGLER = join(ROOT, "node_modules", "wrangler", "bin", "wrangler.js");
 
-/** Runs one command to its end; `output` is what it wrote to stdout and stderr, as it came. */
+/** Runs one command to its end. `output` is its output on stdout and stderr, in order. */
 export async function runWrangler(args: readonly string[]): Promise<{ readonly code: number; readonly output: string }> {
   const child = spawn(process.execPath, [WRANGLER, ...args], { cwd: ROOT, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";

@@ -1,4 +1,4 @@
-/** One turn as a person sees it: the answer as it comes, the calls and what they gave back, and what it weighed. */
+/** Shows one turn as it happens: the answer, the calls and their results, and the tokens. */
 import { z } from "zod";
 import { turnFailure } from "../../src/contract/model-call";
 import { defined } from "../../src/http/schemas/documents";
@@ -35,17 +35,17 @@ type Ending = Extract<Frame, { type: "turn.awaiting_tools" | "turn.completed" | 
 
 const KNOWN: ReadonlySet<string> = new Set(frames.options.map((option) => option.shape.type.value));
 
-/** A model that only ever calls is stopped by its client. */
+/** The client stops a model that only makes calls. */
 const MOST_ROUNDS = 8;
 
 export interface Talk {
   readonly connection: Connection;
   readonly session: string;
-  /** Gets what is shown, as it comes. */
+  /** Receives the text as it arrives. */
   readonly write: (text: string) => void;
 }
 
-/** Throws a `Failure` when the turn ends otherwise than with an answer. */
+/** Throws a `Failure` when the turn ends without an answer. */
 export async function holdTurn(talk: Talk, content: string): Promise<void> {
   talk.write(`\n> ${content}\n\n`);
   const path = `/v1/sessions/${talk.session}`;

@@ -1,10 +1,10 @@
-/** Which model is tried, and what it needs before anything is started. */
+/** The model to try, and its requirements before anything is started. */
 import { Failure } from "../support/output.ts";
 
 export const TRIED_PROVIDERS = ["openai", "openai-chat", "openai-compatible", "anthropic", "google", "embedded"] as const;
 type Provider = (typeof TRIED_PROVIDERS)[number];
 
-/** The deployment's own variables: src/env.ts reads the same. */
+/** The deployment's own variables, which src/env.ts reads too. */
 const KEY_OF: Readonly<Record<Provider, string | null>> = {
   openai: "OPENAI_API_KEY",
   "openai-chat": "OPENAI_API_KEY",
@@ -14,15 +14,15 @@ const KEY_OF: Readonly<Record<Provider, string | null>> = {
   embedded: null,
 };
 
-/** Thinking counts too, whatever the window is taken to be. */
+/** Thinking counts too, for any assumed window. */
 const MAX_OUTPUT = 4_096;
 
 export interface ModelChoice {
-  /** `PROVIDER/MODEL`; a model's own name may hold slashes. */
+  /** `PROVIDER/MODEL`. A model's own name may contain slashes. */
   readonly model: string;
   readonly window: number;
   readonly base_url: string | null;
-  /** Which `npm run` command it is for, as its messages name it; absent: `try`. */
+  /** The `npm run` command that messages name. Absent: `try`. */
   readonly command?: string;
 }
 
@@ -30,14 +30,14 @@ export interface ChosenProvider {
   readonly provider: Provider;
   readonly upstream_id: string;
   readonly base_url: string | null;
-  /** Null: it asks for none, or this machine's own server was given none. */
+  /** Null when the provider needs no key, or when this machine's own server was given none. */
   readonly key: { readonly name: string; readonly value: string } | null;
 }
 
 export interface TriedModel {
-  /** As sessions name it. */
+  /** The name that sessions use. */
   readonly id: string;
-  /** What the Worker is configured with: the model, and its key where it has one. */
+  /** The Worker's configuration: the model, and its key if it has one. */
   readonly variables: Readonly<Record<string, string>>;
 }
 
@@ -48,7 +48,10 @@ export function chooseModel(choice: ModelChoice, environment: Readonly<Record<st
   return { id: model, variables: { MODELS: JSON.stringify({ [model]: spec }), ...(key ? { [key.name]: key.value } : {}) } };
 }
 
-/** Throws a `Failure` that says what is missing and how to go on. `environment`: where keys are looked for; a key is put into no message. */
+/**
+ * Throws a `Failure` that explains what is missing and how to continue. `environment`: where keys are read from. No
+ * message contains a key.
+ */
 export function chooseProvider(choice: ModelChoice, environment: Readonly<Record<string, string | undefined>>): ChosenProvider {
   const { model, base_url } = choice;
   const [named, upstream_id] = splitModel(model);
@@ -73,7 +76,7 @@ function splitModel(model: string): [provider: string, upstream: string] {
   return slash < 0 ? [model, ""] : [model.slice(0, slash), model.slice(slash + 1)];
 }
 
-/** A server on this machine mostly asks for no key; it is given the one that is set. */
+/** A server on this machine usually needs no key. If one is set, it is used. */
 function findKey(
   { provider, model, base_url, command = "try" }: ModelChoice & { readonly provider: Provider },
   environment: Readonly<Record<string, string | undefined>>,

@@ -1,4 +1,4 @@
-/** What became of the context, and what it all cost, as the API says. */
+/** The compactions and the total cost, as the API reports them. */
 import { z } from "zod";
 import { waitForCompactions } from "../replay/settle.ts";
 import { callApi } from "../support/api-client.ts";
@@ -20,7 +20,7 @@ const page = z.object({
 });
 type Compaction = z.infer<typeof page>["data"][number];
 
-/** Those that are not in `shown` yet, oldest first; waits for what runs in the background. */
+/** The receipts that are not in `shown` yet, oldest first. Waits for compactions that run in the background. */
 export async function showCompactions({ connection, session, write }: Talk, shown: Set<string>): Promise<void> {
   await waitForCompactions(connection, [session]);
   const { data } = page.parse(
@@ -44,7 +44,7 @@ const session = z.object({
   current_context_tokens: z.object({ tokens: z.number() }),
   context_window: z.number().nullable(),
   total_tokens: z.number(),
-  /** Dollars of the calls whose cost is known; null: of none, which is never 0. */
+  /** Dollars of the calls whose cost is known. Null when none is known, which is never 0. */
   usage: z.object({ cost: z.number().nullable(), unpriced_calls: z.number() }),
 });
 type Spent = z.infer<typeof session>["usage"];

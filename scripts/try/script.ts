@@ -1,4 +1,4 @@
-/** The conversation that is held when none is given: a greeting, a tool, a few long messages, and a question about the beginning. */
+/** The conversation that is held by default: a greeting, a tool, a few long messages, and a question about the beginning. */
 
 export const SYSTEM =
   "You help somebody to plan a journey. Be brief: two or three sentences. Use the tool when you are asked about the weather.";
@@ -61,7 +61,7 @@ export const SCRIPT: readonly string[] = [
   "What was my booking code, and which two cities did I ask about?",
 ];
 
-/** What a client of its own would do when the model calls. Never throws: what it cannot do is the model's to hear. */
+/** The client's tools, which run when the model calls them. Never throws: the model reads the error. */
 export function answerCall(name: string, input: string): { readonly output: string; readonly is_error: boolean } {
   const city = readCity(input);
   if (name !== "get_weather") return { output: `There is no tool ${name}.`, is_error: true };

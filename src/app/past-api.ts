@@ -1,7 +1,17 @@
 /** What the model saw: past requests, and how two of them differ. Part of what a session's object answers. */
+
+import type { ContextDiff, PastContext } from "../contract/context";
 import type { TurnId } from "../domain/ids";
-import type { ContextDiff, PastContext, RequestRef } from "./past-views";
 import type { Caller, Outcome } from "./session-api";
+
+/**
+ * Names a request of the session. `turn` null: the next request. `call` counts a turn's calls from 1; null: the last one that has a
+ * request.
+ */
+export interface RequestRef {
+  readonly turn: TurnId | null;
+  readonly call: number | null;
+}
 
 export interface PastApi {
   /** The request of a turn's call, rebuilt from the log and compared with the digest that was recorded when it was sent. */

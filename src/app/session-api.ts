@@ -3,6 +3,7 @@
  * that the credential proved; the object compares it with its own (docs/design.md §1.9).
  */
 import type { PolicyChoice } from "../context/policy-choice";
+import type { ContextReport } from "../contract/context";
 import type { ExecutionView } from "../contract/execution";
 import type { Accepted, DisplayItem } from "../contract/item";
 import type { LedgerRow } from "../contract/model-call";
@@ -13,7 +14,7 @@ import type { TurnReport } from "../contract/turn";
 import type { OnBusy } from "../domain/commands";
 import type { CompactionFailure } from "../domain/compaction-events";
 import type { FitReport, StoredEvent } from "../domain/events";
-import type { CompactionId, ExecutionId, ItemId, SessionId, TenantId, TurnId } from "../domain/ids";
+import type { BodyId, CompactionId, ExecutionId, ItemId, SessionId, TenantId, TurnId } from "../domain/ids";
 import type { Part, ToolDefinition } from "../domain/message";
 import type { CallUsage, FinishReason } from "../domain/model-call";
 import type { Rejection } from "../domain/rejection";
@@ -21,7 +22,6 @@ import type { Result } from "../lib/result";
 import type { ChunkRequest, NextChunk } from "./chunk-request";
 import type { CompactionView, ControlError } from "./control-views";
 import type { ToolArtifact } from "./ports";
-import type { ContextReport, LogPage } from "./session-views";
 
 /** Why a call was refused: the domain's rejections, and refusals by the session's object. */
 export type SessionError =
@@ -197,6 +197,13 @@ export type ApplyOutcome =
   | { readonly next: "done" | "retry" | "later" }
   /** The part was kept; the worker continues with the next part under the same token. */
   | { readonly next: "continue"; readonly part: ChunkRequest; readonly timeoutMs: number };
+
+/** One page of the log with its bodies, for rebuilding the read model. */
+export interface LogPage {
+  readonly events: readonly StoredEvent[];
+  readonly bodies: readonly { readonly id: BodyId; readonly text: string }[];
+  readonly has_more: boolean;
+}
 
 export interface SessionApi {
   open(caller: Caller, input: OpenInput): Promise<Outcome<SessionDescription>>;

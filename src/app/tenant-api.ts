@@ -3,17 +3,17 @@ import type { PolicyChoice } from "../context/policy-choice";
 import type { CredentialView } from "../contract/credential";
 import type { LimitSuggestion } from "../contract/model";
 import type { RowDifference } from "../contract/rebuild";
+import type { HttpTool, HttpToolEntry, McpServer } from "../contract/registered-tool";
+import type { KeyView } from "../contract/tenant";
 import type { ErasedUsage } from "../domain/erased-usage";
 import type { KeyId, SessionId, TenantId } from "../domain/ids";
+import type { Scope } from "../domain/scopes";
 import type { Result } from "../lib/result";
 import type { RowSnapshot } from "./diff-rows";
 import type { ModelEntry, ModelOverride, SuggestedLimit } from "./model-entry";
 import type { ModelSpec } from "./ports";
 import type { Idempotency } from "./session-api";
-import type { HttpTool, HttpToolEntry, McpListing, McpServer, McpServerEntry } from "./tool-entry";
-
-export const SCOPES = ["sessions:read", "sessions:write", "models:write", "tools:write", "keys:write"] as const;
-export type Scope = (typeof SCOPES)[number];
+import type { McpListing, McpServerEntry } from "./tool-entry";
 
 /** The identity and rights of a valid key. */
 export interface Principal {
@@ -22,19 +22,6 @@ export interface Principal {
   readonly scopes: readonly Scope[];
   /** Epoch milliseconds. Null: never. */
   readonly expires_at: number | null;
-}
-
-export interface KeyView {
-  readonly id: KeyId;
-  readonly name: string;
-  readonly scopes: readonly Scope[];
-  readonly created_at: number;
-  readonly expires_at: number | null;
-  readonly revoked_at: number | null;
-  /** Null: created by the deployment's admin, or by an older build that did not record it. */
-  readonly created_by: KeyId | null;
-  /** Null for the deployment's admin, and also while the key is not revoked. */
-  readonly revoked_by: KeyId | null;
 }
 
 export type TenantError =

@@ -1,5 +1,5 @@
 /**
- * What reading and rewriting a view costs: the rent of not compacting, and the price of a compaction (docs/policy.md,
+ * What reading and rewriting a view costs: the cache read cost of not compacting, and the price of a compaction (docs/policy.md,
  * rules 1 to 3). Sizes are tokens, scaled and unpadded. Prices are per token, in any one unit.
  */
 import type { SummaryMode } from "../domain/compaction-events";
@@ -49,7 +49,7 @@ export const computeGain = (sizes: ViewSizes): number => Math.max(0, tokensNow(s
 
 /**
  * What one more call pays to re-read tokens that a compaction would have removed. `free`: the number of newest tokens
- * that are worth re-reading, so that those of them that lie before the cut cost no rent.
+ * that are worth re-reading, so that those of them that lie before the cut add no cost.
  */
 export const toCacheReadCost = (sizes: ViewSizes, prices: Prices, free: number): number =>
   prices.cached * Math.max(0, computeGain(sizes) - Math.max(0, free - sizes.tail));

@@ -58,7 +58,7 @@ export function planCompaction(asked: PlanInput): Plan {
   return proposal ? toPlan(input, { proposal, next, trigger: input.trigger, over: true }) : { kind: "none", reason: "nothing_older", next };
 }
 
-/** Plans for the soft trigger: compacts above the policy's bound, or when rent is due. */
+/** Plans for the soft trigger: compacts above the policy's bound, or when the cache read cost is due. */
 function planSoft(input: PlanInput, next: Measure): Plan {
   const { state, limits, policy } = input;
   const none = (reason: NoPlanReason): Plan => ({ kind: "none", reason, next });
@@ -73,7 +73,7 @@ function planSoft(input: PlanInput, next: Measure): Plan {
 }
 
 /**
- * Whether rent is due: this epoch's calls have paid `rent_factor` times the price of a compaction, and the gain is at
+ * Whether the cache read cost is due: this epoch's calls have paid `rent_factor` times the price of a compaction, and the gain is at
  * least the policy's minimum. With a cold cache, re-reading what would go counts as paid, because the next call writes
  * it to the cache again.
  */

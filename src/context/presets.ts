@@ -23,7 +23,7 @@ const resultsInFull = {
   exclude_tools: [],
 } satisfies Policy["results"];
 
-/** The policy of OneClaw. */
+/** The policy of OneClaw (docs/policy.md, sources, for all four). */
 const oneclaw: Policy = {
   trigger: {
     at: "after_response",

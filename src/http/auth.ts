@@ -4,7 +4,8 @@
  */
 import type { Context, MiddlewareHandler } from "hono";
 import { timingSafeEqual } from "hono/utils/buffer";
-import type { Principal, Scope } from "../app/tenant-api";
+import type { Principal } from "../app/tenant-api";
+import type { Scope } from "../domain/scopes";
 import type { HttpDeps, HttpEnv } from "./deps";
 import { sendProblem } from "./problem";
 

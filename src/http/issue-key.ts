@@ -1,8 +1,10 @@
 /** Makes a key of a tenant. The tenant's object gets its hash; the key itself is only in the answer. */
 import type { Context } from "hono";
 import type { Idempotency } from "../app/session-api";
-import type { KeyView, Scope, TenantApi, TenantOutcome } from "../app/tenant-api";
+import type { TenantApi, TenantOutcome } from "../app/tenant-api";
+import type { KeyView } from "../contract/tenant";
 import type { KeyId, TenantId } from "../domain/ids";
+import type { Scope } from "../domain/scopes";
 import { ok } from "../lib/result";
 import { callWithRetry } from "./calls";
 import type { HttpDeps, HttpEnv } from "./deps";

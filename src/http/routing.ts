@@ -1,7 +1,7 @@
 /** Declares routes. What the OpenAPI document says a route needs is enforced from the same declaration. */
 import { createRoute, type RouteConfig, z } from "@hono/zod-openapi";
 import type { MiddlewareHandler } from "hono";
-import type { Scope } from "../app/tenant-api";
+import type { Scope } from "../domain/scopes";
 import { requireScope } from "./auth";
 import { readBody } from "./body";
 import type { HttpEnv } from "./deps";

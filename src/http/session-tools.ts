@@ -3,8 +3,9 @@
  * definitions that its model reads.
  */
 import type { TenantToolsApi } from "../app/tenant-api";
-import { type HttpToolEntry, MAX_OFFERED_TOOLS, type McpServerEntry } from "../app/tool-entry";
+import { MAX_OFFERED_TOOLS, type McpServerEntry } from "../app/tool-entry";
 import { offerHttpTool, offerMcpTools } from "../app/tools/offer-tools";
+import type { HttpToolEntry } from "../contract/registered-tool";
 import type { TenantId } from "../domain/ids";
 import type { ToolDefinition } from "../domain/message";
 import { err, ok, type Result } from "../lib/result";

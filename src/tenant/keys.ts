@@ -1,8 +1,10 @@
 /** Stores the tenant's API keys by their keyed hashes. It never sees a key. */
 import { runOnce } from "../app/idempotency";
 import type { Idempotency } from "../app/session-api";
-import { type KeyView, type Principal, SCOPES, type Scope, type TenantError } from "../app/tenant-api";
+import type { Principal, TenantError } from "../app/tenant-api";
+import type { KeyView } from "../contract/tenant";
 import { type KeyId, parseId, type TenantId } from "../domain/ids";
+import { SCOPES, type Scope } from "../domain/scopes";
 import { err, ok, type Result } from "../lib/result";
 import { createRequests } from "./requests";
 import type { TenantSql } from "./tenant-sql";

@@ -1,7 +1,7 @@
 /** A session's look-up of tools in its tenant's object. It caches answers, so that not every tool call asks. */
 import type { Clock } from "../app/ports";
 import type { TenantToolsApi } from "../app/tenant-api";
-import type { HttpTool, McpServer } from "../app/tool-entry";
+import type { HttpTool, McpServer } from "../contract/registered-tool";
 import { createLookUpCache, type LookUp } from "./look-up-cache";
 
 interface ToolDirectoryDeps {

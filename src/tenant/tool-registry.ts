@@ -1,6 +1,7 @@
 /** The tools that a tenant registered for its models: HTTP tools, and MCP servers with their last fetched listing. */
 import type { TenantError } from "../app/tenant-api";
-import type { HttpTool, HttpToolEntry, McpListing, McpServer, McpServerEntry, SecretHeader } from "../app/tool-entry";
+import type { McpListing, McpServerEntry } from "../app/tool-entry";
+import type { HttpTool, HttpToolEntry, McpServer, SecretHeader } from "../contract/registered-tool";
 import { err, ok, type Result } from "../lib/result";
 import type { SqlValue } from "../lib/sql-row";
 import type { KnownCredentials } from "./registry";

@@ -4,7 +4,7 @@
  */
 import type { ToolOutcome } from "../app/ports";
 import type { Schedule } from "../app/session-ports";
-import type { HttpTool } from "../app/tool-entry";
+import type { HttpTool } from "../contract/registered-tool";
 import type { ExecutionId } from "../domain/ids";
 import { toBase64 } from "../lib/base64";
 import { readAtMost } from "../lib/bounded-body";

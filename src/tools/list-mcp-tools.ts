@@ -1,6 +1,7 @@
 /** Lists the tools of a remote MCP server: all pages of its listing, limited to what can be offered to a model. */
-import { MAX_OFFERED_TOOLS, type McpFailure, type McpListing, type McpServer, type McpTool } from "../app/tool-entry";
+import { MAX_OFFERED_TOOLS, type McpFailure, type McpListing, type McpTool } from "../app/tool-entry";
 import { boundsFault } from "../app/tools/schema-bounds";
+import type { McpServer } from "../contract/registered-tool";
 import { assertNever } from "../lib/assert-never";
 import { err, ok, type Result } from "../lib/result";
 import { type McpDeps, type McpSessionFailure, SDK_OPTIONS, withMcpSession } from "./mcp-client";

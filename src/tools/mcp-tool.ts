@@ -1,6 +1,6 @@
 /** Calls one tool of a remote MCP server and converts its result to a text. Never throws. */
 import type { ToolArtifact, ToolOutcome } from "../app/ports";
-import type { McpServer } from "../app/tool-entry";
+import type { McpServer } from "../contract/registered-tool";
 import { MAX_ARTIFACTS } from "../domain/tool-run";
 import { assertNever } from "../lib/assert-never";
 import { describeToolFailure } from "./failure-in-words";

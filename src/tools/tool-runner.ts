@@ -3,7 +3,7 @@
  * call (docs/decisions/0011). A tool that is no longer registered is not called, and no other tool is called in its place.
  */
 import type { ToolOutcome, ToolRequest, ToolRunner } from "../app/ports";
-import type { HttpTool, McpServer, SecretHeader } from "../app/tool-entry";
+import type { HttpTool, McpServer, SecretHeader } from "../contract/registered-tool";
 import type { ServerTool } from "../domain/message";
 import { assertNever } from "../lib/assert-never";
 import { callHttpTool, type HttpToolDeps } from "./http-tool";

@@ -1,5 +1,5 @@
 /** Opens a tenant's credential for a tool, and hides it in everything that the tool returns. */
-import type { SecretHeader } from "../app/tool-entry";
+import type { SecretHeader } from "../contract/registered-tool";
 import { err, ok, type Result } from "../lib/result";
 import type { Secret } from "./safe-fetch";
 

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { listRoutes, world } from "./support";
 
@@ -20,6 +21,9 @@ const operations = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, path, operation] as const),
 );
 
+/** A path without the names of its parameters; `S` is the API page's short form. */
+const unname = (path: string): string => path.replace(/^S(?=$|\/)/, "/v1/sessions/:id").replace(/\{[a-z_]+\}|:[a-z_]+/g, ":");
+
 function listRefs(value: unknown): string[] {
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([key, child]) => (key === "$ref" && typeof child === "string" ? [child] : listRefs(child)));
@@ -35,6 +39,13 @@ describe("the OpenAPI document", () => {
     const routes = listRoutes(app).map(({ method, path }) => `${method} ${path.replace(/:([a-z_]+)/g, "{$1}")}`);
 
     expect(operations.map(([name]) => name).sort()).toEqual([...routes].sort());
+  });
+
+  it("is listed in full by the API page", () => {
+    const table = readFileSync("docs/api.md", "utf8").split("## All routes")[1] ?? "";
+    const listed = [...table.matchAll(/`(GET|POST|PUT|PATCH|DELETE) (\S+)`/g)].map(([, method, path = ""]) => `${method} ${unname(path)}`);
+
+    expect(listed.sort()).toEqual(operations.map(([name]) => unname(name)).sort());
   });
 
   it("refers to nothing that it does not hold", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { SCOPES, type Scope } from "../../src/app/tenant-api";
+import { SCOPES, type Scope } from "../../src/domain/scopes";
 import {
   ADMIN_KEY,
   FOREIGN_TENANT,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { WholeSessionApi } from "../../src/app/control-api";
-import type { HttpToolEntry, McpServerEntry } from "../../src/app/tool-entry";
+import type { McpServerEntry } from "../../src/app/tool-entry";
+import type { HttpToolEntry } from "../../src/contract/registered-tool";
 import type { ToolDefinition } from "../../src/domain/message";
 import { err, ok } from "../../src/lib/result";
 import { OUT_OF_BOUNDS } from "../app/tools/schemas";

@@ -1,7 +1,8 @@
 /** How two requests differ: by messages, summaries and settings, as they were shown. */
 import { describe, expect, test } from "vitest";
-import type { ContextDiff, RequestRef } from "../../src/app/past-views";
+import type { RequestRef } from "../../src/app/past-api";
 import { MAX_LISTED } from "../../src/context/view-diff";
+import type { ContextDiff } from "../../src/contract/context";
 import type { TurnId } from "../../src/domain/ids";
 import { CALLER, type Life, settle } from "./life";
 import { text } from "./script";

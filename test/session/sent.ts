@@ -1,8 +1,8 @@
 /** Requests as a life sends them, and the same as its service tells them later. */
 import { createHash } from "node:crypto";
 import { expect } from "vitest";
-import type { PastContext } from "../../src/app/past-views";
 import type { ModelRequest } from "../../src/app/ports";
+import type { PastContext } from "../../src/contract/context";
 import type { TurnId } from "../../src/domain/ids";
 import { CALLER, type Life } from "./life";
 

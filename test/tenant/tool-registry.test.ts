@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { HttpTool, McpListing, McpServer } from "../../src/app/tool-entry";
+import type { McpListing } from "../../src/app/tool-entry";
+import type { HttpTool, McpServer } from "../../src/contract/registered-tool";
 import { createCredentialStore } from "../../src/tenant/credential-store";
 import { createToolDirectory } from "../../src/tenant/tool-directory";
 import { createToolRegistry, MAX_MCP_SERVERS, MAX_TOOLS } from "../../src/tenant/tool-registry";

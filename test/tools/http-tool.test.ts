@@ -1,6 +1,6 @@
 /** HTTP tools against a real server on this host. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { HttpTool } from "../../src/app/tool-entry";
+import type { HttpTool } from "../../src/contract/registered-tool";
 import { startTimer } from "../../src/lib/timer";
 import { callHttpTool, type HttpCall } from "../../src/tools/http-tool";
 import { createToolFetch } from "../../src/tools/safe-fetch";

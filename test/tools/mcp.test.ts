@@ -1,6 +1,6 @@
 /** MCP tools against the official SDK's own server on this host. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { McpServer } from "../../src/app/tool-entry";
+import type { McpServer } from "../../src/contract/registered-tool";
 import { MAX_ARTIFACTS } from "../../src/domain/tool-run";
 import { startTimer } from "../../src/lib/timer";
 import { listMcpTools } from "../../src/tools/list-mcp-tools";

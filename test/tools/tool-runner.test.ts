@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { HttpTool, McpServer } from "../../src/app/tool-entry";
+import type { HttpTool, McpServer } from "../../src/contract/registered-tool";
 import type { ServerTool } from "../../src/domain/message";
 import { createToolRunner, type ToolRunnerDeps } from "../../src/tools/tool-runner";
 import { FakeSchedule } from "../support/fake-schedule";

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { SCOPES, type Scope } from "../../src/app/tenant-api";
+import { SCOPES, type Scope } from "../../src/domain/scopes";
 import { sampleBody, sampleQuery } from "../http/support";
 import { advanceClock } from "./clock";
 import { type Chat, migrate, newChat, newId, newTenant, readBody, request, type Tenant } from "./support";

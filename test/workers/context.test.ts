@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import type { ContextReport } from "../../src/app/session-views";
+import type { ContextReport } from "../../src/contract/context";
 import { GUARD_ONLY, LIMIT, smallChat, TURNS, talk, WINDOW, words } from "./conversation";
 import { type Chat, migrate, newChat, readBody } from "./support";
 

@@ -2,8 +2,8 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { CompactionView } from "../../src/app/control-views";
-import type { ContextReport } from "../../src/app/session-views";
 import type { Plan } from "../../src/context/plan";
+import type { ContextReport } from "../../src/contract/context";
 import type { Page } from "../../src/contract/page";
 import type { SessionDescription } from "../../src/contract/session";
 import { deliver, holdQueue, words } from "./conversation";

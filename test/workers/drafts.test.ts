@@ -2,8 +2,8 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import type { CompactionView } from "../../src/app/control-views";
-import type { ContextReport } from "../../src/app/session-views";
 import type { SummaryComparison } from "../../src/contract/comparison";
+import type { ContextReport } from "../../src/contract/context";
 import type { LedgerRow } from "../../src/contract/model-call";
 import type { Page } from "../../src/contract/page";
 import { words } from "./conversation";

@@ -1,7 +1,7 @@
 /** A conversation of more content than RPC carries in one value. */
 import { beforeAll, expect, it } from "vitest";
-import type { ContextReport } from "../../src/app/session-views";
 import { MAX_REQUEST_BYTES } from "../../src/context/request-bytes";
+import type { ContextReport } from "../../src/contract/context";
 import type { DisplayItem } from "../../src/contract/item";
 import type { Page } from "../../src/contract/page";
 import { type Chat, migrate, newChat } from "./support";

@@ -1,7 +1,7 @@
 /** What the model saw, over HTTP and in workerd: a turn's request as the provider received it, and how two of them differ. */
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { ContextDiff, PastContext } from "../../src/app/past-views";
+import type { ContextDiff, PastContext } from "../../src/contract/context";
 import type { TurnReport } from "../../src/contract/turn";
 import { smallChat, TURNS, talk, words } from "./conversation";
 import { type Chat, migrate, newChat, readBody } from "./support";

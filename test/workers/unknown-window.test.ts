@@ -1,6 +1,6 @@
 /** A model whose window nobody knows, under every policy that there is for it. */
 import { beforeAll, describe, expect, it } from "vitest";
-import type { ContextReport } from "../../src/app/session-views";
+import type { ContextReport } from "../../src/contract/context";
 import { talk, words } from "./conversation";
 import { type Chat, migrate, newChat, readBody } from "./support";
 

@@ -1,18 +1,18 @@
-/** What is planted beside facts: something that must hold for the rest of the conversation, or until it is said otherwise. */
+/** A text that is planted beside facts and that holds for the rest of the conversation, or until it is replaced. */
 
-/** Instruction: the user wants it done from now on. Decision: may be reversed. Identifier: of one form. Task: open until it is closed. */
+/** Instruction: a lasting wish of the user. Decision: may be reversed. Identifier: has a fixed form. Task: open until it is closed. */
 export const PLANTED = ["instruction", "decision", "identifier", "task"] as const;
 export type Planted = (typeof PLANTED)[number];
 
-/** What a value looks like; `number`: two letters and five digits. */
+/** The form of the value. `number`: two letters and five digits. */
 export type ValueForm = "number" | "path" | "date" | "amount" | "id";
 
 export interface Plant {
-  /** `{n}`: where; `{v}`: the value. */
+  /** `{n}`: the place. `{v}`: the value. */
   readonly says: string;
-  /** What holds instead from then on: a reversal, the end of a task; `{v}` is its value. Absent: nothing ever does. */
+  /** The text that replaces it: a reversal, or the end of a task. `{v}` is its value. Absent: it is never replaced. */
   readonly later?: string;
-  /** Asked in the words of somebody who needs it, some of which are the plant's. */
+  /** The question of a user who needs the value. It shares some words with the planted text. */
   readonly asked: string;
   /** Absent: `number`. */
   readonly form?: ValueForm;

@@ -1,10 +1,10 @@
-/** What a provider would refuse about the shape of a request: a call without its result, a result without its call. */
+/** Faults in the shape of a request that a provider would refuse: a call without its result, or a result without its call. */
 import type { BuiltView, ViewMessage } from "../../../src/context/view";
 
 const listCalls = ({ parts }: ViewMessage): string[] => parts.flatMap((part) => (part.type === "tool_call" ? [part.call_id] : []));
 const listResults = ({ parts }: ViewMessage): string[] => parts.flatMap((part) => (part.type === "tool_result" ? [part.call_id] : []));
 
-/** The first thing that is wrong, in words; null: nothing is. Call ids may repeat in a session, never among open calls. */
+/** The first fault, in words. Null when there is none. Call ids may repeat in a session, but never among open calls. */
 export function findMalformed({ messages }: BuiltView): string | null {
   let open: string[] = [];
   for (const [index, message] of messages.entries()) {

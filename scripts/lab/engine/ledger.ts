@@ -1,4 +1,4 @@
-/** What a run came to: every call and compaction is entered once, and the figures are read off at the end. */
+/** The results of a run. Every call and compaction is entered once, and the figures are computed at the end. */
 import type { Prices } from "../../../src/context/economy";
 import type { CompactPlan } from "../../../src/context/plan";
 import { FIRST_BRANCH } from "../../../src/domain/branch";
@@ -16,7 +16,7 @@ import type { RecordedItem } from "./session";
 const LAST_TOKENS = 8_000;
 const WINDOW_SHARE = 4;
 
-/** What of a view the figures are read off. */
+/** The part of a view that the figures use. */
 export type ShownView = Pick<SessionState["view"], "epoch" | "items" | "reduced">;
 
 export interface Called {
@@ -27,33 +27,33 @@ export interface Called {
   readonly malformed: string | null;
   /** True tokens of the request. */
   readonly input: number;
-  /** Null: it was refused as too long. */
+  /** Null when the provider refused the request as too long. */
   readonly usage: TokenCounts | null;
 }
 
 export interface Figures {
   readonly turns: number;
   readonly calls: number;
-  /** Requests whose true tokens exceed what fits; each ends its turn. */
+  /** Requests whose true tokens exceed the limit. Each ends its turn. */
   readonly overflows: number;
-  /** Turns that the session refused to send, for nothing helped. */
+  /** Turns that the session refused to send, because nothing made room. */
   readonly refused: number;
   readonly malformed: readonly string[];
-  /** Summaries. */
+  /** Completed summaries. */
   readonly compactions: number;
-  /** Calls of a summariser, each part of what is read in parts one, */
+  /** Summariser calls. Each part of a source that is read in parts is one call. */
   readonly summary_calls: number;
-  /** and attempts at a summary that came to none. */
+  /** Attempts at a summary that failed. */
   readonly summary_failures: number;
-  /** Changes of the view that took messages out of it without a summary. */
+  /** Changes of the view that removed messages without a summary. */
   readonly drops_without_summary: number;
-  /** Changes of the view, those without a summary included. */
+  /** All changes of the view, including those without a summary. */
   readonly epochs: number;
-  /** Requests that do not begin with all of the request before, in the same epoch. */
+  /** Requests that do not begin with the complete previous request of the same epoch. */
   readonly breaks: number;
   readonly peak: number;
   readonly cost: number;
-  /** Of `cost`, what summaries took. */
+  /** The part of `cost` that summaries caused. */
   readonly summary_cost: number;
   readonly cached_share: number;
   readonly verbatim_8k: number;
@@ -62,11 +62,11 @@ export interface Figures {
   readonly triggers: Readonly<Partial<Record<CompactionTrigger, number>>>;
   /** True tokens of every request, in order. */
   readonly tokens: readonly number[];
-  /** Cost up to each of these calls, in the price's unit. */
+  /** Cumulative cost up to each of these calls, in the unit of the prices. */
   readonly spent: readonly number[];
-  /** Requests, by their index, that are the first after a change of the view. */
+  /** Indexes of the requests that are the first after a change of the view. */
   readonly changes: readonly number[];
-  /** Tokens of the messages that each of those shows. */
+  /** Tokens of the messages in each of those requests. */
   readonly kept: readonly number[];
 }
 
@@ -121,7 +121,7 @@ export class Ledger {
     this.#spent.push(this.#cost());
   }
 
-  /** What the user's new message and the reply come back to. */
+  /** The tokens of a user's new message and of the reply, which later requests contain. */
   #remember({ record, request, reply }: Called): void {
     const shown = request.map(({ text }) => text);
     const asked = record.at(-1);

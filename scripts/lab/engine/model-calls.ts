@@ -1,4 +1,4 @@
-/** What happens around one model call: what the app does before it, the provider that counts true tokens, and what is recorded. */
+/** Plays one model call: the app's steps before it, the provider that counts true tokens, and the recording of the reply. */
 import { type ModelLimits, rawViewTokens, toRequestLimit } from "../../../src/context/budget";
 import { INSTRUCTION_TOKENS } from "../../../src/context/economy";
 import type { CompactPlan } from "../../../src/context/plan";
@@ -57,7 +57,7 @@ export class ModelCalls implements Caller {
     this.#room.afterTurn();
   }
 
-  /** False: the provider refused it as too long, and the turn has failed. */
+  /** False when the provider refused the request as too long and the turn failed. */
   call({ drafts, text }: Spoken): boolean {
     const session = this.#session;
     const view = session.view();
@@ -102,7 +102,7 @@ export class ModelCalls implements Caller {
   }
 }
 
-/** The call of a turn, as it is recorded. */
+/** A turn's call, as it is recorded. */
 export const toModelCall = (
   state: SessionState,
   { usage, rent }: { readonly usage: CallUsage | null; readonly rent: number },
@@ -121,7 +121,7 @@ export const toModelCall = (
   rent,
 });
 
-/** What the model said in a turn that runs. */
+/** The model's reply in a running turn. */
 export function recordReply(session: LabSession, drafts: readonly NewItem[], call: ModelCall): void {
   const reply = drafts.find((draft) => draft.kind === "assistant") ?? null;
   const calls = drafts.filter((draft) => draft.kind === "tool_call").map((item) => ({ item }));

@@ -1,4 +1,4 @@
-/** One column under one policy: a session to which everything happens that was recorded, one model call for each assistant message. */
+/** Plays one column under one policy: a session in which everything recorded happens, with one model call for each assistant message. */
 
 import type { Segments } from "../../../src/evaluate/segments";
 import { type Figures, Ledger } from "./ledger";
@@ -18,10 +18,10 @@ export function runColumn({ window, system, steps }: Column, setup: Setup, segme
   return ledger.figures();
 }
 
-/** Large enough that nothing ever leaves the view. */
+/** Large enough that nothing leaves the view. */
 const UNLIMITED = 100_000_000;
 
-/** The same calls with all of the history sent each time. */
+/** The same calls, with the complete history in each request. */
 export const runUnlimited = (column: Column, segments: Segments, conditions: Conditions = USUAL): Figures =>
   runColumn(
     { ...column, window: UNLIMITED },

@@ -1,4 +1,4 @@
-/** A session without an object: the real commands, events and state, with bodies in memory. */
+/** A session without a Durable Object: the real commands, events and state, with bodies in memory. */
 import { CACHE_TTL_MS } from "../../../src/context/economy";
 import type { SummaryText } from "../../../src/context/epoch-change";
 import { estimateParts, estimateRough } from "../../../src/context/item-tokens";
@@ -21,15 +21,15 @@ import type { KeptSummary, ReplayedSession } from "../../../src/evaluate/replaye
 import { messageText, type Segment, type Segments } from "../../../src/evaluate/segments";
 import { filler } from "./filler";
 
-/** A model answers this fast, so a cache that forgets after minutes stays warm. */
+/** The duration of a model call. A cache that expires after minutes stays warm. */
 const CALL_MS = 5_000;
-/** In a transcript a result shows both its ends, of so many characters together (`context/prompts`). */
+/** Characters of a result in a transcript, both ends together (`context/prompts`). */
 export const TRANSCRIPT_RESULT_CHARS = 2_000;
 
 export interface RecordedItem {
   readonly meta: ItemMeta;
   readonly parts: readonly Part[];
-  /** What the model reads of it. */
+  /** The text that the model reads. */
   readonly text: string;
   /** Tokens of the text. */
   readonly tokens: number;
@@ -41,7 +41,7 @@ interface LabSettings {
   readonly system: string | null;
   readonly policyText: string;
   readonly policy: Policy;
-  /** `memory_query` is offered where something is out of the view, and weighs; no model of the lab calls it. */
+  /** Whether `memory_query` is offered when something is out of the view, and counted. The lab's models never call it. */
   readonly recall: boolean;
   readonly segments: Segments;
 }
@@ -51,7 +51,7 @@ export class LabSession implements ReplayedSession {
   readonly summaryShare = null;
   state: SessionState = initialState;
   now = 0;
-  /** The whole conversation, oldest first; an item's position is its index + 1. */
+  /** The complete conversation, oldest first. An item's position is its index + 1. */
   readonly record: RecordedItem[] = [];
   readonly segments: Segments;
   readonly #system: string | null;
@@ -75,7 +75,7 @@ export class LabSession implements ReplayedSession {
     return `${prefix}_01HZZZZZZZ${String(this.#ids).padStart(16, "0")}` as IdKinds[P];
   };
 
-  /** Throws when the session refuses: the lab says nothing that a session may refuse. */
+  /** Throws when the session refuses the command, because the lab sends only commands that a session accepts. */
   execute(command: Command): void {
     const decided = decide(command, this.state);
     if (!decided.ok) throw new Error(`${command.type} was refused: ${JSON.stringify(decided.error)}`);
@@ -91,7 +91,7 @@ export class LabSession implements ReplayedSession {
     }
   }
 
-  /** The turn that runs. */
+  /** The running turn. */
   run(): TurnRun {
     const { turn } = this.state;
     if (!turn) throw new Error("no turn runs");
@@ -102,7 +102,7 @@ export class LabSession implements ReplayedSession {
     this.now += CALL_MS;
   }
 
-  /** The person at the other end is away for so long that the provider's cache has forgotten the session. */
+  /** The client is away for so long that the provider's cache of the session has expired. */
   pause(): void {
     this.now += 2 * CACHE_TTL_MS;
   }
@@ -117,7 +117,7 @@ export class LabSession implements ReplayedSession {
     return { id, kind, turn: by.turn, at: this.now, bytes, tokens, rough, ...(by.tool ? { tool: by.tool } : {}) };
   }
 
-  /** The content of a summary that is about to be committed: what was written, else something of its length, and nothing more. */
+  /** The content of a summary that is about to be committed: the text that was written, otherwise filler of its length. */
   keepSummary(overlay: OverlayId, { tokens, text = filler(tokens, this.state.view.epoch) }: Omit<KeptSummary, "range">): SummaryText {
     this.#summaries.set(overlay, text);
     return { text, tokens: estimateTokens(text) };
@@ -136,7 +136,7 @@ export class LabSession implements ReplayedSession {
     return this.segments.count(this.chain().join(SUMMARY_JOIN));
   }
 
-  /** The next request's view; `upTo`: the items after that position left out. */
+  /** The view of the next request. `upTo`: items after this position are left out. */
   view(upTo: number = Number.POSITIVE_INFINITY): BuiltView {
     const { view } = this.state;
     const entries = view.items.filter(({ position }) => position <= upTo).map((meta): ViewEntry => ({ meta, parts: this.read(meta) }));
@@ -155,7 +155,7 @@ export class LabSession implements ReplayedSession {
     });
   }
 
-  /** The next request as the provider reads it: what is offered, then the view. */
+  /** The next request as the provider reads it: the tools, then the view. */
   request(upTo?: number): Segment[] {
     const { runs: _, ...recall } = recallTool(this.state);
     const offered = isRecallOffered(this.state) ? [this.segments.of("system", JSON.stringify(recall))] : [];

@@ -1,4 +1,4 @@
-/** How a column is run. */
+/** The settings for running a column. */
 import type { ModelLimits } from "../../../src/context/budget";
 import type { Prices } from "../../../src/context/economy";
 import { toPolicy } from "../../../src/context/policy-choice";
@@ -11,22 +11,25 @@ const MAX_OUTPUT = 4_096;
 
 export interface Setup extends RoomSetup {
   readonly name: string;
-  /** As a session's settings store it. */
+  /** The policy, in the form in which a session's settings store it. */
   readonly policyText: string;
-  /** A folded summary is as long as its share of the chain and of what is new; else of what is new alone (POLICY.md's `source`). */
+  /**
+   * True: the length of a merged summary depends on the earlier summaries and the new messages, as docs/policy.md
+   * defines a source. False: on the new messages alone.
+   */
   readonly countsChain: boolean;
   /** `memory_query` is offered and weighs; docs/policy-figures.md's figures know none. */
   readonly recall: boolean;
   readonly prices: Prices;
-  /** The provider's cache has forgotten the session before every so many turns; null: never. */
+  /** The provider's cache has expired before every nth turn. Null: never. */
   readonly cold: number | null;
-  /** Tokens by which the cache holds a prefix; null: as providers do. */
+  /** The step, in tokens, in which the cache stores prefixes. Null: the providers' step. */
   readonly cacheStep: number | null;
-  /** Makes the one that a run asks for its summaries; null: none fails, and each is as long as is expected. */
+  /** Creates the summariser of a run. Null: no summary fails, and each has the expected length. */
   readonly summariser: (() => Summariser) | null;
 }
 
-/** What the client's time and the provider ask of every policy alike. */
+/** Conditions of the client and the provider that are the same for every policy. */
 export type Conditions = Pick<Setup, "prices" | "cold" | "cacheStep" | "summariser">;
 export const USUAL: Conditions = { prices: PRICES, cold: null, cacheStep: null, summariser: null };
 export type Options = Pick<Setup, "eachCall" | "countsChain" | "recall"> & Partial<Conditions>;

@@ -1,24 +1,24 @@
-/** Plays what a client did, and what was answered, to a session: who makes the model calls decides what they cost. */
+/** Plays a client's recorded actions, and the recorded replies, to a session. The caller makes the model calls and decides their cost. */
 import type { ModelCall } from "../../../src/domain/commands";
 import type { ItemMeta, NewItem, Part } from "../../../src/domain/message";
 import { messageText } from "../../../src/evaluate/segments";
 import type { LabSession } from "./session";
 import type { Reply, Step } from "./steps";
 
-/** A recorded reply, ready to be said. */
+/** A recorded reply, ready to be appended. */
 export interface Spoken {
   readonly drafts: readonly NewItem[];
   readonly text: string;
 }
 
 export interface Caller {
-  /** Before a message of the user, the `turn`th. */
+  /** Called before the user message of the `turn`th turn. */
   beforeTurn?(turn: number): void;
-  /** Before a call. False: there is no room for it, and nothing helps. */
+  /** Called before a model call. Returns false when nothing makes room for it. */
   prepare(): boolean;
-  /** Makes the call and records what it said. False: the provider refused it, and the turn has failed. */
+  /** Makes the call and records the reply. Returns false when the provider refused the request and the turn failed. */
   call(spoken: Spoken): boolean;
-  /** Ends the turn for which there is no room. */
+  /** Ends a turn for which there is no room. */
   fail(kind: "cannot_fit", call: ModelCall | null): void;
   afterTurn(): void;
 }
@@ -57,7 +57,7 @@ export class StepPlayer {
     }
   }
 
-  /** What has no recorded answer is part of the conversation all the same. */
+  /** A message without a recorded answer is still part of the conversation. */
   #import(step: Extract<Step, { type: "append" }>): void {
     this.#endTurn();
     switch (step.role) {
@@ -80,7 +80,7 @@ export class StepPlayer {
     session.execute({ at: session.now, ...command });
   }
 
-  /** A recording may end with results that nobody answered: then nothing was asked, and the turn is over. */
+  /** A recording may end with results that were never answered. Then there is no further call, and the turn ends. */
   #endTurn(): void {
     const session = this.#session;
     if (session.state.turn?.phase !== "generating") return;
@@ -124,7 +124,7 @@ export class StepPlayer {
     this.#calls.afterTurn();
   }
 
-  /** What was recorded of a turn that failed: appended without a call, so that the conversation is the same for every policy. */
+  /** Appends the recorded messages of a failed turn without a call, so that the conversation is the same for every policy. */
   #append(drafts: readonly NewItem[]): void {
     const first = this.#session.state.next_position;
     const items = drafts.map((draft, index): ItemMeta => ({ ...draft, position: first + index }));

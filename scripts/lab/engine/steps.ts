@@ -1,4 +1,4 @@
-/** What happened in a recorded conversation, step by step: what a client did, and what was answered. */
+/** The steps of a recorded conversation: the client's actions and the replies. */
 
 export interface Reply {
   readonly text: string;
@@ -10,7 +10,7 @@ export interface ToolOutput {
   readonly output: string;
 }
 
-/** A recorded message as it is appended without a turn. */
+/** A recorded message that is appended without a turn. */
 export type Imported =
   | { readonly role: "user"; readonly content: string }
   | { readonly role: "assistant"; readonly content: string; readonly calls: Reply["calls"] }
@@ -19,10 +19,10 @@ export type Imported =
 export type Step =
   | ({ readonly type: "append" } & Imported)
   | { readonly type: "ask"; readonly content: string; readonly reply: Reply }
-  /** `reply` null: the recording ends with these results, so the provider has nothing more to say. */
+  /** `reply` is null when the recording ends with these results: then the provider sends no further reply. */
   | { readonly type: "answer"; readonly outputs: readonly ToolOutput[]; readonly reply: Reply | null };
 
-/** Steps as one session, at one window. */
+/** The steps of one session, in one window. */
 export interface Column {
   readonly name: string;
   readonly window: number;

@@ -1,11 +1,14 @@
-/** Plots as SVG text: lines and points over two axes. Colours come from the page's style, so that it reads in light and dark. */
+/**
+ * Charts as SVG text: lines and points over two axes. Colours come from the page's style, so that a chart is readable
+ * in light and dark mode.
+ */
 
 export interface Series {
   readonly name: string;
-  /** Index of its colour. */
+  /** The index of its colour. */
   readonly tone: number;
   readonly points: readonly (readonly [x: number, y: number])[];
-  /** Of `points`, those that a small tick marks. */
+  /** Points that get a small tick. */
   readonly marks?: readonly number[];
 }
 
@@ -14,7 +17,7 @@ export interface Chart {
   readonly x: { readonly label: string; readonly from: number; readonly to: number };
   readonly y: { readonly label: string; readonly from: number; readonly to: number };
   readonly series: readonly Series[];
-  /** A line across, with its name. */
+  /** A horizontal line with a label. */
   readonly level?: { readonly at: number; readonly name: string };
 }
 
@@ -36,14 +39,14 @@ const toScales = ({ x, y }: Chart): Scales => ({
   y: (value) => (HEIGHT - BOTTOM - ((value - y.from) / (y.to - y.from || 1)) * (HEIGHT - BOTTOM - TOP)).toFixed(1),
 });
 
-/** One line a series. */
+/** One line for each series. */
 export const drawLines = (chart: Chart): string =>
   draw(
     chart,
     chart.series.map((series) => line(series, toScales(chart))),
   );
 
-/** One dot a point, named beside it by its series. */
+/** One dot for each point, labelled with its series. */
 export function drawDots(chart: Chart): string {
   const to = toScales(chart);
   const named: Spot[] = [];
@@ -66,7 +69,7 @@ interface Spot {
 const LABEL_HEIGHT = 13;
 const LABEL_WIDTH = 150;
 
-/** The height nearest to the dot's where no other name stands. */
+/** The height nearest to the dot's at which there is no other label. */
 function freeFrom({ x, y }: Spot, named: readonly Spot[]): number {
   const isFree = (height: number): boolean =>
     named.every((other) => Math.abs(other.x - x) > LABEL_WIDTH || Math.abs(other.y - height) >= LABEL_HEIGHT);
@@ -105,7 +108,7 @@ function axes({ x, y, level }: Chart, to: Scales): string[] {
 
 const STEPS = [1, 2, 2.5, 5, 10];
 
-/** Round numbers within the axis, about as many as `TICKS`. */
+/** Round numbers within the axis, about `TICKS` of them. */
 function listTicks({ from, to }: Chart["x"]): number[] {
   const rough = (to - from || 1) / TICKS;
   const power = 10 ** Math.floor(Math.log10(rough));

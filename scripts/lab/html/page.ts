@@ -1,4 +1,4 @@
-/** The lab's results as one page that needs nothing beside itself. */
+/** The lab's results as one self-contained page. */
 
 import { BOUND_HEADINGS, type ColumnReport, HEADINGS, inOrder, type Row, toBoundCells, toCells } from "../report.ts";
 import { PROFILES } from "../verdict.ts";
@@ -105,7 +105,7 @@ function costChart(report: ColumnReport, rows: readonly Row[]): Chart {
   };
 }
 
-/** Of the oracle the schedules that were played. */
+/** The oracle's schedules that were played. */
 function frontier(report: ColumnReport): Chart {
   const { column, unlimited, rows, bounds = [] } = report;
   const shown = rows.filter(({ figures }) => figures.overflows + figures.refused === 0);
@@ -131,7 +131,7 @@ function frontier(report: ColumnReport): Chart {
   };
 }
 
-/** A row for each price, a column for each policy, and who is cheapest of those that fail no turn. */
+/** A row for each price, a column for each policy, and the cheapest policy among those without a failed turn. */
 function compare(report: ColumnReport, variants: readonly VariantReport[]): string {
   const names = report.rows.map(toName);
   const lines = variants.map(({ name, reports }) => {

@@ -1,6 +1,6 @@
-/** The page's style: its own colours for light and dark, nothing from a network. */
+/** The page's style: its own colours for light and dark mode, without external resources. */
 
-/** Each is told apart from the others on both grounds. */
+/** Colours that are distinguishable on both backgrounds. */
 const LIGHT = [
   "#1f6feb",
   "#c2410c",

@@ -1,4 +1,4 @@
-/** The oracle's schedule as a rule of its own, so that the provider, its cache and the ledger say what it comes to. */
+/** Runs the oracle's schedule as another system's rule, so that the provider, its cache and the ledger determine its cost. */
 import { type Ask, type Moment, madeUp, type System, type SystemMessage } from "../systems/system.ts";
 import type { Schedule } from "./schedule.ts";
 import type { Tape } from "./tape.ts";

@@ -1,6 +1,6 @@
 /**
- * What a profile could have cost at best, with the whole future known: the oracle's schedule under the profile's own
- * limits, and how far above it the profile is.
+ * The lowest possible cost of a profile if the whole future were known: the oracle's schedule under the profile's own
+ * limits, and the distance of the profile's cost from it.
  */
 import { PADDING, toRequestLimit } from "../../../src/context/budget";
 import { INSTRUCTION_TOKENS } from "../../../src/context/economy";
@@ -14,20 +14,23 @@ import type { Tape } from "./tape.ts";
 /** As the ledger has it. */
 const LAST_TOKENS = 8_000;
 const GRAIN = 32;
-/** Halvings of the charge for what is not verbatim, and the most that it can be: prices of so many tokens. */
+/** Halvings of the charge for missing verbatim text, and its maximum, each as a price in tokens. */
 const ROUNDS = 8;
 const MOST_PENALTY = 64_000;
 
 export interface Bound {
-  /** No schedule that keeps as many tokens at each summary as the profile's least costs less. */
+  /** No schedule costs less that keeps as many tokens at each summary as the profile's minimum. */
   readonly keeping: number;
-  /** None that also shows as much of the last 8k word for word, on the mean, costs less. */
+  /** No schedule costs less that also shows as much of the last 8,000 tokens word for word on average. */
   readonly retaining: number;
-  /** The cuts of the cheapest schedule found that shows no less. */
+  /** The cuts of the cheapest schedule found that shows at least as much. */
   readonly schedule: Schedule;
 }
 
-/** `figures`: of the profile, run with a cache that holds prefixes to the token, as the oracle's does. Costs in its unit. */
+/**
+ * `figures`: the profile's figures, with a cache that stores prefixes to the token, as the oracle's does. The bound has
+ * the same unit of cost.
+ */
 export function findBound(tape: Tape, by: { readonly setup: Setup; readonly figures: Figures; readonly window: number }): Bound {
   const rules = toRules(by);
   const most = tape.calls.length * (1 - by.figures.verbatim_8k);
@@ -37,7 +40,8 @@ export function findBound(tape: Tape, by: { readonly setup: Setup; readonly figu
   let [low, high] = [0, MOST_PENALTY];
   let found: Schedule | null = null;
   for (let round = 0; round < ROUNDS; round++) {
-    // Any schedule that misses no more than `most` costs at least this: its charge is at most `penalty * most`.
+    // Any schedule that misses no more than `most` costs at least this, because its charge is at most `penalty *
+    // most`.
     const penalty = round === 0 ? 1_000 : (low + high) / 2;
     const solved = new Oracle(tape, { ...rules, penalty }).solve();
     const value = solved.value - penalty * most;
@@ -65,7 +69,7 @@ function toRules({ setup, figures, window }: { readonly setup: Setup; readonly f
   };
 }
 
-/** Calls' worth of the last 8k that a schedule does not show. */
+/** The part of the last 8,000 tokens that a schedule does not show, summed over calls. */
 export function missing(tape: Tape, { cuts }: Schedule): number {
   const spans = new Spans(tape);
   let [cut, next, sum] = [0, 0, 0];

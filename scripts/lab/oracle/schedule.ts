@@ -23,25 +23,28 @@ import type { Tape } from "./tape.ts";
 
 export interface Rules {
   readonly prices: Prices;
-  /** The most that a request may weigh. */
+  /** Maximum tokens of a request. */
   readonly limit: number;
-  /** Cuts are made between turns, and inside one only where the request would fill so much of what fits; 0: before every call. */
+  /**
+   * Cuts are made between turns. Inside a turn they are made only when the request would fill this share of the limit.
+   * 0: before every call.
+   */
   readonly insideAbove: number;
-  /** Tokens of messages, without what frames them, that stay verbatim after each summary, at least. */
+  /** Minimum tokens of messages, without frames, that stay verbatim after each summary. */
   readonly keep: number;
-  /** A summary has this share of what it read, and at most the cap. */
+  /** The length of a summary as a share of the text it read, at most the cap. */
   readonly share: number;
   readonly cap: number;
-  /** What the instruction of a summary call weighs, as a message. */
+  /** Tokens of a summary call's instruction, as a message. */
   readonly instruction: number;
-  /** Tokens of the newest history whose verbatim share is counted, and what a whole call without any of it is charged. */
+  /** Tokens of the newest history whose verbatim share is counted, and the charge for a call without any of it. */
   readonly last: number;
   readonly penalty: number;
   readonly grain: number;
 }
 
 export interface Cut {
-  /** Before this call. */
+  /** The call before which the cut is made. */
   readonly call: number;
   /** The first group that stays. */
   readonly group: number;
@@ -50,18 +53,18 @@ export interface Cut {
 }
 
 export interface Schedule {
-  /** With the charges for what is not verbatim. */
+  /** The cost, including the charges for missing verbatim text. */
   readonly value: number;
   readonly cuts: readonly Cut[];
 }
 
-/** What changing to the best cut costs, by the mode of the summary call; without what depends on the summary that goes. */
+/** The cost of changing to the best cut, by the mode of the summary call, without the part that depends on the replaced summary. */
 interface Switch {
   readonly cost: Record<Cut["mode"], number>;
   readonly to: Record<Cut["mode"], number>;
 }
 
-/** What the first call of an epoch weighs and costs, by its cut, and each token of its summary. */
+/** The tokens and the cost of an epoch's first call, by its cut, and the cost of each token of its summary. */
 interface Entry {
   readonly weight: Float64Array;
   readonly cost: Float64Array;
@@ -72,7 +75,7 @@ interface Entering {
   readonly entry: Entry;
   readonly least: number;
   readonly most: number;
-  /** Before the next call. */
+  /** The cheapest ends from before the next call. */
   readonly later: Float64Array;
 }
 
@@ -81,7 +84,7 @@ export class Oracle {
   readonly #tape: Tape;
   readonly #rules: Rules;
   readonly #buckets: number;
-  /** By call and cut. */
+  /** The best changes, by call and cut. */
   readonly #switches: Switch[][] = [];
 
   constructor(tape: Tape, rules: Rules) {
@@ -104,13 +107,13 @@ export class Oracle {
     return { value: later[0] ?? Number.POSITIVE_INFINITY, cuts: this.#follow() };
   }
 
-  /** Fills `now`, the cheapest end from before this call on, for every cut and summary that can be there. */
+  /** Fills `now` with the cheapest end from before this call, for every possible cut and summary. */
   #before(call: number, now: Float64Array, later: Float64Array): void {
     const { least, most } = this.#cuts(call);
     const entry = this.#entryCosts(call, { least, most });
     const found: Switch[] = [];
     this.#switches[call] = found;
-    // A cut that fitted before may not any more: then it is only left.
+    // A cut that fitted before may no longer fit. Then it can only be left.
     const first = call === 0 ? 0 : this.#cuts(call - 1).least;
     const open = first > 0 ? [0, ...range(first, most)] : range(0, most);
     for (const cut of open) {
@@ -146,7 +149,7 @@ export class Oracle {
   #mayChange = (call: number, weight: number): boolean =>
     this.#tape.calls[call]?.isFirst === true || weight > this.#rules.insideAbove * this.#rules.limit;
 
-  /** Cuts that a request of this call can have: it fits, with as little summary as can be, and keeps enough. */
+  /** The possible cuts of this call's request: it fits with the shortest summary and keeps enough. */
   #cuts(call: number): { readonly least: number; readonly most: number } {
     const groups = this.#tape.calls[call]?.groups ?? 0;
     const { wire } = this.#spans;
@@ -167,7 +170,7 @@ export class Oracle {
 
   #fits = (call: number, cut: number, summary: number): boolean => this.#weight(call, cut, summary) <= this.#rules.limit;
 
-  /** What the call costs in an epoch that goes on, without its summary. */
+  /** The cost of the call in a continuing epoch, without its summary. */
   #readCost(call: number, cut: number): number {
     const at = this.#tape.calls[call];
     if (!at) return 0;
@@ -179,7 +182,7 @@ export class Oracle {
     return cached * known + cache_write * (tokens - known) + this.#always(call, cut);
   }
 
-  /** What the summary in front costs more in that call. */
+  /** The additional cost of the summary in that call. */
   #holding(call: number, summary: number, cut: number): number {
     const { cached, cache_write } = this.#rules.prices;
     return cut === 0 ? 0 : summary * (this.#tape.calls[call]?.cold ? cache_write : cached);
@@ -212,7 +215,7 @@ export class Oracle {
     return { cost: { same_prefix: same, transcript: apart }, to: { same_prefix: toSame, transcript: toApart } };
   }
 
-  /** The first call of an epoch that begins at each cut: of what it sends, the cache has the head and how every summary's message opens. */
+  /** The first call of an epoch for each cut. Of its request, the cache holds the head and the opening of the summary's message. */
   #entryCosts(call: number, { least, most }: { readonly least: number; readonly most: number }): Entry {
     const { cached, cache_write } = this.#rules.prices;
     const known = this.#tape.calls[call]?.cold ? 0 : this.#tape.head + this.#tape.opening;
@@ -230,7 +233,7 @@ export class Oracle {
     return Math.max(1, Math.min(cap, Math.round(share * this.#spans.between(this.#spans.transcript, from, to))));
   }
 
-  /** The cuts of the best run: of each epoch, the call before which it ends. */
+  /** The cuts of the best run: for each epoch, the call before which it ends. */
   #follow(): Cut[] {
     const cuts: Cut[] = [];
     let here: { call: number; cut: number; summary: number } | null = { call: 0, cut: 0, summary: 0 };
@@ -265,7 +268,7 @@ const NO_SWITCH: Switch = {
   to: { same_prefix: 0, transcript: 0 },
 };
 
-/** `prefix`: what the turn's own request holds before what is read. */
+/** `prefix`: the part of the turn's own request before the text that is read. */
 function switchCost({ cost }: Switch, prefix: number, prices: Prices): { readonly cost: number; readonly mode: Cut["mode"] } {
   const same = cost.same_prefix + prices.cached * prefix;
   return same < cost.transcript ? { cost: same, mode: "same_prefix" } : { cost: cost.transcript, mode: "transcript" };

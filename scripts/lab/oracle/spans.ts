@@ -1,7 +1,7 @@
-/** Lengths of spans of a tape, and how much of its newest words a view shows. */
+/** Lengths of spans of a tape, and the share of its newest words that a view shows. */
 import type { Tape } from "./tape.ts";
 
-/** Sums over the groups before each, so that a span is a difference. */
+/** Sums over the groups before each one, so that the length of a span is a difference. */
 export class Spans {
   readonly wire: Float64Array;
   readonly transcript: Float64Array;
@@ -26,7 +26,7 @@ export class Spans {
     return (sums[to] ?? 0) - (sums[from] ?? 0);
   }
 
-  /** Share of the newest `last` tokens that a view from `cut` on shows. */
+  /** Share of the newest `last` tokens that a view beginning at `cut` shows. */
   verbatim(call: number, cut: number, last: number): number {
     const groups = this.tape.calls[call]?.groups ?? 0;
     const all = Math.min(last, this.between(this.text, 0, groups));

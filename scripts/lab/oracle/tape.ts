@@ -1,4 +1,4 @@
-/** A column as the oracle needs it: what every group of messages weighs, and how many of them each call sends. */
+/** A column in the oracle's form: the tokens of each exchange group, and the number of groups that each call sends. */
 
 import { type Group, groupItems } from "../../../src/context/groups";
 import { buildView } from "../../../src/context/view";
@@ -12,33 +12,33 @@ import { LAB_MODEL, toLimits, toSetup } from "../engine/setup";
 import { type Caller, type Spoken, StepPlayer } from "../engine/step-player";
 import type { Column } from "../engine/steps";
 
-/** One exchange group: where a view may be cut. All in true tokens. */
+/** One exchange group, between which a view may be cut. All figures in true tokens. */
 export interface TapeGroup {
   /** Position of its first item. */
   readonly from: number;
-  /** As messages of a request. */
+  /** Tokens as messages of a request. */
   readonly wire: number;
-  /** As a transcript for the summariser. */
+  /** Tokens as a transcript for the summariser. */
   readonly transcript: number;
-  /** The text alone: what the verbatim share counts. */
+  /** Tokens of the text alone, for the verbatim share. */
   readonly text: number;
 }
 
 export interface TapeCall {
-  /** So many groups, from the first, had been said before it. */
+  /** The number of groups before the call. */
   readonly groups: number;
-  /** The first of its turn. */
+  /** Whether it is the first call of its turn. */
   readonly isFirst: boolean;
   /** Tokens of the reply. */
   readonly reply: number;
-  /** The provider's cache had forgotten everything. */
+  /** Whether the provider's cache had expired completely. */
   readonly cold: boolean;
 }
 
 export interface Tape {
-  /** What stands before the first message. */
+  /** Tokens before the first message. */
   readonly head: number;
-  /** What a summary's message weighs beside the summary, and how much of that opens every such message alike. */
+  /** Tokens of a summary's message without the summary, and the part of them with which every such message begins. */
   readonly frame: number;
   readonly opening: number;
   readonly groups: readonly TapeGroup[];
@@ -101,7 +101,7 @@ function toFrame(segments: Segments): Pick<Tape, "frame" | "opening"> {
   return { frame: one.tokens - SAMPLE, opening: segments.common(one, other) };
 }
 
-/** Notes what was there before each call, and lets the call be made. */
+/** Records the state before each call, and lets the call be made. */
 class Recorder implements Caller {
   readonly seen: { items: number; reply: number; isFirst: boolean; cold: boolean }[] = [];
   readonly #inner: ModelCalls;

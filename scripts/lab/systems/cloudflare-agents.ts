@@ -1,7 +1,8 @@
 /**
- * Cloudflare Agents (cloudflare/agents, `truncateOlderMessages`, which its chat agents apply to each request): of all but
- * the newest four messages, as the chat interface keeps them, tool outputs above 500 characters and texts above 10,000 show
- * their beginning. It bounds nothing: a long conversation of short messages is sent until the provider refuses it.
+ * Cloudflare Agents (cloudflare/agents, `truncateOlderMessages`, which its chat agents apply to each request): in all
+ * but the newest four messages, counted as in the chat interface, tool outputs above 500 characters and texts above
+ * 10,000 show only their beginning. The rule does not bound a request: a long conversation of short messages is sent
+ * until the provider refuses it.
  */
 import { messageText } from "../../../src/evaluate/segments";
 import { exchanges, isResult, type Moment, reduceResult, type Show, type System, type SystemMessage } from "./system.ts";

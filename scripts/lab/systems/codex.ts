@@ -1,8 +1,8 @@
 /**
  * Codex (openai/codex, `codex-rs/core/src/compact.rs`): once the last response's tokens reach 90 % of the window, the
- * conversation is sent again with a prompt for a handoff summary. What remains are the user's own messages, the newest of
- * them up to 20,000 tokens by characters over 4, and the summary as a message of the user; every reply and every result
- * goes. What does not fit into the summary's request is left out from the oldest on.
+ * conversation is sent again with a prompt for a handoff summary. The user's own messages remain, the newest up to
+ * 20,000 tokens by characters over 4, with the summary as a user message. Every reply and every result is removed.
+ * Messages that do not fit into the summary's request are left out, oldest first.
  */
 import { messageText } from "../../../src/evaluate/segments";
 import { type Ask, isUser, type Moment, madeUp, nextTokens, roughTokens, type System, type SystemMessage, scaled } from "./system.ts";
@@ -21,7 +21,7 @@ function decide(moment: Moment): Ask | null {
   return { kind: "summarise", reads: messages, form: "same_prefix", cap: maxOutput, trims: true, most: null, becomes };
 }
 
-/** The one that would be over the budget is cut. */
+/** The message that would exceed the budget is cut. */
 export function newestOfUser(messages: readonly SystemMessage[], budget: number): SystemMessage[] {
   const kept: SystemMessage[] = [];
   let left = budget;

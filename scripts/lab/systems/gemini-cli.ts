@@ -1,8 +1,9 @@
 /**
- * Gemini CLI (google-gemini/gemini-cli, `chatCompressionService.ts`): before a request, once the last prompt holds half of
- * the window. The first 70 % of the history by characters, up to the next message of the user, becomes a state snapshot,
- * asked for under another system prompt; a made-up answer follows it. With no such message the whole history goes if the
- * model spoke last, else only what lies before the last one. A result that would be longer is thrown away.
+ * Gemini CLI (google-gemini/gemini-cli, `chatCompressionService.ts`): before a request, once the last prompt fills half
+ * of the window. The first 70 % of the history by characters, up to the next user message, is replaced by a state
+ * snapshot, which is requested under another system prompt and followed by a fixed reply. Without such a message, the
+ * complete history is replaced if the model spoke last, otherwise the part before the last message. A result that would
+ * be longer is discarded.
  */
 import { messageText } from "../../../src/evaluate/segments";
 import { type Ask, hasCalls, isUser, type Moment, madeUp, nextTokens, type System, type SystemMessage, sumBy } from "./system.ts";
@@ -25,7 +26,7 @@ function decide(moment: Moment): Ask | null {
 
 const measureLength = ({ parts }: SystemMessage): number => messageText(parts).length;
 
-/** So many of the first messages go. */
+/** The number of first messages that are removed. */
 export function splitPoint(messages: readonly SystemMessage[]): number {
   const target = sumBy(messages, measureLength) * (1 - PRESERVED);
   let seen = 0;

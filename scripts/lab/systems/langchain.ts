@@ -1,8 +1,8 @@
 /**
- * LangChain's `SummarizationMiddleware` (reference documentation): before each model call, once the messages hold a share of
- * the window by its approximate count (characters over 4, and 3 for each message). 0.85 is what Deep Agents sets, for the
- * middleware itself has no default. It keeps the newest 20 messages, moves the cut back by at most 5 to keep a call with its
- * results, and gives the summariser the newest 4,000 tokens of what goes.
+ * LangChain's `SummarizationMiddleware` (reference documentation): before each model call, once the messages fill a
+ * share of the window by its approximate count (characters over 4, and 3 for each message). Deep Agents sets 0.85; the
+ * middleware itself has no default. It keeps the newest 20 messages, moves the cut back by at most 5 to keep a call
+ * with its results, and gives the summariser the newest 4,000 tokens of the removed messages.
  */
 import { type Ask, hasCalls, isResult, type Moment, madeUp, roughTokens, type System, type SystemMessage, sumBy } from "./system.ts";
 
@@ -23,13 +23,13 @@ function decide({ messages, window, maxOutput }: Moment): Ask | null {
   return { kind: "summarise", reads: messages.slice(0, at), form: "messages", cap: maxOutput, trims: true, most: READ_TOKENS, becomes };
 }
 
-/** The nearest cut at or before `target` that separates no call from its results, looked for among a few messages only. */
+/** The nearest cut at or before `target` that separates no call from its results, within a few messages. */
 export function safeCut(messages: readonly SystemMessage[], target: number): number {
   for (let at = target; at >= Math.max(0, target - SEARCHED); at--) if (!separates(messages, at)) return at;
   return target;
 }
 
-/** A result further away than the search goes is not seen. */
+/** A result beyond the search's range is not found. */
 function separates(messages: readonly SystemMessage[], at: number): boolean {
   const nearby = messages.slice(Math.max(0, at - SEARCHED), at);
   const owes = nearby.findLastIndex(hasCalls);

@@ -1,12 +1,13 @@
 /**
- * Mastra's message history (documentation: `lastMessages`, 10 by default): a turn begins with the newest ten stored messages,
- * each of them a message of the user or all that the assistant did in answer to one. Nothing stands for the others.
+ * Mastra's message history (documentation: `lastMessages`, 10 by default): a turn begins with the newest ten stored
+ * messages. Each is a user message, or everything that the assistant did in answer to one. Older messages are not
+ * represented.
  */
 import { exchanges, type Moment, type Show, type System } from "./system.ts";
 
 const LAST_MESSAGES = 10;
 
-/** The new message comes on top. */
+/** The new message is added to them. */
 const decide = ({ all, isFirst }: Moment): Show | null =>
   isFirst
     ? {

@@ -38,7 +38,7 @@ function decide(moment: Moment): Ask | Show | null {
   return { kind: "summarise", reads, form: "messages", cap: maxOutput, trims: false, most: null, becomes };
 }
 
-/** Where the newest turns begin that fit together. */
+/** The beginning of the newest turns that fit together. */
 export function tailStart(messages: readonly SystemMessage[], budget: number): number {
   const starts = messages.flatMap((message, index) => (isUser(message) ? [index] : [])).slice(-TAIL_TURNS);
   return starts.find((start) => sumBy(messages.slice(start), roughTokens) <= budget) ?? messages.length;

@@ -22,7 +22,10 @@ function decide(moment: Moment): Ask | null {
   return { kind: "summarise", reads: messages.slice(0, at), form: "transcript", cap: maxOutput, trims: false, most: null, becomes };
 }
 
-/** So many of the first messages go: the first that may open what stays, at or after where `budget` is reached. */
+/**
+ * The number of first messages that are removed: the first message that may begin the kept part, at or after the place
+ * where `budget` is reached.
+ */
 export function cutPoint(messages: readonly SystemMessage[], budget: number): number {
   let tokens = 0;
   for (let index = messages.length - 1; index >= 0; index--) {

@@ -1,4 +1,4 @@
-/** One column under another system's rule. */
+/** Runs one column under another system's rule. */
 
 import type { Segments } from "../../../src/evaluate/segments";
 import { type Figures, Ledger } from "../engine/ledger";

@@ -1,4 +1,4 @@
-/** A system's summary: of the same length as ours would have, the share of what is new in it, and charged as it is asked for. */
+/** A system's summary: it has the same share of its source as ours would have, and is charged as the system requests it. */
 import { INSTRUCTION_TOKENS } from "../../../src/context/economy";
 import { FIRST_SUMMARY_SHARE } from "../../../src/context/proposal";
 
@@ -12,13 +12,13 @@ import { type Ask, type SystemMessage, sumBy } from "./system.ts";
 interface Summariser {
   readonly session: LabSession;
   readonly cache: PromptCache<Segment>;
-  /** The most that a request may weigh. */
+  /** Maximum tokens of a request. */
   readonly limit: number;
   readonly request: (messages: readonly SystemMessage[]) => Segment[];
   readonly name: string;
 }
 
-/** Null: what it is to read does not fit. */
+/** Null when the source does not fit. */
 export function summariseFor(ask: Ask, by: Summariser): { readonly text: string; readonly spent: TokenCounts } | null {
   const reads = withinRoom(ask, by);
   if (!reads) return null;

@@ -1,4 +1,7 @@
-/** Makes a system's model calls: its rule decides what is sent; the provider, its cache and the ledger are those of our own policies. */
+/**
+ * Makes a system's model calls. Its rule decides what is sent; the provider, its cache and the ledger are the same as
+ * for our own policies.
+ */
 import { type ModelLimits, toRequestLimit } from "../../../src/context/budget";
 import { startsGroup } from "../../../src/context/groups";
 import { WITHOUT_MODEL } from "../../../src/evaluate/plan-result";
@@ -15,7 +18,7 @@ import type { Ask, Moment, System, SystemMessage } from "./system.ts";
 
 interface Parts {
   readonly system: System;
-  /** What stands before the first message. */
+  /** Messages before the first one of the conversation. */
   readonly prompt: string | null;
   readonly session: LabSession;
   readonly ledger: Ledger;
@@ -28,7 +31,7 @@ export class SystemCalls implements Caller {
   #cache: PromptCache<Segment>;
   #view: readonly SystemMessage[] = [];
   #all: readonly SystemMessage[] = [];
-  /** The last position that the view has seen. */
+  /** The last position that the view has processed. */
   #seen = 0;
   #epoch = 0;
   #calls = 0;
@@ -149,7 +152,7 @@ export class SystemCalls implements Caller {
   }
 }
 
-/** As providers take them: a response with all its calls is one message, each result another. */
+/** Groups messages as providers do: a response with all its calls is one message, and each result is another. */
 export function toMessages(record: readonly RecordedItem[]): SystemMessage[] {
   const messages: SystemMessage[] = [];
   for (const [index, { meta, parts }] of record.entries()) {

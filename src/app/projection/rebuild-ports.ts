@@ -2,8 +2,7 @@
 import type { RebuildReport } from "../../contract/rebuild";
 import type { KeyedRow, RowKey } from "../diff-rows";
 import type { Clock, Projection } from "../ports";
-import type { Caller, Outcome } from "../session-api";
-import type { LogPage } from "../session-views";
+import type { Caller, LogPage, Outcome } from "../session-api";
 
 /** The seq of the last event in the live and in the scratch rows, at one moment. 0 without a session row. */
 export interface RowSeqs {

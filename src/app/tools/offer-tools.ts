@@ -2,8 +2,9 @@
  * Turns a tenant's tools into the definitions that a session stores. They are complete copies, so that the text that the model reads
  * changes only when a client sets the tools again.
  */
+import type { HttpToolEntry } from "../../contract/registered-tool";
 import type { ToolDefinition } from "../../domain/message";
-import type { HttpToolEntry, McpServerEntry } from "../tool-entry";
+import type { McpServerEntry } from "../tool-entry";
 
 /** Names that every provider accepts. */
 export const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;

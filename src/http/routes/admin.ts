@@ -4,15 +4,16 @@
  */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { deriveId } from "../../app/derived-id";
-import { SCOPES } from "../../app/tenant-api";
 import { id } from "../../contract/ids";
+import { newKeyView } from "../../contract/tenant";
+import { SCOPES } from "../../domain/scopes";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { idempotencyHeaders, newTenantHeaders, readAdminIdempotency } from "../idempotency";
 import { issueKey, markReplayed, refuseExpiry } from "../issue-key";
 import { sendProblem } from "../problem";
 import { adminRoute, json, jsonBody } from "../routing";
-import { createTenantInput, keyInput, newKeyView } from "../schemas/tenant";
+import { createTenantInput, keyInput } from "../schemas/tenant";
 
 const tag = "admin";
 const tenantPath = z.object({ tenant_id: id("ten") });

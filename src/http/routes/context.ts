@@ -1,12 +1,13 @@
 /** Shows what the model sees next, what it saw, and how two requests differ. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
-import type { RequestRef } from "../../app/past-views";
+import type { RequestRef } from "../../app/past-api";
+import { anyContext, contextDiff, contextReport } from "../../contract/context";
 import { id } from "../../contract/ids";
 import { idPattern, type TurnId } from "../../domain/ids";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
-import { anyContextView, contextDiffView, contextInput, contextView } from "../schemas/context";
+import { contextInput } from "../schemas/context";
 import { sessionPath } from "../schemas/paths";
 import { sessionClient } from "../session-calls";
 import { ofSessionModel } from "../session-model";
@@ -48,7 +49,7 @@ const context = tenantRoute({
       .refine(({ call, at }) => call === undefined || at !== undefined, { path: ["call"], error: "requires at" }),
   },
   responses: {
-    200: json("The request and the tokens of its parts. A request that is too large for one response is refused with 413", anyContextView),
+    200: json("The request and the tokens of its parts. A request that is too large for one response is refused with 413", anyContext),
   },
 });
 
@@ -60,7 +61,7 @@ const contextIfSaid = tenantRoute({
   summary: "Show the exact next request to the model with this user message added; nothing is sent or stored",
   request: { params: sessionPath, body: jsonBody(contextInput) },
   responses: {
-    200: json("The request and the tokens of its parts. A request that is too large for one response is refused with 413", contextView),
+    200: json("The request and the tokens of its parts. A request that is too large for one response is refused with 413", contextReport),
   },
 });
 
@@ -89,7 +90,7 @@ const diff = tenantRoute({
       .refine(({ from, from_call }) => from !== NOW || from_call === undefined, { path: ["from_call"], error: "requires the id of a turn" })
       .refine(({ to, to_call }) => to !== NOW || to_call === undefined, { path: ["to_call"], error: "requires the id of a turn" }),
   },
-  responses: { 200: json("The differences in messages, summaries and settings, without content", contextDiffView) },
+  responses: { 200: json("The differences in messages, summaries and settings, without content", contextDiff) },
 });
 
 const toRef = (turn: End, call: number | undefined): RequestRef => ({ turn: turn === NOW ? null : turn, call: call ?? null });

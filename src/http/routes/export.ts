@@ -5,6 +5,7 @@ import type { SessionPage } from "../../app/tenant-api";
 import { parseLevel } from "../../context/policy-choice";
 import { id, time } from "../../contract/ids";
 import { listView } from "../../contract/page";
+import { tenantExportView } from "../../contract/tenant";
 import type { SessionId, TenantId } from "../../domain/ids";
 import type { Result } from "../../lib/result";
 import { callWithRetry } from "../calls";
@@ -14,7 +15,6 @@ import { reachReadModel } from "../read-model";
 import { adminRoute, json } from "../routing";
 import { toModelView } from "../schemas/model";
 import { counter, limitQuery, toList } from "../schemas/page";
-import { tenantExport } from "../schemas/tenant";
 
 const tag = "admin";
 const tenantPath = z.object({ tenant_id: id("ten") });
@@ -34,7 +34,7 @@ const readTenant = adminRoute({
   tag,
   summary: "Read a tenant with its settings, models and keys, without secrets",
   request: { params: tenantPath },
-  responses: { 200: json("The tenant", tenantExport) },
+  responses: { 200: json("The tenant", tenantExportView) },
 });
 
 const listSessions = adminRoute({

@@ -2,6 +2,7 @@
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { id } from "../../contract/ids";
 import { listView } from "../../contract/page";
+import { keyView, shownOnce } from "../../contract/tenant";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
@@ -10,7 +11,7 @@ import { issueKey, markReplayed, refuseExpiry } from "../issue-key";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { toWholeList } from "../schemas/page";
-import { keyInput, keyView, shownOnce } from "../schemas/tenant";
+import { keyInput } from "../schemas/tenant";
 
 const tag = "keys";
 const scope = "keys:write";

@@ -1,7 +1,7 @@
 /** Puts, reads, lists, refreshes and removes a tenant's remote MCP servers. A PUT asks the server for its tools. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
-import type { McpServer } from "../../app/tool-entry";
 import { listView } from "../../contract/page";
+import { type McpServer, mcpServerView } from "../../contract/registered-tool";
 import { urlFault } from "../../lib/public-address";
 import type { FieldError } from "../answer";
 import { readPrincipal } from "../auth";
@@ -10,7 +10,7 @@ import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { toWholeList } from "../schemas/page";
-import { mcpServerInput, mcpServerView, serverName, toMcpServer, toMcpServerView } from "../schemas/server-tool";
+import { mcpServerInput, serverName, toMcpServer, toMcpServerView } from "../schemas/server-tool";
 import { faultOfName } from "../validation";
 
 const tag = "tools";

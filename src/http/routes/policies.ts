@@ -1,10 +1,11 @@
 /** Lists the named policies, and explains each parameter. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
-import { POLICY_NAMES } from "../../context/presets";
+import { policyParameters } from "../../context/policy-parameters";
+import { POLICY_NAMES, type PolicyName, presets, purposes } from "../../context/presets";
+import { namedPolicyView, policyListView } from "../../contract/policy";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { json, tenantRoute } from "../routing";
 import { toWholeList } from "../schemas/page";
-import { allPolicies, namedPolicyView, policyListView, toNamedPolicy } from "../schemas/policy";
 
 const tag = "policies";
 
@@ -28,10 +29,12 @@ const get = tenantRoute({
   responses: { 200: json("The policy", namedPolicyView) },
 });
 
+const toNamedPolicy = (name: PolicyName) => ({ name, purpose: purposes[name], policy: presets[name] });
+
 export function registerPolicies(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(list, (c) => {
-    const { data, parameters } = allPolicies();
-    return c.json({ ...toWholeList(data), parameters, deployment: deps.config.defaultPolicy }, 200);
+    const all = toWholeList(POLICY_NAMES.map(toNamedPolicy));
+    return c.json({ ...all, parameters: policyParameters(), deployment: deps.config.defaultPolicy }, 200);
   });
   app.openapi(get, (c) => c.json(toNamedPolicy(c.req.valid("param").policy_name), 200));
 }

@@ -1,12 +1,13 @@
 /** The tenant of the key, and its defaults. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import { tenantView } from "../../contract/tenant";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { defined } from "../schemas/documents";
-import { tenantPatchInput, tenantView, toTenantView } from "../schemas/tenant";
+import { tenantPatchInput, toTenantView } from "../schemas/tenant";
 
 const tag = "tenant";
 

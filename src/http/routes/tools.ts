@@ -1,6 +1,7 @@
 /** Puts, reads, lists and removes a tenant's HTTP tools. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { listView } from "../../contract/page";
+import { httpToolEntry } from "../../contract/registered-tool";
 import { urlFault } from "../../lib/public-address";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
@@ -8,7 +9,7 @@ import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { toWholeList } from "../schemas/page";
-import { httpToolInput, httpToolView, toHttpTool, toolName } from "../schemas/server-tool";
+import { httpToolInput, toHttpTool, toolName } from "../schemas/server-tool";
 import { faultOfName } from "../validation";
 
 const tag = "tools";
@@ -22,7 +23,7 @@ const list = tenantRoute({
   scope: "sessions:read",
   summary: "List HTTP tools",
   request: {},
-  responses: { 200: json("All of them", listView(httpToolView)) },
+  responses: { 200: json("All of them", listView(httpToolEntry)) },
 });
 
 const get = tenantRoute({
@@ -32,7 +33,7 @@ const get = tenantRoute({
   scope: "sessions:read",
   summary: "Read an HTTP tool",
   request: { params },
-  responses: { 200: json("The tool", httpToolView) },
+  responses: { 200: json("The tool", httpToolEntry) },
 });
 
 const put = tenantRoute({
@@ -45,7 +46,7 @@ const put = tenantRoute({
   responses: {
     200: json(
       "The tool. Calls use the change within 30 seconds. The definition that a session offers changes when its tools are set again",
-      httpToolView,
+      httpToolEntry,
     ),
   },
 });

@@ -1,11 +1,10 @@
 /** HTTP tools and MCP servers of a tenant, as clients put them and as they are shown. */
 import { z } from "@hono/zod-openapi";
-import { HTTP_TOOL_METHODS, type HttpTool, type HttpToolEntry, type McpServer, type McpServerEntry } from "../../app/tool-entry";
+import type { McpServerEntry } from "../../app/tool-entry";
 import { schemaFault } from "../../app/tools/usable-schema";
-import { time } from "../../contract/ids";
+import { type HttpTool, httpToolMethod, type McpServer, type McpServerView } from "../../contract/registered-tool";
 import { fileMapping } from "../../contract/tool";
 import { credentialName } from "./credential";
-import { documents } from "./documents";
 import { parametersWith, toolDescription, toolName } from "./tool";
 
 /** Stands before the name of each of the server's tools; together they have at most 64 characters. */
@@ -58,10 +57,7 @@ export const httpToolInput = z
     // Refuses a schema that cannot be judged here: arguments would be sent unchecked, as the model wrote them.
     parameters: parametersWith(schemaFault),
     url,
-    method: z
-      .enum(HTTP_TOOL_METHODS)
-      .default("POST")
-      .openapi({ description: "GET and DELETE send the arguments as query, others as JSON" }),
+    method: httpToolMethod.default("POST").openapi({ description: "GET and DELETE send the arguments as query, others as JSON" }),
     secret_header: secretHeader.nullable().default(null),
     timeout_ms: timeout,
     max_bytes: z
@@ -84,57 +80,6 @@ export const mcpServerInput = z
     allowed_tools: z.array(z.string().min(1).max(128)).max(128).nullable().default(null).openapi({ description: "Null: all that it has" }),
   })
   .openapi("PutMcpServer");
-
-const registered = {
-  name: z.string(),
-  created_at: time,
-  updated_at: time,
-  credential_missing: z.boolean().openapi({ description: "Its credential is gone: it is not called" }),
-};
-const secretView = z.object({ name: z.string(), credential: z.string(), prefix: z.string() }).nullable();
-
-export const httpToolView = documents<HttpToolEntry>()(
-  z
-    .object({
-      ...registered,
-      description: z.string().nullable(),
-      parameters: z.record(z.string(), z.unknown()).readonly(),
-      url: z.string(),
-      method: z.enum(HTTP_TOOL_METHODS),
-      secret_header: secretView,
-      timeout_ms: z.int(),
-      max_bytes: z.int(),
-      needs_approval: z.boolean(),
-      files: fileMapping.nullable(),
-    })
-    .openapi("Tool"),
-);
-
-interface McpServerView extends Omit<McpServerEntry, "listing"> {
-  readonly tools: readonly string[];
-  readonly skipped: readonly string[];
-  readonly truncated: boolean;
-}
-
-export const mcpServerView = documents<McpServerView>()(
-  z
-    .object({
-      ...registered,
-      url: z.string(),
-      secret_header: secretView,
-      timeout_ms: z.int(),
-      needs_approval: z.boolean(),
-      allowed_tools: z.array(z.string()).readonly().nullable(),
-      listed_at: time,
-      tools: z.array(z.string()).readonly().openapi({ description: "By the server's own names, as it was last asked" }),
-      skipped: z
-        .array(z.string())
-        .readonly()
-        .openapi({ description: "No model can be offered these: their name or schema is too large, circular or no Unicode" }),
-      truncated: z.boolean().openapi({ description: "The server has more than are kept: name the ones that are wanted in allowed_tools" }),
-    })
-    .openapi("McpServer"),
-);
 
 export function toMcpServerView({ listing, ...rest }: McpServerEntry): McpServerView {
   return { ...rest, tools: listing.tools.map(({ name }) => name), skipped: listing.skipped, truncated: listing.truncated };

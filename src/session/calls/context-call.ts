@@ -5,11 +5,11 @@ import { buildRequest } from "../../app/request/build-request";
 import { askedLength } from "../../app/request/reply-caps";
 import type * as api from "../../app/session-api";
 import type { SessionWriter } from "../../app/session-ports";
-import type * as views from "../../app/session-views";
 import { shownAddress } from "../../app/shown-address";
 import { predictRoom } from "../../app/turn/make-room";
 import { parsePolicyText } from "../../context/policy-choice";
 import { MAX_REQUEST_BYTES } from "../../context/request-bytes";
+import type { ContextReport } from "../../contract/context";
 import { decide } from "../../domain/decide";
 import type { Event } from "../../domain/events";
 import { evolve } from "../../domain/evolve";
@@ -27,7 +27,7 @@ export const MAX_SHOWN_CHARS = MAX_REQUEST_BYTES;
  * Reports the next request. Where `content` cannot fit there is none, and the answer is the refusal that sending it
  * would get. A request that is too large to show is refused too: a part of it would not be what is sent.
  */
-export async function showContext(session: Session, content: readonly Part[] | null): Promise<api.Outcome<views.ContextReport>> {
+export async function showContext(session: Session, content: readonly Part[] | null): Promise<api.Outcome<ContextReport>> {
   const spec = await resolveQuietly(session);
   const { epoch } = session.state.view;
   if (!spec) return err({ code: "unknown_model", model: session.state.settings.model });

@@ -1,10 +1,12 @@
 /** Compares two requests of the session: of turns that have run, or the next one. */
-import type { ContextDiff, DiffSide, EpochStep, RequestRef } from "../../app/past-views";
+
+import type { RequestRef } from "../../app/past-api";
 import type * as api from "../../app/session-api";
 import { predictRoom } from "../../app/turn/make-room";
 import { toSessionRatio } from "../../context/budget";
 import { buildView } from "../../context/view";
 import { diffViews, MAX_LISTED, requestTokens, type ShownRequest } from "../../context/view-diff";
+import type { ContextDiff, DiffSide, EpochStep } from "../../contract/context";
 import type { SessionState } from "../../domain/state";
 import { err, ok } from "../../lib/result";
 import type { ContentReader } from "../content";

@@ -1,11 +1,10 @@
 /** The limits of a request and the weights of its parts, for the next request and for past ones. */
 
-import type { ContextWeights } from "../../app/past-views";
 import type { ModelSpec } from "../../app/ports";
 import { toAssumedLimits } from "../../app/request/build-request";
-import type * as views from "../../app/session-views";
 import { itemTokens, measureNext, PADDING, toPaddedRatio, toReplyReserve, toRequestLimit } from "../../context/budget";
 import { toPolicy } from "../../context/policy-choice";
+import type { ContextPart, ContextWeights } from "../../contract/context";
 import { fixedTokens, offeredTools, type SessionState } from "../../domain/state";
 
 export function weighContext(state: SessionState, spec: ModelSpec): ContextWeights {
@@ -21,9 +20,9 @@ export function weighContext(state: SessionState, spec: ModelSpec): ContextWeigh
 }
 
 /** The weight of each part, scaled by the session's learned ratio. Unlike the plan's figures it is not padded. */
-function listParts(state: SessionState, spec: ModelSpec): views.ContextPart[] {
+function listParts(state: SessionState, spec: ModelSpec): ContextPart[] {
   const scale = toPaddedRatio(state, spec.id) / PADDING;
-  const part = (name: views.ContextPart["part"], tokens: number, position: number | null = null): views.ContextPart => ({
+  const part = (name: ContextPart["part"], tokens: number, position: number | null = null): ContextPart => ({
     part: name,
     position,
     tokens: Math.ceil(tokens * scale),

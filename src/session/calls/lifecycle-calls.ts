@@ -5,7 +5,7 @@ import { PAGE } from "../../app/projection/project";
 import { buildTextBody, buildToolsBody } from "../../app/request/build-items";
 import { resolveModel } from "../../app/request/resolve-model";
 import type * as api from "../../app/session-api";
-import type * as views from "../../app/session-views";
+import type { LogPage } from "../../app/session-api";
 import { findPolicyFault } from "../../context/policy-check";
 import { mergeChoices, offersRecall, type PolicyChoice, parsePolicyText, toPolicyText } from "../../context/policy-choice";
 import type { SessionDescription } from "../../contract/session";
@@ -101,7 +101,7 @@ function buildSettingsChanges(
 /** The limit of one page: what a rebuild writes in one transaction, and what RPC carries (docs/platform-facts.md). */
 const EXPORT = { bytes: 4_000_000, statements: PAGE.statements } as const;
 
-export function exportLog(session: Session, input: Parameters<api.SessionApi["exportLog"]>[1]): views.LogPage {
+export function exportLog(session: Session, input: Parameters<api.SessionApi["exportLog"]>[1]): LogPage {
   const { events, bodies } = readPage(session.deps.sql, input.after, { ...EXPORT, events: input.limit });
   const last = events.at(-1)?.seq ?? session.state.seq;
   return { events, bodies: [...bodies].map(([id, text]) => ({ id, text })), has_more: last < session.state.seq };

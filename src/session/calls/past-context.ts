@@ -1,6 +1,5 @@
 /** Shows the request of a past turn. The code that sends requests builds it again, and its digest is compared with the recorded one. */
 import { toModelSpec } from "../../app/asked-model";
-import type { DigestCheck, PastContext } from "../../app/past-views";
 import type { ModelSpec } from "../../app/ports";
 import { buildRequest } from "../../app/request/build-request";
 import { askedLength } from "../../app/request/reply-caps";
@@ -8,6 +7,7 @@ import { resolveModel } from "../../app/request/resolve-model";
 import type * as api from "../../app/session-api";
 import { shownAddress } from "../../app/shown-address";
 import { parsePolicyText } from "../../context/policy-choice";
+import type { DigestCheck, PastContext } from "../../contract/context";
 import type { TurnId } from "../../domain/ids";
 import { err, ok } from "../../lib/result";
 import type { ModelCallEvent } from "../log/event-log";

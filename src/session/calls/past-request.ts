@@ -1,7 +1,9 @@
 /** Finds a request that was sent, by its turn. It folds the log to the session's state when the request was built. */
-import type { RequestRef, TurnCall } from "../../app/past-views";
+
+import type { RequestRef } from "../../app/past-api";
 import type * as api from "../../app/session-api";
 import { measuredFor, type RatedModel } from "../../context/start-ratio";
+import type { TurnCall } from "../../contract/context";
 import type { TurnId } from "../../domain/ids";
 import type { SessionState } from "../../domain/state";
 import { err, ok } from "../../lib/result";

@@ -1,0 +1,55 @@
+/** Tenants and their API keys. */
+import { z } from "@hono/zod-openapi";
+import { policySchema } from "../context/policy";
+import { policyChoiceSchema } from "../context/policy-choice";
+import { SCOPES } from "../domain/scopes";
+import { id, idOrNull, time } from "./ids";
+import { modelView } from "./model";
+
+export const tenantView = z
+  .object({
+    id: id("ten"),
+    name: z.string(),
+    default_model: z.string().openapi({ description: "The model of sessions that name none" }),
+    default_policy: policyChoiceSchema.nullable().describe("Null for the deployment's policy"),
+    effective_policy: policySchema.describe("The policy of sessions that name none, with all its values"),
+  })
+  .openapi("Tenant");
+export type TenantView = z.infer<typeof tenantView>;
+
+export const keyView = z
+  .object({
+    id: id("key"),
+    name: z.string(),
+    scopes: z.array(z.enum(SCOPES)).readonly(),
+    created_at: time,
+    expires_at: time.nullable().openapi({ description: "Null if the key does not expire" }),
+    revoked_at: time.nullable(),
+    created_by: idOrNull("key").openapi({
+      description: "The key that created this one. Null for the deployment's admin, and if an older version did not record it",
+    }),
+    revoked_by: idOrNull("key").openapi({
+      description: "The key that revoked this one. Null for the deployment's admin, and while the key is not revoked",
+    }),
+  })
+  .openapi("Key");
+export type KeyView = z.infer<typeof keyView>;
+
+export const shownOnce = z.string().nullable().openapi({
+  description:
+    "The key itself, which is shown only once. Null if the request repeats an Idempotency-Key: the first request created and showed the key, and only its hash is stored. If that response was lost, revoke this key and create another",
+});
+
+export const newKeyView = z.object({ id: id("key"), key: shownOnce }).openapi("NewKey");
+
+export const tenantExportView = z
+  .object({
+    id: id("ten"),
+    name: z.string(),
+    default_model: z.string(),
+    default_policy: policyChoiceSchema.nullable(),
+    created_at: time,
+    models: z.array(modelView).readonly(),
+    keys: z.array(keyView).readonly(),
+  })
+  .openapi("TenantExport");
