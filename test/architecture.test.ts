@@ -1,4 +1,4 @@
-/** The house's rules of direction and purity (docs/design.md §2), read off the files themselves. */
+/** The house's rules of direction and purity (docs/architecture.md), read off the files themselves. */
 import fc from "fast-check";
 import { describe, expect, inject, test } from "vitest";
 import { type Import, readCode, readFiles, readImports } from "./support/source-files";
@@ -10,22 +10,25 @@ const internal = imports.filter(({ to }) => paths.has(to));
 
 /** lib ← domain ← context ← contract ← app ← evaluate ← the outer folders ← index and env. */
 const INNER = ["lib", "domain", "context", "contract", "app", "evaluate"];
-/** No clock, no chance, no platform. */
+/** Modules without a clock, randomness or the platform. */
 const PURE = ["domain", "context", "evaluate"];
 const OUTER = new Set(["session", "tenant", "read-model", "http", "queue", "model", "tools", "channels", "console"]);
-/** The platform constructs these two, so they wire their own ports. */
+/** The platform creates these two objects, so they build their own ports. */
 const COMPOSITION_ROOTS = new Set(["src/session/session-object.ts", "src/tenant/tenant-object.ts"]);
 const ENV = "src/env.ts";
 const INDEX = "src/index.ts";
-/** What the entry and the objects build alike. */
+/** Builds the ports that the entry and the objects share. */
 const WIRING = "src/wiring.ts";
 
-/** `domain` for `src/domain/ids.ts`; empty for `src/index.ts`. */
+/** `domain` for `src/domain/ids.ts`. Empty for `src/index.ts`. */
 const findFolder = (path: string): string => /^src\/([^/]+)\//.exec(path)?.[1] ?? "";
 const findRank = (folder: string): number => (OUTER.has(folder) ? INNER.length : INNER.indexOf(folder));
 const show = ({ from, to }: Import): string => `${from} → ${to}`;
 
-/** `env.ts` names the objects' types for their bindings, and checks values by the rules of `context`; whoever is not a composition root may name its types only. */
+/**
+ * `env.ts` names the objects' types for their bindings, and validates values by the rules of `context`. Only a
+ * composition root may use its values; other modules may import its types.
+ */
 function isAllowed({ from, to, typeOnly }: Import): boolean {
   if (from === INDEX || COMPOSITION_ROOTS.has(from)) return to !== INDEX;
   if (from === WIRING) return to !== INDEX && !COMPOSITION_ROOTS.has(to);
@@ -36,7 +39,7 @@ function isAllowed({ from, to, typeOnly }: Import): boolean {
   return target !== "" && (source === target || findRank(target) < findRank(source));
 }
 
-/** One path through the imports that returns to its start, or null. */
+/** One cycle of imports, or null. */
 function findCycle(edges: ReadonlyMap<string, readonly string[]>): readonly string[] | null {
   const done = new Set<string>();
   const visit = (path: string, trail: readonly string[]): readonly string[] | null => {
@@ -168,7 +171,7 @@ describe("the files themselves", () => {
     expect([...paths].filter((path) => !/^(src\/)([a-z0-9-]+\/)*[a-z0-9-]+\.tsx?$/.test(path))).toEqual([]);
   });
 
-  test("no text names somebody's machine or package registry", () => {
+  test("no text names a developer's machine or package registry", () => {
     const machine = /(?<![\w.~/-])\/(?:work|root|home|Users)\/\w|\bC:\\\w|https?:\/\/[^\s/"'`]*(?:registry|artifactory|verdaccio|nexus)/i;
     const named = readFiles(".", /\.(md|mjs|ts|tsx|sql|toml|json)$|\/run$/).filter(({ text }) => machine.test(text));
     expect(named.map(({ path }) => path)).toEqual([]);
@@ -188,7 +191,7 @@ describe("exported names", () => {
   test("are used in another file: what only its own file needs is not exported", () => {
     const files = ["src", "test", "scripts", "bench"].flatMap((directory) => readFiles(directory, /\.(ts|tsx|mjs)$/));
     const words = files.map((file) => ({ path: file.path, names: new Set(readCode(file, "keep").match(/[\w$]+/g)) }));
-    // Tables are read as a whole, to be compared with what the migrations make.
+    // Tables are read as a whole, so that they can be compared with the result of the migrations.
     const unused = exported.filter(
       ({ name, path }) => path !== "src/read-model/schema.ts" && !words.some((file) => file.path !== path && file.names.has(name)),
     );

@@ -1,4 +1,4 @@
-/** Figures of docs/limits.md against the constants that they are about. */
+/** Compares the figures of docs/limits.md with the constants in the code. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -1,6 +1,7 @@
 /**
- * Every regular expression in `src` takes linear time on hostile text, whatever text it meets: that of a client, a model, a tool or a provider.
- * They are found by parsing the sources, so that a new one is tested without being listed. One that only ever meets short text may say so.
+ * Every regular expression in `src` takes linear time on hostile text from a client, a model, a tool or a provider. The
+ * test finds them by parsing the sources, so a new one is covered without being listed. An expression that only
+ * receives short text may be exempted.
  */
 
 import { describe, expect, test } from "vitest";
@@ -39,12 +40,12 @@ interface Regex {
 
 interface Found {
   readonly path: string;
-  /** Null: it is made at run time, of this text. */
+  /** Null: the expression is built at run time, from this text. */
   readonly regex: Regex | null;
   readonly text: string;
 }
 
-/** Expressions that are made at run time, with what bounds them. */
+/** Expressions that are built at run time, with the bound of their input. */
 const MADE: Readonly<Record<string, string>> = {
   'src/app/tools/usable-schema.ts new RegExp(pattern, "u")': "compiled, and never run",
   'src/context/delimiters.ts new RegExp(HIDDEN, "g")': "escapeRules, below",
@@ -63,7 +64,7 @@ const MADE: Readonly<Record<string, string>> = {
     "namedCalls, below",
 };
 
-/** Expressions that meet no more than so many characters, with what bounds them. */
+/** Expressions that receive a limited number of characters, with that limit. */
 const SHORT: Readonly<Record<string, { readonly most: number; readonly because: string }>> = {};
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -91,13 +92,13 @@ const literals: readonly (readonly [string, Regex])[] = [
   ...new Map(all.flatMap(({ path, regex }) => (regex ? [[`${path} /${regex.source}/${regex.flags}`, regex] as const] : []))).entries(),
 ];
 
-/** Reads the whole text, match after match, as `replaceAll` and `matchAll` do; a search that fails reads it as well. */
+/** Reads the whole text, match after match, as `replaceAll` and `matchAll` do. A failing search reads it too. */
 function readAll({ source, flags }: Regex, text: string): void {
   const every = new RegExp(source, flags.includes("g") ? flags : `${flags}g`);
   text.replaceAll(every, "");
 }
 
-/** Not of the work, which is compared with itself: of a machine that has other things to do. */
+/** A limit for a machine that is busy with other work. The work itself is compared with its own smaller sizes. */
 const PATIENCE = { timeout: 120_000 };
 
 describe("a regular expression", PATIENCE, () => {
@@ -124,7 +125,7 @@ describe("a regular expression", PATIENCE, () => {
   });
 });
 
-/** Each meets foreign text; those with expressions that are made at run time are among them. */
+/** Functions that receive foreign text, including those whose expressions are built at run time. */
 const FUNCTIONS: Readonly<Record<string, (text: string) => unknown>> = {
   identifiersIn,
   "TermCounter.add": (text) => new TermCounter().add(text),

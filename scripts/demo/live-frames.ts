@@ -17,7 +17,7 @@ const liveFrame = z.discriminatedUnion("type", [
     type: z.literal("turn.completed"),
     turn_id: z.string(),
     context_window: z.number(),
-    current_context_tokens: z.number(),
+    current_context_tokens: z.object({ tokens: z.number() }),
   }),
   z.object({ type: z.literal("compaction.started"), compaction_id: z.string() }),
   z.object({

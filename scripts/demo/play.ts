@@ -92,7 +92,8 @@ class Watch {
         return;
       case "turn.completed":
         this.#completed += 1;
-        if (this.#completed % METER_EVERY === 0 && !this.#isLast()) this.#showMeter(frame.current_context_tokens, frame.context_window);
+        if (this.#completed % METER_EVERY === 0 && !this.#isLast())
+          this.#showMeter(frame.current_context_tokens.tokens, frame.context_window);
         return;
       case "compaction.started":
         this.#begun.set(frame.compaction_id, this.#completed);

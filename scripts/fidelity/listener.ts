@@ -1,7 +1,8 @@
 /** Stands between the session and its model, and records requests, replies and their cost. */
 import type { ChatModel, ModelRequest, ModelStreamPart } from "../../src/app/ports.ts";
 import { estimateTokens } from "../../src/context/tokens.ts";
-import { NO_TOKENS, plus, relativeCost, type TokenCounts } from "../../src/evaluate/costs.ts";
+import type { TokenCounts } from "../../src/contract/evaluation.ts";
+import { NO_TOKENS, plus, relativeCost } from "../../src/evaluate/costs.ts";
 import { PromptCache } from "../../src/evaluate/prompt-cache.ts";
 import { messageText, sumTokens } from "../../src/evaluate/segments.ts";
 import { trueTokens } from "../lab/true-tokens.ts";

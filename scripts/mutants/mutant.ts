@@ -6,7 +6,7 @@
 
 export interface Mutant {
   readonly name: string;
-  /** The broken guarantee, from docs/invariants.md or docs/design.md. */
+  /** The promise that it breaks, and the page that makes it. */
   readonly breaks: string;
   readonly file: string;
   readonly find: string;

@@ -6,7 +6,7 @@ const CONTRACT = "test/contract";
 export const providers: readonly Mutant[] = [
   {
     name: "a provider's cache is not marked behind the summary chain",
-    breaks: "docs/design.md §6a: cache hints",
+    breaks: "docs/providers.md: cache hints",
     file: "src/model/cache-marks.ts",
     find: "return [system, chain, placeBefore(messages), newest];",
     replace: "return [system, placeBefore(messages), newest];",
@@ -14,7 +14,7 @@ export const providers: readonly Mutant[] = [
   },
   {
     name: "a provider's cache is not marked where the last request ended",
-    breaks: "docs/design.md §6a: cache hints",
+    breaks: "docs/providers.md: cache hints",
     file: "src/model/cache-marks.ts",
     find: "return [system, chain, placeBefore(messages), newest];",
     replace: "return [system, chain, newest];",
@@ -22,7 +22,7 @@ export const providers: readonly Mutant[] = [
   },
   {
     name: "thinking that the provider redacted does not go back",
-    breaks: "docs/design.md §6a: what goes back",
+    breaks: "docs/providers.md: what goes back",
     file: "src/model/prompt-rules.ts",
     find: "return asText(own?.signature) !== null || asText(own?.redactedData) !== null;",
     replace: "return asText(own?.signature) !== null;",
@@ -30,7 +30,7 @@ export const providers: readonly Mutant[] = [
   },
   {
     name: "thinking that the provider sealed does not go back",
-    breaks: "docs/design.md §6a: what goes back",
+    breaks: "docs/providers.md: what goes back",
     file: "src/model/prompt-rules.ts",
     find: "takesBack: isSealed,",
     replace: "takesBack: () => false,",
@@ -38,7 +38,7 @@ export const providers: readonly Mutant[] = [
   },
   {
     name: "a provider is sent one id for two calls",
-    breaks: "docs/design.md §6a: ids and names",
+    breaks: "docs/providers.md: ids and names",
     file: "src/model/wire-names.ts",
     find: "this.#used.add(wire);",
     replace: "",
@@ -46,7 +46,7 @@ export const providers: readonly Mutant[] = [
   },
   {
     name: "a provider is sent another's thought signature",
-    breaks: "docs/design.md §6a: what goes back",
+    breaks: "docs/providers.md: what goes back",
     file: "src/model/compatible-prompt.ts",
     find: "return readsSignatures(model) ? {",
     replace: "return model ? {",
@@ -54,7 +54,7 @@ export const providers: readonly Mutant[] = [
   },
   {
     name: "a call that nobody listens to any more keeps the provider's socket",
-    breaks: "docs/design.md §6a: stopping",
+    breaks: "docs/providers.md: stopping",
     file: "src/model/chat-completions.ts",
     find: 'signal.removeEventListener("abort", close);\n    close();',
     replace: 'signal.removeEventListener("abort", close);',
@@ -62,7 +62,7 @@ export const providers: readonly Mutant[] = [
   },
   {
     name: "the provider's cached tokens are not counted",
-    breaks: "docs/design.md §5: measuring",
+    breaks: "docs/measuring.md",
     file: "src/model/sdk-usage.ts",
     find: "cached: asCount(inputTokens.cacheRead) ?? 0,",
     replace: "cached: 0,",
@@ -70,7 +70,7 @@ export const providers: readonly Mutant[] = [
   },
   {
     name: "the wait that a provider names is not read",
-    breaks: "docs/design.md §6a: failures",
+    breaks: "docs/providers.md: failures",
     file: "src/model/call-failure.ts",
     find: "readRetryAfter(headers, Date.now()) ?? readRetryDelay",
     replace: "readRetryDelay",
@@ -78,7 +78,7 @@ export const providers: readonly Mutant[] = [
   },
   {
     name: "the wait that an event says in words is not read",
-    breaks: "docs/design.md §6a: failures",
+    breaks: "docs/providers.md: failures",
     file: "src/model/call-failure.ts",
     find: "const wait = readRetryDelay(text) ?? readRetryWords(error.message);",
     replace: "const wait = readRetryDelay(text);",
@@ -86,7 +86,7 @@ export const providers: readonly Mutant[] = [
   },
   {
     name: "an error's body is awaited though the call was aborted",
-    breaks: "docs/design.md §6a: stopping",
+    breaks: "docs/providers.md: stopping",
     file: "src/model/error-body.ts",
     find: 'signal.addEventListener("abort", close, { once: true });',
     replace: "",

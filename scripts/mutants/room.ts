@@ -140,7 +140,7 @@ export const room: readonly Mutant[] = [
   },
   {
     name: "a receipt's gain is raw",
-    breaks: "docs/design.md §9: each rung's gain is in the unit of current_context_tokens",
+    breaks: "docs/compaction-by-hand.md: each rung's gain is in the unit of current_context_tokens",
     file: "src/context/epoch-change.ts",
     find: "Math.max(0, source + earlier - summary.tokens) * toSessionRatio(input.state, input.limits.model)",
     replace: "Math.max(0, source + earlier - summary.tokens)",

@@ -15,14 +15,14 @@ const frames = z.discriminatedUnion("type", [
   z.object({ type: z.literal("reasoning.delta"), text: z.string() }),
   z.object({
     type: z.literal("turn.awaiting_tools"),
-    tool_calls: z.array(z.object({ execution_id: z.string(), name: z.string(), arguments: z.string() })),
+    tool_calls: z.array(z.object({ id: z.string(), name: z.string(), arguments: z.string() })),
   }),
   z.object({
     type: z.literal("turn.completed"),
     finish: z.string(),
     usage: usage.nullable(),
     context_window: z.number().nullable(),
-    current_context_tokens: z.number(),
+    current_context_tokens: z.object({ tokens: z.number() }),
   }),
   z.object({ type: z.literal("turn.failed"), failure: turnFailure }),
   z.object({ type: z.literal("turn.stopped"), reason: z.string() }),
@@ -54,10 +54,10 @@ export async function holdTurn(talk: Talk, content: string): Promise<void> {
     const end = await readAnswer(talk, call);
     if (end.type === "turn.completed") return talk.write(`\n${describe(end)}\n`);
     if (end.type !== "turn.awaiting_tools") throw new Failure(`The turn ended without an answer: ${describeEnd(end)}`);
-    const results = end.tool_calls.map(({ execution_id, name, arguments: input }) => {
+    const results = end.tool_calls.map(({ id, name, arguments: input }) => {
       const result = answerCall(name, input);
       talk.write(`  [${name}(${input}) → ${result.output}]\n`);
-      return { execution_id, ...result };
+      return { execution_id: id, ...result };
     });
     call = { method: "POST", path: `${path}/tool_results`, body: { results } };
   }
@@ -105,5 +105,5 @@ function describe({ finish, usage: used, context_window, current_context_tokens 
       ? "usage not reported"
       : `${used.input} tokens in (${used.cached} cached), ${used.output} out (${used.reasoning} of them thinking)`;
   const cut = finish === "stop" ? "" : `; ended by: ${finish}`;
-  return `  — ${spent}; context ${current_context_tokens} of ${context_window ?? "unknown"} tokens${cut}`;
+  return `  — ${spent}; context ${current_context_tokens.tokens} of ${context_window ?? "unknown"} tokens${cut}`;
 }

@@ -36,7 +36,7 @@ export async function eraseSession<E>(session: SessionId, { tenant, erase, isLis
 
 async function report(receipt: ErasureReceipt, tenant: ErasurePorts<never>["tenant"]): Promise<Result<ErasureReceipt, never>> {
   const isDone = receipt.stores.every(({ status }) => status === "erased");
-  if (isDone) await tenant.endErasure(receipt.session);
+  if (isDone) await tenant.endErasure(receipt.id);
   const directory = { store: "directory", status: isDone ? "erased" : "pending", rows: null } as const;
   return ok({ ...receipt, stores: [...receipt.stores, directory] });
 }

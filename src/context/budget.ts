@@ -9,7 +9,7 @@ import { savedByWords } from "./media";
 import { CONSERVATIVE_WINDOW, type Policy } from "./policy";
 import { estimateTokens, MESSAGE_OVERHEAD_TOKENS } from "./tokens";
 
-/** Maximum number of tokens that are reserved for the reply (docs/design.md §5, the guard). */
+/** Maximum number of tokens that are reserved for the reply (docs/context.md). */
 const RESERVE_MAX_TOKENS = 4_096;
 const RESERVE_WINDOW_SHARE = 16;
 /**

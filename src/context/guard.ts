@@ -1,6 +1,6 @@
 /**
  * The guard: a request that would not fit loses its oldest closed groups, whatever the policy and without a model
- * (docs/design.md §5). The last user message and the newest group stay. If the rest is still too large, its longest
+ * (docs/context.md). The last user message and the newest group stay. If the rest is still too large, its longest
  * results are shortened in the view. What remains is the floor: if that does not fit, the turn is refused before
  * anything is paid for (docs/field.md, lesson 4). A provider's count can make the guard act but never refuse, because
  * it counts the present view and not what would stay of it.

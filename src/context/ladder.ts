@@ -1,5 +1,5 @@
 /**
- * The ladder of an epoch change: the gentlest rung first, each only if it gains enough (docs/design.md §5). Clearing
+ * The ladder of an epoch change: the gentlest rung first, each only if it gains enough (docs/summaries.md). Clearing
  * old results needs no model call; a summary is requested when that is not enough. Everything else that must be
  * rewritten is done in the same change, because the provider's cache of what follows is lost anyway.
  */

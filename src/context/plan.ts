@@ -34,7 +34,7 @@ export interface DropRung extends CoveredRange, Step {
   readonly items: number;
 }
 
-/** One step of the ladder, from the gentlest to the last (docs/design.md §5). */
+/** One step of the ladder, from the gentlest to the last (docs/summaries.md). */
 export type Rung =
   | (Step & { readonly rung: "clear_results"; readonly items: readonly Reduction[] })
   | (Step & { readonly rung: "evict_media"; readonly items: readonly Reduction[] })

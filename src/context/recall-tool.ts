@@ -1,4 +1,4 @@
-/** The definition of `memory_query`, which the model is offered when something is out of its view (docs/design.md §5, never lost). */
+/** The definition of `memory_query`, which the model is offered when something is out of its view (docs/recall.md). */
 import type { ToolDefinition } from "../domain/message";
 import type { SessionState } from "../domain/state";
 

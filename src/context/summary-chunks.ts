@@ -1,6 +1,6 @@
 /**
  * Splits input that exceeds the summariser's window into parts. Each part is summarised together with the summary of
- * those before it (docs/design.md §5, summary). A part ends at an exchange group if that fills it well, else at an
+ * those before it (docs/summaries.md). A part ends at an exchange group if that fills it well, else at an
  * item, else inside an item. Nothing is left out: each part continues where the previous one ended, and each but the
  * last fills at least three quarters of its room.
  */

@@ -34,5 +34,5 @@ export const branchComparison = z
   .openapi("BranchComparison", { description: "The items that only one of two branches has" });
 export type BranchComparison = z.infer<typeof branchComparison>;
 
-export const redaction = z.object({ message_id: id("msg"), position: z.int() }).openapi("Redacted");
+export const redaction = z.object({ id: id("msg"), position: z.int() }).openapi("Redacted");
 export type Redaction = z.infer<typeof redaction>;

@@ -27,13 +27,13 @@ export const sessionDescription = z
     branch: z.int().openapi({ description: "The number of the current branch" }),
     branches: z.int().openapi({ description: "The number of branches" }),
     forked_from: z
-      .object({ session: id("ses"), at: z.int() })
+      .object({ session_id: id("ses"), at: z.int() })
       .nullable()
       .openapi({ description: "The source of a fork, and the last position shared with it. Null if the session is not a fork" }),
     compacted_summary: z.string().nullable().openapi({ description: "All summaries in the view as one text. Null if there is none" }),
     compact_boundary_timestamp: z.int().nullable(),
     context_window: z.int().nullable(),
-    current_context_tokens: tokenFigure,
+    current_context_tokens: tokenFigure.openapi({ description: "The size of the next request" }),
     total_tokens: z.number().openapi({
       description:
         "Tokens that all calls together read and wrote. Each call counts its whole context again, so this is a billing total; current_context_tokens is the size",
@@ -42,7 +42,7 @@ export const sessionDescription = z
     breaker: breakerView,
     turn: z.object({ id: id("trn"), phase: turnPhase, open_calls: z.array(toolCallView).readonly() }).nullable(),
     last_turn: z.object({ id: id("trn"), status: turnStatus, failure: turnFailure.nullable() }).nullable(),
-    queued: z.array(z.object({ message_id: id("msg"), turn_id: idOrNull("trn") })).readonly(),
+    queued: z.array(z.object({ id: id("msg"), turn_id: idOrNull("trn") })).readonly(),
     stream_offset: z.int().openapi({ description: "Offset of the newest frame of the live stream" }),
   })
   .openapi("Session");
@@ -67,7 +67,7 @@ export type SessionSummary = z.infer<typeof sessionSummary>;
 
 export const erasureReceipt = z
   .object({
-    session: id("ses"),
+    id: id("ses"),
     erased_at: time,
     stores: z
       .array(

@@ -20,6 +20,7 @@ export const tokenFigure = z.object({
     .number()
     .openapi({ description: "The largest error of `tokens`, in either direction. Decisions use `tokens` and this bound together" }),
 });
+export type TokenFigure = z.infer<typeof tokenFigure>;
 
 /** US dollars. Null means unknown, never free. */
 export const dollars = z.number().nullable();

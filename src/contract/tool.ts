@@ -34,7 +34,7 @@ export const toolDefinition = domainShape<ToolDefinition>()(
 );
 
 export const toolCallView = z.object({
-  execution_id: id("exe"),
+  id: id("exe").openapi({ description: "The id of its execution, which results and approvals name as `execution_id`" }),
   call_id: z.string().openapi({ description: "The provider's own id of the call, which may repeat" }),
   name: z.string(),
   arguments: z.string().openapi({ description: "JSON text, as the model wrote it" }),

@@ -4,7 +4,7 @@ import type { TurnPhase } from "../domain/state";
 import { id, idOrNull } from "./ids";
 import { displayItem } from "./item";
 import { callUsage, finishReason, turnFailure, turnStatus } from "./model-call";
-import { dollars } from "./tokens";
+import { dollars, tokenFigure } from "./tokens";
 import { toolCallView } from "./tool";
 
 export const turnPhase = z.enum(["generating", "running_tools", "awaiting_tools"]) satisfies z.ZodType<TurnPhase>;
@@ -33,7 +33,7 @@ export const turnReport = z
     cost: dollars.openapi({ description: "US dollars of the turn's calls. Null if the cost of one of them is unknown" }),
     context_window: z.int().nullable(),
     assumed_window: z.int().nullable().openapi({ description: "The window that the policy assumes for an unknown one" }),
-    current_context_tokens: z.number(),
+    current_context_tokens: tokenFigure.openapi({ description: "The size of the next request" }),
     notices: z
       .array(notice)
       .readonly()

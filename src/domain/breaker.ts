@@ -1,5 +1,5 @@
 /**
- * The circuit breaker of a session's compactions, judged by outcome (docs/design.md §5). While it is open, no model is
+ * The circuit breaker of a session's compactions, judged by outcome (docs/compaction-protocol.md). While it is open, no model is
  * asked for a summary.
  */
 

@@ -150,7 +150,7 @@ export type CompactionCommand =
       readonly plan: CompactionPlanRef;
       readonly expiresAt: number;
       readonly attemptLimit: number;
-      /** Inline work takes over a running lease with a higher token (docs/design.md §5). Null for a background worker. */
+      /** Inline work takes over a running lease with a higher token (docs/compaction-protocol.md). Null for a background worker. */
       readonly inline: InlineWork | null;
     }
   | {

@@ -45,7 +45,7 @@ export interface SummarySources {
   readonly overlays: readonly OverlayId[];
 }
 
-/** One operation of an epoch change. All operations of one event take effect together (docs/design.md §1.4). */
+/** One operation of an epoch change. All operations of one event take effect together (docs/events.md). */
 export type EpochOp =
   | ({
       readonly op: "summarize";
@@ -167,7 +167,7 @@ export interface CompactionOptions {
 
 /**
  * Whether the compaction has requirements of its own (draft, rebuild, model or policy). No turn that needs room takes
- * it over, and a compaction that a turn needs ends it (docs/design.md §5).
+ * it over, and a compaction that a turn needs ends it (docs/compaction-by-hand.md).
  */
 export const isStandalone = (options: CompactionOptions | null): boolean =>
   options !== null && (options.draft ?? options.rebuild ?? options.model ?? options.policy) !== undefined;

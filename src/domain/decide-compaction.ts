@@ -72,7 +72,7 @@ function decideRevert(command: CommandOf<"RevertCompaction">, state: SessionStat
   return newest === command.reverts ? decideTakingBack(command, state) : err({ code: "not_newest", newest });
 }
 
-/** Allowed only between turns: inside a turn, only work that the turn itself waits for changes the epoch (docs/design.md §5). */
+/** Allowed only between turns: inside a turn, only work that the turn itself waits for changes the epoch (docs/compaction-protocol.md). */
 function decideTakingBack(command: CommandOf<"RevertCompaction"> | CommandOf<"ResetSummary">, state: SessionState): Decision {
   if (state.turn) return err({ code: "turn_running", turn: state.turn.id });
   return decideChange(

@@ -21,7 +21,7 @@ function decideCancel(command: CommandOf<"CancelQueued">, state: SessionState): 
 
 /**
  * In an idle session the message enters the conversation now. In a busy one, `on_busy` decides. A turn that waits for
- * tool results is not busy: a new message supersedes it (docs/design.md §5, rules of the protocol).
+ * tool results is not busy: a new message supersedes it (docs/turns.md).
  */
 function decideSubmit(command: Submit, state: SessionState): Decision {
   const { turn, queue } = state;

@@ -1,5 +1,5 @@
 /**
- * The bodies that an event introduces: its content, which is stored beside the log (docs/design.md §1.2). Code that
+ * The bodies that an event introduces: its content, which is stored beside the log (docs/events.md). Code that
  * passes events on must pass these bodies with them, because the content is nowhere else.
  */
 import { assertNever } from "../lib/assert-never";

@@ -1,6 +1,6 @@
 /**
  * The session's events, named in the past tense. An event carries ids, kinds, sizes and numbers. Text, arguments,
- * results and summaries live in bodies (docs/design.md §1.2), so that content can be erased while the log stays
+ * results and summaries live in bodies (docs/events.md), so that content can be erased while the log stays
  * append-only. Stored types are never renamed or removed; a new shape is a new version with an upcaster in `upcasters`.
  */
 import type { CompactionEvent, CoveredRange, Overlay, Reduced } from "./compaction-events";

@@ -1,7 +1,7 @@
 /**
  * Calls that wait for results: which call a result answers, and which imported calls a result may still answer. An
  * imported call is open until its result is imported. Anything else that enters the conversation, or a turn that
- * starts, leaves it unanswered for good, as a new message does to a turn that waits for tools (docs/design.md §5).
+ * starts, leaves it unanswered for good, as a new message does to a turn that waits for tools (docs/tool-calls.md).
  */
 import type { QueuedMessage } from "./events";
 import type { ExecutionId } from "./ids";

@@ -1,8 +1,8 @@
 /** Sums over calls: the tokens that they read and wrote, their cost, and how far off the cost may be. */
 import { PADDING } from "../context/budget";
 import type { Prices } from "../context/economy";
-import { NO_TOKENS, plus, relativeCost, type TokenCounts } from "./costs";
-import type { CostFigure } from "./evaluation";
+import type { CostFigure, TokenCounts } from "../contract/evaluation";
+import { NO_TOKENS, plus, relativeCost } from "./costs";
 
 export class CallSums {
   calls = 0;

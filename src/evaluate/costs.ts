@@ -1,14 +1,8 @@
 /** The cost of calls: prices per token, relative to plain input (docs/policy-figures.md). */
 import { type Prices, UNKNOWN_PRICES } from "../context/economy";
+import type { TokenCounts } from "../contract/evaluation";
 
 export const PRICES: Prices = UNKNOWN_PRICES;
-
-export interface TokenCounts {
-  /** The whole prompt, cached tokens included. */
-  readonly input: number;
-  readonly cached: number;
-  readonly output: number;
-}
 
 export const NO_TOKENS: TokenCounts = { input: 0, cached: 0, output: 0 };
 

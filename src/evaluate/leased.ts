@@ -2,11 +2,11 @@
 
 import { buildChangeFromSummary, type SummaryText } from "../context/epoch-change";
 import type { CompactPlan, Rung, SummarizeRung } from "../context/plan";
+import type { TokenCounts } from "../contract/evaluation";
 import type { EpochChange, TurnRun } from "../domain/commands";
 import type { SummaryPlan } from "../domain/compaction-events";
 import type { CompactionId, OverlayId } from "../domain/ids";
 import type { ItemMeta } from "../domain/message";
-import type { TokenCounts } from "./costs";
 import type { SummaryPorts } from "./summary-cost";
 
 export interface Work {

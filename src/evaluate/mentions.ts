@@ -3,6 +3,7 @@
  * Results hold positions, never text.
  */
 
+import type { MissedIdentifier } from "../contract/evaluation";
 import { isAmong } from "../domain/branch";
 import type { Part } from "../domain/message";
 import type { SessionState, View } from "../domain/state";
@@ -13,13 +14,6 @@ import { messageText } from "./segments";
 const MENTIONS_KEPT = 16;
 /** Bounds the memory. An identifier that is not remembered cannot be missed. */
 const MAX_IDENTIFIERS = 200_000;
-
-export interface Missed {
-  /** Position of the item that came back to the identifier. */
-  readonly position: number;
-  /** Position at which it was mentioned last before that. */
-  readonly said_at: number;
-}
 
 export class Mentions {
   readonly #known = new Map<string, number[]>();
@@ -39,7 +33,7 @@ export class Mentions {
     const { view, branch } = at.state;
     const hidden = new Set(view.reduced.map(({ position }) => position));
     let needed = 0;
-    const missed: Missed[] = [];
+    const missed: MissedIdentifier[] = [];
     for (const word of words) {
       const positions = (this.#known.get(word) ?? []).filter((position) => !isAmong(branch.elsewhere, position));
       const last = positions.at(-1);
@@ -54,7 +48,7 @@ export class Mentions {
 
 interface Recalled {
   readonly needed: number;
-  readonly missed: readonly Missed[];
+  readonly missed: readonly MissedIdentifier[];
 }
 
 export const findIdentifiers = (parts: readonly Part[]): ReadonlySet<string> => identifiersIn(messageText(parts));

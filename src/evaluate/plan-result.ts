@@ -1,5 +1,6 @@
 /** The result of carrying out a plan. */
-import { NO_TOKENS, type TokenCounts } from "./costs";
+import type { TokenCounts } from "../contract/evaluation";
+import { NO_TOKENS } from "./costs";
 
 export interface PlanResult {
   readonly spent: TokenCounts;

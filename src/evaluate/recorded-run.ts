@@ -1,12 +1,12 @@
 /** What really happened, read from the log, to compare a policy's run with. */
+import type { Recorded, TokenCounts } from "../contract/evaluation";
 import { roundCost } from "../domain/call-totals";
 import type { StoredEvent } from "../domain/events";
 import { evolve } from "../domain/evolve";
 import { toGeneratedTokens } from "../domain/model-call";
 import { initialState, type SessionState } from "../domain/state";
 import { toWeighedView } from "../domain/view";
-import { NO_TOKENS, plus, type TokenCounts } from "./costs";
-import type { Recorded } from "./evaluation";
+import { NO_TOKENS, plus } from "./costs";
 import { type CallEvent, isAnswered } from "./log-call";
 import type { LogRecord } from "./log-record";
 import { ViewChanges } from "./view-changes";

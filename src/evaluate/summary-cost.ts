@@ -4,7 +4,8 @@ import { INSTRUCTION_TOKENS } from "../context/economy";
 import type { SummarizeRung } from "../context/plan";
 import type { Policy } from "../context/policy";
 import { FIRST_SUMMARY_SHARE, toSummaryCap } from "../context/proposal";
-import { NO_TOKENS, plus, type TokenCounts } from "./costs";
+import type { TokenCounts } from "../contract/evaluation";
+import { NO_TOKENS, plus } from "./costs";
 import type { ReplayedSession } from "./replayed-session";
 
 export interface SummaryPorts {

@@ -1,11 +1,11 @@
 /** Collects the changes of a view, as many as an answer holds, and what became of the record at the end. */
 
+import type { EvaluatedChange, RecordShares } from "../contract/evaluation";
 import { isAmong } from "../domain/branch";
 import type { CoveredRange } from "../domain/compaction-events";
 import type { Event } from "../domain/events";
 import type { SessionState, View } from "../domain/state";
 import { overlayAt } from "../domain/view";
-import type { EvaluatedChange, RecordShares } from "./evaluation";
 import type { LogRecord } from "./log-record";
 
 type EpochChanged = Extract<Event, { type: "EpochChanged" }>;

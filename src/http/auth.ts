@@ -1,5 +1,5 @@
 /**
- * Authenticates the caller. The tenant comes from the key and from nothing else (docs/design.md §1.9). `/v1` is closed by
+ * Authenticates the caller. The tenant comes from the key and from nothing else (docs/architecture.md). `/v1` is closed by
  * default: a route that declares no scope still requires a key.
  */
 import type { Context, MiddlewareHandler } from "hono";

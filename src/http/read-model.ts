@@ -1,4 +1,4 @@
-/** Calls that need D1. When it is out of reach, lists and rebuilds fail, and nothing else does (docs/design.md §1.1). */
+/** Calls that need D1. When it is out of reach, lists and rebuilds fail, and nothing else does (docs/architecture.md). */
 import type { Context } from "hono";
 import { err, ok, type Result } from "../lib/result";
 import { readMarks } from "./calls";

@@ -1,6 +1,6 @@
 /**
  * Converts our messages to the AI SDK's prompt. Pure and deterministic: the same messages give the same bytes, so that
- * between two epochs a request only grows at its end (docs/design.md §1.6).
+ * between two epochs a request only grows at its end (docs/context.md).
  */
 import type { JSONObject, LanguageModelV4CallOptions, LanguageModelV4FunctionTool, LanguageModelV4Message } from "@ai-sdk/provider";
 import type { ChatMessage, ModelRequest } from "../app/ports";

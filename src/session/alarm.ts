@@ -1,4 +1,4 @@
-/** The object's one alarm. It starts what is due and does not await it, so that nothing blocks the watchdog (docs/design.md §1.5). */
+/** The object's one alarm. It starts what is due and does not await it, so that nothing blocks the watchdog (docs/events.md). */
 import { assertNever } from "../lib/assert-never";
 import { finishErasure } from "./erasure";
 import { type Job, needsWatch } from "./log/jobs";

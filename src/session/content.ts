@@ -183,6 +183,6 @@ export function toCallViews(open: readonly OpenCall[], { items, display }: Shown
     if (!call || !part) return [];
     const { call_id, name, arguments: written } = part;
     const runs = call.server ? "server" : "client";
-    return [{ execution_id: call.execution, call_id, name, arguments: written, runs, approval: call.approval ?? null }];
+    return [{ id: call.execution, call_id, name, arguments: written, runs, approval: call.approval ?? null }];
   });
 }

@@ -27,7 +27,7 @@ interface ErasureHost extends SessionWriter {
   syncAlarm(): void;
 }
 
-/** Erases a session. None of its text stays in the object's files, and a tombstone refuses late writers (docs/design.md §1.2). */
+/** Erases a session. None of its text stays in the object's files, and a tombstone refuses late writers (docs/erasure.md). */
 export async function eraseObject(host: ErasureHost, caller: api.Caller): Promise<api.Outcome<ErasureReceipt>> {
   if (host.state.lifecycle === "open") {
     // The tombstone comes first: from here on it refuses late writers, and the alarm finishes the work.
@@ -48,7 +48,7 @@ export async function eraseObject(host: ErasureHost, caller: api.Caller): Promis
   const erased_at = host.state.updated_at;
   const session = { store: "session", status: burnt ? "erased" : "pending", rows: null } as const;
   const readModel = { store: "read_model", status: rows === null ? "pending" : "erased", rows } as const;
-  return ok({ session: caller.session, erased_at, stores: [session, readModel] });
+  return ok({ id: caller.session, erased_at, stores: [session, readModel] });
 }
 
 const FINISH_ERASURE_MS = 10_000;

@@ -66,7 +66,7 @@ export class KnownModel implements ModelDirectory {
     const { model, policy } = state.settings;
     const context_window = this.findWindow(model);
     const assumed_window = context_window === null ? assumedWindow(toPolicy(policy)) : null;
-    return { context_window, assumed_window, current_context_tokens: measureNext(state, model).tokens };
+    return { context_window, assumed_window, current_context_tokens: measureNext(state, model) };
   }
 
   /** Forgets the cached window after the database was emptied. */

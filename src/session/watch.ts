@@ -4,7 +4,7 @@ import type { StoredEvent } from "../domain/events";
 import type { SessionState } from "../domain/state";
 import { type Jobs, needsWatch } from "./log/jobs";
 
-/** An orphaned turn is found within this time, even without a call (docs/design.md §4). */
+/** An orphaned turn is found within this time, even without a call (docs/turns.md). */
 export const RECOVER_AFTER_MS = 30_000;
 const TOOLS_EXPIRE_MS = 24 * 60 * 60 * 1_000;
 /** The projection is tried again this long after an append, in case the drain is lost with the object. */

@@ -1,6 +1,6 @@
 /**
  * Judges whether a URL may be called for a tenant's tool: it needs https, a public host, and a name whose addresses are all
- * public. The platform resolves the name again when it connects, a moment later (SECURITY.md).
+ * public. The platform resolves the name again when it connects, a moment later (docs/security.md).
  */
 import { isAddress, isPublicAddress, urlFault } from "../lib/public-address";
 import type { ResolveName } from "./resolve-name";

@@ -1,4 +1,4 @@
-/** The one estimator: what the next request weighs, where the figure comes from, and how far off it may be. */
+/** The estimator: the size of the next request, the source of the figure, and its error. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
@@ -33,7 +33,7 @@ const counted = (items: readonly ItemMeta[], replyTo: number, change: Partial<Se
     anchor: { epoch: 0, holds_in: 0, model: MODEL, up_to: 1, input: 100, output: 20, reply_to: replyTo, fixed: 0, at: 1 },
     ...change,
   });
-/** What a figure may be off beside its quarter. */
+/** The error of a figure in addition to a quarter of it. */
 const LITTLE = 8;
 const taught = (value: number) => ({ ratios: [{ model: MODEL, value }] });
 
@@ -71,7 +71,7 @@ describe("the measure of the next request", () => {
     expect(measureNext({ ...state, settings }, MODEL)).toEqual({ tokens: 1_128, source: "estimated", error_bound: 282 + LITTLE });
   });
 
-  test("counts what stands in for the results of calls that were never answered", () => {
+  test("counts the placeholders for results of calls that were never answered", () => {
     const answered = counted([item(1, "user"), call(2, 1), result(3, 1, { tokens: 0 }), item(4, "user", { tokens: 0 })], 2);
     const abandoned = counted([item(1, "user"), call(2, 1), item(4, "user", { tokens: 0 })], 2);
     expect(measureNext(answered, MODEL).tokens).toBe(120);

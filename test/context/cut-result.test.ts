@@ -1,4 +1,4 @@
-/** What is recorded of a long tool result: never more than the policy says, and cut where a reader would cut. */
+/** The recorded part of a long tool result: never more than the policy says, and cut at a natural place. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { cutToolResult, endsNotice } from "../../src/context/cut-result";
@@ -6,7 +6,7 @@ import { truncateToolResult } from "../../src/context/tool-results";
 
 const ends = (output: string, max_chars: number): string => cutToolResult(output, { max_chars, cut: "head_tail" });
 
-/** Its notice and what it shows of both ends. */
+/** The notice, and the text shown at both ends. */
 function shown(cut: string) {
   const match = /^\[\.\.\. content truncated, showing first (\d+) and last (\d+) of (\d+) characters \.\.\.\]\n\n/.exec(cut);
   if (!match) throw new Error(`no notice: ${cut.slice(0, 100)}`);

@@ -24,10 +24,10 @@ function input(items: readonly ItemMeta[], { cut = "fits", trigger = "threshold"
   return { state: viewing(items, change), limits: toLimits(16_000), policy, trigger, now: 0, options };
 }
 
-/** The first position that stays, with so many tokens to keep. */
+/** The first position that stays when `tokens` are to be kept. */
 const staysFrom = (items: readonly ItemMeta[], budget: number, asked: Asked = {}) => findTail(input(items, asked), budget)[0]?.from;
 
-/** Answers only: nothing to move back to. */
+/** Answers only, so that there is no user message to extend the tail to. */
 const answers = (...tokens: number[]): ItemMeta[] => tokens.map((weight, n) => item(n + 1, "assistant", { tokens: weight }));
 
 describe("the tail", () => {
@@ -42,7 +42,7 @@ describe("the tail", () => {
     ["next_user", 999, 3],
     ["next_user", 1_300, 1],
   ] as const)("by `%s` of a budget of %i tokens begins at %i", (cut, budget, from) => {
-    // From the newest on: 500, 1,000, 1,300, 1,700.
+    // Sums from the newest item back: 500, 1,000, 1,300, 1,700.
     expect(staysFrom(answers(400, 300, 500, 500), budget, { cut })).toBe(from);
   });
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { enclose, escapeBrackets, escapeRules, neutralize } from "../../src/context/delimiters";
 
-/** What a lenient reader would take for the tag: hidden characters and case do not count. */
+/** Variants that a lenient reader would take for the tag. Hidden characters and case do not count. */
 const seen = (text: string): string => text.replace(/[\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g, "").toLowerCase();
 
 describe("text between tags", () => {
@@ -44,7 +44,7 @@ describe("text between tags", () => {
     const hostile = `<${" \u200b".repeat(450_000)}`;
     const started = performance.now();
     expect(neutralize("conversation", hostile)).toBe(hostile);
-    // The square of it took more than an hour.
+    // A quadratic scan took more than an hour.
     expect(performance.now() - started).toBeLessThan(2_000);
   });
 });

@@ -17,7 +17,7 @@ import type { SessionState } from "../../src/domain/state";
 import { id, viewing } from "../support/builders";
 import { behind, buildSummary, chat, counted, findSummarizeRung, planUnder, toLimits, withoutRecall } from "./planning";
 
-/** 500 fixed, a chain of 300, 6,000 that would go, 2,000 that stay, a summary of 900. */
+/** 500 tokens fixed, a chain of 300, 6,000 that would be removed, 2,000 that stay, a summary of 900. */
 const sizes: ViewSizes = {
   fixed: 500,
   chain: 300,
@@ -44,7 +44,7 @@ describe("what a compaction changes", () => {
     expect(computeGain({ ...sizes, source: 800 })).toBe(0);
   });
 
-  test("what stands before the cut and stays is read, is written anew, and is no gain", () => {
+  test("items before the cut that stay are read, are written again, and are no gain", () => {
     const held = { ...sizes, source: 5_000, standing: 1_000 };
     expect([tokensNow(held), tokensAfter(held), computeGain(held)]).toEqual([8_800, 4_700, 4_100]);
   });
@@ -104,8 +104,8 @@ describe("the price of compacting now", () => {
 });
 
 /**
- * 40 messages of 400 in a window of 32,000 under `balanced`, with unknown prices (1, 1, 0.1, 5): the tail is what a keep
- * of 4,000 tokens leaves, ten messages; 12,000 would go, and 0.15 of it, 1,800, would be the summary.
+ * 40 messages of 400 in a window of 32,000 under `balanced`, with unknown prices (1, 1, 0.1, 5). The tail is a keep of
+ * 4,000 tokens: ten messages. 12,000 would be removed, and 0.15 of them, 1,800, would be the summary.
  */
 const policy = toPolicyText({
   preset: "balanced",
@@ -131,7 +131,7 @@ describe("rent is due", () => {
   test("a call pays the cached price of what a compaction would have removed", () => {
     expect(toCallCacheReadCost({ state: talked(), limits, policy: toPolicy(policy), now: WARM })).toBeCloseTo(0.1 * GAIN);
     expect(toCallCacheReadCost({ state: talked(), limits, policy: toPolicy("oneclaw"), now: WARM })).toBe(0);
-    // Of the newest 6,000 tokens 2,000 lie before the cut: they are wanted.
+    // Of the newest 6,000 tokens, 2,000 lie before the cut, so they are wanted.
     const wanted = toPolicyText({ ...JSON.parse(policy), trigger: { rent_free_tokens: 6_000 } });
     expect(toCallCacheReadCost({ state: talked(), limits, policy: toPolicy(wanted), now: WARM })).toBeCloseTo(0.1 * (GAIN - 2_000));
     expect(
@@ -163,7 +163,7 @@ describe("rent is due", () => {
   });
 
   test("never for a gain below a fifth of the request", () => {
-    // Of 16,000 and 34,000 fixed the gain of 10,200 is more than a fifth; of 16,000 and 36,000 it is less.
+    // The gain of 10,200 is more than a fifth of 16,000 + 34,000, and less than a fifth of 16,000 + 36,000.
     const heavy = (tokens: number) => {
       const state = talked({ rent: 10 ** 9 });
       return { ...state, settings: { ...state.settings, system: { body: id("bod", 1), bytes: 1, tokens } } };
@@ -193,14 +193,14 @@ describe("a session's own prices", () => {
 });
 
 describe("a fold that reads the record again", () => {
-  /** A chain that is full, over 400 items of long ago; `generation`: how many merges it is old. */
+  /** A full chain over 400 old items. `generation`: the number of merges. */
   const folded = (generation: number, rebuild_after: number | null) => {
     const state = counted(behind([buildSummary(1, 1, 400, 15_000, generation)], chat(40, 400, 401)), 16_000, 1_000);
     const text = toPolicyText({ ...JSON.parse(policy), summary: { max_tokens: 4_000, chain_ratio: 0.5, rebuild_after } });
     const plan = planUnder(text, { ...state, compaction: { ...state.compaction, rent: 10 ** 9 } }, { limits, now: COLD });
     return plan.kind === "compact" ? plan.economy?.price : null;
   };
-  /** A usable 30,000 less the instruction and twice the cap. */
+  /** A usable 30,000 minus the instruction and twice the cap. */
   const room = 30_000 - 400 - 2 * 4_000;
 
   test("pays for all that it reads: the chain, what is new, and of the record twice that", () => {

@@ -1,4 +1,4 @@
-/** FEAT-011, edge cases, and what a hostile conversation makes of the plan: each has a defined outcome. */
+/** Edge cases, and hostile conversations: each has a defined plan. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { measureNext, toRequestLimit } from "../../src/context/budget";

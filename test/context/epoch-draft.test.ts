@@ -1,4 +1,4 @@
-/** What is committed, and what its receipt says: counted before and after by the same estimator. */
+/** The committed change and its receipt. Tokens before and after come from the same estimator. */
 import { describe, expect, test } from "vitest";
 import { measureNext, SHORTENED_TOKENS } from "../../src/context/budget";
 import {
@@ -28,7 +28,7 @@ const limits = { ...toLimits(16_000), prices };
 const economy = { rent: 7, price: 900, read_cost_before: 1, read_cost_after: 1, cache_kept: 300 };
 const usage = { input: 4_000, output: 120, cached: 0, reasoning: 0 };
 
-/** A summary of 300 over 1 to 10, a system message, and chat of 100 each up to 20. */
+/** A summary of 300 over 1 to 10, a system message, and messages of 100 each up to 20. */
 const state = withoutRecall(behind([buildSummary(1, 1, 10)], [item(11, "system", { tokens: 50 }), ...chat(9, 100, 12)]));
 const input = (change: Partial<EpochChangeInput> = {}): EpochChangeInput => ({
   state,
@@ -112,7 +112,7 @@ describe("a summary", () => {
     const counted = buildChangeFromSummary({ summary, plan, overlay: id("ovl", 5), also: [] }, input({ state: before }));
     const share = stateAfter(state, counted.ops, "threshold").view.tokens / state.view.tokens;
     expect(counted.receipt).toMatchObject({ tokens_before: 2_000, tokens_after: 2_000 * share });
-    // What stays was never counted by itself: it may be a quarter more or less.
+    // The remaining items were never counted separately, so they may be a quarter more or less.
     const after = { source: "mixed", error_bound: Math.ceil((2_000 * share) / 4) + 8 };
     expect(counted.receipt.measured).toEqual({ before: { source: "reported", error_bound: 0 }, after });
   });
@@ -139,7 +139,7 @@ test("what is beside a shortened text stays in the plan's weight of it", () => {
   const shown = viewing([item(1, "assistant", { tokens: 5_000, media: 2 }), item(2, "assistant", { tokens: 4_000, media: 3 })]);
   const [withTwo, ...others] = longest(shown, shown.view.items, 9_000);
   expect(withTwo).toEqual({ position: 1, tokens: SHORTENED_TOKENS + 2 * IMAGE_TOKENS });
-  // Three images and a thousand characters are more than it weighs.
+  // Shortened, item 2 would weigh more: three images and a thousand characters.
   expect(others).toEqual([]);
 });
 
@@ -190,7 +190,7 @@ describe("rungs without a model", () => {
         input({ state: { ...state, anchor }, limits: dear, summarizer: null, economy: null, trigger: "results", now }),
       );
     const { economy: warm } = drafted(2_000).receipt;
-    // The summary, the system message and two of the chat stay.
+    // The summary, the system message and two messages stay.
     expect(warm).toMatchObject({ cache_kept: 300 + 50 + 200 });
     expect(warm?.read_cost_before).toBeCloseTo(0.1 * 1_250);
     expect(warm?.read_cost_after).toBeCloseTo(0.1 * (1_250 - 80));

@@ -1,4 +1,4 @@
-/** A note in the place of a summary that could not be had: what it stands for, and what it leaves alone. */
+/** The note that replaces a failed summary: the range it stands for, and the items it leaves in place. */
 import { describe, expect, test } from "vitest";
 import { fallbackNote, planNote } from "../../src/context/fallback-note";
 import { NO_FILES } from "../../src/context/file-ops";
@@ -57,7 +57,7 @@ describe("a note", () => {
     expect(note?.leaves.map(({ position }) => position)).toEqual([11, 12, 13, 14]);
   });
 
-  test("is none where only what stands before would leave", () => {
+  test("is none if only earlier overlays would leave", () => {
     const state = behind([buildSummary(1, 1, 8)], [item(2, "user"), ...chat(2, 100, 9)]);
     expect(planNote(summaryPlan(1, 10, { keeps: [9, 10] }), state)).toBeNull();
   });

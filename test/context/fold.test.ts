@@ -1,4 +1,4 @@
-/** Reading what is larger than the summariser's window, in parts: every word once, in order. */
+/** A source that is larger than the summariser's window is read in chunks: every word once, in order. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { renderEntry, type TranscriptEntry } from "../../src/context/prompts";
@@ -9,11 +9,14 @@ import { call, item, result, turnId } from "../support/builders";
 
 const says = (meta: ItemMeta, text: string): TranscriptEntry => ({ meta, parts: [{ type: "text", text }] });
 const words = (count: number): string => Array.from({ length: count }, (_, n) => `w${n}`).join(" ");
-/** What no sign of weighs as much as many letters: of others, the least that is cut off may be more than a part has left. */
+/**
+ * Text in which no character weighs as much as many letters. Of other text, the smallest piece that can be cut off may
+ * exceed the rest of a chunk.
+ */
 const LEAST_TEXT = /^[\x20-\x7e\n]*$/;
 const START: ChunkCursor = { position: 1, chars: 0 };
 
-/** All parts, and the positions where they begin. */
+/** All chunks, and the positions at which they begin. */
 function readAll(entries: readonly TranscriptEntry[], room: number): { parts: (readonly string[])[]; starts: ChunkCursor[] } {
   const parts: (readonly string[])[] = [];
   const starts: ChunkCursor[] = [START];

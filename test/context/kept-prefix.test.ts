@@ -1,4 +1,4 @@
-/** What a change of the view leaves of the request's beginning, which is what the provider's cache can still hold. */
+/** The part of a request's beginning that a change of the view leaves, which the provider's cache can still serve. */
 import { describe, expect, test } from "vitest";
 import { keptPrefix } from "../../src/context/kept-prefix";
 import { stateAfter } from "../../src/context/state-after";
@@ -8,7 +8,7 @@ import { id, settings } from "../support/builders";
 import { behind, buildSummary, chat, MODEL } from "./planning";
 
 const system = { body: id("bod", 1), bytes: 40, tokens: 10 };
-/** A chain of 300 and 200 over 1 to 20, and chat of 100 each from 21 to 30. */
+/** A chain of 300 and 200 over 1 to 20, and messages of 100 each from 21 to 30. */
 const under = (policy: string, overlays: readonly Overlay[] = [buildSummary(1, 1, 10, 300), buildSummary(2, 11, 20, 200)]): SessionState =>
   behind(overlays, chat(10, 100, 21), { settings: settings({ policy, system, recall: false }) });
 const kept = (state: SessionState, ...ops: readonly EpochOp[]): number => keptPrefix(state, stateAfter(state, ops, "threshold"), MODEL);

@@ -1,4 +1,4 @@
-/** Results that a policy keeps by the name of their tool, and what stands for one that is cleared. */
+/** Results that a policy keeps by the name of their tool, and the placeholder of a cleared result. */
 import { describe, expect, test } from "vitest";
 import { groupItems } from "../../src/context/groups";
 import { estimateParts, estimateRough } from "../../src/context/item-tokens";
@@ -13,7 +13,7 @@ import type { ItemMeta, Part } from "../../src/domain/message";
 import { call, id, result, viewing } from "../support/builders";
 import { listRungs, toLimits } from "./planning";
 
-/** One call and its result of each tool, in order; results stand at even positions. */
+/** One call and its result for each tool, in order. Results have even positions. */
 const calling = (...tools: readonly string[]) =>
   viewing(
     tools.flatMap((name, index): ItemMeta[] => {
@@ -75,7 +75,7 @@ describe("results that are kept in full", () => {
     expect(rung).toMatchObject({ rung: "clear_results", items: [{ position: 4 }, { position: 14 }] });
   });
 
-  test("are shortened by the guard all the same: what does not fit helps nobody", () => {
+  test("are shortened by the guard all the same, because a request that does not fit is useless", () => {
     expect(positions(longest(state, items, 1))).toHaveLength(1);
   });
 });

@@ -1,4 +1,4 @@
-/** What is gentlest first, and nothing is paid for that cannot help (docs/design.md §5). */
+/** What is gentlest first, and nothing is paid for that cannot help (docs/summaries.md). */
 import { describe, expect, test } from "vitest";
 import { measureNext, SHORTENED_TOKENS, toRequestLimit } from "../../src/context/budget";
 import { toPolicy, toPolicyText } from "../../src/context/policy-choice";
@@ -22,7 +22,7 @@ import {
   withoutRecall,
 } from "./planning";
 
-/** A tenth of the usable window of 30,000 stays; a fifth of the request must be gained by clearing for that to be enough. */
+/** A tenth of the usable window of 30,000 stays. Clearing alone is enough when it frees a fifth of the request. */
 const policy = toPolicyText({
   preset: "balanced",
   trigger: { rent_factor: null },
@@ -31,14 +31,14 @@ const policy = toPolicyText({
 });
 const limits = toLimits(32_000, 4_000);
 const plan = (state: SessionState, asked = {}) => planUnder(policy, withoutRecall(state), { limits, ...asked });
-/** A placeholder's weight, and results from which clearing four frees a fifth of 28,000, or not quite. */
+/** The size of a placeholder, and results of which clearing four frees a fifth of 28,000, or slightly less. */
 const CLEARED = clearedTokens(result(3, 2));
 const ENOUGH = 1_406 + CLEARED;
 const TOO_SHORT = 1_386 + CLEARED;
 const names = (state: SessionState, asked = {}) => listRungs(plan(state, asked)).map((rung) => rung.rung);
 
 describe("clearing old results", () => {
-  /** 7 results of `size` outside the tail, three of which are the newest of all, and words that make it 28,000 in all. */
+  /** 7 results of `size` outside the tail, the newest three of which are never cleared, and text that makes 28,000 in all. */
   const holding = (size: number) => {
     const results = rounds(7, size, 2);
     const words = Math.floor((28_000 - 7 * (size + 10)) / 20);
@@ -48,7 +48,7 @@ describe("clearing old results", () => {
   const ordinary = (position: number) => ({ position, tokens: CLEARED });
 
   test("is enough when it frees a fifth of the request, and no model is asked", () => {
-    // Four become placeholders: 5,600 of 28,000.
+    // Four results become placeholders: 5,600 of 28,000.
     expect(names(holding(ENOUGH))).toEqual(["clear_results"]);
     expect(listRungs(plan(holding(ENOUGH)))).toMatchObject([{ items: [3, 5, 7, 9].map(ordinary), gain: 4 * 1_406 }]);
   });
@@ -106,7 +106,7 @@ describe("clearing old results", () => {
 });
 
 describe("what else is rewritten while the prefix is rewritten anyway", () => {
-  /** 14 long results in the tail: all but the newest ten are shown by their ends. */
+  /** 14 long results in the tail. All but the newest ten are shortened. */
   const roomy = toPolicyText({ preset: "retain", trigger: { rent_factor: null }, keep: { ratio: 0.5, max_tokens: null, min_tokens: 0 } });
   const long = (position: number) => result(position, position - 1, { tokens: 900, bytes: 3_600 });
   const tail = rounds(14, 900, 102).map((meta) => (meta.kind === "tool_result" ? long(meta.position) : meta));
@@ -114,7 +114,8 @@ describe("what else is rewritten while the prefix is rewritten anyway", () => {
 
   test("older results of the tail show both ends, so many characters each, and the newest ten stay", () => {
     const rungs = listRungs(planUnder(roomy, state, { limits }));
-    // 480 characters and a notice of 60, of 3,600 bytes at 900 tokens, with a margin of a fifth; and the way to the rest of it, with its id.
+    // 480 characters and a notice of 60, of 3,600 bytes at 900 tokens, with a margin of a fifth, and the hint how to
+    // read the rest, with the result's id.
     const tokens = Math.ceil(900 * (540 / 3_600) * 1.2) + 36;
     expect(rungs).toMatchObject([
       { rung: "summarize" },
@@ -150,7 +151,7 @@ describe("when the tail alone is too large", () => {
     });
     const state = counted(viewing(chat(60, 500)), 31_000);
     const rungs = listRungs(planUnder(greedy, state, { limits }));
-    // 25,500 would stay: half of it do.
+    // 25,500 tokens would stay, of which half do.
     const kept = 30_000 - (rungs[0]?.rung === "summarize" ? rungs[0].tokens : 0);
     expect(kept).toBeGreaterThan(12_000);
     expect(kept).toBeLessThanOrEqual(13_500);
@@ -209,7 +210,7 @@ describe("what cannot help is not paid for", () => {
   });
 
   describe("an open breaker lets the rungs without a model run first", () => {
-    /** Clearing alone is enough for nothing else here. */
+    /** Clearing alone never suffices here. */
     const { results, ...others } = JSON.parse(policy);
     const choice = { ...others, results: { ...results, clear_gain_ratio: 1 } };
     const run = (input: number, size: number, { change = {}, ...asked }: { change?: object; trigger?: CompactionTrigger } = {}) => {
@@ -222,7 +223,7 @@ describe("what cannot help is not paid for", () => {
     const boundAt = (usable_ratio: number) => ({ change: { trigger: { ...choice.trigger, usable_ratio } } });
 
     test("old results are cleared where that leaves room, and nothing is dropped", () => {
-      // Four: 28,000 less 5,624 are 22,376, of 24,000.
+      // Four results: 28,000 less 5,624 are 22,376, of 24,000.
       expect(rungs(28_000, ENOUGH)).toEqual(["clear_results"]);
       expect(rungs(28_000, ENOUGH, { trigger: "inline" })).toEqual(["clear_results"]);
       expect(run(28_000, ENOUGH)).toMatchObject({ breaker_open: true, expected: { tokens: 22_376 } });

@@ -1,4 +1,4 @@
-/** What planning costs on a view that was never compacted, as after an import of a long record: it grows as the view does. */
+/** Planning on a view that was never compacted, as after the import of a long record: its cost grows linearly with the view. */
 import { expect, test } from "vitest";
 import { planGuard } from "../../src/context/guard";
 import { toPolicy } from "../../src/context/policy-choice";
@@ -8,10 +8,10 @@ import { chat, planUnder, toLimits } from "./planning";
 
 const limits = toLimits(8_000);
 const [SMALL, LARGE] = [4_096, 65_536];
-/** The same work in small views as in one large: linear is 1, quadratic 16. What a collector does for the large one comes on top. */
+/** The same work in small views as in one large view: linear is 1, quadratic 16. Garbage collection for the large one adds to it. */
 const MOST_GROWTH = 6;
 
-/** The process's own CPU time of planning for so many items in all, the least of some tries. */
+/** The process's CPU time for planning over the same number of items in total, the minimum of several runs. */
 function measureCpu(size: number, work: () => void): number {
   const tries = [1, 2].map(() => {
     const before = process.cpuUsage();
@@ -35,7 +35,7 @@ test.each([
   expect((growth[1] ?? 0) / (growth[0] ?? 1)).toBeLessThan(MOST_GROWTH);
 });
 
-test("what stands for a cleared result is weighed once, however often the view is planned", () => {
+test("the placeholder of a cleared result is measured once, however often the view is planned", () => {
   let reads = 0;
   const count = (id: string): string => {
     reads += 1;
@@ -56,6 +56,6 @@ test("what stands for a cleared result is weighed once, however often the view i
   reads = 0;
   plan();
 
-  // Those of the tail may be shown by their ends, which is weighed each time.
+  // Results in the tail may be shortened, and their size is computed each time.
   expect(reads).toBeLessThan(first / 4);
 });

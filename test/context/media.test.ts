@@ -1,4 +1,4 @@
-/** An image or a file weighs what the model at hand is sent of it. */
+/** The size of an image or a file is that of what the current model is sent of it. */
 import { describe, expect, test } from "vitest";
 import { itemTokens, measureNext, rawViewTokens } from "../../src/context/budget";
 import { planGuard } from "../../src/context/guard";

@@ -1,4 +1,4 @@
-/** Where each ancestor puts what is no longer verbatim, in its own words. */
+/** The placement and the wording of summaries under each preset. */
 import { describe, expect, test } from "vitest";
 import { type OlderContext, placeOlder } from "../../src/context/placement";
 

@@ -16,7 +16,7 @@ const limits = { model: "test-model", window: 16_000, maxOutput: 1_024, prices: 
 const plan = (state: SessionState, change = {}) =>
   planCompaction({ state, limits: { ...limits, ...change }, policy, trigger: "threshold", now: 0 });
 
-/** Questions and answers of so many tokens each. */
+/** Questions and answers of `tokens` each. */
 const chat = (count: number, tokens: number): ItemMeta[] =>
   Array.from({ length: count }, (_, index) => item(index + 1, index % 2 === 0 ? "user" : "assistant", { tokens }));
 
@@ -135,7 +135,7 @@ describe("the guard", () => {
   test.each([
     ["oneclaw", 100, [{ rung: "drop", from: 1 }]],
     ["balanced", 100, [{ rung: "drop", from: 2 }]],
-    // Without it nothing would fit.
+    // Without the drop nothing would fit.
     ["balanced", 15_000, [{ rung: "drop", from: 1 }]],
   ])("under %s drops a system message of %i tokens that the policy keeps only when nothing else is left", (name, tokens, drops) => {
     const state = viewing([item(1, "system", { tokens }), ...chat(20, 900).map((each) => ({ ...each, position: each.position + 1 }))]);
@@ -225,7 +225,7 @@ function apply(state: SessionState, rungs: Parameters<typeof buildChangeFromRung
   });
 }
 
-/** Turns of one answer, or of three tool rounds, each item of so many tokens. */
+/** Turns of one answer or of three tool rounds, with items of `tokens` each. */
 function conversation(turns: readonly (readonly [string, number])[]): ItemMeta[] {
   const items: ItemMeta[] = [];
   const add = (make: (position: number) => ItemMeta) => items.push(make(items.length + 1));

@@ -1,4 +1,4 @@
-/** What tests of planning share: conversations by their weights, a plan under a policy, and the state after one. */
+/** Shared helpers for planning tests: conversations by their sizes, a plan under a policy, and the state after a plan. */
 import type { ModelLimits } from "../../src/context/budget";
 import { buildChangeFromRungs, buildChangeFromSummary } from "../../src/context/epoch-change";
 import type { Plan, PlanInput, Rung, SummarizeRung } from "../../src/context/plan";
@@ -15,18 +15,18 @@ export const MODEL = "test-model";
 
 export const toLimits = (window: number | null, maxOutput = 1_024): ModelLimits => ({ model: MODEL, window, maxOutput, prices: null });
 
-/** Questions and answers of so many tokens each, a question first. */
+/** Questions and answers of `tokens` each, beginning with a question. */
 export const chat = (count: number, tokens: number, first = 1): ItemMeta[] =>
   Array.from({ length: count }, (_, index) => item(first + index, index % 2 === 0 ? "user" : "assistant", { tokens }));
 
-/** Rounds of one call and its result each, which belong to one turn. */
+/** Rounds of one call and its result, all in one turn. */
 export const rounds = (count: number, tokens: number, first: number): ItemMeta[] =>
   Array.from({ length: count }, (_, n) => [
     call(first + 2 * n, first + 2 * n, { tokens: 10, turn: turnId(first) }),
     result(first + 2 * n + 1, first + 2 * n, { tokens, turn: turnId(first) }),
   ]).flat();
 
-/** The provider has counted all of it as `input` tokens, at time `at`. */
+/** The provider counted all of it as `input` tokens, at time `at`. */
 export const counted = (state: SessionState, input: number, at = 0): SessionState => {
   const last = state.view.items.at(-1)?.position ?? 0;
   return {
@@ -61,10 +61,10 @@ export const behind = (overlays: readonly Overlay[], items: readonly ItemMeta[],
   return { ...state, view: toWeighedView({ ...state.view, overlays }), ...change };
 };
 
-/** `memory_query` is never offered: for tests of what else weighs (`recall-weight.test.ts` has what it does). */
+/** `memory_query` is never offered, for tests of other parts. `recall-weight.test.ts` covers it. */
 export const withoutRecall = (state: SessionState): SessionState => ({ ...state, settings: { ...state.settings, recall: false } });
 
-/** A turn that is under way, with nothing owed. */
+/** A running turn without open calls. */
 export const RUNNING: SessionState["turn"] = {
   id: turnId(1),
   incarnation: "a",
@@ -78,7 +78,7 @@ export const RUNNING: SessionState["turn"] = {
 
 type Asked = Partial<Omit<PlanInput, "state" | "policy">>;
 
-/** By the soft trigger and with a cold cache, if nothing else is said. */
+/** With the soft trigger and a cold cache by default. */
 export const planUnder = (policy: string, state: SessionState, { limits = toLimits(16_000), ...asked }: Asked = {}): Plan =>
   planCompaction({ state, limits, policy: toPolicy(policy), trigger: "threshold", now: 10 ** 12, ...asked });
 
@@ -90,7 +90,7 @@ export function findSummarizeRung(plan: Plan): SummarizeRung {
   return rung;
 }
 
-/** The state after a plan; a summary that it asks for weighs `tokens`. */
+/** The state after a plan. A summary that it requests has `tokens`. */
 export function carriedOut(state: SessionState, plan: Plan, { tokens = 200, limits = toLimits(16_000), n = 50 } = {}): SessionState {
   if (plan.kind !== "compact") return state;
   const { trigger } = plan;

@@ -1,5 +1,5 @@
 /**
- * Between two epochs a request only grows at its end, byte for byte (docs/design.md §1.6): whatever is said, under every
+ * Between two epochs a request only grows at its end, byte for byte (docs/context.md): whatever is said, under every
  * preset, and with compactions in between. The bytes are those of the real adapter; it sets no cache markers.
  */
 import fc from "fast-check";
@@ -21,7 +21,7 @@ import { carriedOut, planUnder, toLimits } from "./planning";
 const TOOLS = [{ name: "look_up", description: "Looks something up.", parameters: { type: "object" } }];
 const limits = toLimits(8_000);
 
-/** A session with its content: what the object keeps in its tables. */
+/** A session with the content that the object keeps in its tables. */
 class Session {
   state: SessionState = viewing([]);
   readonly #parts = new Map<number, readonly Part[]>();
@@ -44,7 +44,7 @@ class Session {
     this.state = carriedOut(this.state, plan, { limits, tokens: 40, n: 100 + this.#changes });
   }
 
-  /** What has to happen before a call, as the turn does it. */
+  /** The steps before a call, as a turn takes them. */
   prepare(): void {
     const policy = toPolicy(this.#policy);
     this.change(planResults({ state: this.state, limits, policy }));
@@ -72,7 +72,7 @@ class Session {
     const { system, messages } = buildView(this.#viewInput());
     const { body } = await buildChatRequest(modelRequest({ system, messages, tools: TOOLS, maxOutput: null }));
     const { messages: sent, ...rest } = JSON.parse(body);
-    // Without the bracket that closes the list: what stands before it must be the beginning of the next one.
+    // Without the bracket that closes the list, so that the text is a prefix of the next request.
     return { messages: JSON.stringify(sent).slice(0, -1), rest: JSON.stringify(rest) };
   }
 }

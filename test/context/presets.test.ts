@@ -1,4 +1,4 @@
-/** The numbers of each ancestor's document, as its preset has them (docs/policy.md says what holds where they differ). */
+/** The figures of each preset. docs/policy.md explains where its source was ambiguous. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { planGuard } from "../../src/context/guard";
@@ -67,7 +67,7 @@ describe("oneclaw", () => {
 
   test("protects the newest messages that fit into a quarter of the window", () => {
     const exactly = planUnder("oneclaw", counted(viewing(chat(40, 400)), 16_000));
-    // Ten of 400 fill it. A long question before nine of them does not fit.
+    // Ten messages of 400 fill it. A long question before nine of them does not fit.
     const longer = [...chat(30, 400), item(31, "user", { tokens: 1_500 }), ...chat(10, 400, 32).slice(1)];
     const oneMore = planUnder("oneclaw", counted(viewing(longer), 16_000));
     expect([findSummarizeRung(exactly).range.to, findSummarizeRung(oneMore).range.to]).toEqual([30, 31]);
@@ -83,7 +83,7 @@ describe("oneclaw", () => {
     });
   });
 
-  test("with an unknown window never compacts, whoever asks", () => {
+  test("with an unknown window never compacts, whatever the trigger", () => {
     const state = counted(viewing(chat(20, 9_000)), 900_000);
     for (const trigger of ["threshold", "manual", "inline", "overflow"] as const)
       expect(planUnder("oneclaw", state, { limits: toLimits(null), trigger })).toMatchObject({ kind: "none", reason: "unknown_window" });
@@ -97,7 +97,7 @@ describe("oneclaw", () => {
 });
 
 describe("opal", () => {
-  /** A window of 40,000: a quarter is 10,000, a fifth 8,000. */
+  /** A window of 40,000: a quarter is 10,000, and a fifth 8,000. */
   const opal = (state: SessionState, asked = {}) => planUnder("opal", state, { limits: toLimits(40_000), ...asked });
   const full = counted(viewing(chat(80, 500)), 40_000);
 
@@ -118,7 +118,7 @@ describe("opal", () => {
 
   test("cuts at or after the message that exceeds the budget, at a message of the user", () => {
     const items = [...chat(20, 100), item(21, "user", { tokens: 100 }), item(22, "assistant", { tokens: 6_000 }), ...chat(4, 1_500, 23)];
-    // 6,000 + 6,000 exceed 10,000 at position 22, which is no message of the user; 23 is.
+    // 6,000 + 6,000 exceed 10,000 at position 22, which is no user message. Position 23 is one.
     expect(findSummarizeRung(opal(counted(viewing(items), 33_000))).range.to).toBe(22);
   });
 
@@ -134,7 +134,7 @@ describe("opal", () => {
     [5, 11],
     [4, null],
   ])("gives the beginning of a turn a summary of its own from %i messages on", (messages, split) => {
-    // A question at 11; `messages` of its turn, the question included, lie before the cut.
+    // A question at 11. `messages` of its turn, including the question, lie before the cut.
     const before = [...Array(messages - 1)].map((_, n) => item(12 + n, "assistant", { tokens: 100 }));
     const next = 12 + before.length;
     const items = [...chat(10, 100), item(11, "user", { tokens: 100 }), ...before, item(next, "assistant", { tokens: 10_001 })];
@@ -307,7 +307,7 @@ describe("Longhand's own profiles (docs/policies.md)", () => {
     ["retain", 27_000],
     ["verbatim", 27_200],
   ])("%s waits until the lower of its share of what fits and 0.85 of the window, %i of 32,000, is exceeded", (name, bound) => {
-    // What fits is 30,000.
+    // The limit is 30,000.
     const holding = (tokens: number) =>
       planUnder(name, counted(viewing(chat(80, 400)), tokens), { limits: toLimits(32_000, 4_096), now: 0 }).kind;
     expect([holding(bound), holding(bound + 1)]).toEqual(["none", "compact"]);

@@ -1,4 +1,4 @@
-/** `memory_query` comes with the first thing that leaves the view: whoever plans a change plans what stays with it. */
+/** `memory_query` is offered once something leaves the view, so every planned change includes its tokens. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { measureNext, PADDING, rawViewTokens, toPendingRecallTokens, toRequestLimit } from "../../src/context/budget";
@@ -20,7 +20,7 @@ import { behind, buildSummary, carriedOut, chat, counted, MODEL, planUnder, roun
 const guard = (state: ReturnType<typeof viewing>, window: number) =>
   planGuard({ state, limits: toLimits(window), policy: toPolicy("balanced") });
 
-/** A session whose requests name it, and one that an older build opened. */
+/** A session whose requests offer it, and a session that an older build opened. */
 const naming = (session: SessionState["session"], state = viewing([])): SessionState => ({
   ...state,
   session,
@@ -49,7 +49,7 @@ describe("the definition of memory_query", () => {
 
   test("weighs no more than it is counted for, whatever the session's id", () => {
     const ulid = fc.array(fc.constantFrom(..."0123456789ABCDEFGHJKMNPQRSTVWXYZ"), { minLength: 25, maxLength: 25 });
-    // Letters and digits in turn are the heaviest.
+    // Alternating letters and digits are the heaviest.
     const heaviest = naming(`ses_7${"A1".repeat(12)}A` as SessionState["session"]);
     fc.assert(
       fc.property(ulid, (rest) => {
@@ -90,14 +90,14 @@ describe("what the guard leaves fits with it", () => {
   });
 
   test("a floor that fits only without it is refused, and nothing is paid for", () => {
-    // Of 2,000 less a reserve of 125 stay 1,450 raw tokens, padded 1,813; with the tool 1,973.
+    // 2,000 less a reserve of 125 leave 1,450 raw tokens, padded 1,813. With the tool they are 1,973.
     const state = viewing([item(1, "user", { tokens: 300 }), item(2, "assistant", { tokens: 150 }), item(3, "user", { tokens: 1_450 })]);
     expect(guard(state, 2_000)).toMatchObject({ kind: "cannot_fit", fit: { floor: Math.ceil((1_450 + RECALL_TOOL_TOKENS) * PADDING) } });
     expect(guard(withoutRecall(state), 2_000).kind).toBe("compact");
   });
 
   test("what frees less than it weighs is left alone", () => {
-    // Only the count says that it does not fit: the provider is asked, and counts again.
+    // Only the count says that it does not fit, so the provider is called and counts again.
     const state = counted(viewing([item(1, "user", { tokens: 100 }), item(2, "user", { tokens: 900 })]), 5_000);
     expect(guard(state, 4_000)).toMatchObject({ kind: "none", reason: "nothing_older" });
     expect(guard(withoutRecall(state), 4_000).kind).toBe("compact");
@@ -156,7 +156,7 @@ describe("a reset that brings everything back", () => {
     const items = chat(10, 100);
     const cut = behind([buildSummary(1, 1, 8, 300)], items.slice(8));
     const state = isNamed ? naming(id("ses", 7), cut) : cut;
-    // Of the guard's target 1,000 raw tokens, which the messages fill.
+    // The guard's target leaves 1,000 raw tokens, which the messages fill.
     const limits = toLimits(Math.ceil((1_000 * PADDING) / 0.75 / (15 / 16)) + 1);
     const reset = () =>
       buildResetOp({ state, limits, policy: toPolicy("balanced"), history: items.toReversed(), newOverlay: () => id("ovl", 9) });

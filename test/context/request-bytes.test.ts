@@ -1,4 +1,4 @@
-/** No request is larger than what is held in memory, whatever the window and the policy. */
+/** No request exceeds the bound in bytes, whatever the window and the policy. */
 import { describe, expect, test } from "vitest";
 import { planGuard } from "../../src/context/guard";
 import { toPolicy } from "../../src/context/policy-choice";
@@ -13,7 +13,7 @@ const large = (count: number, bytes: number) =>
 const guard = (state: ReturnType<typeof large>, window: number | null) =>
   planGuard({ state, limits: toLimits(window), policy: toPolicy("oneclaw") });
 
-/** Of the record, with what frames it, exactly as much as may be. */
+/** Content that, with its frames, reaches the bound exactly. */
 const exactly = (count: number) => {
   const frame = contentBytes(large(1, 0));
   return large(count, MAX_CONTENT_BYTES / count - frame);

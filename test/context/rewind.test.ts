@@ -1,4 +1,4 @@
-/** Which view applies where a conversation goes back: by position alone. */
+/** The view after a rewind depends on the position alone. */
 import { describe, expect, test } from "vitest";
 import { type GoingBack, type ViewThen, viewAt } from "../../src/context/rewind";
 import type { Overlay } from "../../src/domain/compaction-events";
@@ -28,7 +28,7 @@ const item = (position: number): ItemMeta => ({
   tokens: 1,
 });
 
-/** At 20 positions, of which the newest summary stands for 1 to 12. */
+/** 20 positions, of which the newest summary stands for 1 to 12. */
 function goingBack(to: number, changes: Partial<GoingBack> = {}): GoingBack {
   const items = [13, 14, 15, 16, 17, 18, 19, 20].map(item);
   const view = { ...initialState.view, overlays: [summary(2, 1, 12)], items };

@@ -1,4 +1,4 @@
-/** What a provider signed: when the view sends it back, to whom, and what it weighs. */
+/** Signed content: when the view sends it back, to which model, and its size. */
 import { describe, expect, test } from "vitest";
 import { estimateThinking } from "../../src/context/item-tokens";
 import { buildView, type ViewEntry, type ViewInput } from "../../src/context/view";
@@ -27,7 +27,7 @@ const plain: Omit<ViewInput, "entries"> = {
 const said = (position: number, ...parts: readonly Part[]): ViewEntry => ({ meta: item(position, "assistant", { signed: SIGNED }), parts });
 const asked = (position: number): ViewEntry => ({ meta: item(position, "user"), parts: [{ type: "text", text: `question ${position}` }] });
 
-/** Two turns: a thought and an answer; a thought, a call, a second thought before a second call, and their results. */
+/** Two turns: a thought and an answer; then a thought, a call, a second thought before a second call, and their results. */
 const ENTRIES: readonly ViewEntry[] = [
   asked(1),
   said(2, thought(1), { type: "text", text: "an answer", provider_metadata: { anthropic: { citations: [] } } }),
@@ -74,7 +74,7 @@ describe("what a provider signed", () => {
     ]);
   });
 
-  test("of what lies before the boundary is left out whole: thinking, ids and signatures alike", () => {
+  test("before the boundary is left out completely: thinking, ids and signatures", () => {
     expect(thoughts({ signedFrom: 3 })).toEqual(["thought 2", "thought 3"]);
     expect(viewParts({ signedFrom: 3 })[1]).toEqual({ type: "text", text: "an answer" });
     expect(JSON.stringify(viewParts({ signedFrom: 9 }))).not.toContain("provider_metadata");
@@ -93,14 +93,14 @@ describe("what a provider signed", () => {
     expect(ENTRIES).toEqual(before);
   });
 
-  test("of an imported message, whose model nobody knows, goes back to whoever reads it until a boundary", () => {
+  test("of an imported message, whose model is unknown, goes back to every model until a boundary", () => {
     const meta: ItemMeta = item(1, "assistant");
     expect(buildView({ ...plain, entries: [{ meta, parts: [thought(9)] }], model: "any" }).messages[0]?.parts).toEqual([thought(9)]);
   });
 });
 
 describe("the weight of signed thinking", () => {
-  test("is that of its words, or of what stands for them if that is more", () => {
+  test("is that of its text, or of its placeholder if that is larger", () => {
     const opaque = (length: number): Part => ({
       type: "reasoning",
       text: "hm",

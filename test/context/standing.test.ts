@@ -1,4 +1,4 @@
-/** System messages before the cut that a policy keeps verbatim: they stay, no summary reads them, and no figure counts them as what goes. */
+/** System messages before the cut that a policy keeps verbatim: they stay, no summary reads them, and they do not count as removed. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { rawViewTokens } from "../../src/context/budget";
@@ -11,7 +11,7 @@ import { item, viewing } from "../support/builders";
 import { carriedOut, chat, findSummarizeRung, planUnder, toLimits, withoutRecall } from "./planning";
 
 const WINDOW = 8_000;
-/** 7,000 tokens, of which the first 3,000 are a system message's. */
+/** 7,000 tokens, of which the first 3,000 belong to a system message. */
 const said = (kind: "system" | "user"): SessionState => withoutRecall(viewing([item(1, kind, { tokens: 3_000 }), ...chat(20, 200, 2)]));
 const keeping = (system_messages: boolean): string =>
   toPolicyText({ preset: "balanced", keep: { system_messages }, trigger: { rent_factor: null } });

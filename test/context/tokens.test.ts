@@ -4,7 +4,7 @@ import { estimateTokens } from "../../src/context/tokens";
 
 const hex = Array.from({ length: 800 }, (_, index) => ((index * 2654435761) >>> 4).toString(16)).join("");
 
-/** Real texts of each kind, and how far the estimate may be off, as a share of the true count. */
+/** Real texts of each kind, and the allowed error of the estimate, as a share of the true count. */
 const samples: readonly [kind: string, text: string, low: number, high: number][] = [
   [
     "English prose",

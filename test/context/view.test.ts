@@ -145,7 +145,7 @@ describe("messages", () => {
     test("and stays as it is, whatever is appended", () => {
       const entries = [item(1, "system"), ...kept, item(6, "assistant"), item(7, "system")];
       const built = entries.map((_, index) => view(entries.slice(0, index + 1), { dropped: 4 }).messages);
-      // A response is a message that grows until it is whole.
+      // A response is one message that grows until it is complete.
       const whole = built.filter((_, index) => entries[index + 1]?.kind !== "tool_result");
       for (const [index, messages] of whole.entries()) expect(whole[index + 1]?.slice(0, messages.length) ?? messages).toEqual(messages);
     });
@@ -167,10 +167,10 @@ describe("messages", () => {
   });
 });
 
-/** A user, an assistant, a call, a call of the message before it, a result. */
+/** A user message, an assistant message, a call, a call of the message before it, a result. */
 const SHAPES = ["u", "a", "c", "n", "r"] as const;
 
-/** Any order of things that a log can hold: a result only answers a call that is open. */
+/** Any order of items that a log can contain: a result only answers an open call. */
 function history(shape: readonly (typeof SHAPES)[number][]): ItemMeta[] {
   const open: number[] = [];
   return shape.map((what, index): ItemMeta => {

@@ -1,4 +1,4 @@
-/** What stays while everything around it is summarised, and what trimming hid: neither is lost, whoever goes next. */
+/** Items that stay between summaries, and items that trimming hid: later compactions lose neither. */
 import { describe, expect, test } from "vitest";
 import { planCompaction } from "../../src/context/planner";
 import { resolvePolicy } from "../../src/context/policy-choice";

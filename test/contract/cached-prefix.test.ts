@@ -8,7 +8,7 @@ import { ask, assistant, findCalls, findEnd, toParts, toResults, user } from "./
 import { type Bench, openBench, PROVIDERS_UNDER_TEST } from "./providers.ts";
 
 const TURNS = 10;
-/** Calls at once, by turn: the long ones are more blocks than Anthropic looks back over from one mark. */
+/** Parallel calls by turn. The long lists have more blocks than Anthropic looks back over from one marker. */
 const CALLS = [1, 3, 2, 16, 1, 2, 3, 24, 1, 2];
 const words = (count: number, seed: string) => Array.from({ length: count }, (_, place) => `${seed}${place}`).join(" ");
 const SYSTEM = `You answer briefly. ${words(900, "rule")}`;
@@ -21,7 +21,7 @@ const lookup = (turn: number, place: number): SaidBlock => ({
 
 const SUMMARY = `Summary. ${words(200, "so far ")}`;
 
-/** A turn: the user speaks, the model thinks and calls, twice, and answers. */
+/** A turn: the user writes, the model thinks and calls, twice, and answers. */
 async function runTurn(
   bench: Bench,
   { said, turn, older }: { readonly said: readonly ChatMessage[]; readonly turn: number; readonly older: number },
@@ -52,7 +52,7 @@ function unmarked(heard: Heard, bench: Bench): { readonly messages: string; read
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** What a request may read, of what the one before it wrote: all of it, in the provider's steps. */
+/** The part of the previous request that a request can read from the cache: all of it, in the provider's steps. */
 const readable = (before: Heard, { cache }: Bench): number => {
   const whole = before.usage?.input ?? 0;
   return whole < cache.least ? 0 : Math.floor(whole / cache.step) * cache.step;
@@ -69,11 +69,11 @@ describe.each(PROVIDERS_UNDER_TEST)("the cached prefix with $name", (provider) =
     let said: readonly ChatMessage[] = [];
     for (let turn = 0; turn < TURNS; turn++) said = await runTurn(bench, { said, turn, older: 0 });
     first = bench.standIn.log.slice();
-    // An epoch ends: what is older is one summary now, and the last turns stay.
+    // An epoch ends: older messages become one summary, and the last turns stay.
     said = [user(SUMMARY), ...said.slice(-12)];
     for (let turn = 0; turn < 3; turn++) said = await runTurn(bench, { said, turn, older: 1 });
     second = bench.standIn.log.slice(first.length);
-    // Another ends, with the same summary in front of less.
+    // Another epoch ends, with the same summary before fewer messages.
     await runTurn(bench, { said: [user(SUMMARY), ...said.slice(-6)], turn: 0, older: 1 });
     third = bench.standIn.log.slice(first.length + second.length);
   });

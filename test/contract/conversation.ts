@@ -1,4 +1,4 @@
-/** A conversation as a session holds it: what a model says becomes parts, and the parts go back with the next request. */
+/** A conversation as a session stores it: a model's reply becomes parts, and the next request contains the parts. */
 import type { CallOptions, ChatMessage, ModelRequest, ModelStreamPart } from "../../src/app/ports";
 import { ReplyAssembly } from "../../src/app/turn/reply-assembly";
 import type { Part, ToolCallPart, ToolDefinition } from "../../src/domain/message";
@@ -20,7 +20,7 @@ export const TOOLS: readonly ToolDefinition[] = [
 export const user = (text: string): ChatMessage => ({ role: "user", parts: [{ type: "text", text }] });
 export const assistant = (...parts: readonly Part[]): ChatMessage => ({ role: "assistant", parts });
 
-/** Each call's result, in the order of the calls. */
+/** The result of each call, in the order of the calls. */
 export const toResults = (
   calls: readonly ToolCallPart[],
   output = (call: ToolCallPart) => `Result of ${call.arguments}.`,
@@ -51,7 +51,7 @@ export async function ask(
   return chunks;
 }
 
-/** As a session keeps a reply (`Spoken`) and sends it back: the words, then each call with the thinking that led to it. */
+/** A reply as a session stores it (`Spoken`) and sends it back: the text, then each call with the thinking that led to it. */
 export function toParts(chunks: readonly ModelStreamPart[]): readonly Part[] {
   const spoken = new ReplyAssembly();
   for (const chunk of chunks) {

@@ -4,7 +4,7 @@ import { ask, findEnd, joinText, requestTo } from "./conversation.ts";
 import { type Bench, openBench, PROVIDERS_UNDER_TEST } from "./providers.ts";
 
 const say = (text: string) => ({ type: "text", text }) as const;
-/** Those that the provider said. */
+/** Failures that the provider reported. */
 const withFigures = (figures: { readonly [F in "retry_after_ms" | "limit" | "window"]?: number | undefined }) =>
   Object.fromEntries(Object.entries(figures).filter(([, figure]) => figure !== undefined));
 const begun = { blocks: [say("As I was saying")] };
@@ -87,7 +87,7 @@ describe.each(PROVIDERS_UNDER_TEST)("a failure of $name", (provider) => {
     const refusal = { status: 500, body: { error: { message: "It" } }, endless: true } as const;
     bench.standIn.enqueue({ blocks: [], mishap: { type: "refuse", refusal } });
     const caller = new AbortController();
-    // Its headers are there, and the body is being read.
+    // The response's headers have arrived, and its body is being read.
     const onAlive = () => void setImmediate(() => caller.abort());
     const chunks = await ask(bench, {}, { signal: caller.signal, onAlive });
     expect(chunks).toEqual([{ type: "failure", failure: { kind: "aborted", status: null } }]);
@@ -117,7 +117,7 @@ describe.each(PROVIDERS_UNDER_TEST)("a failure of $name", (provider) => {
 });
 
 describe("the classes of failures", () => {
-  /** What no adapter hears from outside. */
+  /** Failures that no adapter can receive from a provider. */
   const ours = ["aborted"];
   it("are each shown with each provider's own words, where it has any for it", () => {
     const missing = PROVIDERS_UNDER_TEST.map(({ name, failures }) => {

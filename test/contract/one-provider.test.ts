@@ -1,4 +1,4 @@
-/** What one provider has and the others have not. */
+/** Behaviour that only one provider has. */
 import { afterEach, describe, expect, it } from "vitest";
 import { createChat } from "../support/stand-in/providers/openai/chat.ts";
 import { createResponses } from "../support/stand-in/providers/openai/responses.ts";

@@ -1,4 +1,4 @@
-/** What the model saw, with each provider's own wire: a past request is byte for byte what the provider received. */
+/** A past request, in each provider's own wire format, is byte for byte the one that the provider received. */
 import { afterEach, describe, expect, it } from "vitest";
 import type { ToolDefinition } from "../../src/domain/message";
 import { CALLER, Life, settle } from "../session/life";
@@ -39,7 +39,7 @@ async function openSession(provider: ProviderUnderTest): Promise<{ life: Life; b
   return { life, bench };
 }
 
-/** Until the turn has ended, or waits for its tools. */
+/** Runs until the turn has ended or waits for its tools. */
 async function atRest(life: Life): Promise<void> {
   const turn = listTurns(life).at(-1);
   if (turn) await life.service.waitForTurn(CALLER, turn);

@@ -1,4 +1,4 @@
-/** The providers that the contract is run over: each adapter with the stand-in that it speaks to, and how the two differ. */
+/** The providers of the contract: each adapter with its stand-in, and the differences between them. */
 import type { ModelSpec } from "../../src/app/ports";
 import type { Provider } from "../../src/context/model-input";
 import { createChatModel } from "../../src/model/chat-model";
@@ -16,7 +16,7 @@ import { chatFailures, responsesFailures } from "./failures/openai.ts";
 import type { ProviderFailures } from "./failures/provider-failure.ts";
 import { workersAiFailures } from "./failures/workers-ai.ts";
 
-/** Tokens that every stand-in's model holds. */
+/** The window of every stand-in's model, in tokens. */
 export const WINDOW = 60_000;
 const MAX_OUTPUT = 8_192;
 
@@ -25,19 +25,19 @@ export interface ProviderUnderTest {
   readonly upstreamId: string;
   readonly key: string;
   readonly start: () => Promise<ProviderStandIn & { readonly binding?: Ai }>;
-  /** Where the messages stand in the request, in the order of the wire. */
+  /** The place of the messages in the request, in the order of the wire. */
   readonly messages: "input" | "messages" | "contents";
-  /** What the model thinks is shown as it thinks. */
+  /** Whether the model's thinking is shown. */
   readonly showsThinking: boolean;
-  /** Thinking, or its signature, goes back with the calls that it led to. */
+  /** Whether thinking, or its signature, is sent back with the calls that it led to. */
   readonly takesThinkingBack: boolean;
-  /** What stands in a request for an image and for a PDF that the provider fetches itself; null: it is named in words. */
+  /** The form of an image and of a PDF that the provider fetches itself. Null: the request names it in words. */
   readonly media: { readonly image: string | null; readonly pdf: string | null };
-  /** An event that a reader of today need not know. */
+  /** An event that current readers may not know. */
   readonly news: unknown;
-  /** What is written to the cache is told. */
+  /** Whether the provider reports what was written to the cache. */
   readonly reportsWrites: boolean;
-  /** Tokens below which nothing is cached, and by how many the cache grows. */
+  /** The minimum tokens of a cached prefix, and the step in which it grows. */
   readonly cache: { readonly least: number; readonly step: number };
   readonly failures: ProviderFailures;
 }

@@ -26,7 +26,7 @@ const CAPABILITIES = [
   { capabilities: { ...BLIND, files: true } },
 ];
 
-/** What a conversation may come to. Every provider takes each of them, whatever its own rules are. */
+/** Possible conversations. Every provider accepts each of them, whatever its own rules are. */
 const conversations: Readonly<Record<string, Partial<ModelRequest>>> = {
   "a first message, with no system prompt and no tools": { system: null, tools: [] },
   "calls made at once, one of which failed": {
@@ -152,7 +152,7 @@ describe.each(PROVIDERS_UNDER_TEST)("a request to $name", (provider) => {
       bench.standIn.enqueue({ blocks: [{ type: "text", text: "Yes." }] });
       await ask(bench, { model, messages: [{ role: "user", parts: [{ type: "text", text: "What is this?" }, part] }] });
       const inWords = bench.standIn.log.at(-1)?.raw.includes(describeMediaPart(part));
-      // Never less than is sent; an address that Google does not fetch is weighed as if it did.
+      // Never less than what is sent. An address that Google does not fetch is counted as if it did.
       const weighed = isRead(model, toMediaMeta(part)) ? [false, model.provider === "google"] : [true];
       expect(weighed, part.url).toContain(inWords);
     }

@@ -1,4 +1,4 @@
-/** What the stand-ins refuse, as the providers do: without it, a request that is taken would show nothing. */
+/** The stand-ins refuse what the providers refuse. Otherwise an accepted request would prove nothing. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ProviderStandIn, startProvider } from "../support/stand-in/providers/provider-server.ts";
 import { anthropicRefusals } from "./refusals/anthropic.ts";

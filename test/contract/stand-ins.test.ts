@@ -1,4 +1,4 @@
-/** The stand-ins themselves: each provider's own SDK sends to its stand-in, and reads what it writes. */
+/** The stand-ins themselves: each provider's own SDK sends requests to its stand-in, and reads the responses. */
 import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
 import OpenAI from "openai";
@@ -22,7 +22,7 @@ async function start(dialect: Dialect): Promise<{ readonly standIn: ProviderStan
   return { standIn, baseUrl: standIn.baseUrl ?? "" };
 }
 
-/** Thinking, two calls at once and text in several scripts, a byte a write. */
+/** Thinking, two parallel calls and text in several scripts, written byte by byte. */
 const rich: ScriptedReply = {
   blocks: [
     { type: "thinking", text: "The weather – in Zürich 天気 🌦 – is needed." },

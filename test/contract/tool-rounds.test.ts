@@ -9,7 +9,7 @@ const call = (q: string) => ({ type: "call", name: "lookup", arguments: JSON.str
 const think = (text: string) => ({ type: "thinking", text }) as const;
 const say = (text: string) => ({ type: "text", text }) as const;
 
-/** Three rounds before the answer; thinking that is shown, thinking that is not, and calls at once. */
+/** Three rounds before the answer, with visible thinking, hidden thinking, and parallel calls. */
 const rounds: readonly ScriptedReply[] = [
   { blocks: [think("First the one.\n\nThen the other."), say("Looking."), call("one"), call("two")] },
   { blocks: [{ type: "redacted" }, call("three")] },
@@ -17,7 +17,7 @@ const rounds: readonly ScriptedReply[] = [
   { blocks: [think("That is all."), say("Done.")] },
 ];
 
-/** The whole of a turn: every call is answered, until there is none. What each request held is in the stand-in's log. */
+/** A whole turn: every call is answered until there are none. The stand-in's log has each request. */
 async function runTurn(bench: Bench, said: readonly ChatMessage[]): Promise<readonly ChatMessage[]> {
   const messages = [...said];
   for (;;) {
@@ -30,7 +30,7 @@ async function runTurn(bench: Bench, said: readonly ChatMessage[]): Promise<read
   }
 }
 
-/** As a change of the view leaves it (`context/view`). */
+/** The view as a change of it leaves it (`context/view`). */
 function unsigned(part: Part): Part[] {
   if (part.type === "reasoning") return [];
   if (!("provider_metadata" in part)) return [part];
@@ -38,7 +38,7 @@ function unsigned(part: Part): Part[] {
   return [rest];
 }
 
-/** What a provider gave out to have it back: all of these are long, and nothing else in a request looks like them. */
+/** Values that a provider handed out and needs back. All of them are long, and nothing else in a request resembles them. */
 const SEALED = /[A-Za-z0-9+/=]{80,}/g;
 const sealsIn = (text: string | undefined): readonly string[] => [...new Set(text?.match(SEALED) ?? [])];
 

@@ -1,4 +1,4 @@
-/** The breaker is judged by outcome: what failed for good, and what gained nothing (docs/design.md §5). */
+/** The breaker is judged by outcome: what failed for good, and what gained nothing (docs/compaction-protocol.md). */
 import { describe, expect, test } from "vitest";
 import { appendItems } from "../../src/domain/append-items";
 import { describeBreaker, isBreakerOpen } from "../../src/domain/breaker";

@@ -7,7 +7,7 @@ import { evolve } from "../../src/domain/evolve";
 import { MAX_REVERTS, type SessionState } from "../../src/domain/state";
 import { id, item, RECEIPT, summaryPlan, viewing } from "../support/builders";
 
-/** Folds one event after another, one a millisecond. */
+/** Folds one event after another, one each millisecond. */
 const having = (state: SessionState, ...events: Event[]): SessionState =>
   events.reduce((now, event) => evolve(now, { ...event, seq: now.seq + 1, at: now.seq + 1 }), state);
 
@@ -148,7 +148,7 @@ describe("what an accepted summary teaches", () => {
       having(state, changed(state, [summarize(1, 3, { tokens: 40, keeps })])).compaction.summary_share;
     expect(taught([1])).toBeCloseTo(40 / 200);
     expect(taught([])).toBeCloseTo(40 / 1_100);
-    // A question that stays is read.
+    // A question that stays in the view is read.
     expect(taught([2])).toBeCloseTo(40 / 1_100);
   });
 

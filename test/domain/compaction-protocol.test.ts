@@ -1,4 +1,4 @@
-/** Who may do what to a compaction that is under way (docs/design.md §5, rules of the protocol). */
+/** Who may do what to a compaction that is under way (docs/compaction-protocol.md). */
 import { describe, expect, test } from "vitest";
 import type { Command, EpochChange } from "../../src/domain/commands";
 import type { ChunkProgress, CompactionTrigger, EpochOp } from "../../src/domain/compaction-events";
@@ -169,7 +169,7 @@ describe("by hand", () => {
   });
 });
 
-describe("what changes the request voids a compaction under way, as nobody's failure", () => {
+describe("a change of the request cancels a running compaction, and counts as no failure", () => {
   test.each<[what: string, command: Command]>([
     ["pins", { type: "SetPins", at: 40, pins: [] }],
     ["another model", { type: "ChangeSettings", at: 40, changes: { model: "other" } }],

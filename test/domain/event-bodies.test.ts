@@ -5,7 +5,7 @@ import type { BodyId } from "../../src/domain/ids";
 import { projectEvent } from "../../src/read-model/project-event";
 import { LogBuilder, makeId, modelCall } from "../read-model/builders";
 
-/** A log with each kind of event that brings content, and some that bring none. */
+/** A log with each kind of event that has content, and some that have none. */
 function everyContent(): LogBuilder {
   const log = new LogBuilder().open({ title: "A title" });
   const turn = makeId("trn", 1);
@@ -26,7 +26,7 @@ function everyContent(): LogBuilder {
     .summary(1, "They spoke.", { from: 1, to: 1 });
 }
 
-/** Which bodies the projection of an event asked for. */
+/** The bodies that the projection of an event requested. */
 function askedBy(event: StoredEvent, bodies: ReadonlyMap<BodyId, string>): Set<BodyId> {
   const asked = new Set<BodyId>();
   const watched = new Map(bodies);

@@ -6,7 +6,7 @@ import { findEventVersion, MalformedEventError, parseStoredEvent, toStoredRow, U
 import type { EventType } from "../../src/domain/events";
 import { opened } from "../support/builders";
 
-/** Rows as earlier builds wrote them. A file is never changed: `Type@version.json`, what was stored and what it reads as. */
+/** Rows as earlier builds wrote them. A file is never changed: `Type@version.json` has the stored event and its current form. */
 const folder = join(import.meta.dirname, "..", "fixtures", "events");
 const frozen = readdirSync(folder).map((name) => {
   const [, type = "", version = ""] = /^(\w+)@(\d+)\.json$/.exec(name) ?? [];

@@ -1,4 +1,4 @@
-/** A retry goes on where the last attempt of a fold came to, if it is planned alike. */
+/** A retry continues with the chunks of the last attempt if the plan is the same. */
 import { expect, test } from "vitest";
 import type { Command } from "../../src/domain/commands";
 import type { SummaryPlan } from "../../src/domain/compaction-events";

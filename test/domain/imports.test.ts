@@ -21,7 +21,7 @@ const ask = (n: number): Command => submit(n, { message: { item: draft(n, { turn
 
 const toolCall = (n: number, call_id: string) =>
   draft(n, { kind: "tool_call", tool: { execution: id("exe", n), call_id, name: "look_up" } });
-/** An imported reply: its words under `n`, its calls under the numbers after it. */
+/** An imported reply: its text has the id `n`, and its calls the following numbers. */
 const reply = (n: number, ...calls: string[]): Command =>
   submit(n, {
     message: {

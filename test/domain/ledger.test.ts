@@ -1,4 +1,4 @@
-/** The ledger: a `ModelCallFinished` for each model call that was made, however it ended, and for none twice. */
+/** The ledger: exactly one `ModelCallFinished` for each model call, however the call ended. */
 import { describe, expect, test } from "vitest";
 import type { Command, EpochChange, ModelCall } from "../../src/domain/commands";
 import type { Event } from "../../src/domain/events";
@@ -225,7 +225,7 @@ describe("a summariser's call", () => {
     expect(play([change, spent(1)], leased()).rejected).toBeNull();
   });
 
-  test("of a lease that was never given is nobody's", () => {
+  test("of a lease that was never given belongs to no compaction", () => {
     expect(play([spent(5)], leased()).rejected).toBe("stale");
   });
 });

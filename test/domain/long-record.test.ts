@@ -1,4 +1,4 @@
-/** A record that is only appended to, as an import does: views stay values, and each message costs the same however many there are. */
+/** A record that only grows, as in an import: views stay immutable values, and the cost of each message does not depend on their number. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Event } from "../../src/domain/events";
@@ -43,7 +43,7 @@ describe("a view that is appended to", () => {
 });
 
 const [SHORT, LONG] = [1_024, 32_768];
-/** As many messages in short records as in one long one: linear is 1, quadratic 32. */
+/** As many messages in short records as in one long record: linear is 1, quadratic 32. */
 const MOST_GROWTH = 8;
 
 test("the fold of an imported record takes time in proportion to its length", () => {

@@ -1,4 +1,4 @@
-/** Overlays are in the order of their ends, whichever begins first: a summary's place in the chain is where it stopped reading. */
+/** Overlays are ordered by their ends, regardless of their beginnings: a summary's place in the chain is the end of its source. */
 import { expect, test } from "vitest";
 import type { EpochOp, Overlay } from "../../src/domain/compaction-events";
 import { evolve } from "../../src/domain/evolve";
@@ -31,7 +31,7 @@ const spans = ({ view }: SessionState): readonly (readonly [string, number, numb
   view.overlays.map(({ kind, from, to }) => [kind, from, to]);
 
 test("a summary that goes back for a message that an earlier one left standing is still the newest", () => {
-  // A note took the place of a summary that failed, and left the question at 9 standing again.
+  // A note replaced a failed summary, and left the question at 9 in the view.
   const state = showing([summary(1, 1, 10), summary(2, 11, 15)], [9, 16, 17, 18]);
   const { view } = changed(state, summarize(3, 9, 17));
   expect(view.overlays.map(({ id: overlay }) => overlay)).toEqual([id("ovl", 1), id("ovl", 2), id("ovl", 3)]);

@@ -1,4 +1,4 @@
-/** How long signed thinking stays in the view, and how it is counted. */
+/** How long signed thinking stays in the view, and how its tokens are counted. */
 import { describe, expect, test } from "vitest";
 import { itemTokens, measureNext } from "../../src/context/budget";
 import type { Event } from "../../src/domain/events";

@@ -1,4 +1,4 @@
-/** Taking a change of the view back, and taking a lease over. */
+/** Reverting a change of the view, and taking over a lease. */
 import { describe, expect, test } from "vitest";
 import type { Command, EpochChange } from "../../src/domain/commands";
 import type { EpochOp, InlineWork } from "../../src/domain/compaction-events";

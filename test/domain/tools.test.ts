@@ -1,4 +1,4 @@
-/** Calls of tools that run here, calls that a person must allow, and what becomes of both when a turn ends or its object dies. */
+/** Calls of tools that run on the server, calls that need a person's approval, and both when a turn ends or its object dies. */
 import { describe, expect, test } from "vitest";
 import type { CalledTool, Command, NewToolRun } from "../../src/domain/commands";
 import { decide } from "../../src/domain/decide";
@@ -22,7 +22,7 @@ const asks: Command = {
   call: null,
 };
 
-/** What a reply calls: `s` runs here, `a` runs here once a person has allowed it, `c` is the client's. They are numbered from 1. */
+/** The calls of a reply: `s` runs on the server, `a` runs on the server after approval, `c` is the client's. They are numbered from 1. */
 type Kinds = readonly ("s" | "a" | "c")[];
 
 function calls(kinds: Kinds, first = 1): Command {
@@ -86,7 +86,7 @@ const gives = (ns: readonly number[], by: "execution" | "call_id" = "execution",
   })),
 });
 
-/** Positive: allowed; negative: refused. */
+/** Positive: approved. Negative: refused. */
 const answers = (ns: readonly number[], incarnation = LIFE): Command => ({
   type: "ResolveApprovals",
   at: 90,
@@ -232,7 +232,7 @@ describe("a call that a person must allow", () => {
     ["that waits for nobody", [answers([2])], 0],
     ["of the client's", [answers([3])], 0],
     ["when its turn is over", [stops(), answers([1])], 0],
-  ] as const)("a second answer, or one that nobody asked for, is refused: %s", (_, commands, index) => {
+  ] as const)("a second answer, or one that was not requested, is refused: %s", (_, commands, index) => {
     const before = having(["a", "s", "c"], ...commands.slice(0, -1));
     const last = commands.at(-1);
     if (!last) throw new Error("no command");
@@ -296,7 +296,7 @@ describe("a turn that ends while tools run", () => {
     ["stopped", stops([1]), "TurnStopped"],
     ["interrupted by a message", interrupts, "TurnStopped"],
     ["failed", fails, "TurnFailed"],
-  ] as const)("%s: of what was begun the outcome is unknown, of the rest there is none", (_, command, ended) => {
+  ] as const)("%s: the outcome of a started call is unknown, and the others have none", (_, command, ended) => {
     const { state, events } = having(["s", "s", "c"], starts(1), command);
     expect(results(events)).toEqual([["call_1", "unknown_outcome", 5]]);
     expect(events.at(-1)?.type).toBe(ended);

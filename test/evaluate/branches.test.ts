@@ -1,4 +1,4 @@
-/** Lines of a conversation: what was left is in no request after it. */
+/** Branches in an evaluation: messages of another branch are in no later request. */
 import { expect, test } from "vitest";
 import type { Overlay } from "../../src/domain/compaction-events";
 import type { StoredEvent } from "../../src/domain/events";

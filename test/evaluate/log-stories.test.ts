@@ -1,4 +1,4 @@
-/** What a log holds beside plain turns: it happens in the evaluation as it happened in the session. */
+/** Events of a log other than plain turns have the same effect in the evaluation as they had in the session. */
 import { describe, expect, test } from "vitest";
 import type { PolicyChoice } from "../../src/context/policy-choice";
 import { CALLER, failure, type Life, settle } from "../session/life";
@@ -42,7 +42,7 @@ describe("in a session's log", () => {
     expect(current.turns).toBe(2);
   });
 
-  test("imports weigh in the requests after them, and nobody was asked for them", async () => {
+  test("imports count in later requests, and no model was called for them", async () => {
     const life = await newLife({ spec: SMALL });
     await append(life, "user", [{ type: "text", text: words(400, "imported") }]);
     await append(life, "assistant", [{ type: "text", text: words(400, "answer") }]);

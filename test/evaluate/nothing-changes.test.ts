@@ -1,4 +1,4 @@
-/** An evaluation is a reading. */
+/** An evaluation only reads the session. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { POLICY_NAMES } from "../../src/context/presets";

@@ -1,4 +1,4 @@
-/** What a policy did is what its evaluation says that it does. */
+/** An evaluation of a session's own policy reports what that policy did. */
 import { describe, expect, test } from "vitest";
 import { evaluate, lived, rangesIn } from "./support";
 

@@ -1,11 +1,11 @@
-/** Sessions that were really lived over Node's SQLite, and what comes of playing their logs again. */
+/** Sessions that were played over Node's SQLite, and the evaluation of their logs. */
 
 import type { ModelRequest, ModelSpec, ModelStreamPart } from "../../src/app/ports";
 import type { PolicyChoice } from "../../src/context/policy-choice";
 import { toPolicyText } from "../../src/context/policy-choice";
+import type { Evaluation } from "../../src/contract/evaluation";
 import type { EpochOp } from "../../src/domain/compaction-events";
 import { type EvaluationAsked, evaluateSession } from "../../src/evaluate/evaluate-session";
-import type { Evaluation } from "../../src/evaluate/evaluation";
 import { CALLER, type Life, settle } from "../session/life";
 import { countBytes, Pilot, saying } from "../session/pilot";
 import { newLife, ROOMY, SUMMARY } from "../session/talk";
@@ -16,7 +16,7 @@ const WORDS = ["river", "stone", "cloud", "house", "light", "paper", "green", "t
 export const words = (count: number, mark: string): string =>
   [mark, ...Array.from({ length: count - 1 }, (_, index) => WORDS[index % WORDS.length])].join(" ");
 
-/** A life of so many turns under a policy: questions that come back to orders of before, and a long result in every third turn. */
+/** A session of `turns` turns under a policy: questions about earlier orders, and a long result in every third turn. */
 export async function lived(policy: PolicyChoice, turns: number, spec: ModelSpec = SMALL): Promise<Life> {
   const life = await newLife({ policy: toPolicyText(policy), spec, system: "You look after the orders of a shop." });
   let n = 0;
@@ -53,7 +53,7 @@ export async function evaluate(life: Life, asked: Partial<EvaluationAsked> & { r
   return made.value;
 }
 
-/** What a change of the view took out of it, as the log has it. */
+/** The changes that removed something from the view, according to the log. */
 export function rangesIn(life: Life) {
   return life.events().flatMap((event) => {
     if (event.type !== "EpochChanged") return [];

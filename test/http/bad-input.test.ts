@@ -266,7 +266,7 @@ describe("the size of a body", () => {
     });
     const headers = { authorization: "Bearer lh_test_a-key", "content-type": "application/json", "content-length": "10" };
 
-    // Node asks for `duplex` with a streamed body; the platform's type does not know it.
+    // Node requires `duplex` with a streamed body. The platform's type does not declare it.
     const init: RequestInit & { readonly duplex: "half" } = { method: "POST", headers, body, duplex: "half" };
     const response = await app.request(new Request(`http://local${MESSAGES}`, init));
 

@@ -1,4 +1,4 @@
-/** The timer beside a stream: there as long as somebody listens. The rest of it is in `test/workers`. */
+/** The timer beside a stream, which runs as long as there is a listener. `test/workers` tests the rest. */
 import { expect, test } from "vitest";
 import { boundToKey, KEY_CHECK_MS } from "../../src/http/bound-stream";
 import { FakeSchedule } from "../support/fake-schedule";

@@ -1,4 +1,4 @@
-/** The context over HTTP: which of the session's answers is asked for, and what cannot be asked. */
+/** The context over HTTP: the chosen call of the session's object, and invalid requests. */
 import { describe, expect, it } from "vitest";
 import type { PastApi } from "../../src/app/past-api";
 import type { SessionApi } from "../../src/app/session-api";
@@ -8,7 +8,7 @@ import { makeId, readProblem, SESSION, world } from "./support";
 const path = `/v1/sessions/${SESSION}/context`;
 const [turn, other] = [makeId("trn"), makeId("trn", 2)];
 
-/** Notes what the session is asked, and knows nothing. */
+/** A session that records its calls and has no content. */
 function asking() {
   const seen: unknown[] = [];
   const gone = err({ code: "turn_not_found", turn } as const);

@@ -74,7 +74,7 @@ describe("a session's executions", () => {
   });
 });
 
-/** The door, and what the session was told. */
+/** The app, and the calls that the session received. */
 function door() {
   const results: ToolResultInput[] = [];
   const approvals: ApprovalInput[] = [];
@@ -167,7 +167,7 @@ describe("approvals", () => {
     expect((await readProblem(answer)).errors?.map((error) => error.field)).toContain(field);
   });
 
-  it("that nobody waits for are a conflict, at the one that is not open", async () => {
+  it("for calls that wait for no approval are a conflict, at the one that is not open", async () => {
     const approvals = async () => err({ code: "approval_not_open", index: 1, execution: execution_id } as const);
     const body = {
       approvals: [

@@ -8,7 +8,7 @@ import { accepted, description, readProblem, SESSION, TENANT, turn, world } from
 const base = `/v1/sessions/${SESSION}`;
 const fit = { floor: 9_000, limit: 8_000, biggest: [{ what: "system", tokens: 8_500 }] };
 
-/** One of each: a reason that is missing here does not compile. */
+/** One failure of each reason. A missing reason does not compile. */
 const sessionErrors: { readonly [C in SessionError["code"]]: readonly [Extract<SessionError, { code: C }>, number] } = {
   session_not_found: [{ code: "session_not_found" }, 404],
   session_erased: [{ code: "session_erased" }, 404],
@@ -101,7 +101,7 @@ class Marked extends Error {
   }
 }
 
-/** Fails as often as there are errors, then answers. */
+/** Fails once for each given error, then answers. */
 function failing<T>(errors: readonly Error[], value: T): { call: () => Promise<T>; count: () => number } {
   let calls = 0;
   return {

@@ -7,7 +7,7 @@ import { modelEntry, readProblem, world } from "./support";
 
 const compatible = { provider: "openai-compatible", base_url: "https://llm.example.com/v1", max_output: 1_000 };
 
-/** What the registry is asked to keep. */
+/** The entries that the registry is asked to store. */
 async function put(body: object) {
   const seen: ModelOverride[] = [];
   const putModel: TenantApi["putModel"] = async (id, model) => {

@@ -1,4 +1,4 @@
-/** Policies by level: what the deployment, the tenant and the session choose, and what is shown of it. */
+/** Policies by level: the choices of the deployment, the tenant and the session, and the policy that is shown. */
 import { describe, expect, it } from "vitest";
 import type { SessionApi } from "../../src/app/session-api";
 import type { TenantApi } from "../../src/app/tenant-api";

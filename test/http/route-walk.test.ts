@@ -20,7 +20,7 @@ const closed = all.filter(({ path }) => path.startsWith("/v1/"));
 const ofTenants = closed.filter((route) => !isAdmin(route));
 const ofSessions = ofTenants.filter(({ path }) => path.includes(":session_id"));
 const ofAdmin = closed.filter(isAdmin);
-/** Questions whose words belong in no URL are sent by POST, and change nothing. */
+/** Queries whose words must not be in a URL are sent by POST, and change nothing. */
 const ASKED_BY_POST = ["/v1/sessions/:session_id/context", "/v1/sessions/:session_id/recall"];
 const reads = ({ method, path }: RouteEntry): boolean => method === "GET" || ASKED_BY_POST.includes(path);
 const name = ({ method, path }: RouteEntry) => `${method} ${path}`;
@@ -32,7 +32,7 @@ const document: { readonly paths: Readonly<Record<string, Readonly<Record<string
   await world().app.request("/openapi.json")
 ).json();
 
-/** What the OpenAPI document says that the route needs. */
+/** The scopes that the OpenAPI document requires for the route. */
 function listScopes({ method, path }: RouteEntry): readonly Scope[] {
   const operation = document.paths[path.replace(/:([a-z_]+)/g, "{$1}")]?.[method.toLowerCase()];
   return operation?.security.flatMap((entry) => entry.api_key ?? []) ?? [];

@@ -112,7 +112,7 @@ describe("changing a session", () => {
 });
 
 describe("erasing a session", () => {
-  const receipt = { session: SESSION, erased_at: 1, stores: [{ store: "object", status: "erased" as const, rows: 4 }] };
+  const receipt = { id: SESSION, erased_at: 1, stores: [{ store: "object", status: "erased" as const, rows: 4 }] };
 
   it("is noted before anything is asked of the session, and leaves the directory when every store has reported", async () => {
     const steps: string[] = [];

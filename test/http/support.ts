@@ -1,4 +1,4 @@
-/** Builders for the door's tests: a world of fakes that notes who was asked for whom. */
+/** Builders for the HTTP tests: a set of fakes that record which object was called for which tenant. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { WholeSessionApi } from "../../src/app/control-api";
 import type { ModelEntry } from "../../src/app/model-entry";
@@ -25,7 +25,7 @@ import { FakeSchedule } from "../support/fake-schedule";
 export const NOW = 1_795_000_000_000;
 const DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/** A well-formed id; the same number gives the same id. */
+/** A well-formed id. One number always gives the same id. */
 export function makeId<P extends IdPrefix>(prefix: P, n = 1): IdKinds[P] {
   const id = parseId(prefix, `${prefix}_01JD8Z3V6Q4N7R2T5W9X0Y1A${DIGITS[Math.floor(n / 32)]}${DIGITS[n % 32]}`);
   if (!id) throw new Error(`No id for ${prefix} ${n}`);
@@ -63,7 +63,7 @@ export function turn(changes: Partial<TurnReport> = {}): TurnReport {
     cost: null,
     context_window: 16_000,
     assumed_window: null,
-    current_context_tokens: 12,
+    current_context_tokens: { tokens: 12, source: "reported", error_bound: 0 },
     ...changes,
   };
 }
@@ -105,7 +105,7 @@ export function toStream(text: string): ReadableStream<Uint8Array> {
   return new Response(text).body ?? new ReadableStream();
 }
 
-/** A session that does not exist: what any object says that was never opened, a foreign one among them. */
+/** A session that does not exist: the response of any object that was never opened, including a foreign one. */
 function unknownSession(): WholeSessionApi {
   const no = async () => err({ code: "session_not_found" } as const);
   return {
@@ -152,7 +152,7 @@ function unknownSession(): WholeSessionApi {
     redact: no,
     forkHead: no,
     forkPage: no,
-    // Asked of the session that is about to be made: nothing is copied there yet.
+    // The session that is about to be created: nothing has been copied yet.
     findFork: async () => ({ ok: true, value: null }),
     beginFork: no,
     copyIntoFork: no,
@@ -160,7 +160,7 @@ function unknownSession(): WholeSessionApi {
   };
 }
 
-/** As the registry would show it, every figure said by the tenant. */
+/** The entry as the registry would show it, with every figure set by the tenant. */
 export function modelEntry(changes: Partial<ModelEntry> = {}): ModelEntry {
   return {
     id: "m",
@@ -178,7 +178,7 @@ export function modelEntry(changes: Partial<ModelEntry> = {}): ModelEntry {
   };
 }
 
-/** Seals nothing, and shows no secret. */
+/** Encrypts nothing, and reveals no secret. */
 const fakeSealer: CredentialSealer = {
   currentKeyId: "k1",
   seal: async () => ({ kid: "k1", wrapped_key: "wrapped", sealed: "sealed" }),
@@ -267,10 +267,10 @@ export interface LogLine {
 
 export interface World {
   readonly app: OpenAPIHono<HttpEnv>;
-  /** Whose objects were asked for, in order. */
+  /** The names of the objects that were addressed, in order. */
   readonly asked: { readonly tenants: TenantId[]; readonly sessions: Caller[] };
   readonly log: LogLine[];
-  /** A request with the key, and JSON unless the body is text already. */
+  /** A request with the key. The body is sent as JSON unless it is text already. */
   call(method: string, path: string, options?: CallOptions): Promise<Response>;
 }
 
@@ -347,7 +347,7 @@ export function world(input: WorldInput = {}): World {
 
 let documented: Promise<DocumentedAnswers> | null = null;
 
-/** The same for every world: it is made from the routes alone. */
+/** The document is the same for every set of fakes, because it depends on the routes alone. */
 export function readDocument(app: OpenAPIHono<HttpEnv>): Promise<DocumentedAnswers> {
   documented ??= (async () => new DocumentedAnswers(await (await app.request("/openapi.json")).json()))();
   return documented;
@@ -363,7 +363,7 @@ export interface ProblemBody {
   readonly [member: string]: unknown;
 }
 
-/** The answer as an RFC 9457 document; throws if it is none. */
+/** The response as an RFC 9457 document. Throws if it is none. */
 export async function readProblem(response: Response): Promise<ProblemBody> {
   if (response.headers.get("content-type") !== "application/problem+json") throw new Error(`Not a problem: ${await response.text()}`);
   return await response.json();
@@ -409,7 +409,7 @@ export function fillPath(path: string): string {
 /** The query of a route that needs one. */
 export const sampleQuery = (path: string): string => (path.endsWith("/context/diff") ? "?from=now&to=now" : "");
 
-/** By how the route's path ends. */
+/** By the end of the route's path. */
 const ENDINGS: readonly (readonly [ending: string, body: unknown])[] = [
   ["/context", { content: "Hello" }],
   ["/messages", { content: "Hello" }],

@@ -16,7 +16,7 @@ const row: UsageRow = {
   ...toSums({ ...NO_CALLS, calls: 2, input: 10, uncached: 10, output: 3, cost: 0.5, unpriced: 1 }),
 };
 
-/** The door, and what the read model was asked. */
+/** The app, and the queries that the read model received. */
 function door() {
   const asked: UsageInput[] = [];
   const sumUsage = async (input: UsageInput) => {
@@ -83,7 +83,7 @@ describe("the usage of a tenant", () => {
     ["?limit=201", "limit"],
     ["?tenant=ten_1", "tenant"],
     ["?after=stale", "after"],
-  ])("%s is refused at %s, and nobody is asked for more", async (query, field) => {
+  ])("%s is refused at %s, and nothing else is called", async (query, field) => {
     const { call } = door();
 
     const answer = await call(query);

@@ -1,4 +1,7 @@
-/** URLs that lead inside, however they are written; shared by the tests in Node and in workerd, whose URL parsers are two. */
+/**
+ * URLs that lead to internal addresses, in many spellings. The tests in Node and in workerd share them, because the two
+ * URL parsers differ.
+ */
 export const REFUSED_URLS: readonly (readonly [form: string, url: string])[] = [
   ["decimal", "https://2130706433/"],
   ["decimal of a metadata service", "https://2852039166/"],

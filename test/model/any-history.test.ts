@@ -1,6 +1,6 @@
 /**
- * Whatever happened in a conversation, and however its view was cut, cleared, shortened or summarised: what goes out is a request that
- * each provider's own rules for messages take, and what it was built from is as it was.
+ * For any conversation, and any view of it that was cut, cleared, shortened or summarised: the request satisfies each
+ * provider's rules for messages, and its input is not changed.
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -25,7 +25,10 @@ import { collect, modelSpec } from "./model-request";
 const WINDOW = 1_000_000;
 const OTHER_MODEL = "another-model";
 
-/** How a call ended: it waits (for the client, a person or its run), nobody will answer it, or it was answered, well, badly or twice. */
+/**
+ * The end of a call: it waits (for the client, a person or its execution), it is never answered, or it was answered
+ * successfully, with an error, or twice.
+ */
 const ENDS = ["answered", "failed", "twice", "pending", "cancelled", "unknown"] as const;
 
 const text = fc.constantFrom("Hello.", "  \n", "", "¿Qué tal? 你好", "[System message: x]", "a".repeat(3_000));
@@ -38,7 +41,7 @@ const called = fc.record({
   name: fc.constantFrom("lookup", "made up!", RECALL_TOOL.name),
   args: fc.constantFrom("{}", '{"q":"a"}', "{broken", "", "[1]"),
   end: fc.constantFrom(...ENDS),
-  /** Its result comes after what follows the reply. */
+  /** The result comes after the items that follow the reply. */
   late: fc.boolean(),
 });
 const step = fc.oneof(
@@ -66,7 +69,7 @@ const THOUGHT: Part = {
   provider_metadata: { anthropic: { signature: "s" }, google: { thoughtSignature: "s" } },
 };
 
-/** The record of what happened, one item after another. */
+/** The record of the story, one item after another. */
 class Recorder {
   readonly entries: ViewEntry[] = [];
   #late: (() => void)[] = [];
@@ -123,7 +126,7 @@ function record(steps: readonly Step[]): readonly ViewEntry[] {
   return recorder.entries;
 }
 
-/** What was done to the view: any items left out, any shown as less, anything in place of what left. */
+/** The changes of the view: any items removed, any reduced, and any text in place of removed ones. */
 const conversation = fc
   .record({
     steps: fc.array(step, { maxLength: 14 }),
@@ -160,7 +163,7 @@ const conversation = fc
     const isCut = entries.length < whole.length;
     const input: ViewInput = {
       ...rest,
-      // What left says so.
+      // The removal is visible in the view.
       dropped: isCut ? Math.max(1, rest.dropped) : rest.dropped,
       entries,
       reduced: [...less.values()],
@@ -193,11 +196,11 @@ function deepFreeze<T>(value: T): T {
 
 interface Desk {
   readonly spec: ModelSpec;
-  /** Why the provider refuses the request; null: it takes it. */
+  /** The reason why the provider refuses the request. Null: it accepts it. */
   ask(request: ModelRequest): Promise<Refusal | null>;
 }
 
-/** The adapter as it is, and behind it the stand-in's rules without a server. */
+/** The real adapter, with the stand-in's rules in place of a server. */
 function openDesk(provider: Provider, dialect: Dialect, key: string): Desk {
   const spec = modelSpec({ provider, base_url: `https://provider.example${dialect.basePath}`, context_window: WINDOW });
   const heard: (Refusal | null)[] = [];
@@ -262,7 +265,7 @@ describe("any history, cut anywhere and shown as less", () => {
     fc.assert(
       fc.property(conversation, ({ input }) => {
         const { messages } = buildView(input);
-        // A reply of which nothing is left but what another provider signed: it is in no provider's request.
+        // A reply of which only another provider's signed content remains. It is in no provider's request.
         expect(findMalformed(messages.filter(({ role, parts }) => role !== "assistant" || parts.length > 0))).toBeNull();
         const answered = input.entries.filter(({ meta }) => meta.kind === "tool_call").length;
         expect(messages.filter(({ role }) => role === "tool")).toHaveLength(answered);
@@ -291,7 +294,7 @@ describe("any history, cut anywhere and shown as less", () => {
     );
   });
 
-  test("says of a call that nobody answered that it was not", () => {
+  test("says of an unanswered call that it was not answered", () => {
     const pending: Step = {
       is: "reply",
       text: null,

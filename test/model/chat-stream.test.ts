@@ -8,7 +8,7 @@ const event = (delta: object, finish_reason: string | null = null): string =>
 const call = (changes: object, fn: object = {}) => event({ tool_calls: [{ ...changes, function: fn }] });
 const done = "data: [DONE]\n\n";
 
-/** What comes out when the wire brings these pieces, one a read. */
+/** The output when the wire delivers these pieces, one in each read. */
 function read(...pieces: readonly (string | Uint8Array)[]): readonly ModelStreamPart[] {
   const decoder = new ReplyDecoder();
   const read = pieces.flatMap((piece) => decoder.read(typeof piece === "string" ? new TextEncoder().encode(piece) : piece));
@@ -18,7 +18,7 @@ function read(...pieces: readonly (string | Uint8Array)[]): readonly ModelStream
 const calls = (chunks: readonly ModelStreamPart[]) => chunks.flatMap((chunk) => (chunk.type === "tool_call" ? [chunk.call] : []));
 const stopped = { type: "finish", finish: "stop", usage: null };
 
-/** Time of the processor: what others do meanwhile does not count. The least of three, after one to warm up. */
+/** CPU time, which other processes do not affect. The minimum of three runs after one to warm up. */
 function measureCost(work: () => void): number {
   work();
   const costs = Array.from({ length: 3 }, () => {

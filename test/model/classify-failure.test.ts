@@ -9,7 +9,7 @@ import { failureExamples } from "./provider-failures";
 
 const report = (changes: Partial<FailureReport>): FailureReport => ({ status: 400, code: null, type: null, message: "", ...changes });
 
-/** Larger collections lie beside the project when it is developed; a clone alone does without. */
+/** Larger collections exist beside the project during development. A clone works without them. */
 const collections = ["provider-errors.json", "provider-errors-2.json"].map((name) =>
   fileURLToPath(new URL(`../../../shared/data/${name}`, import.meta.url).href),
 );
@@ -18,7 +18,7 @@ const exampleSchema = z.object({
   code: z.string().nullable().default(null),
   type: z.string().nullable().default(null),
   expect: z.string(),
-  /** Classes that are right too. */
+  /** Other classes that are also correct. */
   also: z.array(z.string()).default([]),
   message: z.string(),
 });
@@ -158,7 +158,7 @@ describe("a code goes before the words", () => {
 });
 
 describe("the time that it takes grows with the length alone", () => {
-  /** Without classes and escapes: what is left of `*`, `+` and `{n,}` are repetitions without a bound. */
+  /** Without character classes and escapes, the remaining `*`, `+` and `{n,}` are unbounded repetitions. */
   const bare = ({ source }: RegExp): string => source.replaceAll(/\\./g, "").replaceAll(/\[[^\]]*\]/g, "");
 
   it.each([...textPatterns, ...numberPatterns])("as no repetition is without a bound in %s", (pattern) => {

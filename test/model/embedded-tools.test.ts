@@ -1,4 +1,4 @@
-/** How the embedded model uses tools: those that a message names, and `memory_query` for what it does not see. */
+/** How the embedded model uses tools: those that a message names, and `memory_query` for content outside its view. */
 import { describe, expect, it } from "vitest";
 import type { ChatMessage, ModelRequest, ModelStreamPart } from "../../src/app/ports";
 import { RECALL_TOOL } from "../../src/context/recall-tool";

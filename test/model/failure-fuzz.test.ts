@@ -1,11 +1,11 @@
-/** The same failure in other clothes: separators, case, spaces, quotes, and the shapes of JSON that gateways put around it. */
+/** One failure in many notations: separators, case, spaces, quotes, and the JSON shapes that gateways wrap around it. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type FailureReport, judgeFailure } from "../../src/model/classify-failure";
 import { describeError } from "../../src/model/error-body";
 import { type FailureExample, failureExamples } from "./provider-failures";
 
-/** Not the number of an error, and not part of a name, a date or a unit's number. */
+/** A number that is not an error's number and not part of a name, a date or a measurement. */
 const NUMBERS = /(?<!code: )(?<![\w.:/-])\d{4,9}(?![\w.-]\d|\w)/g;
 
 const SEPARATORS = [",", ".", " ", "_", "'", "\u00a0", "\u202f", "\u2009"];

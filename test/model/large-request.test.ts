@@ -1,4 +1,4 @@
-/** No adapter sends a body that is larger than any may be, whatever was planned. */
+/** No adapter sends a body above the limit, whatever was planned. */
 import { describe, expect, test } from "vitest";
 import type { ModelSpec } from "../../src/app/ports";
 import { MAX_REQUEST_BYTES } from "../../src/context/request-bytes";
@@ -17,7 +17,7 @@ const SPECS = [
   provider("workers-ai"),
 ];
 
-/** Whatever is sent is refused. */
+/** Every sent request is refused. */
 function asked(spec: ModelSpec, text: string) {
   let sent = 0;
   const fetch = async () => {

@@ -21,7 +21,7 @@ const request = (changes: Partial<ModelRequest> = {}) => modelRequest({ model: s
 const ask = (changes: Partial<ModelRequest> = {}, options: Partial<CallOptions> = {}) =>
   collect(model.stream(request(changes), { signal: never(), ...options }));
 
-/** A conversation with everything a body can hold. */
+/** A conversation with every kind of content that a body can contain. */
 const rich: Partial<ModelRequest> = {
   system: "Be brief.",
   tools: [{ name: "lookup", description: "Looks things up.", parameters: { type: "object", properties: { q: { type: "string" } } } }],
@@ -196,7 +196,7 @@ describe("a failure is the last chunk", () => {
     expect(chunks.at(-1)).toEqual({ type: "failure", failure: { kind: "unavailable", status: null } });
   });
 
-  it("unavailable, when nobody listens or the model has no address", async () => {
+  it("unavailable, when there is no server or the model has no address", async () => {
     const nobody = [{ type: "failure", failure: { kind: "unavailable", status: null } }];
     const closed = await startStandIn();
     await closed.close();
@@ -244,7 +244,7 @@ it("an endpoint whose key is missing is not asked", async () => {
   expect(fetch).not.toHaveBeenCalled();
 });
 
-/** Asks an endpoint that sends `reads`, one a read; what the caller was told, in order. */
+/** Calls an endpoint that sends `reads`, one in each read, and returns the chunks that the caller received, in order. */
 async function told(...reads: readonly string[]): Promise<readonly string[]> {
   const heard: string[] = [];
   const body = new ReadableStream<Uint8Array>({
@@ -270,7 +270,7 @@ describe("the caller is told that the provider is writing", () => {
     expect(heard).toEqual(["progress", "progress", "progress", "tool_call", "finish"]);
   });
 
-  it("in a key that nobody here knows", async () => {
+  it("in an unknown field", async () => {
     expect(await told(delta({ audio: { data: "AAAA" } }), end)).toEqual(["progress", "finish"]);
   });
 
@@ -288,7 +288,7 @@ it("a reader that leaves in the middle closes the provider's connection", async 
   expect(entry.aborted).toBe(true);
 });
 
-/** One delta, then nothing more until the client leaves. */
+/** One delta, then nothing until the client disconnects. */
 async function* endless(): AsyncGenerator<string> {
   yield "Once upon a time";
   await new Promise(() => undefined);

@@ -1,7 +1,8 @@
 /**
- * What providers and gateways answer when a call fails, with the class of each and the tokens that they say would fit: wordings from
- * their documentation, their source and public trackers, and others like them (`test/fixtures/provider-failures.tsv`). `overflow` is
- * what a compaction mends; whatever else names tokens, limits and lengths is there so that it is never taken for one.
+ * Responses of providers and gateways to failed calls, with the class of each and the tokens that would fit: wordings
+ * from their documentation, their source and public trackers, and variants (`test/fixtures/provider-failures.tsv`). A
+ * compaction resolves an `overflow`. Other failures that mention tokens, limits and lengths are included so that they
+ * are never classified as one.
  */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -15,7 +16,7 @@ const rowSchema = z.tuple([z.enum(FAILURE_KINDS), number, optional, optional, nu
 
 export interface FailureExample {
   readonly kind: (typeof FAILURE_KINDS)[number];
-  /** Null: it names none. */
+  /** Null when it names none. */
   readonly limit: number | null;
   readonly report: FailureReport;
 }

@@ -1,4 +1,4 @@
-/** A provider that says what a test wrote down, in its own wire format, through the injected `fetch`. */
+/** A provider that sends a scripted reply in its own wire format, through the injected `fetch`. */
 import type { CallOptions, Credentials, ModelRequest, ModelStreamPart } from "../../src/app/ports";
 import { createChatModel } from "../../src/model/chat-model";
 import { collect } from "./model-request";
@@ -12,7 +12,7 @@ export interface SentRequest {
   readonly redirect: RequestInit["redirect"];
 }
 
-/** One read of the stream each: an event, or text as it stands. */
+/** Each is one read of the stream: an event, or text unchanged. */
 export type Read = string | object;
 
 export const event = (value: object): string => {
@@ -23,7 +23,7 @@ export const event = (value: object): string => {
 const never = new Promise<void>(() => undefined);
 const bytes = (read: Read): Uint8Array => new TextEncoder().encode(typeof read === "string" ? read : event(read));
 
-/** A stream of these reads; `open`: it does not end by itself. */
+/** A stream of these reads. `open`: it does not end by itself. */
 export function toStream(reads: readonly Read[], ended: { open?: boolean; onCancel?: () => void } = {}): ReadableStream<Uint8Array> {
   const left = [...reads];
   return new ReadableStream<Uint8Array>(

@@ -18,7 +18,7 @@ interface Ran {
   readonly options: any;
 }
 
-/** A binding that answers what a test wrote down. */
+/** A binding that returns a scripted answer. */
 function bound(answer: () => unknown) {
   const ran: Ran[] = [];
   const run = async (model: string, inputs: unknown, options: unknown) => {

@@ -62,7 +62,7 @@ interface World extends ConsumerDeps {
   readonly log: ReturnType<typeof logged>;
 }
 
-/** `next`: what the session answers to each outcome. */
+/** `next`: the session's answer to each outcome. */
 function world(input: { leases: LeaseOutcome[]; next?: ("done" | "retry")[]; model?: ChatModel; reach?: () => void }): World {
   const recorded: World["recorded"] = [];
   const sent: World["sent"] = [];
@@ -144,7 +144,7 @@ describe("a compaction job", () => {
     expect(job.settled).toEqual([["retry", 21]]);
   });
 
-  /** A fold whose parts take a minute each, and have no end. */
+  /** Chunks that take a minute each, without end. */
   function endlessFold() {
     let now = NOW;
     const first = leased(1);

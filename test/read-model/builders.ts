@@ -1,4 +1,4 @@
-/** Events and logs as a session would have written them, with the few values that a test cares about. */
+/** Events and logs as a session would have written them, with the few values that a test needs. */
 
 import type { ProjectionBatch } from "../../src/app/ports";
 import type { Receipt } from "../../src/domain/compaction-events";
@@ -7,7 +7,7 @@ import { type BodyId, type IdKinds, type IdPrefix, parseId, type SessionId, type
 import type { ItemKind, ItemMeta, Part, TextRef } from "../../src/domain/message";
 import { RECEIPT as ordinary } from "../support/builders";
 
-/** Ids that tell in which order they were asked for, and are the same in every run. */
+/** Ids in the order of their requests, the same in every run. */
 export function makeId<P extends IdPrefix>(prefix: P, number: number): IdKinds[P] {
   const id = parseId(prefix, `${prefix}_${String(number).padStart(26, "0")}`);
   if (!id) throw new Error(`${number} makes no id`);
@@ -28,7 +28,7 @@ export const RECEIPT: Receipt = {
   ms: 40,
 };
 
-/** A model call that went well. */
+/** A successful model call. */
 export function modelCall(change: Partial<Extract<Event, { type: "ModelCallFinished" }>> = {}): Event {
   return {
     type: "ModelCallFinished",
@@ -61,7 +61,7 @@ export function called(
   return { ...log.item(kind, [part]), turn, tool };
 }
 
-/** A log in the making. Each call appends one event, a second after the one before. */
+/** A log under construction. Each call appends one event, a second after the previous one. */
 export class LogBuilder {
   readonly events: StoredEvent[] = [];
   readonly bodies = new Map<BodyId, string>();
@@ -111,7 +111,7 @@ export class LogBuilder {
     return this.event({ type: "MessagesAppended", items: [this.item(kind, [{ type: "text", text }])], dequeued: [] });
   }
 
-  /** A summary over positions in the place of earlier overlays; `number` names it. */
+  /** A summary over positions in place of earlier overlays. `number` identifies it. */
   summary(number: number, text: string, covers: { from: number; to: number; replaces?: readonly number[] }): this {
     const overlay = makeId("ovl", number);
     this.bodies.set(overlay, text);

@@ -1,4 +1,4 @@
-/** Calls as rows of executions, over the real migrations and statements in Node's SQLite. */
+/** Calls as rows of executions, with the real migrations and statements in Node's SQLite. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";

@@ -1,4 +1,4 @@
-/** The database, whose first batch fails: before it was committed, or after, with its answer lost. */
+/** A database whose first batch fails: before its commit, or after it with a lost response. */
 export function failingOnce(db: D1Database, failure: { readonly message: string; readonly committed: boolean }): D1Database {
   let failed = false;
   return new Proxy(db, {

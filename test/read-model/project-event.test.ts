@@ -195,7 +195,7 @@ describe("events as row operations", () => {
 
   test("there is no known event that the projection refuses", () => {
     const log = new LogBuilder();
-    // Each type once, with as little in it as the projection reads.
+    // Each type once, with only the fields that the projection reads.
     const item = log.item("user", []);
     const bare = { item: null, items: [], ops: [], receipt: RECEIPT, changes: {}, settings: { title: null }, usage: null };
     for (const type of knownEventTypes) {

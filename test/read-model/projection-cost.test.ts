@@ -1,11 +1,11 @@
-/** What the projector reckons with is what is written: a batch of more statements than an invocation has would fail for ever. */
+/** The projector's estimate of its statements is correct. A batch with more statements than an invocation allows would fail forever. */
 import { expect, test } from "vitest";
 import { BATCH_COST, countD1Rows, d1CostOfBatch } from "../../src/app/projection/projection-cost";
 import type { Event, StoredEvent } from "../../src/domain/events";
 import { createProjection } from "../../src/read-model/writer";
 import { called, LogBuilder, makeId, modelCall } from "./builders";
 
-/** How many statements a batch of these events is. */
+/** The number of statements in a batch of these events. */
 async function countStatements(events: readonly StoredEvent[]): Promise<number> {
   const sizes: number[] = [];
   const statement = { bind: () => statement };

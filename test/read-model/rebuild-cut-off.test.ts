@@ -1,4 +1,4 @@
-/** A rebuild whose worker dies leaves the rows that it had made to be compared: nothing of a message stays in them once it is redacted. */
+/** A rebuild whose worker dies leaves rows for the comparison. After a redaction they contain nothing of the message. */
 import { expect, test } from "vitest";
 import { rebuildStep } from "../../src/app/projection/rebuild";
 import type { RebuildPorts } from "../../src/app/projection/rebuild-ports";
@@ -12,7 +12,7 @@ import { rebuildSession } from "./rows";
 const AT = { tenant: TENANT, session: SESSION } as const;
 const PAGE = 3;
 
-/** Enough to write a page of rows, and not to compare it. */
+/** Enough statements to write a page of rows, and not to compare it. */
 const CUT_OFF = 8;
 
 function toPorts(db: D1Database, log: LogBuilder): RebuildPorts {

@@ -1,4 +1,4 @@
-/** All rows of one session at once, and a rebuild to its end: for tests, whose sessions are small. */
+/** All rows of one session at once, and a complete rebuild, for tests with small sessions. */
 import type { Row, RowSnapshot } from "../../src/app/diff-rows";
 import { rebuildStep } from "../../src/app/projection/rebuild";
 import type { RebuildPorts, RebuildProgress } from "../../src/app/projection/rebuild-ports";
@@ -16,7 +16,7 @@ const TABLES = {
   execution_artifacts: "id",
 };
 
-/** By table, by the row's name within the session; without the tenant. */
+/** By table and by the row's name within the session, without the tenant. */
 export async function readRows(db: D1Database, { tenant, session }: Caller): Promise<RowSnapshot> {
   const snapshot: Record<string, Record<string, Row>> = {};
   for (const [table, key] of Object.entries(TABLES)) {
@@ -38,7 +38,7 @@ export interface Rebuilt {
   readonly steps: number;
 }
 
-/** Step by step, as the script does it; what travels between two steps is what JSON can hold. */
+/** Step by step, as the script does it. The state between two steps is JSON. */
 export async function rebuildSession(ports: RebuildPorts, at: Caller): Promise<Outcome<Rebuilt>> {
   const differences: RowDifference[] = [];
   let from: RebuildProgress | null = null;

@@ -24,7 +24,7 @@ const INPUT: UsageInput = {
   after: null,
 };
 
-/** How SQLite would look for the rows. The query is only built: nothing is asked of the database behind it. */
+/** SQLite's query plan. The query is only built, and the database behind it is not called. */
 function explainPlan(change: Partial<UsageInput>): string {
   const query = buildUsageQuery({ ...INPUT, ...change });
   if (!query) throw new Error("no query");

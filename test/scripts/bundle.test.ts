@@ -1,4 +1,4 @@
-/** What is deployed: built as `wrangler deploy` builds it. */
+/** The deployed bundle, built as `wrangler deploy` builds it. */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { runWrangler } from "../../scripts/support/wrangler";
 
 const directory = mkdtempSync(join(tmpdir(), "longhand-bundle-"));
 const SECONDS = 120_000;
-/** Packages that nothing of the Worker calls. ajv compiles with `new Function`, which workerd refuses. */
+/** Packages that the Worker never calls. ajv compiles with `new Function`, which workerd refuses. */
 const LEFT_OUT = ["ajv", "ajv-formats", "fast-uri", "drizzle-kit", "fast-check", "vitest"];
 
 let packages: ReadonlySet<string>;

@@ -1,4 +1,4 @@
-/** The crash test's verdict on erasures, redactions, forks and rebuilds, and how it reads what is left in files. */
+/** The crash test's verdict on erasures, redactions, forks and rebuilds, and its reading of files. */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -48,7 +48,7 @@ describe("the verdict on errands", () => {
 describe("the files of a server", () => {
   const erasures = [{ session: "ses_1", marker: `a${MARK}`, key: "k" }];
 
-  /** An object's database and D1's, with these statements carried out in them. */
+  /** The databases of an object and of D1, after these statements. */
   function stateWith(object: string, d1: string): string {
     const state = mkdtempSync(join(tmpdir(), "longhand-crash-"));
     onTestFinished(() => rmSync(state, { recursive: true, force: true }));

@@ -32,7 +32,7 @@ async function runDemo(args: readonly string[], env: NodeJS.ProcessEnv = {}): Pr
   return { code, out, said };
 }
 
-/** A line without what varies from run to run: figures, digests and the cells of a meter. */
+/** A line without the parts that vary from run to run: figures, digests and the cells of a meter. */
 const toShape = (line: string): string =>
   line
     .replace(/SHA-256 [0-9a-f]+/, "SHA-256 #")

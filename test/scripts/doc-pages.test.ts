@@ -1,8 +1,17 @@
 /** What holds of every page: it is short, every link leads somewhere, every file that it names is there, and the map leads to it. */
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import { describe, expect, test } from "vitest";
-import { countWords, findAnchors, findLinks, findNamedPaths, findPieces, type Page, readPages } from "../support/doc-pages";
+import {
+  countWords,
+  findAnchors,
+  findCommandBlocks,
+  findLinks,
+  findNamedPaths,
+  findPieces,
+  type Page,
+  readPages,
+} from "../support/doc-pages";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 const MAP = "docs/README.md";
@@ -11,10 +20,6 @@ const MOST_WORDS_OF_A_PARAGRAPH = 80;
 
 const pages = readPages();
 const byPath = new Map(pages.map((page) => [page.path, page]));
-
-/** Still to be split. */
-const LONG = new Set<string>(["docs/design.md"]);
-const short = pages.filter(({ path }) => !LONG.has(path));
 
 const isElsewhere = (target: string): boolean => /^(https?|mailto):/.test(target);
 
@@ -32,11 +37,11 @@ function findFault(page: Page, target: string): string | null {
 }
 
 describe("a page", () => {
-  test.each(short)("has at most 1,500 words: $path", ({ text }) => {
+  test.each(pages)("has at most 1,500 words: $path", ({ text }) => {
     expect(countWords(text)).toBeLessThanOrEqual(MOST_WORDS);
   });
 
-  test.each(short)("has no paragraph and no item of more than 80 words: $path", (page) => {
+  test.each(pages)("has no paragraph and no item of more than 80 words: $path", (page) => {
     const long = findPieces(page).filter(({ text }) => countWords(text) > MOST_WORDS_OF_A_PARAGRAPH);
     expect(long.map(({ text }) => `${countWords(text)}: ${text}`)).toEqual([]);
   });
@@ -54,6 +59,46 @@ describe("a page", () => {
   });
 });
 
+describe("a path without src", () => {
+  const rooms = readdirSync(join(ROOT, "src"), { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+  const inRoom = new RegExp(`\`((?:${rooms.join("|")})/[\\w./-]+\\.ts)\``, "g");
+
+  test.each(pages)("names a file of src that is there: $path", ({ text }) => {
+    const named = [...text.matchAll(inRoom)].map(([, path = ""]) => path);
+    expect(named.filter((path) => !existsSync(join(ROOT, "src", path)))).toEqual([]);
+  });
+});
+
+describe("what is read of a page", () => {
+  const page: Page = {
+    path: "docs/x.md",
+    text: [
+      "# One, two\n\nA text\nof two lines, with [a link](a.md#b).\n\n- an item\n  that goes on\n- another\n",
+      "**Needs an account.** First:\n\n```sh\ncat src/index.ts\n```\n\n| a | table |\n\n## One, two\n\n`docs/NNNN-x.md` and `docs/api.md`\n",
+    ].join("\n"),
+  };
+
+  test("paragraphs and items, without headings, tables and code", () => {
+    expect(findPieces(page).map(({ kind, text }) => `${kind}: ${text}`)).toEqual([
+      "paragraph: A text of two lines, with [a link](a.md#b).",
+      "item: - an item that goes on",
+      "item: - another",
+      "paragraph: **Needs an account.** First:",
+      "paragraph: `docs/NNNN-x.md` and `docs/api.md`",
+    ]);
+  });
+
+  test("links, headings as anchors, and files that commands and backticks name", () => {
+    expect(findLinks(page)).toEqual(["a.md#b"]);
+    expect([...findAnchors(page)]).toEqual(["one-two", "one-two-1"]);
+    expect(findNamedPaths(page)).toEqual(["src/index.ts", "docs/api.md"]);
+  });
+
+  test("what a block of commands needs beside a backend", () => {
+    expect(findCommandBlocks(page)).toEqual([{ page: "docs/x.md", line: 12, commands: "cat src/index.ts\n", needs: "an account" }]);
+  });
+});
+
 test("the map leads to every page", () => {
   const reached = new Set([MAP]);
   for (const path of reached) {
@@ -61,5 +106,5 @@ test("the map leads to every page", () => {
     const targets = page ? findLinks(page).filter((target) => !isElsewhere(target)) : [];
     for (const target of targets) reached.add(resolveLink(page ?? { path, text: "" }, target).path);
   }
-  expect(pages.map(({ path }) => path).filter((path) => !reached.has(path) && !LONG.has(path))).toEqual([]);
+  expect(pages.map(({ path }) => path).filter((path) => !reached.has(path))).toEqual([]);
 });

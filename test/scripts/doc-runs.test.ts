@@ -1,6 +1,7 @@
 /**
- * The commands of each page, run in bash and in zsh against a backend: all must succeed, and no request may be refused. Left out are blocks that
- * say what they need beside a backend ("**Needs a Cloudflare account.**"), and those that start the backend or the tests.
+ * Runs the commands of each page in bash and in zsh against a backend: all must succeed, and no request may be refused.
+ * Excluded are blocks that name a further requirement ("**Needs a Cloudflare account.**"), and those that start the
+ * backend or the tests.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -13,7 +14,7 @@ import { createSandbox, type Sandbox } from "../../scripts/support/sandbox";
 import { findCommandBlocks, readPages } from "../support/doc-pages";
 
 const ROOT = join(import.meta.dirname, "..", "..");
-/** What commands find beside them; `node scripts/run.mjs` goes on in the repository itself. */
+/** The environment of the commands. `node scripts/run.mjs` runs in the repository itself. */
 const PARTS = ["scripts", "node_modules", "package.json", "wrangler.toml"];
 const MINUTES = 60_000;
 const SHELLS = ["bash", "zsh"].map((shell) => ({ shell, missing: spawnSync(shell, ["-c", "true"]).status !== 0 }));
@@ -44,11 +45,11 @@ afterAll(() => sandbox.close());
 interface Run {
   readonly code: unknown;
   readonly said: string;
-  /** Requests that were refused, with their status. */
+  /** Refused requests, with their status. */
   readonly refused: readonly string[];
 }
 
-/** A folder as `npm start` leaves it, with a tenant of its own, and a `curl` that notes the status of each answer. */
+/** A folder as `npm start` leaves it, with its own tenant, and a `curl` that records the status of each response. */
 async function createFolder(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "longhand-page-"));
   for (const name of PARTS) symlinkSync(join(ROOT, name), join(folder, name));

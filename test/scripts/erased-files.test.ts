@@ -1,4 +1,4 @@
-/** What is left on disk of an erased session, or of a redacted message: the files of a real server, read as bytes. */
+/** The remains of an erased session, or of a redacted message, on disk: the files of a real server, read as bytes. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -10,7 +10,7 @@ import { createSandbox } from "../../scripts/support/sandbox";
 const MARK = "unforgettable-zanzibar";
 const SECONDS = 60_000;
 
-/** Files of the objects that hold the mark, write-ahead logs included. */
+/** The objects' files that contain the mark, including write-ahead logs. */
 function filesWithMark(state: string, mark = MARK): string[] {
   const objects = join(state, "v3", "do");
   const files = readdirSync(objects, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());

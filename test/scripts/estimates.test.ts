@@ -1,4 +1,4 @@
-/** The table of the estimator's error: what its figures mean, and when it says that a goal is missed. */
+/** The table of the estimator's error: the meaning of its figures, and the missed goals. */
 import { expect, test } from "vitest";
 import { CORPUS_NAMES, type Corpus, generateCorpora } from "../../scripts/estimates/corpora";
 import { quantile, toFigures, toTotals } from "../../scripts/estimates/figures";
@@ -12,7 +12,7 @@ const named = (name: string, seed = 1): Corpus => {
   return found;
 };
 
-/** Off by at most 30 where nothing else is stated. */
+/** Errors of at most 30 by default. */
 const estimate = (expected: number, planned = expected + 30): Estimate => ({ reports: 1, counted: 100, expected, planned });
 const buildFigures = (by: { readonly before?: readonly Estimate[]; readonly after?: readonly Estimate[] }) =>
   toFigures({ name: "made up", before: by.before ?? [estimate(100)], after: by.after ?? [estimate(100)] });
@@ -22,7 +22,7 @@ test("the same seed writes the same conversations, another one others", () => {
   expect(named("mixed results", 2)).not.toEqual(named("mixed results"));
 });
 
-/** Megabytes of text are counted: a busy machine takes its time. */
+/** The test counts megabytes of text, which takes time on a busy machine. */
 const SECONDS = 60_000;
 
 test.each(CORPUS_NAMES)("the goals hold on %s with another seed than the table's", { timeout: SECONDS }, (name) => {

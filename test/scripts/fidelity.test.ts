@@ -1,4 +1,4 @@
-/** The whole promise on a small scale: what was said in a session that was compacted many times is still answered. */
+/** The fidelity run at a small scale: content of a session that was compacted many times is still found. */
 import { expect, test } from "vitest";
 import { isAnswer } from "../../scripts/fidelity/ask";
 import { missedGoals, missedHere } from "../../scripts/fidelity/goals";

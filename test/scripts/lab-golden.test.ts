@@ -1,4 +1,4 @@
-/** One run of the lab, figure by figure: whoever changes a policy, the planner or the ladder sees here what it does to cost and memory. */
+/** One run of the lab, figure by figure: a change of a policy, the planner or the ladder shows its effect on cost and memory here. */
 import { describe, expect, test } from "vitest";
 import { toColumn } from "../../scripts/lab/column";
 import { runColumn, runUnlimited } from "../../scripts/lab/engine/run-column";
@@ -7,7 +7,7 @@ import { toRow } from "../../scripts/lab/report";
 import { trueTokens } from "../../scripts/lab/true-tokens";
 import type { Conversation, RecordedMessage } from "../../scripts/replay/recording";
 
-/** One customer after another: a question, two look-ups with JSON results, an answer; every fourth asks about an order of long ago. */
+/** One customer after another: a question, two look-ups with JSON results, an answer. Every fourth customer asks about an early order. */
 function madeUp(customers: number): Conversation {
   const messages = Array.from({ length: customers }, (_, n) => customer(n)).flat();
   return { id: "made-up", system: "You look after the orders of a shop. Look up before you promise anything.", messages };

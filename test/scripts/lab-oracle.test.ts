@@ -1,4 +1,4 @@
-/** The oracle of the lab against every schedule there is, on conversations that are small enough to try them all. */
+/** Compares the lab's oracle with every possible schedule, on conversations that are small enough to try them all. */
 import { describe, expect, test } from "vitest";
 import { toColumn } from "../../scripts/lab/column";
 import { filler } from "../../scripts/lab/engine/filler";
@@ -26,7 +26,7 @@ const RULES: Rules = {
   grain: 1,
 };
 
-/** `sizes`: of each group. Two more groups are said before each call. */
+/** `sizes`: those of the groups. Two more groups are added before each call. */
 function buildTape(sizes: readonly number[], cold: readonly number[] = []): Tape {
   const groups = sizes.map((size, index) => ({ from: index + 1, wire: size + 4, transcript: Math.min(size, 250), text: size }));
   const calls = Array.from({ length: sizes.length / 2 }, (_, call) => ({
@@ -44,7 +44,7 @@ interface Here {
   readonly summary: number;
 }
 
-/** Every schedule is tried, and each call's request is weighed message by message. */
+/** Tries every schedule, and measures each call's request message by message. */
 function cheapest(tape: Tape, rules: Rules, here: Here = { call: 0, cut: 0, summary: 0 }): number {
   const at = tape.calls[here.call];
   if (!at) return 0;

@@ -1,4 +1,4 @@
-/** The lab's page: one file, and all that was run is in it. */
+/** The lab's page is one file and contains all results. */
 import { expect, test } from "vitest";
 import { toColumn } from "../../scripts/lab/column";
 import { VARIANTS } from "../../scripts/lab/conditions";

@@ -1,4 +1,4 @@
-/** Summaries of the lab that fail, run long and come short: what the session makes of each. */
+/** The session's reaction to summaries of the lab that fail, or are too long or too short. */
 import { describe, expect, test } from "vitest";
 import { toColumn } from "../../scripts/lab/column";
 import { filler } from "../../scripts/lab/engine/filler";
@@ -24,7 +24,7 @@ const run = (summariser: (() => Summariser) | null, policy = "balanced"): Figure
 const inSections = (tokens: number): string =>
   Array.from({ length: STRUCTURED_SECTIONS }, (_, at) => `## Part\n${filler(Math.round(tokens / STRUCTURED_SECTIONS), at)}`).join("\n");
 
-/** Answers so, one call after the other; the last one for ever. */
+/** Gives these answers, one for each call, and repeats the last one. */
 const answering =
   (...answers: ((asked: SummaryAsked) => SummariserAnswer)[]) =>
   (): Summariser => {

@@ -1,4 +1,4 @@
-/** Other systems' rules: a small conversation each, and what the published rule makes of it. */
+/** Other systems' rules: a small conversation for each, and the result of the published rule. */
 import { describe, expect, test } from "vitest";
 import { toColumn } from "../../scripts/lab/column";
 import { filler } from "../../scripts/lab/engine/filler";
@@ -18,7 +18,7 @@ import { trueTokens } from "../../scripts/lab/true-tokens";
 import type { RecordedMessage } from "../../scripts/replay/recording";
 import { messageText } from "../../src/evaluate/segments";
 
-/** Characters that are so many tokens by characters over 4. */
+/** Text of this many tokens by characters over 4. */
 const rough = (tokens: number): string => "x".repeat(4 * tokens);
 const says = (role: "user" | "assistant", position: number, tokens: number): SystemMessage => ({
   ...madeUp(role, rough(tokens)),

@@ -1,4 +1,4 @@
-/** What `npm run lab -- --check` lets pass, on results that are made up. */
+/** What `npm run lab -- --check` accepts, with invented results. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import {
@@ -13,7 +13,7 @@ import {
 
 const clean = { overflows: 0, refused: 0, malformed: 0, breaks: 0 };
 
-/** Every profile costs exactly the figure; `change`: what `retain` does otherwise in `where`. */
+/** Every profile costs exactly the figure. `change`: the deviation of `retain` in `where`. */
 function ran(where = "", change: Partial<Judged> = {}): JudgedColumn[] {
   const columns = Object.entries(FIGURES_TO_BEAT).map(([name, figures]) => ({
     name,

@@ -1,4 +1,4 @@
-/** How a start learns that the server will never be ready, from a server that answers as the Worker does. */
+/** A start detects that the server will never become ready, from a server that answers as the Worker does. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { afterAll, expect, test } from "vitest";
@@ -20,7 +20,7 @@ function readRefusal(env: Partial<Env>): ZodError {
   throw new Error("the configuration is right");
 }
 
-/** A server that is up, and whose every answer is that of a deployment with this configuration. */
+/** A running server whose every response is that of a deployment with this configuration. */
 async function misconfigured(env: Partial<Env>): Promise<LocalServer> {
   const body = await answerMisconfigured(readRefusal(env), log).text();
   const server = createServer((_, response) => response.writeHead(500, { "content-type": "application/problem+json" }).end(body));

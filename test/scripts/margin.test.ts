@@ -1,4 +1,4 @@
-/** The guard's margin: nothing that a request weighs is left out of what it is planned with. `npm run margin` plays the recordings. */
+/** The guard's margin: planning includes every token of a request. `npm run margin` plays the recordings. */
 import { expect, test } from "vitest";
 import { type Corpus, generateCorpora } from "../../scripts/estimates/corpora";
 import { orderId } from "../../scripts/estimates/material";
@@ -9,7 +9,7 @@ import { createRandom } from "../../scripts/support/random";
 
 const setup = toSetup("balanced", { guard: true, eachCall: false, countsChain: false, recall: true });
 
-/** Rounds of tools whose results are a word: what frames them, and the ids of their calls, weighs more than they do. */
+/** Rounds of tools with one-word results, whose frames and call ids are larger than the results. */
 function shortRounds(seed: number): Corpus {
   const random = createRandom(seed);
   const messages = Array.from({ length: 120 }, (_, n): RecordedMessage[] => {

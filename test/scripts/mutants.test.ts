@@ -1,4 +1,4 @@
-/** The list of deliberate breakages against the source as it is: one that no longer applies shows nothing, and nobody would see it. */
+/** Checks the list of mutants against the current source. A mutant that no longer applies proves nothing, and would go unnoticed. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

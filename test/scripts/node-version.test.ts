@@ -1,4 +1,4 @@
-/** An unusable Node is refused before 800 MB are installed for it. */
+/** An unusable Node is refused before 800 MB of packages are installed for it. */
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,7 +24,7 @@ describe("a Node", () => {
     ["linux", "x64", "18.20.0", /^Longhand needs Node 20 .* on linux-x64; this is 18\.20\.0\.$/],
     ["linux", "arm64", "20.19.0", /Node 22\.18/],
     ["darwin", "arm64", "22.17.1", /Node 22\.18/],
-    // Its types are stripped behind a flag only.
+    // A version that strips types only behind a flag.
     ["darwin", "arm64", "23.5.0", /of 23: 23\.6/],
     ["win32", "x64", "24.0.0", /WSL/],
   ])("is refused on %s-%s: %s", (platform, arch, version, why) => {

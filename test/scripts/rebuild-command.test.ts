@@ -1,4 +1,4 @@
-/** `npm start` and `npm run rebuild` as a person runs them, in a checkout of its own: one server, one conversation, one row that is wrong. */
+/** `npm start` and `npm run rebuild` as a person runs them, in a separate checkout: one server, one conversation, one wrong row. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
@@ -15,7 +15,7 @@ const ROOT = join(import.meta.dirname, "..", "..");
 const PARTS = ["scripts", "src", "migrations", "package.json", "package-lock.json", "tsconfig.json", "wrangler.toml"];
 const SECONDS = 60_000;
 
-/** Scripts find the server, its secrets and its data by where they lie themselves. */
+/** Scripts find the server, its secrets and its data relative to their own path. */
 function createCheckout(): string {
   const checkout = mkdtempSync(join(tmpdir(), "longhand-checkout-"));
   for (const name of PARTS) cpSync(join(ROOT, name), join(checkout, name), { recursive: true });
@@ -47,7 +47,7 @@ function run(checkout: string, args: readonly string[], env: NodeJS.ProcessEnv =
 async function rebuild(checkout: string, ...args: readonly string[]) {
   const done = run(checkout, ["rebuild", ...args]);
   const code = await done.ended;
-  // Behind the head of the table; columns are as wide as they are.
+  // The rows after the table's head. The columns have variable widths.
   const lines = done.out.trimEnd().split("\n").slice(1);
   return { code, said: done.said, lines: lines.map((line) => line.trim().replace(/ +/g, " ")) };
 }
@@ -112,7 +112,7 @@ test(
   SECONDS,
 );
 
-test("a rebuild of nothing says what is missing and how it is used, and asks nobody", async () => {
+test("a rebuild without a target names the missing option, shows the usage, and sends no request", async () => {
   const { code, lines, said } = await rebuild(ROOT);
 
   expect({ code, lines }).toEqual({ code: 1, lines: [] });

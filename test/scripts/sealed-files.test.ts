@@ -1,4 +1,4 @@
-/** Where a credential is on disk, and how it is sealed anew: a real server, its files as bytes, and the command as a person runs it. */
+/** A credential on disk, and its re-encryption: a real server, its files as bytes, and the command as a person runs it. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
@@ -13,7 +13,7 @@ const SECRET = "sk-proj-unforgettable-4f1a";
 const SECONDS = 60_000;
 const ROOT = join(import.meta.dirname, "..", "..");
 
-/** Files of the sandbox that hold it: databases and their write-ahead logs, and what the server said. */
+/** Files of the sandbox that contain it: databases, their write-ahead logs, and the server's output. */
 function filesWith(text: string, { state }: Sandbox): string[] {
   const files = readdirSync(dirname(state), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   return files.map((file) => join(file.parentPath, file.name)).filter((path) => readFileSync(path).includes(text));
@@ -36,7 +36,7 @@ async function rotate(sandbox: Sandbox, url: string, tenant: string) {
   return { code, line: out.trimEnd().split("\n").at(-1)?.replace(/ +/g, " ") };
 }
 
-/** Another current key; the one from before stays behind it. */
+/** A new current key. The previous one is kept behind it. */
 function addKey(sandbox: Sandbox): void {
   const path = join(dirname(sandbox.state), "secrets.env");
   const { CREDENTIALS_KEYS: before } = readSecrets(path);

@@ -1,4 +1,4 @@
-/** One server at a time on a checkout's data, told apart by processes as they really are. */
+/** One server at a time on a checkout's data, tested with real processes. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -13,7 +13,7 @@ const self = { pid: process.pid, url: "http://127.0.0.1:1" };
 
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** Another process that takes the lock and keeps it until it is killed. */
+/** Another process that takes the lock and holds it until it is killed. */
 async function startHolder(path: string, url: string) {
   const code = `const { takeServerLock } = await import(${JSON.stringify(MODULE)});
     globalThis.lock = takeServerLock(${JSON.stringify(path)}, { pid: process.pid, url: ${JSON.stringify(url)} });

@@ -1,4 +1,4 @@
-/** When a server counts as lost, with a server and a log of the test's own. */
+/** When a server counts as lost, tested with a server and a log of the test. */
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ let directory: string;
 let server: Server;
 let end: () => void;
 let local: LocalServer;
-/** What the server does with a request. */
+/** The server's handling of a request. */
 let answer: "ok" | "nothing" = "ok";
 let asked: Promise<void>;
 

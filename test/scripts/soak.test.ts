@@ -1,4 +1,4 @@
-/** What a long run is judged by, on runs that were made up, and the faults of the model that it talks to. */
+/** The verdict on a long run, with invented runs, and the faults of its model. */
 import { expect, test } from "vitest";
 import type { Run } from "../../scripts/soak/conduct";
 import { drawCurves, findGrowth, type Sample, sparkline, toCsv } from "../../scripts/soak/curves";

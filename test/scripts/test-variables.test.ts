@@ -1,4 +1,4 @@
-/** `npm test` in a checkout of its own, beside files in which a developer has set every variable to something else. */
+/** `npm test` in a separate checkout, beside files in which a developer has set every variable to another value. */
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -39,6 +39,6 @@ test("a developer's .dev.vars and .env do not reach the tests", { timeout: SECON
   }
 });
 
-/** Without what tells a process that a Vitest runs it. */
+/** Without the variables that mark a process as a child of Vitest. */
 const cleanEnvironment = (): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries({ ...process.env, NO_COLOR: "1" }).filter(([name]) => !/^(VITEST|VITE_|TEST$|FORCE_COLOR)/.test(name)));

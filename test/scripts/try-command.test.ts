@@ -1,4 +1,4 @@
-/** `npm run try` as a person runs it: with no key, with the embedded model, and with a provider that speaks the wire format. */
+/** `npm run try` as a person runs it: without a key, with the embedded model, and with a provider that uses the wire format. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ const ROOT = join(import.meta.dirname, "..", "..");
 const SECONDS = 90_000;
 const KEYS = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY", "OPENAI_COMPATIBLE_API_KEY"] as const;
 
-/** None of this machine's own keys is used or shown by a test. */
+/** A test neither uses nor shows this machine's own keys. */
 const without = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !KEYS.some((key) => key === name)));
 
@@ -93,7 +93,7 @@ describe("the model that is tried", () => {
     );
   });
 
-  test("what it calls is answered, also what nobody can answer", () => {
+  test("its calls are answered, including calls of unknown tools", () => {
     expect(answerCall("get_weather", '{"city":"Osaka"}')).toMatchObject({ is_error: false, output: expect.stringContaining("Osaka") });
     expect([answerCall("get_weather", "{"), answerCall("get_news", "{}")].map(({ is_error }) => is_error)).toEqual([true, true]);
   });
@@ -121,7 +121,7 @@ describe("a conversation", () => {
     expect([code, said]).toEqual([0, "Starting a server for this run …\n"]);
     expect(out.match(/^> /gm)).toHaveLength(SCRIPT.length);
     expect(out).toMatch(/compaction \(threshold: summarize\): \d+ → \d+ tokens/);
-    // The last question is about what only the summary still holds.
+    // The last question asks about content that only the summary still has.
     expect(out.slice(out.lastIndexOf("> "))).toContain("My booking code is HALCYON-42");
     expect(out).toContain("Hello! I am Longhand's embedded stand-in model");
     for (const sentence of SYSTEM.split(". ")) expect(out).not.toContain(sentence);
@@ -148,7 +148,7 @@ describe("a conversation", () => {
     );
     expect([
       code,
-      said.includes("The turn ended without an answer: The provider refused the key"),
+      said.includes("The turn ended without an answer: The provider refused the model's API key"),
       `${out}${said}`.includes("a-key-for-this-test"),
     ]).toEqual([1, true, false]);
   });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { unstable_readConfig as readConfig } from "wrangler";
 
-/** Of the types of `Config` this one is not told. */
+/** The types of `Config` omit this field. */
 interface Consumer {
   readonly queue: string;
   readonly dead_letter_queue?: string;

@@ -1,4 +1,4 @@
-/** What a session answers stays within what one answer can carry, however much was said in it. */
+/** Every response of a session stays within the size of one response, however long the session is. */
 import { expect, test } from "vitest";
 import type { ModelStreamPart } from "../../src/app/ports";
 import type { SubmitInput } from "../../src/app/session-api";
@@ -16,7 +16,7 @@ async function append(life: Life, text: string, more: Partial<Extract<SubmitInpu
 
 type Ask<T> = (after: number | null) => Promise<{ readonly ok: true; readonly value: Page<T> } | { readonly ok: false }>;
 
-/** Every page to the end, as a client that follows the cursor reads them. */
+/** Reads every page to the end, as a client that follows the cursor does. */
 async function walk<T>(ask: Ask<T>, toCursor: (row: T) => number): Promise<readonly (readonly T[])[]> {
   const pages: (readonly T[])[] = [];
   let after: number | null = null;
@@ -83,7 +83,7 @@ const buildCalls = (round: number): ModelStreamPart[] =>
     call: { type: "tool_call", call_id: `${round}.${n}`, name: "look", arguments: JSON.stringify("a".repeat(5_000)) },
   }));
 
-/** Rounds of 40 calls; each result is as long as is recorded. Of the last round one call stays open. */
+/** Rounds of 40 calls, each with a result of the maximum length. One call of the last round stays open. */
 async function manyResults(rounds: number): Promise<Life> {
   const life = new Life();
   life.models = { resolve: async (id) => ({ ...SPEC, id, context_window: null }) };

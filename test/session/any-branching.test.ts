@@ -1,6 +1,6 @@
 /**
- * Whatever is done to a conversation, in whatever order, every branch's view is well-formed: nothing is hidden silently, nothing of
- * another branch is read, no call is without its result, and what was redacted is nowhere.
+ * After any sequence of operations, every branch's view is well-formed: nothing is hidden without an overlay, nothing
+ * of another branch is read, no call is without its result, and redacted content exists nowhere.
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -132,7 +132,7 @@ class Story {
   }
 }
 
-/** What must hold of the present branch. */
+/** The invariants of the current branch. */
 function check({ life }: Story): void {
   const { state, content } = life.runtime;
   const { view, branch, next_position } = state;
@@ -140,7 +140,8 @@ function check({ life }: Story): void {
   const shown = view.items.map(({ position }) => position);
   expect(shown).toEqual([...new Set(shown)].sort((one, other) => one - other));
   expect(shown.filter((position) => isAmong(branch.elsewhere, position) || position >= next_position)).toEqual([]);
-  // By their ends: what a summary left standing is part of the next one's range, or was trimmed inside its own.
+  // By their ends: a range that a summary left in the view is part of the next one's range, or was trimmed inside its
+  // own.
   const ends = view.overlays.map(({ from, to }): [number, number] => [to, -from]);
   expect(ends).toEqual(ends.toSorted(([to, from], [otherTo, otherFrom]) => to - otherTo || from - otherFrom));
   for (const overlay of view.overlays) {
@@ -163,7 +164,7 @@ const countOnBranch = ({ runtime, sql }: Life): number => {
   return said.length;
 };
 
-/** Every branch is gone on with, looked at, and left as it was. */
+/** Switches to every branch, checks it, and restores the branch from before. */
 async function walkBranches(story: Story): Promise<void> {
   const { life } = story;
   const { number, count } = life.runtime.state.branch;
@@ -201,7 +202,7 @@ async function checkFork({ life }: Story): Promise<void> {
   expect(into.runtime.committed).toEqual(fold(into.events()));
 }
 
-/** What was done at least once, in all stories together. */
+/** Operations that all stories together performed at least once. */
 const tried = new Map<string, number>();
 
 describe("any sequence of rewind, edit, switch, fork, revert, reset, pin, redact and compact", () => {

@@ -1,4 +1,4 @@
-/** What reads a conversation reads its present branch alone: summaries, titles, the newest question, a reset. */
+/** Functions that read a conversation read its current branch alone: summaries, titles, the newest question, a reset. */
 import { expect, test } from "vitest";
 import { SESSION } from "../support/builders";
 import { CALLER, type Life, settle } from "./life";
@@ -6,7 +6,7 @@ import { buildRequestText, compact, newLife, say } from "./talk";
 
 const long = (mark: string): string => `${mark} ${"word ".repeat(60)}`;
 
-/** Two branches that part at 2; the present one is long enough to be compacted. */
+/** Two branches that diverge at 2. The current one is long enough to be compacted. */
 async function branched(): Promise<Life> {
   const life = await newLife({ policy: "oneclaw" });
   await say(life, long("shared"), "reply");

@@ -1,4 +1,4 @@
-/** Going back in a conversation: a new branch goes on, the record keeps the old one, and either can be gone on with. */
+/** Rewinding a conversation: a new branch continues, the record keeps the old one, and both can be continued. */
 import { describe, expect, test } from "vitest";
 import type { BranchView } from "../../src/contract/branch";
 import { fold } from "../../src/domain/evolve";
@@ -317,7 +317,7 @@ describe("having it answered again", () => {
 });
 
 describe("a question that has left the view", () => {
-  test("is shown to whoever answers it again, though the summary ends with it", async () => {
+  test("is in the request that answers it again, although the summary ends with it", async () => {
     const life = await newLife();
     for (let n = 1; n <= 4; n++) await say(life, `question ${n} ${"word ".repeat(60)}`, `reply ${n} ${"word ".repeat(60)}`);
     await askFor(life, { upTo: 5, keepRecent: 1 });

@@ -1,4 +1,4 @@
-/** A summariser that does not help is asked so often and no more: the spend is bounded. */
+/** A summariser that does not help is called a limited number of times, so that its cost is bounded. */
 import { describe, expect, test } from "vitest";
 import { runCompaction } from "../../src/app/compaction/run-compaction";
 import { estimateTokens } from "../../src/context/tokens";
@@ -7,7 +7,7 @@ import type { CompactionId } from "../../src/domain/ids";
 import { long, talk } from "./filled";
 import { CALLER, failure, Life, SPEC, settle } from "./life";
 
-/** Fails once and then leaves the view as it is: what is over the threshold stays over it. */
+/** Fails once and then leaves the view unchanged, so that it stays above the threshold. */
 const STUBBORN = { preset: "oneclaw", on_failure: "none", summary: { attempts: 1 } } as const;
 
 async function overThreshold(): Promise<Life> {
@@ -19,7 +19,7 @@ async function overThreshold(): Promise<Life> {
   return life;
 }
 
-/** A worker comes for what was asked for; its summariser says `reply`. */
+/** A worker runs the requested compaction. Its summariser replies with `reply`. */
 async function work(life: Life, reply: (life: Life) => Promise<void>): Promise<void> {
   const { requested } = life.runtime.state.compaction;
   if (!requested) return;
@@ -34,7 +34,7 @@ async function work(life: Life, reply: (life: Life) => Promise<void>): Promise<v
 const fails = (life: Life): Promise<void> => life.say(failure("unavailable"));
 const summaries = (life: Life): number => [...life.asked].filter((kind) => kind === "c").length;
 
-/** One more short exchange, after which a worker looks in; the summariser fails. */
+/** One more short exchange, after which a worker runs and its summariser fails. */
 async function goOn(life: Life, input: number): Promise<void> {
   await life.send("yes");
   await life.answer("no", input);
@@ -72,7 +72,7 @@ describe("the breaker", () => {
 
   test("closes when a fifth of the view was appended since it opened, and one failure opens it again", async () => {
     const life = new Life();
-    // A window so wide that nothing else happens.
+    // A window so large that nothing else happens.
     life.models = { resolve: async () => ({ ...SPEC, context_window: 20_000 }) };
     await life.open({ ...STUBBORN, trigger: { window_ratio: 0.3 } });
     await talk(life, 6);
@@ -129,7 +129,7 @@ describe("the breaker", () => {
 });
 
 describe("a summariser that is dead, under a policy that drops instead", () => {
-  /** Every call for a summary fails, the turns' own succeed: as many exchanges as `turns`, of about 250 tokens each. */
+  /** Every summary call fails, and the turns' own calls succeed: `turns` exchanges of about 250 tokens each. */
   async function talkOn(life: Life, turns: number): Promise<void> {
     for (let n = 1; n <= turns; n++) {
       await life.send(long(`question-${n}`).slice(0, 1_400));
@@ -162,7 +162,7 @@ describe("a summariser that is dead, under a policy that drops instead", () => {
     expect(calls.slice(-probes.length)).toEqual(probes.map((_each, n) => names[n % names.length]));
   });
 
-  test("is asked by the logarithm of what is said, not once a fifth of a view", async () => {
+  test("is called in proportion to the logarithm of the messages, not once for each fifth of a view", async () => {
     const life = new Life();
     await life.open({ ...STUBBORN, on_failure: "drop" });
 

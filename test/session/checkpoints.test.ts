@@ -1,4 +1,4 @@
-/** States along the log: each is what folding the log to there comes to, and none of them is needed. */
+/** States along the log: each equals the fold of the log up to that point, and none is required. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { fold } from "../../src/domain/evolve";
@@ -12,7 +12,7 @@ import { compact, newLife, say } from "./talk";
 const readSeqs = (life: Life): number[] => life.sql.all<{ seq: number }>("SELECT seq FROM checkpoints ORDER BY seq").map(({ seq }) => seq);
 const EVERY = CHECKPOINT_EVERY_EVENTS;
 
-/** So many events, with a summary in the middle. */
+/** A log of `count` events, with a summary in the middle. */
 async function longLife(events: number): Promise<Life> {
   const life = await newLife({ policy: '{"preset":"oneclaw","keep":{"system_messages":true}}' });
   const append = async (n: number) => {
@@ -75,7 +75,7 @@ describe("a long session", () => {
     expect(near.map(({ to }) => to)).toEqual(positions);
   });
 
-  test("of an older build has none: whoever asks leaves them behind, as far as was asked for", async () => {
+  test("of an older build has none: the first request for a past state creates them up to that state", async () => {
     const life = await longLife(EVERY * 4 + 50);
     life.sql.all("DELETE FROM checkpoints");
 

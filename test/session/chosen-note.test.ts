@@ -1,6 +1,6 @@
-/** The note that a policy asks for in place of summaries (Opal compaction, truncate): no model is asked, and nothing has failed. */
+/** A policy that uses notes instead of summaries: no model is called, and nothing has failed. */
 import { describe, expect, test } from "vitest";
-import type { CompactOutcome } from "../../src/app/control-views";
+import type { CompactOutcome } from "../../src/app/control-api";
 import { huge, nearlyFull } from "./filled";
 import { CALLER, type Life } from "./life";
 import { ask } from "./talk";
@@ -59,7 +59,7 @@ describe("under a policy that asks for notes", () => {
   });
 });
 
-/** As a worker does that is handed the job. */
+/** Runs the job as a worker does. */
 async function workOff(life: Life, asked: CompactOutcome): Promise<void> {
   if (asked.kind !== "requested") throw new Error("no compaction was asked for");
   expect(await life.service.leaseCompaction(CALLER, asked.compaction.id)).toMatchObject({ ok: true, value: { kind: "nothing" } });

@@ -1,4 +1,4 @@
-/** A compaction that a person asks for, and what else is chosen by hand: pins, policies. */
+/** Compactions that a person requests, and other manual settings: pins, policies. */
 import { describe, expect, test } from "vitest";
 import { presets } from "../../src/context/presets";
 import { CALLER, Life, settle } from "./life";

@@ -1,4 +1,4 @@
-/** Two summaries of one session side by side, with and without a model's help. */
+/** The comparison of two summaries of one session, with and without a model. */
 import { describe, expect, test } from "vitest";
 import type { CompareInput } from "../../src/app/draft-api";
 import type { SummaryComparison } from "../../src/contract/comparison";
@@ -8,7 +8,7 @@ import { ask, buildRequestText, newest, newLife, ROOMY, say, work } from "./talk
 
 const filler = "lorem ipsum ".repeat(40);
 
-/** Horses by name and number; a summary stands, and a rebuilt draft waits. */
+/** Horses by name and number. There is one summary, and a rebuilt draft is open. */
 async function summarized(): Promise<{ readonly life: Life; readonly draft: SummaryId }> {
   const life = await newLife();
   life.models = { resolve: async (name) => (name === ROOMY.id ? ROOMY : null) };
@@ -168,7 +168,7 @@ describe("a question", () => {
     const compared = compare(life, { b: draft, questions });
     await settle();
     life.calls[before]?.say({ type: "text", text: "B-17" }, { type: "finish", finish: "stop", usage: null });
-    // A provider that ends its call when it is given up.
+    // A provider that ends its call when the call is aborted.
     const hanging = life.calls[before + 1];
     hanging?.signal.addEventListener("abort", () => hanging.say({ type: "failure", failure: { kind: "aborted", status: null } }));
     await settle();
@@ -179,7 +179,7 @@ describe("a question", () => {
     ]);
   });
 
-  test("of a model that nobody knows is refused by its name, and nobody is asked", async () => {
+  test("with an unknown model is refused by its name, and no model is called", async () => {
     const { life, draft } = await summarized();
     const calls = life.calls.length;
 

@@ -1,8 +1,8 @@
-/** What a life's database holds, and how to find an item in it. */
+/** The contents of a life's database, and the search for an item in it. */
 import type { ItemId } from "../../src/domain/ids";
 import { CALLER, type Life } from "./life";
 
-/** Every text of every table, but for the terms of the full-text index. */
+/** Every text of every table, except the terms of the full-text index. */
 export function everything(life: Life): string {
   const tables = life.sql.all<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'recall%'");
   return tables.map(({ name }) => JSON.stringify(life.sql.all(`SELECT * FROM ${name}`))).join("\n");

@@ -1,4 +1,4 @@
-/** How two requests differ: by messages, summaries and settings, as they were shown. */
+/** The differences between two requests: messages, summaries and settings, as they were shown. */
 import { describe, expect, test } from "vitest";
 import type { RequestRef } from "../../src/app/past-api";
 import { MAX_LISTED } from "../../src/context/view-diff";
@@ -167,7 +167,7 @@ test("a long list is cut to its newest entries; its count and weight are not", a
   expect(came.tokens).toBeGreaterThan(came.data.reduce((sum, { tokens }) => sum + tokens, 0));
 });
 
-test("a turn that is unknown, or has asked nobody, is refused", async () => {
+test("a turn that is unknown, or has called no model, is refused", async () => {
   const life = await talked(1);
   await life.send("hello?");
   const [first, waiting] = listTurns(life);

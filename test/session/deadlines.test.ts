@@ -1,4 +1,4 @@
-/** What a turn's deadlines take for a sign of life: whatever the provider writes, also what makes no chunk yet. */
+/** The activity that resets a turn's deadlines: anything that the provider writes, even before it makes a chunk. */
 import { expect, test } from "vitest";
 import { Life, SPEC } from "./life";
 

@@ -1,4 +1,4 @@
-/** A draft that is being made, and a turn whose policy would compact before it: nobody else is asked, and `context` says so. */
+/** A draft in progress, and a turn whose policy would compact before it: no other summariser is called, and `context` says so. */
 import { expect, test } from "vitest";
 import { CALLER } from "./life";
 import { ask, newLife, ROOMY, say } from "./talk";

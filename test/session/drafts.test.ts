@@ -1,6 +1,6 @@
-/** A compaction that waits for a person, over the session's whole object. */
+/** A compaction that waits for a person, with the session's complete object. */
 import { describe, expect, test } from "vitest";
-import type { CompactionView } from "../../src/app/control-views";
+import type { CompactionView } from "../../src/contract/compaction";
 import type { CompactionId } from "../../src/domain/ids";
 import { type countingIds, id } from "../support/builders";
 import { CALLER, Life, settle } from "./life";
@@ -331,7 +331,7 @@ describe("a turn that has no room", () => {
   });
 });
 
-/** A second life must not make the first one's ids again. */
+/** A second life must not generate the first one's ids again. */
 function countingIds2(): ReturnType<typeof countingIds> {
   let count = 1_000;
   return (prefix) => id(prefix, ++count);

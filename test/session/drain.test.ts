@@ -1,4 +1,4 @@
-/** When a session's events go to the read model. */
+/** When a session's events are sent to the read model. */
 import { expect, test } from "vitest";
 import type { ToolOutcome } from "../../src/app/ports";
 import { DRAIN_BUDGET, PAGE } from "../../src/app/projection/project";
@@ -54,7 +54,7 @@ test("events that follow one another share a batch", async () => {
   expect(batches).toEqual([[1], [2, 3, 4]]);
 });
 
-/** A turn in which a tool runs, until the test gives its output. */
+/** A turn in which a tool runs until the test provides its output. */
 async function runningTool(life: Life): Promise<(output: string) => Promise<void>> {
   const run = Promise.withResolvers<ToolOutcome>();
   life.tools = { needsApproval: async () => false, run: () => run.promise };

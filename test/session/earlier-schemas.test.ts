@@ -1,8 +1,8 @@
 /**
- * Objects as earlier builds left them: `test/fixtures/objects/schema-N.sql` is the whole database of a session that a build with N
- * steps of schema wrote, and is never changed. In each a conversation was compacted, and its object died in the middle of a reply
- * with a message waiting; in the second a summary is held besides, in the third calls were imported and
- * cancelled, and the fourth is the third as the step after it left it.
+ * Objects as earlier builds left them. `test/fixtures/objects/schema-N.sql` is the complete database of a session that
+ * a build with N schema steps wrote; it is never changed. In each, a conversation was compacted, and its object died in
+ * the middle of a reply while a message was waiting. The second also has a deferred summary, the third has calls that
+ * were imported and cancelled, and the fourth is the third as the next schema step left it.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,14 +19,14 @@ import { compact, newest, revert } from "./talk";
 
 const folder = join(import.meta.dirname, "..", "fixtures", "objects");
 
-/** The schema of an object that this build makes. */
+/** The schema of an object that this build creates. */
 async function currentSchema(): Promise<number> {
   const life = new Life();
   await life.open();
   return Number(readMeta(life.sql, "schema_version"));
 }
 
-/** Its ids come after those of the lives before it. */
+/** Its ids come after those of the earlier lives. */
 function nextLife(sql: Life["sql"], n: number): Life {
   let count = n * 10_000;
   const life = new Life(sql, `life-${n}`, (prefix) => id(prefix, ++count));
@@ -60,7 +60,7 @@ const COMMON = [
   "user: question 3",
   "assistant: reply 3",
 ];
-/** An imported reply of two calls, of which one was answered; a call whose turn was stopped. */
+/** An imported reply of two calls, one of which was answered, and a call whose turn was stopped. */
 const CALLS = ["tool_call: tool_call", "tool_call: tool_call", "tool_result: not found", "user: look again", "tool_call: tool_call"];
 const LATER = ["user: question 4", "assistant: reply 4", "user: question 5", "assistant: reply 5"];
 const LAST = ["user: Tell me a story.", "assistant: Once upon a time …", "user: And then?"];

@@ -1,11 +1,14 @@
-/** What a session's calls came to outlives it: handed over to the tenant's object before the log is wiped, and counted once. */
+/**
+ * A session's usage outlives it: the session sends its totals to the tenant's object before it wipes the log, and they
+ * are counted once.
+ */
 import { expect, test } from "vitest";
 import type { UsageArchive } from "../../src/app/ports";
 import type { ErasedUsage } from "../../src/domain/erased-usage";
 import { ringAlarm } from "../../src/session/alarm";
 import { CALLER, Life } from "./life";
 
-/** A session with one call of 10 tokens, and what it handed over so far. */
+/** A session with one call of 10 tokens, and the totals that it has sent. */
 async function talked() {
   const life = new Life();
   const handed: (readonly ErasedUsage[])[] = [];

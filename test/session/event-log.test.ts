@@ -1,4 +1,4 @@
-/** The contract of the session's database, over Node's SQLite. `test/workers` runs the same over the object's own. */
+/** The contract of the session's database, over Node's SQLite. `test/workers` runs it over the object's own. */
 import { describe } from "vitest";
 import { createNodeSql } from "../../scripts/support/node-sql";
 import { eventLogContract } from "../support/event-log-contract";

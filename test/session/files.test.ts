@@ -1,11 +1,11 @@
-/** Files that tool calls touched, over compactions: in the summary, in the note that takes its place, and in the receipt as it is shown. */
+/** Files that tool calls touched, across compactions: in the summary, in the note that replaces it, and in the displayed receipt. */
 import { expect, test } from "vitest";
 import type { ToolDefinition } from "../../src/domain/message";
 import { huge, long, talk } from "./filled";
 import { CALLER, failure, Life, settle } from "./life";
 import { ask, newLife, say, work } from "./talk";
 
-/** What they do is said by the client, and could not be guessed. */
+/** The client declares what these tools do; their names do not show it. */
 const tools: readonly ToolDefinition[] = [
   { name: "fetch_blob", parameters: { type: "object" }, files: { op: "read", path: "blob" } },
   { name: "store_blob", parameters: { type: "object" }, files: { op: "write", path: "blob" } },
@@ -21,7 +21,7 @@ async function uses(life: Life, name: string, blob: string): Promise<void> {
   await life.answer("done");
 }
 
-/** Everything but the newest exchange leaves. */
+/** Everything but the newest exchange leaves the view. */
 async function compact(life: Life, summary: string): Promise<void> {
   await say(life, long("and then?"), "then nothing");
   await ask(life, { keepRecent: 256 });

@@ -1,4 +1,4 @@
-/** Sessions that are nearly full, by figures that agree with themselves: what the provider counts is what was said. */
+/** Sessions that are nearly full, with consistent figures: the provider counts what was sent. */
 import type { PolicyChoice } from "../../src/context/policy-choice";
 import { estimateTokens } from "../../src/context/tokens";
 import { Life } from "./life";
@@ -12,7 +12,7 @@ export const huge = (mark: string): string => `${long(mark)} ${long("and")}`;
 
 const WEIGHT = estimateTokens(long("question-1")) + 10;
 
-/** `count` exchanges; each weighs about an eighth of the window. Five leave no room for a huge question. */
+/** `count` exchanges, each about an eighth of the window. Five leave no room for a very long question. */
 export async function talk(life: Life, count: number, from = 1): Promise<void> {
   for (let n = from; n < from + count; n++) {
     await life.send(long(`question-${n}`));
@@ -20,7 +20,7 @@ export async function talk(life: Life, count: number, from = 1): Promise<void> {
   }
 }
 
-/** A session below its threshold that has no room for a huge question. */
+/** A session below its threshold that has no room for a very long question. */
 export async function nearlyFull(policy: PolicyChoice = "oneclaw"): Promise<Life> {
   const life = new Life();
   await life.open(policy);

@@ -1,4 +1,4 @@
-/** A source larger than the summariser's window is read in parts, and a part that is done is done. */
+/** A source that is larger than the summariser's window is read in chunks, and a completed chunk is never read again. */
 import { describe, expect, test } from "vitest";
 import type { CompactionResult } from "../../src/app/session-api";
 import { huge, talk } from "./filled";
@@ -6,7 +6,7 @@ import { CALLER, failure, Life, SPEC, settle } from "./life";
 
 const SMALL = { ...SPEC, id: "small", context_window: 3_000, max_output: 300 };
 
-/** Five long exchanges with a large model, and then a small one. */
+/** Five long exchanges with a large model, and then a small model. */
 async function switched(): Promise<Life> {
   const life = new Life();
   life.models = { resolve: async (id) => (id === SMALL.id ? SMALL : { ...SPEC, context_window: 32_000 }) };
@@ -128,7 +128,7 @@ describe("a switch to a model whose window is smaller than the conversation", ()
 const callsUnder = (life: Life, token: number): number =>
   life.events().filter((event) => event.type === "ModelCallFinished" && event.lease === token).length;
 
-/** The turn that waited was stopped, and a background worker has read the next part. */
+/** The waiting turn was stopped, and a background worker has read the next chunk. */
 async function inBackground(): Promise<{ readonly life: Life; readonly settled: CompactionResult }> {
   const life = await switched();
   await life.summarize("Part 1.");

@@ -1,4 +1,4 @@
-/** A session that shares another one's past, by copy: what was said, and what already stood for the oldest of it. */
+/** A fork: a session that begins with a copy of another one's messages and of the summaries of its oldest ones. */
 import { describe, expect, test } from "vitest";
 import { copySession } from "../../src/app/branch/copy-session";
 import { fold } from "../../src/domain/evolve";
@@ -42,7 +42,7 @@ const ask = async (life: Life, text: string): Promise<void> => {
 };
 
 describe("a fork", () => {
-  test("reads what its source would read, and neither hears of what the other says then", async () => {
+  test("has the view of its source, and later messages of one do not reach the other", async () => {
     const source = await newLife({ system: "Be brief." });
     await say(source, "one", "reply one");
     await say(source, "two", "reply two");
@@ -54,14 +54,14 @@ describe("a fork", () => {
 
     expect(outcome).toMatchObject({
       ok: true,
-      value: { id: FORK, forked_from: { session: SESSION, at: 4 }, message_count: 4, system: "Be brief." },
+      value: { id: FORK, forked_from: { session_id: SESSION, at: 4 }, message_count: 4, system: "Be brief." },
     });
     expect(life.call.messages).toEqual(["user: one", "assistant: reply one", "user: two", "assistant: reply two", "user: in the fork"]);
     expect(await readTexts(life, FORK_CALLER)).toEqual(["one", "reply one", "two", "reply two", "in the fork", "reply fork"]);
     expect(await readTexts(source, CALLER)).toEqual(["one", "reply one", "two", "reply two", "in the source", "reply source"]);
   });
 
-  test("at an earlier position has nothing of what came then", async () => {
+  test("at an earlier position has no later messages", async () => {
     const source = await newLife();
     await say(source, "one", "reply one");
     await say(source, "two", "reply two");
@@ -166,7 +166,7 @@ describe("a fork", () => {
     expect([tools.includes(FORK), tools.includes(SESSION)]).toEqual([true, false]);
   });
 
-  test("has nothing of what a retry took back", async () => {
+  test("has nothing that a retry removed", async () => {
     const source = await newLife();
     await cutOff(source, "one", "half a");
     await source.service.retry(CALLER, { idempotency: null });
@@ -245,7 +245,7 @@ describe("a fork", () => {
       title: null,
     });
 
-    expect(outcome).toMatchObject({ ok: true, value: { forked_from: { session: FORK, at: 12 }, queued: [] } });
+    expect(outcome).toMatchObject({ ok: true, value: { forked_from: { session_id: FORK, at: 12 }, queued: [] } });
     expect(buildRequestText(second).replaceAll(AGAIN.session, SESSION)).toBe(buildRequestText(source));
   });
 
@@ -259,7 +259,7 @@ describe("a fork", () => {
     expect(life.call.messages).toEqual(["user: first"]);
   });
 
-  test("has of what was redacted no more than its place", async () => {
+  test("has only the place of redacted content", async () => {
     const source = await newLife();
     await say(source, "hunter2", "reply one");
     const item = source.runtime.state.view.items[0]?.id;
@@ -284,7 +284,7 @@ describe("a fork", () => {
   });
 });
 
-/** A copy whose first request died before its first page. */
+/** A fork whose first request was lost before its first page. */
 async function beginOnly(source: Life): Promise<Life> {
   const life = new Life(undefined, "fork-1", countingIds());
   life.models = { resolve: async () => ROOMY };
@@ -378,7 +378,7 @@ describe("a copy that was broken off", () => {
 
     const outcome = await copySession({
       source: (work) => work(source.service, CALLER),
-      // As a call is repeated whose answer never came.
+      // Repeats a call whose response never arrived.
       target: async (work) => {
         await work(into.service, FORK_CALLER);
         return work(into.service, FORK_CALLER);

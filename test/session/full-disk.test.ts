@@ -1,4 +1,7 @@
-/** Writes that fail, for a while or for good: nothing acknowledged is lost, no model is asked without end, and clients hear of it. */
+/**
+ * Temporary and permanent write failures: nothing acknowledged is lost, models are called a bounded number of times,
+ * and clients are informed.
+ */
 import { describe, expect, test } from "vitest";
 import { createNodeSql } from "../../scripts/support/node-sql";
 import { ringAlarm } from "../../src/session/alarm";
@@ -17,7 +20,7 @@ const MESSAGE = {
   idempotency: null,
 } as const;
 
-/** `fails` holds from when a test sets it. */
+/** The writes fail from the moment at which a test sets `fails`. */
 class Disk {
   fails: (query: string) => boolean = () => false;
   readonly base = createNodeSql();
@@ -39,7 +42,7 @@ async function opened(): Promise<{ disk: Disk; life: Life }> {
   return { disk, life };
 }
 
-/** Minutes pass, and the alarm rings whenever it is set. */
+/** Minutes pass, and the alarm fires whenever it is set. */
 async function pass(life: Life, minutes: number): Promise<number> {
   const end = life.time.now() + minutes * 60_000;
   let rings = 0;
@@ -54,7 +57,7 @@ async function pass(life: Life, minutes: number): Promise<number> {
   return rings;
 }
 
-/** A turn that is being answered when the disk gets full. */
+/** A turn that is being answered when the disk becomes full. */
 async function filledInTurn(): Promise<{ disk: Disk; life: Life; turn: NonNullable<Life["runtime"]["state"]["turn"]>["id"] }> {
   const { disk, life } = await opened();
   await life.send("first");
@@ -95,7 +98,7 @@ describe("a turn whose end cannot be written", () => {
     disk.clear();
     await pass(life, 2);
 
-    // Both calls come before the microtask in which the runner begins with the turn of the first.
+    // Both calls arrive before the microtask in which the runner begins the first one's turn.
     const second = life.service.submit(CALLER, { ...MESSAGE, parts: [{ type: "text", text: "second" }] });
     const third = life.service.submit(CALLER, { ...MESSAGE, parts: [{ type: "text", text: "third" }], onBusy: "interrupt" });
     await Promise.all([second, third]);
@@ -107,7 +110,7 @@ describe("a turn whose end cannot be written", () => {
     expect(items).toMatchObject({ value: { data: texts } });
   });
 
-  test("is answered as storage_full, to whoever waits for it and to whoever asks", async () => {
+  test("is answered as storage_full, to waiting clients and to later requests", async () => {
     const { life, turn } = await filledInTurn();
     const waiting = life.service.waitForTurn(CALLER, turn);
     await life.answer("one");
@@ -216,7 +219,7 @@ describe("between two turns", () => {
 describe("a database that holds no more pages", () => {
   const SAID = "x".repeat(20_000);
 
-  /** Fills it by recorded messages, until one is refused. */
+  /** Fills the database with imported messages until one is refused. */
   async function filled(sql: Sql, life = new Life(sql)): Promise<{ life: Life; taken: number }> {
     if (!life.runtime.exists) await life.open();
     for (let taken = 0; taken < 100; taken++) {
@@ -230,7 +233,7 @@ describe("a database that holds no more pages", () => {
     throw new Error("it was never full");
   }
 
-  test("is not filled to its end: what is refused leaves room for the end of what is under way", async () => {
+  test("is not filled completely: refusals leave room for the end of running work", async () => {
     const { life, taken } = await filled(createNodeSql({ maxPages: 200 }));
     const items = await life.service.items(CALLER, { after: null, limit: 100, order: "asc" });
     expect(items).toMatchObject({ ok: true, value: { data: { length: taken } } });

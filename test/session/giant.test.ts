@@ -1,4 +1,4 @@
-/** One message many times the summariser's window: read in as many parts as it takes. */
+/** A message many times larger than the summariser's window is read in as many chunks as necessary. */
 import { describe, expect, test } from "vitest";
 import { EARLIER } from "../../src/context/view";
 import { CALLER, Life, SPEC, settle } from "./life";
@@ -8,7 +8,7 @@ const CHARS = 300_000;
 const WINDOW = 8_000;
 const SMALL = { ...SPEC, id: "small", context_window: WINDOW };
 
-/** Said to a model with room for it; the next one has a window of 8,000. */
+/** Sent to a model with room for it. The next model has a window of 8,000. */
 async function switchedAfter(giant: string): Promise<Life> {
   const life = new Life();
   life.models = { resolve: async (id) => (id === SMALL.id ? SMALL : { ...SPEC, context_window: 1_000_000 }) };
@@ -21,7 +21,7 @@ async function switchedAfter(giant: string): Promise<Life> {
   return life;
 }
 
-/** What the parts quote, one after the other; each is answered. */
+/** The quotes of each chunk, in order. Each chunk is answered. */
 async function readParts(life: Life): Promise<string[]> {
   const read: string[] = [];
   while (life.call.request.purpose === "compaction") {
@@ -33,7 +33,7 @@ async function readParts(life: Life): Promise<string[]> {
   return read;
 }
 
-/** The summary stands for the giant, and the turn that waited for it goes on. */
+/** The summary replaces the giant message, and the turn that waited for it continues. */
 function isRead(life: Life, read: readonly string[]): void {
   expect(life.runtime.content.readSummaries()).toEqual([`Part ${read.length}.`]);
   expect(life.runtime.state.view.overlays).toMatchObject([{ kind: "summary", from: 1, to: 1 }]);

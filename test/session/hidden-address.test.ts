@@ -1,4 +1,4 @@
-/** The address of a deployment's model may hold credentials: nothing that a session's tenant reads shows a part of it. */
+/** The address of a deployment's model may contain credentials. Nothing that a session's tenant can read shows any part of it. */
 import { expect, test } from "vitest";
 import type { ModelSpec } from "../../src/app/ports";
 import { CALLER, SPEC } from "./life";

@@ -1,4 +1,4 @@
-/** What users, tools and summarisers do at their worst: each a defined outcome, no loop, bounded spend. */
+/** Hostile users, tools and summarisers: each case has a defined outcome, no loop, and bounded cost. */
 import { describe, expect, test } from "vitest";
 import type { ModelRequest } from "../../src/app/ports";
 import { toRequestLimit } from "../../src/context/budget";
@@ -8,7 +8,7 @@ import { CALLER, Life, SPEC, settle } from "./life";
 import { type Answers, countBytes, failing, Pilot, saying } from "./pilot";
 
 const LIMIT = toRequestLimit({ window: SPEC.context_window, maxOutput: SPEC.max_output }) ?? 0;
-/** About 700 tokens: a dozen of them pass 0.85 of the window of 8,000. */
+/** About 700 tokens. A dozen of them exceed 0.85 of the window of 8,000. */
 const LONG = "seventeen words that say nothing at all about any of the things that matter here today and then ".repeat(35);
 const STRUCTURED = ["Goal", "Constraints", "Progress", "Decisions", "Next steps", "Critical context"]
   .map((name) => `## ${name}\nnone`)
@@ -25,7 +25,7 @@ async function start(
   return { life, pilot: new Pilot(life, { turn: saying("noted"), summary: saying(short), ...answers }) };
 }
 
-/** Of a note over so many messages, which begins with a question. */
+/** The text of a note over these messages, which begins with a question. */
 const halves = (items: number): string => `${Math.ceil(items / 2)} user, ${Math.floor(items / 2)} assistant`;
 
 const lastTurn = (life: Life) => life.runtime.state.last_turn;
@@ -44,7 +44,7 @@ describe("a summariser that always inflates", () => {
       expect(pilot.turns).toHaveLength(60);
       for (const request of pilot.turns) expect(countBytes(request)).toBeLessThanOrEqual(LIMIT);
       expect(pilot.summaries.length).toBeGreaterThan(0);
-      // At worst two calls each time the view has grown by a fifth again.
+      // At worst two calls each time the view has grown by a fifth.
       expect(pilot.summaries.length).toBeLessThanOrEqual(40);
     },
   );
@@ -112,7 +112,7 @@ describe("a summary that cannot be had", () => {
   });
 });
 
-/** What the only part of the only message of a summariser's request says. */
+/** The only part of the only message of a summariser's request. */
 function readPrompt({ messages }: ModelRequest): string {
   const [asked] = messages.at(-1)?.parts ?? [];
   return asked?.type === "text" ? asked.text : "";
@@ -245,7 +245,7 @@ describe("what a summariser writes", () => {
 describe("a floor above the window", () => {
   test.each(["oneclaw", "opal", "yeoman", "balanced"])("under %s pays for nothing, however often it is tried", async (policy) => {
     const { life, pilot } = await start(policy, {}, "word ".repeat(4_500));
-    // A session is not opened with such a prompt; its model may be given another window later.
+    // A session is not created with such a prompt, but its model may get another window later.
     life.models = { resolve: async () => ({ ...SPEC, context_window: 4_000 }) };
     for (let n = 0; n < 5; n++) await pilot.say(`hello ${n}`);
     expect(lastTurn(life)).toMatchObject({

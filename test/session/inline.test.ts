@@ -1,7 +1,7 @@
-/** A turn that has no room: it waits for a summary, makes one itself, or does without. */
+/** A turn without room: it waits for a summary, makes one itself, or continues without one. */
 import { describe, expect, test } from "vitest";
 import { createNodeSql } from "../../scripts/support/node-sql";
-import type { CompactInput } from "../../src/app/control-views";
+import type { CompactInput } from "../../src/app/control-api";
 import type { ModelStreamPart } from "../../src/app/ports";
 import type { PolicyChoice } from "../../src/context/policy-choice";
 import { countingIds } from "../support/builders";
@@ -11,7 +11,7 @@ import { ask, SUMMARY as BY_PARTS, work } from "./talk";
 
 const SUMMARY = "They exchanged words.";
 
-/** Every part of it. */
+/** All its chunks. */
 async function summarise(life: Life): Promise<void> {
   while (life.call.request.purpose === "compaction") await life.summarize(SUMMARY);
 }
@@ -68,7 +68,7 @@ describe("a turn that has no room for its next call", () => {
     expect(life.call.request.purpose).toBe("compaction");
   });
 
-  test("takes no notice of what was counted before the view changed", async () => {
+  test("ignores counts from before the view changed", async () => {
     const life = await nearlyFull();
     await life.send(huge("question-6"));
     await life.summarize(SUMMARY);
@@ -93,7 +93,7 @@ test("a result that is too large even for the kept messages is shown by its ends
 });
 
 describe("a turn whose old results alone would make room", () => {
-  /** Rounds until the next call would not fit; half of the request is results outside the tail. */
+  /** Rounds until the next call would not fit. Half of the request is results outside the tail. */
   async function looking(policy: PolicyChoice): Promise<{ readonly life: Life; readonly rounds: number }> {
     const life = new Life();
     await life.open(policy);
@@ -120,7 +120,7 @@ describe("a turn whose old results alone would make room", () => {
 });
 
 describe("a background worker that is at it", () => {
-  /** Its lease runs, and a turn has no room. */
+  /** Its lease is valid, and a turn has no room. */
   async function racing() {
     const life = await nearlyFull();
     await life.send("short");
@@ -226,7 +226,7 @@ describe("old results that would make room, and a background worker that is at i
 });
 
 describe("a compaction that was asked for by hand, and waits while a turn runs out of room", () => {
-  /** Asked for between two rounds of a turn, the second of which does not fit. */
+  /** Requested between two rounds of a turn, the second of which does not fit. */
   async function asking(input: Partial<CompactInput>, policy: PolicyChoice = "oneclaw") {
     const life = await nearlyFull(policy);
     await life.send("look it up");
@@ -283,7 +283,7 @@ describe("a compaction that was asked for by hand, and waits while a turn runs o
 });
 
 describe("a stop while the turn makes room", () => {
-  test("stops the summariser too; nothing is lost, it counts as no attempt, and nobody waits for its lease", async () => {
+  test("stops the summariser too; nothing is lost, it counts as no attempt, and its lease is released", async () => {
     const life = await nearlyFull();
     await life.send(huge("question-6"));
 
@@ -299,7 +299,7 @@ describe("a stop while the turn makes room", () => {
     isSummarised(life);
   });
 
-  test("leaves the work to the queue when nobody writes again", async () => {
+  test("leaves the work to the queue when no further message arrives", async () => {
     const life = await nearlyFull();
     await life.send(huge("question-6"));
 
@@ -311,7 +311,7 @@ describe("a stop while the turn makes room", () => {
 });
 
 describe("a crash while the turn makes room", () => {
-  test("costs that attempt: the next life waits for nobody, makes room itself and answers", async () => {
+  test("costs that attempt: the next life does not wait, makes room itself and answers", async () => {
     const ids = countingIds();
     const life = new Life(createNodeSql(), "life-1", ids);
     await life.open();

@@ -1,4 +1,4 @@
-/** One life of a session's object over Node's SQLite, with ports that a test opens by hand. Another life may follow over the same database. */
+/** One life of a session's object over Node's SQLite, with ports that a test controls. Another life may follow over the same database. */
 
 import { createNodeSql } from "../../scripts/support/node-sql";
 import { serveSession } from "../../scripts/support/serve-session";
@@ -52,7 +52,7 @@ export const failure = (kind: FailureKind): ModelStreamPart => ({ type: "failure
 
 const readText = (part: Part): string => (part.type === "text" ? part.text : part.type === "tool_result" ? part.output : part.type);
 
-/** What one call of the model says, chunk by chunk, when the test says so. */
+/** The chunks of one model call, which the test sends. */
 export class ModelCall {
   readonly #waiting: ((chunk: ModelStreamPart) => void)[] = [];
   readonly #ready: ModelStreamPart[] = [];
@@ -65,21 +65,21 @@ export class ModelCall {
     this.request = request;
     this.signal = signal;
     this.signs = signs;
-    // A turn's late chunks are a test's to send; a summariser that is given up just ends.
+    // A test may still send late chunks of a turn. A summariser that was aborted just ends.
     if (request.purpose === "compaction") signal.addEventListener("abort", () => this.say(failure("aborted")), { once: true });
   }
 
-  /** The provider writes what makes no chunk yet. */
+  /** The provider writes bytes that make no chunk yet. */
   progress(): void {
     this.signs.onProgress?.();
   }
 
-  /** The provider says no more than that it is there. */
+  /** The provider writes only a sign of life. */
   ping(): void {
     this.signs.onAlive?.();
   }
 
-  /** What it is asked, as `role: text`. */
+  /** The messages of its request, as `role: text`. */
   get messages(): string[] {
     return this.request.messages.map(({ role, parts }) => `${role}: ${parts.map((part) => readText(part)).join("")}`);
   }
@@ -106,16 +106,16 @@ export class Life {
   readonly calls: ModelCall[] = [];
   readonly jobs: string[] = [];
   alarmAt: number | null = null;
-  /** What the next request's body is shown to be. */
+  /** The body of the next request, as it is shown. */
   body = "";
-  /** What any request's body is, shown and sent; null: `body`, and it is sent as another. */
+  /** The body of any request, as it is shown and sent. Null: `body` is shown, and another one is sent. */
   toBody: ((request: ModelRequest) => string) | null = null;
-  /** What was sent, whole. */
+  /** The complete requests that were sent. */
   readonly sent: { readonly purpose: ModelRequest["purpose"]; readonly body: string }[] = [];
-  /** Answers in place of the calls that a test opens by hand; null: nobody does. */
+  /** Answers the calls that a test does not answer by hand. Null: they stay open. */
   chat: ChatModel | null = null;
   digest = async (_: string): Promise<string> => "digest";
-  /** What every draw comes to. */
+  /** The value of every random draw. */
   chance = 0;
   models: ModelDirectory = { resolve: async () => SPEC };
   tools: ToolRunner = { needsApproval: async () => false, run: async () => ({ output: "", failure: null }) };
@@ -196,12 +196,12 @@ export class Life {
     await settle();
   }
 
-  /** The summariser's call says `text` and ends. */
+  /** The summariser's call returns `text` and ends. */
   summarize(text: string, finish: FinishReason = "stop"): Promise<void> {
     return this.say({ type: "text", text }, { type: "finish", finish, usage: null });
   }
 
-  /** The turn's call asks for a tool, and is given `output`. `input`: the tokens that the provider counted. */
+  /** The turn's call requests a tool, and receives `output`. `input`: the tokens that the provider counted. */
   async useTool(call_id: string, output: string, input: number): Promise<void> {
     const call = { type: "tool_call", call_id, name: "look", arguments: "{}" } as const;
     const usage = { input, output: 5, cached: 0, reasoning: 0 };
@@ -220,12 +220,12 @@ export class Life {
     return readEvents(this.sql, 0, 10_000);
   }
 
-  /** Which kinds of calls were made, in order: `t` for a turn's, `c` for a compaction's. */
+  /** The kinds of calls in order: `t` for a turn's, `c` for a compaction's. */
   get asked(): string {
     return this.calls.map(({ request }) => request.purpose.charAt(0)).join("");
   }
 
-  /** The turn's call says `text` and ends; `input`: the tokens that the provider counted. */
+  /** The turn's call returns `text` and ends. `input`: the tokens that the provider counted. */
   async answer(text: string, input = 10): Promise<void> {
     const usage = { input, output: 1, cached: 0, reasoning: 0 };
     this.calls.at(-1)?.say({ type: "text", text }, { type: "finish", finish: "stop", usage });
@@ -233,5 +233,5 @@ export class Life {
   }
 }
 
-/** Lets every promise that can go on do so. */
+/** Lets every promise settle that can. */
 export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

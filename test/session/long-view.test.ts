@@ -1,4 +1,4 @@
-/** A long record that was never asked for anything: the first look-up and the first turn leave others room in between. */
+/** The first look-up and the first turn of a long record yield to other requests. */
 import { expect, test } from "vitest";
 import { LONG_VIEW } from "../../src/app/turn/make-room";
 import { CALLER, Life, settle } from "./life";
@@ -18,7 +18,7 @@ async function imported(): Promise<Life> {
   return life;
 }
 
-/** Asks something else of the session at each step, until the work is done: how often that was answered before. */
+/** Calls the session at each step until the work is done. Returns how many of these calls were answered before it. */
 async function answeredMeanwhile(life: Life, isDone: () => boolean): Promise<number> {
   let answered = 0;
   for (let step = 0; !isDone(); step++) {

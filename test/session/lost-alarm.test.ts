@@ -1,4 +1,4 @@
-/** The platform drops an alarm that failed six times, as over a deployment that cannot start: whoever calls then sets it again. */
+/** The platform drops an alarm that failed six times, as during a deployment that cannot start. The next call sets it again. */
 import { expect, test } from "vitest";
 import { ringAlarm } from "../../src/session/alarm";
 import { CALLER, Life, settle } from "./life";

@@ -1,4 +1,7 @@
-/** From a large window to a small one in the middle of a conversation: it is folded first, by a model that can read it. */
+/**
+ * A switch from a large to a small window in the middle of a conversation: a model that can read the conversation
+ * summarises it in chunks first.
+ */
 import { describe, expect, test } from "vitest";
 import type { ModelSpec } from "../../src/app/ports";
 import { estimateParts } from "../../src/context/item-tokens";
@@ -12,7 +15,7 @@ const KNOWN = [model("wide", 200_000), model("small", 8_000), model("reader", 32
 
 const words = (mark: string, count: number): string => `${mark} ${"nothing that matters much here ".repeat(count / 5)}`;
 
-/** About 100,000 tokens of conversation on the wide model, and then the small one. */
+/** About 100,000 tokens of conversation with the large model, and then the small model. */
 async function switched(models: readonly string[] = []): Promise<Life> {
   const life = new Life();
   life.models = { resolve: async (id) => KNOWN.find((spec) => spec.id === id) ?? null };
@@ -33,7 +36,7 @@ async function switched(models: readonly string[] = []): Promise<Life> {
 const countBytes = ({ request }: ModelCall): number =>
   request.messages.reduce((sum, { parts }) => sum + estimateParts(parts), estimateTokens(request.system ?? "")) + (request.maxOutput ?? 0);
 
-/** Each summary is told apart by its number; every call so far is within the window of the model that it asks. */
+/** Each summary has its own number. Every call so far fits into the window of its model. */
 async function summarize(life: Life): Promise<number> {
   let parts = 0;
   while (life.call.request.purpose === "compaction") await life.summarize(`Part ${++parts} of what was said.`);
@@ -46,7 +49,7 @@ describe("a conversation of 100,000 tokens that goes on with a model of 8,000", 
     ["folded by the model that the policy names", ["reader"], "reader"],
     ["folded by the first that is known and can read", ["nobody", "narrow", "reader", "wide"], "reader"],
     ["read at once by the large one", ["wide"], "wide"],
-  ] as const)("is %s before it is asked, and no call is over anybody's window", async (_, models, reader) => {
+  ] as const)("is %s before it is called, and no call exceeds the window of its model", async (_, models, reader) => {
     const life = await switched(models);
     const parts = await summarize(life);
 

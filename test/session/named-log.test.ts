@@ -1,4 +1,4 @@
-/** Lines of failed turns, compactions, projections and alarms say whose they are, and nothing of what was said. */
+/** Log lines of failed turns, compactions, projections and alarms name the session and contain no content. */
 import { expect, test } from "vitest";
 import { withNames } from "../../src/app/named-log";
 import { CALLER, failure, Life, notingLog } from "./life";

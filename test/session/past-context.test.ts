@@ -1,4 +1,4 @@
-/** What the model saw: the request of any past turn, made again from the log, is byte for byte what was sent. */
+/** The request of any past turn, rebuilt from the log, is byte for byte the one that was sent. */
 import fc from "fast-check";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { ModelSpec } from "../../src/app/ports";
@@ -193,7 +193,7 @@ describe("what is told of a request", () => {
     expect([first, fifth].map(({ digest }) => [digest.matches, digest.reason])).toEqual(Array(2).fill([false, "redacted"]));
   });
 
-  test("is refused for a turn that is unknown, has asked nobody, or not so often", async () => {
+  test("is refused for a turn that is unknown, has called no model, or has no such call", async () => {
     const life = await newWatched();
     const ask = (turn = lastTurn(life), call: number | null = null) => life.service.contextAt(CALLER, { turn, call });
     expect(await ask(id("trn", 999))).toMatchObject({ error: { code: "turn_not_found" } });
@@ -218,7 +218,7 @@ describe("what is told of a request", () => {
 });
 
 describe("a call of an older build, which did not record how it asked", () => {
-  /** The log without what this build adds. */
+  /** The log without the fields that this build adds. */
   async function aged(life: Life): Promise<Life> {
     life.sql.script("DROP TRIGGER events_no_update; UPDATE events SET data = json_remove(data, '$.asked')");
     return watched(new Life(life.sql, "life-2"));

@@ -1,4 +1,4 @@
-/** Answers every call of the model that a life makes, until none is left, and works off its compactions as the queue's consumer does. */
+/** Answers every model call of a life until none is open, and processes its compactions as the queue's consumer does. */
 
 import { runCompaction } from "../../src/app/compaction/run-compaction";
 import type { ModelRequest, ModelStreamPart } from "../../src/app/ports";
@@ -7,7 +7,7 @@ import { estimateTokens } from "../../src/context/tokens";
 import type { CompactionId } from "../../src/domain/ids";
 import { CALLER, type Life, settle } from "./life";
 
-/** What is said to a request, and how it ends. */
+/** The reply to a request, and how it ends. */
 export type Answer = (request: ModelRequest) => readonly ModelStreamPart[];
 
 export interface Answers {
@@ -15,10 +15,10 @@ export interface Answers {
   readonly summary: Answer;
 }
 
-/** More calls than any of these stories can have: a loop. */
+/** More calls than any of these stories can have, so that a loop fails. */
 const ENDLESS = 1_000;
 
-/** What a provider would count, about. */
+/** Approximately what a provider would count. */
 export const countBytes = ({ system, messages, tools }: ModelRequest): number =>
   messages.reduce((sum, { parts }) => sum + estimateParts(parts), estimateTokens(system ?? "") + estimateTokens(JSON.stringify(tools)));
 
@@ -32,7 +32,7 @@ export const saying =
 export const failing: Answer = () => [{ type: "failure", failure: { kind: "unavailable", status: 503 } }];
 
 export class Pilot {
-  /** Every request that a model got, in order. */
+  /** Every request that a model received, in order. */
   readonly asked: ModelRequest[] = [];
   readonly #life: Life;
   readonly #answers: Answers;
@@ -51,7 +51,7 @@ export class Pilot {
     return this.asked.filter(({ purpose }) => purpose === "turn");
   }
 
-  /** Says something, and goes on until nobody waits for anything. */
+  /** Sends a message, and runs until nothing is waiting. */
   async say(text: string): Promise<void> {
     await this.#life.send(text);
     await this.goOn();

@@ -1,4 +1,4 @@
-/** What only a provider can read goes back to it, and to nobody else. */
+/** Provider metadata is sent back to the provider that wrote it, and to no other. */
 import { expect, test } from "vitest";
 import { readBodies } from "../../src/session/log/bodies";
 import { CALLER, Life } from "./life";

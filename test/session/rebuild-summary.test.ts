@@ -1,4 +1,4 @@
-/** The summaries that stand, made anew from the record, by another model or by other rules. */
+/** The rebuild of the current summaries from the record, with another model or other rules. */
 import { describe, expect, test } from "vitest";
 import type { ModelSpec } from "../../src/app/ports";
 import type { SummaryOutcome } from "../../src/app/session-api";
@@ -9,7 +9,7 @@ const text = (mark: string, words = 60): string => `${mark} ${"lorem ipsum ".rep
 const OTHER: ModelSpec = { ...ROOMY, id: "other-model", upstream_id: "other-model" };
 const TINY: ModelSpec = { ...ROOMY, id: "tiny-model", context_window: 600, max_output: 100 };
 
-/** Twelve messages, of which a summary stands for the oldest; two summaries where `twice`. */
+/** Twelve messages, the oldest of which are summarised; two summaries if `twice`. */
 async function summarized(policy = "oneclaw", twice = false): Promise<Life> {
   const life = await newLife({ policy });
   const known = [ROOMY, OTHER, TINY];
@@ -20,7 +20,7 @@ async function summarized(policy = "oneclaw", twice = false): Promise<Life> {
   return life;
 }
 
-/** What the worker is asked, and what comes of its answer. */
+/** The worker's request, and the effect of its answer. */
 async function lease(life: Life) {
   const id = life.runtime.state.compaction.requested?.id;
   if (!id) throw new Error("nothing was asked for");
@@ -167,7 +167,7 @@ describe("another summariser", () => {
     expect(await shown(life, id)).toMatchObject({ status: "completed", model: "other-model", receipt: { model: "other-model" } });
   });
 
-  test("is the next attempt's, too: nobody else is asked for it", async () => {
+  test("is the next attempt's, too: no other model is called for it", async () => {
     const life = await summarized('{"preset":"oneclaw","summary":{"models":["test-model","tiny-model"]}}');
     await ask(life, { rebuild: true, model: "other-model" });
     const first = await lease(life);
@@ -176,7 +176,7 @@ describe("another summariser", () => {
     expect((await lease(life)).request.model.id).toBe("other-model");
   });
 
-  test("that nobody knows, or that could read nothing, is refused by the field's name", async () => {
+  test("that is unknown, or that could read nothing, is refused by the field's name", async () => {
     const life = await summarized();
     const asking = (model: string) => life.service.compact(CALLER, { ...BY_HAND, model, idempotency: null });
 
@@ -201,7 +201,7 @@ describe("another policy", () => {
     const life = await summarized();
     await ask(life, { rebuild: true, policy: { preset: "opal", summary: { max_tokens: 777 } } });
     const { id, request, answer } = await lease(life);
-    // Its writer is told 777 tokens, and may write half as much again, or as much as it can.
+    // The prompt allows 777 tokens. The answer may be half as long again, up to the model's maximum.
     expect(request.maxOutput).toBe(1_000);
     await answer({ text: "No sections." });
     expect(await shown(life, id)).toMatchObject({ failure: "sections_missing", policy: { preset: "opal" } });

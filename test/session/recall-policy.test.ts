@@ -1,4 +1,4 @@
-/** Whether `memory_query` is offered: by policy, and only once something is out of the view. */
+/** Whether `memory_query` is offered: the policy decides, and only once something is out of the view. */
 import { expect, test } from "vitest";
 import { RECALL_TOOL } from "../../src/context/recall-tool";
 import { nearlyFull } from "./filled";
@@ -6,7 +6,7 @@ import { CALLER, type Life, settle } from "./life";
 
 const offered = (life: Life): readonly string[] => life.call.request.tools.map(({ name }) => name);
 
-/** A session that has dropped its oldest messages for the request that is being answered. */
+/** A session that dropped its oldest messages for the current request. */
 async function trimmed(recall: "offered" | "off"): Promise<Life> {
   const life = await nearlyFull({ preset: "oneclaw", trigger: { window_ratio: null }, summary: { form: "none" }, recall });
   await life.send("one more question ".repeat(800));

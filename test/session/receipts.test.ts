@@ -1,4 +1,4 @@
-/** What a compaction says it has cost: every call that was made for it, whatever became of it. */
+/** The receipt of a compaction includes the cost of every call made for it, whatever its outcome. */
 import { describe, expect, test } from "vitest";
 import type { ModelStreamPart } from "../../src/app/ports";
 import type { Receipt } from "../../src/domain/compaction-events";
@@ -15,7 +15,7 @@ const finish = (reported: CallUsage | null, reason: "stop" | "length" = "stop"):
   usage: reported,
 });
 
-/** The summariser's call took so long, and said so. */
+/** The duration of the summariser's call, as it was reported. */
 async function summarise(life: Life, ms: number, ...chunks: ModelStreamPart[]): Promise<void> {
   await life.advance(ms);
   await life.say(...chunks);

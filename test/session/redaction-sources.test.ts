@@ -1,4 +1,4 @@
-/** A redaction follows what each text was made from, through whatever was made in between: not what it stands for. */
+/** A redaction follows the sources of each text through all intermediate texts, not the range that the text stands for. */
 import { describe, expect, test } from "vitest";
 import type { SummaryMode } from "../../src/domain/compaction-events";
 import { fold } from "../../src/domain/evolve";
@@ -18,7 +18,7 @@ const chain = (mode: SummaryMode): string =>
   JSON.stringify({ preset: "oneclaw", summary: { chain_ratio: 0.2, mode: mode === "transcript" ? mode : "cheaper" } });
 const long = (mark: string): string => `${mark} ${"lorem ipsum ".repeat(60)}`;
 
-/** The provider counts what it is sent: then its cache is known to be warm, and a summary reads the turn's own prefix. */
+/** The provider counts what it is sent. So its cache is known to be warm, and a summary reuses the turn's own prefix. */
 async function talkOn(life: Life, from: number, to: number): Promise<void> {
   for (let turn = from; turn <= to; turn++) {
     await life.send(long(`question ${turn}`));
@@ -34,7 +34,7 @@ async function compactSaying(life: Life, text: string, keepRecent = 400): Promis
   return made.id;
 }
 
-/** Two summaries stand; the secret is in the range of the first alone, and both say it. */
+/** Two summaries. The secret is in the range of the first alone, and both contain it. */
 async function chained(mode: SummaryMode): Promise<Life> {
   const life = await newLife({ policy: chain(mode) });
   await say(life, `my password is ${SECRET}`, "noted");
@@ -177,7 +177,7 @@ describe("a redaction", () => {
     expect(named.runtime.content.readRefText(named.runtime.state.settings.title)).toBe("Holidays");
   });
 
-  test("of what a title is being made from leaves the session without that title", async () => {
+  test("of the text from which a title is being made leaves the session without that title", async () => {
     const life = await newLife({ policy: `{"preset":"oneclaw","title_model":"${ROOMY.id}"}` });
     await say(life, `my password is ${SECRET}`, "noted");
     await redact(life);
@@ -189,7 +189,7 @@ describe("a redaction", () => {
 });
 
 describe("answers of look-ups", () => {
-  /** Turns whose first call looks the words up; then the turn is answered. */
+  /** Turns whose first call looks the words up, and that are then answered. */
   async function lookUp(life: Life, query: string): Promise<void> {
     await life.send("what did I say?");
     const call = { type: "tool_call", call_id: "look", name: "memory_query", arguments: JSON.stringify({ query }) } as const;
@@ -242,7 +242,7 @@ describe("answers of look-ups", () => {
 });
 
 describe("of a log that does not say what its summaries were made from", () => {
-  /** As an older build has written it. */
+  /** An event as an older build wrote it. */
   function forgetSources(life: Life): void {
     life.sql.all("UPDATE compactions SET data = replace(data, '\"read\"', '\"read_then\"')");
   }

@@ -1,4 +1,4 @@
-/** What is redacted is gone: from the record, from what the model reads, from summaries, look-ups and the live stream. */
+/** Redacted content is removed from the record, the view, summaries, look-ups and the live stream. */
 import { describe, expect, test } from "vitest";
 import { fold } from "../../src/domain/evolve";
 import type { ItemId } from "../../src/domain/ids";
@@ -16,7 +16,7 @@ async function redact(life: Life, text = SECRET): Promise<void> {
   await settle();
 }
 
-/** The types of what is stored behind an offset, as a client that resumes there hears them. */
+/** The types of the stored frames after an offset, as a client that resumes there receives them. */
 async function hear(life: Life, after: number): Promise<string[]> {
   const opened = await life.service.stream(CALLER, { after, turn: null });
   if (!opened.ok) throw new Error(opened.error.code);
@@ -62,7 +62,7 @@ describe("a redacted message", () => {
     expect(life.runtime.state).toEqual(fold(life.events()));
   });
 
-  test("weighs what stands in its place, also for the next life and for a ratio that is learned behind it", async () => {
+  test("has the tokens of its placeholder, also in the next life and for a ratio that is learned later", async () => {
     const life = await newLife();
     await say(life, `my password is ${SECRET}. ${"seats nothing agreed ".repeat(900)}`, "noted");
     const before = life.runtime.state.view.tokens;
@@ -127,7 +127,7 @@ describe("a redacted message", () => {
     expect(await hear(life, before - 1)).toEqual(["turn.started", "message.redacted"]);
   });
 
-  test("is told on the stream, and whoever resumes from before it hears that there is a gap", async () => {
+  test("is reported on the stream, and a reader that resumes from before it receives a gap", async () => {
     const life = await newLife();
     await say(life, `my password is ${SECRET}`, "noted");
     const before = life.runtime.buffer.offset;
@@ -276,7 +276,7 @@ describe("a redacted message", () => {
     await redact(life);
     const { seq } = life.runtime.state;
 
-    expect(await life.service.redact(CALLER, message)).toMatchObject({ ok: true, value: { message_id: message, position: 1 } });
+    expect(await life.service.redact(CALLER, message)).toMatchObject({ ok: true, value: { id: message, position: 1 } });
     expect(life.runtime.state.seq).toBe(seq);
     expect(await life.service.redact(CALLER, "msg_01HZZZZZZZZZZZZZZZZZZZZZZZ" as ItemId)).toMatchObject({
       error: { code: "message_not_found" },

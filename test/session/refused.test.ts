@@ -1,4 +1,4 @@
-/** A message that never fitted: it is refused, stays in the record, and costs nothing of the history before it. */
+/** A message that never fitted is refused, stays in the record, and removes nothing of the history before it. */
 import { describe, expect, test } from "vitest";
 import { talk } from "./filled";
 import { CALLER, Life, SPEC, settle } from "./life";

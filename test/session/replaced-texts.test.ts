@@ -1,4 +1,4 @@
-/** What something else has taken the place of: what no request was built from goes at once, the rest with a redaction. */
+/** Replaced texts: one that no request contained is deleted at once, the others with a redaction. */
 import { describe, expect, test } from "vitest";
 import { everything, findId } from "./contents";
 import { CALLER, type Life, settle } from "./life";

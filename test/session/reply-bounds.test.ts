@@ -1,4 +1,4 @@
-/** How much a reply may be before its turn ends: what it holds is in the memory of an object that others share. */
+/** The bounds of a reply, whose content is in the memory of an isolate that objects share. */
 import { expect, test } from "vitest";
 import type { ModelStreamPart } from "../../src/app/ports";
 import { Life } from "./life";

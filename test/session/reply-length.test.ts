@@ -1,4 +1,4 @@
-/** How long a reply a request asks for, where the provider wants to be told. */
+/** The maximum reply length that a request asks for, where the provider requires it. */
 import { expect, test } from "vitest";
 import type { Provider } from "../../src/context/model-input";
 import { Life, SPEC } from "./life";

@@ -1,4 +1,4 @@
-/** Providers that count wrongly: what a session makes of usage that cannot be, and that it can always go on. */
+/** Providers that count wrongly: the session corrects impossible usage and can always continue. */
 import { describe, expect, test } from "vitest";
 import type { ModelSpec } from "../../src/app/ports";
 import { measureNext, rawViewTokens, toSessionRatio } from "../../src/context/budget";

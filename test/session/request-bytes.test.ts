@@ -1,4 +1,4 @@
-/** Every request to a model is bounded in bytes, whatever it is for, also with a window that nobody knows or that holds more. */
+/** Every request to a model is bounded in bytes, for any purpose, even if the window is unknown or larger. */
 import { beforeEach, expect, test } from "vitest";
 import { runCompaction } from "../../src/app/compaction/run-compaction";
 import type { ChatModel, ModelRequest } from "../../src/app/ports";
@@ -23,7 +23,7 @@ interface Sent {
   readonly bytes: number;
 }
 
-/** A provider that speaks chat completions and notes how large each request is. */
+/** A provider that implements chat completions and records the size of each request. */
 function provider(sent: Sent[]): ChatModel {
   let purpose: Sent["purpose"] = "turn";
   const fetch = async (_url: string, { body }: RequestInit) => {
@@ -48,7 +48,7 @@ beforeEach(() => {
   sent = [];
 });
 
-/** `summarizer`: its window; the session's model's where the policy names no other. */
+/** `summarizer`: the window of the summariser. The session's model is used if the policy names no other. */
 async function lifeWith(window: number | null, policy: PolicyChoice, summarizer: number | null = window): Promise<Life> {
   const life = new Life();
   const spec = { ...SPEC, provider: "openai-compatible", base_url: "http://127.0.0.1:9/v1", context_window: window } as const;
@@ -62,7 +62,7 @@ const idle = async (life: Life): Promise<void> => {
   while (life.runtime.state.turn) await settle();
 };
 
-/** A worker does what was asked for. */
+/** A worker runs the requested compaction. */
 async function work(life: Life): Promise<void> {
   const { requested } = life.runtime.state.compaction;
   if (!requested) throw new Error("no compaction was asked for");

@@ -1,4 +1,7 @@
-/** After so many folds one reads the newest of the record again; where that fails, the same compaction folds as ever, and nothing leaves the view without a summary. */
+/**
+ * After a number of merges, the next one reads the newest of the record again. If that fails, the compaction continues
+ * with an ordinary merge, and nothing leaves the view without a summary.
+ */
 import { expect, test } from "vitest";
 import { runCompaction } from "../../src/app/compaction/run-compaction";
 import { talk } from "./filled";
@@ -6,7 +9,10 @@ import { CALLER, failure, Life, settle } from "./life";
 
 const POLICY = { preset: "oneclaw", summary: { rebuild_after: 1 } } as const;
 
-/** More of a conversation, until a compaction is asked for and a worker comes. Each of its requests is answered with `text`, but that the first fails. */
+/**
+ * Continues the conversation until a compaction is requested and a worker runs. Each of its requests is answered with
+ * `text`, except that the first fails.
+ */
 async function compactWith(life: Life, text: string, first: "fails" | "is answered" = "is answered"): Promise<string[]> {
   await talk(life, 6);
   await life.send("and?");

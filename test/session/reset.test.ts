@@ -1,4 +1,4 @@
-/** Forgetting the summaries: what fits of the messages comes back, the rest waits for the next summary. */
+/** A reset of the summaries: the messages that fit return to the view, and the others wait for the next summary. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { buildRequest } from "../../src/app/request/build-request";

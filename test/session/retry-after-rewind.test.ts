@@ -1,4 +1,4 @@
-/** A turn is retried where the conversation has gone back to what it left: the question that it answers is in the request, whatever had hidden it. */
+/** A turn is retried after a rewind to messages that it left: the request contains the question that it answers, whatever had hidden it. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ModelRequest } from "../../src/app/ports";
@@ -15,7 +15,7 @@ import { ask, cutOff, newLife, retry, say, trim, useTools, work } from "./talk";
 const keyless = { idempotency: null } as const;
 const LONG = text("one", 200);
 
-/** Everything up to a position is summarised, and nothing behind it: the question alone, and not what was begun in answer to it. */
+/** Everything up to a position is summarised, and nothing after it: the question alone, without the partial answer. */
 async function summarise(life: Life, upTo: number): Promise<void> {
   await ask(life, { keepRecent: 1, upTo });
   await work(life);
@@ -118,7 +118,7 @@ async function perform(life: Life, { kind, size }: Act, n: number): Promise<unkn
     case "compact":
       return state.next_position > 1 && summarise(life, 1 + (size % (state.next_position - 1)));
     case "trim":
-      // The guard leaves the last message of the user, and what is owed an answer is that.
+      // The guard keeps the last user message, which is the question to be answered.
       return isAnswerOwed(state) || trim(life);
     case "redact":
       return redact(life, 1 + (size % state.next_position));
@@ -133,7 +133,7 @@ async function perform(life: Life, { kind, size }: Act, n: number): Promise<unkn
   }
 }
 
-/** Back to what a turn left that did not complete. */
+/** Rewinds to the messages of a turn that did not complete. */
 async function backAndRetry(life: Life, size: number, n: number): Promise<void> {
   const all = itemsAt(life.sql, [{ from: 1, to: life.runtime.state.next_position }], []);
   const left = all.filter(({ kind, incomplete }) => incomplete || kind === "tool_result");
@@ -143,7 +143,7 @@ async function backAndRetry(life: Life, size: number, n: number): Promise<void> 
   await retry(life, `again ${n}`);
 }
 
-/** The newest message of the user on the line that goes on. */
+/** The newest user message of the continuing branch. */
 function findQuestion({ runtime, sql }: Life): ItemMeta | undefined {
   const { branch, next_position } = runtime.state;
   return itemsAt(sql, [{ from: 1, to: next_position }], []).findLast(
@@ -151,7 +151,7 @@ function findQuestion({ runtime, sql }: Life): ItemMeta | undefined {
   );
 }
 
-/** Every request can be sent, and the last one holds what it answers. */
+/** Every request can be sent, and the last one contains the question that it answers. */
 function checkRequests(life: Life, requests: readonly ModelRequest[]): void {
   const asked = requests.filter(({ purpose }) => purpose === "turn");
   for (const { messages } of asked) expect(findMalformed(messages)).toBeNull();

@@ -1,4 +1,4 @@
-/** Random conversations: what is said in them, and the compactions that they live through. */
+/** Random conversations: their messages, and the compactions between them. */
 import fc from "fast-check";
 import { expect } from "vitest";
 import type { Life } from "./life";
@@ -20,7 +20,7 @@ export const steps = fc.array(
   { minLength: 3, maxLength: 18 },
 );
 
-/** What both conversations hear. */
+/** Steps that both conversations play. */
 export async function hear(life: Life, { kind, size }: Step, n: number): Promise<void> {
   if (kind === "say") await say(life, text(`question ${n}`, size), text(`reply ${n}`, size));
   if (kind === "tools") await useTools(life, `look ${n}`, [text("found", size), text("other", 2)]);
@@ -30,7 +30,7 @@ export async function hear(life: Life, { kind, size }: Step, n: number): Promise
     await append(life, n % 2 === 0 ? "user" : "system", [{ type: "text", text: text(`note ${n}`, size) }, ...(n % 3 ? [] : [image])]);
 }
 
-/** What only one of them lives through. */
+/** Steps that only one of them plays. */
 export async function change(life: Life, { kind, size }: Step): Promise<void> {
   if (kind === "compact") await compact(life, size);
   if (kind === "trim") trim(life);

@@ -1,4 +1,7 @@
-/** What a redaction does outside of its event: the stream's memory, and the overwriting of deleted bytes. Each survives a failed write or a crash. */
+/**
+ * The effects of a redaction outside of its event: the stream's memory, and the overwriting of deleted bytes. Each
+ * survives a failed write or a crash.
+ */
 import { describe, expect, test } from "vitest";
 import { createNodeSql } from "../../scripts/support/node-sql";
 import { ringAlarm } from "../../src/session/alarm";
@@ -10,7 +13,7 @@ import { say } from "./talk";
 
 const SECRET = "hunter2";
 
-/** A database whose overwriting a test ends by hand, or breaks off. */
+/** A database whose overwriting a test ends or interrupts. */
 class Scrubs {
   readonly #open: { readonly end: () => void; readonly fail: (error: Error) => void }[] = [];
   readonly base = createNodeSql();
@@ -45,7 +48,7 @@ async function spoken(sql: Sql): Promise<Life> {
 
 const redact = async (life: Life, text = SECRET) => life.service.redact(CALLER, await findId(life, text));
 
-/** The object is made anew over the same database, and its alarm rings whenever it is set, until the overwriting is due. */
+/** Creates the object again over the same database, and fires its alarm whenever it is set, until the overwriting is due. */
 async function nextLife(sql: Sql, before: Life): Promise<Life> {
   const life = new Life(sql, "life-2");
   life.alarmAt = before.alarmAt;

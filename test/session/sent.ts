@@ -1,4 +1,4 @@
-/** Requests as a life sends them, and the same as its service tells them later. */
+/** Records requests as a life sends them, and compares them with the requests that its service rebuilds later. */
 import { createHash } from "node:crypto";
 import { expect } from "vitest";
 import type { ModelRequest } from "../../src/app/ports";
@@ -12,7 +12,7 @@ const toBody = ({ model, purpose: _, ...request }: ModelRequest): string => {
   return JSON.stringify({ model: { id, provider, upstream_id, base_url, max_output, capabilities }, ...request });
 };
 
-/** From now on what the life sends and shows is its whole request, and a digest is one. */
+/** From now on, a life's sent and shown body is its complete request, and so is its digest. */
 export function watched(life: Life): Life {
   life.digest = async (text) => createHash("sha256").update(text).digest("hex");
   life.toBody = toBody;
@@ -29,7 +29,7 @@ export const listTurns = (life: Life): TurnId[] => [
   ...new Set(life.events().flatMap((event) => (event.type === "TurnStarted" ? [event.turn] : []))),
 ];
 
-/** Every request of every turn that is recorded, rebuilt, in the order in which they were recorded. */
+/** Every request of every recorded turn, rebuilt, in order. */
 export async function allPast(life: Life): Promise<PastContext[]> {
   const all: PastContext[] = [];
   for (const turn of listTurns(life)) {
@@ -40,7 +40,7 @@ export async function allPast(life: Life): Promise<PastContext[]> {
   return all.sort((a, b) => findSeq(a) - findSeq(b));
 }
 
-/** What `lives` of one session have sent for their turns is told again, byte for byte, by the last of them. */
+/** Checks that the last of `lives` rebuilds all requests that they sent for their turns, byte for byte. */
 export async function expectSame(...lives: readonly Life[]): Promise<void> {
   const sent = lives.flatMap((life) => life.sent.filter(({ purpose }) => purpose === "turn").map(({ body }) => body));
   const last = lives.at(-1);

@@ -1,4 +1,4 @@
-/** When the state is kept, so that a wake need not fold what lies before. */
+/** When the state is stored, so that a wake need not fold earlier events. */
 import { describe, expect, test } from "vitest";
 import { createNodeSql } from "../../scripts/support/node-sql";
 import type { Command } from "../../src/domain/commands";
@@ -26,7 +26,7 @@ test("a snapshot follows an epoch change at once, and no other event of a short 
   expect(snapshots(life)).toEqual([{ seq: life.runtime.state.seq }]);
 });
 
-/** Counts what is written of one table, and the rows that a wake reads of the log. */
+/** Counts the writes to one table, and the log rows that a wake reads. */
 function counting(): { readonly sql: Sql; readonly written: Map<string, number>; read: number } {
   const inner = createNodeSql();
   const written = new Map<string, number>();

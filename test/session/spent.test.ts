@@ -1,4 +1,4 @@
-/** A compaction whose workers were lost while a turn ran: it is seen to when the turn ends, not when the watchdog next looks. */
+/** A compaction whose workers were lost while a turn ran continues when the turn ends, before the watchdog's next check. */
 import { expect, test } from "vitest";
 import { nearlyFull } from "./filled";
 import { CALLER, type Life, settle } from "./life";
@@ -8,7 +8,7 @@ const LATER = 120_000;
 
 const results = [{ execution_id: null, call_id: "c1", output: "found", is_error: false }];
 
-/** A turn waits for its tools while `workers` take the compaction up and are never heard of again. */
+/** A turn waits for its tools while `workers` workers lease the compaction and are lost. */
 async function losing(workers: number): Promise<Life> {
   const life = await nearlyFull();
   await life.send("short");

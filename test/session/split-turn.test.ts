@@ -1,4 +1,4 @@
-/** A turn too long to keep whole: what came before it and its own beginning are summarised for themselves (Opal compaction, split turns). */
+/** A turn that is too long to keep completely: earlier messages and the turn's own beginning get separate summaries. */
 import { describe, expect, test } from "vitest";
 import { long, talk } from "./filled";
 import { failure, Life } from "./life";
@@ -6,14 +6,14 @@ import { failure, Life } from "./life";
 const QUESTION = "What is the sum of all of them?";
 const UNDER_WAY = "This is the beginning of a turn that is still under way.";
 
-/** In the sections that are asked for. */
+/** With the requested sections. */
 const sections = (mark: string): string =>
   ["Goal", "Constraints", "Progress", "Decisions", "Next steps", "Critical context"].map((name) => `## ${name}\n${mark}`).join("\n");
 
 const HISTORY = sections("what came before");
 const BEGINNING = sections("what was attempted");
 
-/** Two exchanges, and a turn that calls tools until its next request would not fit. Each weighs about an eighth of the window. */
+/** Two exchanges, and a turn that calls tools until its next request would not fit. Each is about an eighth of the window. */
 async function longTurn(): Promise<{ readonly life: Life; readonly rounds: number }> {
   const life = new Life();
   await life.open("opal");

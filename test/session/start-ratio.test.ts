@@ -1,4 +1,4 @@
-/** The registry's ratio of a model: where it counts, and that no log or replay depends on it. */
+/** The registry's start ratio of a model: where it applies. No log or replay depends on it. */
 import { describe, expect, test } from "vitest";
 import { measureNext, toSessionRatio } from "../../src/context/budget";
 import type { StoredEvent } from "../../src/domain/events";
@@ -62,7 +62,7 @@ describe("the registry's ratio", () => {
     expect(toSessionRatio(life.runtime.state, SPEC.id)).toBe(learned);
   });
 
-  test("that nobody says leaves every event as it was", async () => {
+  test("that is not set leaves every event unchanged", async () => {
     const life = await opened();
     await life.send(LONG);
     await life.answer("noted", 900);

@@ -1,4 +1,4 @@
-/** What a reader of the live stream hears over evictions, lost frames and an erasure. */
+/** What a reader of the live stream receives after evictions, lost frames and an erasure. */
 import { describe, expect, test } from "vitest";
 import { createNodeSql } from "../../scripts/support/node-sql";
 import type { Accepted } from "../../src/contract/item";
@@ -9,7 +9,7 @@ import { newLife, say, trim } from "./talk";
 
 const MESSAGE = { role: "user", parts: [{ type: "text", text: "hello" }], run: true, onBusy: "queue", tools: null } as const;
 
-/** A session with one turn behind it, in a later life of its object. */
+/** A session after one turn, in a later life of its object. */
 async function secondLife(): Promise<Life> {
   const [sql, ids] = [createNodeSql(), countingIds()];
   const first = new Life(sql, "life-1", ids);
@@ -33,7 +33,7 @@ interface Heard {
   ended: boolean;
 }
 
-/** Listens, and notes what comes until the stream ends. */
+/** Listens, and records frames until the stream ends. */
 async function listen(life: Life, input: { after: number | null; turn: TurnId | null; of?: "frames" | "events" }): Promise<Heard> {
   const opened = await life.service.stream(CALLER, input);
   if (!opened.ok) throw new Error(opened.error.code);
@@ -64,7 +64,7 @@ describe("after an eviction", () => {
     expect(heard).toMatchObject({ types: WHOLE, ended: true });
   });
 
-  test("the same when the turn is over before anybody listens, and again for the same key", async () => {
+  test("the same when the turn is over before a reader arrives, and again for the same key", async () => {
     const life = await secondLife();
     await submit(life, "k");
     await life.answer("hi");
@@ -74,7 +74,7 @@ describe("after an eviction", () => {
   });
 });
 
-/** What the turn that `live` tells of says to a reader who comes once its frames are gone. */
+/** The frames of the turn in `live` for a reader who arrives after the originals are gone. */
 async function toldAgain(live: (life: Life) => Promise<Accepted>, from: () => Promise<Life> = secondLife): Promise<Heard> {
   const life = await from();
   const { turn_id, cursor } = await live(life);
@@ -100,7 +100,7 @@ describe("a turn that waited for its tools, told from its stored frames", () => 
     return given.value;
   };
 
-  test("is told to its end to whoever sends its message again, though it waited in between", async () => {
+  test("is streamed to its end to a client that repeats its message, although it waited in between", async () => {
     const life = await firstLife();
     await submit(life, "k");
     await ask(life, "c1");
@@ -144,7 +144,7 @@ describe("a turn that waited for its tools, told from its stored frames", () => 
     expect(heard.types.at(-1)).toBe("turn.completed");
   });
 
-  test("ends at once for whoever listens while it begins to wait", async () => {
+  test("ends at once for a reader that is connected when it begins to wait", async () => {
     const life = await firstLife();
     const { turn_id, cursor } = await submit(life);
     const heard = await listen(life, { after: cursor, turn: turn_id });
@@ -155,7 +155,7 @@ describe("a turn that waited for its tools, told from its stored frames", () => 
 });
 
 describe("a reader that falls behind what is kept", () => {
-  /** Reads one chunk, and no more until it is told to. */
+  /** Reads one chunk, and no more until it is asked to. */
   async function stalled(life: Life) {
     const opened = await life.service.stream(CALLER, { after: life.runtime.buffer.offset, turn: null });
     if (!opened.ok) throw new Error(opened.error.code);
@@ -202,7 +202,7 @@ describe("a turn whose frames are gone is told from the record", () => {
     expect(heard).toMatchObject({ types: ["message.accepted", "turn.started", "item.completed", "turn.completed"], ended: true });
   });
 
-  test("to whoever sends its message again with its key", async () => {
+  test("to a client that repeats its message with its key", async () => {
     const life = await firstLife();
     await submit(life, "k");
     await life.answer("hi");
@@ -287,7 +287,7 @@ test("a turn is heard at once behind however much of another one lies before it"
   const life = await firstLife();
   await submit(life);
   const waited = await submit(life, "k");
-  // A second between two words: each is a pack of its own.
+  // One second passes between two words, so that each is in its own pack.
   for (let word = 0; word < 40; word++) {
     await life.say({ type: "text", text: `word ${word} ` });
     await life.advance(1_000);

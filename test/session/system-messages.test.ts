@@ -1,4 +1,4 @@
-/** System messages inside the conversation, which a policy keeps verbatim: no summary reads them, and each stands in its place. */
+/** System messages inside the conversation, which a policy keeps verbatim: no summary reads them, and each keeps its place. */
 import { expect, test } from "vitest";
 import { estimateTokens } from "../../src/context/tokens";
 import { long } from "./filled";
@@ -10,7 +10,7 @@ async function instruct(life: Life, text: string): Promise<void> {
   await settle();
 }
 
-/** Answers every summariser that is under way, and returns what it was asked. */
+/** Answers every running summariser, and returns its requests. */
 async function summarizeAll(life: Life): Promise<string[]> {
   const asked: string[] = [];
   while (life.call.request.purpose === "compaction") {
@@ -20,7 +20,7 @@ async function summarizeAll(life: Life): Promise<string[]> {
   return asked;
 }
 
-/** Exchanges of about 1,000 tokens; returns what summarisers were asked meanwhile. */
+/** Exchanges of about 1,000 tokens. Returns the summarisers' requests in the meantime. */
 async function talk(life: Life, numbers: readonly number[]): Promise<string[]> {
   const asked: string[] = [];
   for (const n of numbers) {

@@ -1,4 +1,4 @@
-/** Taking back what a compaction did: the view is as if it had never been, and what came since is still there. */
+/** Reverting a compaction: the view is as if it had never happened, and later messages are still there. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { MAX_REVERTS } from "../../src/domain/state";
@@ -34,7 +34,7 @@ describe("a nearly full window", () => {
     ["a pin", (life: Life) => life.service.setPins(CALLER, ["The dog is called Rex."])],
     ["another system prompt", (life: Life) => life.service.patch(CALLER, { system: "Be brief." })],
     ["another policy", (life: Life) => life.service.patch(CALLER, { policy: "verbatim" })],
-  ])("is not compacted for %s: what stands behind it was counted", async (_what, change) => {
+  ])("is not compacted for %s: the part behind it was counted", async (_what, change) => {
     const life = new Life();
     await life.open("oneclaw");
     await talk(life, 6);

@@ -1,6 +1,6 @@
-/** A conversation as a script, played to a life of a session: turns, tools, cut-off replies, and compactions in between. */
+/** Plays a scripted conversation to a life of a session: turns, tools, interrupted replies, and compactions between them. */
 
-import type { CompactInput, CompactOutcome } from "../../src/app/control-views";
+import type { CompactInput, CompactOutcome } from "../../src/app/control-api";
 import type { ModelSpec } from "../../src/app/ports";
 import { applyRungs, buildRequest, toModelLimits } from "../../src/app/request/build-request";
 import { viewGroups } from "../../src/context/cut";
@@ -9,7 +9,7 @@ import type { CompactionId } from "../../src/domain/ids";
 import type { Part } from "../../src/domain/message";
 import { CALLER, Life, settle } from "./life";
 
-/** A window that nothing here fills. */
+/** A window that no conversation here fills. */
 export const ROOMY: ModelSpec = {
   id: "test-model",
   provider: "embedded",
@@ -87,7 +87,7 @@ export async function ask(life: Life, input: Partial<CompactInput> = {}): Promis
   return asked.value;
 }
 
-/** What a worker would do with the compaction that was asked for, until it has succeeded or failed. */
+/** Runs the requested compaction as a worker would, until it has succeeded or failed. */
 export async function work(life: Life, text = SUMMARY): Promise<void> {
   const id = life.runtime.state.compaction.requested?.id;
   if (!id) return;
@@ -104,13 +104,13 @@ async function attempt(life: Life, id: CompactionId, text: string): Promise<void
   await settle();
 }
 
-/** By hand, from the request to the summary. */
+/** A manual compaction, from the request to the summary. */
 export async function compact(life: Life, keepRecent: number | null): Promise<void> {
   await ask(life, { keepRecent });
   await work(life);
 }
 
-/** As the guard trims: the oldest half of the groups leaves. */
+/** Trims as the guard does: the oldest half of the groups leaves the view. */
 export function trim(life: Life): void {
   const { state } = life.runtime;
   const groups = viewGroups(state);
@@ -132,7 +132,7 @@ export async function revert(life: Life, compaction = newest(life)): ReturnType<
 /** The next request, as it would be sent. */
 export const buildRequestText = (life: Life): string => JSON.stringify(buildRequest(life.runtime.content, ROOMY));
 
-/** The view without the ids, which two lives of one conversation do not share. */
+/** The view without ids, which differ between two lives of one conversation. */
 export function toView(life: Life): object {
   const { overlays, items, reduced, tokens } = life.runtime.state.view;
   return { overlays, items: items.map(({ position, kind, tokens: weight }) => ({ position, kind, weight })), reduced, tokens };

@@ -1,4 +1,4 @@
-/** Titles by a cheap model: beside the turns, once, and never in the view. */
+/** Titles by an inexpensive model: beside the turns, once, and never in the view. */
 import { describe, expect, test } from "vitest";
 import type { ModelSpec } from "../../src/app/ports";
 import type { ErasedUsage } from "../../src/domain/erased-usage";
@@ -22,7 +22,7 @@ async function titled(title_model: string | null = "cheap"): Promise<Life> {
   return life;
 }
 
-/** Its ids come after those of the lives before it. */
+/** Its ids come after those of the earlier lives. */
 const next = (life: Life, n: number): Life => {
   let count = n * 1_000;
   const after = new Life(life.sql, `life-${n}`, (prefix) => id(prefix, ++count));
@@ -91,7 +91,7 @@ describe("the first completed turn", () => {
     expect(titleCalls(life)).toHaveLength(1);
   });
 
-  test("asks nobody where the policy names no model, or the session has a title", async () => {
+  test("calls no model if the policy names none, or the session has a title", async () => {
     const unnamed = await titled(null);
     await firstTurn(unnamed);
     expect(titleCalls(unnamed)).toHaveLength(0);

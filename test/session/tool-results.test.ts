@@ -1,11 +1,11 @@
-/** Results of client tools that answer no open call: refused, with what became of the call that they name. */
+/** Results of client tools that answer no open call are refused, with the state of the call that they name. */
 import { expect, test } from "vitest";
 import type { ToolResultInput } from "../../src/app/session-api";
 import type { ExecutionId } from "../../src/domain/ids";
 import { id } from "../support/builders";
 import { CALLER, Life, settle } from "./life";
 
-/** A turn that waits for the results of two calls; their execution ids. */
+/** A turn that waits for the results of two calls. Returns their execution ids. */
 async function waiting(): Promise<{ life: Life; executions: ExecutionId[] }> {
   const life = new Life();
   await life.open();

@@ -1,6 +1,6 @@
 /**
- * One turn of many rounds of tools, whose results are many times the window: the view is compacted between the rounds, and the turn goes on
- * with the question as it was asked.
+ * One turn with many rounds of tools, whose results are many times the window. The view is compacted between the
+ * rounds, and the turn continues with the original question.
  */
 import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import { describe, expect, test } from "vitest";
@@ -23,7 +23,7 @@ const chinese = (n: number): string => `第${n}页。${"这一页没有说明天
 
 interface Story {
   readonly rounds: number;
-  /** Calls of one round. */
+  /** The calls of one round. */
   readonly calls?: number;
   readonly page?: (n: number) => string;
   readonly policy?: PolicyChoice;
@@ -34,7 +34,7 @@ interface Story {
 interface Told {
   readonly life: Life;
   readonly pilot: Pilot;
-  /** The epoch that each of the turn's requests was sent in. */
+  /** The epoch in which each of the turn's requests was sent. */
   readonly epochs: readonly number[];
 }
 
@@ -44,7 +44,7 @@ const ending = (request: ModelRequest, finish: "stop" | "tool_calls"): ModelStre
   usage: { input: countBytes(request), output: 20, cached: 0, reasoning: 0 },
 });
 
-/** With all sections that it is asked for; without any it is a narrative. */
+/** With all the requested sections. Without any it is a narrative. */
 const summarizing: Answer = (request) => {
   const asked = `${request.system ?? ""}\n${JSON.stringify(request.messages.at(-1)?.parts)}`;
   const sections = [...new Set(asked.match(/## [A-Za-z ]+/g) ?? [])];
@@ -79,7 +79,7 @@ async function tell({
   };
   const pilot = new Pilot(life, { turn, summary });
   await pilot.say(QUESTION);
-  // What a summariser that fails is given as time before it is asked again.
+  // The time after which a failed summariser is called again.
   for (let waits = 0; life.runtime.state.turn && waits < 1_000; waits++) {
     await life.advance(5_000);
     await pilot.goOn();
@@ -95,7 +95,7 @@ function countText(text: string): number {
 }
 const countPart = (part: Part): number =>
   part.type === "tool_result" ? countText(part.output) : part.type === "text" ? countText(part.text) : countText(JSON.stringify(part));
-/** By a true tokenizer. */
+/** Counted by a true tokenizer. */
 const countTokens = ({ messages, tools }: ModelRequest): number =>
   messages.flatMap(({ parts }) => parts).reduce((sum, part) => sum + countPart(part) + 4, countText(JSON.stringify(tools)));
 

@@ -1,4 +1,7 @@
-/** Tools that run in the session's object: one after the other and at once, with a client's beside them, stopped, late, crashed, and allowed by a person. */
+/**
+ * Tools that run in the session's object: in sequence and in parallel, beside a client's tools, stopped, late, crashed,
+ * and approved by a person.
+ */
 import { describe, expect, test } from "vitest";
 import { createNodeSql } from "../../scripts/support/node-sql";
 import type { ModelStreamPart, ToolOutcome, ToolRequest } from "../../src/app/ports";
@@ -31,7 +34,7 @@ interface Run {
 
 class ToolLife extends Life {
   readonly runs: Run[] = [];
-  /** Whether a tool's registration wants approval. */
+  /** Whether a tool's registration requires approval. */
   registered: (tool: ServerTool) => boolean | Promise<boolean> = () => false;
 
   constructor(...of: ConstructorParameters<typeof Life>) {
@@ -54,7 +57,7 @@ class ToolLife extends Life {
     };
   }
 
-  /** As a new object over the same database. */
+  /** A new object over the same database. */
   async next(n: number): Promise<ToolLife> {
     let count = n * 10_000;
     const life = new ToolLife(this.sql, `life-${n}`, (prefix) => id(prefix, ++count));
@@ -63,7 +66,7 @@ class ToolLife extends Life {
     return life;
   }
 
-  /** The run of so many, from 0. */
+  /** The nth run, from 0. */
   run(n: number): Run {
     const run = this.runs[n];
     if (!run) throw new Error(`no run ${n}`);
@@ -80,7 +83,7 @@ class ToolLife extends Life {
     return call.execution;
   }
 
-  /** What the model reads as results. */
+  /** The results that the model reads. */
   get told(): string[] {
     return this.call.messages.filter((message) => message.startsWith("tool: ")).map((message) => message.slice(6));
   }
@@ -103,7 +106,7 @@ class ToolLife extends Life {
   }
 }
 
-/** A turn whose model called these tools, in one reply. */
+/** A turn whose model called these tools in one reply. */
 const calling = (...names: readonly string[]): Promise<ToolLife> => calledBy(new ToolLife(), ...names);
 
 async function calledBy(life: ToolLife, ...names: readonly string[]): Promise<ToolLife> {
@@ -255,11 +258,11 @@ describe("a turn that is ended while a tool runs", () => {
 });
 
 describe("an object that dies while tools run", () => {
-  test("what was begun is not run again, and the model is told that nobody knows; the rest runs", async () => {
+  test("a started call is not run again, and the model reads that its outcome is unknown; the others run", async () => {
     const life = await calling("fetch", "fetch", "fetch", "fetch", "fetch");
     await life.run(1).end({ output: "kept" });
 
-    // One is left that no run was free for until now.
+    // One call is left for which no run was free until now.
     const next = await life.next(2);
 
     expect(next.runs).toEqual([]);
@@ -296,7 +299,7 @@ describe("an object that dies while tools run", () => {
   });
 });
 
-/** Storage that refuses everything while it is told to. */
+/** Storage that refuses every write while the test says so. */
 function fickleSql(): { readonly sql: Sql; refuses: boolean } {
   const inner = createNodeSql();
   const fickle = {

@@ -1,12 +1,12 @@
-/** What the summariser is given to read: all of it, in as many parts as it takes. */
+/** The summariser's input: the complete source, in as many chunks as necessary. */
 import { expect, test } from "vitest";
 import type { CompactionId } from "../../src/domain/ids";
 import { CALLER, Life, SPEC, settle } from "./life";
 
-/** Past 0.85 of the window of 8,000. */
+/** Above 0.85 of the window of 8,000. */
 const OVER_THRESHOLD = 7_000;
 
-/** What each part of the fold was asked with; every part is answered. */
+/** The request of each chunk. Every chunk is answered. */
 async function readParts(life: Life): Promise<string[]> {
   const compaction = life.jobs.at(-1) as CompactionId;
   const leased = await life.service.leaseCompaction(CALLER, compaction);
@@ -76,7 +76,7 @@ test("a source of many parts is read to its end, in parts that are well filled",
   life.models = { resolve: async () => ({ ...SPEC, context_window: 10_000_000 }) };
   await talk(life, 400, questions);
   await life.send("and then?");
-  // The registry names another window for the model.
+  // The registry has another window for the model.
   life.models = { resolve: async () => SPEC };
   await life.answer("then it ended", OVER_THRESHOLD);
 

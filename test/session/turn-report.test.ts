@@ -1,4 +1,4 @@
-/** What a turn says of itself, however long it was. */
+/** The report of a turn, however long the turn was. */
 import { expect, test } from "vitest";
 import type { ModelStreamPart } from "../../src/app/ports";
 import type { TurnReport } from "../../src/contract/turn";
@@ -13,7 +13,7 @@ const buildCalls = (round: number): ModelStreamPart[] =>
     call: { type: "tool_call", call_id: `${round}.${n}`, name: "look", arguments: "{}" },
   }));
 
-/** Five rounds of 125 calls and their results, 1,250 items, of which `answered` have their results. */
+/** Five rounds of 125 calls with results, 1,250 items. `answered` of them have their results. */
 async function longTurn(answered: number): Promise<Life> {
   const life = new Life();
   life.models = { resolve: async (id) => ({ ...LARGE, id }) };
@@ -82,7 +82,7 @@ test("the report of a short turn leaves nothing out", async () => {
   expect(report.items_truncated).toBe(false);
 });
 
-test("a trim between two turns is told with the second, whoever listened or not, and with no other", async () => {
+test("a trim between two turns is reported with the second, with or without a listener, and with no other", async () => {
   const life = await newLife();
   await say(life, "one", "1");
   await say(life, "two", "2");

@@ -1,4 +1,4 @@
-/** The ledger as the session's object shows it, and the two figures of the context beside every usage. */
+/** The ledger in the responses of the session's object, and the two context figures beside every usage. */
 import { describe, expect, test } from "vitest";
 import type { ModelSpec } from "../../src/app/ports";
 import { estimateTokens } from "../../src/context/tokens";
@@ -118,7 +118,11 @@ describe("after a turn", () => {
     await life.send("one");
     await says(life, USAGE);
 
-    const figures = { context_window: 8_000, assumed_window: null, current_context_tokens: 115 };
+    const figures = {
+      context_window: 8_000,
+      assumed_window: null,
+      current_context_tokens: { tokens: 115, source: "reported", error_bound: 0 },
+    };
     const frames = readFrames(life);
     expect(await lastTurn(life)).toMatchObject({ usage: USAGE, cost: COST, ...figures });
     expect(frames.find(({ type }) => type === "turn.completed")).toMatchObject({ usage: USAGE, cost: COST, ...figures });
@@ -165,10 +169,15 @@ describe("after a turn", () => {
 
     expect((await describeSession(life)).usage).toMatchObject({ calls: 1, failed_calls: 1, cost_complete: false });
     const end = readFrames(life).find(({ type }) => type === "turn.failed");
-    expect(end).toMatchObject({ usage: null, cost: null, context_window: 8_000, current_context_tokens: expect.any(Number) });
+    expect(end).toMatchObject({
+      usage: null,
+      cost: null,
+      context_window: 8_000,
+      current_context_tokens: { tokens: expect.any(Number), source: "estimated" },
+    });
   });
 
-  test("one that a crash cut off says the figures before anybody looks the model up", async () => {
+  test("one that a crash interrupted reports the figures before the model is looked up", async () => {
     const life = await priced();
     await life.send("one");
     await life.say({ type: "text", text: "Once upon" });

@@ -1,9 +1,12 @@
-/** I26: how often a model is asked for one answer, how soon again, and for how long a reply; and never again once something was said. */
+/**
+ * I26: how often a model is called for one answer, when it may be called again, and the requested length of the reply.
+ * After a first token there is no further call.
+ */
 import type { ModelFailure, ModelRequest } from "../../src/app/ports";
 import type { SessionState } from "../../src/domain/state";
 import type { Violations } from "./violation";
 
-/** As docs/design.md §5 says it: calls that fail, what an overflow asks again, and the one that answers. */
+/** As docs/turns.md says it: calls that fail, what an overflow asks again, and the one that answers. */
 const MOST_CALLS = 8 + 2 + 1;
 const MOST_OF_ONE_MODEL = 3 + 3 + 2;
 
@@ -11,13 +14,13 @@ interface Answer {
   readonly asked: Map<string, number>;
   calls: number;
   spoke: boolean;
-  /** By model: when it may be asked again. */
+  /** By model: the time from which it may be called again. */
   readonly notBefore: Map<string, number>;
-  /** By model: tokens of a reply that it was found to take. */
+  /** By model: the maximum reply tokens that it was found to accept. */
   readonly caps: Map<string, number>;
 }
 
-/** One answer of a turn, in one life of its object: no position is given out while it is asked for. */
+/** One answer of a turn, in one life of its object. Its position is assigned when the answer is recorded. */
 const toKey = ({ turn, next_position }: SessionState): string => JSON.stringify([turn?.id, turn?.incarnation, next_position]);
 
 export class AnswerRules {
@@ -31,7 +34,7 @@ export class AnswerRules {
     this.now = now;
   }
 
-  /** Of a turn's request, as it is sent. What is heard of it is told to what it returns. */
+  /** Called when a turn's request is sent. Returns a function that receives the outcome. */
   begin({ model, maxOutput }: ModelRequest, state: SessionState): { said(): void; failed(failure: ModelFailure, asked: number): void } {
     const answer = this.#readAnswer(state);
     const { violations } = this;

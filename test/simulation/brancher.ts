@@ -1,10 +1,10 @@
-/** Who goes back in a conversation, has something answered again, goes on with what was left, and takes out what should not have been said. */
+/** A client that rewinds a conversation, regenerates answers, continues earlier branches, and redacts messages. */
 import { attempt } from "./keeper";
 import { CALLER, type World } from "./world";
 
 const KEYLESS = { idempotency: null } as const;
 
-/** Mostly near the end; where a response would be taken apart, it is refused. */
+/** Mostly near the end. A position inside a response is refused. */
 export async function goBack(world: World): Promise<void> {
   const { random } = world;
   const page = { after: null, limit: 12, order: "desc" } as const;
@@ -34,7 +34,7 @@ export async function answerAgain(world: World): Promise<void> {
   world.stats.count(`regenerate: ${done === null ? "unanswered" : done.ok ? "done" : done.error.code}`);
 }
 
-/** On whatever branch it stands; what is old may have been read by summaries of summaries. */
+/** On any branch. Summaries of summaries may have read an old message. */
 export async function redact(world: World): Promise<void> {
   const page = { after: null, limit: 20, order: world.random.chance(0.6) ? "asc" : "desc", branch: "all" } as const;
   const listed = await attempt(world, "items", (service) => service.items(CALLER, page));

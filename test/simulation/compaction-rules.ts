@@ -1,4 +1,7 @@
-/** Who may change the view, how often a model is asked for it and what that is said to have cost, and when not at all (I4, I18, I20, I21). */
+/**
+ * When the view may be changed and by which worker, how often a model is called for a summary, and the reported cost
+ * (I4, I18, I20, I21).
+ */
 import type { ChunkProgress } from "../../src/domain/compaction-events";
 import type { StoredEvent } from "../../src/domain/events";
 import type { CompactionId, OverlayId } from "../../src/domain/ids";
@@ -9,19 +12,22 @@ import type { World } from "./world";
 
 type EpochChanged = Extract<StoredEvent, { type: "EpochChanged" }>;
 
-/** As docs/design.md §5 says it: said here anew, so that the code is not its own judge. */
+/** As docs/compaction-protocol.md says it: said here anew, so that the code is not its own judge. */
 const FAILURES = 3;
 const FRUITLESS = 2;
 const PROGRESS = 0.9;
 const GROWTH = 0.2;
-/** Each time the breaker opens again, so many times the growth is needed. */
+/** Each time the breaker opens again, it needs this many times the growth. */
 const AGAIN = 2;
-/** Attempts that any policy allows, and as many again by turns that wait; no part of a fold was done between them. */
+/** The attempts that any policy allows, plus as many by waiting turns, without progress in the chunks between them. */
 const MOST_LEASES = 10;
-/** Compactions that take effect inside one turn: more would be a loop. */
+/** Maximum compactions that take effect inside one turn. More would be a loop. */
 const MOST_IN_TURN = 24;
 
-/** Judged by outcome: how many failed or gained nothing, what must be appended before the next is asked for, and what has been. */
+/**
+ * The breaker, computed from outcomes: the number of failures or compactions without a gain, the tokens that must be
+ * appended before the next request, and those appended since.
+ */
 interface Breaker {
   failures: number;
   fruitless: number;
@@ -38,18 +44,18 @@ interface Spent {
 }
 const NOTHING: Spent = { input: 0, output: 0, ms: 0, cost: 0 };
 
-/** Each part leaves less to read: so their number is bounded by the source. */
+/** Each chunk leaves less to read, so the source bounds their number. */
 const readsOn = (before: ChunkProgress | null, now: ChunkProgress): boolean =>
   !before || before.stage !== now.stage || now.position > before.position || (now.position === before.position && now.chars > before.chars);
 
 export class CompactionRules {
   readonly #compacted = new Set<CompactionId>();
-  /** Made anew from the record: they need gain nothing. */
+  /** Rebuilds need not free anything. */
   readonly #rebuilds = new Set<CompactionId>();
   readonly #overlays = new Set<OverlayId>();
   readonly #ranges = new Set<string>();
   readonly #leases = new Map<CompactionId, number>();
-  /** Whose lease it is. */
+  /** The holder of the lease. */
   readonly #holders = new Map<number, CompactionId>();
   readonly #spent = new Map<CompactionId, Spent>();
   #newestToken = 0;
@@ -88,7 +94,7 @@ export class CompactionRules {
     }
   }
 
-  /** Positions only grow: what is new in the view was appended, except where an earlier line of the conversation comes back. */
+  /** Positions only grow, so new items of the view were appended, unless an earlier branch was restored. */
   #grow({ next_position }: SessionState, { view }: SessionState): void {
     for (let index = view.items.length - 1; index >= 0; index--) {
       const item = view.items[index];
@@ -109,7 +115,7 @@ export class CompactionRules {
     this.#spent.set(holder, { ...tokens, ms: before.ms + ms, cost: before.cost + cost });
   }
 
-  /** A receipt has what the ledger has of its compaction's calls. */
+  /** A receipt has the ledger's calls of its compaction. */
   #checkSpent({ compaction, receipt }: EpochChanged): void {
     const { input, output, ms, cost } = (compaction && this.#spent.get(compaction)) ?? NOTHING;
     const said = [receipt.usage?.input ?? 0, receipt.usage?.output ?? 0, receipt.ms, (receipt.cost ?? Number.NaN).toFixed(9)].join();
@@ -138,7 +144,7 @@ export class CompactionRules {
     const { violations } = this.world;
     const before = compaction.requested?.folded ?? null;
     const { parts } = event.part;
-    // A lease over another plan begins anew, and leases are bounded.
+    // A lease for another plan starts again, and the number of leases is bounded.
     const done = before?.parts ?? 0;
     violations.check(parts === done + 1, "I20", () => `part ${parts} of the fold of ${event.compaction} came after ${done}`);
     violations.check(readsOn(before, event.part), "I20", () => `part ${parts} of ${event.compaction} ends where ${done} did`);
@@ -170,7 +176,7 @@ export class CompactionRules {
     violations.check(this.#inTurn <= MOST_IN_TURN, "I20", () => `${this.#inTurn} changes of the view in one turn`);
     this.#checkSpent(event);
     this.#checkOverlays(event, before);
-    // A note that takes a summary's place is part of a failure: it neither closes the breaker nor counts towards it.
+    // A note that replaces a summary is part of a failure. It neither closes the breaker nor counts towards it.
     if (event.trigger === "fallback" || !event.ops.some((op) => op.op === "summarize")) return;
     this.#checkSummary(event, before, after);
     this.#judge(event, after);
@@ -185,7 +191,7 @@ export class CompactionRules {
       this.#overlays.add(op.overlay);
       const foreign = op.replaces.filter((id) => !known.has(id));
       violations.check(foreign.length === 0, "I4", () => `an overlay replaces ${foreign}, not in the view`);
-      // Who could not be had takes nothing away that was.
+      // A model that could not be called removes nothing from the count.
       const lost =
         event.trigger === "fallback" ? view.overlays.filter(({ id, kind }) => kind === "summary" && op.replaces.includes(id)) : [];
       violations.check(lost.length === 0, "I19", () => `a fallback takes the place of summaries that stand: ${lost.map(({ id }) => id)}`);
@@ -195,7 +201,7 @@ export class CompactionRules {
     }
   }
 
-  /** Made under the newest lease, over the range that was leased, and each token at most once. */
+  /** The summary was made under the newest lease, over the leased range, and each fencing token is used at most once. */
   #checkSummary(event: EpochChanged, before: SessionState, after: SessionState): void {
     const { violations, sql } = this.world;
     const { lease: running, draft } = before.compaction;
@@ -203,7 +209,7 @@ export class CompactionRules {
     const lease = committed ?? running;
     const isRebuild = event.compaction !== null && this.#rebuilds.has(event.compaction);
     for (const op of event.ops) {
-      // A note was made by no lease: the policy asked for it, or no summary could be had.
+      // A note has no lease: the policy requested it, or no summary could be made.
       if (op.op !== "summarize" || op.mode === null) continue;
       const made = findLease(readBodies(sql, [op.overlay]).get(op.overlay) ?? "");
       const same = made === String(lease?.token) && op.from === lease?.range.from && op.to === lease.range.to;
@@ -213,7 +219,7 @@ export class CompactionRules {
     violations.check(!grows || isRebuild, "I20", () => `a summary took the view from ${before.view.tokens} tokens to ${after.view.tokens}`);
     if (event.ops.every((op) => op.op !== "summarize" || op.mode === null)) return;
     const token = lease?.token ?? 0;
-    // A person takes the time that it takes: leases may have been given out since.
+    // A person may take any time, so later leases may exist.
     violations.check(
       (committed !== null || token === this.#newestToken) && token > this.#usedToken,
       "I4",

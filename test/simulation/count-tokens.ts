@@ -1,6 +1,6 @@
 /**
- * How many tokens a request truly has, as the simulated provider counts: like our estimate, but off by a factor of the
- * model's own and a little more for each text, together at most 20 % either way.
+ * The true tokens of a request, as the simulated provider counts them: our estimate, times a factor of the model, with
+ * a small error for each text. Together they differ by at most 20 % in either direction.
  */
 import type { ChatMessage, ModelRequest } from "../../src/app/ports";
 import { estimateThinking } from "../../src/context/item-tokens";
@@ -8,13 +8,13 @@ import { estimateTokens, IMAGE_TOKENS, MESSAGE_OVERHEAD_TOKENS } from "../../src
 import { type Part, thoughtSignature } from "../../src/domain/message";
 
 const MODEL_FACTORS: Readonly<Record<string, number>> = { big: 1.12, small: 0.9, tiny: 1.05, stingy: 1, endless: 1 };
-/** Per text, either way. */
+/** The error of each text, in either direction. */
 const JITTER = 0.06;
 
 const counted = new Map<string, number>();
 const MOST_REMEMBERED = 20_000;
 
-/** A text's own share of the error: the same whenever it is counted. */
+/** A text's own part of the error. It is the same whenever the text is counted. */
 const computeJitter = (text: string): number => 1 + JITTER * (((text.length * 31 + text.charCodeAt(text.length >> 1)) % 200) / 100 - 1);
 
 function countText(text: string): number {
@@ -53,7 +53,7 @@ export function countRequest(request: ModelRequest): number {
   return Math.ceil((fixed + sum(request.messages.map(countMessage))) * findFactor(request.model.id));
 }
 
-/** A reply's words, joined as they will be sent again; not its frame. */
+/** A reply's texts, joined as later requests send them, without its frame. */
 export function countReply(model: string, parts: readonly Part[]): number {
   const text = parts.map((part) => (part.type === "text" ? part.text : "")).join("");
   const calls = parts.filter((part) => part.type !== "text");

@@ -1,4 +1,4 @@
-/** A draft is nobody's change of the view until it is committed, and then it is the one that was leased, read and last edited (I4, I28). */
+/** A draft does not change the view until it is committed. Then the change is the one that was leased, read and last edited (I4, I28). */
 import { isDeepStrictEqual } from "node:util";
 import type { CoveredRange } from "../../src/domain/compaction-events";
 import type { StoredEvent } from "../../src/domain/events";
@@ -21,7 +21,7 @@ interface Noted {
 }
 
 export class DraftRules {
-  /** The one that stands, by the events alone. */
+  /** The open draft, according to the events alone. */
   #draft: Noted | null = null;
 
   readonly world: World;
@@ -45,7 +45,7 @@ export class DraftRules {
         this.#draft = null;
         return;
       default:
-        // Appends leave it; whatever else moves the epoch has ended it first.
+        // Appended messages keep the draft. Every other event that changes the epoch must have ended it first.
         this.#check(
           this.#draft === null || after.view.epoch === this.#draft.epoch,
           () => `${event.type} left draft ${this.#draft?.id} of epoch ${this.#draft?.epoch} standing`,
@@ -80,7 +80,7 @@ export class DraftRules {
     this.world.stats.count("drafts edited");
   }
 
-  /** Exactly what was leased, in the words that stood last, and in the name of whoever wrote them. */
+  /** The committed change covers the leased range, with the last text, in the name of its editor. */
   #committed({ base_epoch, ops, receipt }: Of<"EpochChanged">, draft: Noted): void {
     const summaries = ops.filter((op) => op.op === "summarize");
     const [made] = summaries;

@@ -1,14 +1,17 @@
-/** Who works with drafts: asks for one, reads it, changes its words, commits it or throws it away; not always in time, or alone. */
+/**
+ * A person who works with drafts: requests one, reads it, edits it, commits or discards it, sometimes late or at the
+ * same time as another person.
+ */
 
 import type { WholeSessionApi } from "../../src/app/control-api";
-import type { CompactionView } from "../../src/app/control-views";
 import type { Outcome } from "../../src/app/session-api";
+import type { CompactionView } from "../../src/contract/compaction";
 import type { CompactionId } from "../../src/domain/ids";
 import { id } from "../support/builders";
 import { attempt } from "./keeper";
 import { CALLER, type World } from "./world";
 
-/** How often somebody comes back to a draft before they lose interest. */
+/** How often a person returns to a draft. */
 const PATIENCE = 5;
 
 export async function handleDraft(world: World): Promise<void> {
@@ -23,7 +26,7 @@ export async function handleDraft(world: World): Promise<void> {
   }
 }
 
-/** One that waits; now and then one that is over. */
+/** An open draft, or sometimes one that is closed. */
 async function findDraft(world: World): Promise<CompactionId | null> {
   const page = { after: null, limit: 5, order: "desc" } as const;
   const listed = await attempt(world, "compactions", (service) => service.compactions(CALLER, page));
@@ -59,7 +62,7 @@ async function compare(world: World, b: CompactionId): Promise<void> {
   stats.count(`compare: ${compared === null ? "unanswered" : compared.ok ? "done" : compared.error.code}`);
 }
 
-/** Nobody edits what they have not read. */
+/** A person edits only a draft that they have read. */
 async function handle(world: World, { id: compaction, summary, draft }: CompactionView): Promise<void> {
   const { random, stats } = world;
   if (random.chance(0.4)) await compare(world, compaction);
@@ -67,7 +70,7 @@ async function handle(world: World, { id: compaction, summary, draft }: Compacti
   const by = id("key", random.int(1, 2));
   const action = random.weighted({ edit: summary === null ? 0 : 3, commit: 4, discard: 1, leave: 1 });
   const actions: Record<typeof action, (service: WholeSessionApi) => Promise<Outcome<unknown>>> = {
-    // What the book of summaries knows it by stays in front.
+    // The mark by which the book of summaries identifies it stays at the beginning.
     edit: (service) => service.editDraft(CALLER, { compaction, summary: `${summary} Changed by hand, ${edits + 1} times.`, edits, by }),
     commit: (service) => service.commitDraft(CALLER, { compaction, edits: random.pick([null, edits]), idempotency: null }),
     discard: (service) => service.discardDraft(CALLER, compaction),

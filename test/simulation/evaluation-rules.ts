@@ -1,4 +1,4 @@
-/** I30: any log can be played under any policy; all of the record is somewhere, and the session knows nothing of it. */
+/** I30: every log can be evaluated under every policy, the evaluation accounts for the whole record, and the session is not affected. */
 
 import { parsePolicyText, toPolicy } from "../../src/context/policy-choice";
 import { DEFAULT_POLICY, POLICY_NAMES } from "../../src/context/presets";
@@ -13,7 +13,7 @@ export async function checkEvaluation({ world, log }: { readonly world: World; r
   const model = MODELS[settings.model];
   if (!model) return;
   const before = runtime.state.seq;
-  // Another one for each log, and the same for the same log.
+  // The value differs between logs, and is always the same for one log.
   const policy = POLICY_NAMES[before % POLICY_NAMES.length] ?? DEFAULT_POLICY;
   const own = { policy: parsePolicyText(settings.policy), effective_policy: toPolicy(settings.policy) };
   const asked = { description: { id: CALLER.session, message_count: messages, ...own }, policy, model, last: 10_000 };
@@ -22,7 +22,7 @@ export async function checkEvaluation({ world, log }: { readonly world: World; r
   violations.check(made.ok, "I30", () => `the log was not played: ${made.ok ? "" : made.error.code}`);
   violations.check(runtime.state.seq === before, "I30", () => "an evaluation left something in the log");
   if (!made.ok || !made.value) return;
-  // An evaluation plays what was recorded, also of a message that was redacted later.
+  // An evaluation plays the recorded log, including messages that were redacted later.
   const weight = "COALESCE(json_extract(meta, '$.recorded.tokens'), json_extract(meta, '$.tokens'))";
   const all = runtime.deps.sql.all<{ n: number }>(`SELECT COALESCE(SUM(${weight}), 0) AS n FROM items`)[0]?.n ?? 0;
   for (const run of [made.value.current, made.value.proposed]) {

@@ -1,4 +1,4 @@
-/** What must hold when nothing is left to happen (docs/invariants.md). */
+/** The invariants at the end of a run, when nothing is left to do (docs/invariants.md). */
 
 import { isDeepStrictEqual } from "node:util";
 import { buildRequest } from "../../src/app/request/build-request";
@@ -33,11 +33,11 @@ export async function checkAtRest(run: Run): Promise<void> {
   checkLedger(run);
   checkExecutions(run.world, run.log.events);
   checkReplayedView(run);
-  // Before a rebuild that comes to its end, which clears what the one before it left.
+  // Runs before a complete rebuild, which removes the rows that an interrupted rebuild left.
   await run.log.redactions.checkRows();
   await checkReadModel(run);
   run.log.redactions.checkTables();
-  // Both play the log again: of so many stories a part says it.
+  // Both rules replay the log. Checking a part of the stories suffices.
   if (run.world.seed % PLAYED_AGAIN !== 0) return;
   checkPast(run.world, run.log.events);
   await checkEvaluation(run);
@@ -61,10 +61,7 @@ function checkNothingLeft({ world, log }: Run): void {
   violations.check(open.length === 0, "I3", () => `the record says that ${open.map((row) => `${row.id} is ${row.status}`)}`);
 }
 
-/**
- * I18: no call is in the ledger that was not made, a lease has no more of them than it asked for, and while nothing crashes every call
- * that was made is there.
- */
+/** I18: the ledger contains only calls that were made. A lease has no more of them than requests. Without crashes, every call is in it. */
 function checkLedger({ world, log }: Run): void {
   const { violations, stats } = world;
   const calls = log.events.flatMap((event) => (event.type === "ModelCallFinished" ? [event] : []));
@@ -97,7 +94,7 @@ function toPartText(part: Part): string {
   return part.type === "tool_result" ? part.output : "";
 }
 
-/** I1: an imported reply's calls stand right behind its beginning, as they were sent. */
+/** I1: an imported reply's calls follow its text directly, as they were sent. */
 function findTorn(items: readonly DisplayItem[], { calls, wordless, role }: Send, position: number): string | null {
   const begins = role === "assistant" && wordless ? position - 1 : position;
   const recorded = items.slice(begins, begins + calls.length).flatMap(({ kind, parts }) => (kind === "tool_call" ? parts : []));
@@ -106,7 +103,7 @@ function findTorn(items: readonly DisplayItem[], { calls, wordless, role }: Send
   return same ? null : `the reply at ${position} lost its calls ${wanted}`;
 }
 
-/** I1: whatever was acknowledged is in the record once, as it was sent, in the order in which it was acknowledged. */
+/** I1: every acknowledged message is in the record once, unchanged, in the order of acknowledgement. */
 function checkMessages({ world, users, log }: Run): void {
   const { violations } = world;
   const items = readRecord(world);
@@ -137,7 +134,7 @@ function checkMessages({ world, users, log }: Run): void {
   violations.check(invented.length === 0, "I1", () => `nobody sent ${invented.map((item) => item.id)}`);
 }
 
-/** Who asks after another was acknowledged comes after it; an interruption may go before what waits. */
+/** A message that was sent after an acknowledgement comes later in the record. An interruption may precede waiting messages. */
 function checkOrder({ violations }: World, placed: ReadonlyMap<Send, number>): void {
   const all = [...placed];
   for (const [first, at] of all) {
@@ -155,7 +152,7 @@ function readRecord(world: World): DisplayItem[] {
   return runtime.content.display(readItems(runtime.deps.sql, { from: 1, to: ALL_POSITIONS, limit: ALL_POSITIONS, order: "asc" }));
 }
 
-/** I9: a new life, which knows only what is stored, would send the very same request. */
+/** I9: a new life, which has only the stored data, would send the identical request. */
 function checkReplayedView(run: Run): void {
   const { world, log } = run;
   const spec = MODELS[log.replayed.settings.model];
@@ -169,7 +166,7 @@ function checkReplayedView(run: Run): void {
   world.violations.check(same, "I9", () => "the state after a restart differs from the fold of the log");
 }
 
-/** I16: the rows are those that the log makes, all of it. */
+/** I16: the rows equal those that the complete log produces. */
 async function checkReadModel({ world, log }: Run): Promise<void> {
   const { d1, violations } = world;
   const { service } = world.wake();
@@ -181,7 +178,7 @@ async function checkReadModel({ world, log }: Run): Promise<void> {
   violations.check(differences.length === 0, "I16", () => JSON.stringify(differences.slice(0, 3)));
 }
 
-/** I17: nothing of an erased session is left anywhere, and nothing more is done for it. */
+/** I17: nothing of an erased session remains, and no more work is done for it. */
 export async function checkErased({ world, users }: Run): Promise<void> {
   const { sql, d1, violations, alarmAt } = world;
   const jobs = sql.all("SELECT kind FROM jobs").map((row) => row.kind);
@@ -215,7 +212,7 @@ export async function checkErased({ world, users }: Run): Promise<void> {
   );
 }
 
-/** I17: every call that the log had counted is in the sums that stay, once. */
+/** I17: every call of an erased session is counted once in the remaining sums. */
 async function checkErasedUsage({ archive, d1, log, violations }: World): Promise<void> {
   const { handed } = archive;
   const { results } = await d1.direct.prepare("SELECT calls, cost FROM erased_usage").all<{ calls: number; cost: number }>();

@@ -1,4 +1,4 @@
-/** A copy of the whole session, made when nothing is left to happen: it reads what its source reads, and its log tells the same. */
+/** A fork of the whole session at the end of a run: its view equals the source's, and so does a replay of its log. */
 import { isDeepStrictEqual } from "node:util";
 import { copySession } from "../../src/app/branch/copy-session";
 import type { WholeSessionApi } from "../../src/app/control-api";
@@ -31,7 +31,7 @@ export async function checkFork(world: World): Promise<void> {
   world.stats.count("copied whole");
 }
 
-/** The copy's object may die between two pages, and the request with it: then the client sends it again. */
+/** The fork's object may die between two pages, together with the request. The client then repeats the request. */
 async function copyAgainAndAgain({ random, stats }: World, source: WholeSessionApi) {
   const ids = countingIds();
   let copy = new Life(undefined, "copy", ids);
@@ -53,12 +53,12 @@ async function copyAgainAndAgain({ random, stats }: World, source: WholeSessionA
   }
 }
 
-/** A copy is cut off at most so often. */
+/** The maximum number of interruptions of a fork. */
 const CUTS = 3;
 
-/** Without what is signed, which goes back to nobody but whom it was signed for, and without names of the session's own. */
+/** Without signed content, which is only sent to the model that wrote it, and without the session's own names. */
 function plain({ system, messages }: ReturnType<typeof buildRequest>) {
-  // A copy counts its own positions: the way back to what is shown as less names them.
+  // A fork has its own positions, which the notices of reduced items contain.
   const named = (text: string): string =>
     text.replace(/\b(ses|exe)_[0-9A-Z]{26}/g, "$1").replace(/from \d+ and to \d+ has all/g, "has all");
   const shown = messages.map(({ role, parts }) => ({ role, parts: parts.filter(({ type }) => type !== "reasoning") }));

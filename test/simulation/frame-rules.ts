@@ -1,8 +1,8 @@
-/** What must hold of the stored live stream (docs/invariants.md). */
+/** The invariants of the stored live stream (docs/invariants.md). */
 import { type Frame, type FrameLine, parseLine } from "../../src/session/stream/frames";
 import type { World } from "./world";
 
-/** I12: a pack holds as many frames as its offsets say, no two packs overlap, and what was streamed is what was recorded. */
+/** I12: a pack contains as many frames as its offsets say, no two packs overlap, and the streamed text is the recorded text. */
 export function checkStoredFrames({ sql, violations }: World): void {
   const rows = sql.all<{ first: number; last: number; lines: string }>("SELECT first, last, lines FROM frames ORDER BY first");
   const frames: FrameLine[] = [];
@@ -22,14 +22,14 @@ interface Gap {
   readonly type: "stream.gap";
 }
 
-/** Follows the turns' frames: each reply is the deltas since its call began, none is lost, and after a turn's end it says nothing more. */
+/** Follows the turns' frames: each reply consists of all deltas since its call began, and a turn has no frame after its end. */
 function findMisheard(frames: readonly { readonly offset: number; readonly frame: Frame | Gap }[]): string | null {
   const said = new Map<string, string>();
-  // What was pruned or redacted is not known either.
+  // The rule does not apply to frames that were pruned or redacted.
   let isWhole = (frames[0]?.offset ?? 1) === 1;
   for (const { offset, frame } of frames) {
     if (frame.type === "stream.gap") {
-      // What a turn said before it is not known.
+      // Earlier frames of the turn are unknown.
       isWhole = false;
       said.clear();
     }

@@ -1,4 +1,4 @@
-/** Who looks after a session: its model, policy, prompt and tools, what it must keep in mind, and what was compacted. */
+/** A client that manages a session: its model, policy, prompt, tools, pins and compactions. */
 
 import type { WholeSessionApi } from "../../src/app/control-api";
 import { parsePolicyText } from "../../src/context/policy-choice";
@@ -8,7 +8,7 @@ import { TOOLS } from "./sim-tools";
 import { drawText } from "./texts";
 import { CALLER, type World } from "./world";
 
-/** One call; whatever comes of it. Null: the object was reset, or something out of its reach threw. */
+/** Makes one call, with any outcome. Null: the object was reset, or one of its dependencies failed. */
 export async function attempt<T>(world: World, label: string, work: (service: WholeSessionApi) => Promise<T>): Promise<T | null> {
   try {
     return await world.call(world.clients, label, work);
@@ -50,7 +50,7 @@ export async function compact(world: World): Promise<void> {
   if (asked?.ok) world.stats.count(`by hand: ${asked.value.kind}`);
 }
 
-/** In words of its own: by another summariser, by other rules, or made anew from the record. */
+/** With instructions, with another summariser or policy, or as a rebuild from the record. */
 function drawApart(random: Random) {
   return {
     ...(random.chance(0.5) && { rebuild: true, keepRecent: null, upTo: null }),
@@ -59,7 +59,7 @@ function drawApart(random: Random) {
   };
 }
 
-/** Mostly the newest, which is the only one that goes; who asks for another is told so. */
+/** Mostly the newest compaction, which alone can be reverted. Another one is refused. */
 export async function takeBack(world: World): Promise<void> {
   const { random } = world;
   const page = { after: null, limit: 5, order: "desc" } as const;

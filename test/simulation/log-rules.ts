@@ -1,4 +1,4 @@
-/** What must hold of the log after every step, and of the state that it folds to (docs/invariants.md). */
+/** The invariants of the log after every step, and of the state folded from it (docs/invariants.md). */
 import { isDeepStrictEqual } from "node:util";
 import { PADDING, rawViewTokens } from "../../src/context/budget";
 import type { EpochOp } from "../../src/domain/compaction-events";
@@ -19,10 +19,10 @@ import type { World } from "./world";
 const ALARM_PAUSE_MS = 30_000;
 
 export class LogRules {
-  /** The fold of everything that is stored, from zero. */
+  /** The fold of the complete stored log, from the beginning. */
   replayed: SessionState = initialState;
   readonly events: StoredEvent[] = [];
-  /** As they were last set: by the event, not by the state. */
+  /** The latest settings, according to the events and not to the state. */
   pins: readonly TextRef[] = [];
   /** The message that the running turn answers. */
   question: ItemMeta | null = null;
@@ -30,7 +30,7 @@ export class LogRules {
   readonly #drafts: DraftRules;
   readonly #view: ViewRules;
   readonly redactions: RedactionRules;
-  /** The epoch that each lease was given for, by its token. */
+  /** The epoch of each lease, by its fencing token. */
   readonly #epochs = new Map<number, number>();
   #begun = false;
 
@@ -59,11 +59,11 @@ export class LogRules {
     return lease === null ? null : (this.#epochs.get(lease) ?? null);
   }
 
-  /** Reads what was appended since, at any moment: each event is judged in the state that it found. */
+  /** Reads the events appended since the last call. Each event is checked against the state before it. */
   catchUp(): void {
     const { sql, life, violations } = this.world;
     const seen = this.replayed.seq;
-    // What the log had more than the state would be seen with the next event, and at rest.
+    // A difference between the log and the state is detected with the next event, and at the end.
     if (life && life.runtime.state.seq === seen) return;
     const events = readEvents(sql, seen, Number.MAX_SAFE_INTEGER);
     for (const event of events) this.#take(event);
@@ -99,7 +99,7 @@ export class LogRules {
     this.redactions.afterEvent(event, before, this.replayed);
   }
 
-  /** I23: what is answered again is the newest message of the user on the line that goes on, and is in the view. */
+  /** I23: the message that is answered again is the newest user message of the continuing branch, and is in the view. */
   #askedAgain(): ItemMeta | null {
     const { branch, next_position, view } = this.replayed;
     const asked = findNewest({ sql: this.world.sql, elsewhere: branch.elsewhere, from: next_position - 1 }, ({ kind }) => kind === "user");
@@ -142,7 +142,7 @@ export class LogRules {
     violations.check(late || event.turn === turn?.id, "I2", () => `${event.type} of turn ${event.turn} while ${turn?.id} was open`);
   }
 
-  /** I6: no count of a provider's makes us refuse what fits by our estimate. */
+  /** I6: no count of a provider makes the session refuse a request that fits by our estimate. */
   #checkRefusal(event: StoredEvent, before: SessionState): void {
     const fit = event.type === "TurnFailed" && event.failure.kind === "cannot_fit" ? event.failure.fit : null;
     if (!fit || fit.bytes) return;
@@ -150,13 +150,13 @@ export class LogRules {
     this.world.violations.check(tokens > fit.limit, "I6", () => `${tokens} tokens by our estimate were refused, the limit is ${fit.limit}`);
   }
 
-  /** I13: whatever is left to do has a job, and an alarm that will come for it, should the object die now. */
+  /** I13: remaining work has a job, and an alarm that will fire for it if the object dies now. */
   #checkAlarm(): void {
     const { sql, alarmAt, violations, scheduler } = this.world;
     const { turn, queue, compaction, seq, lifecycle, redacted } = this.replayed;
     const jobs = sql.all<{ kind: string; due_at: number }>("SELECT kind, due_at FROM jobs");
     const due = Math.min(...jobs.map((job) => job.due_at));
-    // A job that failed is tried again after a pause.
+    // A failed job is retried after a pause.
     const paused = this.world.failedAt + ALARM_PAUSE_MS;
     const rings = jobs.length === 0 || (alarmAt !== null && alarmAt <= Math.max(due, scheduler.now, paused));
     violations.check(rings, "I13", () => `a job is due at ${due}, the alarm is at ${alarmAt}`);
@@ -165,7 +165,7 @@ export class LogRules {
       project: Number(readMeta(sql, "projected_seq") ?? 0) < seq,
       recover_turn: isRunning(turn) || (turn === null && queue.length > 0),
       expire_tools: turn?.phase === "awaiting_tools",
-      // Inside a turn it is the turn that does the work.
+      // While a turn runs, the turn does the work.
       wake_compaction: compaction.requested !== null && turn === null,
       scrub: redacted.length > this.world.scrubbed,
     };

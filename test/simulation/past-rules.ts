@@ -1,4 +1,7 @@
-/** I8, I9 for the past: what is told of a request is what was sent, and a state along the log is the fold to there, whatever it is read from. */
+/**
+ * I8, I9 for past requests: a rebuilt request equals the sent one, and a state along the log equals the fold up to that
+ * point, from any checkpoint.
+ */
 import { isDeepStrictEqual } from "node:util";
 import { toModelSpec } from "../../src/app/asked-model";
 import { buildRequest } from "../../src/app/request/build-request";
@@ -11,7 +14,7 @@ import type { SessionRuntime } from "../../src/session/runtime";
 import { render } from "./sim-model";
 import { digestText, type World } from "./world";
 
-/** Of a story's calls and seqs, about so many are looked at. */
+/** The approximate number of a story's calls and seqs that are checked. */
 const SAMPLES = 12;
 
 function sample<T>(all: readonly T[]): readonly T[] {
@@ -37,7 +40,7 @@ export function checkPast(world: World, events: readonly StoredEvent[]): void {
   for (const seq of sample(events.map((event) => event.seq))) checkState(world, { seq, events });
 }
 
-/** Its digest; null: what was redacted since cannot be told. */
+/** The request's digest. Null when redacted content makes it unknown. */
 function rebuild(runtime: SessionRuntime, { turn, n }: { turn: Parameters<typeof findRequest>[1]; n: number }): string | null {
   const found = findRequest(runtime, turn, n);
   if (!found.ok) return found.error.code;

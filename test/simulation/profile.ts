@@ -1,4 +1,4 @@
-/** What a run is like: drawn from the seed, so that some runs are calm in one respect and wild in another. */
+/** The character of a run, drawn from the seed, so that each run is calm in some respects and extreme in others. */
 import type { ModelSpec } from "../../src/app/ports";
 import { type PolicyChoice, toPolicyText } from "../../src/context/policy-choice";
 import { POLICY_NAMES } from "../../src/context/presets";
@@ -6,21 +6,21 @@ import type { FailureKind } from "../../src/domain/model-call";
 import type { Random } from "./random";
 
 export interface Profile {
-  /** Chances: per step, or per thing that can go wrong. */
+  /** Probabilities: for each step, or for each operation that can fail. */
   crash: number;
   consumerCrash: number;
-  /** Per step, if a rebuild of the rows is under way: its worker dies. */
+  /** For each step during a rebuild of the rows: its worker dies. */
   rebuildCrash: number;
-  /** The object dies behind the wipe of an erasure. */
+  /** The object dies directly after the wipe of an erasure. */
   wipeCuts: number;
-  /** So slow that leases run out under them. */
+  /** Workers so slow that their leases expire. */
   readonly slowConsumers: boolean;
   d1Fails: number;
-  /** Per write of the session's database: it fails, and its transaction with it. */
+  /** For each write to the session's database: the write fails, with its transaction. */
   writeFails: number;
-  /** Per step: the disk gets full, for a while. */
+  /** For each step: the disk becomes full for a while. */
   diskFills: number;
-  /** It is full when people stop, and stays so for hours. */
+  /** The disk is full when people stop, and remains full for hours. */
   readonly staysFull: boolean;
   directoryFails: number;
   queueLoses: number;
@@ -28,39 +28,39 @@ export interface Profile {
   queueFails: number;
   modelFails: number;
   modelHangs: number;
-  /** One model that fails more often than the others, and otherwise: a key that ran out, a provider that is down. */
+  /** One model that fails more often and differently: an expired key, an unavailable provider. */
   weak: number;
   readonly weakModel: string;
   readonly weakKind: FailureKind;
   /** A rate limit or an outage says how long to wait. */
   readonly saysWhen: number;
-  /** Models take less of a reply than the registry says, and say so or not. */
+  /** Models accept shorter replies than the registry says, and may or may not report it. */
   readonly caps: boolean;
   summaryFails: number;
-  /** A request is refused as too long, though it fits by all that is known. */
+  /** A request is refused as too long, although it fits by all known figures. */
   overflows: number;
-  /** A reply's usage is nothing like what it used: zeros, a part of it, or far too much. */
+  /** A reply's reported usage is wrong: zeros, a part of it, or far too much. */
   miscounts: number;
   toolCalls: number;
-  /** How often a tool that runs here throws, hangs, or heeds no signal, against 8 times that it works. */
+  /** How often a server tool throws, hangs, or ignores its signal, relative to 8 successes. */
   toolFails: number;
-  /** Characters of a message, at most. */
+  /** Maximum characters of a message. */
   readonly longest: number;
-  /** Characters of a reply's quarter, at most. */
+  /** Maximum characters of a quarter of a reply. */
   readonly wordy: number;
-  /** How likely a message carries an image. */
+  /** The probability that a message contains an image. */
   readonly images: number;
   readonly users: number;
   readonly typist: boolean;
   /** Clients that listen to the live stream. */
   readonly readers: number;
-  /** How often a reader does not read for a while. */
+  /** How often a reader pauses. */
   readonly readerStalls: number;
-  /** Of the live stream: so few that readers fall behind what is kept. */
+  /** The stored frames of the live stream are so few that readers fall behind. */
   readonly keptPacks: number;
-  /** Who asks hears the answer out, and runs the tools, before doing anything else. */
+  /** A client that waits for the answer and runs the tools before it does anything else. */
   readonly polite: boolean;
-  /** Things that users do, all together. */
+  /** The number of actions of all users together. */
   readonly actions: number;
   readonly erases: boolean;
   readonly startModel: string;
@@ -91,17 +91,17 @@ export const MODELS: Readonly<Record<string, ModelSpec>> = Object.fromEntries(
   ]),
 );
 
-/** Tokens of a reply that a model takes, where the registry says more. */
+/** Reply tokens that a model accepts, if the registry says more. */
 export const TRUE_CAP: Readonly<Record<string, number>> = { small: 700, big: 300 };
 
-/** What a model takes of the window that is registered for it. */
+/** The share of the registered window that a model accepts. */
 export const TRUE_SHARE: Readonly<Record<string, number>> = { stingy: 0.6 };
 
-/** Some that are known, in any order, and one that is not. */
+/** Some known models in any order, and an unknown one. */
 const drawModels = (random: Random): string[] =>
   Array.from({ length: random.int(1, 3) }, () => random.pick(["big", "small", "tiny", "stingy", "endless", "nobody"]));
 
-/** Any preset, as it is or with changes. */
+/** Any preset, unchanged or with changes. */
 export function drawPolicy(random: Random): string {
   const preset = random.pick(POLICY_NAMES);
   if (random.chance(0.6)) return toPolicyText(preset);
@@ -182,7 +182,7 @@ export function drawProfile(random: Random): Profile {
   };
 }
 
-/** Everything works from here on: what is under way must come to its end. */
+/** From here on everything works, so that running work must end. */
 export function calm(profile: Profile): void {
   const off = {
     crash: 0,

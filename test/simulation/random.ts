@@ -1,4 +1,4 @@
-/** The one source of chance in a run: the same seed gives the same choices (mulberry32). */
+/** The only source of randomness in a run: one seed always gives the same choices (mulberry32). */
 export class Random {
   #state: number;
 
@@ -29,7 +29,7 @@ export class Random {
     return chosen;
   }
 
-  /** A key, as often as its weight says. */
+  /** A key, chosen in proportion to its weight. */
   weighted<K extends string>(weights: Readonly<Record<K, number>>): K {
     const entries = Object.entries<number>(weights) as [K, number][];
     let left = this.next() * entries.reduce((sum, [, weight]) => sum + weight, 0);

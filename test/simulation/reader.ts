@@ -1,6 +1,6 @@
 /**
- * A client that listens to the live stream, is cut off, and comes back with the last offset it knows. What it has heard
- * in the end, after every rewind, is what is stored.
+ * A client that listens to the live stream, is disconnected, and resumes at its last offset. What it has received in
+ * the end, after every rewind, equals the stored stream.
  */
 import { CALLER, type Life, ObjectResetError, type World } from "./world";
 
@@ -18,7 +18,7 @@ function parseEvents(text: string): Heard[] {
   });
 }
 
-/** What was ever shown at an offset, to anyone, in any life. */
+/** Every frame that was shown to any reader at an offset, in any life. */
 export class Shown {
   readonly #at = new Map<number, string>();
 
@@ -42,10 +42,10 @@ export class Shown {
 
 export class Reader {
   closing = false;
-  /** By offset; what a rewind took back is gone. */
+  /** By offset. Frames that a rewind withdrew are removed. */
   readonly #heard = new Map<number, string>();
   #last: number | null = null;
-  /** Nothing is known of what lies before. */
+  /** The reader knows nothing before this offset. */
   #from = 0;
 
   readonly world: World;
@@ -89,7 +89,7 @@ export class Reader {
     if (opened.life.scope.alive) await reader.cancel();
   }
 
-  /** It does not read, and what is said meanwhile waits, or is gone. */
+  /** The reader pauses. Frames in the meantime wait or are dropped. */
   async #stall(): Promise<void> {
     const { scheduler, clients, random } = this.world;
     this.world.stats.count("reader stalls");
@@ -99,7 +99,7 @@ export class Reader {
     await Promise.race([scheduler.sleep(clients, random.int(1_000, 60_000), "a reader stalls"), left]);
   }
 
-  /** Null: the stream is over. Throws when the object dies, with what was on its way. */
+  /** Null: the stream is over. Throws when the object dies, together with frames in flight. */
   async #read(reader: ReadableStreamDefaultReader<Uint8Array>, life: Life): Promise<string | null> {
     const { world } = this;
     let failed: (error: Error) => void = () => {};
@@ -149,15 +149,15 @@ export class Reader {
     this.#heard.set(event.offset, `${event.type} ${event.data}`);
   }
 
-  /** What was heard against what is stored, over the stretch that the reader has listened to. */
+  /** Compares the received frames with the stored ones, over the range that the reader has received. */
   compare(life: Life): void {
     const last = this.#last ?? 0;
-    // What a redaction has burnt since it was heard is compared with nothing.
+    // Frames that a redaction purged after they were received are not compared.
     const { kind, offset: oldest } = life.runtime.buffer.locate(this.#from);
     if (kind === "pruned") this.#from = oldest;
     const { stored, lost } = readStored(life, { after: this.#from, to: last });
     const located = life.runtime.buffer.locate(last);
-    // Still ahead of what is stored: the next attach will rewind it.
+    // The reader is ahead of the stored stream. Its next connection will be told to rewind.
     const kept = [...this.#heard].filter(([offset]) => offset > this.#from && (located.kind !== "rewind" || offset <= located.offset));
     const missing = [...stored.keys()].filter((offset) => !this.#heard.has(offset) && !lost.has(offset));
     const foreign = kept.filter(([offset, text]) => stored.get(offset) !== text && !lost.has(offset)).map(([offset]) => offset);
@@ -169,7 +169,7 @@ export class Reader {
   }
 }
 
-/** What is stored of a stretch. `lost`: of which a write failed, as the gap that stands for it tells. */
+/** The stored frames of a range. `lost`: frames whose write failed, according to the gap frame. */
 function readStored(life: Life, { after, to }: { after: number; to: number }): { stored: Map<number, string>; lost: Set<number> } {
   const stored = new Map<number, string>();
   const lost = new Set<number>();

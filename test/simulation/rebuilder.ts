@@ -1,4 +1,7 @@
-/** An operator who compares the session's rows with its log, step by step, through workers that may die at any await; the next one goes on by the cursor. */
+/**
+ * An operator who compares the session's rows with its log, step by step, through workers that may die at any await.
+ * The next worker continues with the cursor.
+ */
 import { rebuildStep } from "../../src/app/projection/rebuild";
 import type { RebuildProgress, RebuildStep } from "../../src/app/projection/rebuild-ports";
 import type { Outcome } from "../../src/app/session-api";
@@ -7,7 +10,7 @@ import { readEvents } from "../../src/session/log/event-log";
 import { Scope } from "./scheduler";
 import { CALLER, type World } from "./world";
 
-/** An operator whose steps fail so often in a row gives up, and what the steps left stays. */
+/** An operator gives up after this many failed steps in a row, and the rows stay as they are. */
 const PATIENCE = 4;
 const LOG_PAGE = 20;
 
@@ -27,7 +30,7 @@ export class Rebuilder {
     this.world = world;
   }
 
-  /** One at a time. The caller goes on at once. `mayDiffer`: the session is being erased, so that its rows are no prefix of its log. */
+  /** One rebuild at a time. The caller does not wait. `mayDiffer`: the session is being erased, so its rows are no prefix of its log. */
   begin(mayDiffer = false): Promise<void> {
     this.#running ??= this.#rebuild(mayDiffer).finally(() => {
       this.#running = null;
@@ -35,7 +38,7 @@ export class Rebuilder {
     return Promise.resolve();
   }
 
-  /** To its end, or until it is given up. */
+  /** Runs until the rebuild is complete or given up. */
   async #rebuild(mayDiffer: boolean): Promise<void> {
     const { random, stats, violations } = this.world;
     const budget = random.pick([5, 40, 400]);
@@ -45,7 +48,7 @@ export class Rebuilder {
       const step: Outcome<RebuildStep> | null = await this.#step(from, budget).catch(() => null);
       if (!step?.ok) {
         failures++;
-        // A step that was refused, or whose answer was lost, is asked for again; now and then all of it.
+        // A step that was refused, or whose response was lost, is repeated. Sometimes the whole rebuild is.
         if (random.chance(0.3)) from = null;
         continue;
       }
@@ -61,13 +64,16 @@ export class Rebuilder {
     stats.count("rebuilds: given up");
   }
 
-  /** A redaction takes the content out of the record at once, and out of the rows with its event. Until then a rebuild finds less in the record. */
+  /**
+   * A redaction removes the content from the record at once, and from the rows with its event. In between, a rebuild
+   * finds less in the record.
+   */
   #hasRedactedAfter(seq: number): boolean {
     const { sql } = this.world;
     return readEvents(sql, seq, Number.MAX_SAFE_INTEGER).some(({ type }) => type === "MessageRedacted");
   }
 
-  /** One worker dies in the middle of its step; what it had sent to D1 may still arrive. */
+  /** One worker dies in the middle of its step. What it has sent to D1 may still arrive. */
   crash(): void {
     const [worker] = this.#workers;
     if (!worker) return;

@@ -1,6 +1,6 @@
 /**
- * What was redacted is nowhere: in no table of the object, no row of the read model, and no request that is built afterwards; whatever was made
- * from it, through however many summaries, is gone with it (I31).
+ * Redacted content exists nowhere: in no table of the object, no row of the read model, and no later request. Every
+ * text made from it, through any number of summaries, is removed with it (I31).
  */
 import type { ModelRequest } from "../../src/app/ports";
 import type { StoredEvent } from "../../src/domain/events";
@@ -22,7 +22,7 @@ function toWords(part: Part): string {
 
 export class RedactionRules {
   readonly #marks = new Map<ItemId, string>();
-  /** By mark, the epoch from which on nothing may hold it. */
+  /** By mark: the epoch from which nothing may contain it. */
   readonly #gone = new Map<string, number>();
 
   readonly world: World;
@@ -50,12 +50,12 @@ export class RedactionRules {
     if (mark !== null) this.#marks.set(id, mark);
   }
 
-  /** `epoch`: the one that a worker's request was built in, and may have come too late for; null: it is built now. */
+  /** `epoch`: the one in which a worker's request was built, which may be outdated. Null: it is built now. */
   checkRequest(request: ModelRequest, epoch: number | null): void {
     if (this.#gone.size > 0) this.#check(textsOfRequest(request), `a ${request.purpose} request`, epoch);
   }
 
-  /** Every table of the object, but for the terms of its index. */
+  /** Every table of the object, except the terms of its index. */
   checkTables(): void {
     if (this.#gone.size === 0) return;
     const { sql } = this.world;
@@ -63,7 +63,7 @@ export class RedactionRules {
       this.#check(JSON.stringify(sql.all(`SELECT * FROM "${name}"`)), `the table ${name}`, null);
   }
 
-  /** Those too that a rebuild makes to be compared, and leaves behind where it is cut off. */
+  /** Including the rows that an interrupted rebuild leaves behind. */
   async checkRows(): Promise<void> {
     if (this.#gone.size === 0) return;
     const { direct } = this.world.d1;

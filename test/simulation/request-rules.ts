@@ -1,4 +1,4 @@
-/** What every request to a model must be (docs/invariants.md): whole exchanges, within the window, growing at its end. */
+/** The rules for every request to a model (docs/invariants.md): complete exchange groups, within the window, growing at its end. */
 
 import type { ChatMessage, ModelRequest } from "../../src/app/ports";
 import { toModelLimits } from "../../src/app/request/build-request";
@@ -10,7 +10,7 @@ import { SignedRules } from "./signed-rules";
 import type { Violations } from "./violation";
 
 interface Sent {
-  /** What may change the beginning of a request: the epoch, and the settings that are part of it. */
+  /** Everything that may change the beginning of a request: the epoch, and the settings in it. */
   readonly base: string;
   readonly epoch: number;
   readonly system: string | null;
@@ -20,16 +20,16 @@ interface Sent {
 const toBase = (model: string, { view, settings, turn }: SessionState): string =>
   JSON.stringify([view.epoch, model, settings.system?.body ?? null, (turn?.tools ?? settings.tools)?.body ?? null]);
 
-/** What a request of a turn must show, whatever was compacted. */
+/** What a turn's request must contain after any compaction. */
 export interface Owed {
-  /** The log's state when it was sent. */
+  /** The state of the log when it was sent. */
   readonly state: SessionState;
   /** The message that is being answered. */
   readonly question: string | null;
   readonly pins: readonly string[];
 }
 
-/** Tokens of a few messages' frames: what a provider reports for a reply does not count the reply's own. The reserve holds them. */
+/** Tokens of a few messages' frames. A provider's count of a reply excludes the reply's frame; the reserve covers it. */
 const FRAMES = 16;
 
 export class RequestRules {
@@ -45,8 +45,8 @@ export class RequestRules {
   }
 
   /**
-   * Checks a request as it is sent; true: it is larger than the model takes. `owed`: of a session that has not been erased.
-   * `epoch`: the one that a summary's request was built in, and may have come too late for.
+   * Checks a request when it is sent. Returns true if it exceeds the model's window. `owed`: the requirements of a
+   * session that has not been erased. `epoch`: the one in which a summary's request was built, which may be outdated.
    */
   check(request: ModelRequest, owed: Owed | null, epoch: number | null): boolean {
     const complaint = findMalformed(request.messages);
@@ -60,14 +60,14 @@ export class RequestRules {
     return this.#checkWindow(request, owed?.state ?? null);
   }
 
-  /** I5: what was cut opens with a message of the user. */
+  /** I5: a cut conversation begins with a user message. */
   #checkOpening({ messages }: ModelRequest, { view }: SessionState): void {
     const first = messages.find(({ role }) => role !== "system");
     const opened = view.overlays.length === 0 || first?.role === "user";
     this.violations.check(opened, "I5", () => `a view that was cut opens with a message of ${first?.role}`);
   }
 
-  /** A summary asks for its cap: the answer must fit beside the request. */
+  /** A summary request asks for its cap, so the answer must fit beside the request. */
   #checkWindow(request: ModelRequest, state: SessionState | null): boolean {
     const limit = toRequestLimit(toModelLimits(request.model));
     const window = request.model.context_window;
@@ -80,7 +80,7 @@ export class RequestRules {
     return true;
   }
 
-  /** I23: pins and the question that is being answered are in every request of the turn, word for word. */
+  /** I23: pins and the question are in every request of the turn, word for word. */
   #checkOwed({ system, messages }: ModelRequest, { question, pins }: Owed): void {
     const missing = pins.filter((pin) => !system?.includes(pin));
     this.violations.check(missing.length === 0, "I23", () => `a pin is not in the request: ${missing[0]?.slice(0, 60)}`);
@@ -90,7 +90,7 @@ export class RequestRules {
     this.violations.check(asked, "I23", () => `the question is not in the request: ${question?.slice(0, 60)}`);
   }
 
-  /** Where something is out of the view the model can look it up, and knows in which session. */
+  /** If something is out of the view, the model can look it up, and the session id is in the request. */
   #checkRecall({ tools }: ModelRequest, state: SessionState): void {
     const offered = tools.find(({ name }) => name === RECALL_TOOL.name);
     const isNamed = JSON.stringify(offered ?? null).includes(state.session ?? "");
@@ -101,7 +101,7 @@ export class RequestRules {
     );
   }
 
-  /** I7: a summary by the turn's own prefix repeats the request before it, byte for byte, and asks at its end. */
+  /** I7: a summary that reuses the turn's own prefix repeats the previous request, byte for byte, and adds its instruction. */
   #checkSamePrefix(request: ModelRequest, epoch: number | null): void {
     const before = this.#last.get(request.model.id);
     if (before?.epoch !== epoch || request.system !== before.system || isTranscript(request)) return;
@@ -133,7 +133,7 @@ const isTranscript = ({ messages }: ModelRequest): boolean => messages.length ==
 
 const findCalls = (message: ChatMessage): string[] => message.parts.flatMap((part) => (part.type === "tool_call" ? [part.call_id] : []));
 
-/** Why no provider would take these messages; null: they are fine. */
+/** The reason why a provider would refuse these messages. Null: they are valid. */
 export function findMalformed(messages: readonly ChatMessage[]): string | null {
   if (messages.length === 0) return "no messages";
   let owed: readonly string[] = [];

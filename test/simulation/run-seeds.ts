@@ -1,15 +1,15 @@
 /**
- * Seeds by the hundred, in several files so that they run side by side. `npm run simulate -- --seed N` replays one seed with its
- * whole story, `--seeds N` runs the first N: they come here as SEED and SEEDS.
+ * Runs hundreds of seeds, in several files that run in parallel. `npm run simulate -- --seed N` replays one seed with
+ * its complete story, and `--seeds N` runs the first N. They arrive as SEED and SEEDS.
  */
 import { afterAll, describe, expect, test } from "vitest";
 import { type RunResult, simulate } from "./simulate";
 import { Stats } from "./stats";
 
-/** Part of `npm test`; `.ci/run` asks for more by `npm run simulate`. */
+/** The seeds of `npm test`. `.ci/run` runs more with `npm run simulate`. */
 const SEEDS_IN_TESTS = 200;
 const PER_TEST = 50;
-/** So few run in the first part alone (`scripts/run.mjs`). */
+/** Up to this many seeds run in the first part alone (`scripts/run.mjs`). */
 const FEW_SEEDS = 50;
 const SHOWN_STEPS = 60;
 const PARTS = 4;
@@ -17,14 +17,14 @@ const PARTS = 4;
 const one = Number(process.env.SEED ?? 0);
 const many = Number(process.env.SEEDS ?? 0);
 
-/** What broke, how to see it again, and what led to it. */
+/** The broken invariant, the command that repeats the run, and the story that led to it. */
 function describeFailure({ seed, violation, trace, steps }: RunResult): string {
   const shown = one ? trace : trace.slice(-SHOWN_STEPS);
   const story = shown.map((line) => `  ${line}`).join("\n");
   return `seed ${seed} breaks ${violation?.message}\nreplay it: npm run simulate -- --seed ${seed}\n${story}\nafter ${steps} steps`;
 }
 
-/** Every fourth seed, by fifties; few, all in the first part. */
+/** Every fourth seed, in groups of fifty. A few seeds all run in the first part. */
 function listSeeds(part: number): number[][] {
   if (one) return part === 1 ? [[one]] : [];
   if (many > 0 && many < FEW_SEEDS) return part === 1 ? [Array.from({ length: many }, (_, index) => index + 1)] : [];
@@ -33,8 +33,8 @@ function listSeeds(part: number): number[][] {
 }
 
 /**
- * What must have been tried in a part of so many seeds, or they say nothing: how a counter's name begins (`stats`). What is rarer is asked
- * of a part of `.ci/run`, so that none is missing by chance.
+ * Counters that a part of a given size must have reached, or it proves nothing: the beginnings of their names
+ * (`stats`). Rarer ones are required of a part of `.ci/run`, so that none is missing by chance.
  */
 const TRIED = [
   {
@@ -97,7 +97,7 @@ const TRIED = [
   },
 ] as const;
 
-/** What was never tried in so many seeds. */
+/** The counters that many seeds never reached. */
 function neverTried(total: Stats, seeds: number): string[] {
   const names = [...total.counts.keys()];
   const asked = TRIED.flatMap((each): readonly string[] => (seeds < each.seeds ? [] : each.what));

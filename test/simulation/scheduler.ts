@@ -1,12 +1,13 @@
 /**
- * Decides what happens next. Every await of a port is a gate that stays shut until it is picked, every timer waits for
- * the clock, and the clock moves only here: any interleaving can be had, and a seed always gives the same one.
+ * Decides what happens next. Every await of a port is a gate that stays closed until it is chosen, every timer waits
+ * for the clock, and only the scheduler moves the clock. So every interleaving is possible, and one seed always gives
+ * the same one.
  */
 import type { Random } from "./random";
 
 const START = 1_700_000_000_000;
 
-/** Whatever can die as one: a life of the object, a queue consumer, the clients. What waits in a dead scope never goes on. */
+/** Everything that dies together: a life of the object, a queue consumer, the clients. Promises that wait in a dead scope never settle. */
 export class Scope {
   alive = true;
   readonly name: string;
@@ -20,7 +21,7 @@ interface Gate {
   readonly scope: Scope;
   readonly label: string;
   readonly weight: number;
-  /** What happens in the world when it opens, even if whoever waits has died meanwhile; null: nothing. */
+  /** The external effect of opening the gate, which happens even if the waiting scope has died. Null: none. */
   readonly effect: (() => void) | null;
   readonly open: () => void;
 }
@@ -32,7 +33,7 @@ interface Timer {
   readonly work: () => void;
 }
 
-/** How likely the clock jumps to a timer that is so far away, while other things could happen. */
+/** The probability that the clock jumps to a timer that far ahead, while other events are possible. */
 const JUMPS: readonly (readonly [ms: number, chance: number])[] = [
   [2_000, 0.2],
   [20_000, 0.05],
@@ -52,7 +53,7 @@ export class Scheduler {
     this.random = random;
   }
 
-  /** Opens when it is picked; gates of a greater weight are picked sooner. */
+  /** Settles when the gate is chosen. Gates with a greater weight are chosen earlier. */
   gate(scope: Scope, label: string, options: { readonly weight?: number; readonly effect?: () => void } = {}): Promise<void> {
     return new Promise((resolve) => {
       this.#gates.push({ scope, label, weight: options.weight ?? 1, effect: options.effect ?? null, open: resolve });
@@ -73,7 +74,7 @@ export class Scheduler {
     });
   }
 
-  /** Nothing of it goes on; what it had sent into the world may still arrive. */
+  /** Nothing in the scope continues. Effects that it had sent may still arrive. */
   kill(scope: Scope): void {
     scope.alive = false;
     this.#timers = this.#timers.filter((timer) => timer.scope !== scope);
@@ -83,9 +84,10 @@ export class Scheduler {
     for (const { label, effect } of sent) this.#gates.push({ scope: world, label, weight: 0.3, effect, open: () => {} });
   }
 
-  /** One thing, or a few at once, and everything that follows from it without waiting. False: nothing is left to happen. */
+  /** Runs one event, or a few at once, and everything that follows without waiting. Returns false when nothing is left. */
   async step(): Promise<boolean> {
-    // A call outside of a step may have woken the object: what that began goes on first, since an object dies between steps.
+    // A call outside of a step may have woken the object. Its work runs first, because an object dies only between
+    // steps.
     if (this.#isIdle()) await settle();
     if (this.#isIdle()) return false;
     const timer = this.#nextTimer();
@@ -134,5 +136,5 @@ export class Scheduler {
   }
 }
 
-/** Lets every promise that can go on do so. */
+/** Lets every promise settle that can. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

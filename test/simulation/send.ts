@@ -1,4 +1,4 @@
-/** One message that somebody sends, and what is known of what became of it. */
+/** One message of a client, and what is known about its fate. */
 import type { SubmitInput } from "../../src/app/session-api";
 import type { OnBusy } from "../../src/domain/commands";
 import type { ItemId, TurnId } from "../../src/domain/ids";
@@ -7,31 +7,31 @@ import type { Part } from "../../src/domain/message";
 export interface Send {
   readonly text: string;
   readonly onBusy: OnBusy;
-  /** An image goes with it. */
+  /** The message contains an image. */
   readonly image: boolean;
   readonly run: boolean;
   readonly role: SubmitInput["role"];
-  /** Of an imported reply its calls; of an imported result the one that it answers. */
+  /** For an imported reply: its calls. For an imported result: the result that it answers. */
   readonly calls: readonly string[];
-  /** Of an imported reply: it is nothing but its calls. */
+  /** For an imported reply: it consists only of its calls. */
   readonly wordless: boolean;
   readonly issuedAt: number;
   ackedAt: number | null;
   message: ItemId | null;
   turn: TurnId | null;
-  /** Every answer was a refusal. */
+  /** Every response was a refusal. */
   refused: boolean;
 }
 
 const IMAGE: Part = { type: "image", url: "https://example.com/seat.png", media_type: "image/png", name: "seat.png" };
 
-/** The send's text is what its first item says. */
+/** The text of the send is that of its first item. */
 export function toSaid({ role, text, image, calls, wordless }: Send) {
   if (role === "tool") return { role, call_id: calls[0] ?? "", output: text, is_error: false };
   const made = calls.map((call_id, index) => ({
     call_id,
     name: "look_up",
-    // The message's mark is its first item's alone: each item is redacted by itself.
+    // Only the first item has the message's mark, because each item is redacted separately.
     arguments: wordless && index === 0 ? text : `${index} ${text.slice(text.indexOf(" ") + 1)}`,
   }));
   return { role, parts: wordless ? [] : [{ type: "text" as const, text }, ...(image ? [IMAGE] : [])], calls: made };

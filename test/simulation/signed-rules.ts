@@ -1,4 +1,4 @@
-/** I25: what a provider signed goes back unchanged, to the model that wrote it alone, and whole while its turn runs. */
+/** I25: signed content goes back unchanged, only to the model that wrote it, and completely while its turn runs. */
 import type { ModelRequest, ModelStreamPart } from "../../src/app/ports";
 import type { Part } from "../../src/domain/message";
 import type { SessionState } from "../../src/domain/state";
@@ -12,7 +12,7 @@ const findSigned = (parts: readonly Part[]): Signed[] =>
 const toSignature = ({ provider_metadata }: Pick<Signed, "provider_metadata">): string => JSON.stringify(provider_metadata);
 
 export class SignedRules {
-  /** By its signature, of which there are no two alike. */
+  /** By its signature, which is unique. */
   readonly #written = new Map<string, { readonly model: string; readonly text: string }>();
 
   readonly violations: Violations;
@@ -35,7 +35,7 @@ export class SignedRules {
       this.violations.check(known?.text === part.text, "I25", () => `signed thinking changed on its way back: ${part.text.slice(0, 60)}`);
       this.violations.check(known?.model === model.id, "I25", () => `thinking of ${known?.model} was sent to ${model.id}`);
     }
-    // Each such item holds a block at least.
+    // Each such item contains at least one block.
     const owed = view.items.filter(
       ({ turn: of, signed }) => of !== null && of === turn?.id && signed?.model === model.id && signed.tokens > 0,
     );

@@ -1,4 +1,4 @@
-/** The tenant's object as an erased session reaches it: the real store over SQLite, out of reach at times, its answers lost at others. */
+/** The tenant's object as an erased session reaches it: the real store over SQLite, sometimes unreachable, or with lost responses. */
 import { isDeepStrictEqual } from "node:util";
 import type { UsageArchive } from "../../src/app/ports";
 import type { ErasedUsage } from "../../src/domain/erased-usage";
@@ -10,7 +10,7 @@ import type { World } from "./world";
 export class SimArchive {
   readonly sql = createMigratedSql();
   readonly #store = createErasedUsage(this.sql);
-  /** What the session handed over first. */
+  /** The totals that the session sent first. */
   handed: readonly ErasedUsage[] = [];
 
   readonly world: Pick<World, "scheduler" | "profile" | "violations">;

@@ -1,6 +1,6 @@
 /**
- * D1 over Node's SQLite, with the real migrations and the real statements. A batch is a transaction; it may fail before
- * it is committed, or after, with its answer lost; one that was sent before its object died may still arrive.
+ * D1 over Node's SQLite, with the real migrations and statements. A batch is a transaction. It may fail before its
+ * commit, or after it with a lost response. A batch that was sent before its object died may still arrive.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import type { Scheduler, Scope } from "./scheduler";
 
 type Param = string | number | null;
 
-/** What of D1 the read model uses. */
+/** The part of D1's interface that the read model uses. */
 interface Prepared {
   readonly sql: string;
   readonly params: readonly Param[];
@@ -23,7 +23,7 @@ interface BatchResult {
   readonly meta: { readonly changes: number };
 }
 
-/** Runs `work` in the world, sooner or later, and gives back what it gave. */
+/** Runs `work` at some later time, and returns its result. */
 type Send = <T>(label: string, work: () => T) => Promise<T>;
 
 const MIGRATIONS = join(import.meta.dirname, "../../migrations");
@@ -37,7 +37,7 @@ export class SimD1 {
     for (const file of files.sort()) this.#database.exec(readFileSync(join(MIGRATIONS, file), "utf8"));
   }
 
-  /** Empties the tables of sessions: opening a database anew for each run would take longer than the run. */
+  /** Empties the tables of sessions, because opening a database for each run would take longer than the run. */
   clear(): void {
     for (const table of [
       "sessions",
@@ -53,12 +53,12 @@ export class SimD1 {
       this.#database.exec(`DELETE FROM ${table}`);
   }
 
-  /** At once and without fail, for whoever looks on. */
+  /** Reads at once and without faults, for checks. */
   get direct(): D1Database {
     return this.#connect(async (_, work) => work());
   }
 
-  /** As one scope reaches it. */
+  /** The database as one scope reaches it. */
   reachedBy(scope: Scope, world: { readonly scheduler: Scheduler; readonly fails: () => number }): D1Database {
     const { scheduler, fails } = world;
     const { random } = scheduler;
@@ -90,7 +90,7 @@ export class SimD1 {
         }),
     });
     const batch = (statements: readonly Prepared[]): Promise<BatchResult[]> => send("batch", () => this.#commit(statements));
-    // Only what the read model calls is here; what it does not call is missed at run time, and fails the test.
+    // Only methods that the read model calls exist. A call of another one fails the test at run time.
     return { prepare, batch } as unknown as D1Database;
   }
 

@@ -1,4 +1,7 @@
-/** The tenant's note of an erasure, with its alarm: the real one, over the tenant's database, which outlives every life of the session's object. */
+/**
+ * The tenant's list of erasures, with its alarm: the real one, over the tenant's database, which outlives every life of
+ * the session's object.
+ */
 import { eraseSession } from "../../src/app/erase-session";
 import { ok } from "../../src/lib/result";
 import { createDirectory } from "../../src/tenant/directory";
@@ -37,7 +40,7 @@ export class SimErasures {
     });
   }
 
-  /** As a client's request does it, once: what is cut off is the alarm's. */
+  /** Runs once, as a client's request does. If it is interrupted, the alarm finishes it. */
   async erase(from: Scope): Promise<void> {
     const { scheduler, d1 } = this.world;
     const reach = async <T>(work: () => T): Promise<T> => {
@@ -54,7 +57,7 @@ export class SimErasures {
     });
   }
 
-  /** The directory, and what is under way. */
+  /** The directory, and the running erasures. */
   get left(): number {
     return this.sql.rows("SELECT id FROM sessions UNION ALL SELECT session FROM erasures").length;
   }

@@ -1,4 +1,4 @@
-/** The simulated provider: streams, calls tools, fails before and after its first word, hangs, and counts truly. */
+/** The simulated provider: it streams, calls tools, fails before and after its first token, hangs, and counts true tokens. */
 import type { CallOptions, ChatModel, ModelFailure, ModelRequest, ModelStreamPart, RenderedRequest } from "../../src/app/ports";
 import type { Part } from "../../src/domain/message";
 import type { CallUsage, FailureKind, FinishReason } from "../../src/domain/model-call";
@@ -21,9 +21,9 @@ interface Deps {
   readonly violations: Violations;
   readonly stats: Stats;
   readonly book: SummaryBook;
-  /** The epoch that a lease was given for. */
+  /** The epoch for which a lease was given. */
   readonly findEpoch: (lease: number | null) => number | null;
-  /** `epoch`: the one that a worker's request was built in; null: the session builds it now. */
+  /** `epoch`: the one in which a worker's request was built. Null: the session builds it now. */
   readonly onRequest: (request: ModelRequest, epoch: number | null) => void;
 }
 
@@ -31,16 +31,16 @@ interface Call {
   readonly name: string;
   readonly scope: Scope;
   readonly signal: AbortSignal;
-  /** Of a turn's: what is heard of it (I26). */
+  /** The outcome of a turn's call (I26). */
   readonly heard: ReturnType<AnswerRules["begin"]> | null;
-  /** Tokens of the reply that it asks for. */
+  /** The reply tokens that the request asks for. */
   readonly asked: number;
 }
 
-/** What a call is going to be like. */
+/** The planned course of a call. */
 export interface Script {
   readonly chunks: readonly ModelStreamPart[];
-  /** After so many chunks nothing more comes; null: to the end. */
+  /** The number of chunks after which nothing more arrives. Null: it ends normally. */
   readonly hangsAfter: number | null;
   readonly throwsAfter: number | null;
 }
@@ -51,11 +51,11 @@ const PASSING: ReadonlySet<FailureKind> = new Set(["rate_limit", "unavailable"])
 export class SimModel {
   readonly rules: RequestRules;
   readonly answers: AnswerRules;
-  /** Requests that `context` showed, by their last message, and the seq at which the log stood. */
+  /** Requests that `context` showed, by their last message, with the seq of the log at that time. */
   readonly #shown = new Map<string, { readonly seq: number; readonly model: string; readonly body: string }>();
-  /** Under which lease a worker asks for a summary; a turn asks under the newest. */
+  /** The lease under which a worker requests a summary. A turn uses the newest. */
   readonly leases = new WeakMap<ModelRequest, number>();
-  /** Summary requests made under each lease: one for each part of a fold. */
+  /** Summary requests under each lease: one for each chunk. */
   readonly askedUnder = new Map<number, number>();
   #calls = 0;
   #replies = 0;
@@ -70,7 +70,7 @@ export class SimModel {
     this.rules = new RequestRules(deps.violations);
   }
 
-  /** The model as one caller reaches it. `owed`: what a request must show, where the caller is the session itself. */
+  /** The model as one caller reaches it. `owed`: the required content of a request, if the caller is the session itself. */
   for(scope: Scope, owed: () => Owed | null): ChatModel {
     return {
       stream: (request, options) => this.#stream(request, options, { scope, owed: owed() }),
@@ -116,7 +116,7 @@ export class SimModel {
     return token;
   }
 
-  /** What the registry does not know: a window that is smaller than it says, a gateway that counts otherwise. */
+  /** Facts that the registry does not know: a smaller window, or a gateway that counts differently. */
   #refuses(request: ModelRequest): boolean {
     const { random, profile } = this.deps;
     const window = request.model.context_window;
@@ -138,7 +138,7 @@ export class SimModel {
     }
   }
 
-  /** A model that takes less of a reply than it is asked for says so, or only that it is too much. */
+  /** A model that accepts a shorter reply than requested says so, or only that it is too long. */
   #capped({ purpose, model, maxOutput }: ModelRequest): Script | null {
     const { random, profile, stats } = this.deps;
     const cap = profile.caps && purpose === "turn" ? TRUE_CAP[model.id] : undefined;
@@ -147,12 +147,12 @@ export class SimModel {
     return fails({ kind: "output_cap", status: 400, ...(random.chance(0.5) ? { limit: cap } : {}) });
   }
 
-  /** Calls of turns that are under way and were not told to stop. */
+  /** Calls of running turns that were not cancelled. */
   get running(): number {
     return [...this.#running].filter((call) => call.scope.alive && !call.signal.aborted).length;
   }
 
-  /** Asked right after it was shown, of the same model: nothing but the message itself was appended in between. */
+  /** Called directly after the request was shown, with the same model: only the message itself was appended in between. */
   #checkShown(request: ModelRequest, seq: number | null): void {
     const shown = this.#shown.get(lastText(request));
     if (!shown || seq === null || shown.seq + 1 !== seq || shown.model !== request.model.id) return;
@@ -165,7 +165,7 @@ export class SimModel {
     );
   }
 
-  /** Until the next chunk may come, or the call is known to be aborted; a chunk in flight may still arrive first. */
+  /** Waits for the next chunk or the abort of the call. A chunk in flight may arrive first. */
   async #wait({ name, scope, signal }: Call, hangs: boolean): Promise<"chunk" | "aborted"> {
     const { scheduler, random } = this.deps;
     if (hangs && !signal.aborted) await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
@@ -186,7 +186,7 @@ export class SimModel {
     return { chunks: [...chunks.slice(0, somewhere()), failure], hangsAfter: null, throwsAfter: null };
   }
 
-  /** What passes may say when: soon, or later than anybody waits. */
+  /** The wait of a rate limit: short, or longer than any client waits. */
   #failure(kind: FailureKind): ModelFailure {
     const { random, profile, stats } = this.deps;
     if (!PASSING.has(kind) || !random.chance(profile.saysWhen)) return { kind, status: 503 };
@@ -207,7 +207,7 @@ export class SimModel {
     }
   }
 
-  /** A title; a chatty one; none. */
+  /** A title, a title with additional text, or none. */
   #entitle(request: ModelRequest): ModelStreamPart[] {
     const { random, book } = this.deps;
     const heading = book.begin(request, null);
@@ -235,7 +235,7 @@ export class SimModel {
     return [...chunks, this.#finish(request, { chunks, finish })];
   }
 
-  /** Half of it is signed, and then it counts when it goes back. */
+  /** Half of the thinking is signed, and then it is counted when it is sent back. */
   #think({ model }: ModelRequest): ModelStreamPart {
     const { random } = this.deps;
     const chunk = { type: "reasoning", text: drawText(random, 10, 300), block: `${++this.#blocks}` } as const;
@@ -264,7 +264,7 @@ export class SimModel {
     return { type: "finish", finish: said.finish, usage: random.chance(profile.miscounts) ? this.#miscount(usage) : usage };
   }
 
-  /** What gateways report that do not count, count only what was not cached, or have a defect. */
+  /** Usage as reported by gateways that do not count, that count only uncached tokens, or that have a defect. */
   #miscount(usage: CallUsage): CallUsage {
     const { random, stats } = this.deps;
     stats.count("miscounts");
@@ -281,7 +281,7 @@ function lastText(request: ModelRequest): string {
   return part?.type === "text" ? part.text : "";
 }
 
-/** Both texts from a little before where they part. */
+/** Both texts from slightly before their first difference. */
 function firstDifference(a: string, b: string): string {
   let at = 0;
   while (at < a.length && a[at] === b[at]) at++;

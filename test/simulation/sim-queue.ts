@@ -1,4 +1,4 @@
-/** A queue that loses, doubles, delays and reorders its messages, and the real consumer behind it, which may die. */
+/** A queue that loses, duplicates, delays and reorders its messages, with the real consumer, which may die. */
 import type { ChatModel, CompactionJob, CompactionQueue, Log } from "../../src/app/ports";
 import type { SessionApi } from "../../src/app/session-api";
 import { consumeCompactions } from "../../src/queue/consumer";
@@ -52,7 +52,7 @@ export class SimQueue {
     };
   }
 
-  /** Takes `copies` of a job on, each at once or late. */
+  /** Accepts `copies` of a job, each at once or late. */
   #accept(job: CompactionJob, copies: number): void {
     const { scheduler, stats } = this.deps;
     stats.count("jobs sent");
@@ -65,7 +65,7 @@ export class SimQueue {
     }
   }
 
-  /** One consumer dies in the middle; its message comes again. */
+  /** One consumer dies in the middle. Its message is delivered again. */
   crashConsumer(): void {
     const { random } = this.deps.scheduler;
     const consumers = [...this.#consumers];

@@ -1,4 +1,4 @@
-/** What the simulated summariser says: a summary of the form that was asked for, or one of the ways in which it is none. */
+/** Replies of the simulated summariser: a summary in the requested form, or one of the replies that are none. */
 import type { ModelRequest, ModelStreamPart } from "../../src/app/ports";
 import type { ToolCallPart } from "../../src/domain/message";
 import type { FinishReason } from "../../src/domain/model-call";
@@ -28,12 +28,12 @@ export function writeSummary(
       return { chunks: [], finish: "stop" };
     case "cut":
       return { ...good, finish: "length" };
-    // A little too long, or far too long.
+    // Slightly or far too long.
     case "long": {
       const much = `${by.heading} ${drawText(random, 3_000, 30_000)}`;
       return said(isStructured(request) ? inSections(much) : much);
     }
-    // Within what is allowed, and for a short conversation more than it was.
+    // Within the allowed length, but longer than a short conversation.
     case "grown":
       return said(inSections(text + drawText(random, 2_000, 4_000)));
     case "formless":
@@ -55,10 +55,10 @@ function isStructured({ system, messages }: ModelRequest): boolean {
   return (system ?? "").includes(STRUCTURED) || (asked?.type === "text" && asked.text.includes(STRUCTURED));
 }
 
-/** A provider's ids may repeat: they do here. Half of the calls are signed, as Gemini's are. */
+/** A provider's ids may repeat, and they do here. Half of the calls are signed, as Gemini's are. */
 export const drawCalls = (random: Random): ToolCallPart[] => Array.from({ length: random.int(1, 3) }, () => sign(drawCall(random)));
 
-/** Of the client, of the object, to look something up, and such as nobody can run. */
+/** Calls of a client's tool, of a server tool, of a look-up, and of a tool that does not exist. */
 const drawCall = (random: Random): ToolCallPart => {
   const call_id = `call_${random.int(1, 4)}`;
   const name = random.weighted({ look_up: 2, write_file: 2, read_file: 2, fetch_page: 3, pay: 1, memory_query: 1, unheard_of: 0.3 });
@@ -74,7 +74,7 @@ const drawQuery = (random: Random): object =>
 
 const SIGNED = new Set(["call_1", "call_2"]);
 
-/** By its id and not by a draw, so that a seed tells the same story. As long as its arguments. */
+/** Determined by its id and not by a draw, so that a seed keeps its story. As long as its arguments. */
 const sign = (call: ToolCallPart): ToolCallPart =>
   SIGNED.has(call.call_id)
     ? { ...call, provider_metadata: { google: { thoughtSignature: "CpYBAdHtim9Xc1J0".repeat(call.arguments.length / 16) } } }

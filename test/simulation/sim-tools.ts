@@ -1,4 +1,4 @@
-/** Tools that run in the object: they take effect outside, at once or late, fail, throw, heed no signal, or are never heard of again. */
+/** Tools that run in the object. They take effect outside, at once or late, fail, throw, ignore their signal, or never return. */
 import type { ToolOutcome, ToolRequest, ToolRunner } from "../../src/app/ports";
 import type { ExecutionId } from "../../src/domain/ids";
 import type { ToolDefinition } from "../../src/domain/message";
@@ -9,7 +9,7 @@ import type { World } from "./world";
 
 const PARAMETERS = { type: "object", properties: { path: { type: "string" }, text: { type: "string" } }, required: ["path"] };
 
-/** What a session offers: three of the client's, one that runs here, and one that a person must allow. */
+/** The tools of a session: three of the client's, one server tool, and one that needs a person's approval. */
 export const TOOLS: readonly ToolDefinition[] = [
   ...["look_up", "write_file", "read_file"].map((name) => ({
     name,
@@ -21,7 +21,7 @@ export const TOOLS: readonly ToolDefinition[] = [
 ];
 
 export class SimTools {
-  /** How often each execution took effect outside. */
+  /** The number of times that each execution took effect. */
   readonly effects = new Map<ExecutionId, number>();
   readonly #asked = new Set<ExecutionId>();
   #running = 0;
@@ -48,7 +48,7 @@ export class SimTools {
     };
   }
 
-  /** I27: only what was written down as begun is asked for, once, and never what waits for a person. */
+  /** I27: a call is run once, only after its start was recorded, and never while it waits for approval. */
   #checkAsked({ execution, name }: ToolRequest): void {
     const { violations, stats, log } = this.world;
     stats.count(`tool run: ${name}`);
@@ -65,7 +65,7 @@ export class SimTools {
     const kind = random.weighted({ works: 8, fails: 1, throws: profile.toolFails, hangs: profile.toolFails, deaf: profile.toolFails / 2 });
     stats.count(`tool ${kind}`);
     const label = `tool ${name} ${++this.#running}`;
-    // Once it is on its way it takes effect, even if whoever asked is dead by then.
+    // A call in flight takes effect, even if its caller is dead by then.
     await scheduler.gate(scope, `${label} takes effect`, { weight: 2, effect: () => this.#take(execution) });
     if (kind === "throws") throw new Error("the tool's client has a defect");
     if (kind === "deaf") await new Promise<never>(() => {});

@@ -1,4 +1,4 @@
-/** One run from one seed: people talk while things go wrong, then all is well and what is under way comes to its end. */
+/** One run from one seed: people talk while faults occur, then everything works and running work ends. */
 
 import { checkAtRest, checkErased } from "./final-rules";
 import { checkStoredFrames } from "./frame-rules";
@@ -12,7 +12,7 @@ import { Users } from "./users";
 import type { Violation } from "./violation";
 import { CALLER, World } from "./world";
 
-/** Steps while people act, and until everything must have come to its end. */
+/** Steps while people act, and maximum steps until everything must have ended. */
 const ACTIVE_STEPS = 400;
 const CALM_STEPS = 4_000;
 
@@ -20,16 +20,16 @@ export interface RunResult {
   readonly seed: number;
   readonly steps: number;
   readonly violation: Violation | null;
-  /** What happened, in order, one line each. */
+  /** The events of the run, in order, one line each. */
   readonly trace: readonly string[];
   readonly stats: Stats;
 }
 
-/** How long a full disk lasts: the chance of each step that it is over. */
+/** The probability of each step that a full disk has room again. */
 const DISK_CLEARS = 0.05;
 const FULL_STEPS = 200;
 
-/** One database for all runs of a process: see `SimD1.clear`. */
+/** One database for all runs of a process; see `SimD1.clear`. */
 let d1: SimD1 | null = null;
 
 export async function simulate(seed: number): Promise<RunResult> {
@@ -72,7 +72,7 @@ async function act({ world, log }: Run): Promise<void> {
   }
 }
 
-/** Nobody asks for anything new, nothing fails any more. */
+/** No new requests, and no more faults. */
 async function rest({ world, log, users, readers }: Run): Promise<void> {
   users.closing = true;
   for (const reader of readers) reader.closing = true;
@@ -91,7 +91,10 @@ async function rest({ world, log, users, readers }: Run): Promise<void> {
   checkStoredFrames(world);
 }
 
-/** I14: over a full disk no model is asked for what could not be recorded, whatever the alarm does, and what is stored can be read. */
+/**
+ * I14: while the disk is full, no model is called whose output could not be recorded, whatever the alarm does, and
+ * stored data is readable.
+ */
 async function stayFull({ world, log, users }: Run): Promise<void> {
   const { scheduler, stats, violations } = world;
   users.closing = true;

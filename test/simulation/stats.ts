@@ -1,4 +1,4 @@
-/** What happened in a run, counted: figures without them say nothing of what was tried. */
+/** Counts the events of a run, because without these counts a passed run does not show what it tried. */
 export class Stats {
   readonly counts = new Map<string, number>();
 

@@ -1,7 +1,7 @@
 /**
- * What each summary has read. Every message of people and models begins with a mark of its own (`~7 `, `@7 `); a summary
- * carries a number, and the book says which marks its request held, those of the summaries that it went on from included.
- * So it can be told whether anything left the view without having been read.
+ * Records what each summary has read. Every message begins with its own mark (`~7 `, `@7 `). A summary has a number,
+ * and the book lists the marks in its request, including those of the summaries that it continues. So a rule can check
+ * whether anything left the view without having been read.
  */
 import type { ModelRequest } from "../../src/app/ports";
 import type { Part } from "../../src/domain/message";
@@ -35,8 +35,8 @@ export class SummaryBook {
   }
 }
 
-/** The lease that the last part of a summary was made under; null: it is no summary of a model. */
+/** The lease under which the last chunk of a summary was read. Null: no model wrote the summary. */
 export const findLease = (text: string): string | null => [...text.matchAll(SUMMARY)].at(-1)?.[2] ?? null;
 
-/** What a recorded message begins with; null: nothing, as a call or a result. */
+/** The mark at the beginning of a recorded message. Null: it has none, like a call or a result. */
 export const findMark = (text: string): string | null => /^[~@]\d+ /.exec(text)?.[0] ?? null;

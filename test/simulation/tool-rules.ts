@@ -1,4 +1,4 @@
-/** I27: what calls of tools must keep, as the log tells it when nothing is left to happen. */
+/** I27: the rules for tool calls, checked on the log at the end of a run. */
 import type { StoredEvent } from "../../src/domain/events";
 import type { World } from "./world";
 
@@ -28,7 +28,7 @@ interface Approvals {
   readonly begun: ReadonlyMap<string, number>;
 }
 
-/** What a person must allow is begun only after that, and not when it was refused. */
+/** A call that needs approval starts only after it, and never after a refusal. */
 function checkApprovals({ requested, resolved, begun }: Approvals, violations: World["violations"]): void {
   const answers = new Map(resolved.map((event) => [event.execution, event]));
   violations.check(answers.size === resolved.length, "I27", () => "an approval was given twice");

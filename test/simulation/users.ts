@@ -1,4 +1,4 @@
-/** People and programs at the door: they send, resend what was never acknowledged, stop, retry, answer tools, change settings. */
+/** Clients of the API: they send, repeat unacknowledged messages, stop, retry, answer tools and change settings. */
 
 import type { WholeSessionApi } from "../../src/app/control-api";
 import type { Outcome } from "../../src/app/session-api";
@@ -75,7 +75,7 @@ export class Users {
     this.#left = world.profile.actions;
   }
 
-  /** Opens the session and sits down to talk. */
+  /** Creates the session and begins to talk. */
   async begin(): Promise<void> {
     const { random, profile } = this.world;
     const input = {
@@ -157,7 +157,7 @@ export class Users {
     return attempt(this.world, label, work);
   }
 
-  /** Again and again until there is an answer. */
+  /** Repeats the call until there is a response. */
   async #insist<T>(label: string, attempt: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
@@ -196,7 +196,7 @@ export class Users {
     return send;
   }
 
-  /** Asks, hears the answer out, gives the model what its tools said, and thinks about it for a while. */
+  /** Sends a message, waits for the answer, returns the results of tools, and pauses for a while. */
   async #converse(): Promise<void> {
     const { turn } = await this.#send();
     if (!turn) return;
@@ -209,7 +209,7 @@ export class Users {
     if (random.chance(0.6)) await scheduler.sleep(clients, random.int(0, 20_000), "a pause");
   }
 
-  /** A recorded exchange: a reply that calls tools, and results of them, not all of them right, in any order. */
+  /** An imported exchange: a reply that calls tools, and results, some of them invalid, in any order. */
   async #import(): Promise<void> {
     const { random } = this.world;
     const calls = Array.from({ length: random.int(1, 3) }, () => `call_${random.int(1, 3)}`);
@@ -223,7 +223,7 @@ export class Users {
     }
   }
 
-  /** A client that presses the button twice: two requests with one key. */
+  /** A client that sends a request twice: two requests with one key. */
   async #sendTwice(): Promise<void> {
     const send = this.#draw();
     const key = `key-${++this.#keys}`;
@@ -238,7 +238,7 @@ export class Users {
       return this.world.call(this.world.clients, `send ${send.text.slice(0, 6)}`, (service) => service.submit(CALLER, input));
     };
     let accepted = await this.#insist("send", submit);
-    // What became of an attempt whose answer was lost is not known before there is room again.
+    // The outcome of an attempt whose response was lost is unknown until there is room again.
     while (!accepted.ok && accepted.error.code === "storage_full" && attempts > 1) accepted = await this.#insist("send", submit);
     this.#noteAnswer(send, accepted);
   }
@@ -273,7 +273,7 @@ export class Users {
     const some = random.chance(0.7) ? owed : owed.slice(0, random.int(1, owed.length));
     const byExecution = random.chance(0.6);
     const results = some.map((call) => ({
-      execution_id: byExecution ? call.execution_id : null,
+      execution_id: byExecution ? call.id : null,
       call_id: byExecution ? null : call.call_id,
       output: random.chance(0.03) ? drawText(random, 20_000, 40_000) : drawText(random, 0, 2_000),
       is_error: random.chance(0.1),
@@ -283,12 +283,12 @@ export class Users {
     await this.#insist("results", answer);
   }
 
-  /** A person looks at what waits for one: allows it, mostly, refuses it, says so twice, or does not care. */
+  /** A person who handles waiting approvals: mostly approves, sometimes refuses, decides twice, or ignores them. */
   async #approve(open: readonly ToolCallView[]): Promise<void> {
     const { random, stats } = this.world;
     const waiting = open.filter((call) => call.approval === "pending" || random.chance(0.02));
     if (waiting.length === 0 || random.chance(0.1)) return;
-    const approvals = waiting.map(({ execution_id }) => ({ execution_id, approved: random.chance(0.7), reason: null }));
+    const approvals = waiting.map(({ id }) => ({ execution_id: id, approved: random.chance(0.7), reason: null }));
     const idempotency = { key: `key-${++this.#keys}`, digest: "approvals" };
     const answer = () =>
       this.world.call(this.world.clients, "approvals", (service) => service.approvals(CALLER, { approvals, idempotency }));
@@ -312,7 +312,7 @@ export class Users {
     await this.#insist("retry", () => this.world.call(this.world.clients, "retry", (service) => service.retry(CALLER, { idempotency })));
   }
 
-  /** Looks at what the next request would be, and then sends it. */
+  /** Reads the next request from `context`, and then sends the message. */
   async #preview(): Promise<void> {
     const send = this.#draw();
     await this.#try("context", (service) => service.context(CALLER, { content: toSaid(send).parts ?? [] }));
@@ -323,8 +323,8 @@ export class Users {
     const seen = await this.#try("describe", (service) => service.describe(CALLER));
     const waiting = seen?.ok ? seen.value.queued : [];
     if (waiting.length === 0) return;
-    const { message_id } = this.world.random.pick(waiting);
-    const cancelled = await this.#try("cancel", (service) => service.cancelQueued(CALLER, message_id));
+    const { id } = this.world.random.pick(waiting);
+    const cancelled = await this.#try("cancel", (service) => service.cancelQueued(CALLER, id));
     if (cancelled?.ok) this.world.stats.count("cancelled");
   }
 }

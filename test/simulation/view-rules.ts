@@ -1,4 +1,7 @@
-/** What must hold of the view: nothing is hidden silently or stands twice, and what was taken back is as it was (I11, I19, I22, I24). */
+/**
+ * The invariants of the view: nothing is hidden without an overlay or shown twice, and a revert restores it exactly
+ * (I11, I19, I22, I24).
+ */
 import { isDeepStrictEqual } from "node:util";
 import { isAmong } from "../../src/domain/branch";
 import type { Overlay } from "../../src/domain/compaction-events";
@@ -13,26 +16,26 @@ import type { World } from "./world";
 
 type EpochChanged = Extract<StoredEvent, { type: "EpochChanged" }>;
 
-/** The same view up to a position: what came later is another matter. */
+/** The view up to a position. Later items do not matter. */
 const upTo = ({ overlays, items, reduced }: View, to: number, isGone: (position: number) => boolean) => ({
   overlays,
   items: items.filter((item) => item.position <= to && !isGone(item.position)).map((item) => item.position),
   reduced: reduced.filter((entry) => entry.position <= to && !isGone(entry.position)),
 });
 
-/** Whatever may change which positions the view has. */
+/** The events that may change which positions are in the view. */
 const CHECKED_AFTER: ReadonlySet<string> = new Set(["EpochChanged", "TurnStarted", "HistoryRewound", "BranchSwitched", "MessageRedacted"]);
 
-/** By the end, and what lies within another first. */
+/** Ordered by end. An overlay within another comes first. */
 const mayFollow = (next: Overlay, before: Overlay | undefined): boolean =>
   before === undefined || next.to > before.to || (next.to === before.to && next.from <= before.from);
 
 export class ViewRules {
   /** Positions that an overlay stands for. */
   readonly #stands = new Map<OverlayId, ReadonlySet<number>>();
-  /** What no summary has read by policy: it left with a note in its place. */
+  /** Positions that no summary has read, because the policy replaced them by a note. */
   readonly #noted = new Set<number>();
-  /** Cut-off replies that a retry took out of the view. */
+  /** Interrupted replies that a retry removed from the view. */
   readonly #retracted = new Set<number>();
   readonly #before = new Map<CompactionId, { readonly view: View; readonly to: number }>();
   /** The item at each position, from 1. */
@@ -55,7 +58,7 @@ export class ViewRules {
     this.#checkSum(after);
   }
 
-  /** I24: the running sum is what a fresh one would be. */
+  /** I24: the running sum equals a newly computed one. */
   #checkSum({ view, seq }: SessionState): void {
     const shown = new Map(view.reduced.map((entry) => [entry.position, entry.tokens]));
     let tokens = 0;
@@ -102,13 +105,13 @@ export class ViewRules {
       const stands = new Set([...left, ...replaced].filter((position) => within(overlay, position)));
       this.#stands.set(overlay.id, stands);
       if (op?.op !== "summarize") continue;
-      // With a note in its place it is said to be left out, not read.
+      // A range with a note instead of a summary is reported as left out, not as read.
       if (event.trigger === "fallback" || op.mode === null) for (const position of stands) this.#noted.add(position);
       this.#checkRead(event, overlay, stands);
     }
   }
 
-  /** What a reset leaves out: everything that is neither shown nor stood in for by what was there before. */
+  /** The range that a reset leaves out: everything that is neither shown nor covered by an earlier overlay. */
   #hidden({ view, branch, next_position }: SessionState, shown: ReadonlySet<number>): number[] {
     const known = new Set(view.overlays.flatMap((overlay) => [...(this.#stands.get(overlay.id) ?? [])]));
     const positions = Array.from({ length: next_position - 1 }, (_, index) => index + 1);
@@ -116,7 +119,7 @@ export class ViewRules {
     return positions.filter((position) => !shown.has(position) && !known.has(position) && !isGone(position));
   }
 
-  /** I19: whatever a summary stands for, a summariser has read, in this summary or in one that it goes on from. */
+  /** I19: a summariser has read everything that a summary stands for, in this summary or in one that it continues. */
   #checkRead(event: EpochChanged, overlay: Overlay, stands: ReadonlySet<number>): void {
     const { sql, book, violations } = this.world;
     const marks = book.marksIn(readBodies(sql, [overlay.id]).get(overlay.id) ?? "");
@@ -142,7 +145,7 @@ export class ViewRules {
     return mark;
   }
 
-  /** I11: every position of the branch is shown, stood in for by exactly one overlay, or was taken back by a retry. */
+  /** I11: every position of the branch is shown, covered by exactly one overlay, or removed by a retry. */
   #checkCover({ view, branch, next_position, lifecycle }: SessionState): void {
     const { violations } = this.world;
     if (lifecycle !== "open") return;

@@ -9,7 +9,7 @@ export class Violation extends Error {
   }
 }
 
-/** Collects what was broken where nothing can be thrown: inside ports, which the code under test calls. */
+/** Collects broken invariants in places where nothing can be thrown: inside ports, which the tested code calls. */
 export class Violations {
   readonly found: Violation[] = [];
 

@@ -1,6 +1,6 @@
 /**
- * The platform around one session: its database and alarm outlive its object, which may die at any await and is made
- * anew by the next call or the alarm. Calls to it are messages: the answer of one that was carried out may be lost.
+ * The platform around one session. Its database and alarm outlive its object, which may die at any await and is created
+ * again by the next call or alarm. Calls to it are messages, and the response of a completed call may be lost.
  */
 
 import { createHash } from "node:crypto";
@@ -35,7 +35,7 @@ export const digestText = (text: string): string => createHash("sha256").update(
 
 export const CALLER = { tenant: TENANT, session: SESSION } as const;
 
-/** The object was reset under a call. */
+/** The object was reset during a call. */
 export class ObjectResetError extends Error {
   override readonly name = "ObjectResetError";
 }
@@ -44,17 +44,17 @@ export interface Life {
   readonly scope: Scope;
   readonly runtime: SessionRuntime;
   readonly service: WholeSessionApi;
-  /** Calls whose answer is not out yet. */
+  /** Calls whose response has not been sent yet. */
   readonly calls: Set<(error: Error) => void>;
 }
 
-/** Longer than a lease and the wake-up after it: another worker may have taken over meanwhile. */
+/** Longer than a lease and the wake-up after it, so that another worker may have taken over. */
 const SLOWEST_MS = 100_000;
-/** Parts of a fold that a worker with little time reads before it gives the lease back. */
+/** Chunks that a worker with little time reads before it releases the lease. */
 const LEAVES_EVERY = 3;
 const DEADLINES = { firstTokenMs: 60_000, idleMs: 60_000, thinkingMs: 5 * 60_000, totalMs: 15 * 60_000 } as const;
 
-/** What a life meets that goes on after its end. That it did is a violation of its own, unless it died inside a step. */
+/** The environment of a life that continues after its end. That is a violation, unless the life died inside a step. */
 class DeadObjectError extends Error {
   override readonly name = "DeadObjectError";
 }
@@ -75,23 +75,23 @@ export class World {
   readonly book = new SummaryBook();
   readonly log: LogRules;
   life: Life | null = null;
-  /** When the alarm rings; null: it is not set. */
+  /** The time of the alarm. Null: it is not set. */
   alarmAt: number | null = null;
   openCalls = 0;
-  /** Redactions that were committed before the newest overwriting that ended had begun. */
+  /** Redactions that were committed before the start of the newest completed overwriting. */
   scrubbed = 0;
-  /** No write of the session's database succeeds. */
+  /** Every write to the session's database fails. */
   diskIsFull = false;
-  /** When a write last failed: what it should have armed may come later by an alarm's pause. */
+  /** The time of the last failed write. The alarm that it should have set may be late by one pause. */
   failedAt = Number.NEGATIVE_INFINITY;
-  /** Something was written, or the alarm moved: there is something to check. */
+  /** Something was written, or the alarm changed, so that there is something to check. */
   touched = true;
-  /** Offsets of the live stream that were ever stored, pack by pack. */
+  /** All offsets of the live stream that were ever stored, pack by pack. */
   readonly #frames: (readonly [first: number, last: number])[] = [];
   readonly #platform = new Scope("platform");
   readonly #ids = countingIds();
   #cancelAlarm: () => void = () => {};
-  /** A life that died in the middle of a step: what the step goes on with fails. */
+  /** A life that died in the middle of a step. The rest of the step fails. */
   readonly #cut = new Set<Scope>();
   #lives = 0;
 
@@ -105,7 +105,7 @@ export class World {
     this.profile = drawProfile(this.random);
     this.scheduler = new Scheduler(this.random);
     const base = createNodeSql();
-    // The platform drops the alarm together with the data.
+    // The platform removes the alarm together with the data.
     this.sql = { ...base, wipe: () => this.#wipe(base) };
     const { random, profile, scheduler, violations, stats, book } = this;
     this.log = new LogRules(this);
@@ -125,9 +125,9 @@ export class World {
           if (leased.ok && leased.value.kind === "leased") this.model.leases.set(leased.value.part.request, leased.value.token);
           return leased;
         },
-        // The worker never hears of its second delivery.
+        // The worker does not learn of its second delivery.
         recordCompaction: async (caller, given) => {
-          // A worker's own time may be over at any part.
+          // A worker's own time may end at any chunk.
           const leaves = this.profile.queueDoubles > 0 && given.part % LEAVES_EVERY === 0;
           const input = leaves ? { ...given, leaves: true as const } : given;
           const record = () => this.call(scope, "record", (service) => service.recordCompaction(caller, input));
@@ -141,7 +141,7 @@ export class World {
     });
   }
 
-  /** An offset between the two that was stored, kept since or not; null: there is none. */
+  /** A stored offset between the two, kept or not. Null: there is none. */
   storedBetween(after: number, before: number): number | null {
     const [first] = this.#frames.find(([start, end]) => end > after && Math.max(start, after + 1) < before) ?? [null];
     return first === null ? null : Math.max(first, after + 1);
@@ -161,7 +161,7 @@ export class World {
     },
   };
 
-  /** The wipe is a commit of its own: the object may die behind it, before anything is written again. */
+  /** The wipe is a commit of its own. The object may die after it, before the next write. */
   async #wipe(base: Sql): Promise<void> {
     this.touched = true;
     this.alarmAt = null;
@@ -171,7 +171,7 @@ export class World {
     return emptied;
   }
 
-  /** Takes its time: the object may die in the middle, and leave it to the next life. */
+  /** The work takes time: the object may die in the middle, and leave the rest to the next life. */
   async #scrub(scope: Scope): Promise<void> {
     const reached = this.life?.runtime.state.redacted.length ?? 0;
     await this.scheduler.gate(scope, "scrub");
@@ -185,7 +185,7 @@ export class World {
     this.crash();
   }
 
-  /** The object, made if there is none. */
+  /** Returns the object, and creates it if necessary. */
   wake(): Life {
     if (this.life) return this.life;
     const scope = new Scope(`life ${++this.#lives}`);
@@ -232,7 +232,7 @@ export class World {
     };
   }
 
-  /** What a write fails with now. */
+  /** The error with which writes fail now. */
   #fault(): Error | null {
     const fails = this.diskIsFull || (this.profile.writeFails > 0 && this.random.chance(this.profile.writeFails));
     if (!fails) return null;
@@ -264,7 +264,7 @@ export class World {
     };
   }
 
-  /** What a request of the session must show, by everything that is stored now. */
+  /** The required content of the session's request, according to everything that is stored now. */
   #owed(): Owed | null {
     const { life, log, sql } = this;
     if (life?.runtime.state.lifecycle !== "open") return null;
@@ -282,7 +282,7 @@ export class World {
   #directory(scope: Scope): ModelDirectory {
     return {
       resolve: async (model) => {
-        // An answer from the cache comes at once; one from the tenant's object may not come at all.
+        // A cached answer arrives at once. An answer of the tenant's object may not arrive at all.
         if (this.random.chance(0.7)) return MODELS[model] ?? null;
         await this.scheduler.gate(scope, "models", { weight: 2 });
         if (this.random.chance(this.profile.directoryFails)) throw new Error("the tenant's object is out of reach");
@@ -298,7 +298,7 @@ export class World {
     this.#cancelAlarm = this.scheduler.timer(this.#platform, { ms: at - this.scheduler.now, label: "alarm" }, () => this.#ring());
   }
 
-  /** At least once. */
+  /** The message is delivered at least once. */
   #ring(): void {
     this.touched = true;
     this.alarmAt = null;
@@ -308,7 +308,7 @@ export class World {
     void this.scheduler.gate(this.#platform, "alarm again").then(() => ringAlarm(this.wake().runtime));
   }
 
-  /** The object dies where it stands. What it wrote stays; calls that wait for it fail. */
+  /** The object dies immediately. Its writes remain, and calls that wait for it fail. */
   crash(): void {
     const { life } = this;
     if (!life) return;
@@ -319,7 +319,7 @@ export class World {
     for (const fail of life.calls) fail(new ObjectResetError("the object was reset"));
   }
 
-  /** One call of the session's object over the network. Rejects when the object dies before the answer is out. */
+  /** One call of the session's object over the network. Rejects when the object dies before the response is sent. */
   async call<T>(from: Scope, label: string, work: (service: WholeSessionApi) => Promise<T>): Promise<T> {
     const { scheduler } = this;
     if (from === this.clients) this.openCalls++;

@@ -1,11 +1,14 @@
-/** Fails a whole run of the Worker's tests in which a documented success was never answered, and so was never held to the document. */
+/**
+ * Fails a complete run of the Worker's tests in which a documented success response never occurred, and so was never
+ * checked against the document.
+ */
 import type { Reporter, TestModule, TestRunEndReason, Vitest } from "vitest/node";
 
-/** `GET /v1/models 200` is one of them. */
+/** For example `GET /v1/models 200`. */
 export interface AnswersOfFile {
   /** Every documented success. */
   readonly documented: readonly string[];
-  /** The answers that were held to the document. */
+  /** The responses that were checked against the document. */
   readonly met: readonly string[];
 }
 
@@ -15,7 +18,7 @@ declare module "vitest" {
   }
 }
 
-/** The documented successes that no file has met. */
+/** The documented successes that occurred in no file. */
 export function successesNeverMet(files: readonly AnswersOfFile[]): readonly string[] {
   const met = new Set(files.flatMap((file) => file.met));
   return [...new Set(files.flatMap((file) => file.documented))].filter((success) => !met.has(success));
@@ -25,7 +28,7 @@ export class AnswersReporter implements Reporter {
   readonly #project: string;
   #vitest: Vitest | null = null;
 
-  /** `project`: whose files report what they met. */
+  /** `project`: the project whose files report their responses. */
   constructor(project: string) {
     this.#project = project;
   }
@@ -38,7 +41,7 @@ export class AnswersReporter implements Reporter {
     const vitest = this.#vitest;
     const own = modules.filter(({ project }) => project.name === this.#project);
     const [first] = own;
-    // A failed run fails by itself, and a part of the files or of their tests meets a part of the answers.
+    // A failed run needs no further failure, and a part of the files or tests covers only a part of the responses.
     if (!vitest || !first || reason !== "passed" || vitest.getGlobalTestNamePattern()) return;
     const { testFiles } = await first.project.globTestFiles();
     if (own.length < testFiles.length) return;

@@ -1,4 +1,4 @@
-/** Builders for the pure core: a value where it matters, something ordinary everywhere else. */
+/** Builders for the pure core: explicit values where they matter, ordinary ones otherwise. */
 import type { Command } from "../../src/domain/commands";
 import type { Receipt, SummaryPlan } from "../../src/domain/compaction-events";
 import { decide } from "../../src/domain/decide";
@@ -14,7 +14,7 @@ export function id<P extends IdPrefix>(prefix: P, n: number): IdKinds[P] {
   return `${prefix}_01HZZZZZZZ${String(n).padStart(16, "0")}` as IdKinds[P];
 }
 
-/** Ids counted up, for code that asks for new ones. */
+/** Consecutive ids, for code that requests new ones. */
 export function countingIds(): <P extends IdPrefix>(prefix: P) => IdKinds[P] {
   let count = 0;
   return (prefix) => id(prefix, ++count);
@@ -57,7 +57,7 @@ export const call = (position: number, n: number, change: Partial<ItemMeta> = {}
 export const result = (position: number, n: number, change: Partial<ItemMeta> = {}): ItemMeta =>
   item(position, "tool_result", { tool: { execution: id("exe", n), call_id: `call_${n}`, name: "look_up", is_error: false }, ...change });
 
-/** What a change of the view says of itself: something ordinary. */
+/** An ordinary receipt for a change of the view. */
 export const RECEIPT: Receipt = {
   tokens_before: 100,
   tokens_after: 40,
@@ -95,13 +95,13 @@ export const opened: Event = { type: "SessionOpened", tenant: TENANT, session: S
 /** The state of an open session after these events. */
 export const given = (...events: Event[]): SessionState => fold(stored([opened, ...events]));
 
-/** An open session whose view holds exactly these items. */
+/** An open session whose view contains exactly these items. */
 export function viewing(items: readonly ItemMeta[], change: Partial<SessionState> = {}): SessionState {
   const open = given();
   return { ...open, view: toWeighedView({ ...open.view, items }), next_position: (items.at(-1)?.position ?? 0) + 1, ...change };
 }
 
-/** Decides one command after another and folds what comes of it; the first rejection ends it. */
+/** Decides one command after another and folds the events. The first rejection ends it. */
 export function play(
   commands: readonly Command[],
   from: SessionState = initialState,

@@ -1,8 +1,8 @@
-/** The pages that people read: their blocks of commands, their pieces of prose, their links and headings. */
+/** The documentation pages: their blocks of commands, prose, links and headings. */
 import { readFiles } from "./source-files";
 
 export interface Page {
-  /** From the repository's root: `docs/api.md`. */
+  /** The path from the repository's root: `docs/api.md`. */
   readonly path: string;
   readonly text: string;
 }
@@ -12,7 +12,7 @@ export interface CommandBlock {
   /** The line of its opening fence. */
   readonly line: number;
   readonly commands: string;
-  /** What the paragraph before it says that it needs, as in "**Needs a Cloudflare account.**"; null: nothing but `npm start`. */
+  /** The requirement that the paragraph before it names, as in "**Needs a Cloudflare account.**". Null: only `npm start`. */
   readonly needs: string | null;
 }
 
@@ -21,7 +21,7 @@ export interface Piece {
   readonly text: string;
 }
 
-/** Decisions are frozen: they are no pages of this kind. */
+/** Decisions are frozen, so they do not count as pages. */
 export const readPages = (): readonly Page[] => readFiles(".", /\.md$/).filter(({ path }) => /^(docs\/)?[^/]+$/.test(path));
 
 const FENCE = /^```(\w*)[^\n]*\n([\s\S]*?)^```/gm;
@@ -44,7 +44,7 @@ export function findCommandBlocks({ path, text }: Page): readonly CommandBlock[]
 
 const withoutFences = (text: string): string => text.replace(FENCE, "\n");
 
-/** Paragraphs and list items, each in one line. Headings, tables and code are none. */
+/** Paragraphs and list items, each in one line, without headings, tables and code. */
 export function findPieces({ text }: Page): readonly Piece[] {
   const blocks = withoutFences(text).split(/\n\s*\n/);
   return blocks.flatMap((block) => {
@@ -64,16 +64,16 @@ function gather(lines: readonly string[]): readonly Piece[] {
   return pieces;
 }
 
-/** As `wc -w` counts them. */
+/** The number of words, as `wc -w` counts them. */
 export const countWords = (text: string): number => text.split(/\s+/).filter((word) => word !== "").length;
 
-/** Targets of links, as written. Those in code are text. */
+/** Targets of links, as written. Text in code is no link. */
 export function findLinks({ text }: Page): readonly string[] {
   const prose = withoutFences(text).replace(/`[^`\n]*`/g, "");
   return [...prose.matchAll(/\]\(([^()\s]+)\)/g)].map(([, target = ""]) => target);
 }
 
-/** What `#…` of a link may name, as GitHub makes it of the headings. */
+/** The anchors that `#…` in a link may name, as GitHub derives them from headings. */
 export function findAnchors({ text }: Page): ReadonlySet<string> {
   const anchors = new Set<string>();
   for (const [, heading = ""] of withoutFences(text).matchAll(/^#{1,6} (.+)$/gm)) {

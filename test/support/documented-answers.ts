@@ -1,4 +1,4 @@
-/** Holds answers to the published OpenAPI document: route, status, content type, and the body by its schema. */
+/** Checks responses against the published OpenAPI document: route, status, content type, and the body by its schema. */
 import { type Schema, Validator } from "@cfworker/json-schema";
 
 interface Operation {
@@ -14,9 +14,9 @@ export interface Answer {
   readonly method: string;
   readonly path: string;
   readonly status: number;
-  /** As the header has it. */
+  /** The Content-Type header. */
   readonly type: string;
-  /** Null: it is not JSON, or has not been read. */
+  /** Null when it is not JSON, or has not been read. */
   readonly body: unknown;
 }
 
@@ -29,7 +29,7 @@ interface Route {
 const literal = (text: string): string => text.replaceAll(/[.*+?^$()|[\]\\]/g, String.raw`\$&`);
 
 export class DocumentedAnswers {
-  /** Routes with the statuses whose answers were held to the document: `GET /v1/models 200`. */
+  /** Routes with the statuses whose responses were checked against the document: `GET /v1/models 200`. */
   readonly seen = new Set<string>();
   readonly #components: object;
   readonly #routes: readonly Route[];
@@ -40,14 +40,14 @@ export class DocumentedAnswers {
     this.#routes = Object.entries(document.paths).flatMap(([path, operations]) =>
       Object.entries(operations).map(([method, operation]) => ({
         name: `${method.toUpperCase()} ${path}`,
-        // One parameter may hold slashes: a model's name.
+        // One parameter may contain slashes: a model's name.
         pattern: new RegExp(`^${literal(path).replaceAll(/\{(\w+)\}/g, (_, name) => (name === "model_id" ? ".+" : "[^/]+"))}$`),
         operation,
       })),
     );
   }
 
-  /** Every documented success, as `seen` has it. */
+  /** Every documented success, in the form of `seen`. */
   get successes(): readonly string[] {
     return this.#routes.flatMap(({ name, operation }) =>
       Object.keys(operation.responses)
@@ -56,7 +56,7 @@ export class DocumentedAnswers {
     );
   }
 
-  /** What about the answer is not as the document says; empty: nothing. */
+  /** The differences between the response and the document. Empty: none. */
   findFaults(answer: Answer): readonly string[] {
     const method = answer.method === "HEAD" ? "GET" : answer.method;
     const candidates = this.#routes.filter(({ name, pattern }) => name.startsWith(`${method} `) && pattern.test(answer.path));
@@ -90,7 +90,7 @@ export class DocumentedAnswers {
   }
 }
 
-/** The answer with its body read from a copy, where it is JSON. */
+/** The response with its body read from a copy, if it is JSON. */
 export async function toAnswer(method: string, url: string, response: Response): Promise<Answer> {
   const type = response.headers.get("content-type") ?? "";
   const { pathname } = new URL(url, "https://longhand.test");

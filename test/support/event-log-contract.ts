@@ -1,6 +1,6 @@
 /**
- * What every database under a session must hold to, whoever provides it: the log and its guards, steps, snapshots and
- * bodies. Run over Node's SQLite and over a Durable Object's own.
+ * The contract of every database under a session: the log and its guards, steps, snapshots and bodies. It runs over
+ * Node's SQLite and over a Durable Object's own.
  */
 import { describe, expect, test } from "vitest";
 import type { Command } from "../../src/domain/commands";
@@ -18,7 +18,7 @@ import type { Sql } from "../../src/session/log/sql";
 import { SessionStore } from "../../src/session/log/store";
 import { draft, itemId, SESSION, settings, TENANT, turnId } from "./builders";
 
-/** Brings an empty database for the length of `work`. */
+/** Provides an empty database for the duration of `work`. */
 export type WithSql = (work: (sql: Sql) => void | Promise<void>) => Promise<void>;
 
 const open: Command = { type: "OpenSession", at: 1, tenant: TENANT, session: SESSION, settings: settings() };
@@ -226,7 +226,7 @@ function snapshotRules(withSql: WithSql): void {
     }));
 }
 
-/** The last character of the first row and the first of the second: one character of two units. */
+/** The last character of the first row and the first of the second form one character of two UTF-16 units. */
 const SPLIT_AT = 500_000;
 
 function bodyRules(withSql: WithSql): void {

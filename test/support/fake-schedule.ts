@@ -1,4 +1,4 @@
-/** A clock that moves when it is told to, and the timers that it fires on the way. */
+/** A clock that the test moves, and the timers that fire on the way. */
 import type { Schedule } from "../../src/app/session-ports";
 
 export class FakeSchedule {

@@ -1,7 +1,10 @@
-/** A database whose writes fail when a test says so, in the engine's own words. Reads, deletions and emptying go on, as on a full disk. */
+/**
+ * A database whose writes fail when a test says so, with the engine's own errors. Reads, deletions and clearing still
+ * work, as on a full disk.
+ */
 import type { Sql } from "../../src/session/log/sql";
 
-/** How workerd words it. */
+/** The error text of workerd. */
 export class DiskFullError extends Error {
   override readonly name = "DiskFullError";
   constructor() {
@@ -9,7 +12,7 @@ export class DiskFullError extends Error {
   }
 }
 
-/** One write that failed, for whatever reason. */
+/** A single write that failed, for any reason. */
 export class WriteFailedError extends Error {
   override readonly name = "WriteFailedError";
   constructor() {
@@ -19,7 +22,7 @@ export class WriteFailedError extends Error {
 
 const needsRoom = (query: string): boolean => !/^\s*(SELECT|DELETE)/.test(query);
 
-/** `fault` is asked before each write; null: it works. */
+/** `fault` is called before each write. Null: the write succeeds. */
 export function createFaultySql(base: Sql, fault: (query: string) => Error | null): Sql {
   const check = (query: string): void => {
     const error = needsRoom(query) ? fault(query) : null;

@@ -1,8 +1,11 @@
-/** How the time of a piece of work grows with its input: ratios of the process's own CPU time, which other processes do not lengthen. */
+/**
+ * Measures how the time of a function grows with its input, as ratios of the process's own CPU time, which other
+ * processes do not affect.
+ */
 
-/** Larger than any linear work shows between two sizes, and well under what quadratic work does. */
+/** Larger than the growth of any linear work between two sizes, and well below that of quadratic work. */
 const SLACK = 6;
-/** Less than this is not told from the clock's grain and the collector's pauses. */
+/** Shorter times cannot be distinguished from the clock's resolution and garbage collection. */
 const LEAST_MS = 12;
 const TRIES = 3;
 
@@ -13,16 +16,16 @@ function cpuMs(work: () => void): number {
   return (user + system) / 1_000;
 }
 
-/** The least of some tries, as the others hold what the engine did beside the work; one try where it was quick. */
+/** The minimum of several runs, because the others contain other work of the engine. One run if it was quick. */
 function leastMs(work: () => void): number {
   let least = cpuMs(work);
   for (let tries = 1; tries < TRIES && least > LEAST_MS; tries++) least = Math.min(least, cpuMs(work));
   return least;
 }
 
-/** Sizes from one that even exponential work survives, and one at which quadratic work takes seconds. */
+/** Sizes from one that even exponential work survives, to one at which quadratic work takes seconds. */
 const SCREENING = [16, 24, 32, 256, 2_048, 32_768];
-/** Quadratic work shows here, in seconds, and is not run at the whole size, where it takes minutes. */
+/** Quadratic work is detected here, in seconds, and not run at the full size, where it takes minutes. */
 const LARGE = 262_144;
 const WHOLE = 1_048_576;
 
@@ -30,7 +33,7 @@ type WorkOf = (size: number) => () => void;
 
 interface Measured {
   readonly ms: number;
-  /** The sizes between which the work grew faster than its input; null: it is linear as far as can be seen. */
+  /** The sizes between which the time grew faster than the input. Null: the growth is linear. */
   readonly fault: string | null;
 }
 
@@ -46,7 +49,10 @@ function measure(buildWork: WorkOf, sizes: readonly number[]): Measured {
   return { ms: last.ms, fault: null };
 }
 
-/** Each of `inputs` at the smaller sizes, and the slowest of them at 1 MB too. Null: all is linear; else the input and its figures. */
+/**
+ * Runs each of `inputs` at the smaller sizes, and the slowest of them at 1 MB too. Null: all are linear. Otherwise the
+ * input and its figures.
+ */
 export function superlinear<T>(inputs: readonly T[], work: (input: T, size: number) => () => void, most = WHOLE): string | null {
   const screened = inputs.map((input) => ({
     input,

@@ -1,7 +1,7 @@
-/** The seed of every random test but the simulation's. `TEST_SEED=7 npm test` chooses another. */
+/** The seed of every random test except the simulation. `TEST_SEED=7 npm test` chooses another. */
 const DEFAULT_SEED = 20_261_122;
 
-/** Throws for what is no whole number of 32 bits: a seed that is misread could not be told to another person. */
+/** Throws for anything but a whole number of 32 bits, because a misread seed could not be repeated. */
 function readSeed(given: string | undefined): number {
   if (given === undefined || given === "") return DEFAULT_SEED;
   const seed = Number(given);
@@ -9,10 +9,10 @@ function readSeed(given: string | undefined): number {
   return seed;
 }
 
-/** Ends a test that hangs. No test is to fail because its machine is busy: none takes a tenth of it. */
+/** The limit for a test that hangs. It is generous, so that no test fails because its machine is busy: none takes a tenth of it. */
 const PATIENCE_MS = 60_000;
 
-/** What each Vitest project is given: its random tests draw from that seed. */
+/** The seed that each Vitest project receives for its random tests. */
 export const SEEDED = {
   setupFiles: ["./test/support/seed-setup.ts"],
   provide: { seed: readSeed(process.env.TEST_SEED) },

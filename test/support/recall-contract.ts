@@ -1,4 +1,4 @@
-/** What must hold of the index of a session's record over any database: see `event-log-contract`. */
+/** The contract of the index of a session's record over any database: see `event-log-contract`. */
 import { describe, expect, test } from "vitest";
 import type { RecallArguments } from "../../src/context/recall/request";
 import { estimateTokens } from "../../src/context/tokens";
@@ -150,7 +150,7 @@ function wordRules(withSql: WithSql): void {
       const { text, data } = await ask(ports, { query: "accordion shelf code" });
 
       expect(text).toContain("7719-B");
-      // Whatever a line is about is among the hits or beside one of them.
+      // Every line's subject is among the hits or beside one of them.
       const lines = [...text.matchAll(/^ *#(\d+) /gm)].map(([, position]) => Number(position));
       expect(data.flatMap(({ position, neighbours }) => [position, ...neighbours.map((near) => near.position)])).toEqual(lines);
     }));
@@ -282,7 +282,7 @@ function executionRules(withSql: WithSql): void {
       expect(whole).not.toContain("message 3 ");
     }));
 
-  test("of another session, or of nobody, is not there", () =>
+  test("of another session, or of an unknown one, is not found", () =>
     withSql(async (sql) => {
       const ports = buildRecord(sql, small(3));
 

@@ -1,4 +1,4 @@
-/** A record in a database of its own, all of it out of the view, and what looks things up in it: the code of the session's object. */
+/** A record in its own database, all of it out of the view, and the code of the session's object that searches it. */
 import { type IdKinds, type IdPrefix, parseId } from "../../src/domain/ids";
 import type { ItemKind, ItemMeta, Part } from "../../src/domain/message";
 import { initialState, type SessionState } from "../../src/domain/state";
@@ -29,7 +29,7 @@ export function buildRecord(sql: Sql, texts: readonly RecordedText[]): RecallPor
   return recordedFrom(sql, texts, 0);
 }
 
-/** The same record with more at its end. */
+/** The record with more items at its end. */
 export const appendRecord = ({ sql, state }: RecallPorts, texts: readonly RecordedText[]): RecallPorts =>
   recordedFrom(sql, texts, state().next_position - 1);
 
@@ -48,7 +48,7 @@ function recordedFrom(sql: Sql, texts: readonly RecordedText[], last: number): R
   return { sql, content: createContent(sql, () => state), schedule, state: () => state, window: null };
 }
 
-/** A result is that of the call before it. */
+/** A result belongs to the call before it. */
 function writeItem(sql: Sql, { kind, text }: RecordedText, position: number): void {
   const id = madeId("msg", position);
   const tool = { execution: executionAt(kind === "tool_result" ? position - 1 : position), call_id: `call_${position}`, name: "look_up" };

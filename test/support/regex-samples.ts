@@ -1,4 +1,4 @@
-/** Text that is made for a regular expression: what it matches, nearly matches, and repetitions of both. */
+/** Texts made for a regular expression: matches, near matches, and repetitions of both. */
 
 type Tokens = readonly string[];
 
@@ -38,7 +38,7 @@ const PROPERTIES: Readonly<Record<string, string>> = {
   Cyrillic: "ж",
 };
 
-/** One way through a pattern: of each alternative and each class the `choice`-th. */
+/** One way through a pattern: the `choice`-th of each alternative and each class. */
 class Walk {
   #at = 0;
 
@@ -126,10 +126,10 @@ class Walk {
 const CHOICES = 5;
 const MAX_PREFIXES = 6;
 const MAX_PIECES = 48;
-/** A character that no pattern here expects. */
+/** A character that no pattern here contains. */
 const TAIL = "\u0007";
 
-/** Makes a text of a length: what stands before, what is repeated, and what ends it. */
+/** Makes a text of a given length from a beginning, a repeated part, and an end. */
 export interface Recipe {
   readonly before: string;
   readonly repeated: string;
@@ -164,7 +164,7 @@ const GENERIC = [
   "a,b ",
 ];
 
-/** Ways to keep `source` busy: its own characters, beginnings of what it matches, and texts that fit nothing in particular. */
+/** Texts that keep `source` busy: its own characters, beginnings of its matches, and texts that match nothing in particular. */
 export function recipesFor(source: string): readonly Recipe[] {
   const walks = Array.from({ length: CHOICES }, (_, choice) => new Walk(source, choice).run());
   const pieces = new Set<string>();

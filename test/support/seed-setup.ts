@@ -1,10 +1,10 @@
-/** Runs before every test file: all that a property draws follows from one seed, which a failure prints. */
+/** Runs before every test file. All random values of property tests follow from one seed, which a failure prints. */
 import fc from "fast-check";
 import { inject } from "vitest";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** `TEST_SEED`, or the one that CI has. */
+    /** `TEST_SEED`, or the seed of CI. */
     seed: number;
   }
 }

@@ -1,4 +1,4 @@
-/** What must hold of a session's jobs and remembered keys over any database: see `event-log-contract`. */
+/** The contract of a session's jobs and idempotency keys over any database: see `event-log-contract`. */
 import { describe, expect, test, vi } from "vitest";
 import { IDEMPOTENCY_TTL_MS, runOnce } from "../../src/app/idempotency";
 import type { Idempotency } from "../../src/app/session-api";

@@ -1,14 +1,14 @@
 /**
- * What goes wrong when a person pastes a block of commands into an interactive shell: zsh takes `#` for a word, refuses a glob that matches
- * nothing and expands `=word`; it and bash expand `!` outside of single quotes.
+ * Hazards of pasting a block of commands into an interactive shell: zsh treats `#` as a word, refuses a glob without
+ * matches and expands `=word`. Both zsh and bash expand `!` outside of single quotes.
  */
 
 interface Quoting {
-  /** Innermost last: a command substitution inside double quotes begins unquoted again. */
+  /** The innermost quote is last: a command substitution inside double quotes begins unquoted again. */
   readonly open: ("single" | "double" | "substitution")[];
 }
 
-/** One line for each hazard, with the line that it is in. */
+/** One line for each hazard, with the line that contains it. */
 export function findHazards(block: string): readonly string[] {
   const found: string[] = [];
   const quoting: Quoting = { open: [] };

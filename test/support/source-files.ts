@@ -1,19 +1,19 @@
-/** The repository's own files, and what the sources among them import. */
+/** The repository's own files, and the imports of the sources among them. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, posix, relative } from "node:path";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 
-/** Directories that git ignores, or that are not ours. */
+/** Directories that git ignores, or that contain foreign files. */
 const FOREIGN = new Set(["node_modules", ".git", ".wrangler", ".longhand", "dist", "coverage"]);
 
 export interface SourceFile {
-  /** From the repository's root, with `/`: `src/domain/ids.ts`. */
+  /** The path from the repository's root, with `/`: `src/domain/ids.ts`. */
   readonly path: string;
   readonly text: string;
 }
 
-/** Every file under `directory` (from the root) whose name `matches`, in order of path. */
+/** Every file under `directory` (from the root) whose name `matches`, ordered by path. */
 export function readFiles(directory: string, matches: RegExp): readonly SourceFile[] {
   return listFiles(join(ROOT, directory))
     .filter((path) => matches.test(path))
@@ -54,7 +54,7 @@ function resolveImport(importer: string, specifier: string): string {
   return /\.[a-z]+$/.test(path) ? path : `${path}.ts`;
 }
 
-/** The code without its comments; with `strings: "empty"` without what is in quotes either (templates are kept). */
+/** The code without its comments. With `strings: "empty"` also without the content of quotes (templates are kept). */
 export function readCode(file: SourceFile, strings: "keep" | "empty"): string {
   return file.text.replace(/\/\*[\s\S]*?\*\/|\/\/.*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/g, (token) => {
     if (token.startsWith("/")) return "";

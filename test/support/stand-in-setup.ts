@@ -1,7 +1,7 @@
 /**
- * Starts the provider stand-in beside the tests that run in workerd, and a second address from which they script it:
- * what one model (`upstream_id`, one for each test) is to say, and when. A gate holds a reply until the test opens it,
- * so that no test has to sleep.
+ * Starts the provider stand-in beside the tests that run in workerd, and a second address through which they script it:
+ * the replies of one model (`upstream_id`, one for each test) and their timing. A gate holds a reply until the test
+ * opens it, so that no test has to sleep.
  */
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { TestProject } from "vitest/node";
@@ -13,19 +13,19 @@ import type { Reply, ScriptedReply } from "./stand-in/wire.ts";
 
 /** A reply as it crosses the wire. */
 export interface RemoteReply extends ScriptedReply {
-  /** Nothing is answered before this gate is open. */
+  /** The gate that must be open before the answer. */
   readonly gate?: string;
-  /** The text piece by piece, in place of `text`; `{gate}`: the next piece waits for it. */
+  /** The text piece by piece, in place of `text`. `{gate}`: the next piece waits for it. */
   readonly deltas?: readonly (string | { readonly gate: string })[];
 }
 
 export interface ScriptInput {
   readonly model: string;
-  /** Added to what the model has left to say; with none left it says "ok". */
+  /** Added to the model's remaining replies. When there are none, it says "ok". */
   readonly replies?: readonly RemoteReply[];
-  /** The same for summaries; with none left: an extract. */
+  /** The replies to summary requests. When there are none: an extract. */
   readonly summaries?: readonly RemoteReply[];
-  /** Prompts above it, true tokens, are refused as a provider does. */
+  /** Prompts with more true tokens are refused, as a provider refuses them. */
   readonly limit?: number;
 }
 
@@ -37,12 +37,12 @@ export interface StandInAddress {
 declare module "vitest" {
   interface ProvidedContext {
     standIn: StandInAddress;
-    /** Where HTTP tools and an MCP server are (`stand-in/tool-server`). */
+    /** The addresses of HTTP tools and an MCP server (`stand-in/tool-server`). */
     toolServer: string;
   }
 }
 
-/** What one model has to say. */
+/** The replies of one model. */
 class Script {
   readonly replies: RemoteReply[] = [];
   readonly summaries: RemoteReply[] = [];
@@ -106,7 +106,10 @@ async function readJson<T>(request: IncomingMessage): Promise<T> {
   return JSON.parse(Buffer.concat(pieces).toString("utf8")) as T;
 }
 
-/** `POST /control`, `POST /control/release`, and `GET /control/log`, which waits for so many requests, so many of them left. */
+/**
+ * `POST /control`, `POST /control/release`, and `GET /control/log`, which waits for a number of requests, and for a
+ * number of disconnected ones.
+ */
 async function control(request: IncomingMessage): Promise<unknown> {
   const url = new URL(request.url ?? "/", "http://control");
   if (url.pathname === "/control/log") {
@@ -142,7 +145,7 @@ function startControl(): Promise<{ readonly server: Server; readonly url: string
   });
 }
 
-/** vitest's global setup; what it returns is run at the end. */
+/** vitest's global setup. The returned function runs at the end. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const answer: Responder = (request, entry) => {
     const script = findScript(request.model);

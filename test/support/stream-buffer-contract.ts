@@ -1,4 +1,4 @@
-/** What the stored live stream must hold to over any database: see `event-log-contract`. */
+/** The contract of the stored live stream over any database: see `event-log-contract`. */
 import { expect, test } from "vitest";
 import { migrateSession } from "../../src/session/log/log-schema";
 import type { Sql } from "../../src/session/log/sql";
@@ -17,7 +17,7 @@ const accepted = (n: number): Frame => ({
 });
 const delta = (text: string, type: "text.delta" | "reasoning.delta" = "text.delta") => ({ type, turn_id: turnId(1), text }) as const;
 
-/** Everything after an offset, as a reader hears it: step by step. */
+/** Everything after an offset, as a reader receives it: step by step. */
 function readAll(buffer: StreamBuffer, after = 0): FrameLine[] {
   const lines: FrameLine[] = [];
   for (let more = buffer.read(after, 1_000); more.length > 0; more = buffer.read(lines.at(-1)?.offset ?? 0, 1_000)) lines.push(...more);
@@ -30,7 +30,7 @@ const stored = (sql: Sql): { first: number; last: number }[] =>
   sql.all<{ first: number; last: number }>("SELECT first, last FROM frames ORDER BY first");
 const lastStored = (sql: Sql): number => stored(sql).at(-1)?.last ?? 0;
 
-/** A buffer over `sql` as a new life of the object would make it. */
+/** A buffer over `sql` as a new life of the object would create it. */
 function wake(sql: Sql): { buffer: StreamBuffer; time: FakeSchedule; logged: string[] } {
   migrateSession(sql);
   const time = new FakeSchedule();
@@ -40,7 +40,7 @@ function wake(sql: Sql): { buffer: StreamBuffer; time: FakeSchedule; logged: str
   return { buffer: new StreamBuffer({ sql, now: time.now, schedule: time.schedule, log }), time, logged };
 }
 
-/** A reader that waits for more, as every one at the live end does. */
+/** A reader that waits for more frames, like every reader at the live end. */
 const listen = (buffer: StreamBuffer): void => void buffer.next();
 
 export function streamBufferContract(withSql: WithSql): void {
@@ -101,7 +101,7 @@ function storingRules(withSql: WithSql): void {
       expect(readTexts(buffer)).toEqual(["a", "b", "c"]);
     }));
 
-  test("deltas that nobody waits for need no frame of their own until they are stored, a second later", () =>
+  test("deltas without a waiting reader get no frame of their own until they are stored, a second later", () =>
     withSql((sql) => {
       const { buffer, time } = wake(sql);
       for (const text of ["a", "b", "c", "d"]) buffer.publishDelta(delta(text));
@@ -145,7 +145,7 @@ function storingRules(withSql: WithSql): void {
       expect(lastStored(sql)).toBe(buffer.offset);
     }));
 
-  test("deltas that nobody waits for are stored once they are much, in one frame", () =>
+  test("deltas without a waiting reader are stored in one frame once they reach a size", () =>
     withSql((sql) => {
       const { buffer } = wake(sql);
       for (let n = 0; n < 33; n++) buffer.publishDelta(delta("x".repeat(500)));
@@ -200,7 +200,7 @@ function crashRules(withSql: WithSql): void {
       expect(next.offset).toBeGreaterThan(shown);
     }));
 
-  test("a client that is ahead of what was stored is told to go back to it", () =>
+  test("a client that is ahead of the stored stream is told to rewind to its end", () =>
     withSql((sql) => {
       const { buffer, time } = wake(sql);
       buffer.publishDelta(delta("a"));
@@ -264,7 +264,7 @@ const awaitingFrame = (units: number): Frame => ({
   type: "turn.awaiting_tools",
   turn_id: turnId(1),
   tool_calls: [1, 2, 3].map((n) => ({
-    execution_id: id("exe", n),
+    id: id("exe", n),
     call_id: `c${n}`,
     name: "look",
     arguments: HAN.repeat(units),
@@ -275,7 +275,7 @@ const awaitingFrame = (units: number): Frame => ({
 
 const heaviestRow = (sql: Sql): number =>
   sql.all<{ bytes: number }>("SELECT max(length(CAST(lines AS BLOB))) AS bytes FROM frames")[0]?.bytes ?? 0;
-/** Above the bound of a pack by what a line says beside its JSON, and far below the platform's 2 MB. */
+/** Above the bound of a pack by the size of a line without its JSON, and far below the platform's 2 MB. */
 const ROW_BYTES = 1_010_000;
 
 function sizeRules(withSql: WithSql): void {

@@ -33,7 +33,7 @@ describe("a sealed credential", () => {
     const [one, two] = await Promise.all([sealCredential(SECRET, NEW, PLACE), sealCredential(SECRET, NEW, PLACE)]);
     expect(atob(one.sealed)).not.toContain(SECRET);
     expect(new Set([one.sealed, two.sealed, one.wrapped_key, two.wrapped_key]).size).toBe(4);
-    // The nonces, of both layers.
+    // The nonces of both layers.
     expect(new Set([one, two].flatMap(({ sealed, wrapped_key }) => [sealed.slice(0, 16), wrapped_key.slice(0, 16)])).size).toBe(4);
   });
 

@@ -122,7 +122,7 @@ describe("the number of keys", () => {
 describe("a key that makes and revokes others", () => {
   const all = ["sessions:read", "sessions:write", "keys:write"] as const;
   const maker = makeId("key", 1);
-  /** A maker that reads, writes keys and expires, and another key that writes sessions. */
+  /** A creator that may read, write keys, and expires; and another key that may write sessions. */
   function given() {
     const keys = createKeys(createMigratedSql());
     keys.add(newKey({ scopes: ["sessions:read", "keys:write"], expires_at: 9_000 }));

@@ -4,7 +4,7 @@ import { createProjectionOutbox, type ProjectionOutbox } from "../../src/tenant/
 import { createMigratedSql } from "./memory-sql";
 import { createTestClock, makeId } from "./support";
 
-/** A read model that fails while `down`, and whose writes last until `release` while `slow`. */
+/** A read model that fails while `down`, and whose writes wait for `release` while `slow`. */
 function given() {
   const clock = createTestClock(0);
   const sql = createMigratedSql();

@@ -1,7 +1,7 @@
-/** What the tests of the tenant's modules share: ids by number, a clock that is set. */
+/** Shared helpers for the tests of the tenant's modules: ids by number, and a clock that the test sets. */
 import { type IdKinds, type IdPrefix, parseId } from "../../src/domain/ids";
 
-/** The `n`th id of its kind: ids sort as their numbers do. */
+/** The `n`th id of its kind. Ids sort like their numbers. */
 export function makeId<P extends IdPrefix>(prefix: P, n: number): IdKinds[P] {
   const id = parseId(prefix, `${prefix}_01K${String(n).padStart(23, "0")}`);
   if (!id) throw new Error(`No id ${prefix} ${n}`);

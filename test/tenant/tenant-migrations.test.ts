@@ -1,4 +1,4 @@
-/** What an earlier build left in a tenant's object, taken on by this one. */
+/** The database that an earlier build left in a tenant's object, opened by this build. */
 import { DatabaseSync } from "node:sqlite";
 import { expect, it } from "vitest";
 import type { SqlRow, SqlValue } from "../../src/lib/sql-row";
@@ -20,7 +20,7 @@ const KEYS = `
   ) STRICT, WITHOUT ROWID;
 `;
 
-/** The table of models of version 1, with the rows that it could hold. */
+/** The table of models of version 1, with its possible rows. */
 const VERSION_1 = `
   ${KEYS}
   CREATE TABLE models (

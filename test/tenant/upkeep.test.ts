@@ -1,4 +1,4 @@
-/** One alarm for two debts: the row in the read model, and erasures under way. Neither takes the other's time. */
+/** One alarm for two jobs: the row in the read model, and running erasures. Neither delays the other. */
 import { expect, it } from "vitest";
 import type { Log } from "../../src/app/ports";
 import type { SessionApi } from "../../src/app/session-api";
@@ -15,7 +15,7 @@ const TENANT = makeId("ten", 1);
 type Erase = SessionApi["erase"];
 
 const eraseAtOnce: Erase = async (caller) =>
-  ok({ session: caller.session, erased_at: 1, stores: [{ store: "session", status: "erased", rows: null }] });
+  ok({ id: caller.session, erased_at: 1, stores: [{ store: "session", status: "erased", rows: null }] });
 
 function world(write: () => Promise<void>, eraseSession: Erase = eraseAtOnce) {
   const sql = createMigratedSql();

@@ -1,4 +1,4 @@
-/** A network of made-up hosts: what names resolve to, what is answered, and what was sent. */
+/** A network of invented hosts: the addresses of names, the responses, and the sent requests. */
 import { err, ok } from "../../src/lib/result";
 import type { ResolveName } from "../../src/tools/resolve-name";
 import { createSafeFetch, type SafeFetch, type SafeRequest } from "../../src/tools/safe-fetch";
@@ -13,7 +13,7 @@ export interface Sent {
 }
 
 export interface NetworkInput {
-  /** By name; a list of lists: one look-up after the other. Absent: a public address. */
+  /** By name. A list of lists: one entry for each look-up. Absent: a public address. */
   readonly names?: Readonly<Record<string, readonly string[] | readonly (readonly string[])[]>>;
   /** By URL. */
   readonly answers?: Readonly<Record<string, () => Response>>;

@@ -5,7 +5,7 @@ import { createTestClock } from "../tenant/support";
 type Records = readonly { readonly type: number; readonly TTL?: number; readonly data: string }[];
 const { signal } = new AbortController();
 
-/** A resolver of the network that answers by record type. */
+/** A DNS resolver that answers by record type. */
 function resolver(answers: { readonly A?: Records | Response; readonly AAAA?: Records | Response }) {
   const clock = createTestClock();
   const asked: string[] = [];

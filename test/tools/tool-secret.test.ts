@@ -1,4 +1,4 @@
-/** A secret that a tool repeats: found however services write what they were sent. */
+/** A secret that a tool repeats is found in every form in which services write it. */
 import { describe, expect, it } from "vitest";
 import { hideSecret } from "../../src/tools/tool-secret";
 

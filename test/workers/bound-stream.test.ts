@@ -1,4 +1,4 @@
-/** A stream without an end of its own ends with the key that it was opened with. The real session, a key that the test revokes. */
+/** A stream without its own end closes when the key that opened it is revoked. The test uses a real session and revokes the key. */
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { sessionObjectName } from "../../src/app/object-name";
@@ -12,7 +12,7 @@ beforeAll(migrate);
 
 class Door {
   readonly time = new FakeSchedule();
-  /** What a look at the key comes to. */
+  /** The result of a check of the key. */
   look: () => Promise<Principal | null>;
   looks = 0;
   readonly #call: ReturnType<typeof world>["call"];
@@ -83,7 +83,7 @@ describe("a stream", () => {
     await frames.leave();
   });
 
-  it("goes on while nobody can tell whether the key is valid", async () => {
+  it("continues while the key cannot be checked", async () => {
     const door = await newDoor();
     const frames = await door.listen("/stream?after=0");
 
@@ -95,7 +95,7 @@ describe("a stream", () => {
     await frames.leave();
   });
 
-  it("of a turn is heard to the turn's end by whoever started it", async () => {
+  it("of a turn continues to the turn's end for the client that started it", async () => {
     const door = await newDoor();
     const frames = await door.hear("tell me");
     await frames.until("text.delta");

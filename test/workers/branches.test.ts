@@ -90,7 +90,7 @@ describe("a fork", () => {
     const reply = await readBody<TurnReport>(await chat.tenant.call("POST", `/v1/sessions/${made.id}/messages`, { content: "and?" }));
 
     expect(made).toMatchObject({
-      forked_from: { session: chat.caller.session, at: 2 },
+      forked_from: { session_id: chat.caller.session, at: 2 },
       title: "Elsewhere",
       system: "Be brief.",
       message_count: 2,

@@ -34,7 +34,7 @@ describe("a turn that calls client tools", () => {
 
     const waiting = await chat.say("How is Paris?");
     const [call] = waiting.open_calls;
-    const done = await readBody<TurnReport>(await give(chat, { execution_id: call?.execution_id, output: { sky: "clear" } }));
+    const done = await readBody<TurnReport>(await give(chat, { execution_id: call?.id, output: { sky: "clear" } }));
 
     expect(waiting).toMatchObject({
       status: "awaiting_tools",
@@ -70,10 +70,10 @@ describe("a turn that calls client tools", () => {
     const waiting = await chat.say("Compare.");
     const [paris, oslo] = waiting.open_calls;
 
-    const half = await readBody<TurnReport>(await give(chat, { execution_id: oslo?.execution_id, output: "rain" }));
-    const done = await readBody<TurnReport>(await give(chat, { execution_id: paris?.execution_id, output: "sun" }));
+    const half = await readBody<TurnReport>(await give(chat, { execution_id: oslo?.id, output: "rain" }));
+    const done = await readBody<TurnReport>(await give(chat, { execution_id: paris?.id, output: "sun" }));
 
-    expect(half).toMatchObject({ status: "awaiting_tools", open_calls: [{ execution_id: paris?.execution_id }] });
+    expect(half).toMatchObject({ status: "awaiting_tools", open_calls: [{ id: paris?.id }] });
     expect(done.status).toBe("completed");
     expect((await wire(chat, 2)).slice(1)).toEqual(["assistant call_1,call_2: Let me look.", "tool call_1: sun", "tool call_2: rain"]);
   });
@@ -110,7 +110,7 @@ describe("a turn that calls client tools", () => {
     const chat = await newChat({ tools: [weather], replies: [twins, { text: "Done." }] });
     const waiting = await chat.say("Compare.");
 
-    expect(new Set(waiting.open_calls.map((call) => call.execution_id)).size).toBe(2);
+    expect(new Set(waiting.open_calls.map((call) => call.id)).size).toBe(2);
     const done = await readBody<TurnReport>(await give(chat, { call_id: "same", output: "sun" }, { call_id: "same", output: "rain" }));
 
     expect(done.status).toBe("completed");
@@ -137,7 +137,7 @@ describe("results", () => {
     const before = await chat.events();
 
     const wrong = await give(chat, { call_id: "call_9", output: "sun" });
-    const mixed = await give(chat, { execution_id: open_calls[0]?.execution_id, output: "sun" }, { call_id: "call_9", output: "x" });
+    const mixed = await give(chat, { execution_id: open_calls[0]?.id, output: "sun" }, { call_id: "call_9", output: "x" });
 
     expect([wrong.status, mixed.status]).toEqual([409, 409]);
     expect(await mixed.json()).toMatchObject({ errors: [{ field: "results.1" }] });

@@ -1,12 +1,12 @@
 /**
- * Time that a test can move. Import it before the Worker is first called: the Worker's code takes `Date.now` and
- * `setTimeout` when it is loaded or an object is made.
+ * A clock that a test moves. Import it before the Worker is first called, because the Worker's code reads `Date.now`
+ * and `setTimeout` when it is loaded or an object is created.
  */
 import { vi } from "vitest";
 
 const realNow = Date.now;
 let ahead = 0;
-// Not a spy: it must outlast `vi.restoreAllMocks`.
+// This is not a spy, because it must outlast `vi.restoreAllMocks`.
 Date.now = () => realNow.call(Date) + ahead;
 
 export function advanceClock(ms: number): void {
@@ -14,14 +14,14 @@ export function advanceClock(ms: number): void {
 }
 
 export interface HeldTimers {
-  /** Resolves once one is set. */
+  /** Resolves once a timer is set. */
   set(): Promise<void>;
-  /** Rings all that were set. Timers of an object ring inside it: `runInDurableObject(stub, timers.ring)`. */
+  /** Fires all timers that were set. Timers of an object fire inside it: `runInDurableObject(stub, timers.ring)`. */
   ring(): void;
   restore(): void;
 }
 
-/** From here on timers of exactly `ms` are kept back until the test rings them. */
+/** From here on, timers of exactly `ms` are held until the test fires them. */
 export function holdTimers(ms: number): HeldTimers {
   const held = new Map<number, () => void>();
   const first = Promise.withResolvers<void>();

@@ -1,6 +1,6 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import type { CompactionView } from "../../src/app/control-views";
+import type { CompactionView } from "../../src/contract/compaction";
 import type { Page } from "../../src/contract/page";
 import type { RemoteReply } from "../support/stand-in-setup";
 import { advanceClock, holdTimers } from "./clock";
@@ -11,7 +11,7 @@ import { type Chat, migrate, readText } from "./support";
 beforeAll(migrate);
 afterEach(() => vi.restoreAllMocks());
 
-/** The policy's time for one summariser call, and how long a lease outlives it. */
+/** The policy's timeout of one summariser call, and the time by which a lease exceeds it. */
 const SUMMARY_TIMEOUT_MS = 15_000;
 const LEASE_MS = SUMMARY_TIMEOUT_MS + 15_000;
 
@@ -26,7 +26,7 @@ async function failing(...summaries: RemoteReply[]): Promise<LongChat> {
   return long;
 }
 
-/** The oldest groups left the view, the user was told, and nothing is lost. */
+/** The oldest groups left the view, the client was notified, and nothing is lost. */
 async function expectTrimmed({ chat, frames }: LongChat, failure: string): Promise<void> {
   const notice = await frames.until("notice");
   expect(notice).toMatchObject({ code: "history_trimmed", text: "Conversation history has been automatically trimmed" });
@@ -118,7 +118,8 @@ describe("a note in the place of a summary that failed for good", () => {
   });
 });
 
-// Timers are held once the reader of frames has set its own, which lasts as long and belongs to the object.
+// Timers are held only after the reader of frames has set its own, which has the same duration and belongs to the
+// object.
 describe("a summariser that hangs", () => {
   it("is given up after the policy's time, asked once more, and given up again: the fallback follows", async () => {
     const queue = holdQueue();
@@ -136,7 +137,7 @@ describe("a summariser that hangs", () => {
     await expectTrimmed(long, "timeout");
   });
 
-  it("does not keep anybody from talking meanwhile", async () => {
+  it("does not block messages meanwhile", async () => {
     const queue = holdQueue();
     const { chat, frames } = await failing({ hang: true }, good);
     const timers = holdTimers(SUMMARY_TIMEOUT_MS);

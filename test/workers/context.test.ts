@@ -10,7 +10,7 @@ const readContext = async (chat: Chat, content: string) => readBody<ContextRepor
 const lookUp = { name: "look_up", description: "Looks a thing up", parameters: { type: "object", properties: { q: { type: "string" } } } };
 const call = (id: string) => ({ id, name: "look_up", arguments: '{"q": "x",  "n":1}' });
 
-/** What was shown for the next message, and what the provider then received for it. */
+/** The request shown for the next message, and the request that the provider then received. */
 async function shownAndSent(chat: Chat) {
   const report = await readContext(chat, NEXT);
   await chat.send(NEXT);

@@ -1,8 +1,8 @@
-/** The view changed by hand, end to end: the door, the object, the queue and the rows in D1. */
+/** Manual changes of the view, end to end: the API, the object, the queue and the rows in D1. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import type { CompactionView } from "../../src/app/control-views";
 import type { Plan } from "../../src/context/plan";
+import type { CompactionView } from "../../src/contract/compaction";
 import type { ContextReport } from "../../src/contract/context";
 import type { Page } from "../../src/contract/page";
 import type { SessionDescription } from "../../src/contract/session";
@@ -27,7 +27,7 @@ async function talked(input: Parameters<typeof newChat>[0] = {}): Promise<Chat> 
 const compactions = async (chat: Chat) => (await chat.read<Page<CompactionView>>("/compactions")).data;
 const nextRequest = async (chat: Chat) => (await chat.read<ContextReport>("/context")).request.body;
 
-/** By hand, to the end. */
+/** A manual compaction, run to its end. */
 async function compacted(chat: Chat, body: object = { keep_recent: 500 }): Promise<CompactionView> {
   const frames = await chat.listen(0);
   const asked = await readBody<CompactionView>(await chat.call("POST", "/compactions", body), 202);

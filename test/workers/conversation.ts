@@ -1,4 +1,4 @@
-/** Conversations of a known weight: words that any tokenizer counts as one token each. */
+/** Conversations of a known size, with words that any tokenizer counts as one token each. */
 import { createExecutionContext, createMessageBatch, getQueueResult } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { vi } from "vitest";
@@ -9,17 +9,17 @@ import { type Chat, type ChatInput, newChat } from "./support";
 
 const WORDS = ["river", "stone", "cloud", "house", "light", "paper", "green", "table", "horse", "train"];
 
-/** About so many tokens; `mark` makes it findable. */
+/** A text of about `tokens` tokens. `mark` makes it findable. */
 export const words = (count: number, mark: string): string =>
   [mark, ...Array.from({ length: count - 1 }, (_, index) => WORDS[index % WORDS.length])].join(" ");
 
-/** A window in which five turns of 300 and 400 tokens pass 0.85, and the last of them is kept. */
+/** A window in which five turns of 300 and 400 tokens exceed 0.85, and the last of them is kept. */
 export const WINDOW = 4_096;
 export const TURNS = 5;
 /** window − reserve of that model. */
 export const LIMIT = WINDOW - 100;
 
-/** The guard alone: no summary is ever asked for. */
+/** Only the guard is active: no summary is ever requested. */
 export const GUARD_ONLY = { preset: "oneclaw", summary: { form: "none" } } as const;
 
 export interface LongChat {
@@ -33,7 +33,7 @@ export async function smallChat(input: ChatInput = {}): Promise<LongChat> {
   return { chat, frames: await chat.listen(0) };
 }
 
-/** Turns number `from..to` of the conversation. */
+/** The turns with the numbers `from..to` of the conversation. */
 export async function talk(chat: Chat, from: number, to: number): Promise<void> {
   for (let turn = from; turn <= to; turn++) {
     await chat.model.says({ text: words(400, `reply-${turn}`) });
@@ -42,11 +42,11 @@ export async function talk(chat: Chat, from: number, to: number): Promise<void> 
 }
 
 export interface HeldQueue {
-  /** The next wake-up that was sent, waiting for it. */
+  /** Waits for the next wake-up and returns it. */
   next(): Promise<CompactionJob>;
 }
 
-/** Keeps the wake-ups from the queue: the test delivers them, or does not. Undone by `vi.restoreAllMocks`. */
+/** Keeps the wake-ups from the queue. The test delivers them, or does not. `vi.restoreAllMocks` undoes it. */
 export function holdQueue(): HeldQueue {
   const jobs: CompactionJob[] = [];
   const waiting: ((job: CompactionJob) => void)[] = [];

@@ -8,7 +8,7 @@ import { type Chat, migrate, newChat, readBody, told } from "./support";
 beforeAll(migrate);
 afterEach(() => vi.restoreAllMocks());
 
-/** The policy's time for a summary, and how long a lease outlives it. */
+/** The policy's timeout of a summary, and the time by which a lease exceeds it. */
 const LEASE_MS = 15_000 + 15_000;
 
 describe("a crash around tool calls", () => {

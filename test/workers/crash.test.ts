@@ -5,7 +5,7 @@ import { type HeldTimers, holdTimers } from "./clock";
 import { listTypes, spoken } from "./frames";
 import { type Chat, migrate, newChat, newTenant, readBody, told } from "./support";
 
-/** What is only shown is stored at most so much later; held back, a crash comes before it for certain. */
+/** Displayed frames are stored within this time. If the timer is held, a crash always comes first. */
 const FLUSH_MS = 1_000;
 let flushes: HeldTimers | null = null;
 
@@ -15,7 +15,7 @@ afterEach(() => {
   flushes = null;
 });
 
-/** The types of the events, read past the object's calls: nothing of this recovers anything. */
+/** The types of the events, read without the object's calls, which would recover the session. */
 const storedTypes = (chat: Chat): Promise<string[]> =>
   runInDurableObject(chat.stub, (_, state) =>
     state.storage.sql
@@ -62,7 +62,7 @@ describe("a crash before anything was said", () => {
     await readBody(await chat.call("POST", "/stop"));
   });
 
-  it("three times ends the turn as crashed; nobody is asked a fourth time, and a person can retry", async () => {
+  it("three times ends the turn as crashed; no model is called a fourth time, and a person can retry", async () => {
     const chat = await newChat({ replies: [1, 2, 3].map(() => ({ gate: "never", text: "lost" })) });
     const { turn_id } = await chat.post("hello");
     for (let attempt = 1; attempt <= 3; attempt++) {

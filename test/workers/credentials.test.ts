@@ -1,4 +1,4 @@
-/** Tenants' keys for their providers: where they go, and all the places where they are not. */
+/** Tenants' provider keys: the requests that contain them, and all the places that must not. */
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
@@ -45,7 +45,7 @@ async function dumpD1(): Promise<string> {
   return JSON.stringify(rows.map((table) => table.results));
 }
 
-/** What is written to the console from now on. */
+/** The console's output from now on. */
 function listenToLogs(): readonly unknown[] {
   const lines: unknown[] = [];
   for (const method of ["log", "info", "warn", "error", "debug"] as const) {
@@ -54,7 +54,7 @@ function listenToLogs(): readonly unknown[] {
   return lines;
 }
 
-/** A turn that has no key to be asked with: it fails as `auth`, says what to do, and nothing is sent. */
+/** A turn without a key: it fails as `auth`, explains the remedy, and sends nothing. */
 async function expectNoKey(chat: Chat, content: string): Promise<void> {
   const before = (await chat.model.heard()).length;
   const answer = await chat.send(content);
@@ -123,7 +123,7 @@ describe("a tenant's credential", () => {
     ]);
   });
 
-  it("of one tenant is nobody else's", async () => {
+  it("of one tenant is not another tenant's", async () => {
     await chatWithCredential();
     const other = await newTenant();
 

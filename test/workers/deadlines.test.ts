@@ -6,7 +6,7 @@ import { migrate, newChat, told } from "./support";
 beforeAll(migrate);
 afterEach(() => vi.restoreAllMocks());
 
-/** The object's limits: to the first token, between two, and how often a silent stream is kept alive. */
+/** The object's limits: to the first token, between two tokens, and between keep-alives of a silent stream. */
 const FIRST_TOKEN_MS = 60_000;
 const HEARTBEAT_MS = 15_000;
 

@@ -1,6 +1,6 @@
-/** Documented successes that no other test is about: each is met once, and held to the document by `request`. */
+/** Documented successes that no other test covers. Each is requested once, and `request` checks it against the document. */
 import { beforeAll, expect, inject, it } from "vitest";
-import type { CompactionView } from "../../src/app/control-views";
+import type { CompactionView } from "../../src/contract/compaction";
 import type { Accepted } from "../../src/contract/item";
 import type { RecallReport } from "../../src/contract/recall";
 import { words } from "./conversation";
@@ -42,7 +42,7 @@ it("a call is allowed without waiting for the turn", async () => {
   const pay = { name: "pay", parameters: { type: "object" }, runs: { by: "http", tool: "pay" }, needs_approval: true } as const;
   await chat.api.patch(chat.caller, { tools: [pay] });
   const { open_calls } = await chat.say("Pay it.");
-  const approvals = [{ execution_id: open_calls[0]?.execution_id, approved: false }];
+  const approvals = [{ execution_id: open_calls[0]?.id, approved: false }];
 
   const { turn_id } = await readBody<Accepted>(await chat.call("POST", "/approvals", { approvals }, ASYNC), 202);
 

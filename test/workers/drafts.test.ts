@@ -1,7 +1,7 @@
-/** A compaction that waits for a person, end to end: the door, the object, the queue and the rows in D1. */
+/** A compaction that waits for a person, end to end: the API, the object, the queue and the rows in D1. */
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import type { CompactionView } from "../../src/app/control-views";
+import type { CompactionView } from "../../src/contract/compaction";
 import type { SummaryComparison } from "../../src/contract/comparison";
 import type { ContextReport } from "../../src/contract/context";
 import type { LedgerRow } from "../../src/contract/model-call";
@@ -25,7 +25,7 @@ async function talked(): Promise<Chat> {
 
 const nextRequest = async (chat: Chat) => (await chat.read<ContextReport>("/context")).request.body;
 
-/** Asked for, and made by the queue's worker. */
+/** Requested, and made by the queue's worker. */
 async function drafted(chat: Chat, body: object = {}): Promise<CompactionView> {
   const frames = await chat.listen(0);
   const asked = await readBody<CompactionView>(await chat.call("POST", "/compactions", { draft: true, keep_recent: 500, ...body }), 202);

@@ -1,4 +1,4 @@
-/** The bindings that every test in workerd has: the Worker's own, and what `vitest.config.ts` adds. */
+/** The bindings of every test in workerd: the Worker's own, and those that `vitest.config.ts` adds. */
 import type { D1Migration } from "cloudflare:test";
 import type { Env as WorkerEnv } from "../../src/env";
 

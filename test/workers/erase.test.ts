@@ -14,7 +14,7 @@ afterEach(() => vi.restoreAllMocks());
 const MARK = "MARKER";
 const TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE '\\_cf\\_%' ESCAPE '\\'";
 
-/** The tables of the read model that hold a row of an erased session whose model was called. */
+/** The tables of the read model that have a row for an erased session whose model was called. */
 const LEFT = ["erased_usage", "session_tombstones"];
 
 /** Every value of every table of the object, as one text. */
@@ -37,7 +37,7 @@ async function readRows(chat: Chat): Promise<string[]> {
 
 const eraseChat = async (chat: Chat): Promise<ErasureReceipt> => readBody<ErasureReceipt>(await chat.call("DELETE"));
 
-/** A session with a mark in everything that can hold text. */
+/** A session with a mark in every field that can contain text. */
 async function markedChat() {
   const tools = [{ name: "look", description: `${MARK}-tool`, parameters: { type: "object" } }];
   const replies = [
@@ -62,7 +62,7 @@ describe("erasing a session", () => {
     const receipt = await eraseChat(chat);
 
     expect(receipt).toMatchObject({
-      session: chat.id,
+      id: chat.id,
       stores: [
         { store: "session", status: "erased" },
         { store: "read_model", status: "erased" },
@@ -106,7 +106,7 @@ describe("erasing a session", () => {
     const first = await eraseChat(chat);
     const again = await eraseChat(chat);
 
-    expect(again).toMatchObject({ session: first.session, erased_at: first.erased_at });
+    expect(again).toMatchObject({ id: first.id, erased_at: first.erased_at });
   });
 
   it("holds over a crash right after it", async () => {
@@ -268,7 +268,7 @@ describe("an erasure that was cut off", () => {
   const tenantStub = (chat: Chat) => env.TENANTS.getByName(tenantObjectName(chat.tenant.id));
   const forget = (chat: Chat) => runInDurableObject(chat.stub, (_, { storage }) => storage.deleteAll());
 
-  /** As a kill behind the wipe leaves it: nothing in the object, rows that are listed, and the tenant's note. */
+  /** The state after a kill behind the wipe: an empty object, listed rows, and the tenant's entry. */
   async function cutOff(isNoted = true): Promise<Chat> {
     const chat = await markedChat();
     if (isNoted) await tenantStub(chat).beginErasure({ session: chat.id, isKnown: false });

@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { CompactionView } from "../../src/app/control-views";
+import type { CompactionView } from "../../src/contract/compaction";
+import type { Evaluation } from "../../src/contract/evaluation";
 import type { Page } from "../../src/contract/page";
-import type { Evaluation } from "../../src/evaluate/evaluation";
 import { smallChat, talk, words } from "./conversation";
 import { type Chat, migrate, newChat, newTenant, readBody, request } from "./support";
 

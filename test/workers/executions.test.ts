@@ -1,4 +1,4 @@
-/** One execution as D1 has it, and calls that a person must allow, through the whole Worker. */
+/** An execution in D1, and calls that need a person's approval, through the whole Worker. */
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -27,7 +27,7 @@ describe("one execution", () => {
     session = makeId("ses", ++sessions);
     log = new LogBuilder(session).open();
   });
-  /** Unique among the tenant's, whose sessions these tests share. */
+  /** Unique within the tenant, whose sessions these tests share. */
   const nth = (n: number): number => sessions * 10 + n;
   const calls = (n: number, written?: string): Event => ({
     type: "ToolCalled",
@@ -106,7 +106,7 @@ describe("one execution", () => {
   });
 });
 
-/** The tenant's own tools are registered elsewhere: here the session's settings hold one as it is stored. */
+/** Another test registers the tenant's own tools. Here the session's settings contain one in its stored form. */
 const PAY: ToolDefinition = { name: "pay", parameters: { type: "object" }, runs: { by: "http", tool: "pay" }, needs_approval: true };
 const LOOK: ToolDefinition = { name: "look", parameters: { type: "object" } };
 const calling = (...names: string[]) => ({ tool_calls: names.map((name, n) => ({ id: `call_${n}`, name, arguments: '{"of":1}' })) });
@@ -125,12 +125,12 @@ describe("a call that a person must allow", () => {
     const [call] = waiting.open_calls;
     await evictDurableObject(chat.stub);
 
-    const approvals = [{ execution_id: call?.execution_id, approved: true }];
+    const approvals = [{ execution_id: call?.id, approved: true }];
     const done = await readBody<TurnReport>(await chat.call("POST", "/approvals", { approvals }));
 
     expect(done).toMatchObject({ id: waiting.id, status: "completed" });
     const { data } = await chat.read<Page<ExecutionView>>("/executions");
-    expect(data).toMatchObject([{ id: call?.execution_id, tool_name: "pay", runs: "server", result_position: 3 }]);
+    expect(data).toMatchObject([{ id: call?.id, tool_name: "pay", runs: "server", result_position: 3 }]);
     expect(data[0]?.started_at).not.toBeNull();
     expect((await chat.call("POST", "/approvals", { approvals })).status).toBe(409);
   });
@@ -138,7 +138,7 @@ describe("a call that a person must allow", () => {
   it("is refused with a reason, which the model reads and the read model has", async () => {
     const chat = await chatWith(calling("pay"), { text: "Well." });
     const waiting = await chat.say("Pay it.");
-    const execution_id = waiting.open_calls[0]?.execution_id;
+    const execution_id = waiting.open_calls[0]?.id;
 
     const done = await readBody<TurnReport>(
       await chat.call("POST", "/approvals", { approvals: [{ execution_id, approved: false, reason: "too dear" }] }),
@@ -156,7 +156,7 @@ describe("a call that a person must allow", () => {
 describe("a client's call", () => {
   it("is an execution with what the client says of it and what it brought", async () => {
     const chat = await chatWith(calling("look"), { text: "Seen." });
-    const execution_id = (await chat.say("Look.")).open_calls[0]?.execution_id;
+    const execution_id = (await chat.say("Look.")).open_calls[0]?.id;
     const how = {
       exit_code: 1,
       duration_ms: 1_234,
@@ -184,7 +184,7 @@ describe("a client's call", () => {
   });
 });
 
-/** The execution once the read model has it whole: the object says when its projection is done. */
+/** The execution once the read model has all of it: the object reports the end of its projection. */
 async function projected(chat: Chat, path: string): Promise<ExecutionDetail> {
   const page = await chat.api.exportLog(chat.caller, { after: 0, limit: 1_000 });
   if (!page.ok) throw new Error(page.error.code);

@@ -11,9 +11,9 @@ function parse(block: string): SseFrame | null {
   return data === undefined ? null : { ...(JSON.parse(data) as FrameData), offset: Number(fields.get("id")) };
 }
 
-/** A stream of frames, read as far as the test wants. */
+/** A stream of frames that the test reads as far as it needs. */
 export class Frames {
-  /** All that was read so far; comments are left out. */
+  /** All frames read so far, without comments. */
   readonly seen: SseFrame[] = [];
   readonly #reader: ReadableStreamDefaultReader<string>;
   #rest = "";
@@ -37,7 +37,7 @@ export class Frames {
     return frame;
   }
 
-  /** Reads up to the first frame of this type that passes; it throws if the stream ends before. */
+  /** Reads up to the first frame of this type that passes. Throws if the stream ends first. */
   async until<T extends SseFrame["type"]>(
     type: T,
     passes: (frame: Extract<SseFrame, { type: T }>) => boolean = () => true,
@@ -49,7 +49,7 @@ export class Frames {
     }
   }
 
-  /** The next frame; it throws if there is none. */
+  /** The next frame. Throws if there is none. */
   async next(): Promise<SseFrame> {
     const frame = await this.#next();
     if (!frame) throw new Error("the stream ended");
@@ -63,7 +63,7 @@ export class Frames {
     return this.seen.slice(from);
   }
 
-  /** Goes away, as a closed tab does. A stream whose object was reset is broken already. */
+  /** Disconnects, as a closed tab does. The stream of a reset object is already broken. */
   async leave(): Promise<void> {
     await this.#reader.cancel().catch(() => undefined);
   }
@@ -75,6 +75,6 @@ function isOfType<T extends SseFrame["type"]>(frame: SseFrame, type: T): frame i
 
 export const listTypes = (frames: readonly SseFrame[]): string[] => frames.map((frame) => frame.type);
 
-/** The text that was streamed. */
+/** The streamed text. */
 export const spoken = (frames: readonly SseFrame[]): string =>
   frames.map((frame) => (frame.type === "text.delta" ? frame.text : "")).join("");

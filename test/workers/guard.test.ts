@@ -14,7 +14,7 @@ const guardedChat = (input: ChatInput = {}): Promise<LongChat> => smallChat({ wi
 const hex = (length: number, seed: number) =>
   Array.from({ length }, (_, index) => (((index + seed) * 2_654_435_761) >>> (index % 24)).toString(16).at(-1)).join("");
 
-/** Texts that estimators find hard, each about a third of the window. */
+/** Texts that are hard to estimate, each about a third of the window. */
 const hard: readonly (readonly [string, (n: number) => string])[] = [
   ["English", (n) => words(600, `note-${n}`)],
   [
@@ -70,7 +70,7 @@ describe("a request that would exceed the window", () => {
 
     expect(report).toMatchObject({ status: "completed", context_window: WINDOW });
     expect(await overflows(small)).toEqual([]);
-    // The smaller window may have asked for a summary before.
+    // The smaller window may have requested a summary before.
     const asked = (await small.model.heard(1)).find((entry) => entry.kind === "turn");
     expect(asked?.body.messages.at(-1)?.content).toBe("and now?");
   });

@@ -1,4 +1,4 @@
-/** Whoever addresses a Durable Object makes it, and its database file: a key that nobody was given must not get as far. */
+/** Addressing a Durable Object creates it, with its database file. So an invented key must be rejected before that. */
 import { listDurableObjectIds } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, expect, it } from "vitest";

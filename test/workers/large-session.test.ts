@@ -1,4 +1,4 @@
-/** A conversation of more content than RPC carries in one value. */
+/** A conversation with more content than RPC transfers in one value. */
 import { beforeAll, expect, it } from "vitest";
 import { MAX_REQUEST_BYTES } from "../../src/context/request-bytes";
 import type { ContextReport } from "../../src/contract/context";
@@ -8,7 +8,7 @@ import { type Chat, migrate, newChat } from "./support";
 
 beforeAll(migrate);
 
-/** 36 MB: the requests that bring them take their time on a busy machine. */
+/** 36 MB: the requests that send them take long on a busy machine. */
 const MESSAGES = 36;
 
 async function largeChat(): Promise<Chat> {

@@ -17,7 +17,7 @@ async function readUsage(chat: Chat) {
   }));
 }
 
-/** A chat whose model has begun to speak and waits. */
+/** A chat whose model has begun to answer and waits. */
 async function speaking() {
   const chat = await newChat({ replies: [{ deltas: ["Once upon ", { gate: "never" }, "a time."] }] });
   const frames = await chat.hear("tell me");

@@ -6,7 +6,7 @@ import { type Chat, migrate, newChat, newId } from "./support";
 
 beforeAll(migrate);
 
-/** Runs a statement in the object's own database; the text of the refusal, or null. */
+/** Runs a statement in the object's own database. Returns the refusal's text, or null. */
 const tamper = (chat: Chat, sql: string): Promise<string | null> =>
   runInDurableObject(chat.stub, (_, state) => {
     try {

@@ -11,7 +11,7 @@ declare global {
   }
 }
 
-/** RFC-011 and FEAT-011, "Preset Model Context Window Sizes". */
+/** The windows of known models that the first migrations inserted. */
 const WINDOWS = {
   "gpt-4o": 128_000,
   "gpt-4o-mini": 128_000,

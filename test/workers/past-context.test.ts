@@ -1,4 +1,4 @@
-/** What the model saw, over HTTP and in workerd: a turn's request as the provider received it, and how two of them differ. */
+/** Past requests over HTTP and in workerd: a turn's request as the provider received it, and the differences between two requests. */
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { ContextDiff, PastContext } from "../../src/contract/context";
@@ -11,7 +11,7 @@ beforeAll(migrate);
 const readPast = (chat: Chat, turn: string, call?: number) => chat.read<PastContext>(`/context?at=${turn}${call ? `&call=${call}` : ""}`);
 const lookUp = { name: "look_up", description: "Looks a thing up", parameters: { type: "object", properties: { q: { type: "string" } } } };
 
-/** In order of their turns, one after the other, once each. */
+/** The turns' ids in order, each once. */
 async function listTurns(chat: Chat): Promise<string[]> {
   return [...new Set((await chat.events()).flatMap((event) => (event.type === "TurnStarted" ? [event.turn] : [])))];
 }

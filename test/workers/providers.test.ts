@@ -1,4 +1,4 @@
-/** The providers' packages in the runtime that they will run in: loaded when called, their streams read and closed. */
+/** The providers' packages in workerd: loaded on the first call, their streams read and closed. */
 import { describe, expect, it } from "vitest";
 import type { ModelRequest } from "../../src/app/ports";
 import type { Provider } from "../../src/context/model-input";

@@ -1,4 +1,4 @@
-/** The names that a deployment chooses: of its queues, and in its keys. */
+/** The names that a deployment chooses: those of its queues, and the environment in its keys. */
 import { createExecutionContext, createMessageBatch, getQueueResult } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, expect, it } from "vitest";
@@ -10,7 +10,7 @@ beforeAll(migrate);
 it("a message of the dead-letter queue that the deployment names is acknowledged, not asked for again", async () => {
   const batch = createMessageBatch("another-dead", [{ id: "q-1", timestamp: new Date(), attempts: 1, body: { broken: true } }]);
   const context = createExecutionContext();
-  // Also where another variable is wrong.
+  // Also when another variable is invalid.
   await worker.queue(batch, { ...env, DEAD_LETTER_QUEUE: "another-dead", MODELS: "{" }, context);
   expect(await getQueueResult(batch, context)).toMatchObject({ explicitAcks: ["q-1"], retryMessages: [] });
 });

@@ -9,7 +9,7 @@ import { type Chat, migrate, newChat, newTenant, readBody } from "./support";
 beforeAll(migrate);
 afterEach(() => vi.restoreAllMocks());
 
-/** Every way into the database fails, as if it were gone. */
+/** Every call of the database fails, as if it were unreachable. */
 function takeAway(): () => void {
   const gone = () => {
     throw new Error("Network connection lost");
@@ -24,7 +24,7 @@ function takeAway(): () => void {
   };
 }
 
-/** Resolves once the session's rows stand where its log does. Woken by each batch, not by the clock. */
+/** Resolves once the session's rows have reached its log. Each batch triggers the check, not a clock. */
 async function caughtUp(chat: Chat): Promise<void> {
   const batch = env.DB.batch.bind(env.DB);
   let wake = () => {};

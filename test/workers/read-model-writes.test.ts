@@ -1,4 +1,4 @@
-/** What comes twice, late, too early or not at all, and what is erased. */
+/** Batches that arrive twice, late, too early or never, and erased sessions. */
 
 import { applyD1Migrations } from "cloudflare:test";
 import { env } from "cloudflare:workers";
@@ -27,7 +27,7 @@ beforeEach(() => {
   projection = createProjection(env.DB);
 });
 
-/** A log with something for every table. */
+/** A log with an event for every table. */
 function fullLog(): LogBuilder {
   const log = new LogBuilder(session).open({ title: "Reise" }).says("system", "Be kind.").says("user", "你好").says("assistant", "您好 🙂");
   const compaction = makeId("cmp", 1);
@@ -192,7 +192,7 @@ describe("erasing", () => {
     expect(await tombstone.bind(TENANT, session).first("erased_at")).toBe(5);
   });
 
-  it("a batch that holds the erasure is not written: whoever erases knows what stays of the ledger", async () => {
+  it("a batch that contains the erasure is not written, because only the erasing request knows the remaining usage", async () => {
     const log = fullLog();
     await projection.write(log.batch());
 
@@ -202,7 +202,7 @@ describe("erasing", () => {
   });
 });
 
-/** The same rows as if another session had written them. */
+/** The rows as if another session had written them. */
 function relabel<T>(rows: T, from: string, to: string): T {
   return JSON.parse(JSON.stringify(rows).replaceAll(from, to)) as T;
 }

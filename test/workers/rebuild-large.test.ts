@@ -1,4 +1,4 @@
-/** Sessions of thousands of rows: what a rebuild holds at once and does in one request is bounded, however long they are. */
+/** Sessions of thousands of rows: a rebuild's memory and its work in one request are bounded, however long they are. */
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { rebuildStep, STEP_BUDGET } from "../../src/app/projection/rebuild";
@@ -44,7 +44,7 @@ interface Use {
   charsAtOnce: number;
 }
 
-/** The database, and what was asked of it. */
+/** The database, and the statements that it received. */
 function metered(): { readonly db: D1Database; readonly use: Use } {
   const use: Use = { statements: 0, rowsAtOnce: 0, charsAtOnce: 0 };
   const batch = async <T>(statements: D1PreparedStatement[]): Promise<D1Result<T>[]> => {
@@ -64,7 +64,7 @@ function metered(): { readonly db: D1Database; readonly use: Use } {
   return { db, use };
 }
 
-/** `page`: how many events the session's object gives out at once. */
+/** `page`: the number of events that the session's object returns at once. */
 function toPorts(log: LogBuilder, db: D1Database = env.DB, page = LOG_PAGE): RebuildPorts {
   const readLog = async (after: number): Promise<Outcome<LogPage>> => {
     const { events, bodies } = log.batch(after + 1, after + page);
@@ -74,7 +74,7 @@ function toPorts(log: LogBuilder, db: D1Database = env.DB, page = LOG_PAGE): Reb
   return { readLog, rows: createRebuildRows(db), now: () => 999 };
 }
 
-/** The statements of each step of a whole rebuild. */
+/** The statements of each step of a complete rebuild. */
 async function countSteps(ports: RebuildPorts, use: Use): Promise<readonly number[]> {
   const perStep: number[] = [];
   let from: RebuildProgress | null = null;
@@ -136,7 +136,7 @@ describe("a rebuild of a long session", () => {
     const perStep = await countSteps(toPorts(log, db), use);
 
     expect(perStep.length).toBeGreaterThan(5);
-    // A page of the log is written whole: so a step may go over its budget by one.
+    // A page of the log is written completely, so a step may exceed its budget by one page.
     expect(Math.max(...perStep)).toBeLessThan(2 * STEP_BUDGET);
     expect(use.rowsAtOnce).toBeLessThanOrEqual(200);
   });
@@ -170,7 +170,7 @@ describe("a rebuild of a long session", () => {
   });
 });
 
-/** The same, each step as small as can be, with something in between. */
+/** The rebuild with the smallest possible steps, and other work between them. */
 async function rebuildBetween(log: LogBuilder, between: (step: number) => Promise<void>) {
   const found: unknown[] = [];
   let from: RebuildProgress | null = null;
@@ -189,7 +189,7 @@ async function rebuildBetween(log: LogBuilder, between: (step: number) => Promis
 }
 
 describe("a rebuild whose database fails", () => {
-  /** Fails the batch after the one that mends messages. */
+  /** Fails the batch after the one that repairs messages. */
   function failing(): D1Database {
     let mended = false;
     const batch = async <T>(statements: D1PreparedStatement[]): Promise<D1Result<T>[]> => {

@@ -1,4 +1,4 @@
-/** A tenant's own rows against its object, which is their owner. */
+/** A tenant's own rows compared with its object, which is their source. */
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { RowDifference } from "../../src/contract/rebuild";

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import type { CompactionView } from "../../src/app/control-views";
+import type { CompactionView } from "../../src/contract/compaction";
 import type { Page } from "../../src/contract/page";
 import { type LongChat, smallChat, TURNS, talk, words } from "./conversation";
 import { type Chat, migrate } from "./support";
@@ -9,7 +9,7 @@ beforeAll(migrate);
 const good = { text: words(60, "SUMMARY") };
 const look = { name: "look", description: "Looks", parameters: { type: "object" } };
 
-/** Over the threshold, with a policy that reads from the provider's cache where that is cheaper. */
+/** Above the threshold, with a policy that reads from the provider's cache when that is cheaper. */
 async function cached(...summaries: object[]): Promise<LongChat> {
   const policy = { preset: "oneclaw", summary: { mode: "cheaper" } } as const;
   const long = await smallChat({ policy, system: "Be brief.", tools: [look], summaries });

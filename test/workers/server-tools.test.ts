@@ -1,4 +1,4 @@
-/** Tools that run here: registered by a tenant, called by a model, against servers on this host. */
+/** Server tools: registered by a tenant, called by a model, with servers on this host. */
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, inject, it, vi } from "vitest";
@@ -24,7 +24,7 @@ async function put(tenant: Tenant, path: string, body: object): Promise<unknown>
   return readBody(await tenant.call("PUT", path, body));
 }
 
-/** A tenant with an HTTP tool and an MCP server, both behind a secret. */
+/** A tenant with an HTTP tool and an MCP server, both with a secret. */
 async function equippedTenant(): Promise<Tenant> {
   const tenant = await newTenant();
   await put(tenant, "/v1/credentials/tools", { api_key: SECRET });

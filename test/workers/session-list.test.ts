@@ -25,7 +25,7 @@ async function readPage(limit: number, after: string | null = null): Promise<Ses
   return page.value;
 }
 
-/** A session whose last message was its `messages`-th: the more, the newer. */
+/** A session with `messages` messages. More messages make it newer. */
 async function chat(number: number, messages: number): Promise<SessionId> {
   const log = new LogBuilder(makeId("ses", number), tenant).open({ title: `第${number}` });
   for (let i = 1; i <= messages; i++) log.says("user", `message ${i} 🙂`);

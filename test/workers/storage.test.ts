@@ -5,7 +5,7 @@ import { type Chat, migrate, newChat, readText } from "./support";
 
 beforeAll(migrate);
 
-/** As many notes as it takes for a snapshot, past the HTTP door. */
+/** Enough notes for a snapshot, appended without HTTP. */
 async function longSession(): Promise<Chat> {
   const chat = await newChat({ window: null, replies: [{ text: "one" }] });
   await chat.say("hello");

@@ -1,4 +1,4 @@
-/** What a provider's refusal says of its window is suggested to the tenant, and changes nothing by itself. */
+/** The window in a provider's refusal is suggested to the tenant, and changes nothing by itself. */
 import { beforeAll, expect, it } from "vitest";
 import type { ModelView } from "../../src/contract/model";
 import { words } from "./conversation";

@@ -1,4 +1,4 @@
-/** What the end-to-end tests share: tenants made over HTTP, chats with a scripted model, and streams read frame by frame. */
+/** Shared helpers for the end-to-end tests: tenants created over HTTP, chats with a scripted model, and streams read frame by frame. */
 import { applyD1Migrations } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { ulid } from "ulidx";
@@ -54,14 +54,14 @@ function documentedAnswers(): Promise<DocumentedAnswers> {
   return documented;
 }
 
-/** What the requests of a file met of the document goes to the reporter with the file (`answers-reporter`). */
+/** The file's checked responses go to the reporter with the file (`answers-reporter`). */
 // biome-ignore lint/correctness/noEmptyPattern: Vitest reads from the pattern which fixtures are wanted.
 afterAll(async ({}, file) => {
   const answers = await documented;
   if (answers) file.meta.answers = { documented: [...answers.successes], met: [...answers.seen] };
 });
 
-/** The body of an answer that must have this status; `T` is what the OpenAPI document promises. */
+/** The body of a response that must have this status. `T` is the type that the OpenAPI document promises. */
 export async function readBody<T>(response: Response, status = 200): Promise<T> {
   const text = await response.text();
   if (response.status !== status) throw new Error(`expected ${status}, got ${response.status}: ${text}`);
@@ -90,7 +90,7 @@ export async function newTenant(): Promise<Tenant> {
   return new Tenant(tenant_id, (await readBody<{ key: string }>(keyed, 201)).key);
 }
 
-/** What the stand-in says as one model, and what it heard. */
+/** The stand-in's replies as one model, and the requests that it received. */
 export class Model {
   readonly upstream: string;
 
@@ -113,7 +113,7 @@ export class Model {
     await readBody(await fetch(`${controlUrl}/release`, { method: "POST", body: JSON.stringify({ model: this.upstream, gate }) }));
   }
 
-  /** Everything it was asked, once that is at least so much, and so many of those requests were given up by the client. */
+  /** All its requests, once there are at least this many, and this many of them were cancelled by the client. */
   async heard(atLeast = 0, aborted = 0): Promise<readonly LogEntry[]> {
     const { controlUrl } = inject("standIn");
     const query = new URLSearchParams({ model: this.upstream, at_least: String(atLeast), aborted: String(aborted) });
@@ -126,18 +126,18 @@ export interface ChatInput {
   readonly window?: number | null;
   readonly maxOutput?: number;
   readonly system?: string;
-  /** As requests name them. */
+  /** The name in requests. */
   readonly tools?: readonly object[];
   readonly replies?: readonly RemoteReply[];
   readonly summaries?: readonly RemoteReply[];
-  /** True tokens above which the stand-in refuses. */
+  /** The number of true tokens above which the stand-in refuses. */
   readonly limit?: number;
   readonly policy?: PolicyChoice;
-  /** A credential that the tenant has. */
+  /** A credential of the tenant. */
   readonly credential?: string;
 }
 
-/** One session with a model of its own. */
+/** One session with its own model. */
 export class Chat {
   readonly tenant: Tenant;
   readonly id: SessionId;
@@ -153,12 +153,12 @@ export class Chat {
     return { tenant: this.tenant.id, session: this.id };
   }
 
-  /** A fresh stub: after its object was reset, an old one stays broken. */
+  /** A new stub: after its object was reset, an old one stays broken. */
   get stub(): ReturnType<Env["SESSIONS"]["getByName"]> {
     return env.SESSIONS.getByName(sessionObjectName(this.tenant.id, this.id));
   }
 
-  /** The object itself, past the HTTP door. */
+  /** The object itself, without HTTP. */
   get api(): WholeSessionApi {
     return this.stub;
   }
@@ -191,17 +191,17 @@ export class Chat {
     return this.call("POST", "/messages", { content, ...more }, headers);
   }
 
-  /** Sends, and waits for the turn to end. */
+  /** Sends a message, and waits for the turn to end. */
   async say(content: string, more: object = {}): Promise<TurnReport> {
     return readBody<TurnReport>(await this.send(content, more));
   }
 
-  /** Sends, and is told as soon as it is durable. */
+  /** Sends a message, and returns as soon as it is durable. */
   async post(content: string, more: object = {}): Promise<Accepted & { readonly turn_id: TurnId }> {
     return readBody(await this.send(content, more, { prefer: "respond-async" }), 202);
   }
 
-  /** Appends without a turn. */
+  /** Appends a message without a turn. */
   async append(content: string, role = "user"): Promise<Accepted> {
     return readBody(await this.send(content, { role, run: false }), 201);
   }
@@ -243,7 +243,7 @@ export async function newChat(input: ChatInput = {}): Promise<Chat> {
   const limits = { context_window: input.window === undefined ? 16_000 : input.window, max_output: input.maxOutput ?? 1_000 };
   const { system, tools, credential } = input;
   await readBody(await tenant.call("PUT", `/v1/models/${name}`, { ...spec, ...limits, ...(credential !== undefined && { credential }) }));
-  // These conversations are written for RFC-011's bounds.
+  // These conversations are written for the thresholds of preset `oneclaw`.
   const settings = { model: name, policy: "oneclaw", ...(system !== undefined && { system }), ...(tools && { tools }) };
   const { id } = await readBody<SessionDescription>(await tenant.call("POST", "/v1/sessions", settings), 201);
   const chat = new Chat(tenant, id, model);

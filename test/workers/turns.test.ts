@@ -80,7 +80,7 @@ describe("a busy session", () => {
     const accepted = await chat.post("and then?");
 
     expect(accepted).toMatchObject({ queued: true, position: null });
-    expect((await chat.describe()).queued).toEqual([{ message_id: accepted.message_id, turn_id: accepted.turn_id }]);
+    expect((await chat.describe()).queued).toEqual([{ id: accepted.message_id, turn_id: accepted.turn_id }]);
     await chat.model.open("go");
     await frames.rest();
     await chat.ended(accepted.turn_id);

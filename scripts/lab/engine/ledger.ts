@@ -1,10 +1,11 @@
 /** The results of a run. Every call and compaction is entered once, and the figures are computed at the end. */
 import type { Prices } from "../../../src/context/economy";
 import type { CompactPlan } from "../../../src/context/plan";
+import type { TokenCounts } from "../../../src/contract/evaluation";
 import { FIRST_BRANCH } from "../../../src/domain/branch";
 import type { CompactionTrigger } from "../../../src/domain/compaction-events";
 import type { SessionState } from "../../../src/domain/state";
-import { costOfReading, NO_TOKENS, PRICES, plus, relativeCost, type TokenCounts } from "../../../src/evaluate/costs";
+import { costOfReading, NO_TOKENS, PRICES, plus, relativeCost } from "../../../src/evaluate/costs";
 import { findRepeatedIdentifiers, identifiersIn, type RepeatedIdentifiers } from "../../../src/evaluate/identifiers";
 import { verbatimShare } from "../../../src/evaluate/measures";
 import type { PlanResult } from "../../../src/evaluate/plan-result";

@@ -2,7 +2,7 @@
 import { INSTRUCTION_TOKENS } from "../../../src/context/economy";
 import { FIRST_SUMMARY_SHARE } from "../../../src/context/proposal";
 
-import type { TokenCounts } from "../../../src/evaluate/costs";
+import type { TokenCounts } from "../../../src/contract/evaluation";
 import type { PromptCache } from "../../../src/evaluate/prompt-cache";
 import { messageText, type Segment, sumTokens } from "../../../src/evaluate/segments";
 import { filler } from "../engine/filler";

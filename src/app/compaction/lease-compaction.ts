@@ -22,7 +22,7 @@ import { allowedOutput, nextSummarizer, type SummarizerCandidates, toAttemptLimi
 import { buildChunkRequest } from "./summary-request";
 
 /**
- * `inline`: the turn that waits for the compaction; it takes over the request and a running lease (docs/design.md §5). Null for a worker.
+ * `inline`: the turn that waits for the compaction; it takes over the request and a running lease (docs/compaction-protocol.md). Null for a worker.
  */
 interface Leasing {
   readonly inline: InlineWork | null;

@@ -26,7 +26,7 @@ export function planSession(
   { trigger, options = null }: PlanRequest,
   { writer, clock }: Pick<CompactionPorts, "writer" | "clock">,
 ): Plan {
-  // A manual request resets the breaker (docs/design.md §5). The plan therefore assumes a closed breaker, and a dry run shows the real one
+  // A manual request resets the breaker (docs/compaction-by-hand.md). The plan therefore assumes a closed breaker, and a dry run shows the real one
   // beside it.
   const { compaction } = writer.state;
   const state = trigger === "manual" ? { ...writer.state, compaction: { ...compaction, ...closedBreaker } } : writer.state;

@@ -1,7 +1,6 @@
 /**
  * Makes the next request fit before a model call, while the turn waits. It waits for a running background compaction up to a bound, then
- * compacts inline under a higher lease token. When no summary is available, the guard drops the oldest groups (docs/design.md §5, rules of
- * the protocol).
+ * compacts inline under a higher lease token. When no summary is available, the guard drops the oldest groups (docs/compaction-protocol.md).
  */
 import { plannedNext, toRequestLimit } from "../../context/budget";
 import { isForced } from "../../context/cut";

@@ -1,6 +1,6 @@
 /**
  * Handles a provider's refusal of a request that fits by our measure. It brings the view down to a fifth of the window, and the same turn
- * asks again: at most twice, and only before the model has sent anything (docs/design.md §5, overflow).
+ * asks again: at most twice, and only before the model has sent anything (docs/turns.md).
  */
 import { weighRequest } from "../../context/guard";
 import { toPolicy } from "../../context/policy-choice";

@@ -1,7 +1,7 @@
 /**
  * Produces one answer of a turn, from the view to the recorded reply. It runs detached: no connection keeps it alive, and clients read the
  * live stream. Every await is a race with stop, interrupt and eviction, so every result is recorded by a command that names the run, and is
- * refused if the run is over (docs/design.md §1.3, §1.7).
+ * refused if the run is over (docs/events.md, docs/turns.md).
  */
 import { toPolicy } from "../../context/policy-choice";
 import type { CalledTool, ModelCall } from "../../domain/commands";

@@ -3,6 +3,7 @@ import type { OpenAPIHono, z } from "@hono/zod-openapi";
 import type { ModelSpec } from "../../app/ports";
 import { toFigures } from "../../context/model-input";
 import { toPolicyText } from "../../context/policy-choice";
+import { evaluation } from "../../contract/evaluation";
 import type { SessionDescription } from "../../contract/session";
 import type { TenantId } from "../../domain/ids";
 import { type EvaluationAsked, evaluateSession, proposedChoice } from "../../evaluate/evaluate-session";
@@ -12,7 +13,7 @@ import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { type HttpError, sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
-import { evaluationInput, evaluationView } from "../schemas/evaluation";
+import { evaluationInput } from "../schemas/evaluation";
 import { faultOfPolicy } from "../schemas/session";
 import { sessionClient } from "../session-calls";
 
@@ -24,7 +25,7 @@ const evaluate = tenantRoute({
   summary:
     "Play a session's log under another policy: what it would have cost, and what would have left the view. No model is called, nothing is changed",
   request: { body: jsonBody(evaluationInput) },
-  responses: { 200: json("Both policies, and what the session really used", evaluationView) },
+  responses: { 200: json("Both policies, and what the session really used", evaluation) },
 });
 
 const NOTHING_SAID: HttpError = { code: "invalid_request", errors: [{ field: "session", detail: "has no messages yet" }] };

@@ -39,7 +39,7 @@ async function lookUp(session: Session): Promise<SummarizerCandidates | null | "
 
 /**
  * Records a worker's outcome. While a turn runs, or no model can be looked up, the outcome is held durably and takes
- * effect later (docs/design.md §5). A finished part and a draft do not wait for the turn, since neither changes the
+ * effect later (docs/compaction-protocol.md). A finished part and a draft do not wait for the turn, since neither changes the
  * view.
  */
 export async function recordFor(session: WorkedSession, settled: api.CompactionResult): Promise<api.Outcome<api.ApplyOutcome>> {

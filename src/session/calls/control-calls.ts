@@ -2,13 +2,13 @@
 import { type ByHand, compactByHand } from "../../app/compaction/compact-by-hand";
 import { resetSummary, revertCompaction } from "../../app/compaction/revert-reset";
 import { canRead } from "../../app/compaction/summarizers";
-import type { ControlApi } from "../../app/control-api";
-import type { CompactInput, CompactionView, CompactOutcome } from "../../app/control-views";
+import type { CompactInput, CompactOutcome, ControlApi } from "../../app/control-api";
 import type { ModelSpec } from "../../app/ports";
 import { buildTextBody } from "../../app/request/build-items";
 import { resolveModel } from "../../app/request/resolve-model";
 import type * as api from "../../app/session-api";
 import { mergeChoices, parsePolicyText, toPolicy } from "../../context/policy-choice";
+import type { CompactionView } from "../../contract/compaction";
 import type { SessionDescription } from "../../contract/session";
 import type { CompactionId } from "../../domain/ids";
 import { err, ok } from "../../lib/result";

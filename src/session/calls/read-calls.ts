@@ -1,6 +1,5 @@
 /** Reads one session from its object, strongly consistent. */
 
-import type { CompactionView } from "../../app/control-views";
 import type { ModelSpec } from "../../app/ports";
 import { resolveModel } from "../../app/request/resolve-model";
 import type * as api from "../../app/session-api";
@@ -10,6 +9,7 @@ import { measureNext } from "../../context/budget";
 import { fileOpsIn } from "../../context/file-ops";
 import { SUMMARY_JOIN } from "../../context/placement";
 import { parsePolicyText, toPolicy } from "../../context/policy-choice";
+import type { CompactionView } from "../../contract/compaction";
 import type { Page } from "../../contract/page";
 import type { SessionDescription } from "../../contract/session";
 import { describeBreaker } from "../../domain/breaker";
@@ -44,7 +44,7 @@ export async function describeSession(session: Session): Promise<api.Outcome<Ses
     epoch: state.view.epoch,
     branch: state.branch.number,
     branches: state.branch.count,
-    forked_from: state.fork && { session: state.fork.from, at: state.fork.at },
+    forked_from: state.fork && { session_id: state.fork.from, at: state.fork.at },
     ...readSummary(session),
     context_window: spec ? spec.context_window : session.knownModel.findWindow(settings.model),
     current_context_tokens: measureNext(state, settings.model),
@@ -53,7 +53,7 @@ export async function describeSession(session: Session): Promise<api.Outcome<Ses
     breaker: describeBreaker(state.compaction),
     turn: turn && { id: turn.id, phase: turn.phase, open_calls: listOpenCalls(session) },
     last_turn: last_turn && { id: last_turn.id, status: last_turn.status, failure: last_turn.failure },
-    queued: state.queue.map((entry) => ({ message_id: entry.item.id, turn_id: entry.turn })),
+    queued: state.queue.map((entry) => ({ id: entry.item.id, turn_id: entry.turn })),
     stream_offset: session.buffer.offset,
   });
 }

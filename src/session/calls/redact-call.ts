@@ -1,6 +1,8 @@
 /** Redacts a message: removes its body, the summaries made from it, its words in the index and its frames in the stream. */
+
 import type * as api from "../../app/session-api";
 import { RECALL_TOOL } from "../../context/recall-tool";
+import type { Redaction } from "../../contract/branch";
 import type { RedactMessage } from "../../domain/commands";
 import type { ItemId } from "../../domain/ids";
 import { findQuotations } from "../../domain/summary-sources";
@@ -13,10 +15,7 @@ import { noteScrub, type ScrubHost, scrubDeleted } from "../scrub";
 import type { Session } from "../session";
 
 /** Works on any branch. A second redaction of the same message changes nothing. */
-export async function redactMessage(
-  session: Session & ScrubHost,
-  message: ItemId,
-): Promise<api.Outcome<{ readonly message_id: ItemId; readonly position: number }>> {
+export async function redactMessage(session: Session & ScrubHost, message: ItemId): Promise<api.Outcome<Redaction>> {
   const { sql, clock } = session.deps;
   const item = findItem(sql, message, []);
   if (!item) return err({ code: "message_not_found", message });
@@ -39,7 +38,7 @@ export async function redactMessage(
   session.buffer.burnHeld(burntTo);
   session.content.forget();
   await scrubDeleted(session);
-  return ok({ message_id: message, position });
+  return ok({ id: message, position });
 }
 
 /** Finds every text that contains the message's content, directly or through other texts: answers of look-ups, summaries and the title. */

@@ -1,4 +1,4 @@
-/** The object's pending jobs and when they are due. One alarm serves the table, earliest first (docs/design.md §1.5). */
+/** The object's pending jobs and when they are due. One alarm serves the table, earliest first (docs/events.md). */
 import { isRunning, type SessionState } from "../../domain/state";
 import type { Sql } from "./sql";
 

@@ -1,5 +1,5 @@
 /**
- * Read → decide → append → evolve, in one synchronous transaction (docs/design.md §1.3). The state is cached after the
+ * Read → decide → append → evolve, in one synchronous transaction (docs/events.md). The state is cached after the
  * append, never before, so a refused or failed step leaves it unchanged.
  */
 import type { Command } from "../../domain/commands";

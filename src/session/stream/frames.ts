@@ -1,6 +1,7 @@
 /** The frames of the live stream: what a client receives about a session, in order, each at its own offset. */
 
 import type { DisplayItem } from "../../contract/item";
+import type { TokenFigure } from "../../contract/tokens";
 import type { ToolCallView } from "../../contract/tool";
 import type { Notice } from "../../contract/turn";
 import type { CompactionFailure } from "../../domain/compaction-events";
@@ -17,7 +18,7 @@ export interface ContextNumbers {
   readonly context_window: number | null;
   /** The size that the policy assumes for an unknown window. Null when the window is known, or none is assumed. */
   readonly assumed_window: number | null;
-  readonly current_context_tokens: number;
+  readonly current_context_tokens: TokenFigure;
 }
 
 /** Every end of a turn reports what its calls used. `cost` is in US dollars; null when the cost of a call is unknown. */

@@ -1,4 +1,4 @@
-/** What one call of the summariser comes to. */
+/** The outcomes of one summariser call. */
 import { describe, expect, test } from "vitest";
 import { summarize } from "../../../src/app/compaction/summarize";
 import type { ChatModel, ModelStreamPart } from "../../../src/app/ports";

@@ -1,4 +1,4 @@
-/** What of the record is read for the lists of files under a summary: what is new, and of that only the calls. */
+/** The part of the record that is read for the file lists under a summary: only new items, and of those only the calls. */
 import { expect, test } from "vitest";
 import { collectTouchedFiles } from "../../../src/app/compaction/note-change";
 import type { SessionContent } from "../../../src/app/session-ports";
@@ -13,7 +13,7 @@ const tool = (position: number, name: string): ItemMeta => {
   return meta.tool ? { ...meta, tool: { ...meta.tool, name } } : meta;
 };
 
-/** Every third item is a call that writes a file, every third one that looks something up. */
+/** Every third item is a call that writes a file, and every third a call that looks something up. */
 const record = (length: number): ItemMeta[] =>
   Array.from({ length }, (_, index) => {
     const position = index + 1;
@@ -26,7 +26,7 @@ const callIn = (meta: ItemMeta): Part[] => [
 ];
 
 function reading(items: readonly ItemMeta[], lists: Readonly<Record<string, string>>) {
-  /** `bodies`: positions whose content was read; `metas`: items that were looked at. */
+  /** `bodies`: positions whose content was read. `metas`: items whose metadata was read. */
   const read: { readonly bodies: number[]; metas: number } = { bodies: [], metas: 0 };
   function* entries(from: number, to: number, isWanted: (meta: ItemMeta) => boolean) {
     for (const meta of items.filter(({ position }) => from <= position && position <= to)) {

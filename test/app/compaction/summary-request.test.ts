@@ -1,4 +1,4 @@
-/** What each part of a long source is asked for, part by part, from plain values. */
+/** The requests for the chunks of a long source, from plain values. */
 import { expect, test } from "vitest";
 import type { ChunkRequest, NextChunk } from "../../../src/app/chunk-request";
 import { buildChunkRequest } from "../../../src/app/compaction/summary-request";
@@ -13,7 +13,7 @@ import { chat } from "../../context/planning";
 import { SPEC } from "../../session/life";
 import { id, summaryPlan, viewing } from "../../support/builders";
 
-/** Each is more than half of a part of the summariser's 8,000 tokens. */
+/** Each item is larger than half a chunk of the summariser's 8,000 tokens. */
 const LARGE = "seventeen words that say nothing at all about any of the things that matter here today ".repeat(150);
 const HISTORY = 64;
 const PREFIX = 6;
@@ -55,7 +55,7 @@ const CONTENT: SessionContent = {
 
 const toRef = (n: number): TextRef => ({ body: id("bod", n), bytes: 10, tokens: 10 });
 
-/** As a part's answer is kept (`settle-compaction`). */
+/** Stores a chunk's answer as `settle-compaction` does. */
 function foldedAfter(next: NextChunk, before: ChunkProgress | null): ChunkProgress {
   const parts = (before?.parts ?? 0) + 1;
   const summary = toRef(parts);
@@ -91,7 +91,7 @@ function partAfter(folded: ChunkProgress | null, ratios: SessionState["ratios"] 
   return buildChunkRequest({ plan: PLAN, state, spec: SPEC, summarizer: SPEC, content: CONTENT });
 }
 
-/** The prompts of a whole fold, and what each of them quotes. */
+/** The prompts of all chunks, and the positions that each quotes. */
 function readAll(): { readonly prompt: string; readonly said: readonly number[] }[] {
   const prompts: string[] = [];
   let folded: ChunkProgress | null = null;
@@ -130,7 +130,7 @@ test("a reader of whose tokens the registry says more is given less to read", ()
   expect(lengthFor(2)).toBeLessThan(lengthFor(1) * 0.7);
 });
 
-/** By how much our estimate may be short (docs/invariants.md, I6). */
+/** The maximum by which the estimate may be too low (docs/invariants.md, I6). */
 const MOST_OFF = 1.2;
 
 test.each([null, 0.8, 1, 1.03, 1.1, 1.2])(

@@ -6,7 +6,7 @@ import { LogBuilder, SESSION, TENANT } from "../../read-model/builders";
 
 const silent: Log = { info: () => {}, warn: () => {}, error: () => {} };
 
-/** A session's log as its object would give it out. */
+/** A session's log as its object would return it. */
 function buildSource(log: LogBuilder, checkpoint = 0): ProjectionSource & { reads: number } {
   let at = checkpoint;
   return {
@@ -22,7 +22,7 @@ function buildSource(log: LogBuilder, checkpoint = 0): ProjectionSource & { read
   };
 }
 
-/** A read model that keeps what it was given, and fails or finds gaps as told. */
+/** A read model that stores what it receives, and fails or reports gaps when the test says so. */
 class FakeProjection implements Projection {
   readonly written: number[] = [];
   readonly erased: number[] = [];

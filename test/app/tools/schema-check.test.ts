@@ -1,4 +1,4 @@
-/** Judging by a JSON Schema, beside a library that does the same without a budget. */
+/** Validation by a JSON Schema, compared with a library that validates without a budget. */
 import { Validator } from "@cfworker/json-schema";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -10,7 +10,7 @@ import { HOSTILE, OUT_OF_BOUNDS, type Schema } from "./schemas";
 
 const check = (schema: Schema, value: unknown): readonly string[] => checkSchema(schema, value, new StepBudget());
 
-/** Steps that judging takes, whatever its end. */
+/** The number of validation steps, whatever the result. */
 function countSteps(schema: Schema, value: unknown): number {
   let steps = 0;
   class Counted extends StepBudget {
@@ -134,7 +134,7 @@ test("a schema with thousands of values is not repeated to the model", () => {
   expect(said.join("").length).toBeLessThan(1_200);
 });
 
-/** Schemas of the words that both know alike, over values of few shapes, so that they often meet. */
+/** Schemas with the keywords that both validators know, over values of few shapes, so that values often match. */
 const values = fc.letrec((tie) => ({
   value: fc.oneof(
     { maxDepth: 2 },

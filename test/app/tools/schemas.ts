@@ -1,4 +1,4 @@
-/** Schemas that make work: each is small, and what it asks of a judge grows without end. */
+/** Small schemas whose validation would take unbounded work. */
 
 export type Schema = Readonly<Record<string, unknown>>;
 
@@ -15,7 +15,7 @@ const chain = (levels: number, link: (next: string) => Schema): Schema => ({
 const nest = (levels: number, around: (inner: Schema, level: number) => Schema): Schema =>
   range(levels).reduce<Schema>((inner, level) => around(inner, level), { type: "object" });
 
-/** Refused when they are set, each with a word of why. */
+/** Schemas that are refused when they are set, each with a part of the reason. */
 export const OUT_OF_BOUNDS: readonly (readonly [name: string, schema: Schema, why: RegExp])[] = [
   ["references that double at each level", chain(LEVELS, (next) => ({ allOf: [{ $ref: next }, { $ref: next }] })), /written out/],
   [
@@ -46,7 +46,7 @@ function circleBehindProperty(): Schema {
 
 const name = { type: "object", properties: { name: { type: "string" } } };
 
-/** Within bounds or not, each with arguments that it would take long to judge. */
+/** Schemas within or beyond the bounds, each with arguments that would take long to validate. */
 export const HOSTILE: readonly (readonly [name: string, schema: Schema, given: string])[] = (
   [
     ...OUT_OF_BOUNDS.map(([title, schema]) => [title, schema, { a: { a: { a: {} } } }] as const),

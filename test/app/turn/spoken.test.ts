@@ -1,4 +1,4 @@
-/** A reply as it is put together: blocks in their order, with what their provider wants back. */
+/** The assembly of a reply: blocks in their order, with the metadata that their provider needs back. */
 import { describe, expect, test } from "vitest";
 import { ReplyAssembly } from "../../../src/app/turn/reply-assembly";
 import type { ToolCallPart } from "../../../src/domain/message";

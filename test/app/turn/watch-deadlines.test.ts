@@ -1,4 +1,4 @@
-/** When a model call is given up: the first token, the idle time between two and the total, each a deadline of its own. */
+/** The deadlines of a model call: the first token, the idle time between two tokens, and the total. */
 import { describe, expect, test } from "vitest";
 import { watchDeadlines } from "../../../src/app/turn/watch-deadlines";
 import type { ModelCapabilities } from "../../../src/context/model-input";
@@ -20,7 +20,7 @@ function watching(change: { readonly firstTokenMs?: number } = {}, capabilities?
     { abort, spec: capabilities ? { capabilities } : {} },
   );
   const begun = time.now();
-  /** How long the call lasted; null: it goes on. */
+  /** The duration of the call. Null: it continues. */
   const lived = (ms: number): number | null => {
     for (let left = ms; left > 0 && !abort.signal.aborted; left--) time.advance(1);
     return abort.signal.aborted ? time.now() - begun : null;

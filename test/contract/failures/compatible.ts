@@ -1,9 +1,9 @@
-/** Errors of endpoints that speak OpenAI's chat completions, in their own wording. */
+/** Errors of endpoints that implement OpenAI's chat completions, in their own wording. */
 import { chatFailures } from "./openai.ts";
 import { say, sharedFailures } from "./openai-shared.ts";
 import type { ProviderFailures } from "./provider-failure.ts";
 
-/** As vLLM, SGLang, Groq, OpenRouter and Mistral say it. */
+/** The wording of vLLM, SGLang, Groq, OpenRouter and Mistral. */
 export const compatibleFailures: ProviderFailures = {
   refusals: [
     ...sharedFailures,

@@ -1,4 +1,4 @@
-/** OpenAI's errors (platform.openai.com/docs/guides/error-codes) in its wording, as both of its APIs and those that speak alike say them. */
+/** OpenAI's errors (platform.openai.com/docs/guides/error-codes) in its wording, which both of its APIs and compatible endpoints share. */
 import { openAiError } from "../../support/stand-in/providers/openai/errors.ts";
 import type { Refusal } from "../../support/stand-in/providers/script.ts";
 import type { ProviderFailure } from "./provider-failure.ts";
@@ -11,7 +11,7 @@ export const say = (status: number, error: OpenAiError, headers: Readonly<Record
   headers,
 });
 
-/** What both APIs answer. */
+/** Errors of both APIs. */
 export const sharedFailures: readonly ProviderFailure[] = [
   {
     kind: "overflow",

@@ -1,4 +1,4 @@
-/** What is OpenAI's own, on each of its APIs. */
+/** OpenAI's own errors, on each of its APIs. */
 import { openAiError } from "../../support/stand-in/providers/openai/errors.ts";
 import { type OpenAiError, say, sharedFailures } from "./openai-shared.ts";
 import type { ProviderFailures } from "./provider-failure.ts";

@@ -1,4 +1,4 @@
-/** Failures in a provider's own words, and what they are to be taken for. */
+/** Failures in a provider's own words, with the class that each must be given. */
 import type { FailureKind } from "../../../src/domain/model-call";
 import type { Refusal } from "../../support/stand-in/providers/script.ts";
 
@@ -11,16 +11,16 @@ export interface ProviderFailure {
   readonly retry_after_ms?: number;
   /** Tokens that would fit. */
   readonly limit?: number;
-  /** The whole window, where the limit is only what the request left of it. */
+  /** The complete window, where the stated limit is only the rest that the request left. */
   readonly window?: number;
 }
 
-/** The same, inside a stream that has begun. */
+/** The same failure inside a stream that has begun. */
 export interface EventFailure {
   readonly kind: FailureKind;
   readonly title: string;
   readonly event: unknown;
-  /** Default: null. An event has none but what it says itself. */
+  /** Default: null. An error event inside a stream has no status of its own. */
   readonly status?: number;
   readonly retry_after_ms?: number;
   readonly limit?: number;
@@ -29,6 +29,6 @@ export interface EventFailure {
 export interface ProviderFailures {
   readonly refusals: readonly ProviderFailure[];
   readonly events: readonly EventFailure[];
-  /** Classes that the provider has no words for. */
+  /** Classes for which the provider has no error. */
   readonly unheard?: readonly FailureKind[];
 }

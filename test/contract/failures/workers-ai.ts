@@ -65,6 +65,6 @@ export const workersAiFailures: ProviderFailures = {
     },
     { kind: "timeout", title: "a model that took too long", event: { error: { message: "3046: Request timeout" } } },
   ],
-  // Its limit of a reply is the window's, and its models end a reply rather than refuse it.
+  // Its reply limit is that of the window, and its models end a reply instead of refusing the request.
   unheard: ["output_cap", "refused"],
 };

@@ -1,4 +1,4 @@
-/** What the Messages API refuses. */
+/** Requests that the Messages API refuses. */
 import { ANTHROPIC_KEY, createAnthropic } from "../../support/stand-in/providers/anthropic/anthropic.ts";
 import { LONG_TEXT, type Refused, SMALL_WINDOW } from "./refused.ts";
 

@@ -1,4 +1,4 @@
-/** What chat completions refuse. */
+/** Requests that chat completions refuse. */
 import { createChat } from "../../support/stand-in/providers/openai/chat.ts";
 import { OPENAI_KEY } from "../../support/stand-in/providers/openai/errors.ts";
 import { LONG_TEXT, type Refused, SMALL_WINDOW } from "./refused.ts";

@@ -1,4 +1,4 @@
-/** What the Gemini API refuses. */
+/** Requests that the Gemini API refuses. */
 import { createGoogle, GOOGLE_KEY } from "../../support/stand-in/providers/google/google.ts";
 import { LONG_TEXT, type Refused, SMALL_WINDOW } from "./refused.ts";
 

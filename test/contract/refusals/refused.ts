@@ -1,7 +1,7 @@
-/** Requests that a provider refuses, with the words that it refuses them in. */
+/** Requests that a provider refuses, with the wording of the refusal. */
 import type { Dialect } from "../../support/stand-in/providers/script.ts";
 
-/** A request that is taken, and changes to it that are refused, with some of the words of the refusal. */
+/** An accepted request, and changes to it that are refused, with a part of the refusal's wording. */
 export interface Refused {
   readonly name: string;
   readonly dialect: Dialect;
@@ -11,6 +11,6 @@ export interface Refused {
   readonly changes: readonly (readonly [what: string, change: object, words: string])[];
 }
 
-/** Tokens that the stand-ins of these tests hold, and a text of more. */
+/** The window of these tests' stand-ins in tokens, and a text that exceeds it. */
 export const SMALL_WINDOW = 2_000;
 export const LONG_TEXT = "word ".repeat(3_000);

@@ -1,4 +1,4 @@
-/** What the Responses API refuses. */
+/** Requests that the Responses API refuses. */
 import { OPENAI_KEY } from "../../support/stand-in/providers/openai/errors.ts";
 import { createResponses } from "../../support/stand-in/providers/openai/responses.ts";
 import { LONG_TEXT, type Refused, SMALL_WINDOW } from "./refused.ts";

@@ -1,4 +1,4 @@
-/** The contract of the index, over Node's SQLite. `test/workers/recall.test.ts` runs the same over the object's own. */
+/** The contract of the index, over Node's SQLite. `test/workers/recall.test.ts` runs it over the object's own. */
 
 import { expect, test } from "vitest";
 import { createNodeSql } from "../../../scripts/support/node-sql";

@@ -1,4 +1,4 @@
-/** `memory_query` as the model of a session has it, and the same record as people search it. */
+/** `memory_query` as a session's model uses it, and the same search as clients use it. */
 import { beforeEach, describe, expect, test } from "vitest";
 import type { RecallInput } from "../../../src/app/session-api";
 import { toPolicyText } from "../../../src/context/policy-choice";
@@ -19,7 +19,7 @@ async function search(life: Life, input: Partial<RecallInput>): Promise<RecallRe
   return found.value;
 }
 
-/** As the model asks in the middle of a turn. */
+/** A search by the model in the middle of a turn. */
 const ask = (life: Life, given: Record<string, unknown>) => recallFor(given, toRecallPorts(life.runtime));
 
 let life: Life;

@@ -2,11 +2,11 @@
 import { countTokens as countText } from "gpt-tokenizer/encoding/o200k_base";
 import { contentText, type WireMessage, type WireRequest, type WireToolCall } from "./wire.ts";
 
-/** What a message adds around its content: role and delimiters. */
+/** Tokens that a message adds around its content: role and delimiters. */
 const MESSAGE_TOKENS = 4;
-/** The start of the reply. */
+/** Tokens of the beginning of the reply. */
 const PRIMING_TOKENS = 3;
-/** A conversation is sent again with every request; its messages are counted once. */
+/** A conversation is sent again with every request, so its messages are counted once. */
 const REMEMBERED_TEXTS = 20_000;
 
 const counted = new Map<string, number>();
@@ -14,14 +14,14 @@ const counted = new Map<string, number>();
 export function countTokens(text: string): number {
   const known = counted.get(text);
   if (known !== undefined) return known;
-  // Text that looks like a control token is counted as the text that it is.
+  // Text that looks like a control token is counted as plain text.
   const tokens = text === "" ? 0 : countText(text, { allowedSpecial: new Set(), disallowedSpecial: new Set() });
   if (counted.size >= REMEMBERED_TEXTS) counted.clear();
   counted.set(text, tokens);
   return tokens;
 }
 
-/** All that a call is on the wire: a provider is given its id, and Gemini's signature, as any other text. */
+/** Everything that a call sends: a provider receives its id, and Gemini's signature, like any other text. */
 const countCall = ({ id, function: { name, arguments: input }, extra_content }: WireToolCall): number =>
   countTokens(id) + countTokens(name) + countTokens(input) + countTokens(extra_content?.google?.thought_signature ?? "");
 

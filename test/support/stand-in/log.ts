@@ -1,21 +1,21 @@
-/** What the stand-in saw: the only witness of what was really sent. */
+/** The stand-in's log: the only witness of the requests that were really sent. */
 import type { WireRequest } from "./wire.ts";
 
 export interface LogEntry {
   /** Epoch milliseconds at which the request was complete. */
   readonly at: number;
-  /** The body as it came in. */
+  /** The body as it arrived. */
   readonly raw: string;
   readonly body: WireRequest;
   readonly authorization: string | null;
   readonly kind: "turn" | "compaction";
   readonly prompt_tokens: number;
   completion_tokens: number;
-  /** 0 while it is not answered. */
+  /** 0 until it is answered. */
   status: number;
-  /** The client left before the reply was complete. */
+  /** The client disconnected before the reply was complete. */
   aborted: boolean;
-  /** The stand-in itself broke the connection, as it was told to. */
+  /** The stand-in itself broke the connection, as scripted. */
   cut: boolean;
   /** Refused because it did not fit. */
   overflow: boolean;
@@ -35,7 +35,7 @@ export interface Totals {
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
-/** `peak_tokens`: the largest prompt that was asked for, refused ones included. */
+/** `peak_tokens`: the largest prompt, including refused ones. */
 export function sumTotals(log: readonly LogEntry[]): Totals {
   const compactions = log.filter((entry) => entry.kind === "compaction");
   return {

@@ -1,4 +1,4 @@
-/** Writes a reply on the wire, streamed or whole, with true usage at its end. */
+/** Writes a reply on the wire, streamed or complete, with true usage at its end. */
 import type { ServerResponse } from "node:http";
 import { countTokens } from "./count-tokens.ts";
 import type { LogEntry } from "./log.ts";
@@ -73,7 +73,7 @@ function wholeReply(entry: LogEntry, reply: ScriptedReply): unknown {
 
 function openStream(response: ServerResponse, entry: LogEntry) {
   response.writeHead(entry.status, { "content-type": "text/event-stream", "cache-control": "no-cache" });
-  // A delta must leave when it is written: a test may wait for it before it gives the next.
+  // A delta must be sent when it is written, because a test may wait for it before it provides the next one.
   response.socket?.setNoDelay(true);
   const head = buildHead(entry, "chat.completion.chunk");
   const write = (event: unknown): void => void response.write(`data: ${JSON.stringify(event)}\n\n`);
@@ -94,7 +94,7 @@ function streamScript(response: ServerResponse, entry: LogEntry, reply: Scripted
   for (const delta of deltas.slice(0, reply.cutAfterChunks)) stream.delta(delta);
   if (reply.cutAfterChunks !== undefined) {
     entry.cut = true;
-    // Only once the deltas have left: the client must have read them before the connection breaks.
+    // Only after the deltas were sent, because the client must have read them before the connection breaks.
     response.write("", () => response.destroy());
     return;
   }
@@ -106,7 +106,7 @@ function streamScript(response: ServerResponse, entry: LogEntry, reply: Scripted
   stream.end(toFinish(reply));
 }
 
-/** Ends as soon as the client has left, even if the test never gives the next delta. */
+/** Ends as soon as the client has disconnected, even if the test never provides the next delta. */
 async function streamDeltas(response: ServerResponse, entry: LogEntry, deltas: AsyncIterable<string>): Promise<void> {
   entry.status = 200;
   const stream = openStream(response, entry);

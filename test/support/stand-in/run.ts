@@ -1,6 +1,6 @@
 /**
- * The stand-in as a program, for trying a running server by hand:
- * `node test/support/stand-in/run.ts [--port 4010] [--window 16000] [--reserve 1000]`. It repeats what it is told.
+ * The stand-in as a program, for trying a running server by hand: `node test/support/stand-in/run.ts [--port 4010]
+ * [--window 16000] [--reserve 1000]`. It repeats each message.
  */
 import { parseArgs } from "node:util";
 import { startStandIn } from "./stand-in.ts";

@@ -1,6 +1,6 @@
 /**
- * A provider to test against: a local HTTP server that speaks the OpenAI chat-completions wire format, counts with a
- * true tokenizer, refuses what does not fit, and keeps its own log. It says what it is given to say.
+ * A provider for tests: a local HTTP server that implements the OpenAI chat-completions wire format, counts with a true
+ * tokenizer, refuses requests that do not fit, and keeps a log. It sends scripted replies.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { countPrompt } from "./count-tokens.ts";
@@ -12,29 +12,29 @@ import type { Reply, WireRequest } from "./wire.ts";
 export type Responder = (request: WireRequest, entry: LogEntry) => Reply | Promise<Reply>;
 
 export interface StandInOptions {
-  /** Tokens; absent: nothing is ever too long. */
+  /** The window in tokens. Absent: there is no limit. */
   readonly window?: number;
-  /** Kept free of the window for the reply; a prompt above `window - reserve` is refused. Default 0. */
+  /** Tokens of the window that are kept free for the reply. A prompt above `window - reserve` is refused. Default 0. */
   readonly reserve?: number;
-  /** Answers turns once the queue of replies is empty. Absent: an empty queue is a 500. */
+  /** Answers turns when the queue of replies is empty. Absent: an empty queue is a 500. */
   readonly respond?: Responder;
-  /** Answers summary requests; default: an extract of the input. Null: they are answered like turns. */
+  /** Answers summary requests. Default: an extract of the input. Null: they are answered like turns. */
   readonly summarize?: Responder | null;
-  /** Default: any free one. */
+  /** Default: any free port. */
   readonly port?: number;
 }
 
 export interface StandIn {
-  /** What a model's `base_url` is set to. */
+  /** The value for a model's `base_url`. */
   readonly baseUrl: string;
   readonly log: readonly LogEntry[];
-  /** Replies to the next turns, first come first served. */
+  /** Replies to the next turns, in order. */
   enqueue(...replies: readonly Reply[]): void;
   respondWith(responder: Responder): void;
   summarizeWith(responder: Responder | null): void;
-  /** The nth request (from 1), now or as soon as it has come in whole. */
+  /** The nth request (from 1), now or as soon as it has arrived completely. */
   request(nth: number): Promise<LogEntry>;
-  /** Resolves when the connection of that request is done with: answered, or left by the client. */
+  /** Resolves when the connection of that request has ended: answered, or closed by the client. */
   settled(entry: LogEntry): Promise<void>;
   totals(): Totals;
   clearLog(): void;
@@ -44,7 +44,7 @@ export interface StandIn {
 const extract: Responder = (request) => ({ text: cutSummary(request) });
 const nothingToSay: Responder = () => ({ status: 500, error: { message: "The stand-in was given no reply.", type: "server_error" } });
 
-/** Listens on 127.0.0.1 before it resolves; rejects when the port is taken. */
+/** Listens on 127.0.0.1 before it resolves. Rejects when the port is in use. */
 export async function startStandIn(options: StandInOptions = {}): Promise<StandIn> {
   const desk = new Desk(options);
   const server = createServer((request, response) => {
@@ -74,7 +74,7 @@ export async function startStandIn(options: StandInOptions = {}): Promise<StandI
   };
 }
 
-/** Takes requests in, notes them, and finds each its reply. */
+/** Accepts requests, records them, and finds the reply to each. */
 class Desk {
   readonly log: LogEntry[] = [];
   readonly #options: StandInOptions;
@@ -129,7 +129,7 @@ class Desk {
   }
 }
 
-/** `aborted` is only said of a client that left: a reply that the stand-in itself cut short is not. */
+/** `aborted` means that the client disconnected, not that the stand-in cut a reply short. */
 function watch(response: ServerResponse, entry: LogEntry): Promise<void> {
   return new Promise((resolve) => {
     response.once("close", () => {

@@ -1,13 +1,13 @@
-/** The stand-in's own summaries: every few sentences of the input, so that something of each part remains. */
+/** The stand-in's own summaries: a few sentences from each part of the input, so that something of each remains. */
 import { countTokens } from "./count-tokens.ts";
 import { contentText, type WireRequest } from "./wire.ts";
 
-/** RFC-011's wording, Opal's, and that of an instruction which is only added to the conversation. */
+/** The wordings of the narrative and the structured form, and of an instruction that is appended to the conversation. */
 const MARKERS = ["You are summarizing a conversation", "You are a summarizer."];
 const SECTION = /^## .+$/gm;
 const SHARE = 0.15;
 
-/** A summary request is known by its instruction: the system prompt, or the last message. */
+/** A summary request is recognised by its instruction: the system prompt, or the last message. */
 export const isSummaryRequest = (request: WireRequest): boolean => MARKERS.some((marker) => findInstruction(request).includes(marker));
 
 const findInstruction = ({ messages }: WireRequest): string =>
@@ -17,7 +17,7 @@ const findInstruction = ({ messages }: WireRequest): string =>
 
 const TAGGED = /<(summary|conversation)>\n([\s\S]*?)\n<\/\1>/g;
 
-/** What is to be summarised: what stands inside the tags, or, where the instruction is only added, the messages before it. */
+/** The source of the summary: the text inside the tags, or, if the instruction is appended, the messages before it. */
 function findInput({ messages }: WireRequest): string {
   const tagged = [...contentText(messages.at(-1)?.content ?? null).matchAll(TAGGED)].map((block) => block[2] ?? "");
   if (tagged.length > 0) return tagged.join("\n");

@@ -1,6 +1,6 @@
 /**
- * Tools to test against, on 127.0.0.1: an HTTP service that shows what it was sent and misbehaves on request, and an MCP server made with the
- * official SDK, each session of which lives until it is ended.
+ * Tools for tests, on 127.0.0.1: an HTTP service that returns what it received and misbehaves on request, and an MCP
+ * server made with the official SDK, whose sessions live until they are ended.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
@@ -17,9 +17,9 @@ export interface Heard {
 export interface ToolServer {
   readonly url: string;
   readonly heard: readonly Heard[];
-  /** MCP sessions that were begun and not ended. */
+  /** MCP sessions that were started and not ended. */
   readonly openSessions: () => number;
-  /** Resolves when a call has come in that is never answered. */
+  /** Resolves when a call has arrived that is never answered. */
   readonly hanging: () => Promise<void>;
   close(): Promise<void>;
 }
@@ -89,7 +89,7 @@ class Desk {
     }
   }
 
-  /** Says that it is short, by saying nothing, and goes on for as long as somebody reads. */
+  /** Declares no length, and continues as long as the client reads. */
   #endless(response: ServerResponse): void {
     response.writeHead(200, { "content-type": "text/plain" });
     const more = (): void => {
@@ -126,7 +126,7 @@ class Desk {
       onsessionclosed: (id) => void this.sessions.delete(id),
     });
     const server = path === "/mcp/many" ? manyTools() : path === "/mcp/odd" ? oddTools() : someTools(this.hanging);
-    // As in the client: its own interface does not say that a session id may be undefined.
+    // As in the client: its own interface does not declare that a session id may be undefined.
     await server.connect(transport as Parameters<McpServer["connect"]>[0]);
     return transport;
   }
@@ -178,7 +178,7 @@ function oddTools(): McpServer {
   return server;
 }
 
-/** A listing that the SDK's server would not make: ids at each of 30 levels, which a validator may resolve in two ways at each. */
+/** A listing that the SDK's server would not create: ids at each of 30 levels, which a validator may resolve in two ways at each. */
 function answerListing(response: ServerResponse, body: string): void {
   const levels = Array.from({ length: 30 }, (_, level) => level);
   const outputSchema = levels.reduce<object>((inner, level) => ({ $id: `http://x/${level}`, not: inner }), {});

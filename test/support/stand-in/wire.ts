@@ -1,4 +1,4 @@
-/** The OpenAI chat-completions wire format, as far as the stand-in speaks it, and what a test may answer with. */
+/** The OpenAI chat-completions wire format, as far as the stand-in supports it, and the replies that a test may script. */
 
 export interface WireToolCall {
   readonly id: string;
@@ -36,38 +36,38 @@ export interface ReplyToolCall {
   readonly arguments: string;
 }
 
-/** A reply given in advance. */
+/** A scripted reply. */
 export interface ScriptedReply {
   readonly text?: string;
   readonly reasoning?: string;
   readonly tool_calls?: readonly ReplyToolCall[];
-  /** Default: `tool_calls` when there are any, else `stop`. */
+  /** Default: `tool_calls` if there are any, otherwise `stop`. */
   readonly finish?: string;
-  /** With `error`: the HTTP status of the refusal; without it the error comes inside the stream, after the text. */
+  /** With `error`: the HTTP status of the refusal. Without it the error is inside the stream, after the text. */
   readonly status?: number;
   readonly error?: WireError;
   /** With `status` and `error`: headers of the refusal, such as `retry-after`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** A stream of just this, which need not be one. */
+  /** A stream of exactly this text, valid or not. */
   readonly raw?: string;
-  /** Takes the request and never answers. */
+  /** Accepts the request and never answers. */
   readonly hang?: boolean;
-  /** Answered as one JSON document, though a stream was asked for. */
+  /** Sent as one JSON document, although a stream was requested. */
   readonly whole?: boolean;
-  /** What is reported in place of what was counted. */
+  /** The reported usage in place of the counted one. */
   readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number };
-  /** How many deltas the text is split into; default: one for every few words. */
+  /** The number of deltas for the text. Default: one for every few words. */
   readonly chunks?: number;
-  /** The connection is torn down after this many deltas. */
+  /** The connection breaks after this many deltas. */
   readonly cutAfterChunks?: number;
 }
 
-/** A reply, or the deltas of one: the test decides when the next goes out. */
+/** A reply, or the deltas of one, which the test releases one by one. */
 export type Reply = ScriptedReply | AsyncIterable<string>;
 
 export const isDeltas = (reply: Reply): reply is AsyncIterable<string> => Symbol.asyncIterator in reply;
 
-/** Text of a message's content, whatever its shape. */
+/** The text of a message's content, in either form. */
 export function contentText(content: WireMessage["content"]): string {
   if (content === null) return "";
   if (typeof content === "string") return content;

@@ -1,4 +1,4 @@
-/** Prompt caches, as the providers document them. Each is of one account: it starts empty and only grows. */
+/** Prompt caches as the providers document them. Each belongs to one account: it starts empty and only grows. */
 import { createHash } from "node:crypto";
 import { countTokens } from "../count-tokens.ts";
 
@@ -11,7 +11,7 @@ function commonLength(one: string, other: string): number {
   return at;
 }
 
-/** Tokens that two prompts have in common at their front. */
+/** Tokens of the common beginning of two prompts. */
 function commonTokens(one: readonly string[], other: readonly string[]): number {
   let tokens = 0;
   for (const [place, segment] of one.entries()) {
@@ -48,23 +48,23 @@ export class CommonPrefixCache {
 }
 
 export interface MarkedBlock {
-  /** Without its cache marker. */
+  /** The block without its cache marker. */
   readonly text: string;
   readonly breakpoint: boolean;
-  /** Changes what is cached behind it, and weighs nothing: the settings that Anthropic invalidates messages by. */
+  /** Settings of which a change invalidates the cache behind them, such as Anthropic's. They have no tokens. */
   readonly weightless?: true;
 }
 
-/** A breakpoint is looked for at itself and at so many blocks before it, itself counted (docs.claude.com, prompt caching). */
+/** A breakpoint is compared with itself and the blocks before it, this many in total (docs.claude.com, prompt caching). */
 const LOOKBACK = 20;
 /** Shorter prefixes are not cached; 1,024 for most models. */
 const LEAST_CACHED = 1_024;
 
-/** Anthropic's cache: written at breakpoints, read at the longest prefix that one wrote and that a breakpoint still reaches. */
+/** Anthropic's cache: written at breakpoints, and read at the longest stored prefix within reach of a breakpoint. */
 export class BreakpointCache {
   readonly #written = new Set<string>();
 
-  /** Tokens read, and tokens that the request adds. Call `write` with the same once it was answered. */
+  /** Tokens read, and tokens that the request adds. Call `write` with the same prompt after the response. */
   measure(blocks: readonly MarkedBlock[]): { readonly read: number; readonly written: number; readonly input: number } {
     const chain = buildChain(blocks);
     const marked = chain.filter(({ breakpoint, tokens }) => breakpoint && tokens >= LEAST_CACHED);
@@ -80,7 +80,7 @@ export class BreakpointCache {
   }
 }
 
-/** Each block with the weight and the hash of all up to it. */
+/** Each block with the tokens and the hash of everything up to it. */
 function buildChain(blocks: readonly MarkedBlock[]) {
   let hash = "";
   let tokens = 0;

@@ -1,6 +1,6 @@
 /**
- * Opaque values that a provider hands out and wants back: signatures, encrypted reasoning, thought signatures. They
- * hold a seal over what they belong to, so that a changed one is noticed without keeping a list.
+ * Opaque values that a provider hands out and needs back: signatures, encrypted reasoning, thought signatures. Each
+ * contains a seal of its subject, so that a change is detected without a list of issued values.
  */
 import { createHmac } from "node:crypto";
 
@@ -11,7 +11,7 @@ export const makeSeal = (kind: string, content: unknown): string =>
     .update(JSON.stringify([kind, content]))
     .digest("base64");
 
-/** Ids in a row, as `toolu_01`: another one for every call. */
+/** Consecutive ids such as `toolu_01`, a new one for every call. */
 export class Ids {
   #next = 1;
 

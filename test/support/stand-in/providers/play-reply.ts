@@ -1,13 +1,13 @@
-/** Writes a reply's events, in pieces of any size, until they end or something goes wrong as it was told to. */
+/** Writes a reply's events, in pieces of any size, until they end or a scripted fault occurs. */
 import type { Accepted, Frame, Mishap, ScriptedReply } from "./script.ts";
 
-/** A comment, which any stream may hold, as proxies and gateways write them while a model thinks. */
+/** A comment, which any stream may contain. Proxies and gateways write comments while a model thinks. */
 const KEEP_ALIVE: Frame = { data: ": keep-alive\n\n" };
 
 export interface Sink {
-  /** Resolves when the client is gone, or all was written. */
+  /** Resolves when the client has disconnected, or everything was written. */
   readonly closed: Promise<unknown>;
-  /** Resolves once the bytes have left. */
+  /** Resolves once the bytes have been sent. */
   write(bytes: Uint8Array): Promise<void>;
   end(): void;
   /** Breaks the connection. */
@@ -34,7 +34,7 @@ export async function playReply({ accepted, reply, sink }: Playing): Promise<voi
   sink.end();
 }
 
-/** Whether the reply goes on to its end. */
+/** Whether the reply continues to its end. */
 async function goOn(mishap: Mishap, { accepted, sink, reply }: Playing): Promise<boolean> {
   switch (mishap.type) {
     case "stall":

@@ -1,29 +1,29 @@
-/** A provider on localhost: an HTTP server that takes requests as its dialect does, and answers what it is given to say. */
+/** A provider on localhost: an HTTP server that accepts requests as its API does, and sends scripted replies. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { playReply } from "./play-reply.ts";
 import { type Dialect, isRefusal, type PromptUsage, type Received, type Refusal, type ScriptedReply } from "./script.ts";
 
 export interface Heard extends Received {
-  /** What the provider itself found wrong with it; null: it was taken. */
+  /** The fault that the provider found. Null: the request was accepted. */
   readonly refusal: Refusal | null;
-  /** Null: it was refused. */
+  /** Null when it was refused. */
   readonly usage: PromptUsage | null;
-  /** How the connection ended, once it has: with all of the answer, broken by the provider, or left by the client. */
+  /** How the connection ended: with the complete response, broken by the provider, or closed by the client. Absent until then. */
   readonly closed: Promise<"answered" | "cut" | "left">;
 }
 
 export interface ProviderStandIn {
-  /** What a model's `base_url` is set to; null: it is reached in another way. */
+  /** The value for a model's `base_url`. Null: the provider is reached in another way. */
   readonly baseUrl: string | null;
   readonly log: readonly Heard[];
-  /** Replies to the next requests that are taken, first come first served; with none left it is a 500. */
+  /** Replies to the next accepted requests, in order. Without a reply the response is a 500. */
   enqueue(...replies: readonly ScriptedReply[]): void;
-  /** The nth request (from 1), now or as soon as it has come in whole. */
+  /** The nth request (from 1), now or as soon as it has arrived completely. */
   request(nth: number): Promise<Heard>;
   close(): Promise<void>;
 }
 
-/** Notes what is heard, and finds each request its reply. Shared with the stand-in that is no server. */
+/** Records requests, and finds the reply to each. Shared with the stand-in that is no server. */
 export class Desk {
   readonly log: Heard[] = [];
   readonly #queue: ScriptedReply[] = [];
@@ -85,7 +85,7 @@ async function answer({ request, response, dialect, desk }: Exchange): Promise<v
   if (reply.mishap?.type === "hang_up") return sink.cut();
   if (reply.whole) return sendRefusal(response, { status: 200, body: taken.whole(reply) });
   response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" });
-  // A delta must leave when it is written: a test may wait for it before it lets the next go.
+  // A delta must be sent when it is written, because a test may wait for it before it releases the next one.
   response.socket?.setNoDelay(true);
   await playReply({ accepted: taken, reply, sink });
 }

@@ -1,4 +1,4 @@
-/** What a reply weighs, by a true tokenizer. */
+/** The tokens of a reply, by a true tokenizer. */
 import { countTokens } from "../count-tokens.ts";
 import type { SaidBlock, ScriptedReply } from "./script.ts";
 
@@ -16,7 +16,7 @@ function countBlockTokens(block: SaidBlock): number {
 
 const sum = (blocks: readonly SaidBlock[]): number => blocks.reduce((total, block) => total + countBlockTokens(block), 0);
 
-/** Thinking included. */
+/** Including thinking. */
 export const outputTokens = ({ blocks }: ScriptedReply): number => sum(blocks);
 
 export const thinkingTokens = ({ blocks }: ScriptedReply): number => sum(blocks.filter(({ type }) => type === "thinking"));

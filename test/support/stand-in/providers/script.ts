@@ -1,30 +1,30 @@
-/** What a provider's stand-in is given to say, the same for all of them: each writes it in its own wire format. */
+/** The script of a provider's stand-in. It is the same for all of them, and each writes it in its own wire format. */
 
-/** A block of a reply. The stand-in signs or encrypts what its provider signs or encrypts. */
+/** A block of a reply. The stand-in signs or encrypts the same blocks as its provider. */
 export type SaidBlock =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "thinking"; readonly text: string }
-  /** Thinking that the provider shows nobody, not even in part. */
+  /** Thinking that the provider never shows. */
   | { readonly type: "redacted" }
   | { readonly type: "call"; readonly name: string; readonly arguments: string };
 
 export interface Refusal {
   readonly status: number;
-  /** Sent as JSON; a string as it is. */
+  /** Sent as JSON. A string is sent unchanged. */
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   /** The body does not end. */
   readonly endless?: true;
 }
 
-/** What goes wrong. Everything but the first three comes after the blocks and before the reply's end. */
+/** The fault to simulate. All but the first three occur after the blocks and before the reply's end. */
 export type Mishap =
   | { readonly type: "refuse"; readonly refusal: Refusal }
-  /** The request is taken, and nothing is ever answered. */
+  /** The request is accepted and never answered. */
   | { readonly type: "silence" }
-  /** The connection is closed without an answer. */
+  /** The connection is closed without a response. */
   | { readonly type: "hang_up" }
-  /** Nothing more comes, and the connection stays open. */
+  /** Nothing more arrives, and the connection stays open. */
   | { readonly type: "stall" }
   /** The connection breaks. */
   | { readonly type: "cut" }
@@ -32,19 +32,19 @@ export type Mishap =
   | { readonly type: "unfinished" }
   /** An error inside the stream, which then ends: the provider's own event, as JSON. */
   | { readonly type: "error"; readonly event: unknown }
-  /** An event of a kind that is newer than its readers; the reply goes on. */
+  /** An event of a kind that is newer than its readers. The reply continues. */
   | { readonly type: "news"; readonly event: unknown }
   /** The rest waits for the test. */
   | { readonly type: "hold"; readonly until: Promise<unknown> };
 
 export interface ScriptedReply {
   readonly blocks: readonly SaidBlock[];
-  /** Default: `stop`, or calls where there are any. */
+  /** Default: `stop`, or calls if there are any. */
   readonly finish?: "length" | "refused";
   readonly mishap?: Mishap;
-  /** Answered as one JSON document, though a stream was asked for. */
+  /** Sent as one JSON document, although a stream was requested. */
   readonly whole?: true;
-  /** Most bytes of a write; absent: one event a write. With 1 every character above ASCII is split. */
+  /** Maximum bytes of a write. Absent: one event in each write. With 1, every character beyond ASCII is split. */
   readonly bytes?: number;
 }
 
@@ -56,23 +56,23 @@ export interface PromptUsage {
   readonly cacheWrite: number | null;
 }
 
-/** One server-sent event, whole, with its blank line. */
+/** One complete server-sent event, with its blank line. */
 export interface Frame {
   readonly data: string;
-  /** Part of the reply's end: not written where something goes wrong before it. */
+  /** Part of the reply's end: not written if a fault occurs before it. */
   readonly tail?: true;
 }
 
-/** A request that the provider takes. */
+/** A request that the provider accepts. */
 export interface Accepted {
   readonly usage: PromptUsage;
   frames(reply: ScriptedReply): readonly Frame[];
-  /** The reply as it is answered where no stream is asked for. */
+  /** The form of the reply when no stream is requested. */
   whole(reply: ScriptedReply): unknown;
   eventFrame(event: unknown): Frame;
 }
 
-/** A request as it came in. */
+/** A request as it arrived. */
 export interface Received {
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -81,9 +81,9 @@ export interface Received {
   readonly body: unknown;
 }
 
-/** A provider: what it refuses, and how it answers. It remembers what it has cached, signed and given out. */
+/** A provider: its refusals and its answers. It remembers what it has cached, signed and issued. */
 export interface Dialect {
-  /** What follows the server's origin in a model's `base_url`. */
+  /** The path after the server's origin in a model's `base_url`. */
   readonly basePath: string;
   receive(received: Received): Refusal | Accepted;
 }

@@ -1,10 +1,10 @@
-/** Requests checked against the fields that a provider's own SDK declares. */
+/** Checks requests against the fields that a provider's own SDK declares. */
 import { z } from "zod";
 
 /**
- * An object with these fields and no others. A field that the SDK's type lacks, or one of another type, does not
- * compile. What is left out is refused like an unknown field: the adapters send none of it, and one that begins to
- * is to be looked at here first.
+ * An object with exactly these fields. A field that the SDK's type lacks, or one of another type, does not compile.
+ * Omitted fields are refused like unknown ones: the adapters send none of them, and an adapter that begins to must
+ * first be checked here.
  */
 export const toShape =
   <T extends object>() =>
@@ -16,13 +16,13 @@ export type Problem = "missing" | "unknown" | "type" | "value";
 export interface Fault {
   readonly path: readonly (string | number)[];
   readonly problem: Problem;
-  /** What was expected, in zod's words. */
+  /** The expected value, in zod's words. */
   readonly expected: string;
 }
 
 type Issue = z.core.$ZodIssue;
 
-/** The first thing that is wrong. */
+/** The first fault. */
 export function findFault(error: z.ZodError, body: unknown): Fault {
   return toFault(error.issues[0] ?? { code: "custom", path: [], message: "nothing", input: body }, { body, at: [] });
 }
@@ -39,7 +39,7 @@ function toFault(issue: Issue, { body, at }: { readonly body: unknown; readonly 
   return { path, problem: issue.code === "invalid_type" ? "type" : "value", expected: issue.message };
 }
 
-/** Of the branches of a union, the one that is wrong deepest inside. */
+/** The branch of a union whose fault is the deepest. */
 const likeliest = (branches: readonly (readonly Issue[])[]): Issue | undefined =>
   branches.flatMap((issues) => issues.slice(0, 1)).toSorted((one, other) => other.path.length - one.path.length)[0];
 

@@ -63,7 +63,7 @@ export function createAnthropic({ window, maxOutput }: AnthropicLimits): Dialect
 
 function refuseAddress({ path, headers }: Received): Refusal | null {
   if (path !== "/v1/messages") return { status: 404, body: errorBody("not_found_error", "Not Found") };
-  // The SDK sends the key as a bearer, others under the older header.
+  // The SDK sends the key as a bearer token, other clients in the older header.
   const key = headers["x-api-key"] ?? headers.authorization?.toString().replace("Bearer ", "");
   if (key === undefined) return { status: 401, body: errorBody("authentication_error", "x-api-key header is required") };
   if (key !== ANTHROPIC_KEY) return { status: 401, body: errorBody("authentication_error", "invalid x-api-key") };
@@ -78,7 +78,7 @@ function toMessage({ path, problem, expected }: Fault): string {
   return `${at}: ${expected}`;
 }
 
-/** Tools, then the system prompt, then the messages; what is cached of messages holds for one setting of thinking. */
+/** Tools, then the system prompt, then the messages. The cache of messages is valid for one setting of thinking. */
 function toPrompt({ tools = [], system, messages, thinking, tool_choice, cache_control }: MessagesBody): readonly MarkedBlock[] {
   const systems = typeof system === "string" ? [{ type: "text" as const, text: system }] : (system ?? []);
   const said = messages.flatMap((message) => toBlocks(message).map((block) => marked(block, message.role)));
@@ -93,7 +93,7 @@ function marked(block: object, role: string): MarkedBlock {
   return { text: `${role}${JSON.stringify(rest)}`, breakpoint: cache_control !== undefined && cache_control !== null };
 }
 
-/** Notes the thinking that goes out before each call, as it must come back. */
+/** Records the thinking that is sent before each call, as it must be sent back. */
 function remember(blocks: readonly GivenBlock[], given: Map<string, readonly Block[]>): void {
   const thinking = blocks.filter((block) => block.type === "thinking" || block.type === "redacted_thinking");
   for (const block of blocks) if (block.type === "tool_use") given.set(block.id, thinking);

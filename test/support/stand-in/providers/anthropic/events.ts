@@ -1,4 +1,4 @@
-/** A reply as the Messages API streams it. Every event is one of the SDK's, or it does not compile. */
+/** A reply as the Messages API streams it. Every event has the SDK's type, or it does not compile. */
 import type Anthropic from "@anthropic-ai/sdk";
 import { type Ids, makeSeal } from "../mint.ts";
 import { outputTokens, thinkingTokens } from "../reply-tokens.ts";
@@ -34,7 +34,7 @@ export function toWhole({ reply, blocks, usage, message }: EventsInput): unknown
 }
 
 export type GivenBlock = Anthropic.TextBlock | Anthropic.ThinkingBlock | Anthropic.RedactedThinkingBlock | GivenCall;
-/** A call's input streams as text, which is kept as it was given. */
+/** A call's input streams as text, which is kept unchanged. */
 type GivenCall = Omit<Anthropic.ToolUseBlock, "input"> & { readonly input: string };
 
 export function toBlock(block: SaidBlock, ids: Ids): GivenBlock {

@@ -1,4 +1,4 @@
-/** The rules of a conversation that a schema cannot say, with the words that the Messages API refuses a breach in. */
+/** The rules of a conversation that a schema cannot express, with the Messages API's wording of a refusal. */
 import { makeSeal } from "../mint.ts";
 import { type Block, type Message, type MessagesBody, toBlocks } from "./shape.ts";
 
@@ -9,12 +9,12 @@ type ToolUse = Extract<Block, { type: "tool_use" }>;
 
 interface Turn {
   readonly role: Message["role"];
-  /** Of its first message. */
+  /** The content of its first message. */
   readonly place: number;
   readonly blocks: Block[];
 }
 
-/** What is wrong with the request, or null. `given`: the blocks of thinking that went out before a call, by the call's id. */
+/** The fault of the request, or null. `given`: the thinking blocks that were sent before a call, by the call's id. */
 export function findBreach(body: MessagesBody, given: ReadonlyMap<string, readonly Block[]>): string | null {
   return (
     breachOfOrder(body) ??
@@ -30,7 +30,10 @@ export function findBreach(body: MessagesBody, given: ReadonlyMap<string, readon
 const located = (messages: readonly Message[]): readonly Located[] =>
   messages.flatMap((message, place) => toBlocks(message).map((block, index) => ({ block, path: `messages.${place}.content.${index}` })));
 
-/** Messages of one role in a row are read as one: the API merges them. What must not be is another start, or an end in white space. */
+/**
+ * Consecutive messages of one role are read as one, because the API merges them. Refused are another first role, and
+ * trailing white space.
+ */
 function breachOfOrder({ messages, thinking, max_tokens }: MessagesBody): string | null {
   const [first] = messages;
   if (!first) return "messages: at least one message is required";
@@ -73,7 +76,7 @@ function breachOfTools({ tools = [], messages }: MessagesBody): string | null {
   return twice ? `${twice.path}: \`tool_use\` ids must be unique` : null;
 }
 
-/** Of a message's blocks, those of the calls or results; messages of one role that follow one another are one. */
+/** The calls or results among a message's blocks. Consecutive messages of one role count as one. */
 function splitTurns(messages: readonly Message[]): readonly Turn[] {
   const turns: Turn[] = [];
   for (const [place, message] of messages.entries()) {
@@ -111,7 +114,7 @@ function breachOfResults({ place, blocks }: Turn, before: readonly Block[]): str
   return `messages.${place}.content: each tool_use must have a single result. Found multiple \`tool_result\` blocks with the same id.`;
 }
 
-/** Results count only in front of anything else that the user says. */
+/** Results count only before anything else in the user's message. */
 function breachOfCalls({ place, blocks }: Turn, next: readonly Block[]): string | null {
   const other = next.findIndex((block) => block.type !== "tool_result");
   const answered = (other === -1 ? next : next.slice(0, other)).flatMap((block) =>
@@ -141,10 +144,10 @@ function breachOfSeals(messages: readonly Message[]): string | null {
   return null;
 }
 
-/** `id.seal`: the stand-in's way of encrypting. */
+/** `id.seal`: the stand-in's form of encryption. */
 const isSealed = (data: string): boolean => data.slice(data.indexOf(".") + 1) === makeSeal("redacted", data.slice(0, data.indexOf(".")));
 
-/** While calls are being answered, the thinking before them is part of the reply and must be as it was. */
+/** While calls are being answered, the thinking before them is part of the reply and must be unchanged. */
 function breachOfThinking({ messages, thinking }: MessagesBody, given: ReadonlyMap<string, readonly Block[]>): string | null {
   const turns = splitTurns(messages);
   const open = turns.at(-1)?.blocks.some((block) => block.type === "tool_result") ? turns.at(-2) : undefined;

@@ -1,4 +1,4 @@
-/** The body of `POST /v1/messages`, as far as it is spoken here, by the types of `@anthropic-ai/sdk`. */
+/** The supported part of the body of `POST /v1/messages`, with the types of `@anthropic-ai/sdk`. */
 import type Anthropic from "@anthropic-ai/sdk";
 import { z } from "zod";
 import { toShape } from "../shape.ts";
@@ -41,7 +41,7 @@ const documentBlock = toShape<Anthropic.DocumentBlockParam>()({
   cache_control: cacheControl.exactOptional(),
 });
 
-/** Thinking has no cache marker: it is refused there, as an unknown field. */
+/** Thinking has no cache marker. One would be refused as an unknown field. */
 const thinkingBlock = toShape<Anthropic.ThinkingBlockParam>()({
   type: z.literal("thinking"),
   thinking: z.string(),
@@ -127,6 +127,6 @@ export type MessagesBody = z.infer<typeof messagesBody>;
 export type Message = MessagesBody["messages"][number];
 export type Block = z.infer<typeof block>;
 
-/** A text alone is one block of text. */
+/** A plain text is one text block. */
 export const toBlocks = ({ content: held }: Message): readonly Block[] =>
   typeof held === "string" ? [{ type: "text", text: held }] : held;

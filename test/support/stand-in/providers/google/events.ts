@@ -10,7 +10,7 @@ import { outputTokens, thinkingTokens } from "../reply-tokens.ts";
 import { type Frame, type PromptUsage, type ScriptedReply, splitDeltas } from "../script.ts";
 import { makeSignature, signedContent } from "./rules.ts";
 
-/** Without what the SDK's class adds to the JSON. */
+/** Without the members that the SDK's class adds to the JSON. */
 type WireResponse = Pick<GenerateContentResponse, "modelVersion"> &
   Partial<Pick<GenerateContentResponse, "candidates" | "promptFeedback" | "responseId" | "usageMetadata">>;
 
@@ -19,7 +19,7 @@ export interface EventsInput {
   readonly usage: PromptUsage;
   readonly model: string;
   readonly responseId: string;
-  /** Thoughts are told only where they were asked for. */
+  /** Thoughts are sent only when the request asks for them. */
   readonly withThoughts: boolean;
 }
 
@@ -31,7 +31,7 @@ export function toFrames(input: EventsInput): readonly Frame[] {
   return [...parts.map((part) => frame([part])), { ...frame([toLast(input)], toFinish(input.reply)), tail: true }];
 }
 
-/** As it is streamed without `alt=sse`: an array of events. */
+/** The form of a stream without `alt=sse`: an array of events. */
 export const toWhole = (input: EventsInput): readonly WireResponse[] => [
   toEvent(input, toParts(input)),
   toEvent(input, [toLast(input)], toFinish(input.reply)),
@@ -47,7 +47,7 @@ const toLast = ({ reply }: EventsInput): Part => ({
   ...(reply.blocks.at(-1)?.type === "text" ? { thoughtSignature: makeSignature(signedContent({})) } : {}),
 });
 
-/** Calls come whole. The first of a reply carries the signature of the thinking before it. */
+/** Calls arrive complete. The first call of a reply has the signature of the thinking before it. */
 function toParts({ reply, withThoughts }: EventsInput): readonly Part[] {
   const first = reply.blocks.findIndex(({ type }) => type === "call");
   return reply.blocks.flatMap((block, place): Part[] => {
@@ -59,13 +59,13 @@ function toParts({ reply, withThoughts }: EventsInput): readonly Part[] {
   });
 }
 
-/** A stop is a stop, whether or not something was called. */
+/** The finish reason is `STOP` with or without calls. */
 function toFinish({ finish }: ScriptedReply): FinishReason {
   if (finish === "length") return FinishReason.MAX_TOKENS;
   return finish === "refused" ? FinishReason.SAFETY : FinishReason.STOP;
 }
 
-/** Thoughts are counted beside the candidates, not in them. */
+/** Thoughts are counted separately from the candidates. */
 function toUsage({ reply, usage }: EventsInput): GenerateContentResponseUsageMetadata {
   const thoughts = thinkingTokens(reply);
   const said = outputTokens(reply) - thoughts;

@@ -1,13 +1,13 @@
-/** The rules that a schema cannot say, with the words that the Gemini API refuses a breach in. */
+/** The rules that a schema cannot express, with the Gemini API's wording of a refusal. */
 import { makeSeal } from "../mint.ts";
 import type { GenerateBody, WireContent, WirePart } from "./shape.ts";
 
-/** What Google documents for calls that another model made (ai.google.dev/gemini-api/docs/thought-signatures). */
+/** The documented signature for calls that another model made (ai.google.dev/gemini-api/docs/thought-signatures). */
 const DUMMY_SIGNATURES = ["skip_thought_signature_validator", "context_engineering_is_the_way_to_go"];
 
 const DATA_FIELDS = ["text", "inlineData", "fileData", "functionCall", "functionResponse"] as const;
 
-/** What is wrong with the request, or null. `signed`: the model is of a generation whose calls carry signatures. */
+/** The fault of the request, or null. `signed`: the model's generation signs calls. */
 export function findBreach(body: GenerateBody, { signed }: { readonly signed: boolean }): string | null {
   const contents = body.contents ?? [];
   if (contents.length === 0) return "* GenerateContentRequest.contents: contents is not specified\n";
@@ -75,7 +75,7 @@ function breachOfPairs(contents: readonly WireContent[]): string | null {
 
 export const makeSignature = (content: unknown): string => Buffer.from(makeSeal("thought", content)).toString("base64");
 
-/** What a signature is over: its call. Text comes in pieces and goes back as one, so that its signature is over none of it. */
+/** A signature seals its call. Text is streamed in pieces and sent back as one, so a text's signature seals none of it. */
 export const signedContent = ({ functionCall }: Pick<WirePart, "functionCall">): unknown =>
   functionCall ? [functionCall.name, functionCall.args ?? {}] : "text";
 
@@ -88,7 +88,7 @@ function breachOfSeals(contents: readonly WireContent[]): string | null {
   return null;
 }
 
-/** In the current turn, which begins with the user's last words, the first call of each step carries its signature. */
+/** In the current turn, which begins with the user's last message, the first call of each step has its signature. */
 function breachOfSignatures(contents: readonly WireContent[]): string | null {
   const start = contents.findLastIndex((content) => content.role === "user" && responsesIn(content).length === 0);
   for (const [place, content] of contents.entries()) {

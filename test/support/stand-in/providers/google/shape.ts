@@ -1,4 +1,4 @@
-/** The body of `streamGenerateContent`, as far as it is spoken here, by the types of `@google/genai`. */
+/** The supported part of the body of `streamGenerateContent`, with the types of `@google/genai`. */
 import type {
   Content,
   FileData,
@@ -17,13 +17,13 @@ import { FunctionCallingConfigMode, ThinkingLevel } from "@google/genai";
 import { z } from "zod";
 import { toShape } from "../shape.ts";
 
-/** A protobuf `Struct`: an object, and nothing else. */
+/** A protobuf `Struct`: an object and nothing else. */
 const struct = z.record(z.string(), z.unknown());
 
 const part = toShape<Part>()({
   text: z.string().exactOptional(),
   thought: z.boolean().exactOptional(),
-  // Bytes, which proto JSON takes in either alphabet, padded or not.
+  // Bytes, which proto JSON accepts in either alphabet, with or without padding.
   thoughtSignature: z
     .string()
     .regex(/^[A-Za-z0-9+/_-]+={0,2}$/, "Base64 decoding failed")
@@ -56,14 +56,15 @@ const generationConfig = toShape<GenerationConfig>()({
   thinkingConfig: toShape<ThinkingConfig>()({
     includeThoughts: z.boolean().exactOptional(),
     thinkingBudget: z.int().exactOptional(),
-    // The SDK sends capitals, the vendor's package small letters; proto JSON takes the documented lower-case form too.
+    // The SDK sends upper case, the vendor's package lower case. Proto JSON accepts the documented lower-case form
+    // too.
     thinkingLevel: z
       .preprocess((level) => (typeof level === "string" ? level.toUpperCase() : level), z.enum(ThinkingLevel))
       .exactOptional(),
   }).exactOptional(),
 });
 
-/** What goes over the wire; the SDK has it as `GenerateContentParameters`, with `config` around the rest. */
+/** The wire format. The SDK's `GenerateContentParameters` has the rest inside `config`. */
 export const generateBody = z.strictObject({
   contents: z.array(content).exactOptional(),
   systemInstruction: content.exactOptional(),

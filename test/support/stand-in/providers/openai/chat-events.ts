@@ -1,11 +1,11 @@
-/** A reply as chat completions stream it. Every chunk is one of the SDK's, or it does not compile. */
+/** A reply as chat completions stream it. Every chunk has the SDK's type, or it does not compile. */
 import type { ChatCompletionChunk } from "openai/resources/chat/completions";
 import type { Ids } from "../mint.ts";
 import { outputTokens, thinkingTokens } from "../reply-tokens.ts";
 import { type Frame, type PromptUsage, type SaidBlock, type ScriptedReply, splitDeltas } from "../script.ts";
 import type { ChatStyle } from "./chat-shape.ts";
 
-/** Compatible endpoints stream their thinking beside the text, which the SDK's type does not know. */
+/** Compatible endpoints stream their thinking beside the text, which the SDK's type does not include. */
 export type Delta = ChatCompletionChunk.Choice.Delta & { readonly reasoning_content?: string };
 
 export interface EventsInput {
@@ -75,7 +75,7 @@ function deltasOfReply({ reply, ids, style }: EventsInput): readonly Delta[] {
 
 function sayBlock(block: SaidBlock, style: ChatStyle): Delta[] {
   if (block.type === "text") return splitDeltas(block.text).map((content) => ({ content }));
-  // OpenAI thinks unheard here: its tokens are counted and nothing is shown.
+  // OpenAI's thinking is hidden here: its tokens are counted and no text is sent.
   if (block.type === "thinking" && style === "compatible")
     return splitDeltas(block.text).map((reasoning_content) => ({ reasoning_content }));
   return [];

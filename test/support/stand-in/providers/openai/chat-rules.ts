@@ -1,9 +1,9 @@
-/** The rules that a schema cannot say, with the words that chat completions refuse a breach in. */
+/** The rules that a schema cannot express, with the wording of a refusal by chat completions. */
 import type { Refusal } from "../script.ts";
 import type { ChatMessage } from "./chat-shape.ts";
 import { refuseTooLong, refuseWith } from "./errors.ts";
 
-/** Longest id of a call; compatible endpoints take longer ones. */
+/** Maximum length of a call's id. Compatible endpoints accept longer ones. */
 export const MOST_CALL_ID = 40;
 
 export function refuseMessages(messages: readonly ChatMessage[], { mostCallId }: { readonly mostCallId: number }): Refusal | null {
@@ -64,7 +64,7 @@ function refuseAssistant(message: Extract<ChatMessage, { role: "assistant" }>, {
   });
 }
 
-/** The results right after a message, before anything else is said. */
+/** The results directly after a message, before any other message. */
 function resultsAfter(messages: readonly ChatMessage[], place: number): readonly string[] {
   const rest = messages.slice(place + 1);
   const end = rest.findIndex(({ role }) => role !== "tool");

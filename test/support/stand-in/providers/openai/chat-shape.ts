@@ -1,4 +1,4 @@
-/** The body of `POST /v1/chat/completions`, as far as it is spoken here, by the types of `openai`. */
+/** The supported part of the body of `POST /v1/chat/completions`, with the types of `openai`. */
 import type {
   ChatCompletionAssistantMessageParam,
   ChatCompletionContentPart,
@@ -24,7 +24,7 @@ const image = toShape<ChatCompletionContentPartImage>()({
     detail: z.enum(["auto", "low", "high"]).exactOptional(),
   }),
 });
-/** A file comes with its bytes or by its id here, never by address. */
+/** A file is sent with its bytes or by its id here, never by address. */
 const file = toShape<ChatCompletionContentPart.File>()({
   type: z.literal("file"),
   file: toShape<ChatCompletionContentPart.File.File>()({
@@ -64,7 +64,7 @@ const assistantFields = {
   tool_calls: z.array(toolCall).min(1).exactOptional(),
 };
 const assistant = toShape<ChatCompletionAssistantMessageParam>()(assistantFields);
-/** Compatible endpoints with thinking take it back under the name that they gave it out by. */
+/** Compatible endpoints with thinking expect it under the name under which they sent it. */
 const compatibleAssistant = z.strictObject({ ...assistantFields, reasoning_content: z.string().exactOptional() });
 
 export type ChatMessage =
@@ -81,7 +81,7 @@ const messages = {
   compatible: z.discriminatedUnion("role", [system, developer, user, compatibleAssistant, tool]),
 };
 
-/** As its own schema, so that a fault is found at its place. */
+/** A separate schema, so that a fault is reported at its place. */
 export const readMessage = (raw: unknown, style: ChatStyle): z.ZodSafeParseResult<ChatMessage> => messages[style].safeParse(raw);
 
 const functionTool = toShape<ChatCompletionFunctionTool>()({

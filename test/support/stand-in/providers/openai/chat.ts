@@ -1,4 +1,4 @@
-/** OpenAI's chat completions, and the endpoints that speak them alike. */
+/** OpenAI's chat completions, and compatible endpoints. */
 import { CommonPrefixCache, countAll } from "../caches.ts";
 import { Ids } from "../mint.ts";
 import { type Accepted, type Dialect, isRefusal, type Received, type Refusal } from "../script.ts";
@@ -13,7 +13,7 @@ export interface ChatLimits {
   readonly style: ChatStyle;
 }
 
-/** Models that think: they take a cap under its newer name only, and a system prompt as a developer's or a system's. */
+/** Models that think accept a cap under its newer name only, and the system prompt as role developer or system. */
 const THINKS = /^(?:o\d|gpt-[5-9])/;
 
 export function createChat({ window, style }: ChatLimits): Dialect {

@@ -1,4 +1,4 @@
-/** OpenAI's way of refusing, on both of its APIs. */
+/** The form of OpenAI's refusals on both of its APIs. */
 import type { Received, Refusal } from "../script.ts";
 import { bracketPath, type Fault } from "../shape.ts";
 

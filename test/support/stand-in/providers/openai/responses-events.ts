@@ -1,4 +1,4 @@
-/** A reply as the Responses API streams it. Every event is one of the SDK's, or it does not compile. */
+/** A reply as the Responses API streams it. Every event has the SDK's type, or it does not compile. */
 import type {
   Response,
   ResponseFunctionToolCall,
@@ -13,7 +13,7 @@ import { outputTokens, thinkingTokens } from "../reply-tokens.ts";
 import { type Frame, type PromptUsage, type SaidBlock, type ScriptedReply, splitDeltas } from "../script.ts";
 import { encryptedReasoning } from "./responses-rules.ts";
 
-/** `output_text` is made by the SDK, and `access_programs` is new and not sent to everybody. */
+/** The SDK computes `output_text`, and `access_programs` is new and not always sent. */
 type WireResponse = Omit<Response, "output_text" | "access_programs">;
 type Numbered<E> = E extends { readonly response: Response }
   ? Omit<E, "response" | "sequence_number"> & { readonly response: WireResponse }
@@ -22,10 +22,10 @@ type Numbered<E> = E extends { readonly response: Response }
     : never;
 export type WireEvent = Numbered<ResponseStreamEvent>;
 
-/** What a request asked to be given of the thinking. */
+/** The parts of the thinking that a request asked for. */
 export interface Shown {
   readonly encrypted: boolean;
-  /** In words, a part for every paragraph. */
+  /** Visible thinking, with one part for each paragraph. */
   readonly summaries: boolean;
 }
 
@@ -82,7 +82,7 @@ export interface EventsInput {
   readonly response: { readonly id: string; readonly model: string; readonly maxOutput: number | null };
 }
 
-/** Events in a row, each with its number. */
+/** Consecutive events, each with its number. */
 export class EventWriter {
   #next = 0;
 

@@ -1,4 +1,4 @@
-/** The rules that a schema cannot say, with the words that the Responses API refuses a breach in. */
+/** The rules that a schema cannot express, with the Responses API's wording of a refusal. */
 import { makeSeal } from "../mint.ts";
 import type { Refusal } from "../script.ts";
 import { refuseTooLong, refuseWith } from "./errors.ts";
@@ -7,7 +7,7 @@ import type { InputItem } from "./responses-shape.ts";
 /** Longest `call_id`. */
 const MOST_CALL_ID = 64;
 
-/** What was given out: the reasoning that an item came right after, by the item's id. */
+/** The reasoning that directly preceded each issued item, by the item's id. */
 export type Given = ReadonlyMap<string, string>;
 
 export function refuseItems(items: readonly InputItem[], given: Given): Refusal | null {
@@ -94,7 +94,7 @@ function refuseReasoning(item: Extract<InputItem, { type: "reasoning" }>, { afte
     : refuseWith({ message: `Item '${item.id}' of type 'reasoning' was provided without its required following item.`, param: "input" });
 }
 
-/** An item with the id that it was given out under needs the reasoning that it came with. */
+/** An item with its issued id needs the reasoning that preceded it. */
 function refuseAlone(item: InputItem, { before, given }: Around): Refusal | null {
   const id = "id" in item ? item.id : undefined;
   const needed = typeof id === "string" ? given.get(id) : undefined;
@@ -133,7 +133,7 @@ function refuseMedia(content: Extract<InputItem, { role: "user" | "system" | "de
   return null;
 }
 
-/** Each call has its output and each output its call, which stands before it. */
+/** Each call has its output, and each output has an earlier call. */
 function refusePairs(items: readonly InputItem[]): Refusal | null {
   const outputs = items.flatMap((item) => (item.type === "function_call_output" ? [item.call_id] : []));
   for (const [place, item] of items.entries()) {
@@ -147,5 +147,5 @@ function refusePairs(items: readonly InputItem[]): Refusal | null {
   return null;
 }
 
-/** What a reasoning item is encrypted to: it holds its id and its summary. */
+/** The content of a reasoning item's encryption: its id and its summary. */
 export const encryptedReasoning = (id: string, summary: readonly string[]): string => `gAAAAAB${makeSeal("reasoning", [id, summary])}`;

@@ -1,4 +1,4 @@
-/** The body of `POST /v1/responses`, as far as it is spoken here, by the types of `openai`. */
+/** The supported part of the body of `POST /v1/responses`, with the types of `openai`. */
 import type {
   EasyInputMessage,
   FunctionTool,
@@ -22,7 +22,7 @@ const inputImage = z.strictObject({
   type: z.literal("input_image"),
   image_url: z.string().nullable().exactOptional(),
   file_id: z.string().nullable().exactOptional(),
-  // The type has it as required; the API and the vendor's own package take its default, `auto`.
+  // The type requires it, but the API and the vendor's own package use its default, `auto`.
   detail: z.enum(["low", "high", "auto", "original"]).exactOptional(),
 } satisfies { readonly [K in keyof ResponseInputImage]?: z.ZodType });
 const inputFile = toShape<ResponseInputFile>()({
@@ -40,14 +40,14 @@ const outputText = z.strictObject({
 
 const said = z.enum(["in_progress", "completed", "incomplete"]).exactOptional();
 
-/** Of a user, a system or a developer. */
+/** A message of a user, a system or a developer. */
 export const inputMessage = z.strictObject({
   type: z.literal("message").exactOptional(),
   role: z.enum(["user", "system", "developer"]),
   content: z.union([z.string(), z.array(z.discriminatedUnion("type", [inputText, inputImage, inputFile]))]),
 } satisfies { readonly [K in keyof EasyInputMessage]?: z.ZodType });
 
-/** Of the model: with its id as it was given out, or as text that somebody else wrote. */
+/** A message of the model: with its issued id, or as plain text from elsewhere. */
 export const outputMessage = z.strictObject({
   type: z.literal("message").exactOptional(),
   role: z.literal("assistant"),
@@ -84,7 +84,7 @@ export const functionOutput = toShape<ResponseInputItem.FunctionCallOutput>()({
 
 const reference = toShape<ResponseInputItem.ItemReference>()({ type: z.literal("item_reference"), id: z.string() });
 
-/** The schema that an item is read by: its type says which, or its role where it has none. */
+/** The schema of an item, chosen by its type, or by its role if it has no type. */
 function findSchema(item: unknown): z.ZodType<InputItem> {
   const { type = "message", role } = typeof item === "object" && item !== null ? (item as { type?: unknown; role?: unknown }) : {};
   switch (type) {
@@ -118,7 +118,7 @@ export const tool = z.strictObject({
   name: z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/, "does not match pattern '^[a-zA-Z0-9_-]+$'"),
   description: z.string().nullable().exactOptional(),
   parameters: z.record(z.string(), z.unknown()).nullable(),
-  // Required by the type; the API takes its absence as the default.
+  // Required by the type, but optional in the API.
   strict: z.boolean().nullable().exactOptional(),
 } satisfies { readonly [K in keyof FunctionTool]?: z.ZodType });
 

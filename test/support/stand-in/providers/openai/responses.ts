@@ -1,4 +1,4 @@
-/** OpenAI's Responses API, for an organisation that keeps nothing (`store: false`). */
+/** OpenAI's Responses API, for an organisation that stores nothing (`store: false`). */
 
 import type { ResponseOutputItem } from "openai/resources/responses/responses";
 import { CommonPrefixCache, countAll } from "../caches.ts";
@@ -12,7 +12,7 @@ import { type InputItem, readItem, responsesBody, tool } from "./responses-shape
 
 export interface ResponsesOptions {
   readonly window: number;
-  /** Thinking is summarised also where nobody asked for it, as gateways do that ask themselves. */
+  /** Thinking is summarised even if the request does not ask for it, as with gateways that ask by themselves. */
   readonly summaries?: boolean;
 }
 
@@ -49,7 +49,7 @@ export function createResponses({ window, summaries = false }: ResponsesOptions)
   };
 }
 
-/** An item needs the reasoning right before it; of several, the last. */
+/** An item needs the reasoning directly before it. If there are several, the last one. */
 function remember(items: readonly ResponseOutputItem[], given: Map<string, string>): void {
   let reasoning: string | null = null;
   for (const item of items) {
@@ -86,6 +86,6 @@ function readRequest(received: Received, given: Given) {
   return { body, segments: [JSON.stringify(body.tools ?? []), body.instructions ?? "", ...items.map((item) => JSON.stringify(item))] };
 }
 
-/** The conversation is Longhand's: a provider that keeps a copy is not what was asked for. */
+/** Longhand stores the conversation itself, so a request that lets the provider store a copy is a fault. */
 const keepsNothing = (): Refusal =>
   refuseWith({ message: "Zero data retention is enabled for this organization: `store` must be false.", param: "store" });

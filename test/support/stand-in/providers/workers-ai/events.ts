@@ -1,4 +1,4 @@
-/** A reply as Workers AI streams it: its own events for its older models, chunks of chat completions for the newer. */
+/** A reply as Workers AI streams it: its own events for its older models, and chunks of chat completions for newer ones. */
 import { countTokens } from "../../count-tokens.ts";
 import type { Ids } from "../mint.ts";
 import { toFrames as chatFrames, toFrame } from "../openai/chat-events.ts";
@@ -11,13 +11,13 @@ export interface EventsInput {
   readonly ids: Ids;
 }
 
-/** The models that answer with `response`: those of Llama. */
+/** The models that answer with `response`: those of the Llama family. */
 const NATIVE = /^@cf\/meta\/llama-/;
 
 export const toFrames = (input: EventsInput): readonly Frame[] =>
   NATIVE.test(input.model) ? nativeFrames(input) : chatFrames({ ...input, style: "compatible", withUsage: true });
 
-/** One event of the native stream; `p` is filler that hides the lengths. */
+/** One event of the native stream. `p` is padding that hides the lengths. */
 interface NativeEvent {
   readonly response: string;
   readonly p?: string;

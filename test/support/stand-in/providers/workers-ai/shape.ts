@@ -1,10 +1,10 @@
-/** What `env.AI.run()` takes of a model of text, by the types of the platform. */
+/** The input of `env.AI.run()` for a text model, with the types of the platform. */
 import { z } from "zod";
 import { toShape } from "../shape.ts";
 
 const image = z.strictObject({
   type: z.literal("image_url"),
-  // Its models get the bytes: nothing is fetched for them.
+  // Its models receive bytes, because nothing is fetched for them.
   image_url: z.strictObject({ url: z.string().regex(/^data:image\/[a-z+.-]+;base64,/, "must be a data URL") }),
 });
 const text = z.strictObject({ type: z.literal("text"), text: z.string() });
@@ -15,7 +15,7 @@ const toolCall = toShape<{ id: string; type: "function"; function: { name: strin
   function: z.strictObject({ name: z.string().min(1), arguments: z.string() }),
 });
 
-/** Content is never null here, unlike at OpenAI. */
+/** Content is never null here, unlike with OpenAI. */
 const message = z.discriminatedUnion("role", [
   z.strictObject({ role: z.literal("system"), content: z.string() }),
   z.strictObject({ role: z.literal("user"), content: z.union([z.string(), z.array(z.discriminatedUnion("type", [text, image])).min(1)]) }),

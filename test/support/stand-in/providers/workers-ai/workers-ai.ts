@@ -1,6 +1,6 @@
 /**
- * Workers AI: no server but a binding, an object with `run()`, as workerd gives it to a Worker. What `run()` is called
- * with goes over the platform's wire as JSON, so that only what survives that is looked at.
+ * Workers AI: a binding instead of a server, an object with `run()`, as workerd gives it to a Worker. The arguments of
+ * `run()` cross the platform's wire as JSON, so only their JSON form is checked.
  */
 import { CommonPrefixCache, countAll } from "../caches.ts";
 import { Ids } from "../mint.ts";
@@ -12,7 +12,7 @@ import { bracketPath, findFault } from "../shape.ts";
 import { toFrames } from "./events.ts";
 import { type RunInputs, runInputs, type WorkersAiMessage } from "./shape.ts";
 
-/** As much of `Ai` as a model's adapter needs. */
+/** The part of `Ai` that a model's adapter needs. */
 interface AiBinding {
   run(model: string, inputs: Readonly<Record<string, unknown>>, options?: AiOptions): Promise<unknown>;
 }
@@ -21,12 +21,12 @@ export interface WorkersAiStandIn extends ProviderStandIn {
   readonly binding: Ai;
 }
 
-/** Thrown by `run()`; the code is in front of the message, and nowhere else. */
+/** Thrown by `run()`. The code is only at the beginning of the message. */
 class InferenceUpstreamError extends Error {
   override readonly name = "InferenceUpstreamError";
 }
 
-/** The platform's error, as its own service answers it. */
+/** The platform's error, as its service returns it. */
 export const errorBody = (internalCode: number, description: string) => ({ internalCode, description, name: "InferenceUpstreamError" });
 
 const refuse = (internalCode: number, description: string): Refusal => ({ status: 400, body: errorBody(internalCode, description) });
@@ -43,7 +43,7 @@ export function startWorkersAi({ window }: { readonly window: number }): Workers
     },
   };
   return {
-    // Everything else that the binding offers is of no use to a model's adapter, and would be a fault: it is not there.
+    // An adapter must not use anything else of the binding, so it does not exist here.
     binding: binding as unknown as Ai,
     baseUrl: null,
     log: desk.log,
@@ -91,7 +91,7 @@ function createReceiver(window: number): (received: Received) => Refusal | Accep
   };
 }
 
-/** As its servers of newer models hold it: results answer the calls right before them. */
+/** The rule of its newer models' servers: results answer the calls directly before them. */
 function findBreach({ messages }: RunInputs): string | null {
   for (const [place, message] of messages.entries()) {
     if (message.role !== "tool") continue;
@@ -133,7 +133,7 @@ async function answer({ received, taken, options, desk }: Run): Promise<unknown>
   return options.returnRawResponse ? new Response(readable, { headers: { "content-type": "text/event-stream" } }) : readable;
 }
 
-/** A body that does not end is left by whoever reads it: the signal is not heeded once there is an answer. */
+/** The reader must close a body that does not end, because the signal is ignored after the response has begun. */
 function refuseAs(
   refusal: Refusal,
   { options, closed }: { options: AiOptions; closed: PromiseWithResolvers<"answered" | "cut" | "left"> },
@@ -156,7 +156,7 @@ function untilAborted(signal: AbortSignal | undefined): Promise<never> {
   return new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
 }
 
-/** The body that the Worker reads, and where it is written. The platform drops it when the signal aborts. */
+/** The body that the Worker reads, and its writer. The platform drops it when the signal aborts. */
 function pipe(closed: PromiseWithResolvers<"answered" | "cut" | "left">, signal: AbortSignal | undefined) {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const writer = writable.getWriter();
