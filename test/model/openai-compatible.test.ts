@@ -196,7 +196,7 @@ describe("a failure is the last chunk", () => {
     expect(chunks.at(-1)).toEqual({ type: "failure", failure: { kind: "unavailable", status: null } });
   });
 
-  it("unavailable, when nobody listens or the model has no address", async () => {
+  it("unavailable, when there is no server or the model has no address", async () => {
     const nobody = [{ type: "failure", failure: { kind: "unavailable", status: null } }];
     const closed = await startStandIn();
     await closed.close();
@@ -270,7 +270,7 @@ describe("the caller is told that the provider is writing", () => {
     expect(heard).toEqual(["progress", "progress", "progress", "tool_call", "finish"]);
   });
 
-  it("in a key that nobody here knows", async () => {
+  it("in an unknown field", async () => {
     expect(await told(delta({ audio: { data: "AAAA" } }), end)).toEqual(["progress", "finish"]);
   });
 

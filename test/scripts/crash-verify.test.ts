@@ -35,7 +35,7 @@ describe("the crash test's verdict", () => {
     expect(verify([client(["a1", "a2"])], stored("a2", "a1")).reordered).toEqual(["a1"]);
   });
 
-  test("a message that nobody sent is told", () => {
+  test("a message that no client sent is reported", () => {
     expect(verify([client(["a1"])], stored("a1", "z")).unknown).toEqual(["z"]);
   });
 });

@@ -317,7 +317,7 @@ describe("having it answered again", () => {
 });
 
 describe("a question that has left the view", () => {
-  test("is shown to whoever answers it again, though the summary ends with it", async () => {
+  test("is in the request that answers it again, although the summary ends with it", async () => {
     const life = await newLife();
     for (let n = 1; n <= 4; n++) await say(life, `question ${n} ${"word ".repeat(60)}`, `reply ${n} ${"word ".repeat(60)}`);
     await askFor(life, { upTo: 5, keepRecent: 1 });

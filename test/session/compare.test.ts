@@ -179,7 +179,7 @@ describe("a question", () => {
     ]);
   });
 
-  test("of a model that nobody knows is refused by its name, and nobody is asked", async () => {
+  test("with an unknown model is refused by its name, and no model is called", async () => {
     const { life, draft } = await summarized();
     const calls = life.calls.length;
 

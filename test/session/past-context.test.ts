@@ -193,7 +193,7 @@ describe("what is told of a request", () => {
     expect([first, fifth].map(({ digest }) => [digest.matches, digest.reason])).toEqual(Array(2).fill([false, "redacted"]));
   });
 
-  test("is refused for a turn that is unknown, has asked nobody, or not so often", async () => {
+  test("is refused for a turn that is unknown, has called no model, or has no such call", async () => {
     const life = await newWatched();
     const ask = (turn = lastTurn(life), call: number | null = null) => life.service.contextAt(CALLER, { turn, call });
     expect(await ask(id("trn", 999))).toMatchObject({ error: { code: "turn_not_found" } });

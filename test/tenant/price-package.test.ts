@@ -10,7 +10,7 @@ const of = (provider: ModelOverride["provider"], upstream_id: string, base_url: 
   return prices && toPerMillion(prices);
 };
 
-describe("what a model costs, where nobody said it", () => {
+describe("the price of a model for which none is set", () => {
   it.each<[string, ModelOverride["provider"], string]>([
     ["Responses", "openai", "gpt-4o"],
     ["chat completions", "openai-chat", "gpt-4o"],

@@ -123,7 +123,7 @@ describe("a tenant's credential", () => {
     ]);
   });
 
-  it("of one tenant is nobody else's", async () => {
+  it("of one tenant is not another tenant's", async () => {
     await chatWithCredential();
     const other = await newTenant();
 
