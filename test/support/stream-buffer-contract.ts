@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { migrateSession } from "../../src/session/log/log-schema";
 import type { Sql } from "../../src/session/log/sql";
 import type { Frame, FrameLine } from "../../src/session/stream/frames";
-import { createStreamBuffer, SHOW_EVERY_MS, type StreamBuffer } from "../../src/session/stream/stream-buffer";
+import { SHOW_EVERY_MS, StreamBuffer } from "../../src/session/stream/stream-buffer";
 import { id, itemId, turnId } from "./builders";
 import type { WithSql } from "./event-log-contract";
 import { FakeSchedule } from "./fake-schedule";
@@ -37,7 +37,7 @@ function wake(sql: Sql): { buffer: StreamBuffer; time: FakeSchedule; logged: str
   const logged: string[] = [];
   const note = (event: string): void => void logged.push(event);
   const log = { info: note, warn: note, error: note };
-  return { buffer: createStreamBuffer({ sql, now: time.now, schedule: time.schedule, log }), time, logged };
+  return { buffer: new StreamBuffer({ sql, now: time.now, schedule: time.schedule, log }), time, logged };
 }
 
 /** A reader that waits for more frames, like every reader at the live end. */
