@@ -134,7 +134,7 @@ describe("inside a turn", () => {
   });
 
   test.each([
-    ["nobody's", null],
+    ["a turnless", null],
     ["another turn's", { ...RUN, turn: turnId(9) }],
     ["an earlier life's", { ...RUN, incarnation: "b" }],
   ])("%s outcome does not take effect", (_whose, inside) => {

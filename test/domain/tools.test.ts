@@ -229,7 +229,7 @@ describe("a call that a person must allow", () => {
     ["in another request", [answers([1]), answers([1])], 0],
     ["in the same request", [answers([1, 1])], 1],
     ["once refused", [answers([-1]), answers([1])], 0],
-    ["that waits for nobody", [answers([2])], 0],
+    ["that waits for no approval", [answers([2])], 0],
     ["of the client's", [answers([3])], 0],
     ["when its turn is over", [stops(), answers([1])], 0],
   ] as const)("a second answer, or one that was not requested, is refused: %s", (_, commands, index) => {

@@ -249,7 +249,7 @@ describe("stopping", () => {
     expect(provider.sent).toHaveLength(1);
   });
 
-  it.each(["key", "answer"])("does not wait for the %s when whoever gives it heeds no signal", async (late) => {
+  it.each(["key", "answer"])("does not wait for the %s when its source ignores the signal", async (late) => {
     const reached = Promise.withResolvers<void>();
     const wait = (): Promise<never> => {
       reached.resolve();

@@ -197,11 +197,11 @@ describe("a failure is the last chunk", () => {
   });
 
   it("unavailable, when there is no server or the model has no address", async () => {
-    const nobody = [{ type: "failure", failure: { kind: "unavailable", status: null } }];
+    const unavailable = [{ type: "failure", failure: { kind: "unavailable", status: null } }];
     const closed = await startStandIn();
     await closed.close();
-    expect(await ask({ model: spec({ base_url: closed.baseUrl }) })).toEqual(nobody);
-    expect(await ask({ model: spec({ base_url: null }) })).toEqual(nobody);
+    expect(await ask({ model: spec({ base_url: closed.baseUrl }) })).toEqual(unavailable);
+    expect(await ask({ model: spec({ base_url: null }) })).toEqual(unavailable);
   });
 
   it("aborted, when a provider that never answers is given up; its connection is closed", async () => {

@@ -30,7 +30,7 @@ async function readTexts(life: Life, branch: number | "current" | "all" = "curre
 async function findId(life: Life, text: string): Promise<ItemId> {
   const page = await life.service.items(CALLER, { after: null, limit: 200, order: "asc", branch: "all" });
   const found = page.ok && page.value.data.find(({ parts: [part] }) => part?.type === "text" && part.text === text);
-  if (!found) throw new Error(`nobody said ${text}`);
+  if (!found) throw new Error(`there is no message ${text}`);
   return found.id;
 }
 
@@ -272,7 +272,7 @@ describe("having it answered again", () => {
     await askFor(life, { upTo: 7, keepRecent: 256 });
     await work(life);
     expect(life.runtime.state.view.overlays).toMatchObject([{ kind: "summary", to: 7 }]);
-    if (!message) throw new Error("nobody asked");
+    if (!message) throw new Error("there is no question");
 
     await life.service.regenerate(CALLER, { message, ...keyless });
     await settle();

@@ -12,7 +12,7 @@ import { compact, newLife, ROOMY, say, useTools } from "./talk";
 
 const tool = (name: string): ToolDefinition => ({ name, parameters: { type: "object" } });
 const common = { role: "user", run: true, onBusy: "queue", idempotency: null } as const;
-const NOBODY = id("trn", 0);
+const UNKNOWN_TURN = id("trn", 0);
 const itemAt = (life: Life, position: number) => {
   const [item] = readItems(life.sql, { from: position, to: position, limit: 1, order: "asc" });
   if (!item) throw new Error("no such item");
@@ -185,7 +185,7 @@ describe("what is told of a request", () => {
     await say(life, "question 5", "reply 5");
     await life.service.redact(CALLER, itemAt(life, 1));
 
-    const first = await past(life, listTurns(life)[0] ?? NOBODY);
+    const first = await past(life, listTurns(life)[0] ?? UNKNOWN_TURN);
     const fifth = await past(life, lastTurn(life));
 
     expect(first.request.body).not.toContain("my secret");

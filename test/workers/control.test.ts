@@ -176,7 +176,7 @@ describe("a revert", () => {
     expect(refused.tokens).toBeGreaterThan(960);
   });
 
-  it("of one that nobody knows is 404", async () => {
+  it("of an unknown one is 404", async () => {
     const chat = await talked();
 
     await readBody(await chat.call("POST", "/compactions/cmp_01JD8Z3V6Q4N7R2T5W9X0Y1ABC/revert"), 404);
