@@ -171,7 +171,7 @@ describe("the files themselves", () => {
     expect([...paths].filter((path) => !/^(src\/)([a-z0-9-]+\/)*[a-z0-9-]+\.tsx?$/.test(path))).toEqual([]);
   });
 
-  test("no text names somebody's machine or package registry", () => {
+  test("no text names a developer's machine or package registry", () => {
     const machine = /(?<![\w.~/-])\/(?:work|root|home|Users)\/\w|\bC:\\\w|https?:\/\/[^\s/"'`]*(?:registry|artifactory|verdaccio|nexus)/i;
     const named = readFiles(".", /\.(md|mjs|ts|tsx|sql|toml|json)$|\/run$/).filter(({ text }) => machine.test(text));
     expect(named.map(({ path }) => path)).toEqual([]);

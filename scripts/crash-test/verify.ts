@@ -36,7 +36,7 @@ export function findFaults(verdict: Verdict, resent: number): readonly string[] 
     ...lost.map((text) => `lost: ${text}`),
     ...doubled.map((text) => `doubled: ${text}`),
     ...reordered.map((text) => `out of order: ${text}`),
-    ...unknown.map((text) => `nobody sent it: ${text}`),
+    ...unknown.map((text) => `no client sent it: ${text}`),
     ...(acknowledged === 0 ? ["no message was acknowledged: nothing was tested"] : []),
     ...(resent === 0 ? ["no request had to be sent again: no kill met one"] : []),
   ];

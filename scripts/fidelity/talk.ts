@@ -13,7 +13,7 @@ export const amidTalk = (random: Random, language: Tongue, text: string): string
 
 export function smallTalk(random: Random, { name }: Tongue): string {
   const language = CHAT_LANGUAGES.find((each) => each.name === name);
-  if (!language) throw new Error(`nobody chats in ${name}`);
+  if (!language) throw new Error(`there is no small talk in ${name}`);
   const pick = (list: readonly string[]): string => list[random.between(0, list.length - 1)] ?? "";
   const text = language.small.map(pick).join(language.joint).replace(`${language.joint}、`, "、");
   return text.replaceAll("{n}", pick(language.people));

@@ -68,7 +68,7 @@ export const life: readonly Mutant[] = [
     tests: ["test/session/event-log.test.ts"],
   },
   {
-    name: "whoever waits longer comes later",
+    name: "the oldest waiting message runs last",
     breaks: "I1: acknowledged messages keep their order",
     file: "src/domain/evolve.ts",
     find: "queue: front ? [message, ...state.queue] : [...state.queue, message] }",
@@ -134,7 +134,7 @@ export const life: readonly Mutant[] = [
     tests: ["test/session/full-disk.test.ts"],
   },
   {
-    name: "an alarm leaves what waits to whoever comes next",
+    name: "an alarm leaves waiting work to the next call",
     breaks: "I13: nothing is stranded",
     file: "src/session/alarm.ts",
     find: "      runtime.advanceSoon();\n",

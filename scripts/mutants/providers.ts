@@ -53,7 +53,7 @@ export const providers: readonly Mutant[] = [
     tests: [`${CONTRACT}/tool-rounds.test.ts`],
   },
   {
-    name: "a call that nobody listens to any more keeps the provider's socket",
+    name: "an abandoned call keeps the provider's socket",
     breaks: "docs/providers.md: stopping",
     file: "src/model/chat-completions.ts",
     find: 'signal.removeEventListener("abort", close);\n    close();',

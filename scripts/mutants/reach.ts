@@ -13,7 +13,7 @@ export const reach: readonly Mutant[] = [
     tests: ["test/tools/safe-fetch.test.ts"],
   },
   {
-    name: "a name that nobody resolves is called",
+    name: "a name without an address is called",
     breaks: "SECURITY: half an answer is none",
     file: "src/tools/address.ts",
     find: 'return "unreachable";',
@@ -77,7 +77,7 @@ export const reach: readonly Mutant[] = [
     tests: ["test/lib/public-address.test.ts"],
   },
   {
-    name: "a refresh takes back what somebody put meanwhile",
+    name: "a refresh overwrites a newer entry",
     breaks: "what they did stands",
     file: "src/tenant/tool-registry.ts",
     find: "if (unchanged !== undefined && before?.updated_at !== unchanged)",

@@ -163,7 +163,7 @@ export const room: readonly Mutant[] = [
     tests: ["test/session/inline.test.ts"],
   },
   {
-    name: "nobody waits for a background worker",
+    name: "a turn without room does not wait for a background worker",
     breaks: "design §5: inline work waits for a running lease",
     file: "src/app/turn/make-room.ts",
     find: "await ports.held.arrival(WAIT_FOR_LEASE_MS);",

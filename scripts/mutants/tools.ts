@@ -122,7 +122,7 @@ export const tools: readonly Mutant[] = [
     tests: DECIDED,
   },
   {
-    name: "what nobody was asked about runs",
+    name: "a call runs without its required approval",
     breaks: "design §5: a call that was made before its tool needed approval is not run",
     file: "src/app/tools/run-tools.ts",
     find: "  if (judged.needs_approval) return true;\n",

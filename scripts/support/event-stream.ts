@@ -1,4 +1,5 @@
-/** Parses server-sent events (WHATWG HTML §9.2.6), as far as Longhand sends them. */
+/** Reads server-sent events from bytes. */
+import { createParser } from "eventsource-parser";
 
 export interface ServerSentEvent {
   readonly event: string;
@@ -9,33 +10,12 @@ export interface ServerSentEvent {
 /** Comments and events without data yield nothing. An incomplete last event is dropped. */
 export async function* parseEventStream(body: AsyncIterable<Uint8Array>): AsyncGenerator<ServerSentEvent> {
   const decoder = new TextDecoder();
-  let pieces: string[] = [];
-  let lines: string[] = [];
+  const read: ServerSentEvent[] = [];
+  const parser = createParser({
+    onEvent: ({ event = "message", data, id = null }) => void read.push({ event, data, id }),
+  });
   for await (const chunk of body) {
-    const [first = "", ...rest] = decoder.decode(chunk, { stream: true }).split("\n");
-    // A line is joined once it is complete. Otherwise each read would copy the part before it.
-    pieces.push(first);
-    for (const start of rest) {
-      const line = pieces.join("").replace(/\r$/, "");
-      pieces = [start];
-      if (line !== "") {
-        lines.push(line);
-        continue;
-      }
-      const event = toEvent(lines);
-      lines = [];
-      if (event) yield event;
-    }
+    parser.feed(decoder.decode(chunk, { stream: true }));
+    yield* read.splice(0);
   }
-}
-
-function toEvent(lines: readonly string[]): ServerSentEvent | null {
-  const fields = new Map<string, string[]>();
-  for (const line of lines) {
-    const [, name, value] = /^([^:]+)(?:: ?(.*))?$/.exec(line) ?? [];
-    if (name !== undefined) fields.set(name, [...(fields.get(name) ?? []), value ?? ""]);
-  }
-  const data = fields.get("data");
-  if (!data) return null;
-  return { event: fields.get("event")?.at(-1) ?? "message", data: data.join("\n"), id: fields.get("id")?.at(-1) ?? null };
 }

@@ -2,13 +2,39 @@
  * What a person may do to the model's view of a session: compact, revert, reset the summary, pin. Part of what a session's object answers.
  */
 
+import type { PolicyChoice } from "../context/policy-choice";
+import type { CompactionView } from "../contract/compaction";
+import type { ShownPlan } from "../contract/plan";
 import type { SessionDescription } from "../contract/session";
 import type { CompactionId } from "../domain/ids";
 import type { BranchApi } from "./branch-api";
-import type { CompactInput, CompactionView, CompactOutcome } from "./control-views";
 import type { DraftApi } from "./draft-api";
 import type { PastApi } from "./past-api";
 import type { Caller, Idempotency, Once, Outcome, SessionApi } from "./session-api";
+
+/** A compaction that a person asks for. */
+export interface CompactInput {
+  readonly dryRun: boolean;
+  /** What the summary should pay attention to. */
+  readonly instructions: string | null;
+  /** Tokens to keep verbatim. Null: the policy decides. */
+  readonly keepRecent: number | null;
+  /** The last position that may be compacted. Null: no limit. */
+  readonly upTo: number | null;
+  /** The compaction waits for a person's commit. Absent: it does not. */
+  readonly draft?: boolean;
+  /** Writes the current summaries anew from the record, and removes nothing else from the view. Absent: an ordinary compaction. */
+  readonly rebuild?: boolean;
+  /** The model that writes the summary. Absent: the policy decides. */
+  readonly model?: string;
+  /** Merged over the session's policy, for this compaction only. Only its rules for summaries apply. */
+  readonly policy?: PolicyChoice;
+}
+
+/** `plan`: a dry run, or there was nothing to do; nothing was stored. `done`: no model was needed. `requested`: a worker will do it. */
+export type CompactOutcome =
+  | { readonly kind: "plan"; readonly plan: ShownPlan }
+  | { readonly kind: "done" | "requested"; readonly compaction: CompactionView };
 
 export interface ControlApi {
   compact(caller: Caller, input: CompactInput & { readonly idempotency: Idempotency | null }): Promise<Outcome<Once<CompactOutcome>>>;

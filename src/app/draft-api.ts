@@ -1,7 +1,8 @@
 /** What a person may do with a draft compaction, and how two summaries are compared. Part of what a session's object answers. */
+
+import type { CompactionView } from "../contract/compaction";
 import type { SummaryComparison, SummaryRef } from "../contract/comparison";
 import type { CompactionId, KeyId } from "../domain/ids";
-import type { CompactionView } from "./control-views";
 import type { Caller, Idempotency, Once, Outcome } from "./session-api";
 
 export interface DraftEdit {

@@ -3,6 +3,7 @@
  * that the credential proved; the object compares it with its own (docs/architecture.md).
  */
 import type { PolicyChoice } from "../context/policy-choice";
+import type { CompactionView } from "../contract/compaction";
 import type { ContextReport } from "../contract/context";
 import type { ExecutionView } from "../contract/execution";
 import type { Accepted, DisplayItem } from "../contract/item";
@@ -20,8 +21,16 @@ import type { CallUsage, FinishReason } from "../domain/model-call";
 import type { Rejection } from "../domain/rejection";
 import type { Result } from "../lib/result";
 import type { ChunkRequest, NextChunk } from "./chunk-request";
-import type { CompactionView, ControlError } from "./control-views";
 import type { ToolArtifact } from "./ports";
+
+/** Why a manual change of the view was refused, beside the domain's rejections. */
+type ControlError =
+  /** The restored view, with the items added since, would exceed a request's limit. */
+  | { readonly code: "would_not_fit"; readonly tokens: number; readonly limit: number }
+  /** More items would come back than one change can carry. */
+  | { readonly code: "too_many_items"; readonly items: number }
+  /** The draft's summary would not make the next request smaller. The figures are the request's tokens before and after. */
+  | { readonly code: "not_smaller"; readonly tokens_before: number; readonly tokens_after: number };
 
 /** Why a call was refused: the domain's rejections, and refusals by the session's object. */
 export type SessionError =

@@ -54,12 +54,6 @@ export interface Waiting {
   readonly wait_ms: number;
 }
 
-/** Text as it arrives, for the clients that read the live stream. */
-interface LiveOutput {
-  waiting(turn: TurnId, waiting: Waiting): void;
-  delta(turn: TurnId, kind: "text" | "reasoning", text: string): void;
-}
-
 export interface Deadlines {
   /** From the call to the first sign of life from the provider. */
   readonly firstTokenMs: number;
@@ -84,7 +78,9 @@ export interface SessionPorts {
   readonly storageIsFull: () => boolean;
   readonly writer: SessionWriter;
   readonly content: SessionContent;
-  readonly output: LiveOutput;
+  /** Shows a piece of the reply to the clients that read the live stream. */
+  readonly showDelta: (turn: TurnId, kind: "text" | "reasoning", text: string) => void;
+  readonly showWaiting: (turn: TurnId, waiting: Waiting) => void;
   readonly model: ChatModel;
   readonly models: ModelDirectory;
   /** Tools that the tenant registered. */

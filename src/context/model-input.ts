@@ -32,7 +32,7 @@ export const capabilitiesSchema = z.strictObject({
   tools: z.boolean(),
   images: z.boolean(),
   files: z.boolean(),
-  reasoning: z.boolean().describe("It can be told to think, or not to"),
+  reasoning: z.boolean().describe("A request can ask the model to think, or not to think"),
 });
 
 /** What a request to the model may contain. Content that the model cannot read is described in words instead. */
@@ -42,8 +42,8 @@ export type ModelCapabilities = z.infer<typeof capabilitiesSchema>;
 const pricesSchema = z.strictObject({
   input: price,
   output: price,
-  cached: price.optional().describe("Input that is read from the provider's cache; by default as input"),
-  cache_write: price.optional().describe("Input that is written to the provider's cache; by default as input"),
+  cached: price.optional().describe("Price of input that is read from the provider's cache. Default: the price of input"),
+  cache_write: price.optional().describe("Price of input that is written to the provider's cache. Default: the price of input"),
 });
 
 /** A model's figures. An absent one defaults to what is known of the model's name. */
@@ -54,15 +54,22 @@ export const modelFigures = {
     .max(MAX_TOKENS)
     .nullable()
     .optional()
-    .describe("Tokens; null: unknown, and nothing is compacted but by a policy that assumes one"),
-  max_output: z.int().min(1).max(MAX_TOKENS).optional().describe("Tokens of one reply, at most; needed where nothing is known of the name"),
-  capabilities: capabilitiesSchema.optional().describe("What a request may hold; what a model cannot read is named in words instead"),
+    .describe("Tokens. Null if unknown: conversations are then compacted only under a policy that assumes a window"),
+  max_output: z
+    .int()
+    .min(1)
+    .max(MAX_TOKENS)
+    .optional()
+    .describe("The most tokens of one reply. Required if the model's name is unknown to this service"),
+  capabilities: capabilitiesSchema
+    .optional()
+    .describe("What a request may contain. Content that the model cannot read is described in words instead"),
   ratio: z
     .number()
     .min(RATIO_BOUNDS.min)
     .max(RATIO_BOUNDS.max)
     .optional()
-    .describe("The model's tokens over estimated ones, until a session has learned its own; by default 1"),
+    .describe("Reported tokens divided by estimated tokens, until a session has learned its own ratio. Default: 1"),
   prices: pricesSchema.optional().describe("US dollars per million tokens"),
 };
 

@@ -25,7 +25,7 @@ interface SummaryCandidate {
   readonly text: string;
   readonly finish: FinishReason;
   readonly form: Policy["summary"]["form"];
-  /** Maximum tokens that the model was told to write, by its own count. */
+  /** Maximum tokens that the prompt allows, by the model's own count. */
   readonly cap: number;
   /** The model's tokens per estimated token. */
   readonly ratio: number;

@@ -1,12 +1,12 @@
 /** Evaluates a policy on a session's log. The log is read in pages that are not kept, and the session goes on meanwhile. */
 
 import type { WholeSessionApi } from "../app/control-api";
-import type { CompactionView } from "../app/control-views";
 import type { ModelSpec } from "../app/ports";
 import { toModelLimits } from "../app/request/build-request";
 import type { Caller, Outcome, PageInput, SessionError } from "../app/session-api";
 import type { Prices } from "../context/economy";
 import { chainChoices, type PolicyChoice, resolvePolicy } from "../context/policy-choice";
+import type { CompactionView } from "../contract/compaction";
 import type { Evaluation } from "../contract/evaluation";
 import type { Page } from "../contract/page";
 import type { SessionDescription } from "../contract/session";

@@ -1,5 +1,5 @@
 /** The real lengths of a session's summaries. A log is played again without a model that could write others. */
-import type { CompactionView } from "../app/control-views";
+import type { CompactionView } from "../contract/compaction";
 import type { CoveredRange } from "../domain/compaction-events";
 
 const toKey = ({ from, to }: CoveredRange): string => `${from}-${to}`;

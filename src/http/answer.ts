@@ -3,15 +3,7 @@
  * files beside it.
  */
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-
-/**
- * `field` is the path as the client wrote it (`results.0.output`), the name of a header or of a parameter of query or path,
- * or `body`.
- */
-export interface FieldError {
-  readonly field: string;
-  readonly detail: string;
-}
+import type { FieldError } from "../contract/problem";
 
 export interface RouteAnswer {
   readonly status: ContentfulStatusCode;

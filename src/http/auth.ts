@@ -3,6 +3,7 @@
  * default: a route that declares no scope still requires a key.
  */
 import type { Context, MiddlewareHandler } from "hono";
+import { timingSafeEqual } from "hono/utils/buffer";
 import type { Principal } from "../app/tenant-api";
 import type { Scope } from "../domain/scopes";
 import type { HttpDeps, HttpEnv } from "./deps";
@@ -60,20 +61,11 @@ export function readPrincipal(c: Context<HttpEnv>): Principal {
   return principal;
 }
 
-/** Compares the digests, all bytes of them, so that the time depends on neither text. */
-async function isSame(given: string, expected: string): Promise<boolean> {
-  const encoder = new TextEncoder();
-  const digests = await Promise.all([given, expected].map((text) => crypto.subtle.digest("SHA-256", encoder.encode(text))));
-  const [a, b] = digests.map((digest) => new Uint8Array(digest));
-  if (!a || !b) return false;
-  return a.reduce((difference, byte, index) => difference | (byte ^ (b[index] ?? 0)), 0) === 0;
-}
-
 /** Requires the deployment's own key. If none is configured, every request is refused. */
 export function requireAdmin({ config }: HttpDeps): MiddlewareHandler<HttpEnv> {
   return async (c, next) => {
     const given = readBearer(c);
-    const isAdmin = given !== null && config.adminKey !== null && (await isSame(given, config.adminKey));
+    const isAdmin = given !== null && config.adminKey !== null && (await timingSafeEqual(given, config.adminKey));
     return isAdmin ? await next() : sendProblem(c, { code: "unauthorized" });
   };
 }

@@ -2,8 +2,8 @@
  * Refuses what JSON allows and this API does not: text that is not well-formed Unicode, nesting without limit, and the name
  * `__proto__`.
  */
+import type { FieldError } from "../contract/problem";
 import { protoPath } from "../lib/proto-name";
-import type { FieldError } from "./answer";
 
 /** Deeper than any schema or tool result needs, and far less than what overflows a stack. */
 const MAX_DEPTH = 64;

@@ -1,11 +1,11 @@
 /** Declares routes. What the OpenAPI document says a route needs is enforced from the same declaration. */
 import { createRoute, type RouteConfig, z } from "@hono/zod-openapi";
 import type { MiddlewareHandler } from "hono";
+import { problem } from "../contract/problem";
 import type { Scope } from "../domain/scopes";
 import { requireScope } from "./auth";
 import { readBody } from "./body";
 import type { HttpEnv } from "./deps";
-import { problemSchema } from "./schemas/problem";
 
 export const API_KEY = "api_key";
 export const ADMIN_KEY = "admin_key";
@@ -44,7 +44,7 @@ function declare<M extends Method, P extends string, Q extends RouteRequest>(
   security: Record<string, string[]>[],
   guards: MiddlewareHandler<HttpEnv>[],
 ) {
-  const refused = { description: "Refused (RFC 9457)", content: { "application/problem+json": { schema: problemSchema } } };
+  const refused = { description: "Refused (RFC 9457)", content: { "application/problem+json": { schema: problem } } };
   const answers: Responses = { ...responses, default: refused };
   const middleware = request.body ? [...guards, readBody] : guards;
   return createRoute({ ...rest, tags: [tag], security, request, middleware, responses: answers });

@@ -5,11 +5,11 @@
 import type { TenantToolsApi } from "../app/tenant-api";
 import { MAX_OFFERED_TOOLS, type McpServerEntry } from "../app/tool-entry";
 import { offerHttpTool, offerMcpTools } from "../app/tools/offer-tools";
+import type { FieldError } from "../contract/problem";
 import type { HttpToolEntry } from "../contract/registered-tool";
 import type { TenantId } from "../domain/ids";
 import type { ToolDefinition } from "../domain/message";
 import { err, ok, type Result } from "../lib/result";
-import type { FieldError } from "./answer";
 import { callWithRetry } from "./calls";
 import type { HttpDeps } from "./deps";
 import type { HttpError } from "./problem";

@@ -1,7 +1,7 @@
 /** Converts zod's issues to fields that the client can recognise. Never contains the values. */
 import type { Context } from "hono";
 import type { z } from "zod";
-import type { FieldError } from "./answer";
+import type { FieldError } from "../contract/problem";
 import type { HttpEnv } from "./deps";
 import { sendProblem } from "./problem";
 

@@ -26,7 +26,7 @@ import type { RuntimeDeps } from "./runtime-deps";
 import type { Session } from "./session";
 import { createSignal, type Signal } from "./signal";
 import { readPartial } from "./stream/partial";
-import { createStreamBuffer, type StreamBuffer } from "./stream/stream-buffer";
+import { StreamBuffer } from "./stream/stream-buffer";
 import { toFrames } from "./stream/to-frames";
 import { tenantTools } from "./tenant-tools";
 import { Titler } from "./titler";
@@ -60,7 +60,7 @@ export class SessionRuntime implements Session {
   constructor(deps: RuntimeDeps) {
     this.deps = { ...deps, log: withNames(deps.log, () => this.#names()) };
     const { sql, clock, schedule, log, models, keptPacks } = this.deps;
-    this.buffer = createStreamBuffer({ sql, now: clock, schedule, log, ...(keptPacks !== undefined && { keptPacks }) });
+    this.buffer = new StreamBuffer({ sql, now: clock, schedule, log, ...(keptPacks !== undefined && { keptPacks }) });
     this.progress = new Progress(schedule, this.buffer);
     this.#settled = createSignal(schedule);
     this.deferred = new DeferredResultTable(sql, this.#settled);
@@ -158,10 +158,8 @@ export class SessionRuntime implements Session {
     return {
       writer: this,
       content: this.content,
-      output: {
-        waiting: (turn, waiting) => this.buffer.publish({ type: "turn.waiting", turn_id: turn, ...waiting }),
-        delta: (turn, kind, text) => this.buffer.publishDelta({ type: `${kind}.delta`, turn_id: turn, text }),
-      },
+      showDelta: (turn, kind, text) => this.buffer.publishDelta({ type: `${kind}.delta`, turn_id: turn, text }),
+      showWaiting: (turn, waiting) => this.buffer.publish({ type: "turn.waiting", turn_id: turn, ...waiting }),
       model: deps.model,
       models: this.knownModel,
       tools: tenantTools(this),

@@ -3,7 +3,7 @@ import { newId } from "../../src/app/new-id";
 import { buildToolsBody } from "../../src/app/request/build-items";
 import type { ToolDefinition } from "../../src/domain/message";
 
-it("tools weigh what the model is told of them, whoever runs them, and are stored whole", () => {
+it("tools count with the definition that the model reads, whether the client or the server runs them, and are stored completely", () => {
   const client: ToolDefinition = { name: "weather", description: "The weather", parameters: { type: "object" } };
   const server: ToolDefinition = { ...client, runs: { by: "mcp", server: "desk", tool: "weather" }, needs_approval: true };
 

@@ -63,7 +63,7 @@ describe("the wait before the next call", () => {
     expect([wait(0), wait(0.5)]).toEqual([7_000, 7_500]);
   });
 
-  test("is not begun where the provider asks for more than anybody waits", () => {
+  test("is not begun if the provider asks for a longer wait than the limit", () => {
     expect(new RetryBudget().nextWait(failed("rate_limit", PATIENCE_MS + 1), { calls: 1, random: always(0) })).toBeNull();
   });
 

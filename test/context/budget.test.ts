@@ -71,7 +71,7 @@ describe("the measure of the next request", () => {
     expect(measureNext({ ...state, settings }, MODEL)).toEqual({ tokens: 1_128, source: "estimated", error_bound: 282 + LITTLE });
   });
 
-  test("counts what stands in for the results of calls that were never answered", () => {
+  test("counts the placeholders for results of calls that were never answered", () => {
     const answered = counted([item(1, "user"), call(2, 1), result(3, 1, { tokens: 0 }), item(4, "user", { tokens: 0 })], 2);
     const abandoned = counted([item(1, "user"), call(2, 1), item(4, "user", { tokens: 0 })], 2);
     expect(measureNext(answered, MODEL).tokens).toBe(120);

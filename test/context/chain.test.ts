@@ -44,7 +44,7 @@ describe("a new summary", () => {
   describe("after so many merges", () => {
     const due = [buildSummary(1, 1, 20, 2_900, 2)];
 
-    test("reads the newest of the record again, and still goes on from what stands", () => {
+    test("reads the newest of the record again, and still continues from the current summary", () => {
       expect(planned(due, 21)).toMatchObject({ merge: true, generation: 3, replaces: [id("ovl", 1)], source: { from: 21 } });
       expect(planned(due, 21).reread).toBeGreaterThan(0);
       for (const generation of [0, 1, 3, 4, 6]) expect(planned([buildSummary(1, 1, 20, 2_900, generation)], 21).reread).toBe(0);

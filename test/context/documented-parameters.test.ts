@@ -24,8 +24,8 @@ const toWords = ({ values, minimum, maximum, types }: PolicyParameter): string[]
 ];
 
 test("every parameter is documented once", () => {
-  const pathsOf = (entries: readonly { readonly path: string }[]): string[] => entries.map(({ path }) => path).toSorted();
-  expect(pathsOf(rows)).toEqual(pathsOf(policyParameters()));
+  const listPaths = (entries: readonly { readonly path: string }[]): string[] => entries.map(({ path }) => path).toSorted();
+  expect(listPaths(rows)).toEqual(listPaths(policyParameters()));
 });
 
 test.each(policyParameters())("$path has the bounds, the values and the default that are documented", (parameter) => {

@@ -44,7 +44,7 @@ describe("what a compaction changes", () => {
     expect(computeGain({ ...sizes, source: 800 })).toBe(0);
   });
 
-  test("what stands before the cut and stays is read, is written anew, and is no gain", () => {
+  test("items before the cut that stay are read, are written again, and are no gain", () => {
     const held = { ...sizes, source: 5_000, standing: 1_000 };
     expect([tokensNow(held), tokensAfter(held), computeGain(held)]).toEqual([8_800, 4_700, 4_100]);
   });

@@ -57,7 +57,7 @@ describe("a note", () => {
     expect(note?.leaves.map(({ position }) => position)).toEqual([11, 12, 13, 14]);
   });
 
-  test("is none where only what stands before would leave", () => {
+  test("is none if only earlier overlays would leave", () => {
     const state = behind([buildSummary(1, 1, 8)], [item(2, "user"), ...chat(2, 100, 9)]);
     expect(planNote(summaryPlan(1, 10, { keeps: [9, 10] }), state)).toBeNull();
   });

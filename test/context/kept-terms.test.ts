@@ -8,7 +8,7 @@ function findTerms(...texts: readonly string[]) {
 }
 const listNames = (...texts: readonly string[]): string[] => findTerms(...texts).map(({ term }) => term);
 
-describe("what nobody can guess", () => {
+describe("terms that cannot be guessed", () => {
   test.each([
     ["an address", "write to mia.li@example.org today", "mia.li@example.org", "identifier"],
     ["a path", "it is in src/app/run-turn.ts now", "src/app/run-turn.ts", "identifier"],

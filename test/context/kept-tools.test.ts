@@ -75,7 +75,7 @@ describe("results that are kept in full", () => {
     expect(rung).toMatchObject({ rung: "clear_results", items: [{ position: 4 }, { position: 14 }] });
   });
 
-  test("are shortened by the guard all the same: what does not fit helps nobody", () => {
+  test("are shortened by the guard all the same, because a request that does not fit is useless", () => {
     expect(positions(longest(state, items, 1))).toHaveLength(1);
   });
 });

@@ -35,7 +35,7 @@ test.each([
   expect((growth[1] ?? 0) / (growth[0] ?? 1)).toBeLessThan(MOST_GROWTH);
 });
 
-test("what stands for a cleared result is weighed once, however often the view is planned", () => {
+test("the placeholder of a cleared result is measured once, however often the view is planned", () => {
   let reads = 0;
   const count = (id: string): string => {
     reads += 1;

@@ -15,7 +15,7 @@ const next = { tokens: 4_800, source: "reported", error_bound: 0 } as const;
 const clear: Rung = { rung: "clear_results", items: [{ position: 2, tokens: 64 }], gain: 936, reason: "" };
 
 describe("what a plan costs", () => {
-  test("clearing a result pays for writing again all that follows it, and keeps the cache of what stands before", () => {
+  test("clearing a result pays for writing everything after it again, and keeps the cache before it", () => {
     const economy = buildPlanEconomy(input, { proposal: whole, next, rungs: [clear], gain: 936 });
     expect(economy).toMatchObject({ cache_kept: 500 + 300 + 1_000 });
     expect(economy.price).toBeCloseTo(1.15 * (4_800 - 936 - 1_800));
@@ -23,7 +23,7 @@ describe("what a plan costs", () => {
     expect(economy.read_cost_after).toBeCloseTo(386.4);
   });
 
-  test("dropping and summarising keep the chain, or nothing where that stands before the system prompt", () => {
+  test("dropping and summarising keep the chain, or nothing if the chain is before the system prompt", () => {
     const drop: Rung = { rung: "drop", from: 3, to: 3, replaces: [], items: 1, gain: 1_000, reason: "" };
     const keptBy = (policy: string): number =>
       buildPlanEconomy({ ...input, policy: toPolicy(policy) }, { proposal: whole, next, rungs: [drop], gain: 1_000 }).cache_kept;

@@ -83,7 +83,7 @@ describe("oneclaw", () => {
     });
   });
 
-  test("with an unknown window never compacts, whoever asks", () => {
+  test("with an unknown window never compacts, whatever the trigger", () => {
     const state = counted(viewing(chat(20, 9_000)), 900_000);
     for (const trigger of ["threshold", "manual", "inline", "overflow"] as const)
       expect(planUnder("oneclaw", state, { limits: toLimits(null), trigger })).toMatchObject({ kind: "none", reason: "unknown_window" });

@@ -74,7 +74,7 @@ describe("what a provider signed", () => {
     ]);
   });
 
-  test("of what lies before the boundary is left out whole: thinking, ids and signatures alike", () => {
+  test("before the boundary is left out completely: thinking, ids and signatures", () => {
     expect(thoughts({ signedFrom: 3 })).toEqual(["thought 2", "thought 3"]);
     expect(viewParts({ signedFrom: 3 })[1]).toEqual({ type: "text", text: "an answer" });
     expect(JSON.stringify(viewParts({ signedFrom: 9 }))).not.toContain("provider_metadata");
@@ -93,14 +93,14 @@ describe("what a provider signed", () => {
     expect(ENTRIES).toEqual(before);
   });
 
-  test("of an imported message, whose model nobody knows, goes back to whoever reads it until a boundary", () => {
+  test("of an imported message, whose model is unknown, goes back to every model until a boundary", () => {
     const meta: ItemMeta = item(1, "assistant");
     expect(buildView({ ...plain, entries: [{ meta, parts: [thought(9)] }], model: "any" }).messages[0]?.parts).toEqual([thought(9)]);
   });
 });
 
 describe("the weight of signed thinking", () => {
-  test("is that of its words, or of what stands for them if that is more", () => {
+  test("is that of its text, or of its placeholder if that is larger", () => {
     const opaque = (length: number): Part => ({
       type: "reasoning",
       text: "hm",

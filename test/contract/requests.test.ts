@@ -94,7 +94,7 @@ const conversations: Readonly<Record<string, Partial<ModelRequest>>> = {
   },
   "words of the model's in front": { messages: [assistant({ type: "text", text: "How can I help?" }), user("Look.")] },
   "nothing but a call in front": { messages: [assistant(call("call_1")), results(result("call_1")), user("And?")] },
-  "thinking that nobody signed": {
+  "thinking without a signature": {
     messages: [user("One."), assistant({ type: "reasoning", text: "Hm." }, { type: "text", text: "Yes." }), user("Two.")],
   },
   "thinking whose seal never came": {

@@ -134,7 +134,7 @@ describe("inside a turn", () => {
   });
 
   test.each([
-    ["nobody's", null],
+    ["a turnless", null],
     ["another turn's", { ...RUN, turn: turnId(9) }],
     ["an earlier life's", { ...RUN, incarnation: "b" }],
   ])("%s outcome does not take effect", (_whose, inside) => {
@@ -169,7 +169,7 @@ describe("by hand", () => {
   });
 });
 
-describe("what changes the request voids a compaction under way, as nobody's failure", () => {
+describe("a change of the request cancels a running compaction, and counts as no failure", () => {
   test.each<[what: string, command: Command]>([
     ["pins", { type: "SetPins", at: 40, pins: [] }],
     ["another model", { type: "ChangeSettings", at: 40, changes: { model: "other" } }],

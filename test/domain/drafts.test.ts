@@ -83,7 +83,7 @@ const drafted = (): SessionState => play([record()], leased()).state;
 const running = (state: SessionState): SessionState => ({ ...state, turn: RUNNING });
 
 describe("a draft", () => {
-  test("changes nothing that is shown, holds no lease, and is in nobody's way", () => {
+  test("changes nothing in the view, has no lease, and blocks nothing", () => {
     const before = leased();
     const { state, rejected } = play([record()], before);
     expect(rejected).toBeNull();
@@ -96,7 +96,7 @@ describe("a draft", () => {
     expect(play([record()], running(leased())).rejected).toBeNull();
   });
 
-  test("of an older lease, or of what was not asked for as one, decides to nothing", () => {
+  test("of an older lease, or of a compaction that was not requested as a draft, has no effect", () => {
     expect(play([lease({ at: 130, expiresAt: 230 }), record(1)], leased()).rejected).toBe("stale");
     expect(play([request(ASKED), lease(), record()], four()).rejected).toBe("stale");
   });
@@ -137,12 +137,12 @@ describe("an edit", () => {
     expect(state.compaction.draft).toMatchObject({ summary: text(2), edits: 1, edited: { by: EDITOR, at: 40 } });
   });
 
-  test("by somebody who has not read the last one is refused: nobody overwrites unseen", () => {
+  test("by an editor who has not read the last one is refused, so that no edit is overwritten unseen", () => {
     expect(play([edit(0), edit(0)], drafted()).rejected).toBe("draft_edited");
     expect(play([edit(0), edit(1)], drafted()).state.compaction.draft?.edits).toBe(2);
   });
 
-  test("of what is over, or is no draft, is refused", () => {
+  test("of a closed compaction, or of one without a draft, is refused", () => {
     expect(play([discard, edit(0)], drafted()).rejected).toBe("not_drafted");
     expect(play([edit(0)], leased()).rejected).toBe("not_drafted");
   });
@@ -157,7 +157,7 @@ describe("a commit", () => {
     expect(play([commit()], state).rejected).toBe("not_drafted");
   });
 
-  test("says in its receipt by whom the summary was edited, whoever wrote the receipt; and nothing where nobody did", () => {
+  test("names the summary's editor in its receipt, and has no such field if it was not edited", () => {
     const findReceipt = (commands: readonly Command[]) =>
       play(commands, drafted()).events.flatMap((event) => (event.type === "EpochChanged" ? [event.receipt] : []));
     expect(findReceipt([edit(0), commit(1)])).toMatchObject([{ edited: { by: EDITOR, at: 40 } }]);
@@ -201,7 +201,7 @@ describe("a commit", () => {
   });
 });
 
-describe("what moves the epoch ends a draft, as nobody's failure", () => {
+describe("a new epoch ends a draft, and counts as no failure", () => {
   const dropped: EpochOp = { op: "drop", overlay: id("ovl", 5), from: 1, to: 2, replaces: [], items: 2 };
   const own = (options: CompactionOptions | null) => [request(options, "manual", 2), lease({ compaction: id("cmp", 2) })];
   test.each<[what: string, commands: readonly Command[]]>([
@@ -257,7 +257,7 @@ describe("what moves the epoch ends a draft, as nobody's failure", () => {
 });
 
 describe("a discard", () => {
-  test("leaves everything but the draft as it was, and counts as nobody's failure", () => {
+  test("leaves everything but the draft unchanged, and counts as no failure", () => {
     const before = play([request(null, "threshold", 2)], drafted()).state;
     const { state, events } = play([discard], before);
     expect(events).toMatchObject([{ type: "CompactionFailed", compaction: CMP, failure: "discarded", final: true }]);

@@ -225,7 +225,7 @@ describe("a summariser's call", () => {
     expect(play([change, spent(1)], leased()).rejected).toBeNull();
   });
 
-  test("of a lease that was never given is nobody's", () => {
+  test("of a lease that was never given belongs to no compaction", () => {
     expect(play([spent(5)], leased()).rejected).toBe("stale");
   });
 });

@@ -229,10 +229,10 @@ describe("a call that a person must allow", () => {
     ["in another request", [answers([1]), answers([1])], 0],
     ["in the same request", [answers([1, 1])], 1],
     ["once refused", [answers([-1]), answers([1])], 0],
-    ["that waits for nobody", [answers([2])], 0],
+    ["that waits for no approval", [answers([2])], 0],
     ["of the client's", [answers([3])], 0],
     ["when its turn is over", [stops(), answers([1])], 0],
-  ] as const)("a second answer, or one that nobody asked for, is refused: %s", (_, commands, index) => {
+  ] as const)("a second answer, or one that was not requested, is refused: %s", (_, commands, index) => {
     const before = having(["a", "s", "c"], ...commands.slice(0, -1));
     const last = commands.at(-1);
     if (!last) throw new Error("no command");
@@ -296,7 +296,7 @@ describe("a turn that ends while tools run", () => {
     ["stopped", stops([1]), "TurnStopped"],
     ["interrupted by a message", interrupts, "TurnStopped"],
     ["failed", fails, "TurnFailed"],
-  ] as const)("%s: of what was begun the outcome is unknown, of the rest there is none", (_, command, ended) => {
+  ] as const)("%s: the outcome of a started call is unknown, and the others have none", (_, command, ended) => {
     const { state, events } = having(["s", "s", "c"], starts(1), command);
     expect(results(events)).toEqual([["call_1", "unknown_outcome", 5]]);
     expect(events.at(-1)?.type).toBe(ended);

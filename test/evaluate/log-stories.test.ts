@@ -42,7 +42,7 @@ describe("in a session's log", () => {
     expect(current.turns).toBe(2);
   });
 
-  test("imports weigh in the requests after them, and nobody was asked for them", async () => {
+  test("imports count in later requests, and no model was called for them", async () => {
     const life = await newLife({ spec: SMALL });
     await append(life, "user", [{ type: "text", text: words(400, "imported") }]);
     await append(life, "assistant", [{ type: "text", text: words(400, "answer") }]);

@@ -142,7 +142,7 @@ describe("a body that is not what the route takes is refused, with the field's n
   });
 
   it.each([
-    ["a preset that nobody knows", "/v1/sessions", { policy: "nope" }, "must be one of oneclaw, opal, .*, or an object"],
+    ["an unknown preset", "/v1/sessions", { policy: "nope" }, "must be one of oneclaw, opal, .*, or an object"],
     ["null for a policy", "/v1/sessions", { policy: null }, "must be one of oneclaw, opal, .*, or an object"],
     ["a number for content", MESSAGES, { content: 5 }, "must be a string or a list of parts"],
     ["a part without text", MESSAGES, { content: [{ type: "text" }] }, "^required$"],
@@ -384,7 +384,7 @@ describe("an id in the path that names nothing is named, malformed or unknown, w
 });
 
 describe("paths", () => {
-  it("that nobody knows are 404", async () => {
+  it("that are unknown are 404", async () => {
     const { status, problem } = await send("GET", "/v1/nothing");
 
     expect([status, problem.type]).toEqual([404, "urn:longhand:problem:not_found"]);

@@ -28,7 +28,7 @@ function comparing() {
 }
 
 describe("a comparison", () => {
-  it("hands on what is said; what is not said is nobody's question", async () => {
+  it("passes on the given fields, and empty values for absent ones", async () => {
     const { call, seen } = comparing();
 
     const response = await call("POST", path, { body: { a: "current", b: draft } });
@@ -68,7 +68,7 @@ describe("a comparison", () => {
     expect(seen).toEqual([]);
   });
 
-  it("with a model that nobody knows is 400 at its name", async () => {
+  it("with an unknown model is 400 at its name", async () => {
     const { call } = world({ session: { compareSummaries: async () => err({ code: "unknown_model", model: "m" }) } });
 
     const response = await call("POST", path, { body: { a: "current", b: draft, questions: [{ question: "Who?" }], model: "m" } });

@@ -1,7 +1,8 @@
 /** Manual changes of the view over HTTP: the calls to the session's object, and the wording of the responses. */
 import { describe, expect, it } from "vitest";
-import type { ControlApi } from "../../src/app/control-api";
-import type { CompactionView, CompactOutcome, ShownPlan } from "../../src/app/control-views";
+import type { CompactOutcome, ControlApi } from "../../src/app/control-api";
+import type { CompactionView } from "../../src/contract/compaction";
+import type { ShownPlan } from "../../src/contract/plan";
 import { err, ok } from "../../src/lib/result";
 import { description, makeId, readProblem, SESSION, world } from "./support";
 

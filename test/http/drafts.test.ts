@@ -1,7 +1,7 @@
 /** A draft over HTTP: the calls to its session, the caller that they name, and the wording of the responses. */
 import { describe, expect, it } from "vitest";
-import type { CompactionView } from "../../src/app/control-views";
 import type { DraftApi } from "../../src/app/draft-api";
+import type { CompactionView } from "../../src/contract/compaction";
 import { err, ok } from "../../src/lib/result";
 import { makeId, principal, readProblem, SESSION, world } from "./support";
 

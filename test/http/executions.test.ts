@@ -167,7 +167,7 @@ describe("approvals", () => {
     expect((await readProblem(answer)).errors?.map((error) => error.field)).toContain(field);
   });
 
-  it("that nobody waits for are a conflict, at the one that is not open", async () => {
+  it("for calls that wait for no approval are a conflict, at the one that is not open", async () => {
     const approvals = async () => err({ code: "approval_not_open", index: 1, execution: execution_id } as const);
     const body = {
       approvals: [

@@ -156,7 +156,7 @@ describe("a key that is made with an idempotency key", () => {
   it.each([
     ["/v1/keys", KEY],
     [`/v1/admin/tenants/${FOREIGN_TENANT}/keys`, ADMIN_KEY],
-  ])("by POST %s: the same request again names the key, and shows no secret, which nobody kept", async (path, key) => {
+  ])("by POST %s: a repeated request names the key and shows no secret, because none is stored", async (path, key) => {
     const response = await world({ tenant: { addKey } }).call("POST", path, { key, body: { name: "ci" }, headers: keyed });
 
     expect(response.status).toBe(201);

@@ -106,7 +106,11 @@ describe("a model as it is shown", () => {
       { context_window: 9_000, figures: { ...modelEntry().figures, max_output: "unknown" } },
       "max_output is unknown",
     ],
-    ["a credential that is gone", { context_window: 9_000, credential: "gone", credential_missing: true }, "credential names none"],
+    [
+      "a credential that is gone",
+      { context_window: 9_000, credential: "gone", credential_missing: true },
+      "credential named here does not exist",
+    ],
     ["a key that the deployment does not have", { context_window: 9_000, key_missing: true }, "the deployment has no key"],
   ])("warns of %s", async (_, entry, warning) => {
     expect(await show(entry)).toMatchObject({ warnings: [expect.stringContaining(warning)] });

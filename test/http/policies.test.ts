@@ -40,7 +40,7 @@ const named =
 
 describe("a new session's policy", () => {
   const levels: readonly [string, PolicyChoice, string, PolicyChoice | undefined, string][] = [
-    ["the deployment's when nobody else says anything", "balanced", "", undefined, "balanced"],
+    ["the deployment's when no other level chooses one", "balanced", "", undefined, "balanced"],
     ["the tenant's before the deployment's", "balanced", "yeoman", undefined, "yeoman"],
     ["the session's before the tenant's", "balanced", "yeoman", "opal", "opal"],
     [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { CompactionView } from "../../src/app/control-views";
 import type { PageInput, SessionApi } from "../../src/app/session-api";
+import type { CompactionView } from "../../src/contract/compaction";
 import type { DisplayItem } from "../../src/contract/item";
 import type { TenantId } from "../../src/domain/ids";
 import { err, ok } from "../../src/lib/result";

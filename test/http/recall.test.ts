@@ -70,7 +70,7 @@ describe("looking something up", () => {
     ["from=-1", "from"],
     ["from=1&offset=x", "offset"],
     ["query=a", "query"],
-  ])("%s is refused by the name of its parameter, and nobody is asked", async (query, field) => {
+  ])("%s is refused by the name of its parameter, and the session is not called", async (query, field) => {
     const { call, asked } = world();
 
     const response = await call("GET", `${base}?${query}`);

@@ -150,7 +150,7 @@ describe("an MCP server", () => {
     expect(await readProblem(response)).toMatchObject({ status: 422, reason, errors: [{ field }] });
   });
 
-  it("is asked again, and what it has now is kept if nobody changed it meanwhile", async () => {
+  it("lists its tools again, and they are stored if the server's entry has not changed meanwhile", async () => {
     const kept: unknown[] = [];
     const { call } = world({
       deps: { listMcpTools: async () => ok(listing) },

@@ -83,7 +83,7 @@ describe("the usage of a tenant", () => {
     ["?limit=201", "limit"],
     ["?tenant=ten_1", "tenant"],
     ["?after=stale", "after"],
-  ])("%s is refused at %s, and nobody is asked for more", async (query, field) => {
+  ])("%s is refused at %s, and nothing else is called", async (query, field) => {
     const { call } = door();
 
     const answer = await call(query);

@@ -191,7 +191,7 @@ describe("a failure is the last chunk", () => {
     expect(await hear(start(), ...text(0, "So"), overloaded)).toEqual([{ type: "text", text: "So", block: "0" }, failure("unavailable")]);
   });
 
-  it("when the stream ends before the message does, with calls that nobody heard the end of left out", async () => {
+  it("when the stream ends before the message does, without the incomplete calls", async () => {
     expect(await hear(start(), ...text(0, "So"))).toEqual([{ type: "text", text: "So", block: "0" }, failure("unavailable")]);
     expect(await hear(start(), ...toolUse(0, { id: "t", name: "now", pieces: [] }))).toEqual([failure("unavailable")]);
     expect(await hear()).toEqual([failure("unavailable")]);
@@ -249,7 +249,7 @@ describe("stopping", () => {
     expect(provider.sent).toHaveLength(1);
   });
 
-  it.each(["key", "answer"])("does not wait for the %s when whoever gives it heeds no signal", async (late) => {
+  it.each(["key", "answer"])("does not wait for the %s when its source ignores the signal", async (late) => {
     const reached = Promise.withResolvers<void>();
     const wait = (): Promise<never> => {
       reached.resolve();
@@ -483,7 +483,7 @@ describe("cache marks", () => {
     expect(await sentMarks({ system: "Be brief.", tools, older: 1, messages })).toEqual(["Be brief.", "S1", "result a29", "result b39"]);
   });
 
-  it("leave the newest block alone when nobody will ask again from there", async () => {
+  it("leave the newest block alone when no later request will read from there", async () => {
     const messages = [user("One"), assistant("Two"), user("Summarise.")];
     expect(await sentMarks({ system: "Be brief.", messages, purpose: "compaction" })).toEqual(["Be brief.", "One"]);
   });

@@ -294,7 +294,7 @@ describe("any history, cut anywhere and shown as less", () => {
     );
   });
 
-  test("says of a call that nobody answered that it was not", () => {
+  test("says of an unanswered call that it was not answered", () => {
     const pending: Step = {
       is: "reply",
       text: null,

@@ -196,12 +196,12 @@ describe("a failure is the last chunk", () => {
     expect(chunks.at(-1)).toEqual({ type: "failure", failure: { kind: "unavailable", status: null } });
   });
 
-  it("unavailable, when nobody listens or the model has no address", async () => {
-    const nobody = [{ type: "failure", failure: { kind: "unavailable", status: null } }];
+  it("unavailable, when there is no server or the model has no address", async () => {
+    const unavailable = [{ type: "failure", failure: { kind: "unavailable", status: null } }];
     const closed = await startStandIn();
     await closed.close();
-    expect(await ask({ model: spec({ base_url: closed.baseUrl }) })).toEqual(nobody);
-    expect(await ask({ model: spec({ base_url: null }) })).toEqual(nobody);
+    expect(await ask({ model: spec({ base_url: closed.baseUrl }) })).toEqual(unavailable);
+    expect(await ask({ model: spec({ base_url: null }) })).toEqual(unavailable);
   });
 
   it("aborted, when a provider that never answers is given up; its connection is closed", async () => {
@@ -270,7 +270,7 @@ describe("the caller is told that the provider is writing", () => {
     expect(heard).toEqual(["progress", "progress", "progress", "tool_call", "finish"]);
   });
 
-  it("in a key that nobody here knows", async () => {
+  it("in an unknown field", async () => {
     expect(await told(delta({ audio: { data: "AAAA" } }), end)).toEqual(["progress", "finish"]);
   });
 

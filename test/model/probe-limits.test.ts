@@ -108,13 +108,13 @@ describe("an answer that names no limit", () => {
     expect(await asked("openai-compatible", given)).toEqual({ ok: false, error: { reason, status } });
   });
 
-  it("leads elsewhere, where nobody goes", async () => {
+  it("is a redirect, which is not followed", async () => {
     const refused = await asked("openai-compatible", { status: 302, headers: { location: "/elsewhere" }, body: {} });
     expect(refused).toEqual({ ok: false, error: { reason: "refused", status: 302 } });
     expect(heard.map(({ url }) => url)).toEqual(["/v1/models"]);
   });
 
-  it("does not come, or nobody can say with which key to ask", async () => {
+  it("is missing, or there is no key for the request", async () => {
     const unreachable = { ok: false, error: { reason: "unreachable", status: null } };
     expect(await asked("openai-compatible", {}, { base_url: "http://127.0.0.1:1/v1" })).toEqual(unreachable);
     const keyless = createProbeLimits({

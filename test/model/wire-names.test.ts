@@ -27,7 +27,7 @@ describe("ids and names on the wire", () => {
     );
   });
 
-  it("of what came before do not change when more follows", () => {
+  it("of earlier items do not change when more follow", () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom("a", "a_2", "a:2", "b"), { maxLength: 20 }), (written) => {
         const readIds = (some: readonly string[]) => {

@@ -35,7 +35,7 @@ describe("the crash test's verdict", () => {
     expect(verify([client(["a1", "a2"])], stored("a2", "a1")).reordered).toEqual(["a1"]);
   });
 
-  test("a message that nobody sent is told", () => {
+  test("a message that no client sent is reported", () => {
     expect(verify([client(["a1"])], stored("a1", "z")).unknown).toEqual(["z"]);
   });
 });
@@ -53,7 +53,7 @@ describe("a crash test's run", () => {
     ["a message is lost", { ...tried, lost: ["a1"] }, 1, /^lost: a1$/],
     ["a message is doubled", { ...tried, doubled: ["a1"] }, 1, /^doubled: a1$/],
     ["a message is out of order", { ...tried, reordered: ["a1"] }, 1, /^out of order: a1$/],
-    ["nobody sent a message", { ...tried, unknown: ["z"] }, 1, /^nobody sent it: z$/],
+    ["no client sent a message", { ...tried, unknown: ["z"] }, 1, /^no client sent it: z$/],
   ])("fails when %s, and says so", (_, verdict, resent, fault) => {
     expect(findFaults(verdict, resent)).toEqual([expect.stringMatching(fault)]);
   });

@@ -1,5 +1,5 @@
 /** What holds of every page: it is short, every link leads somewhere, every file that it names is there, and the map leads to it. */
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
@@ -56,6 +56,16 @@ describe("a page", () => {
   test.each(pages)("names no file that is not there: $path", (page) => {
     const missing = findNamedPaths(page).filter((path) => !existsSync(join(ROOT, path)) && !existsSync(join(ROOT, `${path}.ts`)));
     expect(missing).toEqual([]);
+  });
+});
+
+describe("a path without src", () => {
+  const rooms = readdirSync(join(ROOT, "src"), { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+  const inRoom = new RegExp(`\`((?:${rooms.join("|")})/[\\w./-]+\\.ts)\``, "g");
+
+  test.each(pages)("names a file of src that is there: $path", ({ text }) => {
+    const named = [...text.matchAll(inRoom)].map(([, path = ""]) => path);
+    expect(named.filter((path) => !existsSync(join(ROOT, "src", path)))).toEqual([]);
   });
 });
 

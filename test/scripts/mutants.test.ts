@@ -12,10 +12,10 @@ describe("a mutant", () => {
   });
 
   test("names tests that are there, or seeds", () => {
-    const nobody = MUTANTS.filter(
+    const untested = MUTANTS.filter(
       ({ tests, seeds }) => tests.some((path) => !existsSync(join(ROOT, path))) || (tests.length === 0 && !seeds),
     );
-    expect(nobody).toEqual([]);
+    expect(untested).toEqual([]);
   });
 
   test("has a name of its own, by which it can be asked for", () => {

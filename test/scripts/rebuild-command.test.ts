@@ -112,7 +112,7 @@ test(
   SECONDS,
 );
 
-test("a rebuild of nothing says what is missing and how it is used, and asks nobody", async () => {
+test("a rebuild without a target names the missing option, shows the usage, and sends no request", async () => {
   const { code, lines, said } = await rebuild(ROOT);
 
   expect({ code, lines }).toEqual({ code: 1, lines: [] });

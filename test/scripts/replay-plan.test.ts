@@ -53,7 +53,7 @@ describe("the plan of a replay", () => {
     expect(steps.map((step) => step.type)).toEqual(["ask", "answer", "answer"]);
   });
 
-  test("calls that nobody asked for are imported with their results, and so is what was said to those", () => {
+  test("calls without a preceding question are imported with their results, and so are the answers to them", () => {
     const steps = planSteps(
       recorded(user("a"), says("b"), calls("c", "x", "x"), result("x", "1"), result("x", "2"), says("d"), user("e"), says("f")),
     );

@@ -11,7 +11,7 @@ import { isAmong } from "../../src/domain/branch";
 import { fold } from "../../src/domain/evolve";
 import type { ItemMeta } from "../../src/domain/message";
 import { toWeighedView as weighed } from "../../src/domain/view";
-import { itemsAt } from "../../src/session/log/branch-past";
+import { itemsAt } from "../../src/session/log/session-past";
 import { id, SESSION, TENANT } from "../support/builders";
 import { CALLER, Life, settle } from "./life";
 import { hear, policies, type Step, text } from "./script";

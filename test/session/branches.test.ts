@@ -30,7 +30,7 @@ async function readTexts(life: Life, branch: number | "current" | "all" = "curre
 async function findId(life: Life, text: string): Promise<ItemId> {
   const page = await life.service.items(CALLER, { after: null, limit: 200, order: "asc", branch: "all" });
   const found = page.ok && page.value.data.find(({ parts: [part] }) => part?.type === "text" && part.text === text);
-  if (!found) throw new Error(`nobody said ${text}`);
+  if (!found) throw new Error(`there is no message ${text}`);
   return found.id;
 }
 
@@ -272,7 +272,7 @@ describe("having it answered again", () => {
     await askFor(life, { upTo: 7, keepRecent: 256 });
     await work(life);
     expect(life.runtime.state.view.overlays).toMatchObject([{ kind: "summary", to: 7 }]);
-    if (!message) throw new Error("nobody asked");
+    if (!message) throw new Error("there is no question");
 
     await life.service.regenerate(CALLER, { message, ...keyless });
     await settle();
@@ -317,7 +317,7 @@ describe("having it answered again", () => {
 });
 
 describe("a question that has left the view", () => {
-  test("is shown to whoever answers it again, though the summary ends with it", async () => {
+  test("is in the request that answers it again, although the summary ends with it", async () => {
     const life = await newLife();
     for (let n = 1; n <= 4; n++) await say(life, `question ${n} ${"word ".repeat(60)}`, `reply ${n} ${"word ".repeat(60)}`);
     await askFor(life, { upTo: 5, keepRecent: 1 });

@@ -162,7 +162,7 @@ describe("a summariser that is dead, under a policy that drops instead", () => {
     expect(calls.slice(-probes.length)).toEqual(probes.map((_each, n) => names[n % names.length]));
   });
 
-  test("is asked by the logarithm of what is said, not once a fifth of a view", async () => {
+  test("is called in proportion to the logarithm of the messages, not once for each fifth of a view", async () => {
     const life = new Life();
     await life.open({ ...STUBBORN, on_failure: "drop" });
 

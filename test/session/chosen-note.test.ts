@@ -1,6 +1,6 @@
 /** A policy that uses notes instead of summaries: no model is called, and nothing has failed. */
 import { describe, expect, test } from "vitest";
-import type { CompactOutcome } from "../../src/app/control-views";
+import type { CompactOutcome } from "../../src/app/control-api";
 import { huge, nearlyFull } from "./filled";
 import { CALLER, type Life } from "./life";
 import { ask } from "./talk";

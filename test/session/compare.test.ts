@@ -76,7 +76,7 @@ describe("a comparison", () => {
   });
 
   test.each([
-    ["of what nobody knows", { a: id("cmp", 999) }, "a"],
+    ["of an unknown compaction", { a: id("cmp", 999) }, "a"],
     ["of what has no summary", { b: "discarded" }, "b"],
   ] as const)("%s is refused at its field", async (_what, input, field) => {
     const { life, draft } = await summarized();
@@ -179,7 +179,7 @@ describe("a question", () => {
     ]);
   });
 
-  test("of a model that nobody knows is refused by its name, and nobody is asked", async () => {
+  test("with an unknown model is refused by its name, and no model is called", async () => {
     const { life, draft } = await summarized();
     const calls = life.calls.length;
 

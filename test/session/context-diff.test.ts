@@ -167,7 +167,7 @@ test("a long list is cut to its newest entries; its count and weight are not", a
   expect(came.tokens).toBeGreaterThan(came.data.reduce((sum, { tokens }) => sum + tokens, 0));
 });
 
-test("a turn that is unknown, or has asked nobody, is refused", async () => {
+test("a turn that is unknown, or has called no model, is refused", async () => {
   const life = await talked(1);
   await life.send("hello?");
   const [first, waiting] = listTurns(life);

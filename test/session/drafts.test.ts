@@ -1,6 +1,6 @@
 /** A compaction that waits for a person, with the session's complete object. */
 import { describe, expect, test } from "vitest";
-import type { CompactionView } from "../../src/app/control-views";
+import type { CompactionView } from "../../src/contract/compaction";
 import type { CompactionId } from "../../src/domain/ids";
 import { type countingIds, id } from "../support/builders";
 import { CALLER, Life, settle } from "./life";

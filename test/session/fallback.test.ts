@@ -54,7 +54,7 @@ describe("a turn whose model fails before its first word", () => {
     expect(models(life)).toEqual([SPEC.id, SPEC.id, SPEC.id, "second"]);
   });
 
-  test("with more of a wait than anybody waits goes on at once", async () => {
+  test("with a longer wait than the limit continues with the next model at once", async () => {
     const life = await asking(["second"]);
     await life.say({ type: "failure", failure: { kind: "rate_limit", status: 429, retry_after_ms: 3_600_000 } });
     expect(models(life)).toEqual([SPEC.id, "second"]);
@@ -213,7 +213,7 @@ describe("a summary", () => {
     expect(summarisers(await summarizing(["nobody", "narrow", "third"]))).toEqual(["third"]);
   });
 
-  test("is the session's model's where nobody else can", async () => {
+  test("is made by the session's model if no other model can", async () => {
     expect(summarisers(await summarizing(["nobody", "narrow"]))).toEqual([SPEC.id]);
   });
 

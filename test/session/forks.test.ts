@@ -42,7 +42,7 @@ const ask = async (life: Life, text: string): Promise<void> => {
 };
 
 describe("a fork", () => {
-  test("reads what its source would read, and neither hears of what the other says then", async () => {
+  test("has the view of its source, and later messages of one do not reach the other", async () => {
     const source = await newLife({ system: "Be brief." });
     await say(source, "one", "reply one");
     await say(source, "two", "reply two");
@@ -61,7 +61,7 @@ describe("a fork", () => {
     expect(await readTexts(source, CALLER)).toEqual(["one", "reply one", "two", "reply two", "in the source", "reply source"]);
   });
 
-  test("at an earlier position has nothing of what came then", async () => {
+  test("at an earlier position has no later messages", async () => {
     const source = await newLife();
     await say(source, "one", "reply one");
     await say(source, "two", "reply two");
@@ -166,7 +166,7 @@ describe("a fork", () => {
     expect([tools.includes(FORK), tools.includes(SESSION)]).toEqual([true, false]);
   });
 
-  test("has nothing of what a retry took back", async () => {
+  test("has nothing that a retry removed", async () => {
     const source = await newLife();
     await cutOff(source, "one", "half a");
     await source.service.retry(CALLER, { idempotency: null });
@@ -259,7 +259,7 @@ describe("a fork", () => {
     expect(life.call.messages).toEqual(["user: first"]);
   });
 
-  test("has of what was redacted no more than its place", async () => {
+  test("has only the place of redacted content", async () => {
     const source = await newLife();
     await say(source, "hunter2", "reply one");
     const item = source.runtime.state.view.items[0]?.id;

@@ -110,7 +110,7 @@ describe("a turn whose end cannot be written", () => {
     expect(items).toMatchObject({ value: { data: texts } });
   });
 
-  test("is answered as storage_full, to whoever waits for it and to whoever asks", async () => {
+  test("is answered as storage_full, to waiting clients and to later requests", async () => {
     const { life, turn } = await filledInTurn();
     const waiting = life.service.waitForTurn(CALLER, turn);
     await life.answer("one");
@@ -233,7 +233,7 @@ describe("a database that holds no more pages", () => {
     throw new Error("it was never full");
   }
 
-  test("is not filled to its end: what is refused leaves room for the end of what is under way", async () => {
+  test("is not filled completely: refusals leave room for the end of running work", async () => {
     const { life, taken } = await filled(createNodeSql({ maxPages: 200 }));
     const items = await life.service.items(CALLER, { after: null, limit: 100, order: "asc" });
     expect(items).toMatchObject({ ok: true, value: { data: { length: taken } } });

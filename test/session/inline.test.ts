@@ -1,7 +1,7 @@
 /** A turn without room: it waits for a summary, makes one itself, or continues without one. */
 import { describe, expect, test } from "vitest";
 import { createNodeSql } from "../../scripts/support/node-sql";
-import type { CompactInput } from "../../src/app/control-views";
+import type { CompactInput } from "../../src/app/control-api";
 import type { ModelStreamPart } from "../../src/app/ports";
 import type { PolicyChoice } from "../../src/context/policy-choice";
 import { countingIds } from "../support/builders";
@@ -68,7 +68,7 @@ describe("a turn that has no room for its next call", () => {
     expect(life.call.request.purpose).toBe("compaction");
   });
 
-  test("takes no notice of what was counted before the view changed", async () => {
+  test("ignores counts from before the view changed", async () => {
     const life = await nearlyFull();
     await life.send(huge("question-6"));
     await life.summarize(SUMMARY);
@@ -283,7 +283,7 @@ describe("a compaction that was asked for by hand, and waits while a turn runs o
 });
 
 describe("a stop while the turn makes room", () => {
-  test("stops the summariser too; nothing is lost, it counts as no attempt, and nobody waits for its lease", async () => {
+  test("stops the summariser too; nothing is lost, it counts as no attempt, and its lease is released", async () => {
     const life = await nearlyFull();
     await life.send(huge("question-6"));
 
@@ -299,7 +299,7 @@ describe("a stop while the turn makes room", () => {
     isSummarised(life);
   });
 
-  test("leaves the work to the queue when nobody writes again", async () => {
+  test("leaves the work to the queue when no further message arrives", async () => {
     const life = await nearlyFull();
     await life.send(huge("question-6"));
 
@@ -311,7 +311,7 @@ describe("a stop while the turn makes room", () => {
 });
 
 describe("a crash while the turn makes room", () => {
-  test("costs that attempt: the next life waits for nobody, makes room itself and answers", async () => {
+  test("costs that attempt: the next life does not wait, makes room itself and answers", async () => {
     const ids = countingIds();
     const life = new Life(createNodeSql(), "life-1", ids);
     await life.open();

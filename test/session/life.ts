@@ -187,7 +187,7 @@ export class Life {
   /** The newest call. */
   get call(): ModelCall {
     const call = this.calls.at(-1);
-    if (!call) throw new Error("nobody was asked");
+    if (!call) throw new Error("no model was called");
     return call;
   }
 

@@ -12,7 +12,7 @@ import { compact, newLife, ROOMY, say, useTools } from "./talk";
 
 const tool = (name: string): ToolDefinition => ({ name, parameters: { type: "object" } });
 const common = { role: "user", run: true, onBusy: "queue", idempotency: null } as const;
-const NOBODY = id("trn", 0);
+const UNKNOWN_TURN = id("trn", 0);
 const itemAt = (life: Life, position: number) => {
   const [item] = readItems(life.sql, { from: position, to: position, limit: 1, order: "asc" });
   if (!item) throw new Error("no such item");
@@ -185,7 +185,7 @@ describe("what is told of a request", () => {
     await say(life, "question 5", "reply 5");
     await life.service.redact(CALLER, itemAt(life, 1));
 
-    const first = await past(life, listTurns(life)[0] ?? NOBODY);
+    const first = await past(life, listTurns(life)[0] ?? UNKNOWN_TURN);
     const fifth = await past(life, lastTurn(life));
 
     expect(first.request.body).not.toContain("my secret");
@@ -193,7 +193,7 @@ describe("what is told of a request", () => {
     expect([first, fifth].map(({ digest }) => [digest.matches, digest.reason])).toEqual(Array(2).fill([false, "redacted"]));
   });
 
-  test("is refused for a turn that is unknown, has asked nobody, or not so often", async () => {
+  test("is refused for a turn that is unknown, has called no model, or has no such call", async () => {
     const life = await newWatched();
     const ask = (turn = lastTurn(life), call: number | null = null) => life.service.contextAt(CALLER, { turn, call });
     expect(await ask(id("trn", 999))).toMatchObject({ error: { code: "turn_not_found" } });

@@ -167,7 +167,7 @@ describe("another summariser", () => {
     expect(await shown(life, id)).toMatchObject({ status: "completed", model: "other-model", receipt: { model: "other-model" } });
   });
 
-  test("is the next attempt's, too: nobody else is asked for it", async () => {
+  test("is the next attempt's, too: no other model is called for it", async () => {
     const life = await summarized('{"preset":"oneclaw","summary":{"models":["test-model","tiny-model"]}}');
     await ask(life, { rebuild: true, model: "other-model" });
     const first = await lease(life);
@@ -176,7 +176,7 @@ describe("another summariser", () => {
     expect((await lease(life)).request.model.id).toBe("other-model");
   });
 
-  test("that nobody knows, or that could read nothing, is refused by the field's name", async () => {
+  test("that is unknown, or that could read nothing, is refused by the field's name", async () => {
     const life = await summarized();
     const asking = (model: string) => life.service.compact(CALLER, { ...BY_HAND, model, idempotency: null });
 

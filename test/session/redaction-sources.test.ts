@@ -177,7 +177,7 @@ describe("a redaction", () => {
     expect(named.runtime.content.readRefText(named.runtime.state.settings.title)).toBe("Holidays");
   });
 
-  test("of what a title is being made from leaves the session without that title", async () => {
+  test("of the text from which a title is being made leaves the session without that title", async () => {
     const life = await newLife({ policy: `{"preset":"oneclaw","title_model":"${ROOMY.id}"}` });
     await say(life, `my password is ${SECRET}`, "noted");
     await redact(life);

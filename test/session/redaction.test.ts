@@ -62,7 +62,7 @@ describe("a redacted message", () => {
     expect(life.runtime.state).toEqual(fold(life.events()));
   });
 
-  test("weighs what stands in its place, also for the next life and for a ratio that is learned behind it", async () => {
+  test("has the tokens of its placeholder, also in the next life and for a ratio that is learned later", async () => {
     const life = await newLife();
     await say(life, `my password is ${SECRET}. ${"seats nothing agreed ".repeat(900)}`, "noted");
     const before = life.runtime.state.view.tokens;
@@ -127,7 +127,7 @@ describe("a redacted message", () => {
     expect(await hear(life, before - 1)).toEqual(["turn.started", "message.redacted"]);
   });
 
-  test("is told on the stream, and whoever resumes from before it hears that there is a gap", async () => {
+  test("is reported on the stream, and a reader that resumes from before it receives a gap", async () => {
     const life = await newLife();
     await say(life, `my password is ${SECRET}`, "noted");
     const before = life.runtime.buffer.offset;

@@ -32,7 +32,7 @@ describe("a refusal as too long", () => {
     expect(life.events().filter((event) => event.type === "ModelCallFinished" && event.outcome === "overflow")).toHaveLength(1);
   });
 
-  test("leaves a fifth of what the provider says that it takes, and is read within that", async () => {
+  test("leaves a fifth of the window that the provider reports, and is read within that", async () => {
     const life = await asking();
 
     await life.say({ type: "failure", failure: { kind: "overflow", status: 400, limit: 2_500 } });
@@ -61,7 +61,7 @@ describe("a refusal as too long", () => {
     expect(life.call.messages.join().length).toBeLessThan(once / 2);
   });
 
-  test("says the window where nobody knew it; without a number there is nothing to go by", async () => {
+  test("gives the window if it was unknown; without a number nothing is learned", async () => {
     for (const [limit, asked] of [
       [2_500, "tttttt"],
       [undefined, "ttttt"],
@@ -139,7 +139,7 @@ describe("a refusal as too long", () => {
     expect(lastTurn(life)).toMatchObject({ status: "failed", failure: { kind: "overflow" } });
   });
 
-  test("is the end when nothing can leave, and nobody is asked to summarise nothing", async () => {
+  test("ends the turn when nothing can leave, and no summary of nothing is requested", async () => {
     const life = new Life();
     await life.open();
     await life.send("first");

@@ -54,7 +54,7 @@ describe("a failure before the first word", () => {
     expect(life.asked).toBe("tt");
   });
 
-  test("ends the turn with the time, where the provider asks for more than anybody waits", async () => {
+  test("ends the turn with the wait, if the provider asks for a longer wait than the limit", async () => {
     const life = await asking();
     await life.say(fails({ kind: "rate_limit", status: 429, retry_after_ms: 3_600_000 }));
 
@@ -144,7 +144,7 @@ describe("while a turn waits to ask again", () => {
     expect(JSON.stringify(frames).split('"text.delta"')).toHaveLength(2);
   });
 
-  test("an erasure ends it, and nobody is asked again", async () => {
+  test("an erasure ends it, and no model is called again", async () => {
     const life = await waiting();
     await life.service.erase(CALLER);
     await life.advance(60_000);

@@ -6,7 +6,7 @@ import { viewGroups } from "../../src/context/cut";
 import { isAmong } from "../../src/domain/branch";
 import type { ItemMeta } from "../../src/domain/message";
 import { isAnswerOwed } from "../../src/domain/state";
-import { itemsAt } from "../../src/session/log/branch-past";
+import { itemsAt } from "../../src/session/log/session-past";
 import { findMalformed } from "../simulation/request-rules";
 import { CALLER, failure, type Life, settle } from "./life";
 import { policies, text } from "./script";

@@ -39,7 +39,7 @@ describe("erasing", () => {
 });
 
 describe("between two turns", () => {
-  test("messages that wait have a job of their own, though nobody can tell yet what model answers them", async () => {
+  test("waiting messages have their own job, although the model that answers them is not known yet", async () => {
     const life = await openLife();
     await life.send("first");
     await life.send("second");
@@ -390,7 +390,7 @@ describe("an outcome that is held back", () => {
     expect(handed.filter(({ purpose }) => purpose === "compaction")).toMatchObject([{ calls: 1, input: read, output }]);
   });
 
-  test("and that nobody waits for any more is not held: its call is recorded at once, and once", async () => {
+  test("and that is no longer needed is not deferred: its call is recorded at once, and once", async () => {
     const life = await overThreshold();
     const input = { compaction: requestedId(life), token: await lease(life), outcome: summary, part: 0, next: null };
     await life.service.patch(CALLER, { system: "Be brief." });
@@ -415,7 +415,7 @@ describe("the watchdog of a compaction", () => {
     expect(next.runtime.state.compaction.requested).not.toBeNull();
   });
 
-  test("rings less and less often while nobody comes for the work", async () => {
+  test("fires less and less often while no worker takes the work", async () => {
     const life = await overThreshold();
     const waits: number[] = [];
     for (let ring = 0; ring < 10; ring++) {

@@ -62,7 +62,7 @@ describe("the registry's ratio", () => {
     expect(toSessionRatio(life.runtime.state, SPEC.id)).toBe(learned);
   });
 
-  test("that nobody says leaves every event as it was", async () => {
+  test("that is not set leaves every event unchanged", async () => {
     const life = await opened();
     await life.send(LONG);
     await life.answer("noted", 900);

@@ -64,7 +64,7 @@ describe("after an eviction", () => {
     expect(heard).toMatchObject({ types: WHOLE, ended: true });
   });
 
-  test("the same when the turn is over before anybody listens, and again for the same key", async () => {
+  test("the same when the turn is over before a reader arrives, and again for the same key", async () => {
     const life = await secondLife();
     await submit(life, "k");
     await life.answer("hi");
@@ -100,7 +100,7 @@ describe("a turn that waited for its tools, told from its stored frames", () => 
     return given.value;
   };
 
-  test("is told to its end to whoever sends its message again, though it waited in between", async () => {
+  test("is streamed to its end to a client that repeats its message, although it waited in between", async () => {
     const life = await firstLife();
     await submit(life, "k");
     await ask(life, "c1");
@@ -144,7 +144,7 @@ describe("a turn that waited for its tools, told from its stored frames", () => 
     expect(heard.types.at(-1)).toBe("turn.completed");
   });
 
-  test("ends at once for whoever listens while it begins to wait", async () => {
+  test("ends at once for a reader that is connected when it begins to wait", async () => {
     const life = await firstLife();
     const { turn_id, cursor } = await submit(life);
     const heard = await listen(life, { after: cursor, turn: turn_id });
@@ -202,7 +202,7 @@ describe("a turn whose frames are gone is told from the record", () => {
     expect(heard).toMatchObject({ types: ["message.accepted", "turn.started", "item.completed", "turn.completed"], ended: true });
   });
 
-  test("to whoever sends its message again with its key", async () => {
+  test("to a client that repeats its message with its key", async () => {
     const life = await firstLife();
     await submit(life, "k");
     await life.answer("hi");

@@ -34,7 +34,7 @@ describe("a nearly full window", () => {
     ["a pin", (life: Life) => life.service.setPins(CALLER, ["The dog is called Rex."])],
     ["another system prompt", (life: Life) => life.service.patch(CALLER, { system: "Be brief." })],
     ["another policy", (life: Life) => life.service.patch(CALLER, { policy: "verbatim" })],
-  ])("is not compacted for %s: what stands behind it was counted", async (_what, change) => {
+  ])("is not compacted for %s: the part behind it was counted", async (_what, change) => {
     const life = new Life();
     await life.open("oneclaw");
     await talk(life, 6);

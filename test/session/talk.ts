@@ -1,6 +1,6 @@
 /** Plays a scripted conversation to a life of a session: turns, tools, interrupted replies, and compactions between them. */
 
-import type { CompactInput, CompactOutcome } from "../../src/app/control-views";
+import type { CompactInput, CompactOutcome } from "../../src/app/control-api";
 import type { ModelSpec } from "../../src/app/ports";
 import { applyRungs, buildRequest, toModelLimits } from "../../src/app/request/build-request";
 import { viewGroups } from "../../src/context/cut";

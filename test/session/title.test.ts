@@ -91,7 +91,7 @@ describe("the first completed turn", () => {
     expect(titleCalls(life)).toHaveLength(1);
   });
 
-  test("asks nobody where the policy names no model, or the session has a title", async () => {
+  test("calls no model if the policy names none, or the session has a title", async () => {
     const unnamed = await titled(null);
     await firstTurn(unnamed);
     expect(titleCalls(unnamed)).toHaveLength(0);

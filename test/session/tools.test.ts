@@ -258,7 +258,7 @@ describe("a turn that is ended while a tool runs", () => {
 });
 
 describe("an object that dies while tools run", () => {
-  test("what was begun is not run again, and the model is told that nobody knows; the rest runs", async () => {
+  test("a started call is not run again, and the model reads that its outcome is unknown; the others run", async () => {
     const life = await calling("fetch", "fetch", "fetch", "fetch", "fetch");
     await life.run(1).end({ output: "kept" });
 

@@ -82,7 +82,7 @@ test("the report of a short turn leaves nothing out", async () => {
   expect(report.items_truncated).toBe(false);
 });
 
-test("a trim between two turns is told with the second, whoever listened or not, and with no other", async () => {
+test("a trim between two turns is reported with the second, with or without a listener, and with no other", async () => {
   const life = await newLife();
   await say(life, "one", "1");
   await say(life, "two", "2");

@@ -177,7 +177,7 @@ describe("after a turn", () => {
     });
   });
 
-  test("one that a crash cut off says the figures before anybody looks the model up", async () => {
+  test("one that a crash interrupted reports the figures before the model is looked up", async () => {
     const life = await priced();
     await life.send("one");
     await life.say({ type: "text", text: "Once upon" });

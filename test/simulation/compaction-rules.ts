@@ -133,7 +133,7 @@ export class CompactionRules {
     const started = (this.#leases.get(event.compaction) ?? 0) + 1;
     this.#leases.set(event.compaction, started);
     violations.check(started <= MOST_LEASES, "I20", () => `${event.compaction} was leased ${started} times`);
-    violations.check(compaction.requested?.id === event.compaction, "I4", () => `${event.compaction} was leased and nobody asked for it`);
+    violations.check(compaction.requested?.id === event.compaction, "I4", () => `${event.compaction} was leased without a request`);
     const { needed, appended } = this.#breaker;
     const open = needed !== null && appended < needed;
     violations.check(!open, "I21", () => `a model is asked while the breaker is open: ${appended} tokens came, ${needed} are needed`);

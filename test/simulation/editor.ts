@@ -4,8 +4,8 @@
  */
 
 import type { WholeSessionApi } from "../../src/app/control-api";
-import type { CompactionView } from "../../src/app/control-views";
 import type { Outcome } from "../../src/app/session-api";
+import type { CompactionView } from "../../src/contract/compaction";
 import type { CompactionId } from "../../src/domain/ids";
 import { id } from "../support/builders";
 import { attempt } from "./keeper";

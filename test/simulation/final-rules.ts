@@ -131,7 +131,7 @@ function checkMessages({ world, users, log }: Run): void {
   checkOrder(world, placed);
   const asked = new Set(users.sends.map((send) => send.text));
   const invented = items.filter((item) => item.kind === "user" && !asked.has(toItemText(item)) && !redacted.has(item.id));
-  violations.check(invented.length === 0, "I1", () => `nobody sent ${invented.map((item) => item.id)}`);
+  violations.check(invented.length === 0, "I1", () => `no client sent ${invented.map((item) => item.id)}`);
 }
 
 /** A message that was sent after an acknowledgement comes later in the record. An interruption may precede waiting messages. */

@@ -18,7 +18,7 @@ export function checkExecutions({ tools, violations }: World, events: readonly S
     violations.check(begun.has(execution), "I27", () => `${execution} took effect and was never written down as begun`);
   }
   for (const execution of begun.keys())
-    violations.check(answered.has(execution), "I27", () => `${execution} was begun, and nobody was told what came of it`);
+    violations.check(answered.has(execution), "I27", () => `${execution} was started, and its outcome was not recorded`);
   checkApprovals({ requested: of("ApprovalRequested"), resolved: of("ApprovalResolved"), begun }, violations);
 }
 

@@ -282,7 +282,7 @@ function executionRules(withSql: WithSql): void {
       expect(whole).not.toContain("message 3 ");
     }));
 
-  test("of another session, or of nobody, is not there", () =>
+  test("of another session, or of an unknown one, is not found", () =>
     withSql(async (sql) => {
       const ports = buildRecord(sql, small(3));
 

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { migrateSession } from "../../src/session/log/log-schema";
 import type { Sql } from "../../src/session/log/sql";
 import type { Frame, FrameLine } from "../../src/session/stream/frames";
-import { createStreamBuffer, SHOW_EVERY_MS, type StreamBuffer } from "../../src/session/stream/stream-buffer";
+import { SHOW_EVERY_MS, StreamBuffer } from "../../src/session/stream/stream-buffer";
 import { id, itemId, turnId } from "./builders";
 import type { WithSql } from "./event-log-contract";
 import { FakeSchedule } from "./fake-schedule";
@@ -37,7 +37,7 @@ function wake(sql: Sql): { buffer: StreamBuffer; time: FakeSchedule; logged: str
   const logged: string[] = [];
   const note = (event: string): void => void logged.push(event);
   const log = { info: note, warn: note, error: note };
-  return { buffer: createStreamBuffer({ sql, now: time.now, schedule: time.schedule, log }), time, logged };
+  return { buffer: new StreamBuffer({ sql, now: time.now, schedule: time.schedule, log }), time, logged };
 }
 
 /** A reader that waits for more frames, like every reader at the live end. */
@@ -101,7 +101,7 @@ function storingRules(withSql: WithSql): void {
       expect(readTexts(buffer)).toEqual(["a", "b", "c"]);
     }));
 
-  test("deltas that nobody waits for need no frame of their own until they are stored, a second later", () =>
+  test("deltas without a waiting reader get no frame of their own until they are stored, a second later", () =>
     withSql((sql) => {
       const { buffer, time } = wake(sql);
       for (const text of ["a", "b", "c", "d"]) buffer.publishDelta(delta(text));
@@ -145,7 +145,7 @@ function storingRules(withSql: WithSql): void {
       expect(lastStored(sql)).toBe(buffer.offset);
     }));
 
-  test("deltas that nobody waits for are stored once they are much, in one frame", () =>
+  test("deltas without a waiting reader are stored in one frame once they reach a size", () =>
     withSql((sql) => {
       const { buffer } = wake(sql);
       for (let n = 0; n < 33; n++) buffer.publishDelta(delta("x".repeat(500)));
@@ -200,7 +200,7 @@ function crashRules(withSql: WithSql): void {
       expect(next.offset).toBeGreaterThan(shown);
     }));
 
-  test("a client that is ahead of what was stored is told to go back to it", () =>
+  test("a client that is ahead of the stored stream is told to rewind to its end", () =>
     withSql((sql) => {
       const { buffer, time } = wake(sql);
       buffer.publishDelta(delta("a"));

@@ -10,7 +10,7 @@ const of = (provider: ModelOverride["provider"], upstream_id: string, base_url: 
   return prices && toPerMillion(prices);
 };
 
-describe("what a model costs, where nobody said it", () => {
+describe("the price of a model for which none is set", () => {
   it.each<[string, ModelOverride["provider"], string]>([
     ["Responses", "openai", "gpt-4o"],
     ["chat completions", "openai-chat", "gpt-4o"],
@@ -35,7 +35,7 @@ describe("what a model costs, where nobody said it", () => {
 
   it.each<[string, ModelOverride["provider"], string, string | null]>([
     ["of a name that the package does not have", "openai", "my-own", null],
-    ["at an address of somebody's own, whatever its name costs elsewhere", "openai-compatible", "gpt-4o", "https://llm.example.com/v1"],
+    ["at a custom address, whatever a model of its name costs elsewhere", "openai-compatible", "gpt-4o", "https://llm.example.com/v1"],
     ["behind a proxy to the provider", "openai", "gpt-4o", "https://proxy.example.com/v1"],
     ["of the embedded model", "embedded", "gpt-4o", null],
   ])("is unknown, never 0: %s", (_, provider, id, base_url) => {

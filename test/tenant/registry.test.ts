@@ -80,7 +80,7 @@ describe("the models of a tenant", () => {
     ]);
   });
 
-  it("is kept with all that was said of it", () => {
+  it("is stored with all its given fields", () => {
     const registry = given({ credentials: ["mine"] });
     const said = model({
       capabilities: { tools: true, images: false, files: false, reasoning: true },
@@ -146,7 +146,7 @@ describe("a figure", () => {
     expect(registry.show("m")).toMatchObject({ context_window: null, figures: { context_window: "tenant" } });
   });
 
-  it("that nobody says is unknown", () => {
+  it("that has no source is unknown", () => {
     const registry = given();
     registry.put("m", named("my-own", { max_output: 1_000 }));
     expect(registry.show("m")).toMatchObject({
@@ -156,7 +156,7 @@ describe("a figure", () => {
     expect(registry.resolve("m")).not.toHaveProperty("prices");
   });
 
-  it("of price comes from the package where nobody says it, and never over what was said", () => {
+  it("of price comes from the package if none is set, and never replaces a set price", () => {
     const registry = given({ models: { d: named("gpt-4o", { prices: PRICES }) } });
     const cheap: FindPrices = () => ({ input: 1, output: 1, cached: 1, cache_write: 1 });
     registry.put("m", named("gpt-4o-mini"));
@@ -278,7 +278,7 @@ describe("a suggested limit", () => {
     expect(registry.show("m")).toMatchObject({ context_window: 100_000, suggestions: [{ figure: "max_output" }] });
   });
 
-  it("is forgotten when the id becomes another model's, or nobody's", () => {
+  it("is deleted when the id is given to another model or removed", () => {
     const registry = given();
     registry.put("m", model());
     registry.suggest(suggested, 7);

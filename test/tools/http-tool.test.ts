@@ -142,7 +142,7 @@ describe("an answer", () => {
     expect(await running).toMatchObject({ failure: "timeout" });
   });
 
-  it("that nobody waits for any more is given up", async () => {
+  it("whose caller has gone is aborted", async () => {
     const given = new AbortController();
     const running = call("/hangs", { signal: given.signal });
     await server.hanging();

@@ -197,7 +197,7 @@ describe("a call of a server's tool", () => {
     expect(await running).toMatchObject({ failure: "timeout" });
   });
 
-  it("that nobody waits for any more is given up", async () => {
+  it("whose caller has gone is aborted", async () => {
     const given = new AbortController();
     const running = call("never", {}, { signal: given.signal });
     await server.hanging();

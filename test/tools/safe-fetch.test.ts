@@ -40,7 +40,7 @@ describe("what is refused before anything is sent", () => {
 
   it.each([
     ["has no address", []],
-    ["nobody resolves", ["?"]],
+    ["does not resolve", ["?"]],
   ])("a name that %s is not reached", async (_, addresses) => {
     const network = new Network({ names: { "tool.example.com": addresses } });
 

@@ -106,7 +106,7 @@ describe("the walk over the OpenAPI document of the running Worker", () => {
 });
 
 describe("a session's object", () => {
-  it("answers nobody but its own tenant, whatever the name by which it was reached", async () => {
+  it("answers only its own tenant, whatever name addressed it", async () => {
     const caller = { tenant: stranger.id, session: chat.id };
     const { api } = chat;
     const page = { after: null, limit: 10, order: "asc" } as const;

@@ -83,7 +83,7 @@ describe("a stream", () => {
     await frames.leave();
   });
 
-  it("goes on while nobody can tell whether the key is valid", async () => {
+  it("continues while the key cannot be checked", async () => {
     const door = await newDoor();
     const frames = await door.listen("/stream?after=0");
 
@@ -95,7 +95,7 @@ describe("a stream", () => {
     await frames.leave();
   });
 
-  it("of a turn is heard to the turn's end by whoever started it", async () => {
+  it("of a turn continues to the turn's end for the client that started it", async () => {
     const door = await newDoor();
     const frames = await door.hear("tell me");
     await frames.until("text.delta");

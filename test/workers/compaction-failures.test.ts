@@ -1,6 +1,6 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import type { CompactionView } from "../../src/app/control-views";
+import type { CompactionView } from "../../src/contract/compaction";
 import type { Page } from "../../src/contract/page";
 import type { RemoteReply } from "../support/stand-in-setup";
 import { advanceClock, holdTimers } from "./clock";
@@ -137,7 +137,7 @@ describe("a summariser that hangs", () => {
     await expectTrimmed(long, "timeout");
   });
 
-  it("does not keep anybody from talking meanwhile", async () => {
+  it("does not block messages meanwhile", async () => {
     const queue = holdQueue();
     const { chat, frames } = await failing({ hang: true }, good);
     const timers = holdTimers(SUMMARY_TIMEOUT_MS);

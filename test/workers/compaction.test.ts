@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import type { CompactionView } from "../../src/app/control-views";
+import type { CompactionView } from "../../src/contract/compaction";
 import type { Page } from "../../src/contract/page";
 import { deliver, holdQueue, smallChat, TURNS, talk, WINDOW, words } from "./conversation";
 import { listTypes } from "./frames";

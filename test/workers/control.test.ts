@@ -1,8 +1,8 @@
 /** Manual changes of the view, end to end: the API, the object, the queue and the rows in D1. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import type { CompactionView } from "../../src/app/control-views";
 import type { Plan } from "../../src/context/plan";
+import type { CompactionView } from "../../src/contract/compaction";
 import type { ContextReport } from "../../src/contract/context";
 import type { Page } from "../../src/contract/page";
 import type { SessionDescription } from "../../src/contract/session";
@@ -176,7 +176,7 @@ describe("a revert", () => {
     expect(refused.tokens).toBeGreaterThan(960);
   });
 
-  it("of one that nobody knows is 404", async () => {
+  it("of an unknown one is 404", async () => {
     const chat = await talked();
 
     await readBody(await chat.call("POST", "/compactions/cmp_01JD8Z3V6Q4N7R2T5W9X0Y1ABC/revert"), 404);

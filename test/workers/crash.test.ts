@@ -62,7 +62,7 @@ describe("a crash before anything was said", () => {
     await readBody(await chat.call("POST", "/stop"));
   });
 
-  it("three times ends the turn as crashed; nobody is asked a fourth time, and a person can retry", async () => {
+  it("three times ends the turn as crashed; no model is called a fourth time, and a person can retry", async () => {
     const chat = await newChat({ replies: [1, 2, 3].map(() => ({ gate: "never", text: "lost" })) });
     const { turn_id } = await chat.post("hello");
     for (let attempt = 1; attempt <= 3; attempt++) {

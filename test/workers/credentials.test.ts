@@ -109,7 +109,7 @@ describe("a tenant's credential", () => {
     expect(heard.map(({ authorization }) => authorization)).toEqual(keys.map((key) => `Bearer ${key}`));
     expect((await chat.tenant.call("DELETE", "/v1/credentials/mine")).status).toBe(204);
     const model = await readBody<{ warnings: string[] }>(await chat.tenant.call("GET", `/v1/models/${chat.model.upstream}`));
-    expect(model.warnings).toEqual([expect.stringContaining("credential names none")]);
+    expect(model.warnings).toEqual([expect.stringContaining("credential named here does not exist")]);
   });
 
   it("is shown by name, time, master key and the models that use it, and survives eviction", async () => {
@@ -123,7 +123,7 @@ describe("a tenant's credential", () => {
     ]);
   });
 
-  it("of one tenant is nobody else's", async () => {
+  it("of one tenant is not another tenant's", async () => {
     await chatWithCredential();
     const other = await newTenant();
 

@@ -1,6 +1,6 @@
 /** Documented successes that no other test covers. Each is requested once, and `request` checks it against the document. */
 import { beforeAll, expect, inject, it } from "vitest";
-import type { CompactionView } from "../../src/app/control-views";
+import type { CompactionView } from "../../src/contract/compaction";
 import type { Accepted } from "../../src/contract/item";
 import type { RecallReport } from "../../src/contract/recall";
 import { words } from "./conversation";

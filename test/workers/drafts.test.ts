@@ -1,7 +1,7 @@
 /** A compaction that waits for a person, end to end: the API, the object, the queue and the rows in D1. */
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import type { CompactionView } from "../../src/app/control-views";
+import type { CompactionView } from "../../src/contract/compaction";
 import type { SummaryComparison } from "../../src/contract/comparison";
 import type { ContextReport } from "../../src/contract/context";
 import type { LedgerRow } from "../../src/contract/model-call";

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { CompactionView } from "../../src/app/control-views";
+import type { CompactionView } from "../../src/contract/compaction";
 import type { Evaluation } from "../../src/contract/evaluation";
 import type { Page } from "../../src/contract/page";
 import { smallChat, talk, words } from "./conversation";

@@ -192,7 +192,7 @@ describe("erasing", () => {
     expect(await tombstone.bind(TENANT, session).first("erased_at")).toBe(5);
   });
 
-  it("a batch that holds the erasure is not written: whoever erases knows what stays of the ledger", async () => {
+  it("a batch that contains the erasure is not written, because only the erasing request knows the remaining usage", async () => {
     const log = fullLog();
     await projection.write(log.batch());
 

@@ -87,7 +87,7 @@ describe("the rows of a tenant", () => {
     expect(report.differences).toHaveLength(report.rows);
   });
 
-  it("of a tenant that does not exist are nobody's", async () => {
+  it("of a tenant that does not exist are 404", async () => {
     const response = await request("POST", "/v1/admin/tenants/ten_00000000000000000000000009/rebuild", { key: env.ADMIN_KEY });
 
     expect(response.status).toBe(404);

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import type { CompactionView } from "../../src/app/control-views";
+import type { CompactionView } from "../../src/contract/compaction";
 import type { Page } from "../../src/contract/page";
 import { type LongChat, smallChat, TURNS, talk, words } from "./conversation";
 import { type Chat, migrate } from "./support";

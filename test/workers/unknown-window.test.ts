@@ -1,4 +1,4 @@
-/** A model whose window nobody knows, under every policy that there is for it. */
+/** A model with an unknown window, under each kind of policy for it. */
 import { beforeAll, describe, expect, it } from "vitest";
 import type { ContextReport } from "../../src/contract/context";
 import { talk, words } from "./conversation";

@@ -14,10 +14,10 @@ import { isAnswerOwed, type SessionState } from "../../domain/state";
 import { toDropped } from "../../domain/view";
 import { err, ok } from "../../lib/result";
 import type { Outcome } from "../session-api";
+import type { SessionPast } from "../session-past";
 import type { SessionPorts } from "../session-ports";
-import type { BranchPast } from "./past";
 
-export type BranchPorts = Pick<SessionPorts, "writer" | "clock"> & { readonly past: BranchPast };
+export type BranchPorts = Pick<SessionPorts, "writer" | "clock"> & { readonly past: SessionPast };
 
 /**
  * Returns the new branch's number. `to`: the last position to keep, 0 for none. Refused inside a response with its calls and results, which
@@ -37,7 +37,7 @@ export function goBack(to: number, then: RewindHistory["then"], { writer, clock,
 export function refuseCut(
   { field, position: to }: { readonly field: string; readonly position: number },
   { branch, next_position }: SessionState,
-  past: BranchPast,
+  past: SessionPast,
 ): Outcome<never> | null {
   const refuse = (detail: string): Outcome<never> => err({ code: "invalid", field, detail });
   if (to >= next_position) return refuse(`no such position: the conversation ends at ${next_position - 1}`);
@@ -59,7 +59,7 @@ interface LineAt {
  * The branch that ends at `to`, as the model would read it. A question that may be answered from there is shown: one at its end, or one
  * that a retry would answer.
  */
-export function lineAt(to: number, state: SessionState, past: BranchPast): LineAt {
+export function lineAt(to: number, state: SessionState, past: SessionPast): LineAt {
   const last = state.next_position - 1;
   const elsewhere = withRange(state.branch.elsewhere, { from: to + 1, to: last });
   const newest = past.newestUpTo(to);
@@ -89,7 +89,7 @@ interface SeenThen {
 export function toLine(
   by: Omit<BranchLine, "overlays" | "reduced" | "keeps">,
   { overlays, reduced, wanted }: SeenThen,
-  { state, past }: { readonly state: SessionState; readonly past: BranchPast },
+  { state, past }: { readonly state: SessionState; readonly past: SessionPast },
 ): LineAt {
   const present = new Set(state.view.items.map(({ position }) => position));
   const keeps = toRanges(wanted.flatMap(({ position }) => (present.has(position) ? [position] : [])));

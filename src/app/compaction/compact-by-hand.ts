@@ -3,11 +3,12 @@
  * Synchronous.
  */
 import { mergeChoices, parsePolicyText, toPolicyText } from "../../context/policy-choice";
+import type { ShownPlan } from "../../contract/plan";
 import { describeBreaker } from "../../domain/breaker";
 import type { CompactionOptions } from "../../domain/compaction-events";
 import type { CompactionId } from "../../domain/ids";
 import { err, ok } from "../../lib/result";
-import type { CompactInput, ShownPlan } from "../control-views";
+import type { CompactInput } from "../control-api";
 import type { ModelSpec } from "../ports";
 import { buildTextBody } from "../request/build-items";
 import { applyRungs, toModelLimits } from "../request/build-request";

@@ -2,35 +2,21 @@
 import { assumeWindow, toRequestLimit } from "../../context/budget";
 import { buildManualChange, fitsAfter } from "../../context/epoch-change";
 import { toPolicy } from "../../context/policy-choice";
-import { buildResetOp, buildRevertOp, MAX_RESTORED_UNITS, type ViewBefore } from "../../context/revert-reset";
+import { buildResetOp, buildRevertOp, MAX_RESTORED_UNITS } from "../../context/revert-reset";
 import type { CompactionId } from "../../domain/ids";
-import type { ItemMeta } from "../../domain/message";
 import { err, ok } from "../../lib/result";
 import type { ModelSpec } from "../ports";
 import { toChangeInput, toModelLimits } from "../request/build-request";
 import type { Outcome } from "../session-api";
+import type { SessionPast } from "../session-past";
 import type { CompactionPorts } from "./plan-session";
 
-/** What the object knows of the conversation beyond the view. It leaves out what a retry took back. */
-export interface PastItems {
-  /** The view before that compaction. Null when the compaction never took effect. */
-  viewBefore(compaction: CompactionId): ViewBefore | null;
-  /** Items at these positions, in order. */
-  itemsAt(ranges: ViewBefore["shown"]): readonly ItemMeta[];
-  /** The whole conversation, newest first. */
-  history(): Iterable<ItemMeta>;
-}
-
-type Ports = Pick<CompactionPorts, "writer" | "content" | "clock" | "ids">;
+type Ports = Pick<CompactionPorts, "writer" | "content" | "clock" | "ids"> & { readonly past: SessionPast };
 
 /**
  * Returns the id of the new change. Refused unless `reverts` is the newest compaction in force, no turn runs, and the restored view fits.
  */
-export function revertCompaction(
-  reverts: CompactionId,
-  spec: ModelSpec,
-  ports: Ports & { readonly past: PastItems },
-): Outcome<CompactionId> {
+export function revertCompaction(reverts: CompactionId, spec: ModelSpec, ports: Ports): Outcome<CompactionId> {
   const { writer, clock, ids, past } = ports;
   const { state } = writer;
   const newest = state.compaction.committed.at(-1)?.id ?? null;
@@ -50,7 +36,7 @@ export function revertCompaction(
 }
 
 /** Returns the change's id. Null when there is no summary. */
-export function resetSummary(spec: ModelSpec, ports: Ports & { readonly past: PastItems }): Outcome<CompactionId | null> {
+export function resetSummary(spec: ModelSpec, ports: Ports): Outcome<CompactionId | null> {
   const { writer, clock, ids, past } = ports;
   const { state } = writer;
   if (!state.view.overlays.some((overlay) => overlay.kind === "summary")) return ok(null);

@@ -1,6 +1,10 @@
 /**
  * What the queue consumer does with a job: asks the session for the plan, summarises, and returns the outcome. The session counts the
  * attempts and judges the summary, so a lost, repeated or late message does no harm.
+ *
+ * A turn has its own loop over leases and parts (`app/turn/make-room`). Here each step is a call to the object and the queue's time ends the
+ * loop; there a step must not await between its check and its command, and the turn or its deadline ends it. One loop for both would take a
+ * callback for each of these differences, and be longer than the two.
  */
 import type { CompactionJob } from "../ports";
 import { PATIENCE_MS, RetryBudget } from "../request/retry";

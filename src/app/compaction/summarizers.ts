@@ -97,7 +97,7 @@ export interface Writing {
   readonly policy: Policy;
 }
 
-/** The most tokens of one answer, as its writer is told. The two stages of a split turn share one cap, because they become one summary. */
+/** Maximum tokens of one answer, as the prompt states it. The two stages of a split turn share one cap, because they become one summary. */
 export function toAnswerCap({ plan: { mode, split, source }, spec, summarizer, policy }: Writing): number {
   const cap = toWriterCap(summarizer, spec, policy);
   return mode === "transcript" && split !== null && split > source.from
@@ -106,7 +106,7 @@ export function toAnswerCap({ plan: { mode, split, source }, spec, summarizer, p
 }
 
 /**
- * The request's output limit. It exceeds the cap that the writer was told: a writer that is a little over can still finish, and its text is
+ * The request's output limit. It exceeds the cap in the prompt: a model that writes a little more can still finish, and its text is
  * usable (`summary-check`).
  */
 export const allowedOutput = (cap: number, { max_output }: Pick<ModelSpec, "max_output">): number =>

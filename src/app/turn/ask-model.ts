@@ -138,7 +138,7 @@ const isSpoken = (chunk: ModelStreamPart): chunk is Extract<ModelStreamPart, { t
   chunk.type === "text" || chunk.type === "reasoning";
 
 function show(chunk: ModelStreamPart, live: LiveTurn, ports: SessionPorts): void {
-  if (isSpoken(chunk) && chunk.text !== "") ports.output.delta(live.run.turn, chunk.type, chunk.text);
+  if (isSpoken(chunk) && chunk.text !== "") ports.showDelta(live.run.turn, chunk.type, chunk.text);
 }
 
 /**

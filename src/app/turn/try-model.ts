@@ -103,7 +103,7 @@ async function recoverCall(
   if (!recordFailedCall(live, call, ports)) return OVER;
   ports.log.warn("model_retry", { turn: live.run.turn, model: one.spec.id, kind: failure.kind, wait });
   if (wait === 0) return "again";
-  ports.output.waiting(live.run.turn, { model: one.spec.id, reason: failure.kind, wait_ms: wait });
+  ports.showWaiting(live.run.turn, { model: one.spec.id, reason: failure.kind, wait_ms: wait });
   await waitFor(wait, live.abort.signal, ports.schedule);
   return isCurrent(live, ports) ? "again" : OVER;
 }

@@ -1,11 +1,11 @@
 /** Shows a session's compactions: how the model came to see what it sees. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import { compactionView } from "../../contract/compaction";
 import { id } from "../../contract/ids";
 import { listView } from "../../contract/page";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { json, tenantRoute } from "../routing";
-import { compactionView } from "../schemas/compaction";
 import { pageQuery, toList } from "../schemas/page";
 import { sessionPath } from "../schemas/paths";
 import { sessionClient } from "../session-calls";

@@ -1,9 +1,11 @@
 /** Changes the model's view of a session by hand: compacts, reverts, resets the summary, sets pins. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import type { CompactOutcome } from "../../app/control-views";
+import type { CompactOutcome } from "../../app/control-api";
 import type { Once } from "../../app/session-api";
+import { compactionView } from "../../contract/compaction";
 import { id } from "../../contract/ids";
+import { shownPlan } from "../../contract/plan";
 import { sessionDescription } from "../../contract/session";
 import type { SessionId } from "../../domain/ids";
 import type { HttpDeps, HttpEnv } from "../deps";
@@ -11,8 +13,7 @@ import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { prefersAsync } from "../negotiate";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
-import { compactionView } from "../schemas/compaction";
-import { compactInput, pinsInput, planView, toCompactInput } from "../schemas/control";
+import { compactInput, pinsInput, toCompactInput } from "../schemas/control";
 import { sessionPath } from "../schemas/paths";
 import { sessionClient } from "../session-calls";
 
@@ -37,7 +38,7 @@ const compact = tenantRoute({
     body: jsonBody(compactInput, false),
   },
   responses: {
-    200: json("The plan of a dry run, or a plan of kind `none` when there is nothing to do. Nothing was stored", planView),
+    200: json("The plan of a dry run, or a plan of kind `none` when there is nothing to do. Nothing was stored", shownPlan),
     201: json("The compaction, completed: no model was needed", compactionView),
     202: json("The compaction runs in the background, after the running turn if there is one", compactionView),
   },

@@ -3,6 +3,7 @@
  * compaction.
  */
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import { compactionView } from "../../contract/compaction";
 import { summaryComparison } from "../../contract/comparison";
 import { id } from "../../contract/ids";
 import { readPrincipal } from "../auth";
@@ -10,9 +11,8 @@ import type { HttpDeps, HttpEnv } from "../deps";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
-import { compactionView } from "../schemas/compaction";
 import { compareInput, toCompareInput } from "../schemas/comparison";
-import { commitInput, draftEdit } from "../schemas/draft";
+import { commitInput, draftEdit } from "../schemas/control";
 import { sessionPath } from "../schemas/paths";
 import { sessionClient } from "../session-calls";
 

@@ -1,9 +1,9 @@
 /** Puts, reads, lists, refreshes and removes a tenant's remote MCP servers. A PUT asks the server for its tools. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { listView } from "../../contract/page";
+import type { FieldError } from "../../contract/problem";
 import { type McpServer, mcpServerView } from "../../contract/registered-tool";
 import { urlFault } from "../../lib/public-address";
-import type { FieldError } from "../answer";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";

@@ -2,7 +2,7 @@
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { modelView } from "../../contract/model";
 import { listView } from "../../contract/page";
-import type { FieldError } from "../answer";
+import type { FieldError } from "../../contract/problem";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";

@@ -11,6 +11,6 @@ export const credentialInput = z
     api_key: z
       .string()
       .regex(/^[\x21-\x7e]{1,4096}$/, "1 to 4096 visible ASCII characters")
-      .openapi({ writeOnly: true, description: "Kept sealed and never shown again" }),
+      .openapi({ writeOnly: true, description: "Stored sealed and never shown again" }),
   })
   .openapi("PutCredential");

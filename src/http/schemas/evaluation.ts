@@ -10,17 +10,17 @@ const MAX_MESSAGES = 10_000;
 export const evaluationInput = z
   .strictObject({
     session: id("ses"),
-    policy: policyChoiceSchema.describe("As a session takes it; over the session's present one, as if it were patched with it"),
+    policy: policyChoiceSchema.describe("The policy to evaluate. It is merged over the session's policy, as when the session is updated"),
     model: modelName
       .optional()
-      .openapi({ description: "By default the session's; its limits and prices, for calls that are all taken to be its" }),
-    window: modelFigures.context_window.describe("By default the model's; null: unknown"),
+      .openapi({ description: "The model whose limits and prices apply to all calls. Default: the session's model" }),
+    window: modelFigures.context_window.describe("The context window. Null if unknown. Default: the model's window"),
     prices: modelFigures.prices,
     last: z
       .int()
       .min(1)
       .max(MAX_MESSAGES)
       .default(MAX_MESSAGES)
-      .openapi({ description: "So many messages, the newest; what is older is left out, as if it had not been said" }),
+      .openapi({ description: "Evaluate only this many of the newest messages. Older ones are left out" }),
   })
   .openapi("EvaluatePolicy");

@@ -11,17 +11,18 @@ export const modelName = z.string().regex(MODEL_NAME, MODEL_NAME_RULE).openapi({
 export const modelInput = z
   .strictObject({
     provider: z.enum(PROVIDERS).openapi({
-      description: "openai: Responses; openai-chat: its chat completions; openai-compatible: chat completions at any other address",
+      description:
+        "openai: the Responses API; openai-chat: OpenAI's chat completions; openai-compatible: chat completions at any other address",
     }),
-    upstream_id: z.string().min(1).max(256).optional().openapi({ description: "The provider's name for it; by default the id" }),
+    upstream_id: z.string().min(1).max(256).optional().openapi({ description: "The provider's name for the model. Default: the id" }),
     base_url: z.string().max(2048).nullable().optional().openapi({
       description:
-        "With its version, as in https://gateway.example/v1 (google: /v1beta); the wire's paths are added to it. Needed for openai-compatible; by default the provider's own address. None for embedded and workers-ai",
+        "The URL with its version, such as https://gateway.example/v1 (google: /v1beta). The paths of the API are added to it. Required for openai-compatible, not allowed for embedded and workers-ai. Default: the provider's own address",
     }),
     ...modelFigures,
-    credential: credentialName
-      .optional()
-      .openapi({ description: "Name of the tenant's credential; by default the deployment's key, at the provider's own address only" }),
+    credential: credentialName.optional().openapi({
+      description: "Name of the tenant's credential. Default: the deployment's key, which is sent to the provider's own address only",
+    }),
   })
   .superRefine(({ provider, base_url, credential }, context) => {
     const message = baseUrlFault(provider, base_url || null);
@@ -40,8 +41,8 @@ export function toOverride(input: z.infer<typeof modelInput>, id: string): Model
 
 const UNKNOWN_WINDOW =
   "context_window is unknown: a conversation with this model is compacted only under a policy that assumes one (unknown_window)";
-const UNKNOWN_OUTPUT = "max_output is unknown and taken to be the figure shown";
-const MISSING_CREDENTIAL = "credential names none that is there: calls of this model fail";
+const UNKNOWN_OUTPUT = "max_output is unknown, so the figure shown is assumed";
+const MISSING_CREDENTIAL = "the credential named here does not exist: calls of this model fail";
 const MISSING_KEY = "no credential is named, and the deployment has no key for this provider: calls of this model fail";
 
 function listWarnings({ context_window, figures, credential_missing, key_missing }: ModelEntry): string[] {

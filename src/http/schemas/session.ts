@@ -2,11 +2,17 @@ import { z } from "@hono/zod-openapi";
 import type { OpenInput, PatchInput } from "../../app/session-api";
 import type { TenantSettings } from "../../app/tenant-api";
 import { findPolicyFault, type PolicyFault } from "../../context/policy-check";
-import { chainChoices, type PolicyChoice, parseLevel, parsePolicyText, toPolicyText } from "../../context/policy-choice";
+import {
+  chainChoices,
+  type PolicyChoice,
+  parseLevel,
+  parsePolicyText,
+  policyChoiceSchema,
+  toPolicyText,
+} from "../../context/policy-choice";
 import type { ToolDefinition } from "../../domain/message";
 import { defined } from "./documents";
 import { modelName } from "./model";
-import { policyChoiceInput } from "./policy";
 import { toolsInput } from "./tool";
 
 const MAX_TITLE = 200;
@@ -19,7 +25,7 @@ const metadataInput = z
 
 const fields = {
   model: modelName.optional(),
-  policy: policyChoiceInput.optional(),
+  policy: policyChoiceSchema.optional(),
   system: z.string().min(1).nullable().optional(),
   tools: toolsInput.nullable().optional(),
   title: z.string().min(1).max(MAX_TITLE).nullable().optional(),
@@ -27,7 +33,7 @@ const fields = {
 };
 
 export const createInput = z.strictObject(fields).openapi("CreateSession");
-export const patchInput = z.strictObject({ ...fields, policy: policyChoiceInput.nullable().optional() }).openapi("PatchSession");
+export const patchInput = z.strictObject({ ...fields, policy: policyChoiceSchema.nullable().optional() }).openapi("PatchSession");
 
 /** The defaults of a session whose request names nothing. */
 interface SessionDefaults extends TenantSettings {

@@ -23,7 +23,11 @@ export function toTenantView(id: TenantId, settings: TenantSettings, deployment:
 export const keyInput = z
   .strictObject({
     name,
-    scopes: z.array(z.enum(SCOPES)).min(1).optional().openapi({ description: "By default: all that the maker has" }),
+    scopes: z
+      .array(z.enum(SCOPES))
+      .min(1)
+      .optional()
+      .openapi({ description: "Default: the scopes of the calling key. The admin's default is all scopes" }),
     expires_at: time.nullable().optional(),
   })
   .openapi("CreateKey");

@@ -16,8 +16,8 @@ import type { SessionState } from "../../domain/state";
 import { err, ok } from "../../lib/result";
 import type { NewBody } from "../log/bodies";
 import { findNewest, readBranchItems } from "../log/branch-items";
-import { createBranchPast, findItem } from "../log/branch-past";
 import { readBranch, readBranches } from "../log/branch-rows";
+import { createSessionPast, findItem } from "../log/session-past";
 import type { Step } from "../log/store";
 import type { Session } from "../session";
 import { transactOnce } from "./once";
@@ -46,7 +46,7 @@ function toBranchView({ messages, branch, next_position }: SessionState, row: Re
   };
 }
 
-const toPorts = ({ deps }: Session, writer: Step) => ({ writer, clock: deps.clock, past: createBranchPast(deps.sql, writer.state) });
+const toPorts = ({ deps }: Session, writer: Step) => ({ writer, clock: deps.clock, past: createSessionPast(deps.sql, writer.state) });
 
 export function rewindFor(
   session: Session,
@@ -136,7 +136,7 @@ export function regenerate(session: Session, { message, idempotency }: InputOf<"
     const { sql, ids, incarnation } = session.deps;
     const { position: to, turn: of, id } = asked.value;
     const turn = ids.newId("trn");
-    const ended = of ? createBranchPast(sql, session.state).turn(of) : null;
+    const ended = of ? createSessionPast(sql, session.state).turn(of) : null;
     const then = { do: "answer", turn, of: ended ? of : null, tools: ended?.tools ?? null, incarnation } as const;
     return ok({ to, then, bodies: [], message: id, turn });
   });
@@ -176,7 +176,7 @@ export function compareBranches(session: Session, asked: InputOf<"compareBranche
     const { data, has_more } = takePage(items, limit, (item) => item.bytes);
     return { number, items: session.content.display(data), has_more };
   };
-  const past = createBranchPast(session.deps.sql, session.state);
+  const past = createSessionPast(session.deps.sql, session.state);
   const shared_messages = past.countMessages(rangesWithin(one.elsewhere, { from: 1, to: shared_to }));
   return ok({ shared_to, shared_messages, a: side(a, one), b: side(b, other) });
 }

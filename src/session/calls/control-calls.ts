@@ -1,23 +1,19 @@
 /** Changes of the view by hand: compact, revert, reset the summary, set pins. */
 import { type ByHand, compactByHand } from "../../app/compaction/compact-by-hand";
-import { type PastItems, resetSummary, revertCompaction } from "../../app/compaction/revert-reset";
+import { resetSummary, revertCompaction } from "../../app/compaction/revert-reset";
 import { canRead } from "../../app/compaction/summarizers";
-import type { ControlApi } from "../../app/control-api";
-import type { CompactInput, CompactionView, CompactOutcome } from "../../app/control-views";
+import type { CompactInput, CompactOutcome, ControlApi } from "../../app/control-api";
 import type { ModelSpec } from "../../app/ports";
 import { buildTextBody } from "../../app/request/build-items";
 import { resolveModel } from "../../app/request/resolve-model";
 import type * as api from "../../app/session-api";
 import { mergeChoices, parsePolicyText, toPolicy } from "../../context/policy-choice";
+import type { CompactionView } from "../../contract/compaction";
 import type { SessionDescription } from "../../contract/session";
-import { type BranchState, isAmong } from "../../domain/branch";
 import type { CompactionId } from "../../domain/ids";
 import { err, ok } from "../../lib/result";
-import { backwards } from "../log/branch-items";
-import { itemsAt } from "../log/branch-past";
-import type { Sql } from "../log/sql";
+import { createSessionPast } from "../log/session-past";
 import type { Step } from "../log/store";
-import { readViewBefore } from "../log/views-before";
 import type { Session } from "../session";
 import { refusal, refusePolicy } from "./lifecycle-calls";
 import { transactOnce } from "./once";
@@ -38,7 +34,7 @@ export const toCompactionPorts = (session: Session, writer: Step) => ({
   content: session.content,
   clock: session.deps.clock,
   ids: session.deps.ids,
-  past: pastItems(session.deps.sql, writer.state.branch),
+  past: createSessionPast(session.deps.sql, writer.state),
 });
 
 export async function compactSession(session: Session, input: InputOf<"compact">): Promise<api.Outcome<api.Once<CompactOutcome>>> {
@@ -116,15 +112,4 @@ export async function setPins(session: Session, pins: InputOf<"setPins">): Promi
   const bodies = drafted.flatMap((text) => text.bodies);
   const set = session.execute({ type: "SetPins", at: deps.clock(), pins: refs }, bodies);
   return set.ok ? describeSession(session) : err(set.error);
-}
-
-/** The conversation beyond the view, without what a retry took back. */
-function pastItems(sql: Sql, { elsewhere, taken_back }: BranchState): PastItems {
-  return {
-    viewBefore: (compaction) => readViewBefore(sql, compaction),
-    itemsAt: (ranges) => itemsAt(sql, ranges, taken_back),
-    *history() {
-      for (const item of backwards(sql, elsewhere)) if (!isAmong(taken_back, item.position)) yield item;
-    },
-  };
 }

@@ -1,9 +1,9 @@
 /** The calls that concern a draft: show, edit, commit and discard. */
 import { commitDraft, discardDraft, editDraft, previewDraft } from "../../app/compaction/draft-by-hand";
-import type { CompactionView } from "../../app/control-views";
 import type { DraftApi } from "../../app/draft-api";
 import type * as api from "../../app/session-api";
 import { fileOpsIn } from "../../context/file-ops";
+import type { CompactionView } from "../../contract/compaction";
 import type { CompactionId } from "../../domain/ids";
 import { err, ok } from "../../lib/result";
 import { toShownOp } from "../log/compaction-rows";

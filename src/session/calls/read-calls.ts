@@ -1,6 +1,5 @@
 /** Reads one session from its object, strongly consistent. */
 
-import type { CompactionView } from "../../app/control-views";
 import type { ModelSpec } from "../../app/ports";
 import { resolveModel } from "../../app/request/resolve-model";
 import type * as api from "../../app/session-api";
@@ -10,6 +9,7 @@ import { measureNext } from "../../context/budget";
 import { fileOpsIn } from "../../context/file-ops";
 import { SUMMARY_JOIN } from "../../context/placement";
 import { parsePolicyText, toPolicy } from "../../context/policy-choice";
+import type { CompactionView } from "../../contract/compaction";
 import type { Page } from "../../contract/page";
 import type { SessionDescription } from "../../contract/session";
 import { describeBreaker } from "../../domain/breaker";

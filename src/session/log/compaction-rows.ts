@@ -1,5 +1,5 @@
 /** The list of compactions: a table of the object, written in the transaction of the events. */
-import type { CompactionView, DraftView, ShownOp } from "../../app/control-views";
+import type { CompactionView, DraftView, ShownOp } from "../../contract/compaction";
 import { type CoveredRange, type EpochOp, isSummarized, type Receipt } from "../../domain/compaction-events";
 import type { StoredEvent } from "../../domain/events";
 import type { CompactionId } from "../../domain/ids";

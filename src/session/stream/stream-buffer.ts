@@ -26,40 +26,6 @@ const STORED_PACKS = 400;
 /** The share of the kept packs that is stored between two prunings. Finding the oldest pack to keep reads all of them. */
 const PRUNE_EVERY = 1 / 8;
 
-export interface StreamBuffer {
-  /** The newest offset in use. */
-  readonly offset: number;
-  /** UTF-16 units of frames in memory. */
-  readonly heldUnits: number;
-  /** Shows and stores frames now, after any pending delta. */
-  publish(...frames: readonly Frame[]): void;
-  /** Wakes readers after a change that makes no frame. */
-  nudge(): void;
-  /** Shows and stores a delta soon, joined with its neighbours. */
-  publishDelta(delta: Extract<Frame, { type: "text.delta" | "reasoning.delta" }>): void;
-  /** Stores frames that have only been shown. */
-  flush(): void;
-  /** Frames after `after` that may be shown, at most `limit`. */
-  read(after: number, limit: number): FrameLine[];
-  /**
-   * Checks a client's offset: "known" returns it; "rewind" returns the newest stored offset before it, "pruned" the
-   * offset before the oldest frame left.
-   */
-  locate(after: number): { readonly kind: "known" | "pruned" | "rewind"; readonly offset: number };
-  /** Resolves at the next frame that may be shown. */
-  next(): Promise<void>;
-  /** The offset before the turn's first frame. Null when none is stored any more. */
-  findStart(turn: string): number | null;
-  /** Starts over after the database was emptied. Readers receive what comes next. */
-  forget(): void;
-  /** Deletes the stored frames from before the running turn, in the transaction of a redaction. Returns the last deleted offset. */
-  burnStored(turn: string | null): number;
-  /** Drops frames up to an offset from memory, once their deletion is committed. */
-  burnHeld(offset: number): void;
-  /** Drops old packs from time to time, from which no client resumes any more. */
-  prune(): void;
-}
-
 interface StreamBufferDeps {
   readonly sql: Sql;
   /** The number of packs to keep. Absent: the production number. */
@@ -69,9 +35,7 @@ interface StreamBufferDeps {
   readonly log: Log;
 }
 
-export const createStreamBuffer = (deps: StreamBufferDeps): StreamBuffer => new Buffer(deps);
-
-class Buffer implements StreamBuffer {
+export class StreamBuffer {
   #offset: number | null = null;
   /** The offset at which this life began. All later offsets are its own. */
   #start = 0;
@@ -104,6 +68,7 @@ class Buffer implements StreamBuffer {
     this.log = log;
   }
 
+  /** The newest offset in use. */
   get offset(): number {
     if (this.#offset === null) {
       const { reserved } = this.stored;
@@ -114,6 +79,7 @@ class Buffer implements StreamBuffer {
     return this.#offset;
   }
 
+  /** Shows and stores frames now, after any pending delta. */
   publish(...frames: readonly Frame[]): void {
     this.#showDelta();
     for (const frame of frames) this.#add(frame);
@@ -122,6 +88,7 @@ class Buffer implements StreamBuffer {
     this.nudge();
   }
 
+  /** Shows and stores a delta soon, joined with its neighbours. */
   publishDelta(delta: Extract<Frame, { type: "text.delta" | "reasoning.delta" }>): void {
     if (this.#delta?.frame.type === delta.type && this.#delta.frame.turn_id === delta.turn_id) {
       this.#delta.text += delta.text;
@@ -187,6 +154,7 @@ class Buffer implements StreamBuffer {
     this.#units += line.json.length;
   }
 
+  /** UTF-16 units of frames in memory. */
   get heldUnits(): number {
     return this.#recent.units + (this.#delta?.text.length ?? 0);
   }
@@ -206,6 +174,7 @@ class Buffer implements StreamBuffer {
     return true;
   }
 
+  /** Stores frames that have only been shown. */
   flush(): void {
     this.#flushTimer?.();
     this.#flushTimer = null;
@@ -234,10 +203,15 @@ class Buffer implements StreamBuffer {
     return [];
   }
 
+  /** Frames after `after` that may be shown, at most `limit`. */
   read(after: number, limit: number): FrameLine[] {
     return this.#recent.read(after, limit) ?? this.stored.readAfter(after, limit);
   }
 
+  /**
+   * Checks a client's offset: "known" returns it; "rewind" returns the newest stored offset before it, "pruned" the
+   * offset before the oldest frame left.
+   */
   locate(after: number): { kind: "known" | "pruned" | "rewind"; offset: number } {
     const newest = this.offset;
     const pruned = this.#prunedTo();
@@ -247,10 +221,12 @@ class Buffer implements StreamBuffer {
     return last !== null && after > last ? { kind: "rewind", offset: last } : { kind: "known", offset: after };
   }
 
+  /** The offset before the turn's first frame. Null when none is stored any more. */
   findStart(turn: string): number | null {
     return this.stored.find(`\t${turn}\t`);
   }
 
+  /** Starts over after the database was emptied. Readers receive what comes next. */
   forget(): void {
     this.#showTimer?.();
     this.#flushTimer?.();
@@ -268,18 +244,21 @@ class Buffer implements StreamBuffer {
     return oldest === null ? this.#start : oldest - 1;
   }
 
+  /** Resolves at the next frame that may be shown. */
   next(): Promise<void> {
     const shown = new Promise<void>((resolve) => this.#waiting.push(resolve));
     if (this.#delta) this.#showSoon();
     return shown;
   }
 
+  /** Wakes readers after a change that makes no frame. */
   nudge(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const resolve of waiting) resolve();
   }
 
+  /** Deletes the stored frames from before the running turn, in the transaction of a redaction. Returns the last deleted offset. */
   burnStored(turn: string | null): number {
     // Not from where the turn's message was accepted: while it waited, the previous turn was still sending.
     const to = (turn === null ? null : this.stored.find(`turn.started\t${turn}\t`)) ?? this.offset;
@@ -287,10 +266,12 @@ class Buffer implements StreamBuffer {
     return to;
   }
 
+  /** Drops frames up to an offset from memory, once their deletion is committed. */
   burnHeld(offset: number): void {
     this.#recent.dropTo(offset);
   }
 
+  /** Drops old packs from time to time, from which no client resumes any more. */
   prune(): void {
     if (this.#unpruned < this.keptPacks * PRUNE_EVERY) return;
     this.#unpruned = 0;

@@ -36,12 +36,12 @@ describe("a model is looked up", () => {
     expect(clock.state.cancelled).toBe(true);
   });
 
-  test("in vain: one that the tenant does not have is not one that nobody could look up", async () => {
+  test("in vain: a model that the tenant does not have differs from a failed look-up", async () => {
     expect(await look(async () => null)).toEqual({ ok: false, error: "unknown_model" });
     expect(await look(async () => Promise.reject(new Error("down")))).toEqual({ ok: false, error: "unavailable" });
   });
 
-  test("within a bound: a registry that never answers holds nobody for ever", async () => {
+  test("within a bound: a registry that never answers does not block for ever", async () => {
     const clock = timer();
     const found = look(() => new Promise<null>(() => {}), clock);
     clock.ring();

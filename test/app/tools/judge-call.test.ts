@@ -25,7 +25,7 @@ const judgeOutput = (written: string): string => {
 };
 
 describe("a call of a tool that is offered", () => {
-  test("is the client's where nobody else is named to run it", () => {
+  test("is the client's if no server tool has its name", () => {
     expect(judge('{"city":"Bonn"}', CLIENT)).toEqual({ kind: "client" });
   });
 

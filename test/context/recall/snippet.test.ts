@@ -55,7 +55,7 @@ describe("the order of hits", () => {
     expect(ranked([{ position: 10, passage: 0, score: 5 }])).toEqual([10, 11, 9]);
   });
 
-  test("what stands between two hits goes before a weak hit elsewhere", () => {
+  test("text between two hits has priority over a weak hit elsewhere", () => {
     const candidates = [10, 12].map((position) => ({ position, passage: 0, score: 5 }));
     expect(ranked([...candidates, { position: 50, passage: 0, score: 2 }]).indexOf(11)).toBeLessThan(
       ranked([...candidates, { position: 50, passage: 0, score: 2 }]).indexOf(50),

@@ -1,11 +1,11 @@
-/** What a session's object knows of the conversation beyond the view, for going back in it. Synchronous. */
+/** What a session's object knows of the conversation beyond the view: for going back, reverting a compaction and resetting. Synchronous. */
 
-import type { ViewBefore } from "../../context/revert-reset";
-import type { ViewThen } from "../../context/rewind";
-import type { CoveredRange } from "../../domain/compaction-events";
-import type { LastTurn } from "../../domain/events";
-import type { TurnId } from "../../domain/ids";
-import type { ItemMeta, TextRef } from "../../domain/message";
+import type { ViewBefore } from "../context/revert-reset";
+import type { ViewThen } from "../context/rewind";
+import type { CoveredRange } from "../domain/compaction-events";
+import type { LastTurn } from "../domain/events";
+import type { CompactionId, TurnId } from "../domain/ids";
+import type { ItemMeta, TextRef } from "../domain/message";
 
 /** A branch that is not the current one, in the state in which it was left. */
 interface LeftBranch {
@@ -23,7 +23,7 @@ export interface EndedTurn {
   readonly tools: TextRef | null;
 }
 
-export interface BranchPast {
+export interface SessionPast {
   /** Items at these positions, in order, without those that a retry took back on the current branch. */
   itemsAt(ranges: readonly CoveredRange[]): readonly ItemMeta[];
   /**
@@ -49,4 +49,8 @@ export interface BranchPast {
   leftBranch(number: number): LeftBranch | null;
   /** Whether a redaction has removed the summary's text for good. */
   isBurnt(overlay: string): boolean;
+  /** The view before that compaction. Null when the compaction never took effect. */
+  viewBefore(compaction: CompactionId): ViewBefore | null;
+  /** The whole current branch, newest first, without what a retry took back. */
+  history(): Iterable<ItemMeta>;
 }

@@ -1,5 +1,5 @@
-/** Reads the past from the object's tables, as `app/branch/past` needs it to go back. */
-import type { BranchPast, EndedTurn } from "../../app/branch/past";
+/** Reads the session's past from the object's tables. */
+import type { EndedTurn, SessionPast } from "../../app/session-past";
 import type { ViewThen } from "../../context/rewind";
 import { isAmong } from "../../domain/branch";
 import type { CoveredRange } from "../../domain/compaction-events";
@@ -7,14 +7,14 @@ import type { ItemId, OverlayId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
 import type { OpenTurn, SessionState } from "../../domain/state";
 import { readBodies } from "./bodies";
-import { findNewest, readBranchItems } from "./branch-items";
+import { backwards, findNewest, readBranchItems } from "./branch-items";
 import { readBranch, readLineage } from "./branch-rows";
 import { viewWhenNewest } from "./checkpoints";
 import { ALL_POSITIONS, readRanges, readTurn, type TurnRow } from "./log-tables";
 import type { Sql } from "./sql";
-import { earlierViews } from "./views-before";
+import { earlierViews, readViewBefore } from "./views-before";
 
-export function createBranchPast(sql: Sql, { branch, turn }: Pick<SessionState, "branch" | "turn">): BranchPast {
+export function createSessionPast(sql: Sql, { branch, turn }: Pick<SessionState, "branch" | "turn">): SessionPast {
   const { elsewhere, number, taken_back } = branch;
   const one = (range: { readonly from: number; readonly to: number; readonly order: "asc" | "desc" }): ItemMeta | null =>
     readBranchItems(sql, elsewhere, { ...range, limit: 1 })[0] ?? null;
@@ -39,6 +39,10 @@ export function createBranchPast(sql: Sql, { branch, turn }: Pick<SessionState, 
       return row && toEnded(row);
     },
     leftBranch: (branchNumber) => readBranch(sql, branchNumber)?.left ?? null,
+    viewBefore: (compaction) => readViewBefore(sql, compaction),
+    *history() {
+      for (const item of backwards(sql, elsewhere)) if (!isAmong(taken_back, item.position)) yield item;
+    },
     isBurnt: (overlay) => !readBodies(sql, [overlay as OverlayId]).has(overlay as OverlayId),
   };
 }

@@ -1,5 +1,0 @@
-import { policyChoiceSchema } from "../../context/policy-choice";
-
-export const policyChoiceInput = policyChoiceSchema;
-/** The choice: a preset's name, or an object with the values that differ. */
-export const policyChoiceView = policyChoiceSchema;
