@@ -15,7 +15,7 @@ const USAGE = `Usage: npm run rebuild -- --session ID | --tenant ID
   --session ID  this session's rows (ses_…)
   --tenant ID   all of a tenant's (ten_…); with --session: the tenant that it belongs to, if not the key's in .longhand/dev.json`;
 
-const tenantReport = z.object({ tenant: z.string(), rows: z.number(), repaired: z.boolean(), differences });
+const tenantReport = z.object({ tenant_id: z.string(), rows: z.number(), repaired: z.boolean(), differences });
 
 const sessionPage = z.object({
   data: z.array(z.object({ id: z.string() })),
@@ -64,9 +64,9 @@ async function* allSessions(target: Target): AsyncGenerator<string> {
 }
 
 async function rebuildTenant(target: Target): Promise<boolean> {
-  const { tenant, ...report } = tenantReport.parse(await askAdmin(target.admin, "POST", toAdminPath(target, "/rebuild")));
+  const { tenant_id, ...report } = tenantReport.parse(await askAdmin(target.admin, "POST", toAdminPath(target, "/rebuild")));
   printDifferences(report.differences);
-  printResult(tenant, { ...report, count: report.differences.length });
+  printResult(tenant_id, { ...report, count: report.differences.length });
   return report.repaired;
 }
 

@@ -16,7 +16,7 @@ export const differences = z.array(
 export type Differences = z.infer<typeof differences>;
 
 const sessionStep = z.object({
-  session: z.string(),
+  session_id: z.string(),
   rows: z.number(),
   repaired: z.boolean().nullable(),
   next_cursor: z.string().nullable(),

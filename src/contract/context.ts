@@ -160,7 +160,7 @@ const epochStep = z.object({
   at: time,
   epoch: z.int(),
   trigger: z.enum(COMPACTION_TRIGGERS),
-  compaction: id("cmp").nullable(),
+  compaction_id: id("cmp").nullable(),
 });
 export type EpochStep = z.infer<typeof epochStep>;
 

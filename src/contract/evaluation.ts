@@ -110,7 +110,7 @@ export type Recorded = z.infer<typeof recorded>;
 
 export const evaluation = z
   .object({
-    session: id("ses"),
+    session_id: id("ses"),
     model: z.string(),
     context_window: z.int().nullable(),
     unit: z.enum(["usd", "relative"]).openapi({ description: "relative: the prices are unknown, and a token of plain input costs 1" }),

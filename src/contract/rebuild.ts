@@ -18,7 +18,7 @@ export type RowDifference = z.infer<typeof rowDifference>;
 
 export const rebuildReport = z
   .object({
-    session: z.string(),
+    session_id: z.string(),
     differences: z.array(rowDifference).readonly().openapi({ description: "The differences that this request found" }),
     repaired: z
       .boolean()
@@ -32,7 +32,7 @@ export type RebuildReport = z.infer<typeof rebuildReport>;
 
 export const tenantRebuildReport = z
   .object({
-    tenant: id("ten"),
+    tenant_id: id("ten"),
     differences: z.array(rowDifference).readonly().openapi({
       description: "The rows that were wrong or missing. Rows follow a change within seconds, so a recent change may be among them",
     }),

@@ -8,8 +8,8 @@ export type RecallNeighbour = z.infer<typeof recallNeighbour>;
 
 const recallHit = z
   .object({
+    id: id("msg"),
     position: z.int(),
-    message_id: id("msg"),
     kind: itemKind,
     created_at: time,
     execution_id: idOrNull("exe"),

@@ -128,7 +128,7 @@ export class LogEvaluation {
     const { session, limits, messages } = this.#input;
     const all = this.#everything.amount;
     return {
-      session,
+      session_id: session,
       model: limits.model,
       context_window: limits.window,
       unit: limits.prices ? "usd" : "relative",

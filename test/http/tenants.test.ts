@@ -203,7 +203,7 @@ describe("the admin", () => {
 
     expect(response.status).toBe(200);
     expect(await response.json()).toMatchObject({
-      session: SESSION,
+      session_id: SESSION,
       repaired: true,
       differences: [{ table: "session_tombstones", key: SESSION }],
       next_cursor: null,

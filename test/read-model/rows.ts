@@ -45,7 +45,7 @@ export async function rebuildSession(ports: RebuildPorts, at: Caller): Promise<O
   for (let steps = 1; ; steps++) {
     const step = await rebuildStep(ports, at, from);
     if (!step.ok) return step;
-    const { session, repaired, rows, next } = step.value;
+    const { session_id: session, repaired, rows, next } = step.value;
     differences.push(...step.value.differences);
     if (!next) return ok({ session, differences, repaired: repaired === true, rows, steps });
     from = JSON.parse(JSON.stringify(next)) as RebuildProgress;

@@ -72,19 +72,36 @@ function findRefused(folder: string): readonly string[] {
   });
 }
 
+/** A page that fails in the middle may leave a service running, which would hold its output open. */
+function killGroup(leader: number | undefined): void {
+  try {
+    if (leader !== undefined) process.kill(-leader, "SIGKILL");
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+  }
+}
+
 async function runPage(shell: string, script: string): Promise<Run> {
   const folder = await createFolder();
   try {
     const env = { ...process.env, PATH: `${join(folder, "bin")}:${process.env.PATH ?? ""}` };
     const options = shell === "zsh" ? ["-f"] : ["--noprofile", "--norc"];
-    const child = spawn(shell, [...options, "-e", "-u", "-c", script], { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(shell, [...options, "-e", "-u", "-c", script], {
+      cwd: folder,
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+      detached: true,
+    });
     let said = "";
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding("utf8").on("data", (text: string) => {
         said = (said + text).slice(-4_000);
       });
     }
-    const [code] = await once(child, "close");
+    const closed = once(child, "close");
+    const [code] = await once(child, "exit");
+    killGroup(child.pid);
+    await closed;
     return { code, said, refused: findRefused(folder) };
   } finally {
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 });

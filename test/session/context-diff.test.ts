@@ -79,7 +79,7 @@ describe("a compaction between two requests", () => {
       left: { count: 0 },
       came: { count: 1, data: [{ id: overlay?.id, kind: "summary", from: overlay?.from, to: overlay?.to, by: made }] },
     });
-    expect(compared.epochs).toMatchObject([{ epoch: 1, trigger: "manual", compaction: made }]);
+    expect(compared.epochs).toMatchObject([{ epoch: 1, trigger: "manual", compaction_id: made }]);
     expect(positions(compared.left)).toEqual(Array.from({ length: overlay?.to ?? 0 }, (_, index) => index + 1));
     expect(compared.left.count + compared.both.count).toBe(11);
     expect(compared.prefix.messages).toBe(0);

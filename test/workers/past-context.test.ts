@@ -97,10 +97,10 @@ describe("GET /context/diff", () => {
 
     expect(within).toMatchObject({ left: { count: 0 }, prefix: { messages: 1 }, epochs: [] });
     expect(within.prefix.tokens).toBe(within.from.tokens);
-    expect(across.summaries.came).toMatchObject({ count: 1, data: [{ kind: "summary", by: across.epochs[0]?.compaction }] });
+    expect(across.summaries.came).toMatchObject({ count: 1, data: [{ kind: "summary", by: across.epochs[0]?.compaction_id }] });
     expect(across).toMatchObject({ from: { epoch: 0 }, to: { turn_id: null, epoch: 1 }, prefix: { messages: 0 } });
     expect(across.left.count).toBeGreaterThan(0);
-    expect(JSON.stringify(done)).toContain(String(across.epochs[0]?.compaction));
+    expect(JSON.stringify(done)).toContain(String(across.epochs[0]?.compaction_id));
   });
 });
 

@@ -35,7 +35,7 @@ describe("the rows of a tenant", () => {
   it("are as its object says, once they were written", async () => {
     const tenant = await givenTenant();
 
-    expect(await rebuild(tenant)).toEqual({ tenant: tenant.id, differences: [], repaired: true, rows: expect.any(Number) });
+    expect(await rebuild(tenant)).toEqual({ tenant_id: tenant.id, differences: [], repaired: true, rows: expect.any(Number) });
   });
 
   it("hold no price of the package's, which changes with the day, and those that were said", async () => {

@@ -15,12 +15,13 @@ export async function rebuildTenant({ object, rows }: Ports, tenant: TenantId): 
   const usage = await repairUsage({ object, rows }, tenant);
   if (!usage.ok) return usage;
   const differences = [...before.value.differences, ...usage.value.differences];
-  if (before.value.differences.length === 0) return ok({ tenant, differences, repaired: true, rows: before.value.rows + usage.value.rows });
+  if (before.value.differences.length === 0)
+    return ok({ tenant_id: tenant, differences, repaired: true, rows: before.value.rows + usage.value.rows });
   const written = await object().projectAgain();
   if (!written.ok) return written;
   const after = await compare({ object, rows }, tenant);
   if (!after.ok) return after;
-  return ok({ tenant, differences, repaired: after.value.differences.length === 0, rows: after.value.rows + usage.value.rows });
+  return ok({ tenant_id: tenant, differences, repaired: after.value.differences.length === 0, rows: after.value.rows + usage.value.rows });
 }
 
 /** Erased sessions in one page. Most of them have a row or two. */

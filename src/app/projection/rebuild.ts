@@ -73,7 +73,7 @@ async function advanceWithin(run: Run): Promise<Outcome<RebuildStep>> {
 }
 
 function report({ at, differences, progress }: Run, repaired: boolean | null): RebuildStep {
-  return { session: at.session, differences, repaired, rows: progress.rows, next: repaired === null ? progress : null };
+  return { session_id: at.session, differences, repaired, rows: progress.rows, next: repaired === null ? progress : null };
 }
 
 /** Null: the rebuild is over. */

@@ -29,7 +29,9 @@ export async function diffContexts(
   const [from, to] = [first.value, second.value];
   const [earlier = 0, later = 0] = [from.state.seq, to.state.seq].sort((a, b) => a - b);
   const changes = readEpochChanges(session.deps.sql, { after: earlier, to: later });
-  const epochs = changes.map(({ seq, at, epoch, trigger, compaction }): EpochStep => ({ seq, at, epoch, trigger, compaction }));
+  const epochs = changes.map(
+    ({ seq, at, epoch, trigger, compaction }): EpochStep => ({ seq, at, epoch, trigger, compaction_id: compaction }),
+  );
   const scale = toSessionRatio(to.state, to.model);
   const show = (side: Side): DiffSide => ({
     turn_id: side.turn_id,

@@ -99,7 +99,7 @@ export class AnswerLines {
 
 const toHit = ({ position, id, kind, at, tool }: ItemMeta) => ({
   position,
-  message_id: id,
+  id,
   kind,
   created_at: at,
   execution_id: tool?.execution ?? null,

@@ -81,9 +81,9 @@ export function fetchExecution(execution: ExecutionId, input: FetchInput, ports:
 const toBlock = (item: ItemMeta, text: string): string => `${toLabel(item)}, ${toUtcMinute(item.at)}:\n${text}`;
 
 function toHit(item: ItemMeta, text: string, { isShown }: Pick<FetchInput, "isShown">): RecallHit {
-  const { position, id: message_id, kind, at: created_at, tool } = item;
+  const { position, id, kind, at: created_at, tool } = item;
   const snippet = toSnippet(text, [], fitted(SNIPPET_UNITS, text));
-  const found = { position, message_id, kind, created_at, execution_id: tool?.execution ?? null, in_view: isShown(position) };
+  const found = { id, position, kind, created_at, execution_id: tool?.execution ?? null, in_view: isShown(position) };
   return { ...found, snippet, score: 0, neighbours: [] };
 }
 
