@@ -152,7 +152,7 @@ describe("by hand", () => {
     expect(play([request(), request("manual", 2)], four()).rejected).toBe("compaction_running");
   });
 
-  test("only the newest that stands is taken back, and not inside a turn", () => {
+  test("only the newest compaction in effect is reverted, and not inside a turn", () => {
     const done = play([record(1)], leased()).state;
     const back = (reverts: number): Command => ({
       type: "RevertCompaction",

@@ -164,7 +164,7 @@ describe("a commit", () => {
     expect(findReceipt([commit()])[0]).not.toHaveProperty("edited");
   });
 
-  test("stands beside what was said since: appended messages stay verbatim behind it", () => {
+  test("stays beside later messages: appended messages stay verbatim behind it", () => {
     const grown = drafted();
     const state = { ...grown, next_position: 6, view: { ...grown.view, items: [...grown.view.items, item(5, "user")] } };
     expect(play([commit()], state).state.view.items.map(({ position }) => position)).toEqual([3, 4, 5]);

@@ -170,14 +170,14 @@ describe("imported while a turn runs", () => {
     expect(state.view.items.map((item) => item.id)).toEqual([itemId(1), itemId(11), itemId(2), itemId(3), itemId(10)]);
   });
 
-  test("with a reply that is taken back go the results that wait for its calls", () => {
+  test("a cancelled reply takes along the results that wait for its calls", () => {
     const queued = play([ask(1), reply(2, "a", "b"), result(10, "b"), result(11, "a"), submit(12, {})], given()).state;
     const { state, events } = play([{ type: "CancelQueued", at: 20, message: itemId(2) }], queued);
     expect(events).toMatchObject([itemId(2), itemId(10), itemId(11)].map((message) => ({ type: "QueuedMessageCancelled", message })));
     expect(state.queue.map((entry) => entry.item.id)).toEqual([itemId(12)]);
   });
 
-  test("a result that is taken back leaves its call open for another one", () => {
+  test("a cancelled result leaves its call open for another one", () => {
     const queued = play([ask(1), reply(2, "a"), result(10, "a"), { type: "CancelQueued", at: 20, message: itemId(10) }], given()).state;
     expect(play([result(11, "a")], queued).rejected).toBeNull();
   });

@@ -46,7 +46,7 @@ describe("a turn that is cut short in the middle of a call", () => {
     ...change,
   });
 
-  test("by a stop has the call, then what was said, then its end", () => {
+  test("by a stop has the call, then the partial reply, then its end", () => {
     const { events } = play([stop], running());
     expect(types(events)).toEqual(["ModelCallFinished", "AssistantReplied", "TurnStopped"]);
     expect(events[0]).toMatchObject({ outcome: "aborted", usage: null, estimate: 10, request_digest: "d1" });

@@ -50,7 +50,7 @@ const inTurn = (state: SessionState): SessionState => ({
   },
 });
 
-describe("a compaction is taken back", () => {
+describe("a compaction is reverted", () => {
   test("the newest one first", () => {
     expect(play([revert(1, 2)], twice()).rejected).toBe("not_newest");
     expect(play([revert(2, 2)], twice()).state.compaction.committed.map((each) => each.id)).toEqual([id("cmp", 1)]);

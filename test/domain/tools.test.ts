@@ -198,7 +198,7 @@ describe("a call that a person must allow", () => {
     expect(decide(ran(1), state)).toMatchObject({ ok: false, error: { code: "stale" } });
   });
 
-  test("runs once it is allowed, in the life that was told so", () => {
+  test("runs once it is approved, in the life that received the approval", () => {
     const { state } = having(["a"], answers([1], NEXT));
     expect(state.turn).toMatchObject({ phase: "running_tools", incarnation: NEXT, open_calls: [{ execution: exe(1) }] });
     expect(decide(starts(1), state)).toEqual({ ok: false, error: { code: "stale", reason: "other_incarnation" } });

@@ -136,7 +136,7 @@ describe("a message without a turn", () => {
   });
 });
 
-describe("what the session is told", () => {
+describe("the calls to the session", () => {
   async function submitted(body: unknown): Promise<SubmitInput | undefined> {
     const seen: SubmitInput[] = [];
     const submit: SessionApi["submit"] = async (_, input) => {

@@ -42,7 +42,7 @@ test("a key is looked at once each interval while its stream is open", async () 
   expect(listening.looks).toBe(3);
 });
 
-test("and no more once its client has left, which the session is told", async () => {
+test("and stops once its client has disconnected, which the session learns", async () => {
   const listening = new Listening();
   await listening.advance(1);
   await listening.stream.cancel();

@@ -47,7 +47,7 @@ function answering(outcome: CompactOutcome, replayed = false) {
 }
 
 describe("asking for a compaction", () => {
-  it("hands on what is said; what is not said is the policy's", async () => {
+  it("passes on the given fields; the policy decides the others", async () => {
     const { call, seen } = answering({ kind: "requested", compaction });
 
     await call("POST", `${base}/compactions`);

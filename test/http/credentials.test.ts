@@ -27,7 +27,7 @@ describe("a credential", () => {
     for (const written of [text, JSON.stringify(seen), JSON.stringify(log)]) expect(written).not.toContain(SECRET);
   });
 
-  it("is not put where the deployment has no key to seal it with, and that is said", async () => {
+  it("is not stored if the deployment has no master key, and the response says so", async () => {
     const { call, asked } = world({ deps: { sealer: null } });
 
     const response = await call("PUT", "/v1/credentials/openai", { body: { api_key: SECRET } });

@@ -134,7 +134,7 @@ describe("an object out of reach", () => {
     expect((await readProblem(response)).type).toBe("urn:longhand:problem:unavailable");
   });
 
-  it("is not told a message twice, unless the message has a key", async () => {
+  it("does not receive a message twice, unless the message has a key", async () => {
     const attempt = async (headers: Record<string, string>) => {
       const submit = failing([reset], ok(accepted()));
       const session: Partial<SessionApi> = { submit: submit.call, waitForTurn: async () => ok(turn()) };
@@ -165,7 +165,7 @@ describe("an object out of reach", () => {
 });
 
 describe("a defect", () => {
-  it("is 500 with the request's id, and its words are neither told nor logged", async () => {
+  it("is 500 with the request's id, and its text is neither returned nor logged", async () => {
     const { call, log } = world({ session: { describe: () => Promise.reject(new TypeError("secret content")) } });
 
     const response = await call("GET", base, { headers: { "x-request-id": "req-9" } });

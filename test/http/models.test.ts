@@ -19,7 +19,7 @@ async function put(body: object) {
 }
 
 describe("putting a model", () => {
-  it("keeps what was said, and nothing that was not", async () => {
+  it("stores the given fields, and no others", async () => {
     const { said } = await put({ provider: "anthropic", upstream_id: "claude-opus-5-5" });
     expect(said).toEqual({ provider: "anthropic", upstream_id: "claude-opus-5-5", base_url: null });
   });

@@ -141,7 +141,7 @@ describe("the list of sessions", () => {
   });
 });
 
-describe("a queued message that is taken back", () => {
+describe("a queued message that is cancelled", () => {
   it("leaves nothing to say", async () => {
     const { call } = world({ session: { cancelQueued: async () => ok(null) } });
 

@@ -31,7 +31,7 @@ describe("making a session", () => {
     expect(response.status).toBe(201);
   });
 
-  it("hands on what is said", async () => {
+  it("passes on the given fields", async () => {
     const said = {
       model: "gpt-4o",
       policy: "oneclaw",

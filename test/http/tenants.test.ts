@@ -183,7 +183,7 @@ describe("the admin", () => {
     expect(await response.json()).toEqual({ data: [{ id: SESSION, created_at: 1 }], has_more: true, next_cursor: SESSION });
   });
 
-  it("rebuilds a session's rows from its log, and is told what was wrong", async () => {
+  it("rebuilds a session's rows from its log, and returns the differences", async () => {
     const exportLog: SessionApi["exportLog"] = async () => err({ code: "session_erased" });
     const buried = new Set<string>();
     async function erase({ session }: { readonly session: string }) {
@@ -251,7 +251,7 @@ describe("the admin", () => {
     expect(await response.json()).toMatchObject({ data: [{ id: SESSION }] });
   });
 
-  it("is told when D1 is out of reach", async () => {
+  it("is reported when D1 is unavailable", async () => {
     const rows: RebuildRows = { ...emptyRows(), stand: fail, readPage: fail, clearScratch: fail };
     async function fail(): Promise<never> {
       throw new Error("D1_ERROR: secret");

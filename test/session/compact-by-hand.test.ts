@@ -199,7 +199,7 @@ describe("the receipt of a compaction", () => {
     expect(after?.cache?.first_call).toMatchObject({ model: "test-model", input: 900, cached: 256 });
   });
 
-  test("says by what it was taken back", async () => {
+  test("names the change that reverted it", async () => {
     const life = await talked(6);
     await compact(life, 300);
     await revert(life);

@@ -28,7 +28,7 @@ const positions = ({ data }: ContextDiff["came"]): number[] => data.map(({ posit
 const unchanged = { model: false, policy: false, system: false, tools: false, pins: false };
 
 describe("two requests of one epoch", () => {
-  test("begin alike: all of the first is the prefix of the second, and what was said since came", async () => {
+  test("have a common beginning: the first is the prefix of the second, and later messages were added", async () => {
     const life = await talked(3);
     const [first, , third] = listTurns(life);
 

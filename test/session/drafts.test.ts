@@ -165,7 +165,7 @@ describe("an edit", () => {
     expect(buildRequestText(life)).not.toContain("horses");
   });
 
-  test("of two editors the second is told, not overwritten; sent again it finds its own words", async () => {
+  test("the second of two editors is refused, and nothing is overwritten; a repeated edit finds its own text", async () => {
     const life = await talked();
     const compaction = await drafted(life);
 
@@ -235,7 +235,7 @@ describe("a commit", () => {
     expect(life.runtime.state.view.epoch).toBe(1);
   });
 
-  test("can be taken back as any compaction", async () => {
+  test("can be reverted like any compaction", async () => {
     const life = await talked();
     const before = buildRequestText(life);
     const compaction = await drafted(life);

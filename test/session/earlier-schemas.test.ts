@@ -112,7 +112,7 @@ describe.each([
     expect([told.request.body, told.digest.matches]).toEqual([life.sent[0]?.body, true]);
   });
 
-  test("lets every compaction be taken back, newest first, and be done again", async () => {
+  test("lets every compaction be reverted, newest first, and repeated", async () => {
     await life.service.describe(CALLER);
     await life.advance(0);
     await life.answer("They lived happily.");

@@ -77,7 +77,7 @@ describe("a turn whose end cannot be written", () => {
     expect(life.calls).toHaveLength(1);
   });
 
-  test("ends with what was said as soon as there is room, and no model is asked for it again", async () => {
+  test("ends with the partial reply as soon as there is room, and no model is called for it again", async () => {
     const { disk, life } = await filledInTurn();
     await life.answer("one");
     await pass(life, 2);
@@ -119,7 +119,7 @@ describe("a turn whose end cannot be written", () => {
     expect(await life.service.submit(CALLER, MESSAGE)).toEqual({ ok: false, error: { code: "storage_full" } });
   });
 
-  test("is told to readers of the turn, whose stream ends", async () => {
+  test("is reported to readers of the turn, whose stream ends", async () => {
     const { life, turn } = await filledInTurn();
     const stream = await life.service.stream(CALLER, { after: 0, turn });
     const heard = stream.ok ? new Response(stream.value).text() : "";

@@ -24,7 +24,7 @@ async function newWatched(input: Parameters<typeof newLife>[0] = {}): Promise<Li
   return watched(await newLife({ system: "Be brief.", ...input }));
 }
 
-test("every request of any conversation is told as it was sent", async () => {
+test("every request of any conversation is rebuilt as it was sent", async () => {
   await fc.assert(
     fc.asyncProperty(steps, fc.constantFrom(...policies), async (story, policy) => {
       const life = await newWatched({ policy });
@@ -38,7 +38,7 @@ test("every request of any conversation is told as it was sent", async () => {
   );
 });
 
-describe("a request is told as it was sent", () => {
+describe("a request is rebuilt as it was sent", () => {
   let life: Life;
   beforeEach(async () => {
     life = await newWatched();
@@ -153,7 +153,7 @@ describe("a request is told as it was sent", () => {
   });
 });
 
-describe("what is told of a request", () => {
+describe("the report of a past request", () => {
   test("is what the session was like when it was sent", async () => {
     const life = await newWatched();
     await life.advance(500);

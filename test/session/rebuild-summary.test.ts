@@ -128,7 +128,7 @@ describe("a rebuild", () => {
     expect(refused).toMatchObject({ ok: false, error: { code: "invalid", field } });
   });
 
-  test("can be taken back: the chain stands again", async () => {
+  test("can be reverted: the chain is restored", async () => {
     const life = await summarized();
     const before = buildRequestText(life);
     await ask(life, { rebuild: true });

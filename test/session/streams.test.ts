@@ -55,7 +55,7 @@ async function listen(life: Life, input: { after: number | null; turn: TurnId | 
 const WHOLE = ["message.accepted", "turn.started", "text.delta", "usage.updated", "item.completed", "turn.completed"];
 
 describe("after an eviction", () => {
-  test("the first answer is heard once, from its acceptance on, while the turn runs", async () => {
+  test("the first answer is received once, from its acceptance on, while the turn runs", async () => {
     const life = await secondLife();
     const { turn_id, cursor } = await submit(life);
     const heard = await listen(life, { after: cursor, turn: turn_id });
@@ -88,7 +88,7 @@ async function firstLife(): Promise<Life> {
   return life;
 }
 
-describe("a turn that waited for its tools, told from its stored frames", () => {
+describe("a turn that waited for its tools, replayed from its stored frames", () => {
   const finish = { type: "finish", finish: "tool_calls", usage: null } as const;
   const ask = (life: Life, call_id: string) =>
     life.say({ type: "tool_call", call: { type: "tool_call", call_id, name: "look", arguments: "{}" } }, finish);
@@ -115,7 +115,7 @@ describe("a turn that waited for its tools, told from its stored frames", () => 
     expect(heard.types.at(-1)).toBe("turn.completed");
   });
 
-  test("is told until where it waits now, and that is the end of it", async () => {
+  test("is streamed to where it waits now, and then the stream ends", async () => {
     const life = await firstLife();
     await submit(life, "k");
     await ask(life, "c1");
@@ -129,7 +129,7 @@ describe("a turn that waited for its tools, told from its stored frames", () => 
     expect(heard.types.at(-1)).toBe("turn.awaiting_tools");
   });
 
-  test("is told from where its results were given, when those are sent again", async () => {
+  test("is streamed from its results on when those are sent again", async () => {
     const life = await firstLife();
     const { turn_id } = await submit(life);
     await ask(life, "c1");
@@ -171,7 +171,7 @@ describe("a reader that falls behind what is kept", () => {
     return { read, offsets, types };
   }
 
-  test("is told of the gap, and of everything behind it", async () => {
+  test("receives the gap, and everything after it", async () => {
     const life = await firstLife();
     const reader = await stalled(life);
     await reader.read();
@@ -189,7 +189,7 @@ describe("a reader that falls behind what is kept", () => {
   });
 });
 
-describe("a turn whose frames are gone is told from the record", () => {
+describe("a turn whose frames are gone is streamed from the record", () => {
   test.each([
     ["of a later life", secondLife],
     ["the session's first one", firstLife],
@@ -245,7 +245,7 @@ describe("a turn whose frames are gone is told from the record", () => {
   });
 });
 
-test("a reader who asks for all from the start on is told of a gap where the start is gone", async () => {
+test("a reader from the start receives a gap if the beginning is gone", async () => {
   const life = await firstLife();
   await submit(life);
   await life.answer("hi");
@@ -258,7 +258,7 @@ test("a reader who asks for all from the start on is told of a gap where the sta
   expect(later.data[0]).toEqual({ type: "stream.gap", to: gone?.last });
 });
 
-test("a reader of one turn is told of frames that could not be stored", async () => {
+test("a reader of one turn receives a gap for frames that could not be stored", async () => {
   const life = await firstLife();
   const { turn_id, cursor } = await submit(life);
   life.sql.script("CREATE TRIGGER full BEFORE INSERT ON frames BEGIN SELECT RAISE(ABORT, 'the disk is full'); END");
@@ -273,7 +273,7 @@ test("a reader of one turn is told of frames that could not be stored", async ()
   });
 });
 
-test("a reader of everything is told of the erasure, and that is the end", async () => {
+test("a reader of everything receives the erasure, and the stream ends", async () => {
   const life = await secondLife();
   await submit(life);
   const heard = await listen(life, { after: null, turn: null });
@@ -283,7 +283,7 @@ test("a reader of everything is told of the erasure, and that is the end", async
   expect(heard.ended).toBe(true);
 });
 
-test("a turn is heard at once behind however much of another one lies before it", async () => {
+test("a turn is received at once, however much of another one lies before it", async () => {
   const life = await firstLife();
   await submit(life);
   const waited = await submit(life, "k");
@@ -301,7 +301,7 @@ test("a turn is heard at once behind however much of another one lies before it"
   expect(heard).toMatchObject({ types: WHOLE, ended: true });
 });
 
-test("a reader of the log hears of events that make no frame, as they come", async () => {
+test("a reader of the log receives events without a frame when they occur", async () => {
   const life = await secondLife();
   const heard = await listen(life, { after: null, turn: null, of: "events" });
   await life.service.patch(CALLER, { title: "another" });
@@ -326,7 +326,7 @@ test("metadata and titles are content: the log holds none of their words", async
   expect(await life.service.describe(CALLER)).toMatchObject({ value: { title: "secret-d", metadata: { note: "secret-e" } } });
 });
 
-test("a reader of one turn hears what befalls the conversation meanwhile", async () => {
+test("a reader of one turn receives changes of the conversation in the meantime", async () => {
   const life = await newLife();
   await say(life, "one", "1");
   await say(life, "two", "2");

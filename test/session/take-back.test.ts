@@ -59,7 +59,7 @@ describe("a nearly full window", () => {
   });
 });
 
-describe("a conversation whose compactions were all taken back", () => {
+describe("a conversation whose compactions were all reverted", () => {
   test.each(policies)("sends the request that it would send had there been none: %s", async (policy) => {
     let taken = 0;
     await fc.assert(

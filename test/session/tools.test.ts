@@ -191,7 +191,7 @@ describe("a tool that runs here", () => {
     );
   });
 
-  test("that never answers meets its deadline, is told to end, and what it says later is nothing", async () => {
+  test("that never answers is aborted at its deadline, and its later output is ignored", async () => {
     const life = await calling("fetch");
     await life.advance(LONGEST_RUN_MS);
 
@@ -230,7 +230,7 @@ describe("a turn that is ended while a tool runs", () => {
     if (how === "interrupt") expect(life.told[0]).toContain("The outcome of this call is unknown");
   });
 
-  test("by a failure of ours: the others are told to end, and their outcome is unknown", async () => {
+  test("by an internal failure: the others are aborted, and their outcome is unknown", async () => {
     const life = await calling("fetch", "fetch");
     const { runtime } = life;
     const execute = runtime.execute.bind(runtime);
@@ -501,7 +501,7 @@ describe("a tool that a person must allow", () => {
     expect(await life.statuses()).toEqual(["running", "running"]);
   });
 
-  test("is not called while its registration is out of reach, and the model is told", async () => {
+  test("is not called while its registration is unavailable, and the model reads why", async () => {
     const life = new ToolLife();
     life.registered = () => Promise.reject(new Error("out of reach"));
     await calledBy(life, "fetch");

@@ -75,7 +75,7 @@ describe("the key of a call", () => {
     ["under a master key that is not known here any more", { masterKeys: [key("k2", 1)] }],
     ["under another key of the same name", { masterKeys: [key("k1", 2)] }],
     ["of another tenant", { tenant: "ten_b" }],
-  ])("is missing where it was sealed %s, and that is said without it", async (_, input) => {
+  ])("is missing if it was encrypted %s, and that is reported without it", async (_, input) => {
     const { credentials, lines } = given(input);
     expect(await credentials(spec())).toEqual(MISSING);
     expect(lines).toHaveLength(1);

@@ -27,7 +27,7 @@ describe("a valid key", () => {
     expect(ask).toHaveBeenCalledTimes(1);
   });
 
-  it("is asked for again once the isolate has heard of a change of its tenant, also one that came while it was asked", async () => {
+  it("is read again once the isolate learned of a change of its tenant, even one during the read", async () => {
     let generation = 1;
     const { now } = createTestClock();
     const cache = createKeyCache({ ttlMs: KEY_CACHE_TTL_MS, max: 10, now, readGeneration: () => generation });

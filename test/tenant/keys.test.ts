@@ -174,7 +174,7 @@ describe("a key made with an idempotency key", () => {
   const first = newKey({ idempotency: { key: "k", digest: "d" } });
   const again = { ...first, id: makeId("key", 2), hash: "hash-2", at: 2_000 };
 
-  it("is made once: the same request again is told of the first one, and its own secret opens nothing", () => {
+  it("is created once: a repeated request returns the first key, and its own secret is not valid", () => {
     const keys = createKeys(createMigratedSql());
     keys.add(first);
 

@@ -3,7 +3,7 @@ import { noteChange, readGeneration } from "../../src/tenant/changes";
 import { createLookUpCache } from "../../src/tenant/look-up-cache";
 import { createTestClock } from "./support";
 
-it("what is remembered is asked for again once the isolate has heard of a change", async () => {
+it("a cached value is read again once the isolate learned of a change", async () => {
   let value = "old";
   const tenant = "ten_heard";
   const find = createLookUpCache({ ask: async () => value, now: createTestClock().now, generation: () => readGeneration(tenant) });
@@ -17,7 +17,7 @@ it("what is remembered is asked for again once the isolate has heard of a change
   expect(await find("key")).toBe("new");
 });
 
-it("what was last known stands while the tenant's object is out of reach, whatever was heard", async () => {
+it("the last known value is used while the tenant's object is unavailable, even after a change", async () => {
   let isAway = false;
   const tenant = "ten_away";
   const ask = async () => (isAway ? Promise.reject(new Error("away")) : "known");
@@ -28,7 +28,7 @@ it("what was last known stands while the tenant's object is out of reach, whatev
   expect(await find("key")).toBe("known");
 });
 
-it("a change is heard of however many other tenants change", () => {
+it("a change is noticed however many other tenants change", () => {
   const tenant = "ten_first";
   const before = readGeneration(tenant);
   noteChange(tenant);

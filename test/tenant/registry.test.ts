@@ -140,7 +140,7 @@ describe("a figure", () => {
     expect(registry.show("m")).toMatchObject({ context_window: 64_000, figures: { context_window: "deployment", max_output: "preset" } });
   });
 
-  it("that is said to be unknown stays unknown, whatever a preset says", () => {
+  it("that is set to unknown stays unknown, whatever a preset says", () => {
     const registry = given();
     registry.put("m", named("gpt-4o", { context_window: null }));
     expect(registry.show("m")).toMatchObject({ context_window: null, figures: { context_window: "tenant" } });
@@ -203,7 +203,7 @@ describe("a max output", () => {
     expect(given().put("m", named("my-own"))).toMatchObject({ ok: false, error: { code: "invalid", field: "max_output" } });
   });
 
-  it("that the deployment's variable lacks is told with the variable's and the model's name", () => {
+  it("that the deployment's variable lacks is reported with the variable's and the model's name", () => {
     expect(() => buildDeploymentModels({ m: named("my-own") })).toThrow(ZodError);
     expect(() => buildDeploymentModels({ m: named("my-own") })).toThrow(/"MODELS",\s*"m",\s*"max_output"/);
   });
@@ -217,7 +217,7 @@ describe("a credential that a model names", () => {
     expect(registry.listModelsWith("mine")).toEqual(["m"]);
   });
 
-  it("and is gone later is told", () => {
+  it("and is deleted later is reported", () => {
     const registry = given({ credentials: ["mine"] });
     registry.put("m", model({ credential: "mine" }));
     expect(registry.show("m")).toMatchObject({ credential: "mine", credential_missing: false });
@@ -257,7 +257,7 @@ describe("a suggested limit", () => {
     });
   });
 
-  it("is heard again: the newest of each source stands", () => {
+  it("is reported again: the newest of each source is kept", () => {
     const registry = given();
     registry.put("m", model());
     registry.suggest(suggested, 7);

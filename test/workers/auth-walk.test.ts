@@ -129,7 +129,7 @@ describe("a session's object", () => {
 });
 
 describe("a key", () => {
-  it("that was revoked is refused at once by the isolate that heard of it", async () => {
+  it("that was revoked is refused at once by an isolate that learned of the change", async () => {
     const { id, key } = await keyWith(["sessions:read"]);
     const ask = async () => (await request("GET", "/v1/sessions", { key })).status;
     expect(await ask()).toBe(200);

@@ -67,7 +67,7 @@ describe("a stream", () => {
     expect(JSON.stringify(frames.seen)).not.toContain("after");
   });
 
-  it("of a valid key goes on, and is looked at once each interval however much is said", async () => {
+  it("of a valid key continues, and is checked once each interval, however many frames it has", async () => {
     const door = await newDoor();
     const frames = await door.listen("/stream?after=0");
     const opened = door.looks;

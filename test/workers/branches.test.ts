@@ -19,7 +19,7 @@ const readBranches = async (chat: Chat) => (await readBody<List<BranchView>>(awa
 const wire = async (chat: Chat, nth: number) =>
   ((await chat.model.heard(nth))[nth - 1]?.body.messages ?? []).map(({ role, content }) => `${role}: ${content ?? ""}`);
 
-describe("a message that is said differently", () => {
+describe("a message that is edited", () => {
   it("is answered on a new branch; both branches are listed, compared, and gone on with", async () => {
     const chat = await newChat({ replies });
     await chat.say("first");

@@ -174,7 +174,7 @@ describe("results", () => {
 });
 
 describe("open calls", () => {
-  it("are superseded by a new message: their results come too late, and the model is told that there are none", async () => {
+  it("are superseded by a new message: later results are refused, and the model reads that there are none", async () => {
     const chat = await newChat({ tools: [weather], replies: [calls("Paris", "Oslo")] });
     const waiting = await chat.say("Compare.");
     await give(chat, { call_id: "call_1", output: "sun" });

@@ -73,7 +73,7 @@ describe("a summariser that fails twice", () => {
     ["with nothing", { text: "" }, "empty"],
     ["cut by length", { text: words(60, "CUT"), finish: "length" }, "cut_off"],
     ["as too long for the window", { status: 400, error: { code: "context_length_exceeded", message: "too long" } }, "overflow"],
-  ])("%s: the oldest groups leave the view, the user is told, and the originals stay", async (_, reply, failure) => {
+  ])("%s: the oldest groups leave the view, the client is notified, and the originals stay", async (_, reply, failure) => {
     const long = await failing(reply, reply);
 
     await expectTrimmed(long, failure);
@@ -99,7 +99,7 @@ describe("a summariser that fails twice", () => {
 });
 
 describe("a note in the place of a summary that failed for good", () => {
-  it("is told as what it is: no compaction, and a conversation that was trimmed", async () => {
+  it("is reported as a trimmed conversation, and not as a compaction", async () => {
     const { chat, frames } = await smallChat({ policy: { preset: "oneclaw", on_failure: "note" }, summaries: [broken, broken] });
     await talk(chat, 1, TURNS);
     await frames.until("notice");

@@ -26,7 +26,7 @@ describe("a provider that goes silent", () => {
     expect(told(await chat.items())).toEqual(["user: hello", "assistant: at last"]);
   });
 
-  it("in the middle of the reply ends the turn as timed out, and what was said is kept and marked", async () => {
+  it("in the middle of the reply ends the turn as timed out, and the partial reply is kept and marked", async () => {
     const timers = holdTimers(FIRST_TOKEN_MS);
     const chat = await newChat({ replies: [{ deltas: ["Half", { gate: "never" }] }] });
     const frames = await chat.hear("hello");

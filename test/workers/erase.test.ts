@@ -163,7 +163,7 @@ describe("what an erased session used", () => {
 });
 
 describe("while a turn runs, erasing", () => {
-  it("ends it: the provider's connection is closed, readers are told, and nothing of the reply is kept", async () => {
+  it("ends it: the provider's connection is closed, readers are informed, and nothing of the reply is kept", async () => {
     const chat = await newChat({ replies: [{ deltas: [`${MARK}-one `, { gate: "go" }, `${MARK}-two`] }] });
     const frames = await chat.hear(`${MARK}-question`);
     const live = await chat.listen();

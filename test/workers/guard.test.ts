@@ -45,7 +45,7 @@ describe("a request that would exceed the window", () => {
     await frames.leave();
   });
 
-  it("turn after turn, whatever is said, is never refused by the provider", async () => {
+  it("turn after turn, with any messages, is never refused by the provider", async () => {
     const { chat, frames } = await guardedChat();
 
     for (let n = 1; n <= 16; n++) {
@@ -75,7 +75,7 @@ describe("a request that would exceed the window", () => {
     expect(asked?.body.messages.at(-1)?.content).toBe("and now?");
   });
 
-  it("keeps the last message of the user and what the model is told of the gap", async () => {
+  it("keeps the last user message and the notice of the gap", async () => {
     const { chat, frames } = await guardedChat({ system: "Be brief." });
     for (let n = 1; n <= 8; n++) await chat.append(words(600, `note-${n}`), n % 2 ? "user" : "assistant");
 

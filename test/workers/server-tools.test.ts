@@ -179,7 +179,7 @@ describe("a tool that changes", () => {
     expect(set.tools).toMatchObject([{ description: "Now described" }]);
   });
 
-  it("is not run once it is gone, and the model is told", async () => {
+  it("is not run once it was deleted, and the model reads why", async () => {
     const tenant = await equippedTenant();
     const calls = { tool_calls: [called("call_1", "weather", { city: "Oslo" })] };
     const chat = await newChat({ tenant, tools: [{ type: "http", name: "weather" }], replies: [calls, { text: "Sorry." }] });

@@ -98,7 +98,7 @@ describe("a busy session", () => {
     await chat.model.open("go");
   });
 
-  it("stops for on_busy interrupt, keeps what was said, and puts the message before what is queued", async () => {
+  it("stops for on_busy interrupt, keeps the partial reply, and puts the message before queued ones", async () => {
     const { chat, frames } = await busy();
     const queued = await chat.post("later");
 
@@ -131,7 +131,7 @@ describe("a busy session", () => {
     await readBody(await chat.call("POST", "/stop"));
   });
 
-  it("a queued message that is taken back is never said", async () => {
+  it("a cancelled queued message is never sent", async () => {
     const { chat, frames } = await busy();
     const queued = await chat.post("forget it");
 
@@ -159,7 +159,7 @@ describe("a busy session", () => {
     expect(spoken(second.seen)).toBe("ok");
   });
 
-  it("lets go of a client that waits for a message which is taken back", async () => {
+  it("answers a client that waits for a message that is cancelled", async () => {
     const { chat } = await busy();
     const key = { "idempotency-key": "k-1" };
     const queued = await readBody<Accepted>(await chat.send("forget it", {}, { ...key, prefer: "respond-async" }), 202);
@@ -217,7 +217,7 @@ describe("run: false", () => {
 });
 
 describe("stopping", () => {
-  it("keeps what was said, marked, and closes the provider's connection", async () => {
+  it("keeps the partial reply, marked, and closes the provider's connection", async () => {
     const chat = await newChat({ replies: [{ deltas: ["Half of ", { gate: "never" }, "it"] }] });
     const frames = await chat.hear("hello");
     await frames.until("text.delta");

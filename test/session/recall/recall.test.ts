@@ -54,7 +54,7 @@ describe("the model, by words", () => {
     expect(output).toMatch(/\[\d{4}-\d\d-\d\dT\d\d:\d\dZ\]/);
   });
 
-  test("is not told what its view shows, unless nothing else has the words", async () => {
+  test("does not find what its view shows, unless nothing else has the words", async () => {
     await say(life, "Is there a locker around?", "There may be.");
 
     const hidden = await ask(life, { query: "locker" });
@@ -64,7 +64,7 @@ describe("the model, by words", () => {
     expect(shown.output).toContain("(in view): Is there a locker around?");
   });
 
-  test("is not told its own question of this turn", async () => {
+  test("does not find its own question of this turn", async () => {
     await life.send("What about the zeppelin?");
 
     const { output } = await ask(life, { query: "zeppelin" });
@@ -106,7 +106,7 @@ describe("the model, by name", () => {
     expect(output).toContain("412 crates of oranges");
   });
 
-  test("is told by this session's id alone what left the view last", async () => {
+  test("finds the content that left the view last by this session's id alone", async () => {
     const { output } = await ask(life, { session_id: life.runtime.state.session });
 
     expect(output).toContain("not shown any more");
@@ -137,7 +137,7 @@ describe("the model, by name", () => {
 });
 
 describe("people", () => {
-  test("find all of it, and are told what the model still sees", async () => {
+  test("find all of it, with a mark of what the model still sees", async () => {
     const { data, text, tokens } = await search(life, { query: "locker go" });
 
     expect(data.map(({ position, in_view }) => [position, in_view])).toEqual(
