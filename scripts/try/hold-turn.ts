@@ -1,7 +1,7 @@
 /** Shows one turn as it happens: the answer, the calls and their results, and the tokens. */
 import { z } from "zod";
 import { turnFailure } from "../../src/contract/model-call";
-import { defined } from "../../src/http/schemas/documents";
+import { defined } from "../../src/http/schemas/defined";
 import { describeFailure } from "../../src/http/turn-failure";
 import { type Call, type Connection, streamApi } from "../support/api-client.ts";
 import type { ServerSentEvent } from "../support/event-stream.ts";

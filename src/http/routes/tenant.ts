@@ -6,7 +6,7 @@ import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
-import { defined } from "../schemas/documents";
+import { defined } from "../schemas/defined";
 import { tenantPatchInput, toTenantView } from "../schemas/tenant";
 
 const tag = "tenant";

@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import type { SubmitInput } from "../../app/session-api";
 import { mediaPart, reasoningPart, textPart } from "../../contract/item";
 import type { Part } from "../../domain/message";
-import { defined } from "./documents";
+import { defined } from "./defined";
 import { callId, importedCalls, toolsInput } from "./tool";
 
 /** Maximum number of parts of one message: more than a person writes, and each part adds its own overhead to a request. */

@@ -11,7 +11,7 @@ import {
   toPolicyText,
 } from "../../context/policy-choice";
 import type { ToolDefinition } from "../../domain/message";
-import { defined } from "./documents";
+import { defined } from "./defined";
 import { modelName } from "./model";
 import { toolsInput } from "./tool";
 

@@ -8,7 +8,7 @@ import { id } from "../../contract/ids";
 import { fileMapping } from "../../contract/tool";
 import { MAX_CALL_ID_UNITS, MAX_REPLY_CALLS, type ToolDefinition } from "../../domain/message";
 import { MAX_ARTIFACTS } from "../../domain/tool-run";
-import { defined } from "./documents";
+import { defined } from "./defined";
 
 const MAX_DESCRIPTION = 16_384;
 export const toolName = z.string().regex(TOOL_NAME, "1 to 64 letters, digits, _ or -");
