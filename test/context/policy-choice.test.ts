@@ -183,3 +183,33 @@ describe("the parameters in words", () => {
     for (const name of POLICY_NAMES) expect(purposes[name]).toMatch(/^[^\n]{10,160}$/);
   });
 });
+
+describe("every parameter of the schema", () => {
+  const valueAt = (policy: unknown, path: string): unknown =>
+    path.split(".").reduce<unknown>((at, key) => (typeof at === "object" && at !== null ? Reflect.get(at, key) : undefined), policy);
+  const nest = (path: string, value: unknown): unknown => path.split(".").reduceRight((inner, key) => ({ [key]: inner }), value);
+  const set = (path: string, value: unknown): unknown => {
+    const [group = "", name] = path.split(".");
+    const inside = name === undefined ? value : { ...Object(valueAt(presets.balanced, group)), [name]: value };
+    return { ...presets.balanced, [group]: inside };
+  };
+
+  /** A choice that names one parameter, with a value that the schema allows and `balanced` does not have. */
+  const choices = policyParameters().map(({ path, values, minimum, maximum }) => {
+    const candidates: unknown[] = [...(values ?? []), minimum, maximum, true, false, "small", ["small"], { small: 1 }, 100_000];
+    const value = candidates.find(
+      (each) => JSON.stringify(each) !== JSON.stringify(valueAt(presets.balanced, path)) && policySchema.safeParse(set(path, each)).success,
+    );
+    return { path, value, choice: nest(path, value) };
+  });
+
+  test.each(choices)("$path can be chosen alone", ({ path, value, choice }) => {
+    expect(value).toBeDefined();
+    expect(resolvePolicy(policyChoiceSchema.parse(choice))).toEqual(set(path, value));
+  });
+
+  test("is kept when a nearer level names another one", () => {
+    const whole = resolvePolicy(chainChoices(...choices.map(({ choice }) => policyChoiceSchema.parse(choice))));
+    for (const { path, value } of choices) expect([path, valueAt(whole, path)]).toEqual([path, value]);
+  });
+});

@@ -42,7 +42,8 @@ const summarize: EpochOp = {
   mode: "transcript",
 };
 const epoch = (ops: readonly EpochOp[], base_epoch = 0): EpochChange => ({ base_epoch, ops, receipt: RECEIPT });
-const record = (token: number, inside: Extract<Command, { type: "RecordCompaction" }>["inside"] = null): Command => ({
+type RecordCommand = Extract<Command, { type: "RecordCompaction" }>;
+const record = (token: number, inside: RecordCommand["inside"] = null, other: Partial<RecordCommand> = {}): Command => ({
   type: "RecordCompaction",
   at: 50,
   compaction: CMP,
@@ -50,6 +51,7 @@ const record = (token: number, inside: Extract<Command, { type: "RecordCompactio
   change: epoch([summarize]),
   call: null,
   inside,
+  ...other,
 });
 const part = (position: number, parts = 1): ChunkProgress => ({
   summary: { body: id("bod", parts), bytes: 9, tokens: 3 },
@@ -185,6 +187,25 @@ describe("a change of the request cancels a running compaction, and counts as no
     const { state } = play([{ type: "ChangeSettings", at: 40, changes: { title: null } }], leased());
     expect(play([record(1)], state).rejected).toBeNull();
   });
+});
+
+test("a result that arrives after the summaries were reset changes nothing", () => {
+  const summarised = play([record(1)], leased()).state;
+  const compaction = id("cmp", 2);
+  const next = lease(70, { compaction, plan: { base_epoch: 1, ...summaryPlan(3, 3) } });
+  const reset: Command = {
+    type: "ResetSummary",
+    at: 80,
+    compaction: id("cmp", 5),
+    change: epoch([{ op: "reset", to: 2, overlays: [], items: four().view.items, reduced: [] }], 1),
+  };
+  const late = record(2, null, { compaction, change: epoch([{ ...summarize, from: 3, to: 3 }], 1) });
+  const before = play([request("threshold", 2), next], summarised).state;
+  expect(play([late], before).rejected).toBeNull();
+
+  const { state, events } = play([reset], before);
+  expect(events[0]).toMatchObject({ type: "CompactionFailed", compaction, failure: "superseded", final: true });
+  expect(play([late], state).rejected).toBe("stale");
 });
 
 test("a message that came meanwhile stays verbatim behind the summary", () => {
