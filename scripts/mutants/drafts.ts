@@ -97,8 +97,8 @@ export const drafts: readonly Mutant[] = [
     name: "another model writes in the name of the one that was asked for",
     breaks: "design §5: nobody else is asked in its place",
     file: "src/app/compaction/lease-compaction.ts",
-    find: "if (!cast || !isModelAvailable(requested, cast)) return giveUp(",
-    replace: "if (!cast) return giveUp(",
+    find: "if (!candidates || !isModelAvailable(requested, candidates)) return giveUp(",
+    replace: "if (!candidates) return giveUp(",
     tests: REBUILDS,
   },
   {

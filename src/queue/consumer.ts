@@ -11,7 +11,7 @@ export interface ConsumerDeps {
   readonly sessions: (job: CompactionJob) => Pick<SessionApi, "leaseCompaction" | "recordCompaction">;
   /** The models of the job's tenant, called with that tenant's credentials. */
   readonly model: (job: CompactionJob) => ChatModel;
-  /** Receives a new job when a fold is not finished. */
+  /** Receives a new job when a chunked summary is not finished. */
   readonly queue: CompactionQueue;
   readonly clock: Clock;
   readonly schedule: Schedule;
@@ -44,8 +44,8 @@ async function consumeOne(message: QueueMessage, deps: ConsumerDeps): Promise<vo
   const log = withNames(deps.log, () => ({ tenant, session }));
   try {
     const outcome = await runCompaction(job, { ...deps, log, session: deps.sessions(job), model: deps.model(job) });
-    // Send a new job: a long fold must not use up this message's deliveries, which are meant for failures. If the job is delivered twice,
-    // the second worker finds the lease held.
+    // Send a new job: a long chunked summary must not use up this message's deliveries, which are meant for failures. If the job is
+    // delivered twice, the second worker finds the lease held.
     if (outcome.kind === "unfinished") await deps.queue.send(job);
     if (outcome.kind !== "again") return message.ack();
     const delaySeconds = Math.min(MAX_DELAY_SECONDS, Math.max(1, Math.ceil((outcome.at - deps.clock()) / 1_000)));
