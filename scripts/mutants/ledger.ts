@@ -23,7 +23,7 @@ export const ledger: readonly Mutant[] = [
   },
   {
     name: "cached tokens are paid for twice",
-    breaks: "design §9: a call's cost",
+    breaks: "a call's cost",
     file: "src/context/cost.ts",
     find: "toUncachedInput(usage) * prices.input",
     replace: "input * prices.input",
@@ -31,7 +31,7 @@ export const ledger: readonly Mutant[] = [
   },
   {
     name: "thinking beside the output is free",
-    breaks: "design §9: a call's cost",
+    breaks: "a call's cost",
     file: "src/domain/model-call.ts",
     find: "(reasoning <= output ? output : output + reasoning)",
     replace: "output",
@@ -39,7 +39,7 @@ export const ledger: readonly Mutant[] = [
   },
   {
     name: "a report of zeros has a cost",
-    breaks: "design §9: unknown is never free",
+    breaks: "unknown is never free",
     file: "src/context/cost.ts",
     find: "usage && isCount(usage, estimate) ? computeCost",
     replace: "usage && estimate >= 0 ? computeCost",
@@ -47,7 +47,7 @@ export const ledger: readonly Mutant[] = [
   },
   {
     name: "a title takes the place of the user's",
-    breaks: "design §9: titles",
+    breaks: "titles",
     file: "src/domain/decide.ts",
     find: "title && settings.title === null ?",
     replace: "title ?",
@@ -71,7 +71,7 @@ export const ledger: readonly Mutant[] = [
   },
   {
     name: "another model's window stands beside the context",
-    breaks: "design §5: context_window beside every usage",
+    breaks: "context_window beside every usage",
     file: "src/session/known-model.ts",
     find: "return known?.model === model ? known.window : null;",
     replace: "return known?.window ?? null;",
@@ -96,7 +96,7 @@ export const ledger: readonly Mutant[] = [
   },
   {
     name: "a tenant says what the deployment's key costs",
-    breaks: "design §9: whoever pays for a call says what it costs",
+    breaks: "whoever pays for a call says what it costs",
     file: "src/tenant/describe-model.ts",
     find: 'const isOwn = by === "deployment" ||',
     replace: 'const isOwn = by === "tenant" ||',
