@@ -36,7 +36,7 @@ function missedLookUps(asked: readonly Asked[]): readonly string[] {
   return lookedUp >= LEAST_LOOKED_UP ? [] : [`only ${percent(lookedUp, 1)} of the questions were looked up at all`];
 }
 
-/** The same of the conversation that docs/claims.md speaks of, which must be long enough and reach what it reached. */
+/** The missed goals of the conversation of docs/claims.md, which must be long enough and reach its recorded figures. */
 export function missedHere(played: Played): readonly string[] {
   const less = TOPICS.flatMap((topic) => {
     const found = answered(ofTopic(played.asked, topic));

@@ -23,7 +23,7 @@ export interface Played {
   readonly summaries: number;
   /** The largest request, by the model's own count. */
   readonly heaviest: number;
-  /** Of the conversation without the questions, in tokens of plain input (docs/policy-figures.md, cost). */
+  /** Cost of the conversation without the questions, in tokens of plain input (docs/policy-figures.md, cost). */
   readonly cost: number;
 }
 

@@ -317,7 +317,7 @@ describe("a model call that is cut short", () => {
 });
 
 describe("a recovery that fails once", () => {
-  /** The same database, whose first transaction fails. */
+  /** A database whose first transaction fails. */
   function failingOnce(sql: Sql): Sql {
     let failed = false;
     return {

@@ -7,10 +7,10 @@ import { type Chat, migrate, newChat, readBody } from "./support";
 beforeAll(migrate);
 
 const SUMMARY = words(60, "SUMMARY");
-/** That the policy was set is a change of epoch of its own. */
+/** Setting the policy starts an epoch. */
 const FIRST_EPOCH = 1;
 
-/** Of the policy only what it takes the window for. */
+/** A chat under `oneclaw` with this assumption for an unknown window. */
 const newChatUnder = (unknown_window: null | number | "conservative"): Promise<Chat> =>
   newChat({ window: null, maxOutput: 100, policy: { preset: "oneclaw", unknown_window }, summaries: [{ text: SUMMARY }] });
 

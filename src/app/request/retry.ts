@@ -5,7 +5,7 @@
 import type { TurnFailure, TurnFailureKind } from "../../domain/events";
 
 interface Remedy {
-  /** Ask again: the request may succeed later. */
+  /** A repetition of the request may succeed a little later. */
   readonly again: boolean;
   /** Another model may accept the request. */
   readonly elsewhere: boolean;

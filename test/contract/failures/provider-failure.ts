@@ -15,7 +15,7 @@ export interface ProviderFailure {
   readonly window?: number;
 }
 
-/** The same failure inside a stream that has begun. */
+/** A failure inside a stream that has begun. */
 export interface EventFailure {
   readonly kind: FailureKind;
   readonly title: string;

@@ -29,7 +29,7 @@ export interface Totals {
   readonly peak_tokens: number;
   readonly prompt_tokens: number;
   readonly completion_tokens: number;
-  /** Of all summaries written. */
+  /** Tokens of all summaries that were written. */
   readonly summary_tokens: number;
 }
 
