@@ -41,7 +41,7 @@ export const adapters: readonly Mutant[] = [
   },
   {
     name: "a summary's request is written to the cache",
-    breaks: "not where nobody will ask again from there",
+    breaks: "no cache mark where no later request starts",
     file: "src/model/cache-marks.ts",
     find: 'purpose === "turn" ? messages.length - 1 : -1',
     replace: "purpose ? messages.length - 1 : -1",
@@ -73,7 +73,7 @@ export const adapters: readonly Mutant[] = [
   },
   {
     name: "a stopped call waits for its answer",
-    breaks: "aborted also where nobody heeds the signal",
+    breaks: "a call ends when it is aborted, also if the adapter ignores the signal",
     file: "src/model/provider-model.ts",
     find: "parts = await untilAborted(signal, open(request, adapter, link.fetch));",
     replace: "parts = await open(request, adapter, link.fetch);",

@@ -95,7 +95,7 @@ export const drafts: readonly Mutant[] = [
   },
   {
     name: "another model writes in the name of the one that was asked for",
-    breaks: "nobody else is asked in its place",
+    breaks: "no other model is asked in its place",
     file: "src/app/compaction/lease-compaction.ts",
     find: "if (!candidates || !isModelAvailable(requested, candidates)) return giveUp(",
     replace: "if (!candidates) return giveUp(",

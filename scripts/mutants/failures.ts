@@ -93,7 +93,7 @@ export const failures: readonly Mutant[] = [
     tests: ["test/session/fallback.test.ts"],
   },
   {
-    name: "a fold is read in the window of the session's model",
+    name: "a chunked summary is read in the window of the session's model",
     breaks: "I6: a summary's request is within the window of who writes it",
     file: "src/app/compaction/summary-request.ts",
     find: "toAssumedLimits(summarizer, policy).window",

@@ -44,7 +44,7 @@ export const keys: readonly Mutant[] = [
   },
   {
     name: "a rotation overwrites what was put meanwhile",
-    breaks: "decisions/0008: it writes back those that nobody has put anew",
+    breaks: "decisions/0008: it writes back only credentials that were not replaced meanwhile",
     file: "src/tenant/credential-store.ts",
     find: 'WHERE name = ? AND wrapped_key = ? AND sealed = ? RETURNING name",',
     replace: "WHERE name = ? AND ? <> '' AND ? <> '' RETURNING name\",",

@@ -96,7 +96,7 @@ export const ledger: readonly Mutant[] = [
   },
   {
     name: "a tenant says what the deployment's key costs",
-    breaks: "whoever pays for a call says what it costs",
+    breaks: "the model that made a call decides its price",
     file: "src/tenant/describe-model.ts",
     find: 'const isOwn = by === "deployment" ||',
     replace: 'const isOwn = by === "tenant" ||',

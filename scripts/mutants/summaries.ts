@@ -67,15 +67,15 @@ export const summaries: readonly Mutant[] = [
     tests: CONTEXT,
   },
   {
-    name: "a fold that reads the record again is tried again when it failed",
-    breaks: "docs/policy.md, the view: tried once, and an ordinary fold at the next attempt",
+    name: "a chunked summary that reads the record again is tried again when it failed",
+    breaks: "docs/policy.md, the view: tried once, and an ordinary chunked summary at the next attempt",
     file: "src/context/proposal.ts",
     find: "failures === 0 && (requested?.attempts ?? 0) === 0 &&",
     replace: "failures === 0 && requested !== undefined &&",
     tests: ["test/context/chain.test.ts", "test/session/reread.test.ts"],
   },
   {
-    name: "a fold reads the whole record again",
+    name: "a chunked summary reads the whole record again",
     breaks: "docs/policy.md, the view: at most twice what is new",
     file: "src/context/proposal.ts",
     find: "Math.floor(Math.min(gone, source * REREAD_RATIO))",
@@ -133,7 +133,7 @@ export const summaries: readonly Mutant[] = [
   },
   {
     name: "a worker whose time is over keeps the lease",
-    breaks: "a fold that takes longer than one delivery goes on with the next, under no further attempt",
+    breaks: "a chunked summary that takes longer than one delivery goes on with the next, under no further attempt",
     file: "src/app/compaction/apply-result.ts",
     find: "releaseLease({ compaction, token, outcome: null, part: part.parts }, ports);",
     replace: "",
@@ -148,7 +148,7 @@ export const summaries: readonly Mutant[] = [
     tests: ["test/queue/consumer.test.ts"],
   },
   {
-    name: "a fold that goes on uses up its message's deliveries",
+    name: "a chunked summary that goes on uses up its message's deliveries",
     breaks: "deliveries are spent on failures alone",
     file: "src/queue/consumer.ts",
     find: 'if (outcome.kind === "unfinished") await deps.queue.send(job);',
@@ -173,7 +173,7 @@ export const summaries: readonly Mutant[] = [
     tests: CONTEXT,
   },
   {
-    name: "a part of a fold leaves out what did not fit into the one before",
+    name: "a chunk leaves out what did not fit into the one before",
     breaks: "I19: whatever a summary stands for was read",
     file: "src/context/summary-chunks.ts",
     find: "return endAfter(groups, taken[groups.length]?.meta ?? meta);",
@@ -182,7 +182,7 @@ export const summaries: readonly Mutant[] = [
     seeds: 200,
   },
   {
-    name: "a fold goes on under another plan",
+    name: "a chunked summary goes on under another plan",
     breaks: "I19: whatever a summary stands for was read",
     file: "src/domain/evolve-compaction.ts",
     find: "canResumeChunks(requested.folded, requested.folded_for, event);",

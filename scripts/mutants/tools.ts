@@ -131,7 +131,7 @@ export const tools: readonly Mutant[] = [
   },
   {
     name: "a turn that throws leaves its tools running",
-    breaks: "whoever ends a turn ends its tools",
+    breaks: "what ends a turn ends its tools",
     file: "src/session/turn-runner.ts",
     find: "live.abort.abort();\n    if (this.#live !== live) return;",
     replace: "if (this.#live !== live) return;",
