@@ -96,7 +96,7 @@ export const ledger: readonly Mutant[] = [
   },
   {
     name: "a tenant says what the deployment's key costs",
-    breaks: "the model that made a call decides its price",
+    breaks: "the owner of the key that pays for a call states its price",
     file: "src/tenant/describe-model.ts",
     find: 'const isOwn = by === "deployment" ||',
     replace: 'const isOwn = by === "tenant" ||',

@@ -8,11 +8,7 @@ const ULID_LENGTH = 26;
 /** Hexadecimal digits of 128 bits, the size of a ULID. */
 const HEX_LENGTH = 32;
 
-<<<<<<< HEAD
-/** Derives an id from a text: equal texts give equal ids. The id has the form of a ULID, but holds no time. */
-=======
 /** One text always gives one id. The id has the form of a ULID, but contains no time. */
->>>>>>> main
 export async function deriveId<P extends IdPrefix>(prefix: P, text: string): Promise<IdKinds[P]> {
   let rest = BigInt(`0x${(await sha256(text)).slice(0, HEX_LENGTH)}`);
   let ulid = "";
