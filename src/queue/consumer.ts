@@ -1,11 +1,28 @@
 /** The queue's consumer. It settles message by message and never throws, because a throw would redeliver the whole batch. */
 
+import { z } from "zod";
 import { runCompaction } from "../app/compaction/run-compaction";
 import { withNames } from "../app/named-log";
 import type { ChatModel, Clock, CompactionJob, CompactionQueue, Log } from "../app/ports";
 import type { SessionApi } from "../app/session-api";
 import type { Schedule } from "../app/session-ports";
-import { parseCompactionJob } from "./compaction-job";
+import { idPattern, parseId } from "../domain/ids";
+
+const jobSchema = z.object({
+  tenant: z.string().regex(idPattern("ten")),
+  session: z.string().regex(idPattern("ses")),
+  compaction: z.string().regex(idPattern("cmp")),
+});
+
+/** Null when the message is not a valid job. Retrying cannot make it one. */
+function parseCompactionJob(body: unknown): CompactionJob | null {
+  const parsed = jobSchema.safeParse(body);
+  if (!parsed.success) return null;
+  const tenant = parseId("ten", parsed.data.tenant);
+  const session = parseId("ses", parsed.data.session);
+  const compaction = parseId("cmp", parsed.data.compaction);
+  return tenant && session && compaction ? { tenant, session, compaction } : null;
+}
 
 export interface ConsumerDeps {
   readonly sessions: (job: CompactionJob) => Pick<SessionApi, "leaseCompaction" | "recordCompaction">;
