@@ -3,13 +3,13 @@
  * compaction. Pure functions in this process, on a state in memory.
  */
 import { type ModelLimits, measureNext } from "../src/context/budget.ts";
+import { stateAfter } from "../src/context/epoch-change.ts";
 import { planGuard } from "../src/context/guard.ts";
 import { estimateParts } from "../src/context/item-tokens.ts";
 import type { PlanInput } from "../src/context/plan.ts";
 import { planCompaction, toCallCacheReadCost } from "../src/context/planner.ts";
 import { toPolicy } from "../src/context/policy-choice.ts";
 import { planResults } from "../src/context/results-rung.ts";
-import { stateAfter } from "../src/context/state-after.ts";
 import { type ChunkCursor, takeChunk } from "../src/context/summary-chunks.ts";
 import { truncateToolResult } from "../src/context/tool-results.ts";
 import { buildView } from "../src/context/view.ts";

@@ -57,7 +57,7 @@ const MADE: Readonly<Record<string, string>> = {
   'src/context/recall/words.ts new RegExp(`^[${CJK}]`, "u")': "one character at the beginning",
   'src/context/recall/words.ts new RegExp(`^[${CLUSTERS}]`, "u")': "one character at the beginning",
   "src/domain/ids.ts new RegExp(`^${prefix}_${ULID}$`)": "a fixed length",
-  'src/http/known-paths.ts new RegExp(`^${segments.join("/")}$`)': "segments are [^/]+ between slashes: one way to read a path",
+  'src/http/app.ts new RegExp(`^${segments.join("/")}$`)': "segments are [^/]+ between slashes: one way to read a path",
   'src/model/embedded/named-calls.ts new RegExp(String.raw`(?<![\\p{L}\\p{N}_.-])${escaped(name)}(?![\\p{L}\\p{N}_-])`, "gu")':
     "namedCalls, below",
   'src/model/embedded/named-calls.ts new RegExp(String.raw`(?<![\\p{L}\\p{N}_])${escaped(key)}\\s*[:=]\\s*(?:"([^"]*)"|\'([^\']*)\'|([^\\s,;]+))`, "u")':

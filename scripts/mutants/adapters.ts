@@ -9,7 +9,7 @@ const MODEL = ["test/model"];
 export const adapters: readonly Mutant[] = [
   {
     name: "a redirect is followed",
-    breaks: "design §6a: the key goes to no redirect",
+    breaks: "the key goes to no redirect",
     file: "src/model/provider-link.ts",
     find: 'redirect: "manual"',
     replace: 'redirect: "follow"',
@@ -17,7 +17,7 @@ export const adapters: readonly Mutant[] = [
   },
   {
     name: "another provider's thinking is sent",
-    breaks: "design §6a: metadata goes back to who wrote it alone",
+    breaks: "metadata goes back to who wrote it alone",
     file: "src/model/prompt-rules.ts",
     find: 'takesBack: (part) => asText(ownMetadata(part, "google")?.thoughtSignature) !== null,',
     replace: "takesBack: () => true,",
@@ -25,7 +25,7 @@ export const adapters: readonly Mutant[] = [
   },
   {
     name: "a part of a sealed thought stays behind",
-    breaks: "design §6a: thinking goes back whole or not at all",
+    breaks: "thinking goes back whole or not at all",
     file: "src/model/prompt-rules.ts",
     find: 'other.type === "reasoning" ? ownMetadata(other, "openai")',
     replace: 'other === part ? ownMetadata(other, "openai")',
@@ -33,7 +33,7 @@ export const adapters: readonly Mutant[] = [
   },
   {
     name: "results are matched with the last of the calls that share an id",
-    breaks: "design §6a: a result follows its call",
+    breaks: "a result follows its call",
     file: "src/model/wire-names.ts",
     find: "this.#open.get(id)?.shift()",
     replace: "this.#open.get(id)?.pop()",
@@ -41,7 +41,7 @@ export const adapters: readonly Mutant[] = [
   },
   {
     name: "a summary's request is written to the cache",
-    breaks: "design §6a: not where nobody will ask again from there",
+    breaks: "no cache mark where no later request starts",
     file: "src/model/cache-marks.ts",
     find: 'purpose === "turn" ? messages.length - 1 : -1',
     replace: "purpose ? messages.length - 1 : -1",
@@ -49,7 +49,7 @@ export const adapters: readonly Mutant[] = [
   },
   {
     name: "calls of a reply that was cut off are given",
-    breaks: "design §6a: calls are given when the reply has ended well",
+    breaks: "calls are given when the reply has ended well",
     file: "src/model/reply-parts.ts",
     find: '...this.#held.filter(({ type }) => type !== "tool_call"), {',
     replace: "...this.#held, {",
@@ -57,7 +57,7 @@ export const adapters: readonly Mutant[] = [
   },
   {
     name: "what a reply holds is not bounded",
-    breaks: "design §6a: 1,000,000 units of arguments and metadata",
+    breaks: "1,000,000 units of arguments and metadata",
     file: "src/model/reply-parts.ts",
     find: "if (this.#heldUnits > MAX_HELD_UNITS) this.#fail(CUT_OFF);",
     replace: "",
@@ -65,7 +65,7 @@ export const adapters: readonly Mutant[] = [
   },
   {
     name: "halves of a character leave apart",
-    breaks: "design §6a: well formed also where two pieces share a character",
+    breaks: "well formed also where two pieces share a character",
     file: "src/model/well-formed.ts",
     find: 'this.#half = endsInHalf(text) ? text.slice(-1) : "";',
     replace: 'this.#half = "";',
@@ -73,7 +73,7 @@ export const adapters: readonly Mutant[] = [
   },
   {
     name: "a stopped call waits for its answer",
-    breaks: "design §6a: aborted also where nobody heeds the signal",
+    breaks: "a call ends when it is aborted, also if the adapter ignores the signal",
     file: "src/model/provider-model.ts",
     find: "parts = await untilAborted(signal, open(request, adapter, link.fetch));",
     replace: "parts = await open(request, adapter, link.fetch);",
@@ -81,7 +81,7 @@ export const adapters: readonly Mutant[] = [
   },
   {
     name: "a stopped call leaves the connection open",
-    breaks: "design §6a: stopping closes the provider's connection",
+    breaks: "stopping closes the provider's connection",
     file: "src/model/provider-link.ts",
     find: "this.#reader?.cancel().catch(() => undefined);",
     replace: "",
@@ -89,7 +89,7 @@ export const adapters: readonly Mutant[] = [
   },
   {
     name: "OpenAI keeps what it was sent",
-    breaks: "design §6a: `store: false`",
+    breaks: "`store: false`",
     file: "src/model/providers.ts",
     find: "store: false,",
     replace: "store: true,",

@@ -139,8 +139,8 @@ export const branches: readonly Mutant[] = [
     name: "a redacted reply stays in the live stream",
     breaks: "what was redacted is nowhere",
     file: "src/session/calls/redact-call.ts",
-    find: "burntTo = session.buffer.burnStored(step.state.turn?.id ?? null);",
-    replace: "burntTo = 0;",
+    find: "purgedTo = session.buffer.purgeStored(step.state.turn?.id ?? null);",
+    replace: "purgedTo = 0;",
     tests: REDACTION,
   },
   {

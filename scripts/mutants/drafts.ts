@@ -7,7 +7,7 @@ const REBUILDS = ["test/session/rebuild-summary.test.ts"];
 export const drafts: readonly Mutant[] = [
   {
     name: "an edit overwrites what its editor has not read",
-    breaks: "design §5: an edit names how often the draft had been edited",
+    breaks: "an edit names how often the draft had been edited",
     file: "src/domain/decide-draft.ts",
     find: "if (found.value.edits !== edits) return",
     replace: "if (found.value.edits < edits) return",
@@ -15,7 +15,7 @@ export const drafts: readonly Mutant[] = [
   },
   {
     name: "a draft is committed inside a turn",
-    breaks: "design §5: by hand, between turns",
+    breaks: "by hand, between turns",
     file: "src/domain/decide-draft.ts",
     find: "if (state.turn) return err(",
     replace: "if (state.turn && state.turn.rounds < 0) return err(",
@@ -47,7 +47,7 @@ export const drafts: readonly Mutant[] = [
   },
   {
     name: "a draft's end ends what is under way beside it",
-    breaks: "design §5: automatic ones go on",
+    breaks: "automatic ones go on",
     file: "src/domain/evolve-compaction.ts",
     find: "return withCompaction(state, { draft: null });",
     replace: "return withCompaction(state, { draft: null, requested: null, lease: null });",
@@ -55,7 +55,7 @@ export const drafts: readonly Mutant[] = [
   },
   {
     name: "a turn without room waits for a draft",
-    breaks: "design §5: what is asked for in such words makes no room",
+    breaks: "what is asked for in such words makes no room",
     file: "src/domain/decide-compaction.ts",
     find: 'isStandalone(options) && trigger !== "threshold" && trigger !== "rent";',
     replace: 'isStandalone(options) && trigger === "manual";',
@@ -71,7 +71,7 @@ export const drafts: readonly Mutant[] = [
   },
   {
     name: "a draft that makes nothing smaller is committed",
-    breaks: "design §5: the view must get smaller by it",
+    breaks: "the view must get smaller by it",
     file: "src/app/compaction/draft-by-hand.ts",
     find: "if (!isWorthIt && !writer.state.turn",
     replace: "if (!isWorthIt && writer.state.turn",
@@ -79,7 +79,7 @@ export const drafts: readonly Mutant[] = [
   },
   {
     name: "a rebuild goes on from the summary that it replaces",
-    breaks: "design §5: made anew from the messages",
+    breaks: "made anew from the messages",
     file: "src/context/plan-rebuild.ts",
     find: "merge: false,",
     replace: "merge: true,",
@@ -87,7 +87,7 @@ export const drafts: readonly Mutant[] = [
   },
   {
     name: "a rebuild takes more out of the view",
-    breaks: "design §5: nothing else leaves the view",
+    breaks: "nothing else leaves the view",
     file: "src/context/plan-rebuild.ts",
     find: "keeps: staying.map(({ position }) => position),",
     replace: "keeps: [],",
@@ -95,15 +95,15 @@ export const drafts: readonly Mutant[] = [
   },
   {
     name: "another model writes in the name of the one that was asked for",
-    breaks: "design §5: nobody else is asked in its place",
+    breaks: "no other model is asked in its place",
     file: "src/app/compaction/lease-compaction.ts",
-    find: "if (!cast || !isModelAvailable(requested, cast)) return giveUp(",
-    replace: "if (!cast) return giveUp(",
+    find: "if (!candidates || !isModelAvailable(requested, candidates)) return giveUp(",
+    replace: "if (!candidates) return giveUp(",
     tests: REBUILDS,
   },
   {
     name: "a question is asked of both summaries at once",
-    breaks: "design §5: from one summary alone",
+    breaks: "from one summary alone",
     file: "src/app/compaction/ask-summaries.ts",
     find: "{ each, summary: texts.b },",
     replace: "{ each, summary: texts.a + texts.b },",

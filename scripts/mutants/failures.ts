@@ -12,7 +12,7 @@ export const failures: readonly Mutant[] = [
   },
   {
     name: "the same is asked again however long the calls in vain took",
-    breaks: "design §5: when a call fails",
+    breaks: "when a call fails",
     file: "src/app/request/retry.ts",
     find: "this.tookMs >= FAILED_MS || ",
     replace: "",
@@ -20,7 +20,7 @@ export const failures: readonly Mutant[] = [
   },
   {
     name: "a growing request asks Anthropic for the model's most",
-    breaks: "design §9: request and reply stay within the window",
+    breaks: "request and reply stay within the window",
     file: "src/app/request/reply-caps.ts",
     find: "if (cap === null || spec",
     replace: "if (found === null || spec",
@@ -36,7 +36,7 @@ export const failures: readonly Mutant[] = [
   },
   {
     name: "a stop waits for the retry",
-    breaks: "design §5: a stop ends a wait at once",
+    breaks: "a stop ends a wait at once",
     file: "src/app/wait.ts",
     find: 'signal.addEventListener("abort", done, { once: true });',
     replace: "",
@@ -53,7 +53,7 @@ export const failures: readonly Mutant[] = [
   },
   {
     name: "a fallback model keeps the session",
-    breaks: "design §5: the next turn begins with the session's model again",
+    breaks: "the next turn begins with the session's model again",
     file: "src/app/turn/candidates.ts",
     find: "last?.turn === turn.id ? anchor.model : null",
     replace: "last ? anchor.model : null",
@@ -86,14 +86,14 @@ export const failures: readonly Mutant[] = [
   },
   {
     name: "every attempt asks the same summariser",
-    breaks: "design §5: each attempt asks the next one",
+    breaks: "each attempt asks the next one",
     file: "src/app/compaction/summarizers.ts",
     find: "summarizers[Math.min(attempt, summarizers.length) - 1]",
     replace: "summarizers[0]",
     tests: ["test/session/fallback.test.ts"],
   },
   {
-    name: "a fold is read in the window of the session's model",
+    name: "a chunked summary is read in the window of the session's model",
     breaks: "I6: a summary's request is within the window of who writes it",
     file: "src/app/compaction/summary-request.ts",
     find: "toAssumedLimits(summarizer, policy).window",
@@ -110,7 +110,7 @@ export const failures: readonly Mutant[] = [
   },
   {
     name: "another model reads the prefix that is not in its cache",
-    breaks: "design §5: the session's model alone may read the turn's own prefix",
+    breaks: "the session's model alone may read the turn's own prefix",
     file: "src/context/proposal.ts",
     find: " && state.anchor?.model === limits.model",
     replace: "",
@@ -118,7 +118,7 @@ export const failures: readonly Mutant[] = [
   },
   {
     name: "an emergency does not hear what the provider takes",
-    breaks: "design §5: an overflow shrinks the view to what fits",
+    breaks: "an overflow shrinks the view to what fits",
     file: "src/app/turn/recover-overflow.ts",
     find: "return isDoubtful ? spec : {",
     replace: "return spec ? spec : {",
@@ -126,7 +126,7 @@ export const failures: readonly Mutant[] = [
   },
   {
     name: "a number far below what the model has read is believed at once",
-    breaks: "design §9: a mistaken number would cost most of the history",
+    breaks: "a mistaken number would cost most of the history",
     file: "src/app/turn/recover-overflow.ts",
     find: "return isDoubtful ? spec : {",
     replace: "return isDoubtful && known === null ? spec : {",
@@ -134,7 +134,7 @@ export const failures: readonly Mutant[] = [
   },
   {
     name: "a rate limit that names tokens is an overflow",
-    breaks: "design §5: a false overflow costs history",
+    breaks: "a false overflow costs history",
     file: "src/model/classify-failure.ts",
     find: "matchFirstRule(limits, text) ??\n    matchFirstRule(server",
     replace: "matchFirstRule(server",
@@ -142,7 +142,7 @@ export const failures: readonly Mutant[] = [
   },
   {
     name: "an output cap is taken for an overflow",
-    breaks: "design §5: a reply that is too long shrinks its cap, never the history",
+    breaks: "a reply that is too long shrinks its cap, never the history",
     file: "src/model/failure-numbers.ts",
     find: 'return input >= window * INPUT_SHARE ? "overflow" : "output_cap";',
     replace: 'return "overflow";',
@@ -150,7 +150,7 @@ export const failures: readonly Mutant[] = [
   },
   {
     name: "the parts of one request are not added up",
-    breaks: "design §5: a missed overflow ends the turn although a compaction would mend it",
+    breaks: "a missed overflow ends the turn although a compaction would mend it",
     file: "src/model/failure-numbers.ts",
     find: 'if (PART_AFTER.test(after)) return "part";',
     replace: "",
@@ -158,7 +158,7 @@ export const failures: readonly Mutant[] = [
   },
   {
     name: "a refusal that only names the limit is no overflow",
-    breaks: "design §5: a missed overflow ends the turn although a compaction would mend it",
+    breaks: "a missed overflow ends the turn although a compaction would mend it",
     file: "src/model/failure-rules.ts",
     find: "(bare.test(text) || namedLimit.test(text))",
     replace: "bare.test(text)",
@@ -166,7 +166,7 @@ export const failures: readonly Mutant[] = [
   },
   {
     name: "credit that a code calls a length is compacted for",
-    breaks: "design §5: a false overflow costs history",
+    breaks: "a false overflow costs history",
     file: "src/model/classify-failure.ts",
     find: "byCredit(status) ?? byCode(report, text)",
     replace: "byCode(report, text)",
@@ -174,7 +174,7 @@ export const failures: readonly Mutant[] = [
   },
   {
     name: "usage that cannot be of the call is believed",
-    breaks: "design §9: what a provider names is bounded where it comes in",
+    breaks: "what a provider names is bounded where it comes in",
     file: "src/app/plausible-usage.ts",
     find: "usage.input <= mostInput(heard) && toGeneratedTokens(usage) <= mostOutput(heard) ? usage : null",
     replace: "usage.input + mostInput(heard) + mostOutput(heard) + toGeneratedTokens(usage) >= 0 ? usage : null",
@@ -182,7 +182,7 @@ export const failures: readonly Mutant[] = [
   },
   {
     name: "a giant chunk is taken whole",
-    breaks: "design §9: what a provider names is bounded where it comes in",
+    breaks: "what a provider names is bounded where it comes in",
     file: "src/app/turn/ask-model.ts",
     find: "if (!isSpoken(chunk) || chunk.text.length <= room) return chunk;",
     replace: "if (!isSpoken(chunk) || chunk.text.length >= room * 0) return chunk;",
@@ -190,7 +190,7 @@ export const failures: readonly Mutant[] = [
   },
   {
     name: "a reply that comes whole is a failure",
-    breaks: "design §9: what a provider names is bounded where it comes in",
+    breaks: "what a provider names is bounded where it comes in",
     file: "src/model/call-failure.ts",
     find: "return events ? streamed(events) : toAnsweredFailure(response, text);",
     replace: 'return events && text === "" ? streamed(events) : toAnsweredFailure(response, text);',

@@ -45,7 +45,7 @@ export const fencing: readonly Mutant[] = [
   },
   {
     name: "a background result takes effect inside a turn",
-    breaks: "design §5: inside a turn only inline work changes the epoch",
+    breaks: "inside a turn only inline work changes the epoch",
     file: "src/domain/decide-compaction.ts",
     find: 'if (state.turn && !isInside(command.inside, state)) return stale("not_idle");\n  if (command.change',
     replace: "if (command.change",

@@ -44,7 +44,7 @@ export const keys: readonly Mutant[] = [
   },
   {
     name: "a rotation overwrites what was put meanwhile",
-    breaks: "decisions/0008: it writes back those that nobody has put anew",
+    breaks: "decisions/0008: it writes back only credentials that were not replaced meanwhile",
     file: "src/tenant/credential-store.ts",
     find: 'WHERE name = ? AND wrapped_key = ? AND sealed = ? RETURNING name",',
     replace: "WHERE name = ? AND ? <> '' AND ? <> '' RETURNING name\",",
@@ -52,7 +52,7 @@ export const keys: readonly Mutant[] = [
   },
   {
     name: "a window that is said to be unknown is the preset's",
-    breaks: "design §9: null is said, too",
+    breaks: "null is said, too",
     file: "src/tenant/model-rows.ts",
     find: "window_said: model.context_window === undefined ? 0 : 1,",
     replace: "window_said: model.context_window == null ? 0 : 1,",
@@ -60,7 +60,7 @@ export const keys: readonly Mutant[] = [
   },
   {
     name: "what a refusal names is told as the other limit",
-    breaks: "design §9: limits that providers name are suggestions",
+    breaks: "limits that providers name are suggestions",
     file: "src/app/models/suggest-limits.ts",
     find: ": { model: id, max_output: limit,",
     replace: ": { model: id, context_window: limit,",
@@ -68,7 +68,7 @@ export const keys: readonly Mutant[] = [
   },
   {
     name: "what one request left to its reply is told as the longest reply",
-    breaks: "design §9: limits that providers name are suggestions",
+    breaks: "limits that providers name are suggestions",
     file: "src/app/models/suggest-limits.ts",
     find: "return window !== undefined",
     replace: "return window === limit",
@@ -76,7 +76,7 @@ export const keys: readonly Mutant[] = [
   },
   {
     name: "a model costs what its name costs elsewhere",
-    breaks: "design §9: never by the name alone",
+    breaks: "never by the name alone",
     file: "src/tenant/price-package.ts",
     find: "if (base_url !== null) return { providerApiUrl: base_url };",
     replace: "if (base_url !== null) return {} as Where;",
@@ -84,7 +84,7 @@ export const keys: readonly Mutant[] = [
   },
   {
     name: "the registry's ratio goes over a learned one",
-    breaks: "design §9: until the session has learned its own",
+    breaks: "until the session has learned its own",
     file: "src/context/start-ratio.ts",
     find: "ratio !== undefined && !state.ratios.some((known) => known.model === id);",
     replace: "ratio !== undefined;",

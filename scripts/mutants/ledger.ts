@@ -23,7 +23,7 @@ export const ledger: readonly Mutant[] = [
   },
   {
     name: "cached tokens are paid for twice",
-    breaks: "design §9: a call's cost",
+    breaks: "a call's cost",
     file: "src/context/cost.ts",
     find: "toUncachedInput(usage) * prices.input",
     replace: "input * prices.input",
@@ -31,7 +31,7 @@ export const ledger: readonly Mutant[] = [
   },
   {
     name: "thinking beside the output is free",
-    breaks: "design §9: a call's cost",
+    breaks: "a call's cost",
     file: "src/domain/model-call.ts",
     find: "(reasoning <= output ? output : output + reasoning)",
     replace: "output",
@@ -39,7 +39,7 @@ export const ledger: readonly Mutant[] = [
   },
   {
     name: "a report of zeros has a cost",
-    breaks: "design §9: unknown is never free",
+    breaks: "unknown is never free",
     file: "src/context/cost.ts",
     find: "usage && isCount(usage, estimate) ? computeCost",
     replace: "usage && estimate >= 0 ? computeCost",
@@ -47,7 +47,7 @@ export const ledger: readonly Mutant[] = [
   },
   {
     name: "a title takes the place of the user's",
-    breaks: "design §9: titles",
+    breaks: "titles",
     file: "src/domain/decide.ts",
     find: "title && settings.title === null ?",
     replace: "title ?",
@@ -71,7 +71,7 @@ export const ledger: readonly Mutant[] = [
   },
   {
     name: "another model's window stands beside the context",
-    breaks: "design §5: context_window beside every usage",
+    breaks: "context_window beside every usage",
     file: "src/session/known-model.ts",
     find: "return known?.model === model ? known.window : null;",
     replace: "return known?.window ?? null;",
@@ -81,22 +81,22 @@ export const ledger: readonly Mutant[] = [
     name: "an erased session hands no ledger over",
     breaks: "I17: an erased session's calls stay in the sums",
     file: "src/session/erasure.ts",
-    find: "const usage = burnt ? [] : sumForErasure(allCalls(host.deps.sql));",
-    replace: "const usage = burnt ? sumForErasure(allCalls(host.deps.sql)) : [];",
+    find: "const usage = purged ? [] : sumForErasure(allCalls(host.deps.sql));",
+    replace: "const usage = purged ? sumForErasure(allCalls(host.deps.sql)) : [];",
     tests: ["test/session/erased-usage.test.ts"],
   },
   {
     name: "an erasure wipes the log without waiting for the tenant's object",
     breaks: "I17: the ledger is handed over before the log is wiped",
     file: "src/session/erasure.ts",
-    find: "    const usage = await handOverUsage(host, caller, isBurnt() || !host.exists);",
+    find: "    const usage = await handOverUsage(host, caller, isPurged() || !host.exists);",
     replace:
-      "    const handing = handOverUsage(host, caller, isBurnt());\n    handing.catch(() => {});\n    await purgeObject(host, caller, host.state.updated_at);\n    const usage = await handing;",
+      "    const handing = handOverUsage(host, caller, isPurged());\n    handing.catch(() => {});\n    await purgeObject(host, caller, host.state.updated_at);\n    const usage = await handing;",
     tests: ["test/session/erased-usage.test.ts"],
   },
   {
     name: "a tenant says what the deployment's key costs",
-    breaks: "design §9: whoever pays for a call says what it costs",
+    breaks: "the owner of the key that pays for a call states its price",
     file: "src/tenant/describe-model.ts",
     find: 'const isOwn = by === "deployment" ||',
     replace: 'const isOwn = by === "tenant" ||',

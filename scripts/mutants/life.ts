@@ -21,7 +21,7 @@ export const life: readonly Mutant[] = [
   },
   {
     name: "a steady stream goes on beyond the total",
-    breaks: "design §4: three deadlines",
+    breaks: "three deadlines",
     file: "src/app/turn/watch-deadlines.ts",
     find: "Math.min(silentUntil, endsAt);",
     replace: "silentUntil;",
@@ -29,7 +29,7 @@ export const life: readonly Mutant[] = [
   },
   {
     name: "between two tokens the first one's deadline holds",
-    breaks: "design §4: three deadlines",
+    breaks: "three deadlines",
     file: "src/app/turn/watch-deadlines.ts",
     find: "Math.max(deadlines.idleMs, thinkingMs)",
     replace: "Math.max(deadlines.firstTokenMs, thinkingMs)",
@@ -37,7 +37,7 @@ export const life: readonly Mutant[] = [
   },
   {
     name: "a model that thinks is given up as soon as any other",
-    breaks: "design §4: three deadlines",
+    breaks: "three deadlines",
     file: "src/app/turn/watch-deadlines.ts",
     find: "spec.capabilities?.reasoning === true ? deadlines.thinkingMs : 0;",
     replace: "0;",
@@ -45,7 +45,7 @@ export const life: readonly Mutant[] = [
   },
   {
     name: "a ping is no sign of life",
-    breaks: "design §4: three deadlines",
+    breaks: "three deadlines",
     file: "src/app/turn/ask-model.ts",
     find: "onAlive: () => watch.heard()",
     replace: "onAlive: () => {}",
@@ -53,7 +53,7 @@ export const life: readonly Mutant[] = [
   },
   {
     name: "clients are sent what a provider signs",
-    breaks: "design §5: what a provider signs",
+    breaks: "what a provider signs",
     file: "src/session/content.ts",
     find: "parts: toShownParts(parts),",
     replace: "parts,",
@@ -61,7 +61,7 @@ export const life: readonly Mutant[] = [
   },
   {
     name: "the live stream is stored only when it is late",
-    breaks: "design §1.7: at most one flush behind",
+    breaks: "at most one flush behind",
     file: "src/session/stream/stream-buffer.ts",
     find: " || this.#units + this.#delta.text.length >= FLUSH_AT_UNITS",
     replace: "",
@@ -144,7 +144,7 @@ export const life: readonly Mutant[] = [
   },
   {
     name: "a session takes messages until not even their end fits",
-    breaks: "design §9: what is refused leaves room for the end of what is under way",
+    breaks: "what is refused leaves room for the end of what is under way",
     file: "src/session/log/store.ts",
     find: "BEGINS.has(command.type) && this.sql.isFull()",
     replace: "false",
@@ -168,7 +168,7 @@ export const life: readonly Mutant[] = [
   },
   {
     name: "each plan weighs every placeholder anew",
-    breaks: "design §9: a plan of a long view is short",
+    breaks: "a plan of a long view is short",
     file: "src/context/reductions.ts",
     find: "  cleared.set(item, tokens);\n",
     replace: "",
@@ -176,7 +176,7 @@ export const life: readonly Mutant[] = [
   },
   {
     name: "a first turn on a long view lets nothing through",
-    breaks: "design §9: long work is done in steps",
+    breaks: "long work is done in steps",
     file: "src/app/turn/make-room.ts",
     find: "if (writer.state.view.items.length < LONG_VIEW) return;",
     replace: "if (writer.state) return;",
@@ -184,7 +184,7 @@ export const life: readonly Mutant[] = [
   },
   {
     name: "a first look-up lets nothing through",
-    breaks: "design §9: long work is done in steps",
+    breaks: "long work is done in steps",
     file: "src/session/recall/recall.ts",
     find: "await new Promise<void>((resolve) => void schedule(0, resolve));",
     replace: "await Promise.resolve();",
@@ -192,7 +192,7 @@ export const life: readonly Mutant[] = [
   },
   {
     name: "what is held for readers is bounded by a count of frames alone",
-    breaks: "design §9: one object's streams leave the others room",
+    breaks: "one object's streams leave the others room",
     file: "src/session/stream/recent-frames.ts",
     find: " || this.#units > 2 * MOST_UNITS",
     replace: "",

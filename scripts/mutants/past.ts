@@ -6,7 +6,7 @@ const PAST = ["test/session/past-context.test.ts"];
 export const past: readonly Mutant[] = [
   {
     name: "a session of an older build is offered another memory_query than it was",
-    breaks: "design §9: a past request is rebuilt as it was sent",
+    breaks: "a past request is rebuilt as it was sent",
     file: "src/context/recall-tool.ts",
     find: "if (!settings.recall_names_session || session === null)",
     replace: "if (session === null)",
@@ -22,7 +22,7 @@ export const past: readonly Mutant[] = [
   },
   {
     name: "a past request shows what was redacted since",
-    breaks: "design §9: of what was redacted only the redaction is shown",
+    breaks: "of what was redacted only the redaction is shown",
     file: "src/session/calls/past-request.ts",
     find: "{ ...rated, redacted }",
     replace: "{ ...rated }",
@@ -30,7 +30,7 @@ export const past: readonly Mutant[] = [
   },
   {
     name: "a past request is taken to match whatever it is",
-    breaks: "design §9: the digest says whether it is what was sent",
+    breaks: "the digest says whether it is what was sent",
     file: "src/session/calls/past-context.ts",
     find: "recorded === rebuilt;",
     replace: "true;",
@@ -62,7 +62,7 @@ export const past: readonly Mutant[] = [
   },
   {
     name: "a past call is looked for by its position alone",
-    breaks: "design §9: an older build's call is found by epoch and position",
+    breaks: "an older build's call is found by epoch and position",
     file: "src/session/log/turn-calls.ts",
     find: "view.epoch === call.epoch && ",
     replace: "",
@@ -70,7 +70,7 @@ export const past: readonly Mutant[] = [
   },
   {
     name: "of two past requests with other tools the beginning is told to be alike",
-    breaks: "design §9: two requests are compared by what they show",
+    breaks: "two requests are compared by what they show",
     file: "src/context/view-diff.ts",
     find: "from.tools !== to.tools || from.built",
     replace: "from.built",

@@ -63,7 +63,7 @@ export const providers: readonly Mutant[] = [
   {
     name: "the provider's cached tokens are not counted",
     breaks: "docs/measuring.md",
-    file: "src/model/sdk-usage.ts",
+    file: "src/model/reply-parts.ts",
     find: "cached: asCount(inputTokens.cacheRead) ?? 0,",
     replace: "cached: 0,",
     tests: [`${CONTRACT}/usage.test.ts`],

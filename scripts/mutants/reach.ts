@@ -7,7 +7,7 @@ export const reach: readonly Mutant[] = [
   {
     name: "one public address of a name is enough",
     breaks: "SECURITY: one address that is not public refuses it",
-    file: "src/tools/address.ts",
+    file: "src/tools/safe-fetch.ts",
     find: "addresses.value.every(isPublicAddress)",
     replace: "addresses.value.some(isPublicAddress)",
     tests: ["test/tools/safe-fetch.test.ts"],
@@ -15,7 +15,7 @@ export const reach: readonly Mutant[] = [
   {
     name: "a name without an address is called",
     breaks: "SECURITY: half an answer is none",
-    file: "src/tools/address.ts",
+    file: "src/tools/safe-fetch.ts",
     find: 'return "unreachable";',
     replace: 'return "public";',
     tests: ["test/tools/safe-fetch.test.ts"],

@@ -4,7 +4,7 @@ import type { Mutant } from "./mutant.ts";
 export const room: readonly Mutant[] = [
   {
     name: "the session's id in memory_query weighs nothing",
-    breaks: "design §9: no request weighs more than it is counted for",
+    breaks: "no request weighs more than it is counted for",
     file: "src/domain/state.ts",
     find: "(settings.recall_names_session ? SESSION_ID_TOKENS : 0)",
     replace: "0",
@@ -12,7 +12,7 @@ export const room: readonly Mutant[] = [
   },
   {
     name: "the model of a fork is not told the fork's id",
-    breaks: "design §5, never lost: memory_query names the session",
+    breaks: "memory_query names the session",
     file: "src/session/calls/fork-calls.ts",
     find: ", recall_names_session: true }",
     replace: " }",
@@ -44,7 +44,7 @@ export const room: readonly Mutant[] = [
   },
   {
     name: "a request without a window grows without an end",
-    breaks: "design §5, the guard: at most 7,000,000 bytes of content, whatever the window and the policy",
+    breaks: "at most 7,000,000 bytes of content, whatever the window and the policy",
     file: "src/context/guard.ts",
     find: "if (left <= MAX_CONTENT_BYTES) return null;",
     replace: "if (left > 0) return null;",
@@ -52,7 +52,7 @@ export const room: readonly Mutant[] = [
   },
   {
     name: "a summariser without a window reads everything at once",
-    breaks: "design §5, the guard: a part of a transcript obeys the bound in bytes",
+    breaks: "a part of a transcript obeys the bound in bytes",
     file: "src/app/compaction/summary-request.ts",
     find: "computeFactor(state, summarizer), MAX_WEIGHT);",
     replace: "computeFactor(state, summarizer), Number.POSITIVE_INFINITY);",
@@ -60,7 +60,7 @@ export const room: readonly Mutant[] = [
   },
   {
     name: "a part of a transcript is measured in tokens alone",
-    breaks: "design §5, the guard: a part of a transcript obeys the bound in bytes",
+    breaks: "a part of a transcript obeys the bound in bytes",
     file: "src/context/request-bytes.ts",
     find: "Math.max(estimateTokens(text), jsonBytes(text) / BYTES_PER_TOKEN);",
     replace: "Math.max(estimateTokens(text), jsonBytes(text) / 1_000);",
@@ -68,7 +68,7 @@ export const room: readonly Mutant[] = [
   },
   {
     name: "a summary reads the turn's prefix however many bytes it has",
-    breaks: "design §5, the guard: a summary obeys the bound in bytes",
+    breaks: "a summary obeys the bound in bytes",
     file: "src/app/compaction/lease-compaction.ts",
     find: "if (contentBytes(state, range.to) > MAX_CONTENT_BYTES) return false;",
     replace: "",
@@ -76,7 +76,7 @@ export const room: readonly Mutant[] = [
   },
   {
     name: "a body that is larger than any may be is sent",
-    breaks: "design §5, the guard: no adapter sends more than 8,000,000 bytes",
+    breaks: "no adapter sends more than 8,000,000 bytes",
     file: "src/model/call-failure.ts",
     find: "return floor <= MAX_REQUEST_BYTES ? null :",
     replace: "return floor > 0 ? null :",
@@ -84,7 +84,7 @@ export const room: readonly Mutant[] = [
   },
   {
     name: "what was refused costs the history before it",
-    breaks: "design §5, the guard: a message that was refused leaves the view first",
+    breaks: "a message that was refused leaves the view first",
     file: "src/context/plan-refused.ts",
     find: 'if (state.last_turn?.failure?.kind !== "cannot_fit") return [];',
     replace: "if (state.last_turn !== undefined) return [];",
@@ -92,7 +92,7 @@ export const room: readonly Mutant[] = [
   },
   {
     name: "an image that is sent as words weighs as an image",
-    breaks: "design §5, measuring: images and files weigh what the model at hand is sent of them",
+    breaks: "images and files weigh what the model at hand is sent of them",
     file: "src/context/media.ts",
     find: "(isRead(reader, media) ? 0 :",
     replace: "(media.words > 0 ? 0 :",
@@ -100,7 +100,7 @@ export const room: readonly Mutant[] = [
   },
   {
     name: "a provider that repeats a small count is never believed",
-    breaks: "design §5, measuring: the third count in a row that agrees is believed",
+    breaks: "the third count in a row that agrees is believed",
     file: "src/domain/evolve-turn.ts",
     find: "const believed = times >= BELIEVED_AFTER &&",
     replace: "const believed = times < 0 &&",
@@ -108,7 +108,7 @@ export const room: readonly Mutant[] = [
   },
   {
     name: "a small count is believed without the reply before it",
-    breaks: "design §5, measuring: a whole count grows by each reply",
+    breaks: "a whole count grows by each reply",
     file: "src/domain/evolve-turn.ts",
     find: "usage.input >= doubted.tokens;",
     replace: "usage.input > 0;",
@@ -148,7 +148,7 @@ export const room: readonly Mutant[] = [
   },
   {
     name: "a turn asks again after its answer has begun",
-    breaks: "design §5: an overflow is only rescued while nothing was said",
+    breaks: "an overflow is only rescued while nothing was said",
     file: "src/app/turn/try-model.ts",
     find: "const next = silent ?",
     replace: "const next = outcome ?",
@@ -156,7 +156,7 @@ export const room: readonly Mutant[] = [
   },
   {
     name: "a stop counts as an attempt of the summariser",
-    breaks: "design §9: a stop gives the lease back",
+    breaks: "a stop gives the lease back",
     file: "src/domain/evolve-compaction.ts",
     find: 'requested && failure === "aborted" ?',
     replace: "requested && false ?",
@@ -164,7 +164,7 @@ export const room: readonly Mutant[] = [
   },
   {
     name: "a turn without room does not wait for a background worker",
-    breaks: "design §5: inline work waits for a running lease",
+    breaks: "inline work waits for a running lease",
     file: "src/app/turn/make-room.ts",
     find: "await ports.held.arrival(WAIT_FOR_LEASE_MS);",
     replace: "",
@@ -172,7 +172,7 @@ export const room: readonly Mutant[] = [
   },
   {
     name: "a failed compaction is asked for again at once",
-    breaks: "design §9: after the next response",
+    breaks: "after the next response",
     file: "src/app/turn/after-turn.ts",
     find: "if (compaction.failed_after !== last_turn.id)",
     replace: "",

@@ -4,7 +4,7 @@ import { CONTEXT, DOMAIN, type Mutant, SIMULATION } from "./mutant.ts";
 export const summaries: readonly Mutant[] = [
   {
     name: "a system message that stays is taken for what a summary will read",
-    breaks: "design §5: what is planned counts what a summary reads, and what goes",
+    breaks: "what is planned counts what a summary reads, and what goes",
     file: "src/context/proposal.ts",
     find: "const source = tokens - chain - kept - standing;",
     replace: "const source = tokens - chain - kept;",
@@ -44,7 +44,7 @@ export const summaries: readonly Mutant[] = [
   },
   {
     name: "a summary that was cut off is accepted",
-    breaks: "design §5: finished normally",
+    breaks: "finished normally",
     file: "src/context/summary-check.ts",
     find: 'if (finish === "length" && tokens < raw * LEAST_OF_CAP) return err("cut_off");',
     replace: "",
@@ -67,15 +67,15 @@ export const summaries: readonly Mutant[] = [
     tests: CONTEXT,
   },
   {
-    name: "a fold that reads the record again is tried again when it failed",
-    breaks: "docs/policy.md, the view: tried once, and an ordinary fold at the next attempt",
+    name: "a chunked summary that reads the record again is tried again when it failed",
+    breaks: "docs/policy.md, the view: tried once, and an ordinary chunked summary at the next attempt",
     file: "src/context/proposal.ts",
     find: "failures === 0 && (requested?.attempts ?? 0) === 0 &&",
     replace: "failures === 0 && requested !== undefined &&",
     tests: ["test/context/chain.test.ts", "test/session/reread.test.ts"],
   },
   {
-    name: "a fold reads the whole record again",
+    name: "a chunked summary reads the whole record again",
     breaks: "docs/policy.md, the view: at most twice what is new",
     file: "src/context/proposal.ts",
     find: "Math.floor(Math.min(gone, source * REREAD_RATIO))",
@@ -93,7 +93,7 @@ export const summaries: readonly Mutant[] = [
   },
   {
     name: "what is quoted can close its delimiters",
-    breaks: "design §5: delimiters that the content cannot close",
+    breaks: "delimiters that the content cannot close",
     file: "src/context/delimiters.ts",
     find: 'text.replace(toPattern(tag), () => "&lt;");',
     replace: "text.replace(toPattern(tag), (bracket) => bracket);",
@@ -101,7 +101,7 @@ export const summaries: readonly Mutant[] = [
   },
   {
     name: "a line of dashes in a summary ends its frame",
-    breaks: "design §5: its text cannot end its own frame",
+    breaks: "its text cannot end its own frame",
     file: "src/context/placement.ts",
     find: "escapeRules(summaries.join(SUMMARY_JOIN))",
     replace: "summaries.join(SUMMARY_JOIN)",
@@ -117,7 +117,7 @@ export const summaries: readonly Mutant[] = [
   },
   {
     name: "the beginning of a split turn goes on from what came before it",
-    breaks: "design §5: a turn's compacted prefix gets a summary of its own",
+    breaks: "a turn's compacted prefix gets a summary of its own",
     file: "src/app/compaction/summary-request.ts",
     find: "folded.summary.body !== folded.history?.body;",
     replace: "folded.parts > 0;",
@@ -125,7 +125,7 @@ export const summaries: readonly Mutant[] = [
   },
   {
     name: "a part ends at a group, however little that fills of it",
-    breaks: "design §5: each part but the last reads three quarters of its room",
+    breaks: "each part but the last reads three quarters of its room",
     file: "src/context/summary-chunks.ts",
     find: "groups.length > 0 && sumTokens(groups) >= room * LEAST_FILL",
     replace: "groups.length > 0",
@@ -133,7 +133,7 @@ export const summaries: readonly Mutant[] = [
   },
   {
     name: "a worker whose time is over keeps the lease",
-    breaks: "design §5: a fold that takes longer than one delivery goes on with the next, under no further attempt",
+    breaks: "a chunked summary that takes longer than one delivery goes on with the next, under no further attempt",
     file: "src/app/compaction/apply-result.ts",
     find: "releaseLease({ compaction, token, outcome: null, part: part.parts }, ports);",
     replace: "",
@@ -148,8 +148,8 @@ export const summaries: readonly Mutant[] = [
     tests: ["test/queue/consumer.test.ts"],
   },
   {
-    name: "a fold that goes on uses up its message's deliveries",
-    breaks: "design §1.5: deliveries are spent on failures alone",
+    name: "a chunked summary that goes on uses up its message's deliveries",
+    breaks: "deliveries are spent on failures alone",
     file: "src/queue/consumer.ts",
     find: 'if (outcome.kind === "unfinished") await deps.queue.send(job);',
     replace: 'if (outcome.kind === "unfinished") return message.retry({ delaySeconds: 1 });',
@@ -158,7 +158,7 @@ export const summaries: readonly Mutant[] = [
   },
   {
     name: "the watchdog sends a second worker while the first is at work",
-    breaks: "design §1.5: deliveries are spent on failures alone",
+    breaks: "deliveries are spent on failures alone",
     file: "src/session/alarm.ts",
     find: "lease && lease.expires_at > runtime.deps.clock()",
     replace: "lease && lease.expires_at > runtime.deps.clock() + 3_600_000",
@@ -166,14 +166,14 @@ export const summaries: readonly Mutant[] = [
   },
   {
     name: "a text is cut inside a character",
-    breaks: "design §5: never inside a character",
+    breaks: "never inside a character",
     file: "src/context/tool-results.ts",
     find: "return text.slice(0, isHighSurrogate(text.charCodeAt(length - 1)) ? length - 1 : length);",
     replace: "return text.slice(0, length);",
     tests: CONTEXT,
   },
   {
-    name: "a part of a fold leaves out what did not fit into the one before",
+    name: "a chunk leaves out what did not fit into the one before",
     breaks: "I19: whatever a summary stands for was read",
     file: "src/context/summary-chunks.ts",
     find: "return endAfter(groups, taken[groups.length]?.meta ?? meta);",
@@ -182,7 +182,7 @@ export const summaries: readonly Mutant[] = [
     seeds: 200,
   },
   {
-    name: "a fold goes on under another plan",
+    name: "a chunked summary goes on under another plan",
     breaks: "I19: whatever a summary stands for was read",
     file: "src/domain/evolve-compaction.ts",
     find: "canResumeChunks(requested.folded, requested.folded_for, event);",
@@ -208,7 +208,7 @@ export const summaries: readonly Mutant[] = [
   },
   {
     name: "a summary reads the system messages that stay",
-    breaks: "design §5: what stays verbatim needs no summary",
+    breaks: "what stays verbatim needs no summary",
     file: "src/app/compaction/summary-request.ts",
     find: 'meta.kind !== "system" || !kept.has(meta.position)',
     replace: 'meta.kind !== "system" || !kept.has(-1)',

@@ -27,7 +27,7 @@ export const tools: readonly Mutant[] = [
   },
   {
     name: "a name that records leave out is taken in",
-    breaks: "design §9: nothing that a client sends is dropped in silence",
+    breaks: "nothing that a client sends is dropped in silence",
     file: "src/http/json-check.ts",
     find: "if (path) return {",
     replace: "if (path?.length === 0) return {",
@@ -51,7 +51,7 @@ export const tools: readonly Mutant[] = [
   },
   {
     name: "an address is sought at each character of a run",
-    breaks: "design §5: expressions that meet foreign text are linear",
+    breaks: "expressions that meet foreign text are linear",
     file: "src/evaluate/identifiers.ts",
     find: String.raw`(?<![\w.+-])[\w.+-]+@`,
     replace: String.raw`[\w.+-]+@`,
@@ -59,7 +59,7 @@ export const tools: readonly Mutant[] = [
   },
   {
     name: "a circle of references is accepted",
-    breaks: "design §5: schemas are bounded when they are accepted",
+    breaks: "schemas are bounded when they are accepted",
     file: "src/app/tools/schema-bounds.ts",
     find: "return taken < all.size;",
     replace: "return false;",
@@ -67,7 +67,7 @@ export const tools: readonly Mutant[] = [
   },
   {
     name: "references may double without end",
-    breaks: "design §5: schemas are bounded when they are accepted",
+    breaks: "schemas are bounded when they are accepted",
     file: "src/app/tools/schema-bounds.ts",
     find: "return expandedSize(schema, references, new Map()) > MAX_EXPANDED",
     replace: "return expandedSize(schema, references, new Map()) > Number.MAX_VALUE",
@@ -75,7 +75,7 @@ export const tools: readonly Mutant[] = [
   },
   {
     name: "what is not judged counts as matched",
-    breaks: "design §5: what is unsure is no fault",
+    breaks: "what is unsure is no fault",
     file: "src/app/tools/schema-check.ts",
     find: "if (UNJUDGED.some((keyword) => schema[keyword] !== undefined)) found.add(UNSURE);",
     replace: "",
@@ -83,7 +83,7 @@ export const tools: readonly Mutant[] = [
   },
   {
     name: "a call that runs here runs unjudged",
-    breaks: "design §5: what runs here is not run unjudged",
+    breaks: "what runs here is not run unjudged",
     file: "src/app/tools/judge-call.ts",
     find: 'if (error instanceof OverBudget || error instanceof RangeError) return "undecided";',
     replace: "if (error instanceof OverBudget || error instanceof RangeError) return [];",
@@ -91,7 +91,7 @@ export const tools: readonly Mutant[] = [
   },
   {
     name: "a call is begun twice",
-    breaks: "design §5: at most once for an execution",
+    breaks: "at most once for an execution",
     file: "src/domain/decide-tools.ts",
     find: 'if (found.call.started) return err({ code: "stale", reason: "call_over" });',
     replace: "",
@@ -99,7 +99,7 @@ export const tools: readonly Mutant[] = [
   },
   {
     name: "a client answers a call that runs here",
-    breaks: "design §5: a client's result answers the client's calls alone",
+    breaks: "a client's result answers the client's calls alone",
     file: "src/domain/decide-tools.ts",
     find: ".filter((call) => !call.server)",
     replace: "",
@@ -107,7 +107,7 @@ export const tools: readonly Mutant[] = [
   },
   {
     name: "one request answers a call twice",
-    breaks: "design §5: each call is answered once",
+    breaks: "each call is answered once",
     file: "src/domain/decide-tools.ts",
     find: "answered.add(execution);",
     replace: "",
@@ -115,7 +115,7 @@ export const tools: readonly Mutant[] = [
   },
   {
     name: "what waits for a person runs",
-    breaks: "design §5: approvals",
+    breaks: "approvals",
     file: "src/domain/state.ts",
     find: "call.server === true && call.approval === undefined",
     replace: "call.server === true",
@@ -123,7 +123,7 @@ export const tools: readonly Mutant[] = [
   },
   {
     name: "a call runs without its required approval",
-    breaks: "design §5: a call that was made before its tool needed approval is not run",
+    breaks: "a call that was made before its tool needed approval is not run",
     file: "src/app/tools/run-tools.ts",
     find: "  if (judged.needs_approval) return true;\n",
     replace: "",
@@ -131,7 +131,7 @@ export const tools: readonly Mutant[] = [
   },
   {
     name: "a turn that throws leaves its tools running",
-    breaks: "design §5: whoever ends a turn ends its tools",
+    breaks: "what ends a turn ends its tools",
     file: "src/session/turn-runner.ts",
     find: "live.abort.abort();\n    if (this.#live !== live) return;",
     replace: "if (this.#live !== live) return;",
@@ -139,7 +139,7 @@ export const tools: readonly Mutant[] = [
   },
   {
     name: "what was allowed runs in the life that is gone",
-    breaks: "design §5: it runs in the life that was told so",
+    breaks: "it runs in the life that was told so",
     file: "src/domain/evolve-turn.ts",
     find: "incarnation: incarnation ?? state.turn.incarnation",
     replace: "incarnation: state.turn.incarnation",
@@ -147,7 +147,7 @@ export const tools: readonly Mutant[] = [
   },
   {
     name: "a further attempt forgets what was to run",
-    breaks: "design §5: what was not begun runs in the next life",
+    breaks: "what was not begun runs in the next life",
     file: "src/domain/evolve-turn.ts",
     find: "open_calls: again?.open_calls ?? [],",
     replace: "open_calls: [],",
@@ -155,7 +155,7 @@ export const tools: readonly Mutant[] = [
   },
   {
     name: "what was allowed waits for what runs",
-    breaks: "design §5: beside what runs already",
+    breaks: "beside what runs already",
     file: "src/session/turn-runner.ts",
     find: ": this.#live.look?.();",
     replace: ": undefined;",
@@ -163,7 +163,7 @@ export const tools: readonly Mutant[] = [
   },
   {
     name: "a tool is not told that its turn is over",
-    breaks: "design §5: a stop reaches what runs",
+    breaks: "a stop reaches what runs",
     file: "src/app/tools/run-tools.ts",
     find: 'signal.addEventListener("abort", onAbort, { once: true });',
     replace: "",
@@ -179,7 +179,7 @@ export const tools: readonly Mutant[] = [
   },
   {
     name: "a turn that ends leaves its calls open in the object",
-    breaks: "design §5: cancelled",
+    breaks: "cancelled",
     file: "src/session/log/execution-rows.ts",
     find: "for (const { execution } of turn?.open_calls ?? [])",
     replace: "for (const { execution } of turn?.open_calls.slice(1) ?? [])",
@@ -195,7 +195,7 @@ export const tools: readonly Mutant[] = [
   },
   {
     name: "a redacted result is still read among the executions",
-    breaks: "design §1.2: content can be redacted",
+    breaks: "content can be redacted",
     file: "src/read-model/statements.ts",
     find: '"error_message = NULL, last_seq = ?5"',
     replace: '"last_seq = ?5"',

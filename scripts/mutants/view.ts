@@ -20,7 +20,7 @@ export const view: readonly Mutant[] = [
   },
   {
     name: "the cut keeps one group too few",
-    breaks: "design §5: the longest tail within the budget",
+    breaks: "the longest tail within the budget",
     file: "src/context/cut.ts",
     find: "if (tokens > budget) return { fits: Math.max(1, kept - 1),",
     replace: "if (tokens > budget) return { fits: Math.max(1, kept - 2),",
@@ -79,7 +79,7 @@ export const view: readonly Mutant[] = [
   },
   {
     name: "a count of an earlier epoch anchors the measure",
-    breaks: "design §5: the anchor is usage whose items this view still begins with",
+    breaks: "the anchor is usage whose items this view still begins with",
     file: "src/context/budget.ts",
     find: "anchor?.holds_in === view.epoch && anchor.model === model && !",
     replace: "anchor?.model === model && !",
@@ -87,7 +87,7 @@ export const view: readonly Mutant[] = [
   },
   {
     name: "a count from before an epoch change triggers",
-    breaks: "design §5: usage from before an epoch change never triggers",
+    breaks: "usage from before an epoch change never triggers",
     file: "src/context/budget.ts",
     find: "!(ofEpoch && anchor.epoch !== view.epoch) ? anchor : null;",
     replace: "!(ofEpoch && anchor.epoch < 0) ? anchor : null;",
@@ -95,7 +95,7 @@ export const view: readonly Mutant[] = [
   },
   {
     name: "a call that was under way in the old epoch counts in the new one",
-    breaks: "design §9: its count does not come back as the new request's",
+    breaks: "its count does not come back as the new request's",
     file: "src/domain/evolve-turn.ts",
     find: "anchor: ours ? buildAnchor(state, event, usage) : state.anchor,",
     replace: "anchor: buildAnchor(state, { ...event, epoch: state.view.epoch }, usage),",
@@ -103,7 +103,7 @@ export const view: readonly Mutant[] = [
   },
   {
     name: "a provider's zeros are taken for a count",
-    breaks: "design §5: an input of 0 measures nothing",
+    breaks: "an input of 0 measures nothing",
     file: "src/domain/evolve-turn.ts",
     find: "if (!isCount(usage, event.estimate)) return",
     replace: "if (usage.input < 0) return",

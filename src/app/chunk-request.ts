@@ -4,7 +4,7 @@ import type { SummaryStage } from "../context/prompts";
 import type { ChunkCursor } from "../context/summary-chunks";
 import type { ModelRequest } from "./ports";
 
-/** Where a fold continues. */
+/** Where a chunked summary continues. */
 export interface NextChunk extends ChunkCursor {
   readonly stage: SummaryStage;
 }

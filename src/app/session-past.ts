@@ -48,7 +48,7 @@ export interface SessionPast {
   /** Null when there is no such branch, or it is the current one. */
   leftBranch(number: number): LeftBranch | null;
   /** Whether a redaction has removed the summary's text for good. */
-  isBurnt(overlay: string): boolean;
+  isPurged(overlay: string): boolean;
   /** The view before that compaction. Null when the compaction never took effect. */
   viewBefore(compaction: CompactionId): ViewBefore | null;
   /** The whole current branch, newest first, without what a retry took back. */

@@ -12,6 +12,7 @@ import type {
   SummaryPlan,
 } from "../domain/compaction-events";
 import type { CompactionSpend } from "../domain/compaction-spend";
+import { evolve } from "../domain/evolve";
 import type { OverlayId } from "../domain/ids";
 import type { ItemMeta, Part } from "../domain/message";
 import type { SessionState } from "../domain/state";
@@ -31,7 +32,6 @@ import { isWarm, UNKNOWN_PRICES } from "./economy";
 import { estimateParts } from "./item-tokens";
 import { keptPrefix } from "./kept-prefix";
 import type { PlanEconomy, Rung } from "./plan";
-import { stateAfter } from "./state-after";
 import { wayBack } from "./tool-results";
 import { shortenParts } from "./view";
 
@@ -210,4 +210,35 @@ export function fitsAfter(
 ): { readonly fits: boolean; readonly tokens: number } {
   const tokens = plannedNext(stateAfter(state, ops, "manual"), limits.model);
   return { fits: tokens <= (toRequestLimit(limits) ?? Number.POSITIVE_INFINITY), tokens };
+}
+
+const UNMEASURED: Receipt = {
+  tokens_before: 0,
+  tokens_after: 0,
+  items_before: 0,
+  items_after: 0,
+  model: null,
+  usage: null,
+  ms: 0,
+  economy: null,
+  rungs: [],
+  mode: null,
+  attempts: 0,
+  breaker_open: false,
+  dropped_items: 0,
+};
+
+/** Applies the operations to a copy of the state. */
+export function stateAfter(state: SessionState, ops: readonly EpochOp[], trigger: CompactionTrigger): SessionState {
+  const { epoch } = state.view;
+  const change = {
+    type: "EpochChanged",
+    base_epoch: epoch,
+    epoch: epoch + 1,
+    trigger,
+    compaction: null,
+    ops,
+    receipt: UNMEASURED,
+  } as const;
+  return evolve(state, { ...change, seq: state.seq + 1, at: state.updated_at });
 }

@@ -39,7 +39,7 @@ export interface AcceptedSummary {
 
 /**
  * Checks the text alone. Whether it makes the view smaller is checked when it is drafted into the view
- * (`app/compaction/settle-compaction`).
+ * (`app/compaction/apply-result`).
  */
 export function checkSummary({ text: said, finish, form, cap, ratio }: SummaryCandidate): Result<AcceptedSummary, CompactionFailure> {
   const text = said.trim();

@@ -56,11 +56,11 @@ export function toReadRanges(made: readonly CommittedSummary[]): ReadonlyMap<Ove
 
 /** The positions of look-ups that quote one of `positions`, directly or through another look-up. `quotations`: in order of position. */
 export function findQuotations(positions: readonly number[], quotations: readonly Quotation[]): readonly number[] {
-  const burnt = new Set(positions);
+  const purged = new Set(positions);
   const found: number[] = [];
   for (const { position, read = [{ from: 1, to: position - 1 }] } of quotations) {
-    if (![...burnt].some((each) => isAmong(read, each))) continue;
-    burnt.add(position);
+    if (![...purged].some((each) => isAmong(read, each))) continue;
+    purged.add(position);
     found.push(position);
   }
   return found;

@@ -41,7 +41,7 @@ export class SummaryAttempts {
   #spent = NO_TOKENS;
   #calls = 0;
   #failures = 0;
-  #fold: ChunkedRead | null = null;
+  #chunks: ChunkedRead | null = null;
 
   constructor(by: Summariser, work: Work) {
     this.#by = by;
@@ -58,7 +58,7 @@ export class SummaryAttempts {
       this.#failures += 1;
       const dropped = this.#fail(done.error, leased, attempt === attempts);
       if (attempt === attempts) return this.#carried(dropped);
-      if (rung.mode !== "transcript" || rung.reread > 0) this.#fold = null;
+      if (rung.mode !== "transcript" || rung.reread > 0) this.#chunks = null;
       // The view has not changed, so a new plan would differ only in this.
       rung = { ...rung, mode: "transcript", reread: 0 };
     }
@@ -90,10 +90,10 @@ export class SummaryAttempts {
     if (rung.mode === "same_prefix") return this.#call(rung, source, this.#work.ports.readPrefix(rung.range.to));
     const parts = splitSource(source);
     for (;;) {
-      const { done, before } = this.#fold ?? { done: 0, before: source.chain };
+      const { done, before } = this.#chunks ?? { done: 0, before: source.chain };
       const part = this.#call(rung, source, { input: partInput(parts[done] ?? 0, before), cached: 0 });
       if (!part.ok || done + 1 >= parts.length) return part;
-      this.#fold = { done: done + 1, before: Math.round(part.value.tokens * this.#ratio) };
+      this.#chunks = { done: done + 1, before: Math.round(part.value.tokens * this.#ratio) };
     }
   }
 

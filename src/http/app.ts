@@ -1,9 +1,10 @@
 /** The HTTP app. It parses requests, calls the objects and formats their answers. It decides nothing about a conversation. */
 import { OpenAPIHono } from "@hono/zod-openapi";
+import type { Context } from "hono";
 import { authenticate, requireAdmin } from "./auth";
 import type { HttpDeps, HttpEnv } from "./deps";
-import { answerUnknown } from "./known-paths";
 import { answerThrown, observe } from "./observe";
+import { sendProblem } from "./problem";
 import { registerAdmin } from "./routes/admin";
 import { registerBranches } from "./routes/branches";
 import { registerCompactions } from "./routes/compactions";
@@ -63,4 +64,29 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   app.onError(answerThrown(deps));
   app.notFound(answerUnknown(app.routes));
   return app;
+}
+
+interface Route {
+  readonly method: string;
+  /** `/v1/sessions/:session_id` */
+  readonly path: string;
+}
+
+function toPattern(path: string): RegExp {
+  const segments = path.split("/").map((segment) => (segment.startsWith(":") ? "[^/]+" : segment.replaceAll(".", "\\.")));
+  return new RegExp(`^${segments.join("/")}$`);
+}
+
+/** A model's id may contain slashes, which a path would take for its own. */
+const MODEL_PATH = /^\/v1\/models\/[^/]+\/./;
+const SLASH_HINT = "In a model id, encode / as %2F.";
+
+/** The app's `notFound`: answers 405 with `Allow` for a known path, else 404. */
+function answerUnknown(routes: readonly Route[]): (c: Context<HttpEnv>) => Response {
+  const known = routes.filter(({ method }) => method !== "ALL").map(({ method, path }) => ({ method, pattern: toPattern(path) }));
+  return (c) => {
+    const methods = known.filter(({ pattern }) => pattern.test(c.req.path)).map(({ method }) => method);
+    if (methods.length === 0) return sendProblem(c, { code: "not_found", ...(MODEL_PATH.test(c.req.path) && { hint: SLASH_HINT }) });
+    return sendProblem(c, { code: "method_not_allowed", allow: [...new Set(methods)].sort() });
+  };
 }

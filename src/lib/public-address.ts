@@ -1,6 +1,6 @@
 /**
  * Decides which addresses may be called on behalf of a tenant (SSRF), as far as a URL or an address shows it. The caller must resolve names
- * and check their addresses itself (`tools/address`).
+ * and check their addresses itself (`tools/safe-fetch`).
  */
 
 /** Private, local, shared, test and reserved blocks (IANA special-purpose registries): first address, prefix length. */

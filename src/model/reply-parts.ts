@@ -2,15 +2,14 @@
  * Converts the parts of the AI SDK's stream to our chunks. One object reads one reply, in order. The bounds are those of the
  * decoder of chat completions (`chat-stream`, `tool-call-assembly`): a reply that exceeds them fails and is not cut.
  */
-import type { LanguageModelV4StreamPart, LanguageModelV4ToolCall } from "@ai-sdk/provider";
+import type { LanguageModelV4StreamPart, LanguageModelV4ToolCall, LanguageModelV4Usage } from "@ai-sdk/provider";
 import type { ModelFailure, ModelStreamPart } from "../app/ports";
 import { MAX_CALL_ID_UNITS, MAX_REPLY_CALLS, MAX_SIGNATURE_UNITS, MAX_TOOL_NAME_UNITS } from "../domain/message";
-import type { FinishReason } from "../domain/model-call";
+import type { CallUsage, FinishReason } from "../domain/model-call";
 import { BlockAssembly, type BlockRules, type BlockStreamPart, pickOwnMetadata } from "./block-assembly";
 import { CUT_OFF, eventText, toEventFailure } from "./call-failure";
 import { classifyFailure } from "./classify-failure";
-import { toCallUsage } from "./sdk-usage";
-import { asObject, asText } from "./wire-chunk";
+import { asCount, asObject, asText } from "./wire-chunk";
 
 /**
  * Limit for the arguments, metadata and held text of one reply together, in UTF-16 units. Without it, a provider could fill
@@ -195,4 +194,19 @@ function toReason(unified: FinishPart["finishReason"]["unified"]): FinishReason 
     default:
       return "other";
   }
+}
+
+/** Null when usage was not reported, or not in valid numbers. */
+function toCallUsage({ inputTokens, outputTokens }: LanguageModelV4Usage): CallUsage | null {
+  const input = asCount(inputTokens.total);
+  const output = asCount(outputTokens.total);
+  if (input === null || output === null) return null;
+  const written = asCount(inputTokens.cacheWrite);
+  return {
+    input,
+    output,
+    cached: asCount(inputTokens.cacheRead) ?? 0,
+    reasoning: asCount(outputTokens.reasoning) ?? 0,
+    ...(written === null ? {} : { cache_write: written }),
+  };
 }

@@ -7,7 +7,6 @@ import type { ChatMessage, ModelRequest } from "../app/ports";
 import { describeMediaPart } from "../context/media";
 import type { MediaPart, Part, ReasoningPart, ToolCallPart, ToolDefinition, ToolResultPart } from "../domain/message";
 import { assertNever } from "../lib/assert-never";
-import { callInWords, resultInWords } from "./calls-as-text";
 import type { WireIds } from "./wire-names";
 
 export type SdkCall = LanguageModelV4CallOptions;
@@ -221,3 +220,8 @@ class PromptBuild {
     }
   }
 }
+
+const callInWords = ({ name, arguments: input }: ToolCallPart): string => `[Called the tool ${name} with ${input}]`;
+
+const resultInWords = ({ name, output, is_error }: ToolResultPart): string =>
+  `[The tool ${name} ${is_error ? "failed" : "answered"}: ${output}]`;

@@ -1,17 +1,34 @@
 /** The queue's consumer. It settles message by message and never throws, because a throw would redeliver the whole batch. */
 
+import { z } from "zod";
 import { runCompaction } from "../app/compaction/run-compaction";
 import { withNames } from "../app/named-log";
 import type { ChatModel, Clock, CompactionJob, CompactionQueue, Log } from "../app/ports";
 import type { SessionApi } from "../app/session-api";
 import type { Schedule } from "../app/session-ports";
-import { parseCompactionJob } from "./compaction-job";
+import { idPattern, parseId } from "../domain/ids";
+
+const jobSchema = z.object({
+  tenant: z.string().regex(idPattern("ten")),
+  session: z.string().regex(idPattern("ses")),
+  compaction: z.string().regex(idPattern("cmp")),
+});
+
+/** Null when the message is not a valid job. Retrying cannot make it one. */
+function parseCompactionJob(body: unknown): CompactionJob | null {
+  const parsed = jobSchema.safeParse(body);
+  if (!parsed.success) return null;
+  const tenant = parseId("ten", parsed.data.tenant);
+  const session = parseId("ses", parsed.data.session);
+  const compaction = parseId("cmp", parsed.data.compaction);
+  return tenant && session && compaction ? { tenant, session, compaction } : null;
+}
 
 export interface ConsumerDeps {
   readonly sessions: (job: CompactionJob) => Pick<SessionApi, "leaseCompaction" | "recordCompaction">;
   /** The models of the job's tenant, called with that tenant's credentials. */
   readonly model: (job: CompactionJob) => ChatModel;
-  /** Receives a new job when a fold is not finished. */
+  /** Receives a new job when a chunked summary is not finished. */
   readonly queue: CompactionQueue;
   readonly clock: Clock;
   readonly schedule: Schedule;
@@ -44,8 +61,8 @@ async function consumeOne(message: QueueMessage, deps: ConsumerDeps): Promise<vo
   const log = withNames(deps.log, () => ({ tenant, session }));
   try {
     const outcome = await runCompaction(job, { ...deps, log, session: deps.sessions(job), model: deps.model(job) });
-    // Send a new job: a long fold must not use up this message's deliveries, which are meant for failures. If the job is delivered twice,
-    // the second worker finds the lease held.
+    // Send a new job: a long chunked summary must not use up this message's deliveries, which are meant for failures. If the job is
+    // delivered twice, the second worker finds the lease held.
     if (outcome.kind === "unfinished") await deps.queue.send(job);
     if (outcome.kind !== "again") return message.ack();
     const delaySeconds = Math.min(MAX_DELAY_SECONDS, Math.max(1, Math.ceil((outcome.at - deps.clock()) / 1_000)));

@@ -4,11 +4,34 @@ import { and, desc, eq, type SQL, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import type { ReadError, SessionList, SessionListInput, SessionListPage } from "../app/read-api";
 import type { SessionSummary } from "../contract/session";
-import type { SessionId, TenantId } from "../domain/ids";
+import type { TenantId } from "../domain/ids";
+import { parseId, type SessionId } from "../domain/ids";
 import { err, ok, type Result } from "../lib/result";
-import { type Cursor, parseCursor, toCursor } from "./cursor";
 import { databaseFor } from "./database-for";
 import { sessions } from "./schema";
+
+export interface Cursor {
+  readonly updatedAt: number;
+  readonly id: SessionId;
+}
+
+export const toCursor = ({ updatedAt, id }: Cursor): string =>
+  btoa(`${updatedAt}:${id}`).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+
+/** Null when the text is no cursor that this server made. */
+function parseCursor(text: string): Cursor | null {
+  const [, time, name] = /^(\d{1,15}):(\w+)$/.exec(decode(text)) ?? [];
+  const id = name === undefined ? null : parseId("ses", name);
+  return id ? { updatedAt: Number(time), id } : null;
+}
+
+function decode(text: string): string {
+  try {
+    return atob(text.replaceAll("-", "+").replaceAll("_", "/"));
+  } catch {
+    return "";
+  }
+}
 
 export function createSessionList(env: { readonly DB: D1Database }): SessionList {
   return {

@@ -14,7 +14,34 @@ import { CALL_PURPOSES, usageSource } from "../domain/model-call";
 import { err, ok, type Result } from "../lib/result";
 import { databaseFor } from "./database-for";
 import { erasedUsage, usage } from "./schema";
-import { type GroupKey, parseUsageCursor, toUsageCursor } from "./usage-cursor";
+
+/** A day is a number; the other keys are strings as they are stored. */
+type GroupKey = number | string;
+
+export function toUsageCursor(keys: readonly GroupKey[]): string {
+  const bytes = new TextEncoder().encode(JSON.stringify(keys));
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replaceAll("=", "");
+}
+
+/** Null when the text is no cursor of a list with these groups. */
+export function parseUsageCursor(text: string, groups: readonly UsageGroup[]): readonly GroupKey[] | null {
+  const keys = decode(text);
+  if (!Array.isArray(keys) || keys.length !== groups.length || groups.length === 0) return null;
+  const fits = groups.every((group, index) => (group === "day" ? Number.isSafeInteger(keys[index]) : typeof keys[index] === "string"));
+  return fits ? keys : null;
+}
+
+function decode(text: string): unknown {
+  try {
+    const bytes = Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (char) => char.charCodeAt(0));
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
+  } catch {
+    return null;
+  }
+}
 
 export function createUsageList(env: { readonly DB: D1Database }): UsageList {
   return { sumUsage: (input) => sumUsage(databaseFor(env, input.tenant), input) };

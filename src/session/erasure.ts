@@ -44,9 +44,9 @@ export async function eraseObject(host: ErasureHost, caller: api.Caller): Promis
     host.titler.abandon();
     host.syncAlarm();
   }
-  const { burnt, rows } = await finishErasure(host, caller);
+  const { purged, rows } = await finishErasure(host, caller);
   const erased_at = host.state.updated_at;
-  const session = { store: "session", status: burnt ? "erased" : "pending", rows: null } as const;
+  const session = { store: "session", status: purged ? "erased" : "pending", rows: null } as const;
   const readModel = { store: "read_model", status: rows === null ? "pending" : "erased", rows } as const;
   return ok({ id: caller.session, erased_at, stores: [session, readModel] });
 }
@@ -76,22 +76,22 @@ function endCalls(host: ErasureHost): void {
 
 interface Erasure {
   /** The object holds nothing of the session any more. */
-  readonly burnt: boolean;
+  readonly purged: boolean;
   /** The number of rows removed from the read model. Null when it is out of reach; then the alarm tries again. */
   readonly rows: number | null;
 }
 
 /** Hands the ledger over to the tenant's object, empties this object unless that is done, then erases the read model's rows. */
 export async function finishErasure(host: ErasureHost, caller: api.Caller): Promise<Erasure> {
-  const isBurnt = (): boolean => host.exists && readMeta(host.deps.sql, PURGED_AT_KEY) !== null;
+  const isPurged = (): boolean => host.exists && readMeta(host.deps.sql, PURGED_AT_KEY) !== null;
   try {
-    const usage = await handOverUsage(host, caller, isBurnt() || !host.exists);
+    const usage = await handOverUsage(host, caller, isPurged() || !host.exists);
     // An erasure that was cut off after the wipe has left no time of its own. Then the clock gives it.
-    if (!isBurnt()) await purgeObject(host, caller, host.exists ? host.state.updated_at : host.deps.clock());
-    return { burnt: true, rows: await eraseProjection(host, caller, usage) };
+    if (!isPurged()) await purgeObject(host, caller, host.exists ? host.state.updated_at : host.deps.clock());
+    return { purged: true, rows: await eraseProjection(host, caller, usage) };
   } catch (error) {
     eraseAgain(host, caller, error);
-    return { burnt: isBurnt(), rows: null };
+    return { purged: isPurged(), rows: null };
   }
 }
 
@@ -100,8 +100,8 @@ export async function finishErasure(host: ErasureHost, caller: api.Caller): Prom
  * cost. After the wipe it returns what the tenant's object holds. Sums are handed over whole and keyed by the session,
  * so that a repetition counts nothing twice.
  */
-function handOverUsage(host: ErasureHost, caller: api.Caller, burnt: boolean): Promise<readonly ErasedUsage[]> {
-  const usage = burnt ? [] : sumForErasure(allCalls(host.deps.sql));
+function handOverUsage(host: ErasureHost, caller: api.Caller, purged: boolean): Promise<readonly ErasedUsage[]> {
+  const usage = purged ? [] : sumForErasure(allCalls(host.deps.sql));
   return host.deps.usageArchive(caller.tenant).keep(caller.session, usage);
 }
 

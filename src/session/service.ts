@@ -18,12 +18,11 @@ import { beginFork, completeFork, copyIntoFork, findFork, forkHead, forkPage } f
 import { exportLog, openSession, patchSession } from "./calls/lifecycle-calls";
 import { cancelQueued, retryTurn, stopTurn, submitMessage, submitToolResults } from "./calls/message-calls";
 import { showPast } from "./calls/past-context";
-import { describeSession, listCompactions, listEvents } from "./calls/read-calls";
+import { describeSession, listCalls, listCompactions, listEvents } from "./calls/read-calls";
 import { recallFromRecord } from "./calls/recall-call";
 import { redactMessage } from "./calls/redact-call";
 import { openSessionStream } from "./calls/stream-calls";
 import { awaitTurn, reportTurn } from "./calls/turn-report";
-import { listCalls } from "./calls/usage-calls";
 import { eraseObject } from "./erasure";
 import { isStorageFull } from "./log/sql";
 import type { SessionRuntime } from "./runtime";

@@ -1,8 +1,9 @@
 /** The calls that a tenant's object answers: one table, from which the object takes its methods. */
 import { runOnce } from "../app/idempotency";
 import type { TenantApi, TenantError, TenantMaintenance, TenantOutcome } from "../app/tenant-api";
+import { findPolicyFault } from "../context/policy-check";
+import { chainChoices, mergeChoices, type PolicyChoice, parseLevel, toPolicyText } from "../context/policy-choice";
 import { err, ok } from "../lib/result";
-import { mergePolicy } from "./merge-policy";
 import { loadPrices } from "./price-package";
 import type { Tenant } from "./tenant";
 
@@ -114,3 +115,22 @@ export const tenantCalls = {
     return ok(null);
   }),
 } satisfies Calls;
+
+interface PolicyLevels {
+  /** The tenant's stored choice. Empty: none. */
+  readonly present: string;
+  readonly deployment: PolicyChoice;
+}
+
+/**
+ * The text to store. It leaves out the deployment's own choice, so that a new deployment default reaches this tenant.
+ * `named` null removes the tenant's choice.
+ */
+function mergePolicy(named: PolicyChoice | null, { present, deployment }: PolicyLevels): TenantOutcome<string> {
+  if (named === null) return ok("");
+  const before = parseLevel(present);
+  const choice = before === null ? named : mergeChoices(before, named);
+  const fault = findPolicyFault(chainChoices(deployment, choice), named);
+  if (fault) return err({ code: "invalid", field: `default_policy.${fault.field}`, detail: fault.detail });
+  return ok(toPolicyText(choice));
+}

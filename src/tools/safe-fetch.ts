@@ -4,9 +4,28 @@
  * server answered.
  */
 import type { ToolFailure } from "../domain/tool-run";
+import { isAddress, isPublicAddress, urlFault } from "../lib/public-address";
 import { err, ok, type Result } from "../lib/result";
-import { type AddressRules, judgeAddress } from "./address";
+import type { ResolveName } from "./resolve-name";
+
 import { createResolveName, type ResolverDeps } from "./resolve-name";
+
+interface AddressRules {
+  readonly resolve: ResolveName;
+  /** True in development: allows http and private addresses too. */
+  readonly allowPrivate: boolean;
+}
+
+/** Only a `public` URL is called. `unreachable`: the name could not be resolved, or has no address. */
+type AddressVerdict = "public" | "refused_address" | "unreachable";
+
+async function judgeAddress(url: URL, { resolve, allowPrivate }: AddressRules, signal: AbortSignal): Promise<AddressVerdict> {
+  if (urlFault(url.href, allowPrivate)) return "refused_address";
+  if (allowPrivate || isAddress(url.hostname)) return "public";
+  const addresses = await resolve(url.hostname.replace(/(?<!\.)\.+$/, ""), signal);
+  if (!addresses.ok || addresses.value.length === 0) return "unreachable";
+  return addresses.value.every(isPublicAddress) ? "public" : "refused_address";
+}
 
 interface SafeFetchDeps extends AddressRules {
   readonly fetch: typeof fetch;

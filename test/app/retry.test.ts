@@ -98,7 +98,7 @@ describe("the wait before the next call", () => {
     const run = (n: number) => ({ turn: id("trn", n), incarnation: "life 1" });
     const round = (last: LiveTurn | null, of: number): LiveTurn => LiveTurn.after(last, run(of));
     const spent = (live: LiveTurn): boolean => {
-      const efforts = new RetryBudget(live.vain);
+      const efforts = new RetryBudget(live.retrySpend);
       spend(efforts);
       return efforts.isSpent;
     };

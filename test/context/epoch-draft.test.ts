@@ -8,6 +8,7 @@ import {
   type EpochChangeInput,
   fitsAfter,
   isSmallerBySummary,
+  stateAfter,
 } from "../../src/context/epoch-change";
 import { planGuard } from "../../src/context/guard";
 import { estimateParts } from "../../src/context/item-tokens";
@@ -15,7 +16,6 @@ import type { Rung } from "../../src/context/plan";
 import { toPolicy } from "../../src/context/policy-choice";
 import { longest } from "../../src/context/reductions";
 import { planResults } from "../../src/context/results-rung";
-import { stateAfter } from "../../src/context/state-after";
 import { IMAGE_TOKENS } from "../../src/context/tokens";
 import { shortenToolResult } from "../../src/context/tool-results";
 import type { Part } from "../../src/domain/message";

@@ -1,7 +1,7 @@
 /** The part of a request's beginning that a change of the view leaves, which the provider's cache can still serve. */
 import { describe, expect, test } from "vitest";
+import { stateAfter } from "../../src/context/epoch-change";
 import { keptPrefix } from "../../src/context/kept-prefix";
-import { stateAfter } from "../../src/context/state-after";
 import type { EpochOp, Overlay } from "../../src/domain/compaction-events";
 import type { SessionState } from "../../src/domain/state";
 import { id, settings } from "../support/builders";

@@ -1,13 +1,13 @@
 /** The size of an image or a file is that of what the current model is sent of it. */
 import { describe, expect, test } from "vitest";
 import { itemTokens, measureNext, rawViewTokens } from "../../src/context/budget";
+import { stateAfter } from "../../src/context/epoch-change";
 import { planGuard } from "../../src/context/guard";
 import { estimateParts } from "../../src/context/item-tokens";
 import { describeMediaPart, listMedia } from "../../src/context/media";
 import { toPolicy } from "../../src/context/policy-choice";
 import { evictable } from "../../src/context/reductions";
 import { measuredFor } from "../../src/context/start-ratio";
-import { stateAfter } from "../../src/context/state-after";
 import { estimateTokens, IMAGE_TOKENS } from "../../src/context/tokens";
 import { isCount } from "../../src/domain/model-call";
 import { item, viewing } from "../support/builders";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { refuseModelUrl } from "../../src/http/model-url";
+import { refuseModelUrl } from "../../src/http/routes/models";
 
 describe("a tenant's base URL", () => {
   it.each([

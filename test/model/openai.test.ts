@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ChatMessage, ModelRequest, ModelSpec, ModelStreamPart } from "../../src/app/ports";
-import { leastEffort } from "../../src/model/least-effort";
+import { leastEffort } from "../../src/model/chat-request";
 import { assistant, modelRequest, modelSpec, spokenText, toolCall, toolResult, user } from "./model-request";
 import { type Read, scripted, streamed } from "./scripted";
 

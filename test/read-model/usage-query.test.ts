@@ -4,8 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
 import { describe, expect, test } from "vitest";
 import { USAGE_GROUPS, type UsageInput } from "../../src/app/read-api";
-import { parseUsageCursor, toUsageCursor } from "../../src/read-model/usage-cursor";
-import { buildUsageQuery } from "../../src/read-model/usage-query";
+import { buildUsageQuery, parseUsageCursor, toUsageCursor } from "../../src/read-model/usage-query";
 import { SESSION, TENANT } from "./builders";
 
 const folder = join(import.meta.dirname, "../../migrations");

@@ -96,6 +96,6 @@ export function toLine(
   const items = wanted.filter(({ position }) => !present.has(position));
   const positions = wanted.map(({ position }) => position);
   const [known, shown] = [new Set(positions), toRanges(positions)];
-  const standing = overlays.map((overlay) => (overlay.kind === "summary" && past.isBurnt(overlay.id) ? toDropped(overlay) : overlay));
+  const standing = overlays.map((overlay) => (overlay.kind === "summary" && past.isPurged(overlay.id) ? toDropped(overlay) : overlay));
   return { line: { ...by, overlays: standing, reduced: reduced.filter(({ position }) => known.has(position)), keeps }, items, shown };
 }

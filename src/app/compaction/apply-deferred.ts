@@ -18,20 +18,20 @@ export interface DeferredResultPorts extends CompactionPorts {
 }
 
 /**
- * Returns true when another worker should continue. `cast` null: the model's limits are unknown, and no result can be judged. The current
- * lease's result then stays held, while the others are only recorded as spent.
+ * Returns true when another worker should continue. `candidates` null: the model's limits are unknown, and no result can be judged. The
+ * current lease's result then stays held, while the others are only recorded as spent.
  */
 export function applyDeferredResults(
-  cast: SummarizerCandidates | null,
+  candidates: SummarizerCandidates | null,
   ports: DeferredResultPorts,
   inside: WaitingTurn | null = null,
 ): boolean {
-  const held = ports.held.take((each) => cast !== null || !isCurrentLease(each, ports.writer.state));
-  const settled = held.map((each) => {
-    const { next } = applyCompactionResult({ ...each, inside }, cast, ports);
+  const held = ports.held.take((each) => candidates !== null || !isCurrentLease(each, ports.writer.state));
+  const outcomes = held.map((each) => {
+    const { next } = applyCompactionResult({ ...each, inside }, candidates, ports);
     // The part is stored, but the worker that brought it is gone: no call for the next part is running.
     if (next === "continue") releaseLease({ ...each, outcome: null }, ports);
     return next;
   });
-  return settled.some((next) => next !== "done");
+  return outcomes.some((next) => next !== "done");
 }

@@ -1,5 +1,5 @@
 /**
- * Judges a summariser's result. A part of a fold is kept, and the next part is requested; a complete summary is committed if it is
+ * Judges a summariser's result. A chunk is kept, and the next one is requested; a complete summary is committed if it is
  * acceptable and makes the view smaller; anything else is a failure, and the last failure brings the fallback. Synchronous.
  */
 import { toSessionRatio } from "../../context/budget";
@@ -42,34 +42,38 @@ export const isCurrentLease = (
   { compaction: { requested, lease } }: SessionState,
 ): boolean => requested?.id === compaction && lease?.token === token;
 
-/** Judges a result. A call whose result is not used is still recorded in the ledger. `cast` null: the session's model is gone. */
-export function applyCompactionResult(settled: ResultToApply, cast: SummarizerCandidates | null, ports: CompactionPorts): ApplyOutcome {
+/** Judges a result. A call whose result is not used is still recorded in the ledger. `candidates` null: the session's model is gone. */
+export function applyCompactionResult(
+  result: ResultToApply,
+  candidates: SummarizerCandidates | null,
+  ports: CompactionPorts,
+): ApplyOutcome {
   const { writer, clock } = ports;
-  const isCurrent = isCurrentLease(settled, writer.state);
-  // A finished part of a fold was delivered twice: its call is recorded already, and the next part's call is running.
-  if (isCurrent && settled.part < countDoneChunks(writer.state)) return { next: "done" };
-  if (isCurrent && !cast) return { next: releaseLease(settled, ports) };
-  const judged = isCurrent && cast ? applyCurrentResult(settled, { cast, ports }) : "stale";
+  const isCurrent = isCurrentLease(result, writer.state);
+  // A finished chunk was delivered twice: its call is recorded already, and the next part's call is running.
+  if (isCurrent && result.part < countDoneChunks(writer.state)) return { next: "done" };
+  if (isCurrent && !candidates) return { next: releaseLease(result, ports) };
+  const judged = isCurrent && candidates ? applyCurrentResult(result, { candidates, ports }) : "stale";
   if (judged !== "stale") return judged;
-  writer.execute({ type: "RecordSpentCall", at: clock(), call: compactionCall(settled, writer.state), part: settled.part });
+  writer.execute({ type: "RecordSpentCall", at: clock(), call: compactionCall(result, writer.state), part: result.part });
   return { next: "done" };
 }
 
-function applyCurrentResult(settled: ResultToApply, world: World): ApplyOutcome | "stale" {
-  const { cast, ports } = world;
+function applyCurrentResult(result: ResultToApply, world: World): ApplyOutcome | "stale" {
+  const { candidates, ports } = world;
   const { state } = ports.writer;
-  const { compaction, token, outcome, inside } = settled;
-  const call = compactionCall(settled, state);
+  const { compaction, token, outcome, inside } = result;
+  const call = compactionCall(result, state);
   const fail = (failure: CompactionFailure): ApplyOutcome | "stale" =>
-    recordFailure({ compaction, token, failure, call, inside }, cast, ports);
+    recordFailure({ compaction, token, failure, call, inside }, candidates, ports);
   if (!outcome.ok) return fail(outcome.failure);
   const { lease } = state.compaction;
   if (!lease) return "stale";
-  const checked = check(outcome, lease, { cast, state });
+  const checked = check(outcome, lease, { candidates, state });
   if (!checked.ok) return fail(checked.error);
-  if (settled.next) return keepChunk(settled, { summary: checked.value, next: settled.next, lease, call }, world);
+  if (result.next) return keepChunk(result, { summary: checked.value, next: result.next, lease, call }, world);
   const summary = completeSummary(checked.value.text, lease, world);
-  const committed = commit(settled, { summary, lease, call }, world);
+  const committed = commit(result, { summary, lease, call }, world);
   return committed === "not_smaller" ? fail(committed) : committed;
 }
 
@@ -77,23 +81,23 @@ function applyCurrentResult(settled: ResultToApply, world: World): ApplyOutcome 
 function check(
   { text, finish, model }: Accepted,
   lease: CompactionLease,
-  { cast, state }: { readonly cast: SummarizerCandidates; readonly state: SessionState },
+  { candidates, state }: { readonly candidates: SummarizerCandidates; readonly state: SessionState },
 ): ReturnType<typeof checkSummary> {
   const policy = policyUnderWay(state);
-  const summarizer = summarizerNamed(model, lease.attempt, cast);
-  const cap = toAnswerCap({ plan: lease, spec: cast.spec, summarizer, policy });
+  const summarizer = summarizerNamed(model, lease.attempt, candidates);
+  const cap = toAnswerCap({ plan: lease, spec: candidates.spec, summarizer, policy });
   const ratio = toSessionRatio(measuredFor(state, summarizer), summarizer.id);
   return checkSummary({ text, finish, form: policy.summary.form, cap, ratio });
 }
 
-/** Whether the result is a part of a fold that will be kept. */
-export function isChunkAccepted({ outcome, next }: CompactionResult, cast: SummarizerCandidates, state: SessionState): boolean {
+/** Whether the result is a chunk that will be kept. */
+export function isChunkAccepted({ outcome, next }: CompactionResult, candidates: SummarizerCandidates, state: SessionState): boolean {
   const { lease } = state.compaction;
-  return next !== null && lease !== null && outcome.ok && check(outcome, lease, { cast, state }).ok;
+  return next !== null && lease !== null && outcome.ok && check(outcome, lease, { candidates, state }).ok;
 }
 
 interface World {
-  readonly cast: SummarizerCandidates;
+  readonly candidates: SummarizerCandidates;
   readonly ports: CompactionPorts;
 }
 
@@ -108,14 +112,14 @@ interface AcceptedChunk {
 function keepChunk(
   { compaction, token, outcome, leaves }: CompactionResult,
   done: AcceptedChunk,
-  { cast, ports }: World,
+  { candidates, ports }: World,
 ): ApplyOutcome | "stale" {
   const { writer, clock, ids, content } = ports;
   const { timeout_ms: timeoutMs } = policyUnderWay(writer.state).summary;
   const { ref, bodies } = buildTextBody(done.summary.text, ids);
   const before = writer.state.compaction.requested?.folded ?? null;
   if (!ref) return "stale";
-  // The fold moves on from the history before a split turn to the beginning of that turn.
+  // The chunked summary moves on from the history before a split turn to the beginning of that turn.
   const entered = done.next.stage === "prefix" && done.next.position === done.lease.split && done.next.chars === 0;
   const part: ChunkProgress = {
     summary: ref,
@@ -132,13 +136,17 @@ function keepChunk(
     releaseLease({ compaction, token, outcome: null, part: part.parts }, ports);
     return { next: "later" };
   }
-  const summarizer = summarizerNamed(outcome.model, done.lease.attempt, cast);
-  const next = buildChunkRequest({ plan: done.lease, state: writer.state, spec: cast.spec, summarizer, content });
+  const summarizer = summarizerNamed(outcome.model, done.lease.attempt, candidates);
+  const next = buildChunkRequest({ plan: done.lease, state: writer.state, spec: candidates.spec, summarizer, content });
   return { next: "continue", part: next, timeoutMs };
 }
 
 /** Joins both stages of a split turn into one text, with the list of files that the conversation touched, within the cap. */
-function completeSummary(text: string, lease: CompactionLease, { cast: { spec }, ports: { writer, content } }: World): AcceptedSummary {
+function completeSummary(
+  text: string,
+  lease: CompactionLease,
+  { candidates: { spec }, ports: { writer, content } }: World,
+): AcceptedSummary {
   const folded = writer.state.compaction.requested?.folded ?? null;
   const history = folded?.history ? content.readText(folded.history.body) : null;
   const cap = toModelSummaryCap(spec, policyUnderWay(writer.state));
@@ -153,7 +161,7 @@ interface Committing {
 }
 
 /** Commits the summary, or keeps it as a draft if one was asked for. */
-function commit(settled: ResultToApply, made: Committing, { cast: { spec }, ports }: World): ApplyOutcome | "not_smaller" | "stale" {
+function commit(result: ResultToApply, made: Committing, { candidates: { spec }, ports }: World): ApplyOutcome | "not_smaller" | "stale" {
   const { writer, clock, ids } = ports;
   const { state } = writer;
   const { requested } = state.compaction;
@@ -167,8 +175,8 @@ function commit(settled: ResultToApply, made: Committing, { cast: { spec }, port
     ports,
   );
   if (!isWorthIt) return "not_smaller";
-  if (requested?.options?.draft) return keepDraft(settled, { ...made, overlay }, ports);
-  const { compaction, token, inside } = settled;
+  if (requested?.options?.draft) return keepDraft(result, { ...made, overlay }, ports);
+  const { compaction, token, inside } = result;
   const command = { type: "RecordCompaction", at: clock(), compaction, token, change, call, inside } as const;
   return writer.execute(command, [{ id: overlay, text: summary.text }]).ok ? { next: "done" } : "stale";
 }

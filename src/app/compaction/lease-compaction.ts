@@ -22,7 +22,8 @@ import { allowedOutput, nextSummarizer, type SummarizerCandidates, toAttemptLimi
 import { buildChunkRequest } from "./summary-request";
 
 /**
- * `inline`: the turn that waits for the compaction; it takes over the request and a running lease (docs/compaction-protocol.md). Null for a worker.
+ * `inline`: the turn that waits for the compaction; it takes over the request and a running lease (docs/compaction-protocol.md). Null for
+ * a worker.
  */
 interface Leasing {
   readonly inline: InlineWork | null;
@@ -31,7 +32,7 @@ interface Leasing {
 /** Hands out the plan under a lease, or returns why there is nothing to do. */
 export function leaseCompaction(
   compaction: CompactionId,
-  cast: SummarizerCandidates | null,
+  candidates: SummarizerCandidates | null,
   ports: CompactionPorts,
   { inline }: Leasing = { inline: null },
 ): LeaseOutcome {
@@ -40,13 +41,13 @@ export function leaseCompaction(
   if (requested?.id !== compaction) return { kind: "nothing", reason: "over" };
   if (lease && lease.expires_at > clock() && !inline) return { kind: "held", until: lease.expires_at };
   const policy = policyUnderWay(writer.state);
-  if (!cast || !isModelAvailable(requested, cast)) return giveUp(compaction, "unknown_model", ports);
-  if (!inline && isSpent(requested, writer.state, cast)) return failLast(compaction, cast, ports);
-  const summarizer = nextSummarizer(requested, writer.state, cast);
-  const chosen = choosePlan({ requested, inline, summarizer }, cast.spec, ports);
+  if (!candidates || !isModelAvailable(requested, candidates)) return giveUp(compaction, "unknown_model", ports);
+  if (!inline && isSpent(requested, writer.state, candidates)) return failLast(compaction, candidates, ports);
+  const summarizer = nextSummarizer(requested, writer.state, candidates);
+  const chosen = choosePlan({ requested, inline, summarizer }, candidates.spec, ports);
   if ("kind" in chosen) return chosen;
   const ref: CompactionPlanRef = { base_epoch: writer.state.view.epoch, ...chosen };
-  const attemptLimit = inline ? attemptsUnder(writer.state.compaction, requested.attempts + 1) : toAttemptLimit(writer.state, cast);
+  const attemptLimit = inline ? attemptsUnder(writer.state.compaction, requested.attempts + 1) : toAttemptLimit(writer.state, candidates);
   const expiresAt = leaseUntil(clock(), policy.summary.timeout_ms);
   const leased = writer.execute({
     type: "LeaseCompaction",
@@ -59,7 +60,7 @@ export function leaseCompaction(
   });
   const token = leased.ok ? writer.state.compaction.lease?.token : undefined;
   if (token === undefined) return { kind: "nothing", reason: "moved" };
-  const part = buildChunkRequest({ plan: ref, state: writer.state, spec: cast.spec, summarizer, content: ports.content });
+  const part = buildChunkRequest({ plan: ref, state: writer.state, spec: candidates.spec, summarizer, content: ports.content });
   return { kind: "leased", token, part, timeoutMs: policy.summary.timeout_ms };
 }
 
@@ -74,7 +75,7 @@ interface Choosing extends Leasing {
 }
 
 /**
- * Plans for the current view. A fold continues where it stopped if the plan is the same or only reads more at its end
+ * Plans for the current view. A chunked summary continues where it stopped if the plan is the same or only reads more at its end
  * (`evolve-compaction`).
  */
 function choosePlan({ requested, inline, summarizer }: Choosing, spec: ModelSpec, ports: CompactionPorts): SummaryPlan | LeaseOutcome {
@@ -189,22 +190,22 @@ function giveUp(compaction: CompactionId, failure: CompactionFailure, { writer, 
   return { kind: "nothing", reason: failure };
 }
 
-const isSpent = ({ attempts }: RequestedCompaction, state: SessionState, cast: SummarizerCandidates): boolean =>
-  attempts >= toAttemptLimit(state, cast);
+const isSpent = ({ attempts }: RequestedCompaction, state: SessionState, candidates: SummarizerCandidates): boolean =>
+  attempts >= toAttemptLimit(state, candidates);
 
 /** Ends a compaction whose attempts all expired without a report, with its fallback. During a turn this waits for the turn's end. */
-function failLast(compaction: CompactionId, cast: SummarizerCandidates, ports: CompactionPorts): LeaseOutcome {
+function failLast(compaction: CompactionId, candidates: SummarizerCandidates, ports: CompactionPorts): LeaseOutcome {
   const token = ports.writer.state.compaction.lease?.token ?? null;
-  const failed = recordFailure({ compaction, token, failure: "lease_expired", call: null, inside: null }, cast, ports);
+  const failed = recordFailure({ compaction, token, failure: "lease_expired", call: null, inside: null }, candidates, ports);
   return { kind: "nothing", reason: failed === "stale" ? "waits_for_turn_end" : "lease_expired" };
 }
 
 /** Runs between turns: ends a compaction whose attempts are all spent and that no worker holds, with its fallback. */
-export function failExhaustedCompaction(cast: SummarizerCandidates, ports: CompactionPorts): void {
+export function failExhaustedCompaction(candidates: SummarizerCandidates, ports: CompactionPorts): void {
   const { state } = ports.writer;
   const { requested, lease } = state.compaction;
   if (!requested || (lease && lease.expires_at > ports.clock())) return;
-  if (isSpent(requested, state, cast)) failLast(requested.id, cast, ports);
+  if (isSpent(requested, state, candidates)) failLast(requested.id, candidates, ports);
 }
 
 /** A lease outlives its call by this time, so that a result that comes in time is never late. */

@@ -26,10 +26,10 @@ interface Failed {
  * Records a failure. With the last attempt it adds the fallback: the oldest groups leave the view, down to the kept budget
  * (docs/policy.md, how far to drop).
  */
-export function recordFailure(failed: Failed, cast: SummarizerCandidates, ports: CompactionPorts): ApplyOutcome | "stale" {
+export function recordFailure(failed: Failed, candidates: SummarizerCandidates, ports: CompactionPorts): ApplyOutcome | "stale" {
   const { writer, clock, log } = ports;
-  const attemptLimit = toAttemptLimit(writer.state, cast);
-  const { change, bodies } = chooseFallback(failed, cast.spec, ports);
+  const attemptLimit = toAttemptLimit(writer.state, candidates);
+  const { change, bodies } = chooseFallback(failed, candidates.spec, ports);
   const recorded = writer.execute({ type: "FailCompaction", at: clock(), ...failed, attemptLimit, fallback: change }, bodies);
   if (!recorded.ok) return "stale";
   log.warn("compaction_failed", { compaction: failed.compaction, failure: failed.failure });

@@ -16,7 +16,7 @@ interface GivenBack {
   readonly part: number;
 }
 
-/** Releases the lease. Finished parts of a fold are kept. */
+/** Releases the lease. Finished chunks are kept. */
 export function releaseLease({ compaction, token, outcome, part }: GivenBack, { writer, clock }: Ports): "done" {
   const call = outcome && compactionCall({ outcome, token }, writer.state);
   const given = failLease({ compaction, token, failure: "aborted", call }, { writer, clock });
@@ -26,7 +26,7 @@ export function releaseLease({ compaction, token, outcome, part }: GivenBack, { 
 
 /**
  * Releases a lease that a turn took in an earlier life of the object. Runs first in a new life: the holder is certainly gone, and waiting
- * for the lease to expire would be useless. It counts as an attempt, because the work may have ended that life. Finished parts of a fold
+ * for the lease to expire would be useless. It counts as an attempt, because the work may have ended that life. Finished chunks
  * are kept.
  */
 export function releaseDeadLease(incarnation: string, { writer, clock }: Ports): void {

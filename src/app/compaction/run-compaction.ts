@@ -2,9 +2,9 @@
  * What the queue consumer does with a job: asks the session for the plan, summarises, and returns the outcome. The session counts the
  * attempts and judges the summary, so a lost, repeated or late message does no harm.
  *
- * A turn has its own loop over leases and parts (`app/turn/make-room`). Here each step is a call to the object and the queue's time ends the
- * loop; there a step must not await between its check and its command, and the turn or its deadline ends it. One loop for both would take a
- * callback for each of these differences, and be longer than the two.
+ * A turn has its own loop over leases and parts (`app/turn/make-room`). Here each step is a call to the object and the queue's time ends
+ * the loop; there a step must not await between its check and its command, and the turn or its deadline ends it. One loop for both would
+ * take a callback for each of these differences, and be longer than the two.
  */
 import type { CompactionJob } from "../ports";
 import { PATIENCE_MS, RetryBudget } from "../request/retry";
@@ -21,19 +21,19 @@ interface ConsumerPorts extends SummarizePorts {
 const LEASES_PER_JOB = 5;
 
 /**
- * A consumer has 15 minutes. A fold whose next part may not end in time is given back, and continues as a new job without counting as an
- * attempt.
+ * A consumer has 15 minutes. A chunked summary whose next chunk may not end in time is given back, and continues as a new job without
+ * counting as an attempt.
  */
 const JOB_MS = 14 * 60_000;
 
 /**
  * What to do with the queue message. `done`: acknowledge it; this covers all other endings, since the message is only a wake-up. `again`:
- * another worker holds the lease. `unfinished`: parts of a fold were kept, and the lease is free.
+ * another worker holds the lease. `unfinished`: chunks were kept, and the lease is free.
  */
 type JobOutcome = { readonly kind: "done" | "unfinished" } | { readonly kind: "again"; readonly at: number };
 
 export async function runCompaction(job: CompactionJob, ports: ConsumerPorts): Promise<JobOutcome> {
-  const waiting = { efforts: new RetryBudget(), most: PATIENCE_MS, signal: new AbortController().signal };
+  const waiting = { budget: new RetryBudget(), most: PATIENCE_MS, signal: new AbortController().signal };
   const until = ports.clock() + JOB_MS;
   for (let round = 0; round < LEASES_PER_JOB; round++) {
     const lease = await ports.session.leaseCompaction(job, job.compaction);
@@ -62,8 +62,8 @@ async function workOff(job: CompactionJob, { lease, until }: Work, ports: Consum
     const outcome = await summarize(part.request, { timeoutMs }, ports);
     if (!outcome.ok) ports.log.warn("summary_failed", { session: job.session, compaction: job.compaction, failure: outcome.failure });
     const leaves = ports.clock() + timeoutMs >= until && { leaves: true as const };
-    const settled = { compaction: job.compaction, token: lease.token, outcome, part: part.part, next: part.next, ...leaves };
-    const recorded = await ports.session.recordCompaction(job, settled);
+    const result = { compaction: job.compaction, token: lease.token, outcome, part: part.part, next: part.next, ...leaves };
+    const recorded = await ports.session.recordCompaction(job, result);
     if (!recorded.ok) return null;
     const { value } = recorded;
     if (value.next === "later") return "later";

@@ -127,7 +127,7 @@ interface WaitPorts {
 }
 
 interface RetryWait {
-  readonly efforts: RetryBudget;
+  readonly budget: RetryBudget;
   /** The longest wait, in milliseconds. */
   readonly most: number;
   /** Ends the wait, because the summary is no longer wanted. */
@@ -140,14 +140,14 @@ interface RetryWait {
  */
 export async function waitAfter(
   outcome: SummaryOutcome,
-  { efforts, most, signal }: RetryWait,
+  { budget, most, signal }: RetryWait,
   { schedule, random }: WaitPorts,
 ): Promise<void> {
   if (outcome.ok || (outcome.failure !== "rate_limit" && outcome.failure !== "unavailable")) return;
-  efforts.failed(outcome.estimate, outcome.ms);
+  budget.failed(outcome.estimate, outcome.ms);
   const { failure: kind, retry_after_ms } = outcome;
   const failure = { kind, status: null, ...(retry_after_ms === undefined ? {} : { retry_after_ms }) };
-  const ms = efforts.nextWait(failure, { calls: efforts.calls, random });
+  const ms = budget.nextWait(failure, { calls: budget.calls, random });
   if (ms !== null && ms > 0 && ms <= most) await waitFor(ms, signal, schedule);
 }
 

@@ -59,18 +59,22 @@ export function canRead(model: ModelSpec, spec: ModelSpec, policy: Policy): bool
 }
 
 /** The model of the next attempt. Probes of an open breaker ask the models in turn, because one of them may work again. */
-export function nextSummarizer({ attempts }: RequestedCompaction, { compaction }: SessionState, cast: SummarizerCandidates): ModelSpec {
+export function nextSummarizer(
+  { attempts }: RequestedCompaction,
+  { compaction }: SessionState,
+  candidates: SummarizerCandidates,
+): ModelSpec {
   const { breaker, failures } = compaction;
-  return summarizerAt(breaker === null ? attempts + 1 : (failures % cast.summarizers.length) + 1, cast);
+  return summarizerAt(breaker === null ? attempts + 1 : (failures % candidates.summarizers.length) + 1, candidates);
 }
 
 /** Each attempt asks the next model; the last model is asked again. `attempt`: from 1. */
 const summarizerAt = (attempt: number, { summarizers }: SummarizerCandidates): ModelSpec =>
   summarizers[Math.min(attempt, summarizers.length) - 1] ?? summarizers[0];
 
-/** The model that continues a fold: the one that made its last part, if it is still available. */
-export const summarizerNamed = (id: string, attempt: number, cast: SummarizerCandidates): ModelSpec =>
-  cast.summarizers.find((model) => model.id === id) ?? summarizerAt(attempt, cast);
+/** The model that continues a chunked summary: the one that made its last chunk, if it is still available. */
+export const summarizerNamed = (id: string, attempt: number, candidates: SummarizerCandidates): ModelSpec =>
+  candidates.summarizers.find((model) => model.id === id) ?? summarizerAt(attempt, candidates);
 
 /** Attempts of the current compaction: the policy's number, and at least one for each model that it names. A breaker's probe has one. */
 export const toAttemptLimit = (state: SessionState, { summarizers }: SummarizerCandidates): number =>

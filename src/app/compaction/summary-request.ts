@@ -39,7 +39,7 @@ interface ChunkRequestInput {
 
 /** What the chat format adds around two messages, in raw tokens. */
 const CHAT_FRAME_TOKENS = 32;
-/** The least transcript in one part, in raw tokens, so that a fold always moves on. */
+/** The least transcript in one part, in raw tokens, so that a chunked summary always advances. */
 const LEAST_ROOM = 200;
 
 /** Parts of the current compaction that are done. */
@@ -109,14 +109,14 @@ function computeFactor(told: SessionState, spec: ModelSpec): number {
 
 interface ChunkStart {
   readonly stage: SummaryStage;
-  /** What this part's answer updates: the chain of summaries, or the fold's result so far. */
+  /** What this part's answer updates: the chain of summaries, or the result of the chunks so far. */
   readonly previous: readonly string[];
   readonly start: ChunkCursor;
   /** Last position of the stage. */
   readonly to: number;
 }
 
-/** The fold's progress, or its beginning. */
+/** The progress of the chunked summary, or its beginning. */
 function toChunkStart({ plan, state, content }: ChunkRequestInput): ChunkStart {
   const folded = state.compaction.requested?.folded ?? null;
   if (folded) {

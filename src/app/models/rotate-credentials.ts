@@ -16,7 +16,7 @@ export interface CredentialPlace {
 export interface CredentialSealer {
   readonly currentKeyId: string;
   seal(secret: string, place: CredentialPlace): Promise<SealedCredential>;
-  /** The same credential under the current key. Null when its master key is unknown, or it was not sealed for this place. */
+  /** Seals a credential anew under the current key. Null when its master key is unknown, or it was not sealed for this place. */
   reseal(sealed: SealedCredential, place: CredentialPlace): Promise<SealedCredential | null>;
 }
 

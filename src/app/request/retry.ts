@@ -15,7 +15,7 @@ const AGAIN: Remedy = { again: true, elsewhere: true };
 const ELSEWHERE: Remedy = { again: false, elsewhere: true };
 const NOTHING: Remedy = { again: false, elsewhere: false };
 
-/** `overflow` and `output_cap` are first handled by `rescue` and `reply-caps`; this table says what is left after that. */
+/** `overflow` and `output_cap` are first handled by `recover-overflow` and `reply-caps`; this table says what is left after that. */
 const remedies: Readonly<Record<TurnFailureKind, Remedy>> = {
   rate_limit: AGAIN,
   unavailable: AGAIN,
@@ -45,7 +45,7 @@ export const mayTryOtherModel = (kind: TurnFailureKind): boolean => remedies[kin
 
 /** Calls of one model for one answer: the first and two retries. */
 export const CALLS_OF_ONE_MODEL = 3;
-/** Failed calls for one answer, over all its models. Calls repeated by an overflow's rescue are counted separately. */
+/** Failed calls for one answer, over all its models. Calls repeated after an overflow recovery are counted separately. */
 export const FAILED_CALLS = 8;
 /** Raw estimated tokens of failed calls for one answer: the request of a full, large window is not sent many times. */
 export const FAILED_TOKENS = 2_000_000;

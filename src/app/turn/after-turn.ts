@@ -23,24 +23,24 @@ export interface AfterTurnPorts extends SessionPorts {
 
 export async function afterTurn(ports: AfterTurnPorts): Promise<void> {
   const found = await resolveModel(ports.writer.state.settings.model, ports);
-  const cast = found.ok ? await resolveSummarizerCandidates(found.value, ports) : null;
+  const candidates = found.ok ? await resolveSummarizerCandidates(found.value, ports) : null;
   if (ports.writer.state.turn) return;
-  applyResultsBetweenTurns(cast, ports);
+  applyResultsBetweenTurns(candidates, ports);
   ports.writer.execute({ type: "StartTurn", at: ports.clock(), incarnation: ports.incarnation });
 }
 
-function applyResultsBetweenTurns(cast: SummarizerCandidates | null, ports: AfterTurnPorts): void {
-  if (applyDeferredResults(cast, ports)) ports.wakeCompaction();
-  if (cast) failExhaustedCompaction(cast, ports);
+function applyResultsBetweenTurns(candidates: SummarizerCandidates | null, ports: AfterTurnPorts): void {
+  if (applyDeferredResults(candidates, ports)) ports.wakeCompaction();
+  if (candidates) failExhaustedCompaction(candidates, ports);
   const { last_turn, settings, compaction } = ports.writer.state;
-  if (!cast || toPolicy(settings.policy).trigger.at !== "after_response" || last_turn?.status !== "completed") return;
+  if (!candidates || toPolicy(settings.policy).trigger.at !== "after_response" || last_turn?.status !== "completed") return;
   // A compaction that failed is requested again after the next response, not at once.
-  if (compaction.failed_after !== last_turn.id) requestCompaction(cast.spec, "threshold", ports);
+  if (compaction.failed_after !== last_turn.id) requestCompaction(candidates.spec, "threshold", ports);
 }
 
 /**
- * Compacts or requests a compaction when the policy says so (docs/policy.md, rule 3). Returns true when the view changed or a compaction was
- * requested.
+ * Compacts or requests a compaction when the policy says so (docs/policy.md, rule 3). Returns true when the view changed or a compaction
+ * was requested.
  */
 export function requestCompaction(spec: ModelSpec, trigger: CompactionTrigger, ports: CompactionPorts): boolean {
   const { writer, clock, ids } = ports;

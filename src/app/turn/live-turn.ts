@@ -54,19 +54,19 @@ export class LiveTurn {
   look: (() => void) | null = null;
 
   readonly run: TurnRun;
-  readonly vain: TurnRetrySpend;
+  readonly retrySpend: TurnRetrySpend;
 
-  /** `vain`: what failed calls in earlier rounds of the turn have cost. */
-  constructor(run: TurnRun, vain: TurnRetrySpend = { calls: 0, tokens: 0 }) {
+  /** `retrySpend`: what failed calls in earlier rounds of the turn have cost. */
+  constructor(run: TurnRun, retrySpend: TurnRetrySpend = { calls: 0, tokens: 0 }) {
     this.run = run;
-    this.vain = vain;
+    this.retrySpend = retrySpend;
   }
 
   /**
    * Creates the next round. `last`: the round before it, of this turn or of another one; failed-call costs carry over only within a turn.
    */
   static after(last: LiveTurn | null, run: TurnRun): LiveTurn {
-    return last?.run.turn === run.turn ? new LiveTurn(run, last.vain) : new LiveTurn(run);
+    return last?.run.turn === run.turn ? new LiveTurn(run, last.retrySpend) : new LiveTurn(run);
   }
 
   /** The partial reply, as parts that end here. Empty when the model has sent nothing. */

@@ -1,6 +1,7 @@
 /**
  * Makes the next request fit before a model call, while the turn waits. It waits for a running background compaction up to a bound, then
- * compacts inline under a higher lease token. When no summary is available, the guard drops the oldest groups (docs/compaction-protocol.md).
+ * compacts inline under a higher lease token. When no summary is available, the guard drops the oldest groups
+ * (docs/compaction-protocol.md).
  */
 import { plannedNext, toRequestLimit } from "../../context/budget";
 import { isForced } from "../../context/cut";
@@ -61,8 +62,8 @@ function dropRefused(spec: ModelSpec, ports: CompactionPorts): void {
  * frees more than clearing.
  */
 async function clearInline(live: LiveTurn, { plan, spec }: { plan: CompactPlan; spec: ModelSpec }, ports: RoomPorts): Promise<void> {
-  const cast = isForced(plan.trigger) ? await resolveCandidatesByPolicy(spec, ports) : null;
-  if (cast && isCurrent(live, ports)) await useBackground(live, cast, ports);
+  const candidates = isForced(plan.trigger) ? await resolveCandidatesByPolicy(spec, ports) : null;
+  if (candidates && isCurrent(live, ports)) await useBackground(live, candidates, ports);
   if (isCurrent(live, ports) && ports.writer.state.view.epoch === plan.base_epoch) applyWithoutModel(plan, spec, ports);
 }
 
@@ -139,20 +140,20 @@ export async function compactInline(live: LiveTurn, inline: Inline, ports: RoomP
   const { writer, clock } = ports;
   const { epoch } = writer.state.view;
   const isOver = (): boolean => !isCurrent(live, ports) || writer.state.view.epoch !== epoch;
-  const cast = await resolveCandidatesByPolicy(inline.spec, ports);
+  const candidates = await resolveCandidatesByPolicy(inline.spec, ports);
   if (isOver()) return;
-  await useBackground(live, cast, ports);
+  await useBackground(live, candidates, ports);
   if (isOver()) return;
   const deadline = clock() + INLINE_MS;
   const id = requestInline(inline, ports);
   await yieldOnLongView(ports);
-  const efforts = new RetryBudget();
+  const budget = new RetryBudget();
   while (id && !isOver() && clock() < deadline) {
-    const leased = leaseCompaction(id, cast, ports, { inline: { trigger: inline.trigger, incarnation: live.run.incarnation } });
+    const leased = leaseCompaction(id, candidates, ports, { inline: { trigger: inline.trigger, incarnation: live.run.incarnation } });
     if (leased.kind !== "leased") break;
-    const failed = await workOff(live, { cast, id, leased, deadline }, ports);
+    const failed = await workOff(live, { candidates, id, leased, deadline }, ports);
     if (!failed) break;
-    await waitAfter(failed, { efforts, most: deadline - clock(), signal: live.abort.signal }, ports);
+    await waitAfter(failed, { budget, most: deadline - clock(), signal: live.abort.signal }, ports);
   }
   if (!isOver() && inline.trigger === "overflow") dropInline(inline, ports);
 }
@@ -182,19 +183,19 @@ const toTurnRun = (live: LiveTurn): WaitingTurn => live.run;
  * Applies the background worker's result, now or when it arrives within `WAIT_FOR_LEASE_MS`. It takes effect inside the turn, because the
  * turn waits for it.
  */
-async function useBackground(live: LiveTurn, cast: SummarizerCandidates, ports: RoomPorts): Promise<void> {
+async function useBackground(live: LiveTurn, candidates: SummarizerCandidates, ports: RoomPorts): Promise<void> {
   const { requested } = ports.writer.state.compaction;
   // A draft or a rebuild does not make room.
   if (requested && isStandalone(requested.options)) return;
-  applyDeferredResults(cast, ports, toTurnRun(live));
+  applyDeferredResults(candidates, ports, toTurnRun(live));
   const { lease } = ports.writer.state.compaction;
   if (!lease || lease.expires_at <= ports.clock()) return;
   await ports.held.arrival(WAIT_FOR_LEASE_MS);
-  if (isCurrent(live, ports)) applyDeferredResults(cast, ports, toTurnRun(live));
+  if (isCurrent(live, ports)) applyDeferredResults(candidates, ports, toTurnRun(live));
 }
 
 interface Work {
-  readonly cast: SummarizerCandidates;
+  readonly candidates: SummarizerCandidates;
   readonly id: CompactionId;
   readonly leased: Extract<LeaseOutcome, { kind: "leased" }>;
   readonly deadline: number;
@@ -205,7 +206,7 @@ interface Work {
  * attempt is allowed, else null.
  */
 async function workOff(live: LiveTurn, work: Work, ports: RoomPorts): Promise<SummaryOutcome | null> {
-  const { cast, id, leased, deadline } = work;
+  const { candidates, id, leased, deadline } = work;
   const lease = { compaction: id, token: leased.token };
   let { part, timeoutMs } = leased;
   for (;;) {
@@ -217,13 +218,17 @@ async function workOff(live: LiveTurn, work: Work, ports: RoomPorts): Promise<Su
       releaseLease({ ...lease, outcome, part: part.part }, ports);
       return null;
     }
-    const settled = applyCompactionResult({ ...lease, outcome, part: part.part, next: part.next, inside: toTurnRun(live) }, cast, ports);
-    if (settled.next !== "continue") return settled.next === "retry" ? outcome : null;
+    const applied = applyCompactionResult(
+      { ...lease, outcome, part: part.part, next: part.next, inside: toTurnRun(live) },
+      candidates,
+      ports,
+    );
+    if (applied.next !== "continue") return applied.next === "retry" ? outcome : null;
     if (ports.clock() >= deadline) {
-      releaseLease({ ...lease, outcome: null, part: settled.part.part }, ports);
+      releaseLease({ ...lease, outcome: null, part: applied.part.part }, ports);
       return null;
     }
-    ({ part, timeoutMs } = settled);
+    ({ part, timeoutMs } = applied);
   }
 }
 

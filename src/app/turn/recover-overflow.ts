@@ -31,13 +31,13 @@ interface RefusedCall {
 /** Call it only for a refusal before any output. Null: the view shrank, and the turn may ask again; this does not count as an attempt. */
 export async function recoverFromOverflow(
   live: LiveTurn,
-  { refused, spec, rescues }: { readonly refused: RefusedCall; readonly spec: ModelSpec; readonly rescues: number },
+  { refused, spec, recoveries }: { readonly refused: RefusedCall; readonly spec: ModelSpec; readonly recoveries: number },
   ports: RoomPorts,
 ): Promise<AnswerFailure | null> {
   const { writer, clock, log } = ports;
   const { failure, call } = refused;
-  const truly = withWindow(spec, failure, { rescues, state: writer.state });
-  if (rescues === MAX_OVERFLOW_RECOVERIES) return { failure: withNumbers(failure, truly, ports), call };
+  const truly = withWindow(spec, failure, { recoveries, state: writer.state });
+  if (recoveries === MAX_OVERFLOW_RECOVERIES) return { failure: withNumbers(failure, truly, ports), call };
   const before = writer.state.view.tokens;
   const recorded = writer.execute({ type: "RecordCall", at: clock(), ...live.run, call });
   live.call = null;
@@ -56,11 +56,11 @@ const FAR_BELOW = 1 / 4;
  * does not change. A limit far below what the model has read before is probably another number of the error message, and trusting it would
  * cost most of the history: it counts only when the provider refuses again.
  */
-function withWindow(spec: ModelSpec, { limit }: TurnFailure, by: { readonly rescues: number; readonly state: SessionState }): ModelSpec {
+function withWindow(spec: ModelSpec, { limit }: TurnFailure, by: { readonly recoveries: number; readonly state: SessionState }): ModelSpec {
   const known = spec.context_window;
   if (limit === undefined || (known !== null && limit >= known)) return spec;
   const { anchor } = by.state;
-  const isDoubtful = known !== null && by.rescues === 0 && anchor?.model === spec.id && limit < anchor.input * FAR_BELOW;
+  const isDoubtful = known !== null && by.recoveries === 0 && anchor?.model === spec.id && limit < anchor.input * FAR_BELOW;
   return isDoubtful ? spec : { ...spec, context_window: limit };
 }
 

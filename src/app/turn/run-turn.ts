@@ -23,16 +23,16 @@ import { type AttemptResult, type FailedAttempt, recordFailedCall, tryModel } fr
  * model's failure.
  */
 export async function runTurn(live: LiveTurn, ports: RoomPorts): Promise<void> {
-  const efforts = new RetryBudget(live.vain);
+  const budget = new RetryBudget(live.retrySpend);
   let ended: AnswerFailure | null = whyNotAsked(ports);
   if (ended) return fail(live, ports, ended);
   for (const candidate of listCandidates(ports.writer.state)) {
-    const tried: AttemptResult = await tryModel(live, { ...candidate, efforts }, ports);
+    const tried: AttemptResult = await tryModel(live, { ...candidate, budget }, ports);
     if (tried.kind === "passed_over") continue;
     if (tried.kind === "answered") return record(live, ports, tried);
     if (tried.kind === "over") return;
     ended = withCall(ended ?? tried, tried.call);
-    if (!mayGoOn(tried, efforts)) break;
+    if (!mayGoOn(tried, budget)) break;
     if (!recordFailedCall(live, tried.call, ports)) return;
     ended = withCall(ended, null);
   }
@@ -51,8 +51,8 @@ function whyNotAsked({ writer, storageIsFull }: SessionPorts): AnswerFailure | n
 
 const withCall = ({ failure }: AnswerFailure, call: ModelCall | null): AnswerFailure => ({ failure, call });
 
-const mayGoOn = ({ silent, failure }: FailedAttempt, efforts: RetryBudget): boolean =>
-  silent && mayTryOtherModel(failure.kind) && !efforts.isSpent;
+const mayGoOn = ({ silent, failure }: FailedAttempt, budget: RetryBudget): boolean =>
+  silent && mayTryOtherModel(failure.kind) && !budget.isSpent;
 
 /** Records the reply and its calls in one command: a call is never stored without the text that led to it. */
 function record(live: LiveTurn, ports: SessionPorts, answer: { finish: FinishReason; call: ModelCall }): void {

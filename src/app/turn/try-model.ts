@@ -41,20 +41,20 @@ interface OneModel {
   asked: number | null;
   calls: number;
   shrinks: number;
-  rescues: number;
+  recoveries: number;
 }
 
-/** `efforts`: what the answer has cost so far, over all models. */
+/** `budget`: what the answer has cost so far, over all models. */
 export async function tryModel(
   live: LiveTurn,
-  { id, isOwn, efforts }: ModelCandidate & { efforts: RetryBudget },
+  { id, isOwn, budget }: ModelCandidate & { budget: RetryBudget },
   ports: RoomPorts,
 ): Promise<AttemptResult> {
   const resolved = await resolveModel(id, ports);
   if (!isCurrent(live, ports)) return OVER;
   if (!resolved.ok) return notAsked({ kind: resolved.error, status: null });
   const spec = resolved.value;
-  const one: OneModel = { spec, isOwn, cap: ports.replyCaps.get(spec.id) ?? null, asked: null, calls: 0, shrinks: 0, rescues: 0 };
+  const one: OneModel = { spec, isOwn, cap: ports.replyCaps.get(spec.id) ?? null, asked: null, calls: 0, shrinks: 0, recoveries: 0 };
   for (;;) {
     const barred = await findRoom(live, one, ports);
     if (barred) return barred;
@@ -62,7 +62,7 @@ export async function tryModel(
     const { outcome, call, silent } = await askModel(live, { spec, maxOutput: one.asked }, ports);
     if (outcome.kind === "finished") return { kind: "answered", finish: outcome.finish, call };
     const { failure } = outcome;
-    const next = silent ? await recoverCall(live, { failure, call, one, efforts }, ports) : toFailedAttempt({ failure, call }, silent);
+    const next = silent ? await recoverCall(live, { failure, call, one, budget }, ports) : toFailedAttempt({ failure, call }, silent);
     if (next !== "again") return next;
   }
 }
@@ -82,23 +82,23 @@ interface CallToRecover {
   readonly failure: TurnFailure;
   readonly call: ModelCall;
   readonly one: OneModel;
-  readonly efforts: RetryBudget;
+  readonly budget: RetryBudget;
 }
 
 /** Remedies a call that failed before its first output. `again`: ask the same model again; otherwise how the attempt ended. */
 async function recoverCall(
   live: LiveTurn,
-  { failure, call, one, efforts }: CallToRecover,
+  { failure, call, one, budget }: CallToRecover,
   ports: RoomPorts,
 ): Promise<AttemptResult | "again"> {
   if (failure.kind === "overflow" && one.isOwn) {
-    const ended = await recoverFromOverflow(live, { refused: { failure, call }, spec: one.spec, rescues: one.rescues++ }, ports);
+    const ended = await recoverFromOverflow(live, { refused: { failure, call }, spec: one.spec, recoveries: one.recoveries++ }, ports);
     return ended ? toFailedAttempt(ended, true) : "again";
   }
-  efforts.failed(call.estimate, call.ms);
+  budget.failed(call.estimate, call.ms);
   one.calls += 1;
-  const isShorter = !efforts.isSpent && shrink(failure, one, ports);
-  const wait = isShorter ? 0 : efforts.nextWait(failure, { calls: one.calls, random: ports.random });
+  const isShorter = !budget.isSpent && shrink(failure, one, ports);
+  const wait = isShorter ? 0 : budget.nextWait(failure, { calls: one.calls, random: ports.random });
   if (wait === null) return toFailedAttempt({ failure, call }, true);
   if (!recordFailedCall(live, call, ports)) return OVER;
   ports.log.warn("model_retry", { turn: live.run.turn, model: one.spec.id, kind: failure.kind, wait });

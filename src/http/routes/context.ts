@@ -7,10 +7,13 @@ import { idPattern, type TurnId } from "../../domain/ids";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
-import { contextInput } from "../schemas/context";
 import { sessionPath } from "../schemas/paths";
 import { sessionClient } from "../session-calls";
 import { ofSessionModel } from "../session-model";
+
+const contextInput = z
+  .strictObject({ content: z.string().refine((text) => text.trim() !== "", "must not be empty") })
+  .openapi("NextMessage");
 
 const tag = "context";
 const scope = "sessions:read";

@@ -1,9 +1,11 @@
 /** Evaluates what another policy would have done in an existing session. */
-import type { OpenAPIHono, z } from "@hono/zod-openapi";
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import type { ModelSpec } from "../../app/ports";
-import { toFigures } from "../../context/model-input";
-import { toPolicyText } from "../../context/policy-choice";
+import { modelFigures, toFigures } from "../../context/model-input";
+import { policyChoiceSchema, toPolicyText } from "../../context/policy-choice";
 import { evaluation } from "../../contract/evaluation";
+import { id } from "../../contract/ids";
 import type { SessionDescription } from "../../contract/session";
 import type { TenantId } from "../../domain/ids";
 import { type EvaluationAsked, evaluateSession, proposedChoice } from "../../evaluate/evaluate-session";
@@ -13,9 +15,30 @@ import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { type HttpError, sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
-import { evaluationInput } from "../schemas/evaluation";
+import { modelName } from "../schemas/model";
 import { faultOfPolicy } from "../schemas/session";
 import { sessionClient } from "../session-calls";
+
+/** Maximum number of messages that one evaluation plays (docs/policies.md says how long that takes). */
+const MAX_MESSAGES = 10_000;
+
+const evaluationInput = z
+  .strictObject({
+    session: id("ses"),
+    policy: policyChoiceSchema.describe("The policy to evaluate. It is merged over the session's policy, as when the session is updated"),
+    model: modelName
+      .optional()
+      .openapi({ description: "The model whose limits and prices apply to all calls. Default: the session's model" }),
+    window: modelFigures.context_window.describe("The context window. Null if unknown. Default: the model's window"),
+    prices: modelFigures.prices,
+    last: z
+      .int()
+      .min(1)
+      .max(MAX_MESSAGES)
+      .default(MAX_MESSAGES)
+      .openapi({ description: "Evaluate only this many of the newest messages. Older ones are left out" }),
+  })
+  .openapi("EvaluatePolicy");
 
 const evaluate = tenantRoute({
   method: "post",

@@ -3,14 +3,22 @@ import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { modelView } from "../../contract/model";
 import { listView } from "../../contract/page";
 import type { FieldError } from "../../contract/problem";
+import { urlFault } from "../../lib/public-address";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
-import { refuseModelUrl } from "../model-url";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { modelInput, modelName, toModelView, toOverride } from "../schemas/model";
 import { toWholeList } from "../schemas/page";
+
+/** What is wrong with the URL, or null. `allowPrivate` accepts http and local addresses too, but never credentials. */
+export function refuseModelUrl(text: string, allowPrivate: boolean): string | null {
+  const fault = urlFault(text, allowPrivate);
+  if (fault) return fault;
+  // Paths are appended to the base URL, so a query would be lost.
+  return URL.parse(text)?.search ? "must not have a query or a fragment" : null;
+}
 
 const tag = "models";
 const scope = "models:write";

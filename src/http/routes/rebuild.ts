@@ -1,6 +1,7 @@
 /** For the deployment's admin: compares the read model's rows of a tenant or a session with their source, and repairs them. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { rebuildStep } from "../../app/projection/rebuild";
+import type { RebuildProgress } from "../../app/projection/rebuild-ports";
 import { rebuildTenant } from "../../app/projection/rebuild-tenant";
 import { id } from "../../contract/ids";
 import { rebuildReport, tenantRebuildReport } from "../../contract/rebuild";
@@ -9,7 +10,31 @@ import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { reachReadModel } from "../read-model";
 import { adminRoute, json } from "../routing";
-import { parseRebuildCursor, toRebuildCursor } from "../schemas/rebuild";
+
+const count = z.int().min(0);
+const progress = z.strictObject({
+  phase: z.enum(["clear", "compare", "extend", "clean"]),
+  pass: count,
+  place: z.strictObject({ table: z.string(), after: z.union([z.string(), z.number(), z.null()]) }),
+  found: count,
+  rows: count,
+});
+
+/** Clients pass it on and do not read it. Hexadecimal, because the key of a damaged row may hold any character. */
+function toRebuildCursor(at: RebuildProgress): string {
+  return Array.from(new TextEncoder().encode(JSON.stringify(at)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Null when the cursor is malformed, or names a table that is not in `tables`. */
+function parseRebuildCursor(text: string, tables: readonly string[]): RebuildProgress | null {
+  const bytes = Uint8Array.from(text.match(/[0-9a-f]{2}/g) ?? [], (pair) => Number.parseInt(pair, 16));
+  try {
+    const parsed = progress.safeParse(JSON.parse(new TextDecoder().decode(bytes)));
+    return parsed.success && tables.includes(parsed.data.place.table) ? parsed.data : null;
+  } catch {
+    return null;
+  }
+}
 
 const tag = "admin";
 const tenantPath = z.object({ tenant_id: id("ten") });

@@ -38,7 +38,7 @@ export const recallQuery = z.strictObject({
 
 const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER).optional();
 
-/** The same query in a body, so that it is in no log of URLs. */
+/** The query in a body, so that it does not appear in logs of URLs. */
 export const recallBody = z
   .strictObject({
     q: recallQuery.shape.q,

@@ -9,14 +9,15 @@ import type { StoredEvent } from "../../domain/events";
 import type { ItemId, TurnId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
 import type { CallRef } from "../../domain/open-calls";
+import type { ClosedCall } from "../../domain/rejection";
 import { isRunning, type OpenCall } from "../../domain/state";
 import { err, ok } from "../../lib/result";
 import type { NewBody } from "../log/bodies";
 import { findNewest } from "../log/branch-items";
+import { newestItems } from "../log/log-tables";
 import type { Session } from "../session";
 import type { TurnRunner } from "../turn-runner";
 import { buildClientRun, buildMessage, buildResultItem, findReferencedCalls } from "./build-message";
-import { explainClosedCall } from "./closed-call";
 import { transactOnce } from "./once";
 import { reportTurn } from "./turn-report";
 
@@ -161,4 +162,23 @@ export function retryTurn(session: Session, input: { readonly idempotency: api.I
   const command = { type: "RetryTurn", at: clock(), turn, incarnation } as const;
   const accept: KeyedCommand["accept"] = () => ({ message_id: message.id, turn_id: turn, position: message.position, queued: false });
   return acknowledge(session, { command, bodies: [], idempotency: input.idempotency, accept });
+}
+
+/** The number of newest items that are read: a refusal must not cost more than the work that it refuses. */
+const LOOKED_AT = 500;
+
+/** Adds to a `call_not_open` refusal what became of the call, as far as the newest items tell. Other refusals stay as they are. */
+function explainClosedCall(session: Session, error: api.SessionError): api.SessionError {
+  return error.code === "call_not_open" ? { ...error, became: readClosedCall(session, error.call) } : error;
+}
+
+function readClosedCall({ state, deps }: Session, id: string): ClosedCall {
+  const open = (state.turn?.open_calls ?? []).filter(({ execution, call_id }) => execution === id || call_id === id);
+  // The call was open before the request, so an earlier result of the same request answered it.
+  if (open.some(({ server }) => !server)) return "answered_here";
+  if (open.length > 0) return "runs_here";
+  const tools = newestItems(deps.sql, LOOKED_AT).flatMap(({ kind, tool }) => (tool ? [{ ...tool, kind }] : []));
+  const call = tools.find(({ kind, execution, call_id }) => kind === "tool_call" && (execution === id || call_id === id));
+  if (!call) return "unknown";
+  return tools.some(({ kind, execution }) => kind === "tool_result" && execution === call.execution) ? "answered" : "cancelled";
 }

@@ -10,14 +10,16 @@ import { fileOpsIn } from "../../context/file-ops";
 import { SUMMARY_JOIN } from "../../context/placement";
 import { parsePolicyText, toPolicy } from "../../context/policy-choice";
 import type { CompactionView } from "../../contract/compaction";
+import type { LedgerRow } from "../../contract/model-call";
 import type { Page } from "../../contract/page";
 import type { SessionDescription } from "../../contract/session";
 import { describeBreaker } from "../../domain/breaker";
 import type { StoredEvent } from "../../domain/events";
 import type { CompactionId } from "../../domain/ids";
+import { toGeneratedTokens, toUncachedInput, usageSource } from "../../domain/model-call";
 import { err, ok } from "../../lib/result";
 import { type CompactionRow, readCompaction, readCompactions } from "../log/compaction-rows";
-import { readEvents, readEventsBackwards } from "../log/event-log";
+import { type ModelCallEvent, readCalls, readEvents, readEventsBackwards } from "../log/event-log";
 import type { Session } from "../session";
 import { MAX_ANSWER_BYTES, takeWithin } from "./answer-size";
 import { listOpenCalls } from "./turn-report";
@@ -116,4 +118,26 @@ function withSummary(session: Session, { drafted, ...row }: CompactionRow): Comp
   const receipt = row.receipt && { ...row.receipt, files: summary === null ? null : fileOpsIn(summary) };
   const policy = row.policy === null ? null : parsePolicyText(row.policy);
   return { ...row, policy, instructions: content.readRefText(row.instructions), summary, receipt };
+}
+
+/** The calls in order of seq, which is the order in which they ended. */
+export function listCalls({ deps }: Session, { after, limit, order }: api.PageInput): Page<LedgerRow> {
+  const rows = readCalls(deps.sql, { after, limit: limit + 1, order });
+  return { data: rows.slice(0, limit).map(toLedgerRow), has_more: rows.length > limit };
+}
+
+const UNREPORTED = { input: null, uncached: null, cached: null, cache_write: null, output: null, reasoning: null } as const;
+
+function toLedgerRow({ seq, at, turn, purpose, model, usage, estimate, outcome, ms, cost }: ModelCallEvent): LedgerRow {
+  const counts = usage
+    ? {
+        input: usage.input,
+        uncached: toUncachedInput(usage),
+        cached: usage.cached,
+        cache_write: usage.cache_write ?? 0,
+        output: toGeneratedTokens(usage),
+        reasoning: usage.reasoning,
+      }
+    : UNREPORTED;
+  return { seq, at, turn_id: turn, purpose, source: usageSource(purpose), model, ...counts, cost: cost ?? null, estimate, outcome, ms };
 }

@@ -22,12 +22,12 @@ export async function redactMessage(session: Session & ScrubHost, message: ItemI
   const { position } = item;
   // Pending frames are stored first, outside the transaction: a rollback restores rows, but not the stream's memory.
   session.buffer.publish();
-  let burntTo = 0;
+  let purgedTo = 0;
   const redacted = session.transact((step) => {
     const made = findMadeFrom(session, { item: message, position });
     const done = step.execute({ type: "RedactMessage", at: clock(), item: message, position, tokens: redactedTokens(item), ...made });
     if (done.ok && done.value.length > 0) {
-      burntTo = session.buffer.burnStored(step.state.turn?.id ?? null);
+      purgedTo = session.buffer.purgeStored(step.state.turn?.id ?? null);
       noteScrub(session);
     }
     return done;
@@ -35,7 +35,7 @@ export async function redactMessage(session: Session & ScrubHost, message: ItemI
   if (!redacted.ok) return err(redacted.error);
   // The stream has announced the redaction after that offset, and no reader has run since. To a reader that comes back,
   // the removed frames are a gap.
-  session.buffer.burnHeld(burntTo);
+  session.buffer.purgeHeld(purgedTo);
   session.content.forget();
   await scrubDeleted(session);
   return ok({ id: message, position });

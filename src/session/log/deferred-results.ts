@@ -5,7 +5,7 @@ import type { CompactionId } from "../../domain/ids";
 import type { Signal } from "../signal";
 import type { Sql } from "./sql";
 
-/** The column `place`: which part of a fold the outcome is, and where the part ended. */
+/** The column `place`: which chunk the outcome is, and where the part ended. */
 type Place = Pick<CompactionResult, "part" | "next">;
 /** The place of a row from a build that held back complete summaries only. */
 const WHOLE: Place = { part: 0, next: null };

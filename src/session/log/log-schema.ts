@@ -3,9 +3,15 @@
  * no DELETE, and an INSERT only at `max + 1`, because INSERT OR REPLACE bypasses the other two.
  */
 import { EXECUTION_STEP } from "./execution-rows";
-import { PAST_STEP } from "./past-step";
 import { RECALL_STEP } from "./recall-step";
 import type { Sql } from "./sql";
+
+/** Schema for past requests: states along the log (`checkpoints`), and an index from a turn to its calls (`turn-calls`). */
+const PAST_STEP = `
+  CREATE TABLE checkpoints (seq INTEGER PRIMARY KEY, version INTEGER NOT NULL, text TEXT NOT NULL);
+  CREATE INDEX calls_by_turn ON events (json_extract(data, '$.turn'))
+    WHERE type = 'ModelCallFinished' AND json_extract(data, '$.turn') IS NOT NULL;
+`;
 
 const migrations: readonly string[] = [
   `

@@ -43,7 +43,7 @@ export function createSessionPast(sql: Sql, { branch, turn }: Pick<SessionState,
     *history() {
       for (const item of backwards(sql, elsewhere)) if (!isAmong(taken_back, item.position)) yield item;
     },
-    isBurnt: (overlay) => !readBodies(sql, [overlay as OverlayId]).has(overlay as OverlayId),
+    isPurged: (overlay) => !readBodies(sql, [overlay as OverlayId]).has(overlay as OverlayId),
   };
 }
 

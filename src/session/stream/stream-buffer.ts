@@ -259,7 +259,7 @@ export class StreamBuffer {
   }
 
   /** Deletes the stored frames from before the running turn, in the transaction of a redaction. Returns the last deleted offset. */
-  burnStored(turn: string | null): number {
+  purgeStored(turn: string | null): number {
     // Not from where the turn's message was accepted: while it waited, the previous turn was still sending.
     const to = (turn === null ? null : this.stored.find(`turn.started\t${turn}\t`)) ?? this.offset;
     this.stored.deleteTo(to);
@@ -267,7 +267,7 @@ export class StreamBuffer {
   }
 
   /** Drops frames up to an offset from memory, once their deletion is committed. */
-  burnHeld(offset: number): void {
+  purgeHeld(offset: number): void {
     this.#recent.dropTo(offset);
   }
 
