@@ -1,7 +1,7 @@
 /**
- * Stored events and their versions. A new shape of an event is a new version with an upcaster (`upcasters`) and a
- * frozen fixture in `test/fixtures`. An event type that this build does not know makes the object refuse; it is never
- * skipped.
+ * Stored events and their versions. A change of an event's shape is a new version with an upcaster (`upcasters`) and a
+ * frozen fixture in `test/fixtures`; only a new optional field needs none. An event type that this build does not know
+ * makes the object refuse; it is never skipped.
  */
 
 import { findMalformedField, isEventType } from "./event-shapes";
