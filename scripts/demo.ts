@@ -12,8 +12,8 @@ import { MODEL, playDemo, WINDOW } from "./demo/play.ts";
 import { startBackend } from "./support/backend.ts";
 import { showsColours } from "./support/colour.ts";
 import { readCommandLine } from "./support/command-line.ts";
-import { Failure, print, runScript, say } from "./support/output.ts";
-import { stopRequested } from "./support/stop-signal.ts";
+import { print, runScript, say } from "./support/output.ts";
+import { untilStopped } from "./support/stop-signal.ts";
 
 const USAGE = `Usage: npm run demo -- [options]
   --color     colours, wherever the output goes (by default in a terminal, unless NO_COLOR is set)
@@ -27,12 +27,9 @@ async function record(show: (line: Line) => void): Promise<readonly Line[]> {
     lines.push(line);
     show(line);
   };
-  // From here on a signal does not end this process: a server that is starting is stopped, and its data removed.
-  const stopped = stopRequested().then(() => "stopped" as const);
   const backend = await startBackend({ MODELS });
   try {
-    const ended = await Promise.race([stopped, playDemo({ connection: backend.connection, show: keep })]);
-    if (ended === "stopped") throw new Failure("Stopped.");
+    await untilStopped(playDemo({ connection: backend.connection, show: keep }));
     return lines;
   } finally {
     await backend.close();

@@ -4,7 +4,7 @@ import type { Mutant } from "./mutant.ts";
 export const keys: readonly Mutant[] = [
   {
     name: "a tenant's own address is called with the deployment's key",
-    breaks: "SECURITY: a tenant's base URL never sees a key of the deployment",
+    breaks: "docs/security.md: a tenant's model at a base URL is called with no key of the deployment",
     file: "src/app/models/key-source.ts",
     find: 'if (source === "tenant" && (base_url !== null || provider === "openai-compatible")) return NONE;',
     replace: 'if (source === "tenant" && provider === "openai-compatible") return NONE;',
@@ -12,7 +12,7 @@ export const keys: readonly Mutant[] = [
   },
   {
     name: "a deployment's model is called with a tenant's credential",
-    breaks: "SECURITY: a deployment's model never sees a tenant's credential",
+    breaks: "docs/security.md: a deployment's model is called with the deployment's key alone",
     file: "src/app/models/key-source.ts",
     find: 'if (source === "tenant" && credential !== undefined)',
     replace: "if (credential !== undefined)",
@@ -92,7 +92,7 @@ export const keys: readonly Mutant[] = [
   },
   {
     name: "a tenant reads the deployment's address in its events",
-    breaks: "SECURITY: no answer shows the address of a deployment's model",
+    breaks: "docs/security.md: no answer shows any part of a deployment's base URL",
     file: "src/session/calls/read-calls.ts",
     find: "rows.map(shownEvent)",
     replace: "rows",
@@ -100,7 +100,7 @@ export const keys: readonly Mutant[] = [
   },
   {
     name: "a tenant reads the deployment's address in the next request",
-    breaks: "SECURITY: no answer shows the address of a deployment's model",
+    breaks: "docs/security.md: no answer shows any part of a deployment's base URL",
     file: "src/app/shown-address.ts",
     find: 'source === "tenant" ? withoutSecrets(url) : null',
     replace: "withoutSecrets(url)",
@@ -108,7 +108,7 @@ export const keys: readonly Mutant[] = [
   },
   {
     name: "a key outlives the key that made it",
-    breaks: "SECURITY: a key makes none with a later end than its own",
+    breaks: "docs/security.md: a key creates no key with a later end than its own",
     file: "src/tenant/keys.ts",
     find: "const isLonger = last !== null && (expires_at === null || expires_at > last);",
     replace: "const isLonger = last !== null && expires_at !== null && expires_at > last;",
@@ -116,7 +116,7 @@ export const keys: readonly Mutant[] = [
   },
   {
     name: "a key revokes one that can more than itself",
-    breaks: "SECURITY: a key revokes none with a scope that it lacks",
+    breaks: "docs/security.md: a key revokes only itself and keys whose scopes it has all of",
     file: "src/tenant/keys.ts",
     find: "return lacking && id !== by ?",
     replace: "return lacking && id === by ?",

@@ -6,7 +6,7 @@ const SAFE_FETCH = "src/tools/safe-fetch.ts";
 export const reach: readonly Mutant[] = [
   {
     name: "one public address of a name is enough",
-    breaks: "SECURITY: one address that is not public refuses it",
+    breaks: "docs/security.md: one address that is not public refuses the name",
     file: "src/tools/safe-fetch.ts",
     find: "addresses.value.every(isPublicAddress)",
     replace: "addresses.value.some(isPublicAddress)",
@@ -14,7 +14,7 @@ export const reach: readonly Mutant[] = [
   },
   {
     name: "a name without an address is called",
-    breaks: "SECURITY: half an answer is none",
+    breaks: "docs/security.md: half an answer refuses the name",
     file: "src/tools/safe-fetch.ts",
     find: 'return "unreachable";',
     replace: 'return "public";',
@@ -22,7 +22,7 @@ export const reach: readonly Mutant[] = [
   },
   {
     name: "half of a resolver's answer counts",
-    breaks: "SECURITY: half an answer is none",
+    breaks: "docs/security.md: half an answer refuses the name",
     file: "src/tools/resolve-name.ts",
     find: "if (!four || !six)",
     replace: "if (!four && !six)",
@@ -30,7 +30,7 @@ export const reach: readonly Mutant[] = [
   },
   {
     name: "what a redirect leads to is not judged",
-    breaks: "SECURITY: checked again at each redirect",
+    breaks: "docs/security.md: each redirect is checked again",
     file: SAFE_FETCH,
     find: 'if (verdict !== "public")',
     replace: 'if (verdict !== "public" && left === MAX_REDIRECTS)',
@@ -38,7 +38,7 @@ export const reach: readonly Mutant[] = [
   },
   {
     name: "a tool's secret goes along to another origin",
-    breaks: "SECURITY: the URL's own origin alone is sent it",
+    breaks: "docs/security.md: only the URL's own origin receives the secret",
     file: SAFE_FETCH,
     find: "hop.isOwn && next.origin === url.origin",
     replace: "hop.isOwn",
@@ -46,7 +46,7 @@ export const reach: readonly Mutant[] = [
   },
   {
     name: "a tool's secret is sent on the way within another origin",
-    breaks: "SECURITY: once a redirect has left that, nobody",
+    breaks: "docs/security.md: once a redirect has left that origin, no one receives the secret",
     file: SAFE_FETCH,
     find: "hop.isOwn && next.origin === url.origin",
     replace: "next.origin === url.origin",
@@ -54,7 +54,7 @@ export const reach: readonly Mutant[] = [
   },
   {
     name: "a tool's secret that an answer repeats is told",
-    breaks: "SECURITY: [secret] stands in its place",
+    breaks: "docs/security.md: [secret] replaces a secret that an answer repeats",
     file: "src/tools/tool-secret.ts",
     find: "  if (!secret || secret.value.length < MIN_HIDDEN) return text;",
     replace: "  if (!secret || secret.value.length >= MIN_HIDDEN) return text;",
@@ -62,7 +62,7 @@ export const reach: readonly Mutant[] = [
   },
   {
     name: "an MCP server's redirects lead to other origins",
-    breaks: "SECURITY: those of MCP stay within the origin",
+    breaks: "docs/security.md: redirects of MCP stay within the origin",
     file: "src/tools/mcp-client.ts",
     find: "    redirects: 0,\n",
     replace: "",
@@ -70,7 +70,7 @@ export const reach: readonly Mutant[] = [
   },
   {
     name: "IPv6 outside of global unicast is public",
-    breaks: "SECURITY: of IPv6 global unicast alone",
+    breaks: "docs/security.md: of IPv6 an address is global unicast",
     file: "src/lib/public-address.ts",
     find: "return head >> 13 !== 1 || special;",
     replace: "return special;",

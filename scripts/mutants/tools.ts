@@ -11,7 +11,7 @@ const SCHEMAS = ["test/app/tools/schema-check.test.ts"];
 export const tools: readonly Mutant[] = [
   {
     name: "a secret is sought in one case",
-    breaks: "SECURITY: a secret is taken out of what comes back",
+    breaks: "docs/security.md: a secret is recognised in either case and inside base64",
     file: "src/tools/tool-secret.ts",
     find: "yield { letter: letter.toLowerCase(), from, to: at };",
     replace: "yield { letter, from, to: at };",
@@ -19,7 +19,7 @@ export const tools: readonly Mutant[] = [
   },
   {
     name: "a secret inside base64 is told",
-    breaks: "SECURITY: a secret is taken out of what comes back",
+    breaks: "docs/security.md: a secret is recognised in either case and inside base64",
     file: "src/tools/tool-secret.ts",
     find: "const forms = [0, 1, 2].map(",
     replace: "const forms = [0].map(",
@@ -35,7 +35,7 @@ export const tools: readonly Mutant[] = [
   },
   {
     name: "a browser may guess what an answer is",
-    breaks: "SECURITY: no answer is read as anything but its type",
+    breaks: "a browser reads no answer as anything but its type",
     file: "src/http/observe.ts",
     find: 'c.header("x-content-type-options", "nosniff");',
     replace: "",

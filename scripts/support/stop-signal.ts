@@ -1,13 +1,19 @@
 import { Failure } from "./output.ts";
 
-/** Resolves when this process is asked to stop: by a signal, or by the death of scripts/run.mjs, which closes its channel. */
+let requested: Promise<void> | null = null;
+
+/**
+ * Resolves when this process is asked to stop: by a signal, or by the death of scripts/run.mjs, which closes its channel. From
+ * the first call on, a signal does not end the process, and later calls report a request that came before them.
+ */
 export function stopRequested(): Promise<void> {
-  return new Promise((resolve) => {
+  requested ??= new Promise((resolve) => {
     const stop = (): void => resolve();
     // The listener stays installed, because a Ctrl-C arrives from the terminal and once more from npm.
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, stop);
     process.on("disconnect", stop);
   });
+  return requested;
 }
 
 /** Runs `work`, and rejects with a `Failure` when this process is asked to stop, so that `finally` blocks clean up. */

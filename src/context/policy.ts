@@ -35,12 +35,12 @@ const trigger = z.strictObject({
   rent_free_tokens: z
     .int()
     .min(0)
-    .describe("The newest tokens that count as wanted word for word: re-reading them adds nothing to the cache read cost"),
+    .describe("The newest tokens that count as wanted verbatim: re-reading them adds nothing to the cache read cost"),
   min_gain_ratio: share.describe("Least share of the next request that a compaction triggered by the cache read cost must free"),
 });
 
 const keep = z.strictObject({
-  ratio: share.min(0.01).max(0.9).describe("Share of the window that the newest messages may keep verbatim"),
+  ratio: share.min(0.01).max(0.9).describe("Share of what `keep.of` names that the newest messages may take up, verbatim"),
   of: z.enum(["window", "usable"]).describe("What `ratio` refers to: the window, or the usable window (the window less the reserve)"),
   max_tokens: z.int().min(256).nullable().describe("Maximum tokens that stay verbatim; null: only `ratio` applies"),
   min_tokens: z.int().min(0).describe("Minimum tokens that stay verbatim, if the window allows it"),

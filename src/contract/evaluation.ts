@@ -82,7 +82,7 @@ const policyRun = z
     }),
     would_not_fit: z.int().openapi({ description: "Calls for which there would have been no room" }),
     breaks: z.int().openapi({ description: "Requests that do not begin with the whole previous request of the same epoch" }),
-    verbatim_8k: share.openapi({ description: "The mean share of the newest 8,000 tokens that a request shows word for word" }),
+    verbatim_8k: share.openapi({ description: "The mean share of the newest 8,000 tokens that a request shows verbatim" }),
     identifiers: z.object({ needed: z.int(), out_of_view: z.int(), examples: z.array(missedIdentifier).readonly() }).openapi({
       description:
         "Identifiers that later messages came back to (needed), and those of them that the view no longer showed: only a summary or a look-up can supply these",
