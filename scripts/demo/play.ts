@@ -47,7 +47,8 @@ interface Outcome {
   readonly lastTurn: string;
 }
 
-const receiptView = z.object({ receipt: z.object({ tokens_before: z.number(), tokens_after: z.number() }) });
+const figure = z.object({ tokens: z.number() });
+const receiptView = z.object({ receipt: z.object({ tokens_before: figure, tokens_after: figure }) });
 
 /** Follows the live stream and shows its frames. */
 class Watch {
@@ -151,10 +152,10 @@ class Watch {
     this.#before ??= { id: this.#turns[after - 1] ?? "", number: after };
     const path = `/v1/sessions/${this.#session}/compactions/${frame.compaction_id}`;
     const { receipt } = receiptView.parse(await callApi(this.#demo.connection, { method: "GET", path }));
-    const gain = `  ${formatCount(receipt.tokens_before)} → ${formatCount(receipt.tokens_after)} tokens`;
+    const gain = `  ${formatCount(receipt.tokens_before.tokens)} → ${formatCount(receipt.tokens_after.tokens)} tokens`;
     const where = `, in the background after turn ${after}`;
     this.#demo.show(
-      labelled("compaction", "compaction", meter(receipt.tokens_after / WINDOW), span(gain, "compaction"), span(where, "quiet")),
+      labelled("compaction", "compaction", meter(receipt.tokens_after.tokens / WINDOW), span(gain, "compaction"), span(where, "quiet")),
     );
   }
 }

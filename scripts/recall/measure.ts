@@ -36,7 +36,7 @@ async function ask(given: RecallArguments, ports: RecallPorts): Promise<RecallRe
 async function findEvidence(given: RecallArguments, position: number, ports: RecallPorts): Promise<{ at: number; tokens: number }> {
   const { data, tokens } = await ask(given, ports);
   const at = data.findIndex((hit) => hit.position === position || hit.neighbours.some((near) => near.position === position));
-  return { at, tokens };
+  return { at, tokens: tokens.tokens };
 }
 
 /** Reads all pages. A result counts as found when all its characters were returned. */
@@ -54,7 +54,7 @@ async function readExecution(call: number, text: string, ports: RecallPorts): Pr
   for (let next: RecallReport["next"] = { from: null, to: null, offset: 0 }; next; ) {
     const page = await ask({ execution_id: executionAt(call), offset: next.offset }, ports);
     whole += page.next ? page.text.slice(0, page.text.lastIndexOf("\n[characters")) : page.text;
-    most = Math.max(most, page.tokens);
+    most = Math.max(most, page.tokens.tokens);
     next = page.next;
   }
   return { at: whole.endsWith(text) ? 0 : -1, tokens: most };

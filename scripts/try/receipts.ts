@@ -4,6 +4,8 @@ import { waitForCompactions } from "../replay/settle.ts";
 import { callApi } from "../support/api-client.ts";
 import type { Talk } from "./hold-turn.ts";
 
+const figure = z.object({ tokens: z.number() });
+
 const page = z.object({
   data: z.array(
     z.object({
@@ -13,7 +15,7 @@ const page = z.object({
       failure: z.string().nullable(),
       ops: z.array(z.object({ op: z.string() })),
       receipt: z
-        .object({ tokens_before: z.number(), tokens_after: z.number(), items_before: z.number(), items_after: z.number(), ms: z.number() })
+        .object({ tokens_before: figure, tokens_after: figure, items_before: z.number(), items_after: z.number(), ms: z.number() })
         .nullable(),
     }),
   ),
@@ -37,11 +39,11 @@ function describe({ trigger, status, failure, ops, receipt }: Compaction): strin
   if (!receipt) return `compaction (${trigger}) ${status}${failure === null ? "" : `: ${failure}`}`;
   const { tokens_before, tokens_after, items_before, items_after, ms } = receipt;
   const what = [...new Set(ops.map(({ op }) => op))].join(", ");
-  return `compaction (${trigger}: ${what}): ${tokens_before} → ${tokens_after} tokens, ${items_before} → ${items_after} items, ${Math.round(ms)} ms`;
+  return `compaction (${trigger}: ${what}): ${tokens_before.tokens} → ${tokens_after.tokens} tokens, ${items_before} → ${items_after} items, ${Math.round(ms)} ms`;
 }
 
 const session = z.object({
-  current_context_tokens: z.object({ tokens: z.number() }),
+  current_context_tokens: figure,
   context_window: z.number().nullable(),
   total_tokens: z.number(),
   /** Dollars of the calls whose cost is known. Null when none is known, which is never 0. */

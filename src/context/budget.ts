@@ -167,6 +167,9 @@ function measureFrom(state: SessionState, { model, anchor, extra }: Measuring): 
   return { ...estimated(anchor.input + anchor.output, (added + head) * ratio, (added + Math.abs(head)) * ratio), source: "mixed" };
 }
 
+/** The size of a text or a request that is only estimated, with the same bound as the estimated part of a request. */
+export const toEstimate = (tokens: number): Measure => estimated(0, tokens);
+
 /** `counted` tokens plus `guessed` ones, which may be negative. `uncertain`: how many of them are only estimated. */
 function estimated(counted: number, guessed: number, uncertain: number = Math.abs(guessed)): Measure {
   const error_bound = Math.ceil(uncertain * (PADDING - 1)) + LEAST_ERROR_TOKENS;

@@ -7,7 +7,7 @@ import { COMPACTION_TRIGGERS, type CompactionFailure, type CoveredRange, type Ep
 import { domainShape } from "./domain-shape";
 import { id, time } from "./ids";
 import { callUsage, modelFailureKind } from "./model-call";
-import { certainty, dollars } from "./tokens";
+import { dollars, type TokenFigure, tokenFigure } from "./tokens";
 
 /** Positions, both included. */
 export const coveredRange = domainShape<CoveredRange>()(z.object({ from: z.int(), to: z.int() }));
@@ -49,12 +49,11 @@ type Counted<T> = T extends unknown ? Omit<T, "items"> & { readonly items: numbe
 export type ShownOp = Exclude<EpochOp, TakingBack> | Counted<TakingBack>;
 
 const receiptFields = {
-  tokens_before: z.number().openapi({ description: "Tokens of the next request before the change. `measured` says how they are known" }),
-  tokens_after: z.number(),
-  measured: z
-    .object({ before: certainty, after: certainty })
-    .optional()
-    .openapi({ description: "How tokens_before and tokens_after are known. Absent in receipts that are older than this field" }),
+  tokens_before: tokenFigure.openapi({ description: "The size of the next request before the change" }),
+  tokens_after: tokenFigure.openapi({
+    description:
+      "The size of the next request after the change. Older receipts do not say how their figures are known, so both are estimated",
+  }),
   items_before: z.int(),
   items_after: z.int(),
   model: z
@@ -104,8 +103,15 @@ const receiptFields = {
     .openapi({ description: "The last editor of the draft, by API key. Absent if the summary is as the model wrote it" }),
 };
 
-/** The event does not hold file paths, because paths are content. They are read from the summary or the note, and leave with it. */
-type ShownReceipt = Receipt & { readonly files: FileOps | null };
+/**
+ * A receipt as clients see it. The stored one has the sizes as numbers, with their certainty in `measured`. It does not hold file paths,
+ * because paths are content. They are read from the summary or the note, and leave with it.
+ */
+export type ShownReceipt = Omit<Receipt, "tokens_before" | "tokens_after" | "measured"> & {
+  readonly tokens_before: TokenFigure;
+  readonly tokens_after: TokenFigure;
+  readonly files: FileOps | null;
+};
 const shownReceipt = domainShape<ShownReceipt>()(
   z.object({
     ...receiptFields,

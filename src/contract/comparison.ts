@@ -6,6 +6,7 @@ import { compactionFailure, coveredRange } from "./compaction";
 import { domainShape } from "./domain-shape";
 import { id, time } from "./ids";
 import { callUsage } from "./model-call";
+import { tokenFigure } from "./tokens";
 
 export const summaryRef = z
   .union([z.literal("current"), id("cmp")], "must be the id of a compaction, or current")
@@ -15,7 +16,7 @@ export type SummaryRef = z.infer<typeof summaryRef>;
 const comparedSummary = z.object({
   summary: summaryRef,
   text: z.string(),
-  tokens: z.int().openapi({ description: "Estimated" }),
+  tokens: tokenFigure.openapi({ description: "The size of `text`. Always estimated" }),
   range: coveredRange.openapi({ description: "Positions that the summary covers" }),
   model: z.string().nullable().openapi({ description: "The model that wrote the summary. Null: several models, no model, or unknown" }),
   edited: z

@@ -2,6 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import { id, idOrNull, time } from "./ids";
 import { itemKind } from "./item";
+import { tokenFigure } from "./tokens";
 
 const recallNeighbour = z.object({ position: z.int(), kind: itemKind, snippet: z.string() });
 export type RecallNeighbour = z.infer<typeof recallNeighbour>;
@@ -32,7 +33,7 @@ export const recallReport = z
   .object({
     data: z.array(recallHit).readonly().openapi({ description: "Best first. For an execution or a range, in order of position" }),
     text: z.string().openapi({ description: "The text that the model would read" }),
-    tokens: z.int().openapi({ description: "Estimated tokens of `text`" }),
+    tokens: tokenFigure.openapi({ description: "The size of `text`. Always estimated" }),
     next: recallNext.nullable().openapi({ description: "The input for the rest. Null if this is everything" }),
   })
   .openapi("Recall");

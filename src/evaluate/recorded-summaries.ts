@@ -17,7 +17,7 @@ export class RecordedSummaries {
       // The receipt does not say what already summarised content weighed.
       if (!receipt || op.generation > 0 || op.replaces.length > 0) continue;
       this.#written += op.tokens;
-      this.#read += Math.max(0, receipt.tokens_before - receipt.tokens_after) + op.tokens;
+      this.#read += Math.max(0, receipt.tokens_before.tokens - receipt.tokens_after.tokens) + op.tokens;
     }
   }
 

@@ -7,7 +7,14 @@ import { makeId, readProblem, SESSION, world } from "./support";
 
 const path = `/v1/sessions/${SESSION}/compactions/compare`;
 const draft = makeId("cmp");
-const side = { text: "They spoke.", tokens: 3, range: { from: 1, to: 4 }, model: null, edited: null, kept: 0 };
+const side = {
+  text: "They spoke.",
+  tokens: { tokens: 3, source: "estimated", error_bound: 9 } as const,
+  range: { from: 1, to: 4 },
+  model: null,
+  edited: null,
+  kept: 0,
+};
 const comparison: SummaryComparison = {
   a: { summary: "current", ...side },
   b: { summary: draft, ...side },

@@ -4,7 +4,7 @@ import { err, ok } from "../../src/lib/result";
 import { makeId, readProblem, SESSION, world } from "./support";
 
 const base = `/v1/sessions/${SESSION}/recall`;
-const nothing = { data: [], text: "Nothing was found.", tokens: 4, next: null };
+const nothing = { data: [], text: "Nothing was found.", tokens: { tokens: 4, source: "estimated", error_bound: 9 } as const, next: null };
 
 describe("looking something up", () => {
   it.each([

@@ -39,6 +39,7 @@ describe("a comparison", () => {
     const { a, b, terms, terms_complete, diff, questions } = await compare(life, { b: draft });
 
     expect([a.text, b.text]).toEqual([expect.stringContaining("a mare"), expect.stringContaining("Bella")]);
+    expect([a.tokens.source, b.tokens.source]).toEqual(["estimated", "estimated"]);
     expect(b).toMatchObject({ summary: draft, range: a.range, edited: null });
     expect(terms).toContainEqual({ term: "Bella", kind: "name", count: 3, in_a: false, in_b: true });
     expect(terms).toContainEqual({ term: "1420", kind: "number", count: 2, in_a: true, in_b: true });

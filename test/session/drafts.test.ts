@@ -57,7 +57,7 @@ describe("a draft", () => {
       draft: { edits: 0, edited_by: null, edited_at: null },
       ops: [{ op: "summarize", from: 1 }],
     });
-    expect(draft.receipt?.tokens_after).toBeLessThan(draft.receipt?.tokens_before ?? 0);
+    expect(draft.receipt?.tokens_after.tokens).toBeLessThan(draft.receipt?.tokens_before.tokens ?? 0);
   });
 
   test("does what it said it would, to the token, once it is committed", async () => {

@@ -161,6 +161,18 @@ test("a summary that an earlier build held while a turn ran takes effect when th
   expect(life.runtime.state.view.epoch).toBe(epoch + 1);
 });
 
+test("a receipt that does not say how its sizes are known shows them as estimates, a quarter and 8 tokens uncertain", async () => {
+  const life = reopen(1);
+
+  const page = await life.service.compactions(CALLER, { after: null, limit: 1, order: "asc" });
+
+  if (!page.ok) throw new Error(page.error.code);
+  expect(page.value.data[0]?.receipt).toMatchObject({
+    tokens_before: { tokens: 1_751, source: "estimated", error_bound: 446 },
+    tokens_after: { tokens: 501, source: "estimated", error_bound: 134 },
+  });
+});
+
 test("calls that an earlier build recorded are executions, as far as its tables tell what became of them", async () => {
   const life = reopen(3);
 

@@ -3,6 +3,8 @@ import { describe, expect, test } from "vitest";
 import type { ModelStreamPart } from "../../src/app/ports";
 import type { Receipt } from "../../src/domain/compaction-events";
 import type { CallUsage } from "../../src/domain/model-call";
+import { toShownReceipt } from "../../src/session/calls/read-calls";
+import { RECEIPT } from "../support/builders";
 import { huge, nearlyFull, talk } from "./filled";
 import { CALLER, failure, Life, SPEC, settle } from "./life";
 import { talked } from "./script";
@@ -55,10 +57,22 @@ describe("every change of the view", () => {
 
     const [summary, back] = await listed(life);
     const { economy, tokens_before, tokens_after } = back?.receipt ?? {};
-    expect(economy?.read_cost_before).toBeCloseTo(0.1 * (tokens_before ?? 0));
-    expect(economy?.read_cost_after).toBeCloseTo(0.1 * (tokens_after ?? 0));
+    expect(economy?.read_cost_before).toBeCloseTo(0.1 * (tokens_before?.tokens ?? 0));
+    expect(economy?.read_cost_after).toBeCloseTo(0.1 * (tokens_after?.tokens ?? 0));
     expect(back?.cache).toMatchObject({ expected: 0, first_call: { model: "test-model", input: 900 } });
     expect(summary?.cache?.first_call).toBeNull();
+  });
+});
+
+describe("a receipt as clients see it", () => {
+  test("has the sizes as figures with their stored certainty", () => {
+    const before = { source: "reported", error_bound: 0 } as const;
+    const after = { source: "mixed", error_bound: 12 } as const;
+
+    const shown = toShownReceipt({ ...RECEIPT, tokens_before: 900, tokens_after: 300, measured: { before, after } }, null);
+
+    expect(shown).toMatchObject({ tokens_before: { tokens: 900, ...before }, tokens_after: { tokens: 300, ...after } });
+    expect(shown).not.toHaveProperty("measured");
   });
 });
 

@@ -53,9 +53,9 @@ describe("a compaction by hand", () => {
       instructions: "Keep the horses.",
       range: rung?.rung === "summarize" ? rung.range : null,
       summary: SUMMARY.text,
-      receipt: { measured: { before: { source: "reported", error_bound: 0 }, after: { source: "mixed" } } },
+      receipt: { tokens_before: { source: "reported", error_bound: 0 }, tokens_after: { source: "mixed" } },
     });
-    expect(done.receipt?.measured?.after.error_bound).toBeGreaterThan(0);
+    expect(done.receipt?.tokens_after.error_bound).toBeGreaterThan(0);
     const asked = (await chat.model.heard()).find((entry) => entry.kind === "compaction");
     expect(JSON.stringify(asked?.body.messages)).toContain("Keep the horses.");
   });

@@ -4,6 +4,7 @@ import { type ComparedText, compareTexts } from "../../app/compaction/compare-su
 import type { CompareInput } from "../../app/draft-api";
 import { resolveModel } from "../../app/request/resolve-model";
 import type * as api from "../../app/session-api";
+import { toEstimate } from "../../context/budget";
 import { SUMMARY_JOIN } from "../../context/placement";
 import { estimateTokens } from "../../context/tokens";
 import type { SummaryComparison, SummaryRef } from "../../contract/comparison";
@@ -35,7 +36,7 @@ function readComparedText(session: Session, ref: SummaryRef, field: "a" | "b"): 
   if (text === null || range === null) return err({ code: "invalid", field, detail: "this compaction has no summary" });
   const edited = draft?.edited_by && draft.edited_at !== null ? { by: draft.edited_by, at: draft.edited_at } : null;
   const model = receipt?.model ?? session.state.compaction.draft?.spent.model ?? null;
-  return ok({ summary: ref, text, tokens: estimateTokens(text), range, model, edited });
+  return ok({ summary: ref, text, tokens: toEstimate(estimateTokens(text)), range, model, edited });
 }
 
 /** The chain of summaries as one text. Its range goes from the first position of the first summary to the last of the last. */
@@ -45,5 +46,5 @@ function readCurrentText({ state, content }: Session, field: "a" | "b"): api.Out
   if (!first || !last) return err({ code: "invalid", field, detail: "the session has no summary" });
   const text = chain.map((overlay) => content.readText(overlay.id) ?? "").join(SUMMARY_JOIN);
   const range = { from: first.from, to: last.to };
-  return ok({ summary: "current", text, tokens: estimateTokens(text), range, model: null, edited: null });
+  return ok({ summary: "current", text, tokens: toEstimate(estimateTokens(text)), range, model: null, edited: null });
 }

@@ -2,7 +2,6 @@
 import { commitDraft, discardDraft, editDraft, previewDraft } from "../../app/compaction/draft-by-hand";
 import type { DraftApi } from "../../app/draft-api";
 import type * as api from "../../app/session-api";
-import { fileOpsIn } from "../../context/file-ops";
 import type { CompactionView } from "../../contract/compaction";
 import type { CompactionId } from "../../domain/ids";
 import { err, ok } from "../../lib/result";
@@ -10,7 +9,7 @@ import { toShownOp } from "../log/compaction-rows";
 import type { Session } from "../session";
 import { resolveSessionModel, toCompactionPorts } from "./control-calls";
 import { transactOnce } from "./once";
-import { resolveQuietly, showCompaction } from "./read-calls";
+import { resolveQuietly, showCompaction, toShownReceipt } from "./read-calls";
 
 /** Shows a compaction. For a draft it adds what committing it now would do, if the model can be looked up. */
 export async function showWithPreview(session: Session, id: CompactionId): Promise<api.Outcome<CompactionView>> {
@@ -20,7 +19,7 @@ export async function showWithPreview(session: Session, id: CompactionId): Promi
   const preview = shown.ok && spec && previewDraft(id, spec, session.ports());
   if (!preview) return shown;
   const { ops, receipt } = preview.change;
-  return ok({ ...shown.value, ops: ops.map(toShownOp), receipt: { ...receipt, files: fileOpsIn(preview.text) } });
+  return ok({ ...shown.value, ops: ops.map(toShownOp), receipt: toShownReceipt(receipt, preview.text) });
 }
 
 export async function editFor(session: Session, edit: Parameters<DraftApi["editDraft"]>[1]): ReturnType<DraftApi["editDraft"]> {

@@ -5,15 +5,16 @@ import { resolveModel } from "../../app/request/resolve-model";
 import type * as api from "../../app/session-api";
 import { shownEvent } from "../../app/shown-address";
 import { toSums } from "../../app/usage-sums";
-import { measureNext } from "../../context/budget";
+import { measureNext, toEstimate } from "../../context/budget";
 import { fileOpsIn } from "../../context/file-ops";
 import { SUMMARY_JOIN } from "../../context/placement";
 import { parsePolicyText, toPolicy } from "../../context/policy-choice";
-import type { CompactionView } from "../../contract/compaction";
+import type { CompactionView, ShownReceipt } from "../../contract/compaction";
 import type { LedgerRow } from "../../contract/model-call";
 import type { Page } from "../../contract/page";
 import type { SessionDescription } from "../../contract/session";
 import { describeBreaker } from "../../domain/breaker";
+import type { Receipt } from "../../domain/compaction-events";
 import type { StoredEvent } from "../../domain/events";
 import type { CompactionId } from "../../domain/ids";
 import { toGeneratedTokens, toUncachedInput, usageSource } from "../../domain/model-call";
@@ -115,9 +116,19 @@ function withSummary(session: Session, { drafted, ...row }: CompactionRow): Comp
   const made = row.ops.find((op) => op.op === "summarize");
   const { content } = session;
   const summary = made ? content.readText(made.overlay) : content.readRefText(drafted);
-  const receipt = row.receipt && { ...row.receipt, files: summary === null ? null : fileOpsIn(summary) };
+  const receipt = row.receipt && toShownReceipt(row.receipt, summary);
   const policy = row.policy === null ? null : parsePolicyText(row.policy);
   return { ...row, policy, instructions: content.readRefText(row.instructions), summary, receipt };
+}
+
+/** Older receipts do not say how their tokens are known: they are shown as estimates. `text` is the summary or the note, if any. */
+export function toShownReceipt({ tokens_before, tokens_after, measured, ...receipt }: Receipt, text: string | null): ShownReceipt {
+  return {
+    tokens_before: measured ? { tokens: tokens_before, ...measured.before } : toEstimate(tokens_before),
+    tokens_after: measured ? { tokens: tokens_after, ...measured.after } : toEstimate(tokens_after),
+    ...receipt,
+    files: text === null ? null : fileOpsIn(text),
+  };
 }
 
 /** The calls in order of seq, which is the order in which they ended. */

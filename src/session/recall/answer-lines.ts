@@ -3,6 +3,7 @@
  * its token budget.
  */
 
+import { toEstimate } from "../../context/budget";
 import type { Ranked } from "../../context/recall/rank";
 import { fitted, NEIGHBOUR_UNITS, snippetUnits, timeBetween, toLabel, WITH_NEIGHBOURS } from "../../context/recall/render";
 import { toSnippet } from "../../context/recall/snippet";
@@ -76,7 +77,7 @@ export class AnswerLines {
   toReport(): RecallReport | null {
     if (this.#hits.length === 0) return null;
     const text = this.#lines.join("\n");
-    return { data: this.#hits, text, tokens: estimateTokens(text), next: null };
+    return { data: this.#hits, text, tokens: toEstimate(estimateTokens(text)), next: null };
   }
 
   #snippet(of: Pick<Ranked, "position" | "passage">, units: number): string {

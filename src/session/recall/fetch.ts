@@ -1,5 +1,6 @@
 /** Fetches by name: one whole execution, a range of positions, or the newest messages out of view, in pages that fit a small window. */
 
+import { toEstimate } from "../../context/budget";
 import { toRecallText } from "../../context/recall/passages";
 import { fitted, toLabel } from "../../context/recall/render";
 import type { PositionRange } from "../../context/recall/request";
@@ -90,7 +91,7 @@ function toHit(item: ItemMeta, text: string, { isShown }: Pick<FetchInput, "isSh
 const toReport = (data: readonly RecallHit[], text: string, next: RecallNext | null): RecallReport => ({
   data,
   text,
-  tokens: estimateTokens(text),
+  tokens: toEstimate(estimateTokens(text)),
   next,
 });
 

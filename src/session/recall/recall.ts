@@ -4,6 +4,7 @@
  */
 import type { ToolOutcome } from "../../app/ports";
 import type { Schedule } from "../../app/session-ports";
+import { toEstimate } from "../../context/budget";
 import { NOTHING_FOUND } from "../../context/recall/render";
 import { parseRecall, type RecallArguments, type RecallFault, type RecallRequest } from "../../context/recall/request";
 import { estimateTokens } from "../../context/tokens";
@@ -91,7 +92,7 @@ async function search(request: WordsRequest, { hiddenOnly, limit }: LookUpOption
   await indexUpTo(({ next_position }) => next_position - 1, ports);
   const isLeftOut = hiddenOnly ? isOfThisTurn(ports.state()) : () => false;
   const found = searchWords(buildSearchInput(request, { limit, isLeftOut }, ports), ports);
-  return found ?? { data: [], text: NOTHING_FOUND, tokens: estimateTokens(NOTHING_FOUND), next: null };
+  return found ?? { data: [], text: NOTHING_FOUND, tokens: toEstimate(estimateTokens(NOTHING_FOUND)), next: null };
 }
 
 /** True for messages of the running turn. The question that the model is asked right now is no answer. */

@@ -146,7 +146,7 @@ describe("people", () => {
         [life.runtime.state.next_position - 1, true],
       ]),
     );
-    expect(tokens).toBe(estimateTokens(text));
+    expect(tokens).toMatchObject({ tokens: estimateTokens(text), source: "estimated" });
     expect(data.find(({ position }) => position === 1)).toMatchObject({
       kind: "user",
       execution_id: null,
