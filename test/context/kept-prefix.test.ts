@@ -33,7 +33,7 @@ const clear: EpochOp = { op: "clear_results", items: [{ position: 24, tokens: 7 
 describe("what stays of a request's beginning", () => {
   test.each<[string, readonly EpochOp[], number]>([
     ["behind a summary that is added: the chain", [summarize(21, [])], 10 + 500],
-    ["behind one that takes a part of the chain's place: what stands before that", [summarize(11, [id("ovl", 2)])], 10 + 300],
+    ["behind one that replaces a part of the chain: the summaries before that part", [summarize(11, [id("ovl", 2)])], 10 + 300],
     ["behind one that takes all of its place: the system prompt", [summarize(1, [id("ovl", 1), id("ovl", 2)])], 10],
     ["behind a drop, which is said after the chain: the chain", [drop], 10 + 500],
     ["behind a result that is cleared: all before it", [clear], 10 + 500 + 300],

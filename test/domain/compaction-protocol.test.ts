@@ -98,7 +98,7 @@ const running = (state: SessionState): SessionState => ({ ...state, turn: RUNNIN
 const RUN = { turn: turnId(1), incarnation: "a" };
 const leased = (): SessionState => play([request(), lease(20)], four()).state;
 
-describe("a part of a fold", () => {
+describe("a chunk of a summary", () => {
   test("is kept, and its worker may go on for longer", () => {
     const { state } = play([progress(1)], leased());
     expect(state.compaction.requested?.folded).toEqual(part(2));

@@ -198,7 +198,7 @@ describe("a summariser's call", () => {
     expect(play([fail(1), spent(1)], leased()).rejected).toBe("stale");
   });
 
-  test("of a fold's part is not taken for the next part's when it is delivered again", () => {
+  test("a chunk's result that is delivered again is not taken for the next chunk's", () => {
     const folding = play([progress(1, 1)], leased()).state;
     const over = play([{ type: "ChangeSettings", at: 45, changes: { model: "other" } }], folding).state;
     expect(play([spent(1)], over).rejected).toBe("stale");
@@ -206,7 +206,7 @@ describe("a summariser's call", () => {
     expect(play([spent(1, 1), spent(1, 1)], over).rejected).toBe("stale");
   });
 
-  test("of each part of a fold that a second worker goes on with is counted by itself", () => {
+  test("each chunk's call is counted once when a second worker continues", () => {
     const goesOn = play([progress(1, 1), lease(200)], leased()).state;
     const { rejected, state } = play([spent(1, 1), progress(2, 2)], goesOn);
     expect(rejected).toBeNull();

@@ -301,7 +301,7 @@ describe("the anchor", () => {
     expect(state.anchor).toBeNull();
   });
 
-  test("holds over a change of what stands in front of the messages, as usage of the epoch before", () => {
+  test("holds over a change of the system prompt or tools, as usage of the earlier epoch", () => {
     const anchored = play([submit(1), reply(1, { call: { ...modelCall(1), usage } })], given()).state;
     const change = (changes: Extract<Command, { type: "ChangeSettings" }>["changes"]): Command => ({
       type: "ChangeSettings",

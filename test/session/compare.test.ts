@@ -50,7 +50,7 @@ describe("a comparison", () => {
     expect([life.runtime.state.seq, life.calls.length]).toEqual([seq, calls]);
   });
 
-  test("is of one that was committed, one that was taken back, one that waits, or what stands now", async () => {
+  test("takes a committed summary, a reverted one, a draft, or the current summaries", async () => {
     const { life, draft } = await summarized();
     const committed = newest(life);
     if (!committed) throw new Error("nothing stands");

@@ -77,7 +77,7 @@ describe("a receipt as clients see it", () => {
 });
 
 describe("the receipt of a compaction", () => {
-  test("sums up the parts of a fold and the attempts that failed", async () => {
+  test("sums up the chunks of a summary and the attempts that failed", async () => {
     const small = { ...SPEC, id: "small", context_window: 3_000, max_output: 300 };
     const life = new Life();
     life.models = { resolve: async (id) => (id === small.id ? small : { ...SPEC, context_window: 32_000 }) };

@@ -125,7 +125,7 @@ function wordRules(withSql: WithSql): void {
       }
     }));
 
-  test("the best hit has its place in the smallest window, however long it and what stands beside it are", () =>
+  test("the best hit fits into the smallest window, however long it and its neighbours are", () =>
     withSql(async (sql) => {
       const told = ["我们出发了。", "我买了一支双簧管。", "天晚了。"].map((words) => user(`${"今天没什么事。".repeat(90)}${words}`));
       const ports = { ...buildRecord(sql, [...small(9), ...told, ...small(9)]), window: 2_000 };
