@@ -136,8 +136,7 @@ async function inBackground(): Promise<{ readonly life: Life; readonly settled: 
   await settle();
   const { requested } = life.runtime.state.compaction;
   const leased = requested && (await life.service.leaseCompaction(CALLER, requested.id));
-  if (!requested || !leased?.ok || leased.value.kind !== "leased" || !leased.value.part.next)
-    throw new Error("no chunk was leased");
+  if (!requested || !leased?.ok || leased.value.kind !== "leased" || !leased.value.part.next) throw new Error("no chunk was leased");
   const { part, token } = leased.value;
   const outcome = { ok: true, text: "Part 2.", finish: "stop", model: "small", estimate: 1, usage: null, ms: 1 } as const;
   return { life, settled: { compaction: requested.id, token, outcome, part: part.part, next: part.next } };
