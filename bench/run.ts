@@ -6,7 +6,7 @@ import { cpus } from "node:os";
 import { z } from "zod";
 import { readCommandLine } from "../scripts/support/command-line.ts";
 import { Failure, print, runScript, say } from "../scripts/support/output.ts";
-import { untilStopped } from "../scripts/support/stop-signal.ts";
+import { useUntilStopped } from "../scripts/support/stop-signal.ts";
 import { benchAppends } from "./appends.ts";
 import { benchContext } from "./context.ts";
 import { benchEvaluate } from "./evaluate.ts";
@@ -54,12 +54,7 @@ async function runBench(name: string): Promise<BenchResult> {
   const bench = BENCHES[name];
   if (!bench) throw new Failure(`No benchmark is called ${name}`);
   say(`${name} …`);
-  const rig = await createRig();
-  try {
-    return await untilStopped(Promise.resolve(bench(rig)));
-  } finally {
-    await rig.close();
-  }
+  return useUntilStopped(createRig, async (rig) => bench(rig));
 }
 
 async function main(): Promise<number> {

@@ -24,7 +24,7 @@ import { print, runScript, say } from "./support/output.ts";
 import { startProgress } from "./support/progress.ts";
 import { createRandom, type Random } from "./support/random.ts";
 import { createSandbox, type Sandbox } from "./support/sandbox.ts";
-import { stopRequested, untilStopped } from "./support/stop-signal.ts";
+import { useUntilStopped } from "./support/stop-signal.ts";
 
 const USAGE = `Usage: npm run crash-test -- [options]
   --kills N    how often the server is killed (30)
@@ -204,13 +204,9 @@ async function main(): Promise<number> {
   const options = readOptions();
   say(`seed ${options.seed}: the same kills again with --seed ${options.seed}`);
   const provider = await startStandIn({ respond: speak });
-  // From here on a signal does not end this process: `untilStopped` sees it, and the sandbox is removed.
-  void stopRequested();
-  const sandbox = await createSandbox();
   try {
-    return (await untilStopped(perform({ sandbox, provider }, options))) ? 0 : 1;
+    return (await useUntilStopped(createSandbox, (sandbox) => perform({ sandbox, provider }, options))) ? 0 : 1;
   } finally {
-    await sandbox.close();
     await provider.close();
   }
 }

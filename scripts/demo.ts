@@ -13,7 +13,7 @@ import { startBackend } from "./support/backend.ts";
 import { showsColours } from "./support/colour.ts";
 import { readCommandLine } from "./support/command-line.ts";
 import { print, runScript, say } from "./support/output.ts";
-import { untilStopped } from "./support/stop-signal.ts";
+import { useUntilStopped } from "./support/stop-signal.ts";
 
 const USAGE = `Usage: npm run demo -- [options]
   --color     colours, wherever the output goes (by default in a terminal, unless NO_COLOR is set)
@@ -27,13 +27,11 @@ async function record(show: (line: Line) => void): Promise<readonly Line[]> {
     lines.push(line);
     show(line);
   };
-  const backend = await startBackend({ MODELS });
-  try {
-    await untilStopped(playDemo({ connection: backend.connection, show: keep }));
-    return lines;
-  } finally {
-    await backend.close();
-  }
+  await useUntilStopped(
+    () => startBackend({ MODELS }),
+    ({ connection }) => playDemo({ connection, show: keep }),
+  );
+  return lines;
 }
 
 async function main(): Promise<number> {

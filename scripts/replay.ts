@@ -19,7 +19,7 @@ import { openBackend } from "./support/backend.ts";
 import { readCommandLine, wholeNumber } from "./support/command-line.ts";
 import { Failure, print, runScript, say } from "./support/output.ts";
 import { startProgress } from "./support/progress.ts";
-import { untilStopped } from "./support/stop-signal.ts";
+import { useUntilStopped } from "./support/stop-signal.ts";
 
 const USAGE = `Usage: npm run replay -- FILE.jsonl [options]
   FILE.jsonl    recorded conversations (docs/recordings.md has the format)
@@ -151,16 +151,14 @@ async function main(): Promise<number> {
   const reserve = Math.min(MAX_OUTPUT, 4096, Math.floor(window / 16));
   const provider = await startStandIn({ window, reserve });
   try {
-    const backend = await openBackend(where);
-    try {
-      const report = await untilStopped(perform({ connection: backend.connection, provider, window }, { conversations, together, keep }));
-      print(json ? JSON.stringify(report) : formatTable(report));
-      const fault = findFault(report);
-      if (fault !== null) say(`wrong: ${fault}`);
-      return fault === null ? 0 : 1;
-    } finally {
-      await backend.close();
-    }
+    const report = await useUntilStopped(
+      () => openBackend(where),
+      ({ connection }) => perform({ connection, provider, window }, { conversations, together, keep }),
+    );
+    print(json ? JSON.stringify(report) : formatTable(report));
+    const fault = findFault(report);
+    if (fault !== null) say(`wrong: ${fault}`);
+    return fault === null ? 0 : 1;
   } finally {
     await provider.close();
   }

@@ -16,7 +16,7 @@ import { print, runScript, say } from "./support/output.ts";
 import { LONGHAND } from "./support/paths.ts";
 import { createRandom } from "./support/random.ts";
 import { createSandbox } from "./support/sandbox.ts";
-import { stopRequested, untilStopped } from "./support/stop-signal.ts";
+import { useUntilStopped } from "./support/stop-signal.ts";
 
 const USAGE = `Usage: npm run soak -- [options]
   --minutes N   how long clients talk (60)
@@ -55,11 +55,8 @@ async function main(): Promise<number> {
   say(`seed ${options.seed}: the same again with --seed ${options.seed}`);
   const provider = await startFaultyProvider(createRandom(options.seed));
   const tools = await startToolService();
-  // From here on a signal does not end this process: `untilStopped` sees it, and the sandbox is removed.
-  void stopRequested();
-  const sandbox = await createSandbox();
   try {
-    const run = await untilStopped(conduct({ sandbox, provider, tools }, options));
+    const run = await useUntilStopped(createSandbox, (sandbox) => conduct({ sandbox, provider, tools }, options));
     mkdirSync(LONGHAND, { recursive: true });
     writeFileSync(out, `${toCsv(run.samples)}\n`);
     print(`${describe(run, { provider })}\n\n${drawCurves(run.samples)}\n\nsamples         ${relative(process.cwd(), out)}`);
@@ -67,7 +64,6 @@ async function main(): Promise<number> {
     for (const fault of faults) say(`wrong: ${fault}`);
     return faults.length === 0 ? 0 : 1;
   } finally {
-    await sandbox.close();
     await provider.close();
     await tools.close();
   }

@@ -8,7 +8,7 @@ import { openSession } from "./replay/player.ts";
 import { startBackend } from "./support/backend.ts";
 import { readCommandLine, wholeNumber } from "./support/command-line.ts";
 import { print, runScript } from "./support/output.ts";
-import { untilStopped } from "./support/stop-signal.ts";
+import { useUntilStopped } from "./support/stop-signal.ts";
 import { holdTurn, type Talk } from "./try/hold-turn.ts";
 import { chooseModel, TRIED_PROVIDERS, type TriedModel } from "./try/provider.ts";
 import { showCompactions, showTotals } from "./try/receipts.ts";
@@ -61,15 +61,15 @@ async function converse(talk: Talk, messages: AsyncIterable<string> | Iterable<s
 }
 
 async function run({ id, variables }: TriedModel, messages: AsyncIterable<string> | Iterable<string>): Promise<void> {
-  const backend = await startBackend(variables);
-  try {
-    const session = await openSession(backend.connection, { model: id, system: SYSTEM, tools: TOOLS });
-    print(`Talking to ${id}.`);
-    const write = (text: string): void => void process.stdout.write(text);
-    await untilStopped(converse({ connection: backend.connection, session, write }, messages));
-  } finally {
-    await backend.close();
-  }
+  await useUntilStopped(
+    () => startBackend(variables),
+    async ({ connection }) => {
+      const session = await openSession(connection, { model: id, system: SYSTEM, tools: TOOLS });
+      print(`Talking to ${id}.`);
+      const write = (text: string): void => void process.stdout.write(text);
+      await converse({ connection, session, write }, messages);
+    },
+  );
 }
 
 async function main(): Promise<number> {

@@ -1,6 +1,7 @@
 /** The frames of a session's live stream that the demo shows. */
 import { z } from "zod";
 import { type Connection, streamApi } from "../support/api-client.ts";
+import { createFrameReader } from "../support/frames.ts";
 import { Failure } from "../support/output.ts";
 
 const part = z.discriminatedUnion("type", [
@@ -30,11 +31,13 @@ const liveFrame = z.discriminatedUnion("type", [
 ]);
 export type LiveFrame = z.infer<typeof liveFrame>;
 
-const KNOWN: ReadonlySet<string> = new Set(liveFrame.options.map((option) => option.shape.type.value));
+const readFrame = createFrameReader(liveFrame);
 
 /** Yields the frames from the session's beginning on. Throws a `Failure` when the server ends the stream. */
 export async function* liveFrames(connection: Connection, session: string): AsyncGenerator<LiveFrame> {
-  for await (const { event, data } of streamApi(connection, { method: "GET", path: `/v1/sessions/${session}/stream?after=0` }))
-    if (KNOWN.has(event)) yield liveFrame.parse(JSON.parse(data));
+  for await (const event of streamApi(connection, { method: "GET", path: `/v1/sessions/${session}/stream?after=0` })) {
+    const frame = readFrame(event);
+    if (frame) yield frame;
+  }
   throw new Failure("The live stream ended before the conversation did.");
 }

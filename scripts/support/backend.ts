@@ -4,7 +4,6 @@ import { createTenant, readConnection } from "./connection.ts";
 import { isHealthy } from "./local-server.ts";
 import { Failure, say } from "./output.ts";
 import { createSandbox } from "./sandbox.ts";
-import { stopRequested } from "./stop-signal.ts";
 
 export interface Backend {
   readonly connection: Connection;
@@ -33,13 +32,9 @@ export async function openBackend(given: BackendChoice): Promise<Backend> {
   return startBackend();
 }
 
-/**
- * Starts a server in a sandbox, with `variables` in addition to those of a local server. A signal during the start does not
- * end this process, so that the sandbox can be removed; the caller's `untilStopped` then fails at once.
- */
+/** Starts a server in a sandbox, with `variables` in addition to those of a local server. */
 export async function startBackend(variables: Readonly<Record<string, string>> = {}): Promise<Backend> {
   say("Starting a server for this run …");
-  void stopRequested();
   const sandbox = await createSandbox(variables);
   try {
     const server = await sandbox.start();

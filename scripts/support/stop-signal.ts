@@ -16,6 +16,23 @@ export function stopRequested(): Promise<void> {
   return requested;
 }
 
+/**
+ * Opens a resource, works with it until this process is asked to stop, and closes it. From the call on a signal does not end the
+ * process: one that comes while the resource opens is seen afterwards, so that the resource is closed.
+ */
+export async function useUntilStopped<R extends { close(): Promise<void> }, T>(
+  open: () => Promise<R>,
+  work: (resource: R) => Promise<T>,
+): Promise<T> {
+  void stopRequested();
+  const resource = await open();
+  try {
+    return await untilStopped(work(resource));
+  } finally {
+    await resource.close();
+  }
+}
+
 /** Runs `work`, and rejects with a `Failure` when this process is asked to stop, so that `finally` blocks clean up. */
 export function untilStopped<T>(work: Promise<T>): Promise<T> {
   const stopped = stopRequested().then((): never => {

@@ -1,6 +1,7 @@
 /** A turn from a client's view: the frames of its stream, up to the one that ends it. */
 import { z } from "zod";
 import { type Call, type Connection, streamApi } from "./api-client.ts";
+import { createFrameReader } from "./frames.ts";
 
 export const accepted = z.object({ message_id: z.string(), turn_id: z.string().nullable() });
 export type Accepted = z.infer<typeof accepted>;
@@ -15,7 +16,7 @@ const turnEnd = z.discriminatedUnion("type", [
 ]);
 export type TurnEnd = z.infer<typeof turnEnd>;
 
-const ENDS: ReadonlySet<string> = new Set(turnEnd.options.map((option) => option.shape.type.value));
+const readEnd = createFrameReader(turnEnd);
 
 export interface TurnListener {
   /** The durable acknowledgement, read from the stream. */
@@ -27,16 +28,16 @@ export interface TurnListener {
 /** Sends `call` and reads to the end of the turn that it started. Null when the stream ended before the turn did. */
 export async function runTurn(connection: Connection, call: Call, listener: TurnListener = {}): Promise<TurnEnd | null> {
   let turn: string | null = null;
-  for await (const { event, data } of streamApi(connection, call)) {
+  for await (const read of streamApi(connection, call)) {
+    const { event, data } = read;
     if (event === "message.accepted" && turn === null) {
       const acknowledgement = accepted.parse(JSON.parse(data));
       turn = acknowledgement.turn_id;
       listener.onAccepted?.(acknowledgement);
     }
     if (event === "text.delta") listener.onText?.();
-    if (!ENDS.has(event)) continue;
-    const end = turnEnd.parse(JSON.parse(data));
-    if (turn === null || end.turn_id === turn) return end;
+    const end = readEnd(read);
+    if (end && (turn === null || end.turn_id === turn)) return end;
   }
   return null;
 }

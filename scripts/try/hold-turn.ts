@@ -4,7 +4,7 @@ import { turnFailure } from "../../src/contract/model-call";
 import { defined } from "../../src/http/schemas/defined";
 import { describeFailure } from "../../src/http/turn-failure";
 import { type Call, type Connection, streamApi } from "../support/api-client.ts";
-import type { ServerSentEvent } from "../support/event-stream.ts";
+import { createFrameReader } from "../support/frames.ts";
 import { Failure } from "../support/output.ts";
 import { answerCall } from "./script.ts";
 
@@ -33,7 +33,7 @@ const frames = z.discriminatedUnion("type", [
 type Frame = z.infer<typeof frames>;
 type Ending = Extract<Frame, { type: "turn.awaiting_tools" | "turn.completed" | "turn.failed" | "turn.stopped" | "turn.interrupted" }>;
 
-const KNOWN: ReadonlySet<string> = new Set(frames.options.map((option) => option.shape.type.value));
+const readFrame = createFrameReader(frames);
 
 /** The client stops a model that only makes calls. */
 const MOST_ROUNDS = 8;
@@ -90,8 +90,6 @@ async function readAnswer({ connection, write }: Talk, call: Call): Promise<Endi
   }
   throw new Failure("The stream ended before the turn did.");
 }
-
-const readFrame = ({ event, data }: ServerSentEvent): Frame | null => (KNOWN.has(event) ? frames.parse(JSON.parse(data)) : null);
 
 function describeEnd(end: Exclude<Ending, { type: "turn.completed" | "turn.awaiting_tools" }>): string {
   return end.type === "turn.failed"
