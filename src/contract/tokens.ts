@@ -9,13 +9,6 @@ import { z } from "@hono/zod-openapi";
 import type { Certainty } from "../domain/compaction-events";
 import { domainShape } from "./domain-shape";
 
-export const certainty = domainShape<Certainty>()(
-  z.object({
-    source: z.enum(["reported", "estimated", "mixed"]),
-    error_bound: z.number().openapi({ description: "The largest error in tokens, in either direction" }),
-  }),
-);
-
 export const tokenFigure = z.object({
   tokens: z.number(),
   source: z.enum(["reported", "estimated", "mixed"]).openapi({
@@ -27,6 +20,9 @@ export const tokenFigure = z.object({
     .openapi({ description: "The largest error of `tokens`, in either direction. Decisions use `tokens` and this bound together" }),
 });
 export type TokenFigure = z.infer<typeof tokenFigure>;
+
+/** How a number of tokens is known, beside the number itself. */
+export const certainty = domainShape<Certainty>()(tokenFigure.omit({ tokens: true }));
 
 /** US dollars. Null means unknown, never free. */
 export const dollars = z.number().nullable();

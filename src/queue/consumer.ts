@@ -7,6 +7,7 @@ import type { ChatModel, Clock, CompactionJob, CompactionQueue, Log } from "../a
 import type { SessionApi } from "../app/session-api";
 import type { Schedule } from "../app/session-ports";
 import { idPattern, parseId } from "../domain/ids";
+import { toErrorName } from "../lib/error-name";
 
 const jobSchema = z.object({
   tenant: z.string().regex(idPattern("ten")),
@@ -71,7 +72,7 @@ async function consumeOne(message: QueueMessage, deps: ConsumerDeps): Promise<vo
     log.warn("compaction_job_failed", {
       compaction: job.compaction,
       attempts: message.attempts,
-      error: error instanceof Error ? error.name : "unknown",
+      error: toErrorName(error),
     });
     message.retry();
   }

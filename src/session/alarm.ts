@@ -1,5 +1,6 @@
 /** The object's one alarm. It starts what is due and does not await it, so that nothing blocks the watchdog (docs/events.md). */
 import { assertNever } from "../lib/assert-never";
+import { toErrorName } from "../lib/error-name";
 import { finishErasure } from "./erasure";
 import { type Job, needsWatch } from "./log/jobs";
 import type { SessionRuntime } from "./runtime";
@@ -17,7 +18,7 @@ export function ringAlarm(runtime: SessionRuntime): void {
     // A job that failed is still due, but must not be tried again at once.
     runtime.syncAlarm(done.includes(false) ? now + RECOVER_AFTER_MS : 0);
   } catch (error) {
-    runtime.deps.log.error("alarm_failed", { error: error instanceof Error ? error.name : "unknown" });
+    runtime.deps.log.error("alarm_failed", { error: toErrorName(error) });
     runtime.deps.setAlarm(runtime.deps.clock() + ALARM_AGAIN_MS);
   }
 }
@@ -31,7 +32,7 @@ function attempt(runtime: SessionRuntime, work: () => void): boolean {
     work();
     return true;
   } catch (error) {
-    runtime.deps.log.error("job_failed", { error: error instanceof Error ? error.name : "unknown" });
+    runtime.deps.log.error("job_failed", { error: toErrorName(error) });
     return false;
   }
 }

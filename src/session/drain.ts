@@ -11,6 +11,7 @@ import { listEventBodies } from "../domain/event-bodies";
 import type { StoredEvent } from "../domain/events";
 import type { BodyId, TenantId } from "../domain/ids";
 import type { SessionState } from "../domain/state";
+import { toErrorName } from "../lib/error-name";
 import { readBodies } from "./log/bodies";
 import { readEvents } from "./log/event-log";
 import type { Jobs } from "./log/jobs";
@@ -77,7 +78,7 @@ export function createDrain(host: DrainHost): Drain {
     startedAt = host.deps.clock();
     const done = run()
       // The job of this drain is still armed.
-      .catch((error: unknown) => host.deps.log.error("drain_threw", { error: error instanceof Error ? error.name : "unknown" }))
+      .catch((error: unknown) => host.deps.log.error("drain_threw", { error: toErrorName(error) }))
       .finally(() => {
         running = false;
       });

@@ -5,6 +5,7 @@ import type { SessionWriter } from "../app/session-ports";
 import type { ErasureReceipt } from "../contract/session";
 import { type ErasedUsage, sumForErasure } from "../domain/erased-usage";
 import type { SessionSettings } from "../domain/events";
+import { toErrorName } from "../lib/error-name";
 import { ok } from "../lib/result";
 import type { DeferredResultTable } from "./log/deferred-results";
 import { allCalls } from "./log/event-log";
@@ -130,7 +131,7 @@ async function eraseProjection(host: ErasureHost, caller: api.Caller, usage: rea
 /** Arms the alarm again: the tenant's object or the read model is out of reach. */
 function eraseAgain(host: ErasureHost, { tenant, session }: api.Caller, error: unknown): void {
   const { log, clock } = host.deps;
-  log.warn("erasure_failed", { tenant, session, error: error instanceof Error ? error.name : "unknown" });
+  log.warn("erasure_failed", { tenant, session, error: toErrorName(error) });
   // Without tables there is no place for a job. The tenant's object calls again.
   if (!host.exists) return;
   const attempts = (host.jobs.get("erase_projection")?.attempts ?? 0) + 1;

@@ -8,6 +8,7 @@ import { toPolicy } from "../context/policy-choice";
 import { measuredFor } from "../context/start-ratio";
 import type { TenantId } from "../domain/ids";
 import type { SessionState } from "../domain/state";
+import { toErrorName } from "../lib/error-name";
 import { readMeta, writeMeta } from "./log/log-schema";
 import type { Sql } from "./log/sql";
 import type { ContextNumbers } from "./stream/frames";
@@ -85,7 +86,7 @@ export class KnownModel implements ModelDirectory {
       this.#window = { model, window };
       writeMeta(this.deps.sql, KEY, JSON.stringify(this.#window));
     } catch (error) {
-      this.deps.log.error("window_not_noted", { error: error instanceof Error ? error.name : "unknown" });
+      this.deps.log.error("window_not_noted", { error: toErrorName(error) });
     }
   }
 

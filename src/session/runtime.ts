@@ -11,6 +11,7 @@ import { buildLostRuns } from "../app/tools/run-tools";
 import { type AfterTurnPorts, afterTurn } from "../app/turn/after-turn";
 import type { StoredEvent } from "../domain/events";
 import { isRunning, type SessionState } from "../domain/state";
+import { toErrorName } from "../lib/error-name";
 import { type ContentReader, createContent } from "./content";
 import { createDrain, type Drain } from "./drain";
 import { KnownModel } from "./known-model";
@@ -136,7 +137,7 @@ export class SessionRuntime implements Session {
       this.wake();
     } catch (error) {
       if (!isStorageFull(error)) throw error;
-      this.deps.log.error("not_recovered", { error: error instanceof Error ? error.name : "unknown" });
+      this.deps.log.error("not_recovered", { error: toErrorName(error) });
     }
   }
 
@@ -187,7 +188,7 @@ export class SessionRuntime implements Session {
     try {
       work();
     } catch (error) {
-      this.deps.log.error(what, { error: error instanceof Error ? error.name : "unknown" });
+      this.deps.log.error(what, { error: toErrorName(error) });
     }
   }
 
@@ -250,7 +251,7 @@ export class SessionRuntime implements Session {
     if (this.#between) return;
     this.#between = afterTurn(this.ports())
       .catch((error: unknown) => {
-        this.deps.log.error("after_turn_threw", { error: error instanceof Error ? error.name : "unknown" });
+        this.deps.log.error("after_turn_threw", { error: toErrorName(error) });
         this.progress.halt(error);
       })
       .finally(() => {

@@ -2,6 +2,8 @@
  * Overwrites what a redaction deleted. The transaction that deletes arms it as a job, so that the next life's alarm, or
  * the client's repeated request, finishes it after a crash.
  */
+
+import { toErrorName } from "../lib/error-name";
 import type { Jobs } from "./log/jobs";
 import type { RuntimeDeps } from "./runtime-deps";
 import { RECOVER_AFTER_MS } from "./watch";
@@ -32,7 +34,7 @@ export function resumeScrub(host: ScrubHost): void {
   const { jobs, deps } = host;
   jobs.arm("scrub", deps.clock() + RECOVER_AFTER_MS, jobs.get("scrub")?.attempts);
   const scrubbed = scrubDeleted(host).catch((error: unknown) => {
-    deps.log.warn("scrub_failed", { error: error instanceof Error ? error.name : "unknown" });
+    deps.log.warn("scrub_failed", { error: toErrorName(error) });
   });
   deps.background(scrubbed);
 }

@@ -3,6 +3,7 @@
 import type { Clock, Log } from "../app/ports";
 import type { SessionWriter } from "../app/session-ports";
 import { findTitleModel, makeTitle, type TitlePorts } from "../app/turn/make-title";
+import { toErrorName } from "../lib/error-name";
 import type { Sql } from "./log/sql";
 import { noteTitle, readTitleNote } from "./log/title-note";
 
@@ -50,7 +51,7 @@ export class Titler {
     this.#tried = true;
     const ports: TitlePorts = { ...this.runtime.ports(), noteTitle: (call, tries) => noteTitle(deps.sql, { call, tries }) };
     const done = makeTitle(ports, this.#abort.signal).catch((error: unknown) =>
-      deps.log.error("title_threw", { error: error instanceof Error ? error.name : "unknown" }),
+      deps.log.error("title_threw", { error: toErrorName(error) }),
     );
     deps.background(done);
   }

@@ -13,6 +13,7 @@ import { runTurn } from "../app/turn/run-turn";
 import type { Command, CutShort } from "../domain/commands";
 import type { TurnFailure } from "../domain/events";
 import type { OpenTurn } from "../domain/state";
+import { toErrorName } from "../lib/error-name";
 import { isStorageFull } from "./log/sql";
 import type { Progress } from "./progress";
 
@@ -92,7 +93,7 @@ export class TurnRunner {
     live.abort.abort();
     if (this.#live !== live) return;
     const { log, clock } = this.host.deps;
-    log.error("turn_threw", { error: error instanceof Error ? error.name : "unknown" });
+    log.error("turn_threw", { error: toErrorName(error) });
     const { cut, bodies } = this.cutShort("internal");
     const failure: TurnFailure = { kind: isStorageFull(error) ? "storage_full" : "internal", status: null };
     this.#write({ command: { type: "FailTurn", at: clock(), ...live.run, failure, ...cut }, bodies });
@@ -107,7 +108,7 @@ export class TurnRunner {
       // Tools run again, each at most once and without a model call, so their outcome may still be written.
       if (this.host.state.turn?.phase === "running_tools") this.#live = null;
       else this.#owed = ending;
-      this.host.deps.log.error("turn_end_not_written", { error: error instanceof Error ? error.name : "unknown" });
+      this.host.deps.log.error("turn_end_not_written", { error: toErrorName(error) });
       this.host.progress.halt(error);
     }
   }

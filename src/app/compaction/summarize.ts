@@ -8,6 +8,7 @@ import type { CallUsage, FinishReason } from "../../domain/model-call";
 import { FAILURE_KINDS, type FailureKind } from "../../domain/model-call";
 import type { SessionState } from "../../domain/state";
 import { assertNever } from "../../lib/assert-never";
+import { toErrorName } from "../../lib/error-name";
 import { toPlausibleUsage } from "../plausible-usage";
 import type { ChatModel, Clock, Log, ModelFailure, ModelRequest, ModelStreamPart } from "../ports";
 import type { RetryBudget } from "../request/retry";
@@ -71,7 +72,7 @@ export async function summarize(
       break;
     }
   } catch (error) {
-    ports.log.error("summarizer_threw", { error: error instanceof Error ? error.name : "unknown" });
+    ports.log.error("summarizer_threw", { error: toErrorName(error) });
     heard.end = { ok: false, failure: "internal" };
   } finally {
     cancel();

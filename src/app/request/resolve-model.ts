@@ -1,4 +1,6 @@
 /** Looks up the session's model within a time limit: a registry that does not answer must not block a turn for ever. */
+
+import { toErrorName } from "../../lib/error-name";
 import { err, ok, type Result } from "../../lib/result";
 import type { Log, ModelDirectory, ModelSpec } from "../ports";
 import type { Schedule } from "../session-ports";
@@ -25,7 +27,7 @@ export async function resolveModel(
     if (found === "late") throw new DOMException("the registry did not answer", "TimeoutError");
     return found ? ok(found) : err("unknown_model");
   } catch (error) {
-    log.warn("models_unreachable", { error: error instanceof Error ? error.name : "unknown" });
+    log.warn("models_unreachable", { error: toErrorName(error) });
     return err("unavailable");
   } finally {
     cancel();

@@ -10,6 +10,7 @@ import type { ExecutionId } from "../../domain/ids";
 import type { ToolCallPart } from "../../domain/message";
 import { type OpenCall, runsHere } from "../../domain/state";
 import type { ToolRun } from "../../domain/tool-run";
+import { toErrorName } from "../../lib/error-name";
 import type { ToolArtifact, ToolOutcome } from "../ports";
 import { buildToolResult } from "../request/build-items";
 import type { BodyText, SessionPorts } from "../session-ports";
@@ -154,7 +155,7 @@ async function withDeadline(
   const abort = new AbortController();
   const { signal } = live.abort;
   const ran = run(abort.signal).catch((error: unknown): ToolOutcome => {
-    log.error("tool_threw", { error: error instanceof Error ? error.name : "unknown" });
+    log.error("tool_threw", { error: toErrorName(error) });
     return FAILED_HERE;
   });
   const given = Promise.withResolvers<ToolOutcome>();

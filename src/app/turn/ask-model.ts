@@ -10,6 +10,7 @@ import type { ModelCall } from "../../domain/commands";
 import type { TurnFailure } from "../../domain/events";
 import type { FinishReason } from "../../domain/model-call";
 import { assertNever } from "../../lib/assert-never";
+import { toErrorName } from "../../lib/error-name";
 import { toAskedModel } from "../asked-model";
 import { toPlausibleUsage } from "../plausible-usage";
 import type { CallOptions, ModelSpec, ModelStreamPart } from "../ports";
@@ -88,7 +89,7 @@ async function note(call: PendingCall, of: { live: LiveTurn; digest: Promise<str
   try {
     ports.noteCall(call.endedAs("crashed", null));
   } catch (error) {
-    ports.log.warn("digest_not_noted", { error: error instanceof Error ? error.name : "unknown" });
+    ports.log.warn("digest_not_noted", { error: toErrorName(error) });
   }
 }
 
@@ -124,7 +125,7 @@ async function listen(live: LiveTurn, { ask, spec }: { readonly ask: Ask; readon
       return { ...heard, outcome: failed("output_cap") };
     }
   } catch (error) {
-    ports.log.error("model_threw", { error: error instanceof Error ? error.name : "unknown" });
+    ports.log.error("model_threw", { error: toErrorName(error) });
     heard.outcome = failed("internal");
   } finally {
     watch.end();

@@ -8,6 +8,7 @@
 
 import type { Log } from "../../app/ports";
 import type { Schedule } from "../../app/session-ports";
+import { toErrorName } from "../../lib/error-name";
 import type { Sql } from "../log/sql";
 import type { Frame, FrameLine } from "./frames";
 import { splitDelta, toFrameLine, toGapLine, toPacks } from "./frames";
@@ -167,7 +168,7 @@ export class StreamBuffer {
     try {
       this.stored.reserve(reserved);
     } catch (error) {
-      this.log.error("offsets_not_reserved", { offset, error: error instanceof Error ? error.name : "unknown" });
+      this.log.error("offsets_not_reserved", { offset, error: toErrorName(error) });
       return false;
     }
     this.#reserved = reserved;
@@ -195,7 +196,7 @@ export class StreamBuffer {
     try {
       this.stored.insert(lines, this.now());
     } catch (error) {
-      const fields = { first: first.offset, last: last.offset, error: error instanceof Error ? error.name : "unknown" };
+      const fields = { first: first.offset, last: last.offset, error: toErrorName(error) };
       this.log.error("frames_not_stored", fields);
       return [toGapLine(last.offset)];
     }
