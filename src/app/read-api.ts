@@ -26,7 +26,7 @@ export type SessionListPage = List<SessionSummary>;
 /** `invalid_cursor`: a cursor that this list never issued. */
 export type ReadError = { readonly code: "invalid_cursor" };
 
-/** Every call names the tenant that the credential proved. Throws when D1 is unreachable. */
+/** Every call names the tenant of the caller's API key. Throws when D1 is unreachable. */
 export interface SessionList {
   listSessions(input: SessionListInput): Promise<Result<SessionListPage, ReadError>>;
   /** Whether the session has a row. */

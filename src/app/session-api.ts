@@ -1,6 +1,6 @@
 /**
  * What `http` and `queue` may ask of a session. Arguments and results are plain data, so that they cross RPC. Every call names the tenant
- * that the credential proved; the object compares it with its own (docs/architecture.md).
+ * of the caller's API key, and the session's object compares that tenant with its own (docs/architecture.md).
  */
 import type { PolicyChoice } from "../context/policy-choice";
 import type { CompactionView } from "../contract/compaction";

@@ -48,8 +48,8 @@ export const tokensAfter = (sizes: ViewSizes): number =>
 export const computeGain = (sizes: ViewSizes): number => Math.max(0, tokensNow(sizes) - tokensAfter(sizes));
 
 /**
- * What one more call pays to re-read tokens that a compaction would have removed. `free`: the number of newest tokens
- * that are worth re-reading, so that those of them that lie before the cut add no cost.
+ * What one more call pays to re-read tokens that a compaction would have removed. `free`: the number of newest tokens that are
+ * worth re-reading. If the kept tail is shorter than `free`, the difference adds no cost.
  */
 export const toCacheReadCost = (sizes: ViewSizes, prices: Prices, free: number): number =>
   prices.cached * Math.max(0, computeGain(sizes) - Math.max(0, free - sizes.tail));

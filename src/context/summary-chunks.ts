@@ -1,8 +1,8 @@
 /**
- * Splits input that exceeds the summariser's window into parts. Each part is summarised together with the summary of
- * those before it (docs/summaries.md). A part ends at an exchange group if that fills it well, else at an
- * item, else inside an item. Nothing is left out: each part continues where the previous one ended, and each but the
- * last fills at least three quarters of its room.
+ * Splits input that exceeds the summariser's window into chunks. The summariser reads each chunk together with the summary of
+ * the earlier chunks (docs/summaries.md). A chunk ends at an exchange group if that fills it well, else at an item, else inside an
+ * item. Nothing is left out: each chunk continues where the previous one ended, and each but the last fills at least three
+ * quarters of its room.
  */
 import type { ItemMeta } from "../domain/message";
 import { startsGroup } from "./groups";

@@ -166,8 +166,8 @@ export interface CompactionOptions {
 }
 
 /**
- * Whether the compaction has requirements of its own (draft, rebuild, model or policy). No turn that needs room takes
- * it over, and a compaction that a turn needs ends it (docs/compaction-by-hand.md).
+ * Whether the compaction has requirements of its own (draft, rebuild, model or policy). A turn that needs room never takes
+ * over such a compaction. If the turn compacts, it ends this one (docs/compaction-by-hand.md).
  */
 export const isStandalone = (options: CompactionOptions | null): boolean =>
   options !== null && (options.draft ?? options.rebuild ?? options.model ?? options.policy) !== undefined;
