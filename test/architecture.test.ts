@@ -8,6 +8,8 @@ const paths = new Set(sources.map((file) => file.path));
 const imports = sources.flatMap(readImports);
 const internal = imports.filter(({ to }) => paths.has(to));
 
+const CODE = ["src", "test", "scripts", "bench"].flatMap((directory) => readFiles(directory, /\.(ts|tsx|mjs)$/));
+
 /** lib ← domain ← context ← contract ← app ← evaluate ← the outer folders ← index and env. */
 const INNER = ["lib", "domain", "context", "contract", "app", "evaluate"];
 /** Modules without a clock, randomness or the platform. */
@@ -171,6 +173,21 @@ describe("the files themselves", () => {
     expect([...paths].filter((path) => !/^(src\/)([a-z0-9-]+\/)*[a-z0-9-]+\.tsx?$/.test(path))).toEqual([]);
   });
 
+  test("no function is named after a question: `findX`, `toX` or `readX`, not `xOf`", () => {
+    const named = CODE.flatMap(({ path, text }) =>
+      [...text.matchAll(/\b(?:function\*?|const) ([a-z]\w*Of)\b(?:\(|<| = (?:async )?(?:\(|<|\w+ =>))/g)].map(
+        ([, name]) => `${path}: ${name}`,
+      ),
+    );
+    expect(named).toEqual([]);
+  });
+
+  test("comments and test titles name their subject", () => {
+    const vague =
+      /^\s*(?:\/\*\*|\*|\/\/).*\b(?:nobody|whoever|somebody|anybody)\b|^\s*(?:test|it|describe)\(["`].*\b(?:nobody|whoever|somebody|anybody)\b/gim;
+    expect(CODE.flatMap(({ path, text }) => [...text.matchAll(vague)].map(([line]) => `${path}: ${line.trim()}`))).toEqual([]);
+  });
+
   test("no text names a developer's machine or package registry", () => {
     const machine = /(?<![\w.~/-])\/(?:work|root|home|Users)\/\w|\bC:\\\w|https?:\/\/[^\s/"'`]*(?:registry|artifactory|verdaccio|nexus)/i;
     const named = readFiles(".", /\.(md|mjs|ts|tsx|sql|toml|json)$|\/run$/).filter(({ text }) => machine.test(text));
@@ -189,8 +206,7 @@ describe("exported names", () => {
   });
 
   test("are used in another file: what only its own file needs is not exported", () => {
-    const files = ["src", "test", "scripts", "bench"].flatMap((directory) => readFiles(directory, /\.(ts|tsx|mjs)$/));
-    const words = files.map((file) => ({ path: file.path, names: new Set(readCode(file, "keep").match(/[\w$]+/g)) }));
+    const words = CODE.map((file) => ({ path: file.path, names: new Set(readCode(file, "keep").match(/[\w$]+/g)) }));
     // Tables are read as a whole, so that they can be compared with the result of the migrations.
     const unused = exported.filter(
       ({ name, path }) => path !== "src/read-model/schema.ts" && !words.some((file) => file.path !== path && file.names.has(name)),

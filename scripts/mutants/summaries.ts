@@ -129,7 +129,7 @@ export const summaries: readonly Mutant[] = [
     file: "src/context/summary-chunks.ts",
     find: "groups.length > 0 && sumTokens(groups) >= room * LEAST_FILL",
     replace: "groups.length > 0",
-    tests: ["test/app/compaction/summary-request.test.ts", "test/context/fold.test.ts"],
+    tests: ["test/app/compaction/summary-request.test.ts", "test/context/summary-chunks.test.ts"],
   },
   {
     name: "a worker whose time is over keeps the lease",
@@ -137,7 +137,7 @@ export const summaries: readonly Mutant[] = [
     file: "src/app/compaction/apply-result.ts",
     find: "releaseLease({ compaction, token, outcome: null, part: part.parts }, ports);",
     replace: "",
-    tests: ["test/session/fold.test.ts"],
+    tests: ["test/session/chunked-summary.test.ts"],
   },
   {
     name: "a worker reads on until it is cut off",

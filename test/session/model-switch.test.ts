@@ -47,7 +47,7 @@ describe("a conversation of 100,000 tokens that goes on with a model of 8,000", 
   test.each([
     ["folded by the small model itself", [], "small"],
     ["folded by the model that the policy names", ["reader"], "reader"],
-    ["folded by the first that is known and can read", ["nobody", "narrow", "reader", "wide"], "reader"],
+    ["summarised by the first that is known and can read", ["nobody", "narrow", "reader", "wide"], "reader"],
     ["read at once by the large one", ["wide"], "wide"],
   ] as const)("is %s before it is called, and no call exceeds the window of its model", async (_, models, reader) => {
     const life = await switched(models);

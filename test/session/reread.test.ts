@@ -33,7 +33,7 @@ async function compactWith(life: Life, text: string, first: "fails" | "is answer
   return prompts;
 }
 
-test("a fold that reads the record again and fails is an ordinary fold at the next attempt, and is not due again for as long", async () => {
+test("a summary that reads the record again and fails is an ordinary summary at the next attempt, and is not due again for as long", async () => {
   const life = new Life();
   await life.open(POLICY);
   await compactWith(life, "First.");

@@ -21,7 +21,7 @@ async function switched(): Promise<Life> {
 const readPrompt = (life: Life): string => life.call.messages[0] ?? "";
 
 describe("a switch to a model whose window is smaller than the conversation", () => {
-  test("lets the small model fold what it cannot hold, before its first answer", async () => {
+  test("lets the small model summarise in chunks what it cannot hold, before its first answer", async () => {
     const life = await switched();
     let parts = 0;
     const read: string[] = [];
