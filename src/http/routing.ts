@@ -5,6 +5,7 @@ import { problem } from "../contract/problem";
 import type { Scope } from "../domain/scopes";
 import { requireScope } from "./auth";
 import { readBody } from "./body";
+import { conditionHeaders, etagHeader, refuseConditions } from "./conditions";
 import type { HttpEnv } from "./deps";
 import { refuseQuery } from "./validation";
 
@@ -29,6 +30,11 @@ export function json(description: string, schema: z.ZodType): Responses[string] 
   return { description, content: { "application/json": { schema } } };
 }
 
+/** A JSON answer with the resource's etag. */
+export function taggedJson(description: string, schema: z.ZodType): Responses[string] {
+  return { ...json(description, schema), headers: etagHeader };
+}
+
 /** An answer that is JSON or server-sent events, as the client asked. */
 export function jsonOrEvents(description: string, schema: z.ZodType): Responses[string] {
   const events = z.string().openapi({ description: "Server-sent events; `id` is the offset to resume from." });
@@ -40,6 +46,9 @@ export function jsonBody<S extends z.ZodType>(schema: S, required = true) {
   return { required, content: { "application/json": { schema } } };
 }
 
+const takesConditions = ({ headers }: RouteRequest): boolean =>
+  headers instanceof z.ZodObject && Object.keys(conditionHeaders.shape).every((name) => name in headers.shape);
+
 function declare<M extends Method, P extends string, Q extends RouteRequest>(
   { tag, responses, request, ...rest }: RouteInput<M, P, Q>,
   security: Record<string, string[]>[],
@@ -47,7 +56,8 @@ function declare<M extends Method, P extends string, Q extends RouteRequest>(
 ) {
   const refused = { description: "Refused (RFC 9457)", content: { "application/problem+json": { schema: problem } } };
   const answers: Responses = { ...responses, default: refused };
-  const middleware = [...guards, ...(request.query ? [] : [refuseQuery]), ...(request.body ? [readBody] : [])];
+  const unconditional = rest.method === "get" || takesConditions(request) ? [] : [refuseConditions];
+  const middleware = [...guards, ...(request.query ? [] : [refuseQuery]), ...unconditional, ...(request.body ? [readBody] : [])];
   return createRoute({ ...rest, tags: [tag], security, request, middleware, responses: answers });
 }
 

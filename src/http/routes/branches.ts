@@ -13,7 +13,7 @@ import type { HttpDeps, HttpEnv } from "../deps";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
 import { eraseFor, registerSession } from "../register-session";
-import { json, jsonBody, tenantRoute } from "../routing";
+import { json, jsonBody, taggedJson, tenantRoute } from "../routing";
 import { branchNumber, forkInput, rewindInput } from "../schemas/branch";
 import { editInput, toParts } from "../schemas/message";
 import { limitQuery, pageQuery, takeListPage } from "../schemas/page";
@@ -105,7 +105,7 @@ const fork = tenantRoute({
   scope: "sessions:write",
   summary: "Fork a session: create a new session with a copy of this one's history",
   request: { params: sessionPath, headers: idempotencyHeaders, body: jsonBody(forkInput, false) },
-  responses: { 201: json("The new session", sessionDescription) },
+  responses: { 201: taggedJson("The new session", sessionDescription) },
 });
 
 function registerLines(app: App, deps: HttpDeps): void {
@@ -189,7 +189,7 @@ function registerFork(app: App, deps: HttpDeps): void {
       return sendProblem(c, copied.error);
     }
     if (replayed) c.header("idempotent-replayed", "true");
-    return c.json(copied.value, 201, { Location: `/v1/sessions/${to}` });
+    return c.json(copied.value, 201, { Location: `/v1/sessions/${to}`, ETag: copied.value.etag });
   });
 }
 

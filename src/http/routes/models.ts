@@ -1,14 +1,18 @@
 /** The models that a tenant can use: the deployment's, and its own, which take precedence. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import { toEtag } from "../../app/conditions";
+import type { ModelEntry } from "../../app/model-entry";
 import { modelView } from "../../contract/model";
 import { listView } from "../../contract/page";
 import type { FieldError } from "../../contract/problem";
 import { urlFault } from "../../lib/public-address";
 import { readPrincipal } from "../auth";
-import { callWithRetry } from "../calls";
+import { callUnder, callWithRetry } from "../calls";
+import { conditionHeaders, toCondition } from "../conditions";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
-import { json, jsonBody, tenantRoute } from "../routing";
+import { json, jsonBody, taggedJson, tenantRoute } from "../routing";
 import { modelInput, modelName, toModelView, toOverride } from "../schemas/model";
 import { namedPageQuery, takeListPage } from "../schemas/page";
 
@@ -43,7 +47,7 @@ const get = tenantRoute({
   scope: null,
   summary: "Read a model with its limits and the source of each",
   request: { params },
-  responses: { 200: json("The model", modelView) },
+  responses: { 200: taggedJson("The model", modelView) },
 });
 
 const put = tenantRoute({
@@ -52,8 +56,8 @@ const put = tenantRoute({
   tag,
   scope,
   summary: "Add or override a model",
-  request: { params, body: jsonBody(modelInput) },
-  responses: { 200: json("The model. Its sessions use the change within 30 seconds", modelView) },
+  request: { params, headers: conditionHeaders, body: jsonBody(modelInput) },
+  responses: { 200: taggedJson("The model. Its sessions use the change within 30 seconds", modelView) },
 });
 
 const remove = tenantRoute({
@@ -62,7 +66,7 @@ const remove = tenantRoute({
   tag,
   scope,
   summary: "Delete a model or an override of the tenant",
-  request: { params },
+  request: { params, headers: conditionHeaders },
   responses: { 204: { description: "Removed" } },
 });
 
@@ -73,7 +77,7 @@ const probe = tenantRoute({
   scope,
   summary: "Ask the provider for the model's limits, and store the answer as a suggestion",
   request: { params },
-  responses: { 200: json("The model with the suggested limits. Nothing else has changed", modelView) },
+  responses: { 200: taggedJson("The model with the suggested limits. Nothing else has changed", modelView) },
 });
 
 /** The client chooses a model's id, so the answer says what is wrong with it. */
@@ -83,6 +87,8 @@ function findUrlFaults(id: string, baseUrl: string | null, allowPrivate: boolean
   const detail = baseUrl === null ? null : refuseModelUrl(baseUrl, allowPrivate);
   return detail ? [...faults, { field: "base_url", detail }] : faults;
 }
+
+const sendModel = (c: Context<HttpEnv>, model: ModelEntry) => c.json(toModelView(model), 200, { ETag: toEtag(model) });
 
 export function registerModels(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(list, async (c) => {
@@ -103,7 +109,7 @@ export function registerModels(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
       () => deps.tenants(readPrincipal(c).tenant),
       (api) => api.getModel(c.req.valid("param").model_id),
     );
-    return model.ok ? c.json(toModelView(model.value), 200) : sendProblem(c, model.error);
+    return model.ok ? sendModel(c, model.value) : sendProblem(c, model.error);
   });
 
   app.openapi(probe, async (c) => {
@@ -120,7 +126,7 @@ export function registerModels(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
     const kept = await deps.tenants(tenant).suggestLimit({ model: model_id, ...found.value, source: "provider_endpoint" });
     if (!kept.ok) return sendProblem(c, kept.error);
     const now = await deps.tenants(tenant).getModel(model_id);
-    return now.ok ? c.json(toModelView(now.value), 200) : sendProblem(c, now.error);
+    return now.ok ? sendModel(c, now.value) : sendProblem(c, now.error);
   });
 
   app.openapi(put, async (c) => {
@@ -128,16 +134,18 @@ export function registerModels(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
     const model = toOverride(c.req.valid("json"), model_id);
     const errors = findUrlFaults(model_id, model.base_url, deps.config.allowPrivateModelUrls);
     if (errors.length > 0) return sendProblem(c, { code: "invalid_request", errors });
-    const stored = await callWithRetry(
+    const condition = toCondition(c.req.valid("header"));
+    const stored = await callUnder(
+      condition,
       () => deps.tenants(readPrincipal(c).tenant),
-      (api) => api.putModel(model_id, model),
+      (api) => api.putModel(model_id, model, condition),
     );
-    return stored.ok ? c.json(toModelView(stored.value), 200) : sendProblem(c, stored.error);
+    return stored.ok ? sendModel(c, stored.value) : sendProblem(c, stored.error);
   });
 
   app.openapi(remove, async (c) => {
     const { model_id } = c.req.valid("param");
-    const removed = await deps.tenants(readPrincipal(c).tenant).deleteModel(model_id);
+    const removed = await deps.tenants(readPrincipal(c).tenant).deleteModel(model_id, toCondition(c.req.valid("header")));
     return removed.ok ? c.body(null, 204) : sendProblem(c, removed.error);
   });
 }

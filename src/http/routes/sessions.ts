@@ -10,12 +10,13 @@ import type { TenantId } from "../../domain/ids";
 import { ok, type Result } from "../../lib/result";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
+import { conditionHeaders, toCondition } from "../conditions";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { idempotencyHeaders } from "../idempotency";
 import { type HttpError, sendProblem } from "../problem";
 import { reachReadModel } from "../read-model";
 import { eraseFor, registerSession } from "../register-session";
-import { json, jsonBody, tenantRoute } from "../routing";
+import { json, jsonBody, taggedJson, tenantRoute } from "../routing";
 import { limitQuery } from "../schemas/page";
 import { sessionPath } from "../schemas/paths";
 import { createInput, faultOfPolicy, patchInput, toOpenInput, toPatchInput } from "../schemas/session";
@@ -34,7 +35,7 @@ const create = tenantRoute({
   scope: "sessions:write",
   summary: "Create a session",
   request: { headers: idempotencyHeaders, body: jsonBody(createInput, false) },
-  responses: { 201: json("The session", sessionDescription) },
+  responses: { 201: taggedJson("The session", sessionDescription) },
 });
 
 const list = tenantRoute({
@@ -54,7 +55,7 @@ const get = tenantRoute({
   scope: "sessions:read",
   summary: "Read a session",
   request: { params: sessionPath },
-  responses: { 200: json("The session", sessionDescription) },
+  responses: { 200: taggedJson("The session", sessionDescription) },
 });
 
 const patch = tenantRoute({
@@ -63,8 +64,8 @@ const patch = tenantRoute({
   tag,
   scope: "sessions:write",
   summary: "Update a session. Null clears a field; a null policy restores the current default of the tenant or the deployment",
-  request: { params: sessionPath, body: jsonBody(patchInput) },
-  responses: { 200: json("The session", sessionDescription) },
+  request: { params: sessionPath, headers: conditionHeaders, body: jsonBody(patchInput) },
+  responses: { 200: taggedJson("The session", sessionDescription) },
 });
 
 const erase = tenantRoute({
@@ -107,7 +108,7 @@ function registerCreate(app: App, deps: HttpDeps): void {
     const opened = await openOnce(calls, input);
     if (!opened.ok) return await refuseCreation(c, ofNamedModel(opened.error, body.model), forget);
     if (replayed) c.header("idempotent-replayed", "true");
-    return c.json(opened.value, 201, { Location: `/v1/sessions/${session}` });
+    return c.json(opened.value, 201, { Location: `/v1/sessions/${session}`, ETag: opened.value.etag });
   });
 }
 
@@ -145,7 +146,7 @@ function registerOne(app: App, deps: HttpDeps): void {
   app.openapi(get, async (c) => {
     const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     const session = await calls.repeatable((api, caller) => api.describe(caller));
-    return session.ok ? c.json(session.value, 200) : sendProblem(c, session.error);
+    return session.ok ? c.json(session.value, 200, { ETag: session.value.etag }) : sendProblem(c, session.error);
   });
   app.openapi(patch, async (c) => {
     const body = c.req.valid("json");
@@ -155,8 +156,9 @@ function registerOne(app: App, deps: HttpDeps): void {
     if (!tools.ok) return sendProblem(c, tools.error);
     const input = toPatchInput(body, { policy: given.value, tools: tools.value });
     const calls = sessionClient(deps, c, c.req.valid("param").session_id);
-    const session = await calls.once((api, caller) => api.patch(caller, input));
-    if (session.ok) return c.json(session.value, 200);
+    const condition = toCondition(c.req.valid("header"));
+    const session = await calls.once((api, caller) => api.patch(caller, input, condition));
+    if (session.ok) return c.json(session.value, 200, { ETag: session.value.etag });
     return sendProblem(c, body.model === undefined ? ofSessionModel(session.error) : session.error);
   });
 }

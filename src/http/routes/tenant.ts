@@ -1,11 +1,15 @@
 /** The tenant of the key, and its defaults. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import { toEtag } from "../../app/conditions";
+import type { TenantSettings } from "../../app/tenant-api";
 import { tenantView } from "../../contract/tenant";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
+import { conditionHeaders, toCondition } from "../conditions";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
-import { json, jsonBody, tenantRoute } from "../routing";
+import { jsonBody, taggedJson, tenantRoute } from "../routing";
 import { defined } from "../schemas/defined";
 import { tenantPatchInput, toTenantView } from "../schemas/tenant";
 
@@ -18,7 +22,7 @@ const get = tenantRoute({
   scope: null,
   summary: "Read the tenant's settings",
   request: {},
-  responses: { 200: json("The tenant", tenantView) },
+  responses: { 200: taggedJson("The tenant", tenantView) },
 });
 
 const patch = tenantRoute({
@@ -27,9 +31,12 @@ const patch = tenantRoute({
   tag,
   scope: "models:write",
   summary: "Update the tenant's settings",
-  request: { body: jsonBody(tenantPatchInput) },
-  responses: { 200: json("The tenant", tenantView) },
+  request: { headers: conditionHeaders, body: jsonBody(tenantPatchInput) },
+  responses: { 200: taggedJson("The tenant", tenantView) },
 });
+
+const sendTenant = (c: Context<HttpEnv>, { config }: HttpDeps, settings: TenantSettings) =>
+  c.json(toTenantView(readPrincipal(c).tenant, settings, config.defaultPolicy), 200, { ETag: toEtag(settings) });
 
 export function registerTenant(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(get, async (c) => {
@@ -38,7 +45,7 @@ export function registerTenant(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
       () => deps.tenants(tenant),
       (api) => api.settings(),
     );
-    return settings.ok ? c.json(toTenantView(tenant, settings.value, deps.config.defaultPolicy), 200) : sendProblem(c, settings.error);
+    return settings.ok ? sendTenant(c, deps, settings.value) : sendProblem(c, settings.error);
   });
 
   app.openapi(patch, async (c) => {
@@ -49,7 +56,7 @@ export function registerTenant(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
     if (typeof model === "string" && !(await api.resolveModel(model))) {
       return sendProblem(c, { code: "invalid_request", errors: [{ field: "default_model", detail: "no such model" }] });
     }
-    const settings = await api.changeSettings(changes);
-    return settings.ok ? c.json(toTenantView(tenant, settings.value, deps.config.defaultPolicy), 200) : sendProblem(c, settings.error);
+    const settings = await api.changeSettings(changes, toCondition(c.req.valid("header")));
+    return settings.ok ? sendTenant(c, deps, settings.value) : sendProblem(c, settings.error);
   });
 }
