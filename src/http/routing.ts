@@ -7,6 +7,7 @@ import { readBody } from "./body";
 import type { HttpEnv } from "./deps";
 import { refusalsFor } from "./refusals";
 import type { Tag } from "./tags";
+import { refuseQuery } from "./validation";
 
 export const API_KEY = "api_key";
 export const ADMIN_KEY = "admin_key";
@@ -51,7 +52,7 @@ function declare<M extends Method, P extends string, Q extends RouteRequest>(
   guards: MiddlewareHandler<HttpEnv>[],
 ) {
   const answers: Responses = { ...responses, ...refusalsFor({ request, security }) };
-  const middleware = request.body ? [...guards, readBody] : guards;
+  const middleware = [...guards, ...(request.query ? [] : [refuseQuery]), ...(request.body ? [readBody] : [])];
   return createRoute({ ...rest, tags: [tag], security, request, middleware, responses: answers });
 }
 

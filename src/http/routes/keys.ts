@@ -12,7 +12,7 @@ import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { issueKey, markReplayed, refuseExpiry } from "../issue-key";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
-import { toWholeList } from "../schemas/page";
+import { namedPageQuery, takeListPage } from "../schemas/page";
 import { keyInput } from "../schemas/tenant";
 
 const tag = "keys";
@@ -26,8 +26,8 @@ const list = tenantRoute({
   operationId: "listKeys",
   summary: "List API keys",
   description: "Lists all keys of the tenant, including revoked ones, without their secrets.",
-  request: {},
-  responses: { 200: json("All of them", listView(keyView), onePage(keyExample)) },
+  request: { query: namedPageQuery("desc") },
+  responses: { 200: json("A page, the newest first", listView(keyView), onePage(keyExample)) },
 });
 
 const create = tenantRoute({
@@ -60,7 +60,12 @@ export function registerKeys(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
       () => deps.tenants(readPrincipal(c).tenant),
       (api) => api.listKeys(),
     );
-    return keys.ok ? c.json(toWholeList(keys.value), 200) : sendProblem(c, keys.error);
+    return keys.ok
+      ? c.json(
+          takeListPage(keys.value, c.req.valid("query"), ({ id }) => id),
+          200,
+        )
+      : sendProblem(c, keys.error);
   });
 
   app.openapi(create, async (c) => {

@@ -11,7 +11,7 @@ import { onePage } from "../examples/shared";
 import { mcpServerExample } from "../examples/tenant";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
-import { toWholeList } from "../schemas/page";
+import { namedPageQuery, takeListPage } from "../schemas/page";
 import { mcpServerInput, serverName, toMcpServer, toMcpServerView } from "../schemas/server-tool";
 import { faultOfName } from "../validation";
 
@@ -27,8 +27,8 @@ const list = tenantRoute({
   operationId: "listMcpServers",
   summary: "List MCP servers",
   description: "Lists the tenant's MCP servers with the tools found last.",
-  request: {},
-  responses: { 200: json("All of them", listView(mcpServerView), onePage(mcpServerExample)) },
+  request: { query: namedPageQuery() },
+  responses: { 200: json("A page, in order of name", listView(mcpServerView), onePage(mcpServerExample)) },
 });
 
 const get = tenantRoute({
@@ -90,7 +90,12 @@ function registerReads(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
       () => deps.tenants(readPrincipal(c).tenant),
       (api) => api.listMcpServers(null),
     );
-    return servers.ok ? c.json(toWholeList(servers.value.map(toMcpServerView)), 200) : sendProblem(c, servers.error);
+    return servers.ok
+      ? c.json(
+          takeListPage(servers.value.map(toMcpServerView), c.req.valid("query"), ({ name }) => name),
+          200,
+        )
+      : sendProblem(c, servers.error);
   });
 
   app.openapi(get, async (c) => {

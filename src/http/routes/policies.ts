@@ -6,7 +6,7 @@ import { namedPolicyView, policyListView } from "../../contract/policy";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { onePage } from "../examples/shared";
 import { json, tenantRoute } from "../routing";
-import { toWholeList } from "../schemas/page";
+import { pageQuery, takeListPage } from "../schemas/page";
 
 const tag = "policies";
 
@@ -21,9 +21,9 @@ const list = tenantRoute({
   operationId: "listPolicies",
   summary: "List policies",
   description: "Lists the named policies, with a description of every parameter.",
-  request: {},
+  request: { query: pageQuery },
   responses: {
-    200: json("All of them", policyListView, {
+    200: json("A page", policyListView, {
       ...onePage(policyExample),
       parameters: policyParameters().slice(0, 1),
       deployment: "balanced",
@@ -45,8 +45,8 @@ const get = tenantRoute({
 
 export function registerPolicies(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(list, (c) => {
-    const all = toWholeList(POLICY_NAMES.map(toNamedPolicy));
-    return c.json({ ...all, parameters: policyParameters(), deployment: deps.config.defaultPolicy }, 200);
+    const page = takeListPage(POLICY_NAMES.map(toNamedPolicy), c.req.valid("query"), ({ name }) => POLICY_NAMES.indexOf(name) + 1);
+    return c.json({ ...page, parameters: policyParameters(), deployment: deps.config.defaultPolicy }, 200);
   });
   app.openapi(get, (c) => c.json(toNamedPolicy(c.req.valid("param").policy_name), 200));
 }

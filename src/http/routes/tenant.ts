@@ -32,7 +32,7 @@ const patch = tenantRoute({
   operationId: "updateTenant",
   summary: "Update the tenant's settings",
   description:
-    "Changes the fields that the request names. A null policy returns to the deployment's. Sessions that exist keep their own settings.",
+    "Changes the fields that the request names. A null returns to the deployment's. Sessions that exist keep their own settings.",
   request: { body: jsonBody(tenantPatchInput, { default_model: "gpt-5", default_policy: "balanced" }) },
   responses: { 200: json("The tenant", tenantView, tenantExample) },
 });
@@ -52,7 +52,7 @@ export function registerTenant(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
     const changes = defined(c.req.valid("json"));
     const api = deps.tenants(tenant);
     const model = changes.default_model;
-    if (model !== undefined && !(await api.resolveModel(model))) {
+    if (typeof model === "string" && !(await api.resolveModel(model))) {
       return sendProblem(c, { code: "invalid_request", errors: [{ field: "default_model", detail: "no such model" }] });
     }
     const settings = await api.changeSettings(changes);

@@ -10,7 +10,7 @@ import { onePage } from "../examples/shared";
 import { toolExample, weatherParameters } from "../examples/tenant";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
-import { toWholeList } from "../schemas/page";
+import { namedPageQuery, takeListPage } from "../schemas/page";
 import { httpToolInput, toHttpTool, toolName } from "../schemas/server-tool";
 import { faultOfName } from "../validation";
 
@@ -26,8 +26,8 @@ const list = tenantRoute({
   operationId: "listTools",
   summary: "List HTTP tools",
   description: "Lists the tenant's HTTP tools.",
-  request: {},
-  responses: { 200: json("All of them", listView(httpToolEntry), onePage(toolExample)) },
+  request: { query: namedPageQuery() },
+  responses: { 200: json("A page, in order of name", listView(httpToolEntry), onePage(toolExample)) },
 });
 
 const get = tenantRoute({
@@ -86,7 +86,12 @@ export function registerTools(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
       () => deps.tenants(readPrincipal(c).tenant),
       (api) => api.listTools(null),
     );
-    return tools.ok ? c.json(toWholeList(tools.value), 200) : sendProblem(c, tools.error);
+    return tools.ok
+      ? c.json(
+          takeListPage(tools.value, c.req.valid("query"), ({ name }) => name),
+          200,
+        )
+      : sendProblem(c, tools.error);
   });
 
   app.openapi(get, async (c) => {
