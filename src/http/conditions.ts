@@ -1,5 +1,5 @@
 /** The headers of conditional requests, and the ETag of an answer (RFC 9110 §8.8.3 and §13.1). */
-import { z } from "@hono/zod-openapi";
+import { type RouteConfig, z } from "@hono/zod-openapi";
 import type { Context, MiddlewareHandler } from "hono";
 import type { Condition } from "../app/conditions";
 import type { FieldError } from "../contract/problem";
@@ -23,6 +23,9 @@ export const conditionHeaders = z.object({
   "If-Match": tags("Change only a resource with this etag: 412 precondition_failed if it has changed since it was read"),
   "If-None-Match": tags("`*`: create only; 412 precondition_failed if the resource exists"),
 });
+
+export const takesConditions = ({ headers }: NonNullable<RouteConfig["request"]>): boolean =>
+  headers instanceof z.ZodObject && Object.keys(conditionHeaders.shape).every((name) => name in headers.shape);
 
 const splitTags = (header: string): readonly string[] => header.match(new RegExp(TAG, "g")) ?? [];
 

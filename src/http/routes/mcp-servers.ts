@@ -10,6 +10,8 @@ import { readPrincipal } from "../auth";
 import { callUnder, callWithRetry } from "../calls";
 import { conditionHeaders, toCondition } from "../conditions";
 import type { HttpDeps, HttpEnv } from "../deps";
+import { onePage } from "../examples/shared";
+import { mcpServerExample } from "../examples/tenant";
 import { sendProblem } from "../problem";
 import { json, jsonBody, taggedJson, tenantRoute } from "../routing";
 import { namedPageQuery, takeListPage } from "../schemas/page";
@@ -25,9 +27,11 @@ const list = tenantRoute({
   path: "/v1/mcp_servers",
   tag,
   scope: "sessions:read",
+  operationId: "listMcpServers",
   summary: "List MCP servers",
+  description: "Lists the tenant's MCP servers with the tools found last.",
   request: { query: namedPageQuery() },
-  responses: { 200: json("A page, in order of name", listView(mcpServerView)) },
+  responses: { 200: json("A page, in order of name", listView(mcpServerView), onePage(mcpServerExample)) },
 });
 
 const get = tenantRoute({
@@ -35,9 +39,11 @@ const get = tenantRoute({
   path,
   tag,
   scope: "sessions:read",
-  summary: "Read an MCP server with the tools found last",
+  operationId: "getMcpServer",
+  summary: "Read an MCP server",
+  description: "Shows a server with the tools that it listed last.",
   request: { params },
-  responses: { 200: taggedJson("The server", mcpServerView) },
+  responses: { 200: taggedJson("The server", mcpServerView, mcpServerExample) },
 });
 
 const put = tenantRoute({
@@ -45,9 +51,11 @@ const put = tenantRoute({
   path,
   tag,
   scope: "tools:write",
-  summary: "Register or replace a remote MCP server, and list its tools",
-  request: { params, headers: conditionHeaders, body: jsonBody(mcpServerInput) },
-  responses: { 200: taggedJson("The server with its tools", mcpServerView) },
+  operationId: "putMcpServer",
+  summary: "Register or replace an MCP server",
+  description: "Registers a remote MCP server, and asks it for its tools. A server that does not answer is refused and not stored.",
+  request: { params, headers: conditionHeaders, body: jsonBody(mcpServerInput, { url: "https://mcp.example.com", needs_approval: true }) },
+  responses: { 200: taggedJson("The server with its tools", mcpServerView, mcpServerExample) },
 });
 
 const refresh = tenantRoute({
@@ -55,9 +63,11 @@ const refresh = tenantRoute({
   path: `${path}/refresh`,
   tag,
   scope: "tools:write",
-  summary: "List an MCP server's tools again. Sessions keep their tool definitions until their tools are set again",
+  operationId: "refreshMcpServer",
+  summary: "List an MCP server's tools again",
+  description: "Asks the server for its tools. Sessions keep their tool definitions until their tools are set again.",
   request: { params },
-  responses: { 200: taggedJson("The server with its tools", mcpServerView) },
+  responses: { 200: taggedJson("The server with its tools", mcpServerView, mcpServerExample) },
 });
 
 const remove = tenantRoute({
@@ -65,7 +75,9 @@ const remove = tenantRoute({
   path,
   tag,
   scope: "tools:write",
-  summary: "Delete an MCP server. Within 30 seconds, calls to its tools fail",
+  operationId: "deleteMcpServer",
+  summary: "Delete an MCP server",
+  description: "Within 30 seconds, calls to its tools fail.",
   request: { params, headers: conditionHeaders },
   responses: { 204: { description: "Removed" } },
 });

@@ -8,6 +8,7 @@ import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
 import { conditionHeaders, toCondition } from "../conditions";
 import type { HttpDeps, HttpEnv } from "../deps";
+import { tenantExample } from "../examples/tenant";
 import { sendProblem } from "../problem";
 import { jsonBody, taggedJson, tenantRoute } from "../routing";
 import { defined } from "../schemas/defined";
@@ -20,9 +21,11 @@ const get = tenantRoute({
   path: "/v1/tenant",
   tag,
   scope: null,
+  operationId: "getTenant",
   summary: "Read the tenant's settings",
+  description: "Any valid key may read the settings of its own tenant.",
   request: {},
-  responses: { 200: taggedJson("The tenant", tenantView) },
+  responses: { 200: taggedJson("The tenant", tenantView, tenantExample) },
 });
 
 const patch = tenantRoute({
@@ -30,9 +33,12 @@ const patch = tenantRoute({
   path: "/v1/tenant",
   tag,
   scope: "models:write",
+  operationId: "updateTenant",
   summary: "Update the tenant's settings",
-  request: { headers: conditionHeaders, body: jsonBody(tenantPatchInput) },
-  responses: { 200: taggedJson("The tenant", tenantView) },
+  description:
+    "Changes the fields that the request names. A null returns to the deployment's. Sessions that exist keep their own settings.",
+  request: { headers: conditionHeaders, body: jsonBody(tenantPatchInput, { default_model: "gpt-5", default_policy: "balanced" }) },
+  responses: { 200: taggedJson("The tenant", tenantView, tenantExample) },
 });
 
 const sendTenant = (c: Context<HttpEnv>, { config }: HttpDeps, settings: TenantSettings) =>
