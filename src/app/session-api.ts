@@ -139,6 +139,13 @@ export interface ApprovalInput {
 /** Selects the items' branch: by number, the current one, or all. */
 type BranchChoice = number | "current" | "all";
 
+/** `after`: the last turn of the page before. */
+export interface TurnsPage {
+  readonly after: TurnId | null;
+  readonly limit: number;
+  readonly order: "asc" | "desc";
+}
+
 export interface PageInput {
   /** The last position, seq or id of the previous page. Null: start at the beginning. */
   readonly after: number | null;
@@ -241,11 +248,14 @@ export interface SessionApi {
   /** Resolves when the turn has ended, or waits for tools. */
   waitForTurn(caller: Caller, turn: TurnId): Promise<Outcome<TurnReport>>;
   turn(caller: Caller, turn: TurnId): Promise<Outcome<TurnReport>>;
+  turns(caller: Caller, page: TurnsPage): Promise<Outcome<Page<TurnReport>>>;
   /** Server-sent events as bytes. Disconnecting stops nothing. */
   stream(caller: Caller, input: StreamInput): Promise<Outcome<ReadableStream<Uint8Array>>>;
 
   /** The conversation as people read it. `branch` absent: the current branch. */
   items(caller: Caller, page: PageInput & { readonly branch?: BranchChoice }): Promise<Outcome<Page<DisplayItem>>>;
+  /** One message, of any branch. `id` may be that of a call inside of it. */
+  message(caller: Caller, id: ItemId): Promise<Outcome<DisplayItem>>;
   /** Every call of the session, in order of the calls' positions. */
   executions(caller: Caller, page: PageInput): Promise<Outcome<Page<ExecutionView>>>;
   events(caller: Caller, page: PageInput): Promise<Outcome<Page<StoredEvent>>>;

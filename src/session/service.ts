@@ -17,12 +17,13 @@ import { listExecutions } from "./calls/execution-calls";
 import { beginFork, completeFork, copyIntoFork, findFork, forkHead, forkPage } from "./calls/fork-calls";
 import { exportLog, openSession, patchSession } from "./calls/lifecycle-calls";
 import { cancelQueued, retryTurn, stopTurn, submitMessage, submitToolResults } from "./calls/message-calls";
+import { showMessage } from "./calls/message-pages";
 import { showPast } from "./calls/past-context";
 import { describeSession, listCalls, listCompactions, listEvents } from "./calls/read-calls";
 import { recallFromRecord } from "./calls/recall-call";
 import { redactMessage } from "./calls/redact-call";
 import { openSessionStream } from "./calls/stream-calls";
-import { awaitTurn, reportTurn } from "./calls/turn-report";
+import { awaitTurn, listTurns, reportTurn } from "./calls/turn-report";
 import { eraseObject } from "./erasure";
 import { isStorageFull } from "./log/sql";
 import type { SessionRuntime } from "./runtime";
@@ -108,8 +109,10 @@ export const sessionCalls = {
 
   waitForTurn: read(awaitTurn),
   turn: read(reportTurn),
+  turns: read((runtime, page) => ok(listTurns(runtime, page))),
   stream: read(openSessionStream),
   items: read(listItems),
+  message: read(showMessage),
   executions: read((runtime, page) => ok(listExecutions(runtime, page))),
   events: read((runtime, page) => ok(listEvents(runtime, page))),
   compactions: read((runtime, page) => ok(listCompactions(runtime, page))),

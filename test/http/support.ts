@@ -123,6 +123,8 @@ function unknownSession(): WholeSessionApi {
     retry: no,
     waitForTurn: no,
     turn: no,
+    turns: no,
+    message: no,
     stream: no,
     items: no,
     events: no,

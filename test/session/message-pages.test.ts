@@ -3,8 +3,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ImportedCall, SubmitInput } from "../../src/app/session-api";
 import type { DisplayItem } from "../../src/contract/item";
+import type { ItemId } from "../../src/domain/ids";
 import { CALLER, type Life, settle } from "./life";
-import { newLife } from "./talk";
+import { newLife, say } from "./talk";
 
 const calls = (count: number): ImportedCall[] =>
   Array.from({ length: count }, (_, n) => ({ call_id: `c${n}`, name: "look", arguments: "{}" }));
@@ -123,4 +124,41 @@ test.each(["asc", "desc"] as const)("pages of any size are the whole list, and h
     }),
     { numRuns: 25 },
   );
+});
+
+describe("one message", () => {
+  const ids = (life: Life) => life.sql.all<{ id: string }>("SELECT json_extract(meta, '$.id') AS id FROM items ORDER BY position");
+
+  test("is the one of the list, by its own id or that of any of its calls", async () => {
+    const life = await talked();
+    const { data } = await read(life, {});
+    const found = await Promise.all(ids(life).map(({ id }) => life.service.message(CALLER, id as ItemId)));
+
+    expect(found.map((each) => each.ok && each.value.position)).toEqual([1, 2, 2, 2, 5, 6, 7, 7, 7, 10]);
+    for (const each of found) expect(data).toContainEqual(each.ok && each.value);
+  });
+
+  test("of a branch that was left is found, and one that waits or was never said is unknown", async () => {
+    const life = await newLife();
+    await say(life, "one", "two");
+    const [{ id } = { id: "" }] = ids(life);
+    await life.service.rewind(CALLER, { to: 0, idempotency: null });
+    await life.send("three");
+    await life.send("four");
+    const [waiting] = life.runtime.state.queue;
+
+    expect(await life.service.message(CALLER, id as ItemId)).toMatchObject({ ok: true, value: { position: 1 } });
+    const unknown = [waiting?.item.id, "msg_01JD8Z3V6Q4N7R2T5W9X0Y1ABC"] as ItemId[];
+    for (const each of unknown)
+      expect(await life.service.message(CALLER, each)).toEqual({ ok: false, error: { code: "message_not_found", message: each } });
+  });
+
+  test("that was redacted has only its place", async () => {
+    const life = await newLife();
+    await say(life, "my password is hunter2", "noted");
+    const [{ id } = { id: "" }] = ids(life);
+    await life.service.redact(CALLER, id as ItemId);
+
+    expect(await life.service.message(CALLER, id as ItemId)).toMatchObject({ value: { position: 1, content: [{ text: "[redacted]" }] } });
+  });
 });

@@ -1,7 +1,8 @@
 /** The report of a turn, however long the turn was. */
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { ModelStreamPart } from "../../src/app/ports";
 import type { TurnReport } from "../../src/contract/turn";
+import type { TurnId } from "../../src/domain/ids";
 import { CALLER, Life, settle } from "./life";
 import { newLife, say, trim } from "./talk";
 
@@ -96,4 +97,51 @@ test("a trim between two turns is reported with the second, with or without a li
 
   const notice = { code: "history_trimmed", text: "Conversation history has been automatically trimmed" };
   expect(reports.map((report) => report.ok && report.value.notices)).toEqual([[], [], [notice], []]);
+});
+
+describe("the list of turns", () => {
+  const read = async (
+    life: Life,
+    page: { readonly after?: TurnId | null; readonly limit?: number; readonly order?: "asc" | "desc" } = {},
+  ) => {
+    const listed = await life.service.turns(CALLER, { after: null, limit: 50, order: "desc", ...page });
+    if (!listed.ok) throw new Error(listed.error.code);
+    return listed.value;
+  };
+
+  test("holds each turn as it is shown alone, in either order and in pages of any size", async () => {
+    const life = await newLife();
+    for (const text of ["one", "two", "three"]) await say(life, text, `reply ${text}`);
+    await life.send("four");
+    await life.send("five");
+    const asked = life.events().flatMap((event) => (event.type === "TurnStarted" ? [event.turn] : []));
+    const whole = await read(life, { order: "asc" });
+    const alone = await Promise.all(whole.data.map(({ id }) => life.service.turn(CALLER, id)));
+
+    expect(whole.data.map(({ status }) => status)).toEqual(["completed", "completed", "completed", "generating", "queued"]);
+    expect(whole.data.slice(0, 4).map(({ id }) => id)).toEqual(asked);
+    expect(alone.map((turn) => turn.ok && turn.value)).toEqual(whole.data);
+    expect((await read(life)).data).toEqual(whole.data.toReversed());
+    for (const order of ["asc", "desc"] as const) {
+      const first = await read(life, { order, limit: 2 });
+      const rest = await read(life, { order, after: first.data.at(-1)?.id ?? null });
+      expect([first.has_more, rest.has_more]).toEqual([true, false]);
+      expect([...first.data, ...rest.data]).toEqual((await read(life, { order })).data);
+    }
+  });
+
+  test("of a session in which nothing was said is empty", async () => {
+    expect(await read(await newLife())).toEqual({ data: [], has_more: false });
+  });
+
+  test("has no more turns on a page than one answer carries", async () => {
+    const life = await newLife({ spec: { ...LARGE, id: "large", context_window: 10_000_000 } });
+    for (let n = 0; n < 3; n++) await say(life, "go on", "猫".repeat(490_000));
+
+    const page = await read(life);
+    const rest = await read(life, { after: page.data.at(-1)?.id ?? null });
+
+    expect([page.data.length, page.has_more]).toEqual([2, true]);
+    expect([rest.data.length, rest.has_more]).toEqual([1, false]);
+  });
 });

@@ -47,6 +47,19 @@ const list = tenantRoute({
   responses: { 200: json("A page, in order of position", listView(displayItem), onePage(questionExample, answerExample)) },
 });
 
+const get = tenantRoute({
+  method: "get",
+  path: `${path}/{message_id}`,
+  tag,
+  scope: "sessions:read",
+  operationId: "getMessage",
+  summary: "Read a message",
+  description:
+    "Reads one message of any branch. The id of a call inside a reply returns the reply. A message that waits in the queue is not in the conversation yet, and is unknown here.",
+  request: { params: sessionPath.extend({ message_id: id("msg") }) },
+  responses: { 200: json("The message", displayItem, answerExample) },
+});
+
 const cancel = tenantRoute({
   method: "delete",
   path: "/v1/sessions/{session_id}/messages/{message_id}",
@@ -119,6 +132,12 @@ export function registerMessages(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): voi
           200,
         )
       : sendProblem(c, page.error);
+  });
+
+  app.openapi(get, async (c) => {
+    const { session_id, message_id } = c.req.valid("param");
+    const found = await sessionClient(deps, c, session_id).repeatable((api, caller) => api.message(caller, message_id));
+    return found.ok ? c.json(found.value, 200) : sendProblem(c, found.error);
   });
 
   app.openapi(cancel, async (c) => {

@@ -1,15 +1,24 @@
 /** Reads, stops and retries turns. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { id } from "../../contract/ids";
+import { listView } from "../../contract/page";
 import { turnReport } from "../../contract/turn";
 import { answerTurn, turnHeaders, turnResponses } from "../answer-turn";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { stoppedTurnExample, turnExample } from "../examples/conversation";
+import { onePage } from "../examples/shared";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
+import { limitQuery, toList } from "../schemas/page";
 import { sessionPath } from "../schemas/paths";
 import { sessionClient } from "../session-calls";
+
+const turnsQuery = z.strictObject({
+  ...limitQuery,
+  after: id("trn").optional().openapi({ description: "next_cursor of the page before" }),
+  order: z.enum(["asc", "desc"]).default("desc"),
+});
 
 const tag = "turns";
 const nothing = z.strictObject({});
@@ -24,6 +33,18 @@ const get = tenantRoute({
   description: "Shows the state of a turn at any time, also after the client that started it went away.",
   request: { params: sessionPath.extend({ turn_id: id("trn") }) },
   responses: { 200: json("The turn", turnReport, turnExample) },
+});
+
+const list = tenantRoute({
+  method: "get",
+  path: "/v1/sessions/{session_id}/turns",
+  tag,
+  scope: "sessions:read",
+  operationId: "listTurns",
+  summary: "List turns",
+  description: "Lists the turns of all branches, those that are queued and under way too. By default the newest come first.",
+  request: { params: sessionPath, query: turnsQuery },
+  responses: { 200: json("A page, in the order in which the turns were asked for", listView(turnReport), onePage(turnExample)) },
 });
 
 const stop = tenantRoute({
@@ -52,6 +73,18 @@ const retry = tenantRoute({
 });
 
 export function registerTurns(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
+  app.openapi(list, async (c) => {
+    const { after = null, limit, order } = c.req.valid("query");
+    const calls = sessionClient(deps, c, c.req.valid("param").session_id);
+    const page = await calls.repeatable((api, caller) => api.turns(caller, { after, limit, order }));
+    return page.ok
+      ? c.json(
+          toList(page.value, (turn) => turn.id),
+          200,
+        )
+      : sendProblem(c, page.error);
+  });
+
   app.openapi(get, async (c) => {
     const { session_id, turn_id } = c.req.valid("param");
     const turn = await sessionClient(deps, c, session_id).repeatable((api, caller) => api.turn(caller, turn_id));

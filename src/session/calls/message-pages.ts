@@ -1,12 +1,15 @@
 /** Reads pages of messages. A page holds whole messages: a reply and its calls are never on two pages. */
-import type { PageInput } from "../../app/session-api";
+import type { Outcome, PageInput } from "../../app/session-api";
 import type { DisplayItem } from "../../contract/item";
 import type { Page } from "../../contract/page";
 import type { CoveredRange } from "../../domain/compaction-events";
+import type { ItemId } from "../../domain/ids";
 import { type ItemMeta, MAX_REPLY_CALLS } from "../../domain/message";
+import { err, ok } from "../../lib/result";
 import { startsMessage } from "../display";
 import { backwards as itemsBack, forwards as itemsFrom, readBranchItems } from "../log/branch-items";
-import { ALL_POSITIONS } from "../log/log-tables";
+import { ALL_POSITIONS, readItems } from "../log/log-tables";
+import { findItemAnywhere } from "../log/session-past";
 import type { Sql } from "../log/sql";
 import type { Session } from "../session";
 import { weighMessage } from "./answer-size";
@@ -34,6 +37,30 @@ export function readMessages({ deps: { sql }, content }: Session, line: Line, as
   const { data, has_more } = takePage(found, limit, weighMessage);
   if (order === "asc") return { data: content.display(data.flat()), has_more };
   return { data: content.display(data.toReversed().flat()).toReversed(), has_more };
+}
+
+/** The message that the id names. A reply may be named by any of its calls. */
+export function showMessage({ deps: { sql }, content }: Session, id: ItemId): Outcome<DisplayItem> {
+  const named = findItemAnywhere(sql, id);
+  const [message] = named ? content.display(readAround(sql, named)) : [];
+  return message ? ok(message) : err({ code: "message_not_found", message: id });
+}
+
+/** All items of the message that holds this one. They have consecutive positions. */
+export function readAround(sql: Sql, named: ItemMeta): readonly ItemMeta[] {
+  const { position } = named;
+  const message: Message = [named];
+  const earlier = readItems(sql, { from: position - MAX_REPLY_CALLS, to: position - 1, limit: MAX_REPLY_CALLS, order: "desc" });
+  for (const before of earlier) {
+    if (startsMessage(message[0], before)) break;
+    message.unshift(before);
+  }
+  const later = readItems(sql, { from: position + 1, to: position + MAX_REPLY_CALLS, limit: MAX_REPLY_CALLS, order: "asc" });
+  for (const next of later) {
+    if (startsMessage(next, message.at(-1))) break;
+    message.push(next);
+  }
+  return message;
 }
 
 /** Messages from the one on that holds or follows position `from`. */

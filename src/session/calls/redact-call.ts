@@ -9,7 +9,7 @@ import { findQuotations } from "../../domain/summary-sources";
 import { err, ok } from "../../lib/result";
 import { redactedTokens } from "../content";
 import { findReadingSummaries, isTitleMadeFrom, readQuotations } from "../log/purge-content";
-import { findItem } from "../log/session-past";
+import { findItemAnywhere } from "../log/session-past";
 import { readItemsAt } from "../recall/recall-reader";
 import { noteScrub, type ScrubHost, scrubDeleted } from "../scrub";
 import type { Session } from "../session";
@@ -17,7 +17,7 @@ import type { Session } from "../session";
 /** Works on any branch. A second redaction of the same message changes nothing. */
 export async function redactMessage(session: Session & ScrubHost, message: ItemId): Promise<api.Outcome<Redaction>> {
   const { sql, clock } = session.deps;
-  const item = findItem(sql, message, []);
+  const item = findItemAnywhere(sql, message);
   if (!item) return err({ code: "message_not_found", message });
   const { position } = item;
   // Pending frames are stored first, outside the transaction: a rollback restores rows, but not the stream's memory.

@@ -1,5 +1,6 @@
 /** Reports a turn: from the state while it is open, from the record afterwards. */
 import type * as api from "../../app/session-api";
+import type { Page } from "../../contract/page";
 import type { ToolCallView } from "../../contract/tool";
 import type { TurnReport } from "../../contract/turn";
 import type { TurnId } from "../../domain/ids";
@@ -8,7 +9,7 @@ import { isRunning } from "../../domain/state";
 import { err, ok } from "../../lib/result";
 import { toCallViews } from "../content";
 import { groupMessages } from "../display";
-import { readTurn, readTurnItems, type TurnRow, toSpent } from "../log/log-tables";
+import { readTurn, readTurnItems, readTurns, type TurnRow, toSpent } from "../log/log-tables";
 import type { Progress } from "../progress";
 import type { Session } from "../session";
 import { TRIMMED_NOTICE } from "../stream/frames";
@@ -16,9 +17,26 @@ import { MAX_ANSWER_BYTES, takeWithin, weighMessage } from "./answer-size";
 
 export function reportTurn(session: Session, id: TurnId): api.Outcome<TurnReport> {
   const row = readTurn(session.deps.sql, id);
-  if (!row) return err({ code: "turn_not_found", turn: id });
-  const { items, isWhole } = takeItems(session, row);
-  return ok({
+  return row ? ok(showTurn(session, row, takeItems(session, row))) : err({ code: "turn_not_found", turn: id });
+}
+
+/** A page holds as many turns as one answer carries, and at least one. */
+export function listTurns(session: Session, { after, limit, order }: api.TurnsPage): Page<TurnReport> {
+  const rows = readTurns(session.deps.sql, { after, limit: limit + 1, order });
+  const data: TurnReport[] = [];
+  let weight = 0;
+  for (const row of rows.slice(0, limit)) {
+    const taken = takeItems(session, row);
+    weight += weighMessage(taken.items);
+    if (data.length > 0 && weight > MAX_ANSWER_BYTES) break;
+    data.push(showTurn(session, row, taken));
+  }
+  return { data, has_more: rows.length > data.length };
+}
+
+function showTurn(session: Session, row: TurnRow, { items, isWhole }: TakenItems): TurnReport {
+  const { id } = row;
+  return {
     id,
     status: findStatus(session, row),
     finish: row.finish,
@@ -32,14 +50,19 @@ export function reportTurn(session: Session, id: TurnId): api.Outcome<TurnReport
     ...toSpent(row),
     ...session.knownModel.countContext(session.state),
     notices: row.trimmed ? [TRIMMED_NOTICE] : [],
-  });
+  };
 }
 
 /** A report holds the newest items of a turn, as many as one answer carries. Its reply is among them. */
 const ITEMS_PER_REPORT = 1_000;
 
+interface TakenItems {
+  readonly items: readonly ItemMeta[];
+  readonly isWhole: boolean;
+}
+
 /** The turn's newest messages in order. A message whose first item is left out is left out as a whole. */
-function takeItems(session: Session, row: TurnRow): { readonly items: readonly ItemMeta[]; readonly isWhole: boolean } {
+function takeItems(session: Session, row: TurnRow): TakenItems {
   const { items: newest, truncated } = readTurnItems(session.deps.sql, row, ITEMS_PER_REPORT);
   const messages = groupMessages(newest.toReversed(), (item) => item);
   const known = truncated ? messages.slice(1) : messages;

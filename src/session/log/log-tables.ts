@@ -48,6 +48,16 @@ export function readTurn(sql: Sql, id: TurnId): TurnRow | null {
   return row ? (JSON.parse(row.data) as TurnRow) : null;
 }
 
+/** Turns in order of their ids, which is the order in which they were asked for. `after`: the last one of the page before. */
+export function readTurns(
+  sql: Sql,
+  { after, limit, order }: { readonly after: TurnId | null; readonly limit: number; readonly order: "asc" | "desc" },
+): TurnRow[] {
+  const [from, direction] = order === "asc" ? ([">", "ASC"] as const) : (["<", "DESC"] as const);
+  const query = `SELECT data FROM turns WHERE ?1 IS NULL OR id ${from} ?1 ORDER BY id ${direction} LIMIT ?2`;
+  return sql.all<{ data: string }>(query, after, limit).map(({ data }) => JSON.parse(data) as TurnRow);
+}
+
 function writeTurn(sql: Sql, row: TurnRow): void {
   sql.all("INSERT INTO turns (id, data) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET data = excluded.data", row.id, JSON.stringify(row));
 }

@@ -10,7 +10,7 @@ import { readBodies } from "./bodies";
 import { backwards, findNewest, readBranchItems } from "./branch-items";
 import { readBranch, readLineage } from "./branch-rows";
 import { viewWhenNewest } from "./checkpoints";
-import { ALL_POSITIONS, readRanges, readTurn, type TurnRow } from "./log-tables";
+import { ALL_POSITIONS, parseItem, readRanges, readTurn, type TurnRow } from "./log-tables";
 import type { Sql } from "./sql";
 import { earlierViews, readViewBefore } from "./views-before";
 
@@ -54,6 +54,12 @@ export const itemsAt = (sql: Sql, ranges: readonly CoveredRange[], takenBack: re
 /** `elsewhere` holds the positions to skip. */
 export const findItem = (sql: Sql, id: ItemId, elsewhere: readonly CoveredRange[]): ItemMeta | null =>
   findNewest({ sql, elsewhere }, (item) => item.id === id);
+
+/** Finds an item on any branch. SQLite looks for it, because it may be far back in a long record. */
+export function findItemAnywhere(sql: Sql, id: ItemId): ItemMeta | null {
+  const [row] = sql.all<{ meta: string }>("SELECT meta FROM items WHERE json_extract(meta, '$.id') = ? ORDER BY position DESC LIMIT 1", id);
+  return row ? parseItem(row.meta) : null;
+}
 
 function countMessages(sql: Sql, { from, to }: CoveredRange): number {
   const query = `SELECT count(*) AS found FROM items
