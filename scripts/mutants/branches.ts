@@ -136,6 +136,22 @@ export const branches: readonly Mutant[] = [
     tests: FORKS,
   },
   {
+    name: "a redaction leaves the pins that were copied from the message",
+    breaks: "I31: redacted content is nowhere",
+    file: "src/domain/decide-branch.ts",
+    find: "return ok([...voidCompaction(state), ...unpinned, ...redacted, ...untitled]);",
+    replace: "return ok([...voidCompaction(state), ...redacted, ...untitled]);",
+    tests: ["test/session/pins.test.ts"],
+  },
+  {
+    name: "a summary has not read the messages that pins copy",
+    breaks: "I31: redacted content is nowhere",
+    file: "src/domain/summary-sources.ts",
+    find: "ranges: [source, ...shown, ...pinned].reduce(withRange, [range]),",
+    replace: "ranges: [source, ...shown].reduce(withRange, [range]),",
+    tests: ["test/session/pins.test.ts"],
+  },
+  {
     name: "a redacted reply stays in the live stream",
     breaks: "what was redacted is nowhere",
     file: "src/session/calls/redact-call.ts",

@@ -4,10 +4,11 @@
 
 import type { PolicyChoice } from "../context/policy-choice";
 import type { CompactionView } from "../contract/compaction";
+import type { PinsView } from "../contract/pin";
 import type { ShownPlan } from "../contract/plan";
-import type { SessionDescription } from "../contract/session";
-import type { CompactionId } from "../domain/ids";
+import type { CompactionId, ItemId } from "../domain/ids";
 import type { BranchApi } from "./branch-api";
+import type { Condition } from "./conditions";
 import type { DraftApi } from "./draft-api";
 import type { PastApi } from "./past-api";
 import type { Caller, Idempotency, Once, Outcome, SessionApi } from "./session-api";
@@ -36,6 +37,18 @@ export type CompactOutcome =
   | { readonly kind: "plan"; readonly plan: ShownPlan }
   | { readonly kind: "done" | "requested"; readonly compaction: CompactionView };
 
+/** A text, or the message that it is to be copied from. `text` is ignored beside a message. */
+export type PinInput =
+  | string
+  | {
+      readonly text?: string | undefined;
+      readonly message_id?: ItemId | null | undefined;
+      readonly position?: number | null | undefined;
+    };
+
+/** `etag`: of the pins alone. */
+export type PinsState = PinsView & { readonly etag: string };
+
 export interface ControlApi {
   compact(caller: Caller, input: CompactInput & { readonly idempotency: Idempotency | null }): Promise<Outcome<Once<CompactOutcome>>>;
   /** Reverts the newest compaction in force, and returns that compaction. */
@@ -45,7 +58,9 @@ export interface ControlApi {
   ): Promise<Outcome<Once<{ readonly compaction: CompactionView }>>>;
   /** Removes the summaries from the view. Null when there is no summary. */
   resetSummary(caller: Caller): Promise<Outcome<CompactionView | null>>;
-  setPins(caller: Caller, pins: readonly string[]): Promise<Outcome<SessionDescription>>;
+  pins(caller: Caller): Promise<Outcome<PinsState>>;
+  /** Replaces the pins. A message is copied as it is now. */
+  setPins(caller: Caller, pins: readonly PinInput[], condition?: Condition): Promise<Outcome<PinsState>>;
 }
 
 /** All methods of a session's object. */

@@ -17,6 +17,12 @@ export interface ForkLine {
   readonly shown: readonly CoveredRange[];
 }
 
+/** A pin that is a copy of messages. `from`: their positions in the copy's numbers, the named one first. */
+export interface CopiedPin {
+  readonly text: string;
+  readonly from: readonly number[];
+}
+
 /** A copy that was begun. */
 export interface ForkBegun {
   readonly line: ForkLine;
@@ -32,7 +38,8 @@ export interface ForkHead extends ForkLine {
   readonly tools: readonly ToolDefinition[] | null;
   readonly title: string | null;
   readonly metadata: Readonly<Record<string, string>>;
-  readonly pins: readonly string[];
+  /** A string: a text of the client's own, or the head of an older build. */
+  readonly pins: readonly (string | CopiedPin)[];
   /**
    * In the copy's numbers. `text`: the text of a summary, else null. `read`: the positions that the summary was made from; absent in the
    * head of an older build.

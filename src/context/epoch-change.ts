@@ -126,7 +126,7 @@ export function buildChangeFromSummary({ summary, plan, overlay, also }: Summary
     boundary_timestamp: kept?.at ?? leaves.at(-1)?.at ?? 0,
     generation: plan.generation,
     mode: plan.mode,
-    read: toSummarySources(plan, view),
+    read: toSummarySources(plan, input.state),
   };
   const others = also.flatMap((rung) => (rung.rung === "summarize" ? [] : [toOp(rung, input)]));
   const source = leaves.reduce((sum, item) => sum + itemTokens(input.state, item), 0);

@@ -5,6 +5,7 @@ import { policyChoiceSchema } from "../context/policy-choice";
 import { breakerView } from "./compaction";
 import { id, idOrNull, time } from "./ids";
 import { turnFailure, turnStatus, usageSums } from "./model-call";
+import { pinView } from "./pin";
 import { tokenFigure } from "./tokens";
 import { toolCallView, toolDefinition } from "./tool";
 import { turnPhase } from "./turn";
@@ -17,7 +18,7 @@ export const sessionDescription = z
     effective_policy: policySchema,
     system: z.string().nullable(),
     tools: z.array(toolDefinition).readonly(),
-    pins: z.array(z.string()).readonly().openapi({ description: "Texts that every request to the model repeats, before the summaries" }),
+    pins: z.array(pinView).readonly().openapi({ description: "Texts that every request to the model repeats, before the summaries" }),
     title: z.string().nullable(),
     metadata: z.record(z.string(), z.string()).readonly(),
     etag: z.string().openapi({

@@ -14,7 +14,7 @@ import type {
 } from "./compaction-events";
 import type { BranchLine, ForkedLine, ForkedView, QueuedMessage, SessionSettings, StopReason, TurnEvent, TurnFailure } from "./events";
 import type { CompactionId, ExecutionId, ItemId, KeyId, OverlayId, SessionId, TenantId, TurnId } from "./ids";
-import type { ItemMeta, NewItem, TextRef } from "./message";
+import type { ItemMeta, NewItem, PinRef, TextRef } from "./message";
 import type { FinishReason } from "./model-call";
 import type { CallRef } from "./open-calls";
 import type { ToolRun } from "./tool-run";
@@ -62,7 +62,7 @@ export interface TurnRun {
 export type SessionCommand =
   | { readonly type: "OpenSession"; readonly tenant: TenantId; readonly session: SessionId; readonly settings: SessionSettings }
   | { readonly type: "ChangeSettings"; readonly changes: Partial<SessionSettings> }
-  | { readonly type: "SetPins"; readonly pins: readonly TextRef[] }
+  | { readonly type: "SetPins"; readonly pins: readonly PinRef[] }
   /**
    * Records a call for a title, and its result. The title is set only where the session has none. `tries`: how many
    * calls for a title were recorded before.

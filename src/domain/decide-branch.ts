@@ -30,12 +30,21 @@ function decideRedaction({ item, position, tokens, quotes, texts, isTitleMadeFro
   const said = new Set(turn ? view.items.flatMap((shown) => (shown.turn === turn.id ? [shown.id] : [])) : []);
   if (turn && all.some((each) => said.has(each.item))) return err({ code: "turn_running", turn: turn.id });
   const left = all.filter((each) => !state.redacted.includes(each.item));
-  if (left.length === 0 && texts.length === 0 && !isTitleMadeFrom) return ok([]);
+  const unpinned = unpin(all, state);
+  if (left.length === 0 && texts.length === 0 && unpinned.length === 0 && !isTitleMadeFrom) return ok([]);
   const [first, ...others] = left.length > 0 ? left : [{ item, position, tokens }];
   const redacted: Event[] = first ? [{ type: "MessageRedacted", ...first, texts }] : [];
   for (const other of others) redacted.push({ type: "MessageRedacted", ...other, texts: [] });
   const untitled: Event[] = isTitleMadeFrom ? [{ type: "SettingsChanged", changes: { title: null } }] : [];
-  return ok([...voidCompaction(state), ...redacted, ...untitled]);
+  // The pins go first: what the session then no longer uses is deleted with the redaction.
+  return ok([...voidCompaction(state), ...unpinned, ...redacted, ...untitled]);
+}
+
+/** Removes the pins that are a copy of one of these items. */
+function unpin(items: readonly Pick<RedactMessage, "position">[], state: SessionState): Event[] {
+  const gone = new Set(items.map(({ position }) => position));
+  const pins = state.pins.filter(({ from = [] }) => !from.some((position) => gone.has(position)));
+  return pins.length < state.pins.length ? [{ type: "PinsSet", pins }] : [];
 }
 
 /**

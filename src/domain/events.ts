@@ -6,7 +6,7 @@
 import type { CompactionEvent, CoveredRange, Overlay, Reduced } from "./compaction-events";
 import type { DraftEvent } from "./draft-events";
 import type { ExecutionId, ItemId, OverlayId, SessionId, TenantId, TurnId } from "./ids";
-import type { ItemMeta, NewItem, TextRef } from "./message";
+import type { ItemMeta, NewItem, PinRef, TextRef } from "./message";
 import type { AskedFor, CallPurpose, CallUsage, FailureKind, FinishReason } from "./model-call";
 import type { ToolRun } from "./tool-run";
 
@@ -110,7 +110,7 @@ export interface BranchLine {
 export type SessionEvent =
   | { readonly type: "SessionOpened"; readonly tenant: TenantId; readonly session: SessionId; readonly settings: SessionSettings }
   | { readonly type: "SettingsChanged"; readonly changes: Partial<SessionSettings> }
-  | { readonly type: "PinsSet"; readonly pins: readonly TextRef[] }
+  | { readonly type: "PinsSet"; readonly pins: readonly PinRef[] }
   /**
    * Begins a fork of `from`: the items that follow are copied from it, up to `position`. `view`: the overlays and
    * reductions that the fork starts with; absent: none. `line`: which items are copied and shown; absent: all of them.

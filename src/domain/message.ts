@@ -143,6 +143,12 @@ export interface TextRef {
   readonly tokens: number;
 }
 
+/** A pinned text. */
+export interface PinRef extends TextRef {
+  /** Positions of the items that it is a copy of, the named one first. Absent: the text is the client's own. */
+  readonly from?: readonly number[];
+}
+
 /** Who runs a tool that the client does not run: an HTTP tool or an MCP server that the tenant registered, or this backend itself. */
 export type ServerTool =
   | { readonly by: "http"; readonly tool: string }

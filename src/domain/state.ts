@@ -10,11 +10,11 @@ import type { CompactionSpend } from "./compaction-spend";
 import type { ForkedLine, LastTurn, QueuedMessage, SessionSettings } from "./events";
 import type { CompactionId, ExecutionId, ItemId, SessionId, TenantId, TurnId } from "./ids";
 import type { LearnedRatio } from "./learned-ratio";
-import type { ItemMeta, TextRef } from "./message";
+import type { ItemMeta, PinRef, TextRef } from "./message";
 import type { OpenDraft } from "./open-draft";
 
 /** Each snapshot stores this number, and a snapshot with another number is ignored. Raise it with any change of shape or meaning below. */
-export const STATE_VERSION = 19;
+export const STATE_VERSION = 20;
 
 export interface OpenCall {
   readonly execution: ExecutionId;
@@ -193,7 +193,7 @@ export interface SessionState {
   readonly tenant: TenantId | null;
   readonly session: SessionId | null;
   readonly settings: SessionSettings;
-  readonly pins: readonly TextRef[];
+  readonly pins: readonly PinRef[];
   readonly seq: number;
   readonly next_position: number;
   /** Number of messages by people and models on the current branch, without calls and results. */

@@ -6,6 +6,7 @@
 import { isAmong, toRanges, withRange } from "./branch";
 import type { CoveredRange, SummaryMode, SummaryPlan, SummarySources } from "./compaction-events";
 import type { OverlayId } from "./ids";
+import type { PinRef } from "./message";
 import type { View } from "./state";
 
 /** A summary that was once committed, or that a fork started with. */
@@ -26,15 +27,19 @@ type Reading = Pick<SummaryPlan, "range" | "source" | "replaces" | "merge"> & { 
 
 /**
  * The sources of a summary at its commit, in the view that it was leased on. In `same_prefix` mode the model read the
- * whole request up to the cut; pins are left out.
+ * whole request up to the cut, and with it the pins; of these, only copies of messages count.
  */
-export function toSummarySources(plan: Reading, { items, overlays }: Pick<View, "items" | "overlays">): SummarySources {
+export function toSummarySources(
+  plan: Reading,
+  { view: { items, overlays }, pins }: { readonly view: Pick<View, "items" | "overlays">; readonly pins: readonly PinRef[] },
+): SummarySources {
   const { range, source, replaces, merge, mode } = plan;
   const summaries = overlays.flatMap(({ id, kind }) => (kind === "summary" ? [id] : []));
   const shown = mode === "same_prefix" ? toRanges(items.flatMap(({ position }) => (position <= range.to ? [position] : []))) : [];
+  const pinned = mode === "same_prefix" ? pins.flatMap(({ from = [] }) => from.map((position) => ({ from: position, to: position }))) : [];
   const readsAll = mode === "same_prefix" || merge;
   return {
-    ranges: [source, ...shown].reduce(withRange, [range]),
+    ranges: [source, ...shown, ...pinned].reduce(withRange, [range]),
     // A new summary continues the file lists of those that it replaces, even when it is made anew from the record.
     overlays: summaries.filter((id) => readsAll || replaces.includes(id)),
   };

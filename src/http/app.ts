@@ -19,6 +19,7 @@ import { registerKeys } from "./routes/keys";
 import { registerMcpServers } from "./routes/mcp-servers";
 import { registerMessages } from "./routes/messages";
 import { registerModels } from "./routes/models";
+import { registerPins } from "./routes/pins";
 import { registerPolicies } from "./routes/policies";
 import { registerRebuild } from "./routes/rebuild";
 import { registerRecall } from "./routes/recall";
@@ -47,6 +48,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerContext(app, deps);
   registerRecall(app, deps);
   registerControl(app, deps);
+  registerPins(app, deps);
   registerDrafts(app, deps);
   registerExecutions(app, deps);
   registerPolicies(app, deps);

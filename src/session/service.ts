@@ -11,7 +11,7 @@ import { leaseFor, recordFor } from "./calls/compaction-calls";
 import { compareFor } from "./calls/compare-call";
 import { showContext } from "./calls/context-call";
 import { diffContexts } from "./calls/context-diff";
-import { compactSession, resetFor, revertFor, setPins } from "./calls/control-calls";
+import { compactSession, resetFor, revertFor } from "./calls/control-calls";
 import { commitFor, discardFor, editFor, showWithPreview } from "./calls/draft-calls";
 import { listExecutions } from "./calls/execution-calls";
 import { beginFork, completeFork, copyIntoFork, findFork, forkHead, forkPage } from "./calls/fork-calls";
@@ -19,6 +19,8 @@ import { exportLog, openSession, patchSession } from "./calls/lifecycle-calls";
 import { cancelQueued, retryTurn, stopTurn, submitMessage, submitToolResults } from "./calls/message-calls";
 import { showMessage } from "./calls/message-pages";
 import { showPast } from "./calls/past-context";
+import { setPins } from "./calls/pin-calls";
+import { showPins } from "./calls/pin-views";
 import { describeSession, listCalls, listCompactions, listEvents } from "./calls/read-calls";
 import { recallFromRecord } from "./calls/recall-call";
 import { redactMessage } from "./calls/redact-call";
@@ -127,6 +129,7 @@ export const sessionCalls = {
   compact: write(compactSession),
   revertCompaction: write(revertFor),
   resetSummary: write(resetFor),
+  pins: read((runtime) => ok(showPins(runtime))),
   setPins: write(setPins),
   editDraft: write(editFor),
   commitDraft: write(commitFor),

@@ -186,6 +186,7 @@ describe("a changing route that takes no condition", () => {
     "DELETE /v1/mcp_servers/:server_name",
     "PATCH /v1/tenant",
     "PATCH /v1/sessions/:session_id",
+    "PUT /v1/sessions/:session_id/pins",
   ];
   const changing = listRoutes(world().app).filter(({ method }) => method !== "GET");
   const routes = changing.filter(({ method, path }) => !taking.includes(`${method} ${path}`));

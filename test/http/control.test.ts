@@ -4,7 +4,7 @@ import type { CompactOutcome, ControlApi } from "../../src/app/control-api";
 import type { CompactionView } from "../../src/contract/compaction";
 import type { ShownPlan } from "../../src/contract/plan";
 import { err, ok } from "../../src/lib/result";
-import { description, makeId, readProblem, SESSION, world } from "./support";
+import { makeId, readProblem, SESSION, world } from "./support";
 
 const base = `/v1/sessions/${SESSION}`;
 const next = { tokens: 900, source: "estimated", error_bound: 180 } as const;
@@ -152,33 +152,5 @@ describe("forgetting the summary", () => {
 
     expect([done.status, await done.json()]).toEqual([200, compaction]);
     expect([none.status, await none.text()]).toEqual([204, ""]);
-  });
-});
-
-describe("pins", () => {
-  it("are handed on in their order, and come back in the session", async () => {
-    const seen: (readonly string[])[] = [];
-    const setPins: ControlApi["setPins"] = async (_, pins) => {
-      seen.push(pins);
-      return ok(description({ pins }));
-    };
-    const response = await world({ session: { setPins } }).call("PUT", `${base}/pins`, { body: { pins: ["b", "a"] } });
-
-    expect(seen).toEqual([["b", "a"]]);
-    expect(await response.json()).toMatchObject({ pins: ["b", "a"] });
-  });
-
-  it.each([
-    [{}, "pins"],
-    [{ pins: "x" }, "pins"],
-    [{ pins: [""] }, "pins.0"],
-    [{ pins: ["ok", " \n"] }, "pins.1"],
-    [{ pins: ["x".repeat(4_001)] }, "pins.0"],
-    [{ pins: Array.from({ length: 33 }, () => "x") }, "pins"],
-  ])("such as %j are refused by the field's name", async (body, field) => {
-    const response = await world().call("PUT", `${base}/pins`, { body });
-
-    expect(response.status).toBe(400);
-    expect((await readProblem(response)).errors?.map((each) => each.field)).toEqual([field]);
   });
 });

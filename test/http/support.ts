@@ -135,6 +135,7 @@ function unknownSession(): WholeSessionApi {
     compact: no,
     revertCompaction: no,
     resetSummary: no,
+    pins: no,
     setPins: no,
     editDraft: no,
     commitDraft: no,

@@ -213,7 +213,7 @@ describe("the receipt of a compaction", () => {
 describe("pins", () => {
   const readPins = async (life: Life) => {
     const session = await life.service.describe(CALLER);
-    return session.ok ? session.value.pins : [];
+    return session.ok ? session.value.pins.map(({ text: pinned }) => pinned) : [];
   };
 
   test("are part of every request, before the summaries, and survive a compaction and its revert", async () => {

@@ -294,6 +294,47 @@ async function beginOnly(source: Life): Promise<Life> {
   return life;
 }
 
+describe("a pin of a message in a fork", () => {
+  const readPins = async (life: Life) => {
+    const shown = await life.service.pins(FORK_CALLER);
+    if (!shown.ok) throw new Error(shown.error.code);
+    return shown.value.pins;
+  };
+
+  test("names the copied message by the copy's own number and id, and goes with its redaction", async () => {
+    const source = await newLife();
+    await say(source, "a wrong turn", "reply");
+    await source.service.rewind(CALLER, { to: 0, idempotency: null });
+    await useTools(source, "My dog is called Rex.", ["found it"]);
+    await source.service.setPins(CALLER, ["Be brief.", { position: 4 }, { position: 3 }]);
+
+    const { life } = await fork(source, null);
+
+    const pins = await readPins(life);
+    const [, call, said] = pins;
+    expect(pins.map(({ text, position }) => [text, position])).toEqual([
+      ["Be brief.", null],
+      ["Message 2, call of look_up: {}\nMessage 3, result of look_up: found it", 2],
+      ["Message 1, user: My dog is called Rex.", 1],
+    ]);
+    if (!call?.message_id || !said?.message_id) throw new Error("a pin names no message");
+    await life.service.redact(FORK_CALLER, said.message_id);
+    expect((await readPins(life)).map(({ text }) => text)).toEqual(["Be brief.", call.text]);
+    expect(life.runtime.state).toEqual(fold(life.events()));
+  });
+
+  test("is a text of its own where the message is not copied", async () => {
+    const source = await newLife();
+    await say(source, "one", "reply one");
+    await say(source, "two", "reply two");
+    await source.service.setPins(CALLER, [{ position: 3 }]);
+
+    const { life } = await fork(source, 2);
+
+    expect(await readPins(life)).toEqual([{ text: "Message 3, user: two", message_id: null, position: null }]);
+  });
+});
+
 describe("a copy that was broken off", () => {
   test("says nothing until it is whole, and goes on where it came to", async () => {
     const source = await newLife();

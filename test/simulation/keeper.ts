@@ -32,8 +32,11 @@ export async function changeSettings(world: World): Promise<void> {
 
 export async function pin(world: World): Promise<void> {
   const { random } = world;
-  const texts = Array.from({ length: random.int(0, 2) }, () => drawText(random, 3, 300));
-  await attempt(world, "pins", (service) => service.setPins(CALLER, texts));
+  const pins = Array.from({ length: random.int(0, 2) }, () =>
+    random.chance(0.5) ? { position: random.int(1, Math.max(1, world.log.replayed.next_position)) } : drawText(random, 3, 300),
+  );
+  const set = await attempt(world, "pins", (service) => service.setPins(CALLER, pins));
+  if (set?.ok && set.value.pins.some(({ position }) => position !== null)) world.stats.count("pinned a message");
 }
 
 export async function compact(world: World): Promise<void> {

@@ -65,6 +65,7 @@ const TRIED = [
       "rewind: done",
       "switch: done",
       "redact: done",
+      "pinned a message",
       "redacted under a chain of summaries",
       "regenerate: done",
       "event CompactionDrafted",

@@ -210,7 +210,7 @@ describe("pins", () => {
     const sent = (await chat.model.heard()).filter((entry) => entry.kind === "turn").at(-1);
     expect(String(sent?.body.messages[0]?.content)).toContain("The horse is called Rex.");
     expect(context.parts.find(({ part }) => part === "pins")?.tokens).toBeGreaterThan(0);
-    expect(await chat.describe()).toMatchObject({ pins: ["The horse is called Rex."] });
+    expect(await chat.describe()).toMatchObject({ pins: [{ text: "The horse is called Rex.", message_id: null, position: null }] });
   });
 });
 

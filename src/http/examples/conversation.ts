@@ -5,6 +5,7 @@ import type { branchComparison, branchView } from "../../contract/branch";
 import type { executionDetail, executionView } from "../../contract/execution";
 import type { acceptedView, displayItem } from "../../contract/item";
 import type { usageSums } from "../../contract/model-call";
+import type { pinsView } from "../../contract/pin";
 import type { erasureReceipt, sessionDescription, sessionSummary } from "../../contract/session";
 import type { turnReport } from "../../contract/turn";
 import { ANSWER, AT, EXECUTION, QUESTION, SECOND, SESSION, TURN } from "./shared";
@@ -80,6 +81,13 @@ export const usageSumsExample: z.input<typeof usageSums> = {
   cost_complete: true,
 };
 
+export const pinsExample: z.input<typeof pinsView> = {
+  pins: [
+    { text: "The user's name is Ada.", message_id: null, position: null },
+    { text: "Message 1, user: What is the weather in Lisbon?", message_id: QUESTION, position: 1 },
+  ],
+};
+
 export const sessionExample: z.input<typeof sessionDescription> = {
   id: SESSION,
   model: "gpt-5",
@@ -87,7 +95,7 @@ export const sessionExample: z.input<typeof sessionDescription> = {
   effective_policy: presets.balanced,
   system: "You answer in one sentence.",
   tools: [],
-  pins: ["The user's name is Ada."],
+  pins: pinsExample.pins,
   title: "Weather",
   metadata: { channel: "web" },
   etag: '"9f86d081884c7d65"',

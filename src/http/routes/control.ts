@@ -1,4 +1,4 @@
-/** Changes the model's view of a session by hand: compacts, reverts, resets the summary, sets pins. */
+/** Changes the model's view of a session by hand: compacts, reverts, resets the summary. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { CompactOutcome } from "../../app/control-api";
@@ -6,16 +6,14 @@ import type { Once } from "../../app/session-api";
 import { compactionView } from "../../contract/compaction";
 import { id } from "../../contract/ids";
 import { shownPlan } from "../../contract/plan";
-import { sessionDescription } from "../../contract/session";
 import type { SessionId } from "../../domain/ids";
 import type { HttpDeps, HttpEnv } from "../deps";
-import { sessionExample } from "../examples/conversation";
 import { compactionExample, planExample, revertedExample, runningExample } from "../examples/view";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { prefersAsync } from "../negotiate";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
-import { compactInput, pinsInput, toCompactInput } from "../schemas/control";
+import { compactInput, toCompactInput } from "../schemas/control";
 import { sessionPath } from "../schemas/paths";
 import { sessionClient } from "../session-calls";
 
@@ -80,18 +78,6 @@ const reset = tenantRoute({
   responses: { 200: json("The change of the view", compactionView, revertedExample), 204: { description: "There is no summary" } },
 });
 
-const pin = tenantRoute({
-  method: "put",
-  path: `${path}/pins`,
-  tag,
-  scope,
-  operationId: "setPins",
-  summary: "Set the pins",
-  description: "Sets the texts that every request to the model contains, in place of the earlier ones. An empty list clears them.",
-  request: { params: sessionPath, body: jsonBody(pinsInput, { pins: ["The user's name is Ada."] }) },
-  responses: { 200: json("The session", sessionDescription, sessionExample) },
-});
-
 function answerCompact(c: Context<HttpEnv>, session: SessionId, outcome: Once<CompactOutcome>) {
   if (outcome.replayed) c.header("idempotent-replayed", "true");
   if (outcome.kind === "plan") return c.json(outcome.plan, 200);
@@ -127,12 +113,5 @@ export function registerControl(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void
     const done = await sessionClient(deps, c, c.req.valid("param").session_id).once((api, caller) => api.resetSummary(caller));
     if (!done.ok) return sendProblem(c, done.error);
     return done.value ? c.json(done.value, 200) : c.body(null, 204);
-  });
-
-  app.openapi(pin, async (c) => {
-    const { pins } = c.req.valid("json");
-    const calls = sessionClient(deps, c, c.req.valid("param").session_id);
-    const session = await calls.repeatable((api, caller) => api.setPins(caller, pins));
-    return session.ok ? c.json(session.value, 200) : sendProblem(c, session.error);
   });
 }

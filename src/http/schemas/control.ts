@@ -2,6 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import type { CompactInput } from "../../app/control-api";
 import { policyChoiceSchema } from "../../context/policy-choice";
+import { id } from "../../contract/ids";
 
 const MAX_INSTRUCTIONS = 4_000;
 const isFilled = (text: string): boolean => text.trim() !== "";
@@ -46,10 +47,30 @@ export const toCompactInput = (input: z.infer<typeof compactInput>): CompactInpu
 /** Every request contains the pins, so they are few and short. */
 const MAX_PINS = 32;
 const MAX_PIN_CHARS = 4_000;
+const pinText = z.string().max(MAX_PIN_CHARS).refine(isFilled, "must not be empty");
 
-export const pinsInput = z
-  .strictObject({ pins: z.array(z.string().max(MAX_PIN_CHARS).refine(isFilled, "must not be empty")).max(MAX_PINS) })
-  .openapi("PutPins");
+const pinInput = z.union(
+  [
+    pinText,
+    z
+      .strictObject({
+        text: z.string().optional().openapi({ description: "A text of one's own. Ignored beside a message, whose words are copied anew" }),
+        message_id: id("msg").nullable().optional().openapi({ description: "A message, or a call inside a reply, of any branch" }),
+        position: z.int().min(1).max(Number.MAX_SAFE_INTEGER).nullable().optional().openapi({ description: "The same by its place" }),
+      })
+      .superRefine(({ text, message_id, position }, context) => {
+        if ((message_id ?? null) !== null || (position ?? null) !== null) return;
+        const parsed = pinText.safeParse(text);
+        for (const { code, message } of parsed.error?.issues ?? []) {
+          const fault = code === "invalid_type" ? "needed, or a message_id or a position" : message;
+          context.addIssue({ code: "custom", path: ["text"], message: fault });
+        }
+      }),
+  ],
+  "must be a text, or an object with text, message_id or position",
+);
+
+export const pinsInput = z.strictObject({ pins: z.array(pinInput).max(MAX_PINS) }).openapi("PutPins");
 
 /** Maximum length of any summary, in UTF-16 units: more than any policy's cap allows. The session checks its own maximum. */
 const MAX_SUMMARY = 400_000;

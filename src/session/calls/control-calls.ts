@@ -1,15 +1,13 @@
-/** Changes of the view by hand: compact, revert, reset the summary, set pins. */
+/** Changes of the view by hand: compact, revert, reset the summary. */
 import { type ByHand, compactByHand } from "../../app/compaction/compact-by-hand";
 import { resetSummary, revertCompaction } from "../../app/compaction/revert-reset";
 import { canRead } from "../../app/compaction/summarizers";
 import type { CompactInput, CompactOutcome, ControlApi } from "../../app/control-api";
 import type { ModelSpec } from "../../app/ports";
-import { buildTextBody } from "../../app/request/build-items";
 import { resolveModel } from "../../app/request/resolve-model";
 import type * as api from "../../app/session-api";
 import { mergeChoices, parsePolicyText, toPolicy } from "../../context/policy-choice";
 import type { CompactionView } from "../../contract/compaction";
-import type { SessionDescription } from "../../contract/session";
 import type { CompactionId } from "../../domain/ids";
 import { err, ok } from "../../lib/result";
 import { createSessionPast } from "../log/session-past";
@@ -17,8 +15,7 @@ import type { Step } from "../log/store";
 import type { Session } from "../session";
 import { refusal, refusePolicy } from "./lifecycle-calls";
 import { transactOnce } from "./once";
-import { describeSession, showCompaction } from "./read-calls";
-import { refuseTooLarge } from "./refuse-too-large";
+import { showCompaction } from "./read-calls";
 
 type InputOf<M extends keyof ControlApi> = Parameters<ControlApi[M]>[1];
 
@@ -95,21 +92,4 @@ export async function resetFor(session: Session): Promise<api.Outcome<Compaction
   const reset = session.transact((step) => resetSummary(spec.value, toCompactionPorts(session, step)));
   if (!reset.ok) return reset;
   return reset.value === null ? ok(null) : showCompaction(session, reset.value);
-}
-
-/** Sets the pins. The same pins in the same order change nothing: a change costs the provider's cache. */
-export async function setPins(session: Session, pins: InputOf<"setPins">): Promise<api.Outcome<SessionDescription>> {
-  // An empty list fits every model.
-  const spec = pins.length > 0 ? await resolveSessionModel(session) : null;
-  if (spec && !spec.ok) return spec;
-  const { state, content, deps } = session;
-  const present = state.pins.map((pin) => content.readRefText(pin));
-  if (present.length === pins.length && pins.every((text, index) => text === present[index])) return describeSession(session);
-  const drafted = pins.map((text) => buildTextBody(text, deps.ids));
-  const refs = drafted.flatMap(({ ref }) => (ref ? [ref] : []));
-  const tooLarge = spec && refuseTooLarge(spec.value, { ...state.settings, pins: refs }, "pins");
-  if (tooLarge) return tooLarge;
-  const bodies = drafted.flatMap((text) => text.bodies);
-  const set = session.execute({ type: "SetPins", at: deps.clock(), pins: refs }, bodies);
-  return set.ok ? describeSession(session) : err(set.error);
 }

@@ -1,18 +1,19 @@
 /** Both ends of a fork: what the source shows of its past, and how the copy takes it in. */
 import { lineAt, refuseCut } from "../../app/branch/go-back";
-import type { ForkBegun, ForkHead, ForkPage, ForkPlace } from "../../app/fork-parts";
+import type { CopiedPin, ForkBegun, ForkHead, ForkPage, ForkPlace } from "../../app/fork-parts";
 import { buildTextBody, buildToolsBody } from "../../app/request/build-items";
 import type * as api from "../../app/session-api";
 import { startsGroup } from "../../context/groups";
+import { renderPinned } from "../../context/pinned";
 import type { SessionDescription } from "../../contract/session";
 import { isAmong, rangesWithin, withRange } from "../../domain/branch";
 import type { CoveredRange } from "../../domain/compaction-events";
 import type { SessionSettings } from "../../domain/events";
-import type { ItemMeta } from "../../domain/message";
+import type { ItemMeta, PinRef } from "../../domain/message";
 import { err, ok } from "../../lib/result";
 import type { NewBody } from "../log/bodies";
 import { findNewest, readBranchItems } from "../log/branch-items";
-import { readItems } from "../log/log-tables";
+import { readItems, readRanges } from "../log/log-tables";
 import { readReadings } from "../log/purge-content";
 import { createSessionPast } from "../log/session-past";
 import type { Session } from "../session";
@@ -32,6 +33,7 @@ export function forkHead(session: Session, given: number | null): api.Outcome<Fo
   // The copy leaves out what a retry took back.
   const elsewhere = (line.taken_back ?? []).reduce(withRange, line.elsewhere);
   const count = createCount(elsewhere, at);
+  const isCopied = (position: number): boolean => position <= at && !isAmong(elsewhere, position);
   const readings = readReadings(deps.sql);
   const { settings } = state;
   const tools = content.readRefTools(settings.tools);
@@ -46,7 +48,7 @@ export function forkHead(session: Session, given: number | null): api.Outcome<Fo
     tools: settings.tools ? tools : null,
     title: content.readRefText(settings.title),
     metadata: JSON.parse(content.readRefText(settings.metadata) ?? "{}") as Record<string, string>,
-    pins: state.pins.map((pin) => content.readRefText(pin) ?? ""),
+    pins: state.pins.map((pin) => copyPin(session, pin, (position) => (isCopied(position) ? count(position) : null))),
     overlays: line.overlays.flatMap((overlay) => {
       const [moved] = moveRanges([overlay], count);
       const text = overlay.kind === "summary" ? (content.readText(overlay.id) ?? "") : null;
@@ -55,6 +57,26 @@ export function forkHead(session: Session, given: number | null): api.Outcome<Fo
     }),
     reduced: line.reduced.map((reduced) => ({ ...reduced, position: count(reduced.position) })),
   });
+}
+
+/**
+ * A pin in the copy. Where all that it was copied from is copied too, its labels have the copy's numbers. Where a part is, the pin still
+ * goes with a redaction of that part.
+ */
+function copyPin({ content, deps }: Session, pin: PinRef, move: (position: number) => number | null): string | CopiedPin {
+  const text = content.readRefText(pin) ?? "";
+  const positions = pin.from ?? [];
+  const from = positions.flatMap((position) => move(position) ?? []);
+  if (from.length === 0) return text;
+  if (from.length < positions.length) return { text, from };
+  const items = readRanges(
+    deps.sql,
+    positions.map((position) => ({ from: position, to: position })),
+  );
+  const moved = content
+    .readShown(items)
+    .map(({ meta, parts }) => ({ meta: { ...meta, position: move(meta.position) ?? meta.position }, parts }));
+  return { text: renderPinned(moved), from };
 }
 
 /** Converts ranges to the copy's positions. A range of which nothing is copied is left out. */
@@ -130,7 +152,11 @@ export function beginFork(
   const { clock, ids } = session.deps;
   const texts = [buildTextBody(head.system, ids), buildToolsBody(head.tools, ids), buildTextBody(head.title, ids)] as const;
   const metadata = buildTextBody(Object.keys(head.metadata).length > 0 ? JSON.stringify(head.metadata) : null, ids);
-  const pins = head.pins.map((pin) => buildTextBody(pin, ids));
+  const pins = head.pins.map((pin) => {
+    const { text, ...copied } = typeof pin === "string" ? { text: pin } : pin;
+    const { ref, bodies } = buildTextBody(text, ids);
+    return { ref: ref && { ...ref, ...copied }, bodies };
+  });
   const [system, tools, title] = texts;
   const named = { system: system.ref, tools: tools.ref, title: title.ref, metadata: metadata.ref };
   const recall = { ...(head.recall ? {} : { recall: false }), recall_names_session: true } as const;

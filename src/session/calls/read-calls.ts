@@ -25,6 +25,7 @@ import { type CompactionRow, readCompaction, readCompactions } from "../log/comp
 import { type ModelCallEvent, readCalls, readEvents, readEventsBackwards } from "../log/event-log";
 import type { Session } from "../session";
 import { MAX_ANSWER_BYTES, takeWithin } from "./answer-size";
+import { readPins } from "./pin-views";
 import { listOpenCalls } from "./turn-report";
 
 export async function describeSession(session: Session): Promise<api.Outcome<SessionDescription>> {
@@ -38,7 +39,7 @@ export async function describeSession(session: Session): Promise<api.Outcome<Ses
     model: settings.model,
     policy: parsePolicyText(settings.policy),
     effective_policy: toPolicy(settings.policy),
-    pins: state.pins.map((pin) => content.readRefText(pin) ?? ""),
+    pins: readPins(session),
     system: content.readRefText(settings.system),
     tools: content.readRefTools(settings.tools),
     title: content.readRefText(settings.title),

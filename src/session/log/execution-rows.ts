@@ -53,13 +53,18 @@ export function readExecutions(
   return sql.all<{ data: string }>(query, range.from, range.to, range.limit).map(({ data }) => JSON.parse(data) as ExecutionRow);
 }
 
+export function findExecutionRow(sql: Sql, id: ExecutionId): ExecutionRow | null {
+  const found = sql.all<{ data: string }>("SELECT data FROM executions WHERE id = ?", id)[0];
+  return found ? (JSON.parse(found.data) as ExecutionRow) : null;
+}
+
 function writeExecution(sql: Sql, row: ExecutionRow): void {
   sql.all("INSERT OR REPLACE INTO executions (position, id, data) VALUES (?, ?, ?)", row.position, row.id, JSON.stringify(row));
 }
 
 export function changeExecution(sql: Sql, id: ExecutionId, change: Partial<ExecutionRow>): void {
-  const found = sql.all<{ data: string }>("SELECT data FROM executions WHERE id = ?", id)[0];
-  if (found) writeExecution(sql, { ...(JSON.parse(found.data) as ExecutionRow), ...change });
+  const found = findExecutionRow(sql, id);
+  if (found) writeExecution(sql, { ...found, ...change });
 }
 
 export function recordCall(sql: Sql, { position, turn, tool }: ItemMeta, runs: RunsAt): void {
