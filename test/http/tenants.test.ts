@@ -113,6 +113,7 @@ describe("the tenant", () => {
       name: "Acme",
       default_model: "embedded",
       default_policy: "oneclaw",
+      allowed_origins: [],
       effective_policy: presets.oneclaw,
     });
   });

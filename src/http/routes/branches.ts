@@ -7,6 +7,7 @@ import { id } from "../../contract/ids";
 import { listView } from "../../contract/page";
 import { sessionDescription } from "../../contract/session";
 import type { SessionId } from "../../domain/ids";
+import { findBeyondToken } from "../access-limits";
 import { answerTurn, turnHeaders, turnResponses } from "../answer-turn";
 import { readPrincipal } from "../auth";
 import type { HttpDeps, HttpEnv } from "../deps";
@@ -33,6 +34,7 @@ const list = tenantRoute({
   path,
   tag,
   scope: "sessions:read",
+  opensTo: "session",
   summary: "List the branches of a session",
   request: { params: sessionPath },
   responses: { 200: json("All branches, oldest first", listView(branchView)) },
@@ -43,6 +45,7 @@ const rewind = tenantRoute({
   path,
   tag,
   scope: "sessions:write",
+  opensTo: "session",
   summary: "Rewind to a position on a new branch, which becomes the current one",
   request: { params: sessionPath, headers: idempotencyHeaders, body: jsonBody(rewindInput) },
   responses: { 201: json("The new branch", branchView) },
@@ -53,6 +56,7 @@ const compare = tenantRoute({
   path: `${path}/compare`,
   tag,
   scope: "sessions:read",
+  opensTo: "session",
   summary: "Compare two branches. Default: the current branch and the branch that it was created from",
   request: { params: sessionPath, query: z.strictObject({ a: branchNumber.optional(), b: branchNumber.optional(), ...limitQuery }) },
   responses: { 200: json("The position where the branches diverge, and the messages after it on each", branchComparison) },
@@ -63,6 +67,7 @@ const choose = tenantRoute({
   path: `${path}/{branch}/switch`,
   tag,
   scope: "sessions:write",
+  opensTo: "session",
   summary: "Switch to another branch",
   request: { params: sessionPath.extend({ branch: branchNumber }), headers: idempotencyHeaders, body: jsonBody(nothing, false) },
   responses: { 200: json("The branch", branchView) },
@@ -73,6 +78,7 @@ const edit = tenantRoute({
   path: `${messagePath}/edit`,
   tag,
   scope: "sessions:write",
+  opensTo: "session",
   summary: "Edit a user message on a new branch, and run a turn",
   request: { params: messageParams, headers: turnHeaders, body: jsonBody(editInput) },
   responses: turnResponses,
@@ -83,6 +89,7 @@ const regenerate = tenantRoute({
   path: `${messagePath}/regenerate`,
   tag,
   scope: "sessions:write",
+  opensTo: "session",
   summary: "Regenerate the answer to a user message on a new branch. The id is that of the message or of an answer to it",
   request: { params: messageParams, headers: turnHeaders, body: jsonBody(nothing, false) },
   responses: turnResponses,
@@ -147,6 +154,8 @@ function registerMessagesAgain(app: App, deps: HttpDeps): void {
   app.openapi(edit, async (c) => {
     const { session_id, message_id: message } = c.req.valid("param");
     const body = c.req.valid("json");
+    const beyond = findBeyondToken(c, body);
+    if (beyond) return sendProblem(c, beyond);
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
     const tools = await findTools(deps, readPrincipal(c).tenant, body.tools);
     if (!tools.ok) return sendProblem(c, tools.error);

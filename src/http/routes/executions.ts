@@ -30,6 +30,7 @@ const ofSession = tenantRoute({
   path: "/v1/sessions/{session_id}/executions",
   tag,
   scope: "sessions:read",
+  opensTo: "session",
   summary: "List a session's tool executions with their status",
   request: { params: sessionPath, query: pageQuery },
   responses: { 200: json("A page, in order of position", listView(executionView)) },

@@ -3,6 +3,7 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import { id } from "../../contract/ids";
 import { acceptedView, displayItem } from "../../contract/item";
 import { listView } from "../../contract/page";
+import { findBeyondToken } from "../access-limits";
 import { answerAppended, answerTurn, turnHeaders, turnResponses } from "../answer-turn";
 import { readPrincipal } from "../auth";
 import type { HttpDeps, HttpEnv } from "../deps";
@@ -25,6 +26,7 @@ const submit = tenantRoute({
   path,
   tag,
   scope: "sessions:write",
+  opensTo: "session",
   summary: "Send a message. Default: the model answers it in a turn",
   request: { params: sessionPath, headers: turnHeaders, body: jsonBody(messageInput) },
   responses: { ...turnResponses, 201: json("Appended (run: false)", acceptedView) },
@@ -35,6 +37,7 @@ const list = tenantRoute({
   path,
   tag,
   scope: "sessions:read",
+  opensTo: "session",
   summary: "List the messages of the whole conversation, whether or not they are in the model's view",
   request: { params: sessionPath, query: pageQuery.extend({ branch: branchQuery }) },
   responses: { 200: json("A page, in order of position", listView(displayItem)) },
@@ -45,6 +48,7 @@ const cancel = tenantRoute({
   path: "/v1/sessions/{session_id}/messages/{message_id}",
   tag,
   scope: "sessions:write",
+  opensTo: "session",
   summary: "Cancel a message that waits in the queue",
   request: { params: sessionPath.extend({ message_id: id("msg") }) },
   responses: { 204: { description: "Cancelled. For an imported reply, the queued results of its calls are cancelled too" } },
@@ -55,6 +59,7 @@ const toolResults = tenantRoute({
   path: "/v1/sessions/{session_id}/tool_results",
   tag,
   scope: "sessions:write",
+  opensTo: "session",
   summary: "Submit results of client tools. The turn continues after the last one",
   request: { params: sessionPath, headers: turnHeaders, body: jsonBody(toolResultsInput) },
   responses: turnResponses,
@@ -65,6 +70,7 @@ const approvals = tenantRoute({
   path: "/v1/sessions/{session_id}/approvals",
   tag,
   scope: "sessions:write",
+  opensTo: "session",
   summary: "Approve or refuse tool calls that wait for approval. Approved calls run; the model reads that a call was refused",
   request: { params: sessionPath, headers: turnHeaders, body: jsonBody(approvalsInput) },
   responses: turnResponses,
@@ -73,6 +79,8 @@ const approvals = tenantRoute({
 export function registerMessages(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(submit, async (c) => {
     const body = c.req.valid("json");
+    const beyond = findBeyondToken(c, body);
+    if (beyond) return sendProblem(c, beyond);
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
     const tools = await findTools(deps, readPrincipal(c).tenant, body.tools);
     if (!tools.ok) return sendProblem(c, tools.error);

@@ -1,7 +1,7 @@
 /** Routes about the service itself. They need no key. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { HttpEnv } from "../deps";
-import { ADMIN_KEY, API_KEY, json, publicRoute } from "../routing";
+import { ACCESS_TOKEN, ADMIN_KEY, API_KEY, json, publicRoute, STREAM_TOKEN } from "../routing";
 
 const tag = "service";
 
@@ -27,6 +27,16 @@ function buildDocument(app: OpenAPIHono<HttpEnv>) {
   const bearer = { type: "http", scheme: "bearer" } as const;
   app.openAPIRegistry.registerComponent("securitySchemes", API_KEY, { ...bearer, description: "A tenant's key, lh_…" });
   app.openAPIRegistry.registerComponent("securitySchemes", ADMIN_KEY, { ...bearer, description: "The deployment's ADMIN_KEY" });
+  app.openAPIRegistry.registerComponent("securitySchemes", ACCESS_TOKEN, {
+    ...bearer,
+    description: "An access token from POST /v1/tokens, for browsers",
+  });
+  app.openAPIRegistry.registerComponent("securitySchemes", STREAM_TOKEN, {
+    type: "apiKey",
+    in: "query",
+    name: "token",
+    description: "An access token in the query, for EventSource, which sends no header. An API key is refused here",
+  });
   return app.getOpenAPI31Document({
     openapi: "3.1.0",
     info: {

@@ -8,6 +8,7 @@ import type { SessionDescription } from "../../contract/session";
 import { erasureReceipt, sessionDescription, sessionSummary } from "../../contract/session";
 import type { TenantId } from "../../domain/ids";
 import { ok, type Result } from "../../lib/result";
+import { toCallersView } from "../access-limits";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
@@ -52,7 +53,8 @@ const get = tenantRoute({
   path,
   tag,
   scope: "sessions:read",
-  summary: "Read a session",
+  opensTo: "session",
+  summary: "Read a session. An access token is not shown its system, tools, pins and metadata",
   request: { params: sessionPath },
   responses: { 200: json("The session", sessionDescription) },
 });
@@ -145,7 +147,7 @@ function registerOne(app: App, deps: HttpDeps): void {
   app.openapi(get, async (c) => {
     const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     const session = await calls.repeatable((api, caller) => api.describe(caller));
-    return session.ok ? c.json(session.value, 200) : sendProblem(c, session.error);
+    return session.ok ? c.json(toCallersView(c, session.value), 200) : sendProblem(c, session.error);
   });
   app.openapi(patch, async (c) => {
     const body = c.req.valid("json");
