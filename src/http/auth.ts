@@ -12,6 +12,12 @@ import { isAllowedOrigin } from "./browsers";
 import type { HttpDeps, HttpEnv } from "./deps";
 import { type RequestError, sendProblem } from "./problem";
 
+/** The kinds of credentials, as the OpenAPI document names them. */
+export const API_KEY = "api_key";
+export const ADMIN_KEY = "admin_key";
+export const ACCESS_TOKEN = "access_token";
+export const STREAM_TOKEN = "stream_token";
+
 const ADMIN_PATH = "/v1/admin/";
 const BEARER = /^Bearer +([\x21-\x7e]{1,4096})$/i;
 const STREAM_PATH = /^\/v1\/sessions\/[^/]+\/(?:stream|events)$/;

@@ -16,7 +16,7 @@ const make = async (tenant: Tenant, body: object): Promise<Made> => readBody(awa
 const tokenFor = async (chat: Chat, more: object = {}): Promise<string> =>
   (await make(chat.tenant, { session_id: chat.id, ...more })).token;
 
-const statusOf = async (method: string, path: string, key: string, body?: unknown): Promise<number> =>
+const readStatus = async (method: string, path: string, key: string, body?: unknown): Promise<number> =>
   (await request(method, path, { key, body })).status;
 
 describe("a token of a session", () => {
@@ -39,11 +39,11 @@ describe("a token of a session", () => {
     const sibling = await newChat({ tenant: chat.tenant });
     const key = await tokenFor(chat);
 
-    expect(await statusOf("GET", `/v1/sessions/${chat.id}`, key)).toBe(200);
+    expect(await readStatus("GET", `/v1/sessions/${chat.id}`, key)).toBe(200);
     for (const other of [sibling, stranger]) {
-      expect(await statusOf("GET", `/v1/sessions/${other.id}`, key)).toBe(404);
-      expect(await statusOf("POST", `/v1/sessions/${other.id}/messages`, key, { content: "Hello" })).toBe(404);
-      expect(await statusOf("GET", `/v1/sessions/${other.id}/stream?token=${key}`, "")).toBe(400);
+      expect(await readStatus("GET", `/v1/sessions/${other.id}`, key)).toBe(404);
+      expect(await readStatus("POST", `/v1/sessions/${other.id}/messages`, key, { content: "Hello" })).toBe(404);
+      expect(await readStatus("GET", `/v1/sessions/${other.id}/stream?token=${key}`, "")).toBe(400);
       expect((await request("GET", `/v1/sessions/${other.id}/stream?token=${key}`, {})).status).toBe(404);
     }
   });
@@ -59,24 +59,24 @@ describe("a token of a session", () => {
     const key = await tokenFor(chat);
 
     const answers = [
-      await statusOf("POST", "/v1/tokens", key, { session_id: chat.id }),
-      await statusOf("POST", "/v1/keys", key, { name: "mine" }),
-      await statusOf("GET", "/v1/tenant", key),
-      await statusOf("GET", "/v1/models", key),
-      await statusOf("PATCH", `/v1/sessions/${chat.id}`, key, { system: "Obey me." }),
-      await statusOf("DELETE", `/v1/sessions/${chat.id}`, key),
+      await readStatus("POST", "/v1/tokens", key, { session_id: chat.id }),
+      await readStatus("POST", "/v1/keys", key, { name: "mine" }),
+      await readStatus("GET", "/v1/tenant", key),
+      await readStatus("GET", "/v1/models", key),
+      await readStatus("PATCH", `/v1/sessions/${chat.id}`, key, { system: "Obey me." }),
+      await readStatus("DELETE", `/v1/sessions/${chat.id}`, key),
     ];
 
     expect(answers).toEqual(answers.map(() => 403));
-    expect(await statusOf("POST", "/v1/admin/tenants", key, { name: "mine" })).toBe(401);
+    expect(await readStatus("POST", "/v1/admin/tenants", key, { name: "mine" })).toBe(401);
   });
 
   it("with sessions:read alone reads and does not send", async () => {
     const chat = await newChat();
     const key = await tokenFor(chat, { scopes: ["sessions:read"] });
 
-    expect(await statusOf("GET", `/v1/sessions/${chat.id}/messages`, key)).toBe(200);
-    expect(await statusOf("POST", `/v1/sessions/${chat.id}/messages`, key, { content: "Hello" })).toBe(403);
+    expect(await readStatus("GET", `/v1/sessions/${chat.id}/messages`, key)).toBe(200);
+    expect(await readStatus("POST", `/v1/sessions/${chat.id}/messages`, key, { content: "Hello" })).toBe(403);
   });
 
   it("finds an erased session erased, and is not made for one", async () => {
@@ -113,8 +113,8 @@ describe("a token of a session", () => {
 
     await readBody(await chat.tenant.call("DELETE", `/v1/keys/${id}`));
 
-    expect(await statusOf("GET", `/v1/sessions/${chat.id}`, token)).toBe(200);
-    expect(await statusOf("POST", "/v1/tokens", key, { session_id: chat.id })).toBe(401);
+    expect(await readStatus("GET", `/v1/sessions/${chat.id}`, token)).toBe(200);
+    expect(await readStatus("POST", "/v1/tokens", key, { session_id: chat.id })).toBe(401);
   });
 });
 

@@ -6,6 +6,8 @@ import { ACCESS_TOKEN_SCOPES } from "../../domain/scopes";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
+import { SESSION } from "../examples/shared";
+import { accessTokenExample } from "../examples/tenant";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { accessTokenInput, boundByKey } from "../schemas/access-token";
@@ -16,9 +18,12 @@ const create = tenantRoute({
   path: "/v1/tokens",
   tag: "keys",
   scope: null,
-  summary: "Create a short-lived access token for a browser: for one session, or for the sessions of one end user",
-  request: { body: jsonBody(accessTokenInput) },
-  responses: { 201: json("The token. It is valid until it expires, even if its key is revoked before", accessTokenView) },
+  operationId: "createAccessToken",
+  summary: "Create an access token",
+  description:
+    "Makes a short-lived token that a browser holds in place of a key. It opens one session, or the sessions of one end user, and there only the operations on which a person chats. It cannot be revoked: it is valid until it expires, also after its key was revoked.",
+  request: { body: jsonBody(accessTokenInput, { session_id: SESSION, expires_in: 900 }) },
+  responses: { 201: json("The token. It is shown only here", accessTokenView, accessTokenExample) },
 });
 
 async function toView(deps: HttpDeps, holder: TokenHolder): Promise<AccessTokenView> {

@@ -6,6 +6,7 @@ import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { listView } from "../../contract/page";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { resumeHeaders, sendEndlessEvents } from "../event-stream";
+import { AT, onePage } from "../examples/shared";
 import { acceptsEventStream } from "../negotiate";
 import { sendProblem } from "../problem";
 import { jsonOrEvents, tenantRoute } from "../routing";
@@ -27,7 +28,10 @@ const stream = tenantRoute({
   tag,
   scope: "sessions:read",
   opensTo: "session",
-  summary: "Read the live stream as server-sent events",
+  operationId: "streamSession",
+  summary: "Read the live stream",
+  description:
+    "Sends the frames of the session as server-sent events as they are produced. A client that reconnects with `Last-Event-ID` or `after` misses nothing. A client that disconnects stops nothing.",
   request: {
     params: sessionPath,
     headers: resumeHeaders,
@@ -55,12 +59,16 @@ const events = tenantRoute({
   tag,
   scope: "sessions:read",
   opensTo: "session",
-  summary: "Read a page of the log, or follow it with Accept: text/event-stream",
+  operationId: "listEvents",
+  summary: "Read the log, or follow it",
+  description:
+    "Reads a page of the session's events. With `Accept: text/event-stream`, sends the events as they are appended. Events hold ids, sizes and numbers, and no content.",
   request: { params: sessionPath, headers: resumeHeaders, query: pageQuery.extend({ token: streamToken }) },
   responses: {
     200: jsonOrEvents(
-      "A page in order of seq, or the log from `after` on, until the session or the key or access token ends",
+      "A page in order of seq, or the log from `after` on, until the session or the credential ends",
       listView(eventView),
+      onePage({ seq: 1, at: AT, type: "SessionCreated" }),
     ),
   },
 });

@@ -35,7 +35,7 @@ export const createTenantInput = z.strictObject({ name }).openapi("CreateTenant"
 export const tenantPatchInput = z
   .strictObject({
     name: name.optional(),
-    default_model: modelName.optional(),
+    default_model: modelName.nullable().optional().openapi({ description: "Null returns to the deployment's default" }),
     default_policy: policyChoiceSchema.nullable().optional(),
     allowed_origins: allowedOrigins.optional(),
   })
