@@ -11,6 +11,7 @@ import { ok, type Result } from "../../lib/result";
 import { toCallersView } from "../access-limits";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
+import { conditionHeaders, toCondition } from "../conditions";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { erasureExample, sessionExample, sessionSummaryExample } from "../examples/conversation";
 import { onePage } from "../examples/shared";
@@ -18,7 +19,7 @@ import { idempotencyHeaders } from "../idempotency";
 import { type HttpError, sendProblem } from "../problem";
 import { reachReadModel } from "../read-model";
 import { eraseFor, registerSession } from "../register-session";
-import { json, jsonBody, tenantRoute } from "../routing";
+import { json, jsonBody, taggedJson, tenantRoute } from "../routing";
 import { limitQuery } from "../schemas/page";
 import { sessionPath } from "../schemas/paths";
 import { createInput, faultOfPolicy, patchInput, toOpenInput, toPatchInput } from "../schemas/session";
@@ -47,7 +48,7 @@ const create = tenantRoute({
       false,
     ),
   },
-  responses: { 201: json("The session", sessionDescription, sessionExample) },
+  responses: { 201: taggedJson("The session", sessionDescription, sessionExample) },
 });
 
 const list = tenantRoute({
@@ -79,7 +80,7 @@ const get = tenantRoute({
   description:
     "Shows the settings, the size of the next request, the usage so far, and the turn that is open, if there is one. An access token is not shown `system`, `tools`, `pins` and `metadata`.",
   request: { params: sessionPath },
-  responses: { 200: json("The session", sessionDescription, sessionExample) },
+  responses: { 200: taggedJson("The session", sessionDescription, sessionExample) },
 });
 
 const patch = tenantRoute({
@@ -91,8 +92,12 @@ const patch = tenantRoute({
   summary: "Update a session",
   description:
     "Changes the fields that the request names. Null clears a field; a null policy restores the current default of the tenant or the deployment. A turn that runs keeps the settings that it started with.",
-  request: { params: sessionPath, body: jsonBody(patchInput, { title: "Weather in Lisbon", policy: { keep: { ratio: 0.2 } } }) },
-  responses: { 200: json("The session", sessionDescription, sessionExample) },
+  request: {
+    params: sessionPath,
+    headers: conditionHeaders,
+    body: jsonBody(patchInput, { title: "Weather in Lisbon", policy: { keep: { ratio: 0.2 } } }),
+  },
+  responses: { 200: taggedJson("The session", sessionDescription, sessionExample) },
 });
 
 const erase = tenantRoute({
@@ -138,7 +143,7 @@ function registerCreate(app: App, deps: HttpDeps): void {
     const opened = await openOnce(calls, input);
     if (!opened.ok) return await refuseCreation(c, ofNamedModel(opened.error, body.model), forget);
     if (replayed) c.header("idempotent-replayed", "true");
-    return c.json(opened.value, 201, { Location: `/v1/sessions/${session}` });
+    return c.json(opened.value, 201, { Location: `/v1/sessions/${session}`, ETag: opened.value.etag });
   });
 }
 
@@ -176,7 +181,7 @@ function registerOne(app: App, deps: HttpDeps): void {
   app.openapi(get, async (c) => {
     const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     const session = await calls.repeatable((api, caller) => api.describe(caller));
-    return session.ok ? c.json(toCallersView(c, session.value), 200) : sendProblem(c, session.error);
+    return session.ok ? c.json(toCallersView(c, session.value), 200, { ETag: session.value.etag }) : sendProblem(c, session.error);
   });
   app.openapi(patch, async (c) => {
     const body = c.req.valid("json");
@@ -186,8 +191,9 @@ function registerOne(app: App, deps: HttpDeps): void {
     if (!tools.ok) return sendProblem(c, tools.error);
     const input = toPatchInput(body, { policy: given.value, tools: tools.value });
     const calls = sessionClient(deps, c, c.req.valid("param").session_id);
-    const session = await calls.once((api, caller) => api.patch(caller, input));
-    if (session.ok) return c.json(session.value, 200);
+    const condition = toCondition(c.req.valid("header"));
+    const session = await calls.once((api, caller) => api.patch(caller, input, condition));
+    if (session.ok) return c.json(session.value, 200, { ETag: session.value.etag });
     return sendProblem(c, body.model === undefined ? ofSessionModel(session.error) : session.error);
   });
 }
