@@ -34,6 +34,7 @@ const COMMANDS = {
   soak: [script("scripts/soak.ts")],
   fidelity: [script("scripts/fidelity.ts")],
   try: [script("scripts/try.ts")],
+  openapi: [script("scripts/openapi.ts")],
   demo: [script("scripts/demo.ts")],
   simulate: [
     tool(
