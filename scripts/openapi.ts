@@ -10,7 +10,7 @@ import { z } from "zod";
 import { createApp } from "../src/http/app.ts";
 import { readCommandLine } from "./support/command-line.ts";
 import { appWithoutObjects } from "./support/no-objects.ts";
-import { Failure, print, runScript } from "./support/output.ts";
+import { Failure, print, runScript, say } from "./support/output.ts";
 import { ROOT } from "./support/paths.ts";
 
 const USAGE = `Usage: npm run openapi -- [options]
@@ -33,7 +33,8 @@ function lint(document: string): number {
     const file = join(folder, "openapi.json");
     writeFileSync(file, document);
     const args = [LINTER, "lint", file, "--config", join(ROOT, "redocly.yaml"), "--max-problems=50"];
-    const { status } = spawnSync(process.execPath, args, { stdio: "inherit", env: { ...process.env, ...OFFLINE } });
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", env: { ...process.env, ...OFFLINE } });
+    say(status === 0 ? "The OpenAPI document keeps the rules of redocly.yaml" : `${stdout}${stderr}`);
     return status ?? 1;
   } finally {
     rmSync(folder, { recursive: true });

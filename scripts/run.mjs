@@ -49,7 +49,11 @@ const COMMANDS = {
     ),
   ],
   mutants: [script("scripts/mutants.ts")],
-  check: [tool("typescript", "bin/tsc", "-p", ".", "--noEmit"), tool("@biomejs/biome", "bin/biome", "ci")],
+  check: [
+    tool("typescript", "bin/tsc", "-p", ".", "--noEmit"),
+    [...script("scripts/openapi.ts"), "--lint"],
+    tool("@biomejs/biome", "bin/biome", "ci"),
+  ],
   wrangler: [tool("wrangler", "bin/wrangler.js")],
 };
 

@@ -5,6 +5,15 @@ import { type IdPrefix, idPattern, parseId } from "../domain/ids";
 const EXAMPLE_ULID = "01JD8Z3V6Q4N7R2T5W9X0Y1ABC";
 
 const NAMES: Readonly<Record<IdPrefix, string>> = {
+  ten: "a tenant",
+  ses: "a session",
+  trn: "a turn",
+  msg: "a message",
+  exe: "a tool call",
+  cmp: "a compaction",
+  ovl: "a summary or a gap of the view",
+  key: "an API key",
+  bod: "a text",
 };
 
 /**
