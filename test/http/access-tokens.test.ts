@@ -152,9 +152,11 @@ const CHAT = [
   "GET /v1/sessions/:session_id",
   "POST /v1/sessions/:session_id/messages",
   "GET /v1/sessions/:session_id/messages",
+  "GET /v1/sessions/:session_id/messages/:message_id",
   "DELETE /v1/sessions/:session_id/messages/:message_id",
   "POST /v1/sessions/:session_id/tool_results",
   "POST /v1/sessions/:session_id/approvals",
+  "GET /v1/sessions/:session_id/turns",
   "GET /v1/sessions/:session_id/turns/:turn_id",
   "POST /v1/sessions/:session_id/stop",
   "POST /v1/sessions/:session_id/retry",
@@ -306,7 +308,12 @@ describe("what the holder of a token says", () => {
   });
 
   it("shows them the session without what the tenant wrote into it", async () => {
-    const whole = description({ system: "Be nice.", pins: ["Never refund."], metadata: { plan: "free" }, title: "旅行" });
+    const whole = description({
+      system: "Be nice.",
+      pins: [{ text: "Never refund.", message_id: null, position: null }],
+      metadata: { plan: "free" },
+      title: "旅行",
+    });
     const input: WorldInput = { session: { describe: async () => ok(whole) } };
     const path = `/v1/sessions/${SESSION}`;
 

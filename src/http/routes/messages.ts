@@ -55,6 +55,7 @@ const get = tenantRoute({
   path: `${path}/{message_id}`,
   tag,
   scope: "sessions:read",
+  opensTo: "session",
   operationId: "getMessage",
   summary: "Read a message",
   description:

@@ -41,6 +41,7 @@ const list = tenantRoute({
   path: "/v1/sessions/{session_id}/turns",
   tag,
   scope: "sessions:read",
+  opensTo: "session",
   operationId: "listTurns",
   summary: "List turns",
   description: "Lists the turns of all branches, those that are queued and under way too. By default the newest come first.",
