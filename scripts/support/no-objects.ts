@@ -19,6 +19,8 @@ export const appWithoutObjects: HttpDeps = {
   listMcpTools: unreachable,
   authenticate: unreachable,
   readDocsFile: unreachable,
+  signAccessToken: unreachable,
+  allowedOrigins: unreachable,
   noteChange: unreachable,
   generateKey: unreachable,
   hashKey: unreachable,
