@@ -10,7 +10,7 @@ export type PolicyName = (typeof POLICY_NAMES)[number];
 /** The default policy. It removes older messages from the view early, which `memory_query` can look up. */
 export const DEFAULT_POLICY: PolicyName = "balanced";
 
-const summaryCalls = { attempts: 2, models: [], timeout_ms: 15_000 };
+const summaryCalls = { attempts: 2, models: [], timeout_ms: 15_000, instructions: null };
 const resultsInFull = {
   max_chars: 30_000,
   cut: "head",

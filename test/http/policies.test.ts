@@ -98,7 +98,30 @@ describe("null as a patch's policy", () => {
 
     await call("PATCH", `/v1/sessions/${SESSION}`, { body: { policy: null } });
 
-    expect(seen).toEqual([{ policy: expected }]);
+    expect(seen).toEqual([{ policy: expected, restoresPolicy: true }]);
+  });
+});
+
+describe("instructions for summaries", () => {
+  it("of deployment, tenant and session: the nearest applies, and those of the session itself are passed on apart", async () => {
+    const seen: unknown[] = [];
+    const open: SessionApi["open"] = async (_caller, input) => {
+      seen.push([input.policy, input.summaryInstructions]);
+      return ok(description());
+    };
+    const config = { defaultPolicy: { preset: "balanced", summary: { instructions: "Dates." } } } as const;
+    const opened = async (ofTenant: string, body: object) => {
+      await world({ config, session: { open }, tenant: { settings: named(ofTenant) } }).call("POST", "/v1/sessions", { body });
+    };
+    await opened("economy", {});
+    await opened('{"summary":{"instructions":"Prices."}}', { policy: "economy" });
+    await opened('{"summary":{"instructions":"Prices."}}', { policy: { summary: { instructions: null } }, summary_instructions: "Names." });
+
+    expect(seen).toEqual([
+      ['{"preset":"economy","summary":{"instructions":"Dates."}}', undefined],
+      ['{"preset":"economy","summary":{"instructions":"Prices."}}', undefined],
+      ['{"preset":"balanced","summary":{"instructions":null}}', "Names."],
+    ]);
   });
 });
 
