@@ -71,6 +71,7 @@ export function turn(changes: Partial<TurnReport> = {}): TurnReport {
 export function description(changes: Partial<SessionDescription> = {}): SessionDescription {
   return {
     id: SESSION,
+    summary_instructions: null,
     model: "embedded",
     policy: "oneclaw",
     effective_policy: presets.oneclaw,
