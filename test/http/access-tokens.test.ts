@@ -225,6 +225,8 @@ describe("an access token", () => {
     };
     const calls = ["describe", "submit", "items", "cancelQueued", "toolResults", "approvals", "turn", "stop", "retry", "branches"] as const;
     const more = [
+      "message",
+      "turns",
       "rewind",
       "compareBranches",
       "switchBranch",

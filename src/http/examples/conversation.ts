@@ -93,6 +93,7 @@ export const sessionExample: z.input<typeof sessionDescription> = {
   model: "gpt-5",
   policy: "balanced",
   effective_policy: presets.balanced,
+  summary_instructions: null,
   system: "You answer in one sentence.",
   tools: [],
   pins: pinsExample.pins,
