@@ -17,7 +17,7 @@ import { sessionClient } from "../session-calls";
 const turnsQuery = z.strictObject({
   ...limitQuery,
   after: id("trn").optional().openapi({ description: "next_cursor of the page before" }),
-  order: z.enum(["asc", "desc"]).default("desc"),
+  order: z.enum(["asc", "desc"]).default("desc").openapi({ description: "desc: the newest first" }),
 });
 
 const tag = "turns";
