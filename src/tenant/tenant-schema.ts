@@ -141,6 +141,12 @@ const migrations: readonly (readonly string[])[] = [
        attempts INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID`,
   ],
+  [
+    // claims: the requests that may open the session. More than one only where they name the same external id.
+    "ALTER TABLE sessions ADD COLUMN external_id TEXT",
+    "ALTER TABLE sessions ADD COLUMN claims INTEGER NOT NULL DEFAULT 1",
+    "CREATE UNIQUE INDEX sessions_by_external_id ON sessions (external_id) WHERE external_id IS NOT NULL",
+  ],
 ];
 
 /** Reads without creating anything: clients can address an object by a made-up name, and that object must stay empty. */

@@ -30,6 +30,8 @@ export function countD1Rows(event: StoredEvent): number {
       return event.ops.reduce((sum, op) => sum + costOfOp(op), 2);
     case "SessionOpened":
     case "SettingsChanged":
+      // The session's row, and its metadata.
+      return 3;
     case "PinsSet":
     case "ForkCompleted":
     case "SessionErased":
