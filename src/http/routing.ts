@@ -6,6 +6,7 @@ import type { Scope } from "../domain/scopes";
 import { requireScope } from "./auth";
 import { readBody } from "./body";
 import type { HttpEnv } from "./deps";
+import { refuseQuery } from "./validation";
 
 export const API_KEY = "api_key";
 export const ADMIN_KEY = "admin_key";
@@ -46,7 +47,7 @@ function declare<M extends Method, P extends string, Q extends RouteRequest>(
 ) {
   const refused = { description: "Refused (RFC 9457)", content: { "application/problem+json": { schema: problem } } };
   const answers: Responses = { ...responses, default: refused };
-  const middleware = request.body ? [...guards, readBody] : guards;
+  const middleware = [...guards, ...(request.query ? [] : [refuseQuery]), ...(request.body ? [readBody] : [])];
   return createRoute({ ...rest, tags: [tag], security, request, middleware, responses: answers });
 }
 
