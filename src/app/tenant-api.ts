@@ -69,7 +69,7 @@ export interface ErasedSessionUsage {
   readonly usage: readonly ErasedUsage[];
 }
 
-export interface Registration {
+export interface SessionRegistration {
   readonly session: SessionId;
   readonly idempotency: Idempotency | null;
   /** Unique in the tenant. Absent or null: none. */
@@ -157,7 +157,7 @@ export interface TenantApi extends TenantToolsApi {
   authenticate(hash: string): Promise<Principal | null>;
 
   /** Adds the session to the directory. With a repeated idempotency key: the first request's session. */
-  registerSession(input: Registration): Promise<TenantOutcome<{ readonly session: SessionId; readonly replayed: boolean }>>;
+  registerSession(input: SessionRegistration): Promise<TenantOutcome<{ readonly session: SessionId; readonly replayed: boolean }>>;
   /** The session that has this external id. It may never have been opened. Null: none. */
   findExternalId(externalId: string): Promise<TenantOutcome<SessionId | null>>;
   /**

@@ -60,4 +60,5 @@ export function listEventBodies(event: Event): BodyId[] {
 const settingsBodies = ({ title, system, metadata, external_id, end_user }: Partial<SessionSettings>): BodyId[] =>
   refs([title, system, metadata, external_id, end_user]);
 
-const refs = (texts: readonly ({ readonly body: BodyId } | null | undefined)[]): BodyId[] => texts.flatMap((text) => (text ? [text.body] : []));
+const refs = (texts: readonly ({ readonly body: BodyId } | null | undefined)[]): BodyId[] =>
+  texts.flatMap((text) => (text ? [text.body] : []));

@@ -60,7 +60,11 @@ export async function putSession(deps: HttpDeps, c: Context<HttpEnv>, body: Crea
   return opened.ok ? ok({ session: opened.value, isNew: false, replayed: false }) : opened;
 }
 
-export async function findByExternalId(deps: HttpDeps, c: Context<HttpEnv>, externalId: string): Promise<Result<SessionDescription, HttpError>> {
+export async function findByExternalId(
+  deps: HttpDeps,
+  c: Context<HttpEnv>,
+  externalId: string,
+): Promise<Result<SessionDescription, HttpError>> {
   const found = await callWithRetry(
     () => deps.tenants(readPrincipal(c).tenant),
     (api) => api.findExternalId(externalId),

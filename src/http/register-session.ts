@@ -1,7 +1,7 @@
 /** Keeps the tenant's directory of sessions: a session is registered before it is created, and removed when it is erased. */
 import type { Context } from "hono";
 import { eraseSession } from "../app/erase-session";
-import type { Registration } from "../app/tenant-api";
+import type { SessionRegistration } from "../app/tenant-api";
 import type { SessionId } from "../domain/ids";
 import { readPrincipal } from "./auth";
 import { callWithRetry } from "./calls";
@@ -11,7 +11,7 @@ import { reachReadModel } from "./read-model";
 import { sessionClient } from "./session-calls";
 
 /** How a client names a new session: by nothing, or by an external id. */
-type Naming = Pick<Registration, "external_id" | "adopt">;
+type Naming = Pick<SessionRegistration, "external_id" | "adopt">;
 
 /**
  * Registers a fresh id, or returns the id that the same idempotency key got before. `isKeyed`: the same request may come

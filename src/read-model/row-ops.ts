@@ -94,7 +94,7 @@ export type SessionChanges = {
 };
 
 /** The columns of a new session that clients choose. `metadata` is JSON. */
-export interface OpenedSession {
+interface OpenedSession {
   readonly title: string | null;
   readonly model: string;
   readonly policy: string;

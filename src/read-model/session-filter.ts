@@ -2,20 +2,20 @@
  * Selects sessions by what clients know of them, for lists and searches. Every selection begins at an index, which the SQL
  * names: without statistics SQLite would choose another one.
  */
-import type { SessionFilter } from "../app/read-api";
+import type { SESSION_ORDERS, SessionFilter } from "../app/read-api";
 import type { TenantId } from "../domain/ids";
 
 type Value = string | number;
 
 /** SQL that selects sessions as `s`. The parameters are plain `?`, in the order of the text. */
-export interface SessionSelection {
+interface SessionSelection {
   readonly from: string;
   readonly where: string;
   readonly params: readonly Value[];
 }
 
 /** The order that the selection's index should have. */
-export type OrderColumn = "updated_at" | "created_at";
+type OrderColumn = (typeof SESSION_ORDERS)[number];
 
 type Entry = readonly [name: string, value: string];
 

@@ -1,6 +1,6 @@
 /** The tenant's directory of sessions. */
 import { runOnce } from "../app/idempotency";
-import type { Registration, SessionPage, TenantError } from "../app/tenant-api";
+import type { SessionPage, SessionRegistration, TenantError } from "../app/tenant-api";
 import { parseId, type SessionId } from "../domain/ids";
 import { err, ok, type Result } from "../lib/result";
 import { createRequests } from "./requests";
@@ -17,7 +17,7 @@ interface Registered {
 
 export interface Directory {
   /** Registers a session with its idempotency key. Call it inside a transaction, so that both are stored or neither. */
-  register(input: Registration & { readonly at: number }): Result<Registered, TenantError>;
+  register(input: SessionRegistration & { readonly at: number }): Result<Registered, TenantError>;
   findExternalId(externalId: string): SessionId | null;
   /**
    * Ends one request's claim to the session, and removes the session with the last claim. It keeps the idempotency key of

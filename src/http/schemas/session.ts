@@ -26,21 +26,14 @@ const metadataInput = z
   .refine((metadata) => Object.keys(metadata).length <= MAX_METADATA, `at most ${MAX_METADATA} entries`)
   .openapi({ description: `At most ${MAX_METADATA} entries; names of 64, values of 512 characters` });
 
+const label = z.string().regex(/^\P{Cc}{1,256}$/u, "1 to 256 characters, and no control characters");
+
 /** A path drops the segments `.` and `..`, so a session with such an id could never be found by it. */
-export const externalId = z
-  .string()
-  .min(1)
-  .max(256)
-  .regex(/^[^\p{Cc}]+$/u, "no control characters")
+export const externalId = label
   .refine((text) => text !== "." && text !== "..", "not . or ..")
   .openapi({ description: "The client's own id of the session, unique in the tenant", example: "ticket-4711" });
 
-export const endUser = z
-  .string()
-  .min(1)
-  .max(256)
-  .regex(/^[^\p{Cc}]+$/u, "no control characters")
-  .openapi({ description: "The client's id of the person who talks", example: "user-42" });
+const endUser = label.openapi({ description: "The client's id of the person who talks", example: "user-42" });
 
 const fields = {
   model: modelName.optional(),
@@ -61,52 +54,41 @@ export const patchInput = z.strictObject({ ...fields, policy: policyChoiceSchema
 /** Metadata in a query: `metadata[colour]=red`, once an entry. */
 const METADATA_FIELD = /^metadata\[(.*)\]$/su;
 
-/** Collects the fields `metadata[…]` of a query in one record, and leaves every other field as it is. */
-function gatherMetadata(query: unknown): unknown {
-  if (typeof query !== "object" || query === null) return query;
-  const fields = Object.entries(query).map(([name, value]) => ({ name, value, entry: METADATA_FIELD.exec(name)?.[1] }));
-  const entries = fields.flatMap(({ entry, value }) => (entry === undefined ? [] : [[entry, value] as const]));
-  const rest = fields.flatMap(({ name, entry, value }) => (entry === undefined ? [[name, value] as const] : []));
-  return { ...Object.fromEntries(rest), ...(entries.length > 0 && { metadata: Object.fromEntries(entries) }) };
-}
-
 const bound = (description: string) => moment.optional().openapi({ ...instant, description });
 
-/** What selects sessions, in a list and in a search. */
-const selecting = {
+const listFields = z.looseObject({
+  ...limitQuery,
+  after: z.string().min(1).max(512).optional().openapi({ description: "next_cursor of the page before, with the same order" }),
+  order_by: z.enum(SESSION_ORDERS).default("updated_at"),
+  order: z.enum(["asc", "desc"]).default("desc"),
+  external_id: externalId.optional(),
   end_user: endUser.optional(),
-  metadata: metadataInput.optional(),
-};
-
-export const listQuery = z.preprocess(
-  gatherMetadata,
-  z.strictObject({
-    ...limitQuery,
-    after: z.string().min(1).max(512).optional().openapi({ description: "next_cursor of the page before, with the same order" }),
-    order_by: z.enum(SESSION_ORDERS).default("updated_at"),
-    order: z.enum(["asc", "desc"]).default("desc"),
-    external_id: externalId.optional(),
-    ...selecting,
-    metadata: metadataInput.optional().openapi({
-      description: "Only sessions with these entries: `metadata[colour]=red`",
-      param: { style: "deepObject", explode: true },
-    }),
-    created_after: bound("Only sessions that were created after this moment: epoch milliseconds, or a day, which stands for its beginning"),
-    created_before: bound("Only sessions that were created before this moment"),
-    updated_after: bound("Only sessions that changed after this moment"),
-    updated_before: bound("Only sessions that did not change since this moment"),
+  metadata: metadataInput.optional().openapi({
+    description: "Only sessions with these entries: `metadata[colour]=red`",
+    param: { style: "deepObject", explode: true },
   }),
-);
+  created_after: bound("Only sessions that were created after this moment: epoch milliseconds, or a day, which stands for its beginning"),
+  created_before: bound("Only sessions that were created before this moment"),
+  updated_after: bound("Only sessions that changed after this moment"),
+  updated_before: bound("Only sessions that did not change since this moment"),
+});
+
+export const listQuery = listFields.transform(({ metadata: _, ...query }, context) => {
+  const fields = Object.entries(query).filter(([name]) => !(name in listFields.shape));
+  const entries = fields.flatMap(([name, value]) => {
+    const entry = METADATA_FIELD.exec(name)?.[1];
+    return entry === undefined ? [] : [[entry, value] as const];
+  });
+  const keys = fields.map(([name]) => name).filter((name) => !METADATA_FIELD.test(name));
+  if (keys.length > 0) context.issues.push({ code: "unrecognized_keys", keys, input: query });
+  const metadata = metadataInput.safeParse(Object.fromEntries(entries));
+  if (metadata.success) return { ...query, metadata: metadata.data };
+  for (const { message, path } of metadata.error.issues) context.addIssue({ code: "custom", message, path: ["metadata", ...path] });
+  return z.NEVER;
+});
 
 type Selecting = Partial<Pick<z.infer<typeof listQuery>, SelectingField>>;
-type SelectingField =
-  | "external_id"
-  | "end_user"
-  | "metadata"
-  | "created_after"
-  | "created_before"
-  | "updated_after"
-  | "updated_before";
+type SelectingField = "external_id" | "end_user" | "metadata" | "created_after" | "created_before" | "updated_after" | "updated_before";
 
 export const toFilter = (asked: Selecting): SessionFilter => ({
   externalId: asked.external_id ?? null,
