@@ -8,13 +8,16 @@ import type { TenantId } from "../../domain/ids";
 import { ok, type Result } from "../../lib/result";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
+import { conditionHeaders, toCondition } from "../conditions";
 import { createSession, findByExternalId, putSession } from "../create-session";
 import type { HttpDeps, HttpEnv } from "../deps";
+import { erasureExample, sessionExample, sessionSummaryExample } from "../examples/conversation";
+import { onePage } from "../examples/shared";
 import { idempotencyHeaders } from "../idempotency";
 import { type HttpError, sendProblem } from "../problem";
 import { reachReadModel } from "../read-model";
 import { eraseFor } from "../register-session";
-import { json, jsonBody, tenantRoute } from "../routing";
+import { json, jsonBody, taggedJson, tenantRoute } from "../routing";
 import { sessionPath } from "../schemas/paths";
 import { createInput, externalId, listQuery, patchInput, putInput, toFilter, toPatchInput } from "../schemas/session";
 import { sessionClient } from "../session-calls";
@@ -31,9 +34,19 @@ const create = tenantRoute({
   path: "/v1/sessions",
   tag,
   scope: "sessions:write",
+  operationId: "createSession",
   summary: "Create a session",
-  request: { headers: idempotencyHeaders, body: jsonBody(createInput, false) },
-  responses: { 201: json("The session", sessionDescription) },
+  description:
+    "Every field is optional. What the request leaves out comes from the tenant's settings, and then from the deployment's. The session keeps these settings when the defaults change later.",
+  request: {
+    headers: idempotencyHeaders,
+    body: jsonBody(
+      createInput,
+      { model: "gpt-5", system: "You answer in one sentence.", title: "Weather", metadata: { channel: "web" } },
+      false,
+    ),
+  },
+  responses: { 201: taggedJson("The session", sessionDescription, sessionExample) },
 });
 
 const list = tenantRoute({
@@ -41,9 +54,18 @@ const list = tenantRoute({
   path: "/v1/sessions",
   tag,
   scope: "sessions:read",
-  summary: "List sessions, the most recently updated first, or in another order; filters select some of them",
+  operationId: "listSessions",
+  summary: "List sessions",
+  description:
+    "Without parameters the most recently updated session comes first. Filters select some of the sessions, and all filters must hold. The list lags behind the sessions by a short delay.",
   request: { query: listQuery },
-  responses: { 200: json("A page of sessions. The list lags behind the sessions by a short delay", listView(sessionSummary)) },
+  responses: {
+    200: json(
+      "A page of sessions. The list lags behind the sessions by a short delay",
+      listView(sessionSummary),
+      onePage(sessionSummaryExample),
+    ),
+  },
 });
 
 const named = "/v1/sessions/by-external-id/{external_id}";
@@ -54,9 +76,11 @@ const getNamed = tenantRoute({
   path: named,
   tag,
   scope: "sessions:read",
+  operationId: "getSessionByExternalId",
   summary: "Read the session that has an external id",
+  description: "Shows the same as reading the session by its id. The external id belongs to at most one session of the tenant.",
   request: { params: namedPath },
-  responses: { 200: json("The session", sessionDescription) },
+  responses: { 200: taggedJson("The session", sessionDescription, sessionExample) },
 });
 
 const putNamed = tenantRoute({
@@ -64,9 +88,15 @@ const putNamed = tenantRoute({
   path: named,
   tag,
   scope: "sessions:write",
-  summary: "Get the session that has an external id, or create it. An existing session stays as it is, whatever the body says",
-  request: { params: namedPath, body: jsonBody(putInput, false) },
-  responses: { 200: json("The session that has the id, unchanged", sessionDescription), 201: json("The new session", sessionDescription) },
+  operationId: "getOrCreateSession",
+  summary: "Get or create the session that has an external id",
+  description:
+    "Returns the session that has the external id, unchanged whatever the body says, or creates it. Requests for the same id at once end in one session: one of them creates it, and the others get it.",
+  request: { params: namedPath, body: jsonBody(putInput, { title: "Order 4711", end_user: "user-42" }, false) },
+  responses: {
+    200: taggedJson("The session that has the id, unchanged", sessionDescription, sessionExample),
+    201: taggedJson("The new session", sessionDescription, sessionExample),
+  },
 });
 
 const get = tenantRoute({
@@ -74,9 +104,11 @@ const get = tenantRoute({
   path,
   tag,
   scope: "sessions:read",
+  operationId: "getSession",
   summary: "Read a session",
+  description: "Shows the settings, the size of the next request, the usage so far, and the turn that is open, if there is one.",
   request: { params: sessionPath },
-  responses: { 200: json("The session", sessionDescription) },
+  responses: { 200: taggedJson("The session", sessionDescription, sessionExample) },
 });
 
 const patch = tenantRoute({
@@ -84,9 +116,16 @@ const patch = tenantRoute({
   path,
   tag,
   scope: "sessions:write",
-  summary: "Update a session. Null clears a field; a null policy restores the current default of the tenant or the deployment",
-  request: { params: sessionPath, body: jsonBody(patchInput) },
-  responses: { 200: json("The session", sessionDescription) },
+  operationId: "updateSession",
+  summary: "Update a session",
+  description:
+    "Changes the fields that the request names. Null clears a field; a null policy restores the current default of the tenant or the deployment. A turn that runs keeps the settings that it started with.",
+  request: {
+    params: sessionPath,
+    headers: conditionHeaders,
+    body: jsonBody(patchInput, { title: "Weather in Lisbon", policy: { keep: { ratio: 0.2 } } }),
+  },
+  responses: { 200: taggedJson("The session", sessionDescription, sessionExample) },
 });
 
 const erase = tenantRoute({
@@ -94,9 +133,12 @@ const erase = tenantRoute({
   path,
   tag,
   scope: "sessions:write",
+  operationId: "eraseSession",
   summary: "Erase a session with all its content",
+  description:
+    "Ends the running turn and deletes every message, summary and output from every store. A store that is out of reach is reported as pending and is erased later. Erasing cannot be undone.",
   request: { params: sessionPath },
-  responses: { 200: json("What was erased, by store", erasureReceipt) },
+  responses: { 200: json("What was erased, by store", erasureReceipt, erasureExample) },
 });
 
 function registerCreate(app: App, deps: HttpDeps): void {
@@ -105,7 +147,7 @@ function registerCreate(app: App, deps: HttpDeps): void {
     if (!created.ok) return sendProblem(c, created.error);
     const { session, replayed } = created.value;
     if (replayed) c.header("idempotent-replayed", "true");
-    return c.json(session, 201, { Location: `/v1/sessions/${session.id}` });
+    return c.json(session, 201, { Location: `/v1/sessions/${session.id}`, ETag: session.etag });
   });
 }
 
@@ -113,7 +155,7 @@ function registerCreate(app: App, deps: HttpDeps): void {
 function registerNamed(app: App, deps: HttpDeps): void {
   app.openapi(getNamed, async (c) => {
     const found = await findByExternalId(deps, c, c.req.valid("param").external_id);
-    return found.ok ? c.json(found.value, 200) : sendProblem(c, found.error);
+    return found.ok ? c.json(found.value, 200, { ETag: found.value.etag }) : sendProblem(c, found.error);
   });
   app.openapi(putNamed, async (c) => {
     const { external_id: name } = c.req.valid("param");
@@ -122,7 +164,7 @@ function registerNamed(app: App, deps: HttpDeps): void {
     const created = await putSession(deps, c, { ...c.req.valid("json"), external_id: name });
     if (!created.ok) return sendProblem(c, created.error);
     const { session, isNew } = created.value;
-    return c.json(session, isNew ? 201 : 200, { Location: `/v1/sessions/${session.id}` });
+    return c.json(session, isNew ? 201 : 200, { Location: `/v1/sessions/${session.id}`, ETag: session.etag });
   });
 }
 
@@ -140,7 +182,7 @@ function registerOne(app: App, deps: HttpDeps): void {
   app.openapi(get, async (c) => {
     const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     const session = await calls.repeatable((api, caller) => api.describe(caller));
-    return session.ok ? c.json(session.value, 200) : sendProblem(c, session.error);
+    return session.ok ? c.json(session.value, 200, { ETag: session.value.etag }) : sendProblem(c, session.error);
   });
   app.openapi(patch, async (c) => {
     const body = c.req.valid("json");
@@ -150,8 +192,9 @@ function registerOne(app: App, deps: HttpDeps): void {
     if (!tools.ok) return sendProblem(c, tools.error);
     const input = toPatchInput(body, { policy: given.value, tools: tools.value });
     const calls = sessionClient(deps, c, c.req.valid("param").session_id);
-    const session = await calls.once((api, caller) => api.patch(caller, input));
-    if (session.ok) return c.json(session.value, 200);
+    const condition = toCondition(c.req.valid("header"));
+    const session = await calls.once((api, caller) => api.patch(caller, input, condition));
+    if (session.ok) return c.json(session.value, 200, { ETag: session.value.etag });
     return sendProblem(c, body.model === undefined ? ofSessionModel(session.error) : session.error);
   });
 }
