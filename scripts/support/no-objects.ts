@@ -18,6 +18,8 @@ export const appWithoutObjects: HttpDeps = {
   probeLimits: unreachable,
   listMcpTools: unreachable,
   authenticate: unreachable,
+  signAccessToken: unreachable,
+  allowedOrigins: unreachable,
   noteChange: unreachable,
   generateKey: unreachable,
   hashKey: unreachable,
