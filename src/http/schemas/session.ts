@@ -63,8 +63,8 @@ const bound = (description: string) => moment.optional().openapi({ ...instant, d
 const listFields = z.looseObject({
   ...limitQuery,
   after: z.string().min(1).max(512).optional().openapi({ description: "next_cursor of the page before, with the same order" }),
-  order_by: z.enum(SESSION_ORDERS).default("updated_at"),
-  order: z.enum(["asc", "desc"]).default("desc"),
+  order_by: z.enum(SESSION_ORDERS).default("updated_at").openapi({ description: "The time by which the sessions are ordered" }),
+  order: z.enum(["asc", "desc"]).default("desc").openapi({ description: "`desc`: the latest first" }),
   external_id: externalId.optional(),
   end_user: endUser.optional(),
   metadata: metadataInput.optional().openapi({
