@@ -41,6 +41,8 @@ export interface ForkHead extends ForkLine {
   readonly summary_instructions?: string | null;
   readonly policy_instructions?: string | null;
   readonly metadata: Readonly<Record<string, string>>;
+  /** Absent in the head of an older build. The source's external id is its own, and is not copied. */
+  readonly end_user?: string | null;
   /** A string: a text of the client's own, or the head of an older build. */
   readonly pins: readonly (string | CopiedPin)[];
   /**

@@ -314,6 +314,7 @@ describe("what the holder of a token says", () => {
       system: "Be nice.",
       pins: [{ text: "Never refund.", message_id: null, position: null }],
       metadata: { plan: "free" },
+      summary_instructions: "Mind the plan.",
       title: "旅行",
     });
     const input: WorldInput = { session: { describe: async () => ok(whole) } };
@@ -321,7 +322,7 @@ describe("what the holder of a token says", () => {
 
     const read = await (await world({ ...input, principal: ofSession }).call("GET", path)).json();
 
-    expect(read).toMatchObject({ title: "旅行", system: null, pins: [], tools: [], metadata: {} });
+    expect(read).toMatchObject({ title: "旅行", system: null, summary_instructions: null, pins: [], tools: [], metadata: {} });
     expect(await (await world(input).call("GET", path)).json()).toMatchObject({ system: "Be nice.", metadata: { plan: "free" } });
   });
 });
