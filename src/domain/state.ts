@@ -14,7 +14,7 @@ import type { ItemMeta, TextRef } from "./message";
 import type { OpenDraft } from "./open-draft";
 
 /** Each snapshot stores this number, and a snapshot with another number is ignored. Raise it with any change of shape or meaning below. */
-export const STATE_VERSION = 19;
+export const STATE_VERSION = 20;
 
 export interface OpenCall {
   readonly execution: ExecutionId;

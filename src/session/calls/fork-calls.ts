@@ -46,6 +46,7 @@ export function forkHead(session: Session, given: number | null): api.Outcome<Fo
     tools: settings.tools ? tools : null,
     title: content.readRefText(settings.title),
     metadata: JSON.parse(content.readRefText(settings.metadata) ?? "{}") as Record<string, string>,
+    end_user: content.readRefText(settings.end_user ?? null),
     pins: state.pins.map((pin) => content.readRefText(pin) ?? ""),
     overlays: line.overlays.flatMap((overlay) => {
       const [moved] = moveRanges([overlay], count);
@@ -131,11 +132,12 @@ export function beginFork(
   const texts = [buildTextBody(head.system, ids), buildToolsBody(head.tools, ids), buildTextBody(head.title, ids)] as const;
   const metadata = buildTextBody(Object.keys(head.metadata).length > 0 ? JSON.stringify(head.metadata) : null, ids);
   const pins = head.pins.map((pin) => buildTextBody(pin, ids));
+  const user = buildTextBody(head.end_user ?? null, ids);
   const [system, tools, title] = texts;
-  const named = { system: system.ref, tools: tools.ref, title: title.ref, metadata: metadata.ref };
+  const named = { system: system.ref, tools: tools.ref, title: title.ref, metadata: metadata.ref, end_user: user.ref };
   const recall = { ...(head.recall ? {} : { recall: false }), recall_names_session: true } as const;
   const settings: SessionSettings = { model: head.model, policy: head.policy, ...named, ...recall };
-  const bodies: NewBody[] = [...texts, metadata].flatMap((drafted) => drafted.bodies);
+  const bodies: NewBody[] = [...texts, metadata, user].flatMap((drafted) => drafted.bodies);
   const summaries = head.overlays.flatMap(({ overlay, text }) => (text === null ? [] : [{ id: overlay.id, text }]));
   const reads = head.overlays.flatMap(({ overlay, read }) => (read ? [{ overlay: overlay.id, ranges: read }] : []));
   const view = { overlays: head.overlays.map(({ overlay }) => overlay), reduced: head.reduced, reads };

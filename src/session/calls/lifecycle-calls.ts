@@ -22,7 +22,7 @@ import { refuseTooLarge } from "./refuse-too-large";
 
 export async function openSession(session: Session, caller: api.Caller, input: api.OpenInput): Promise<api.Outcome<SessionDescription>> {
   const found = await resolveModel(input.model, { ...session.deps, models: session.deps.models(caller.tenant) });
-  if (session.state.lifecycle !== "new") return reopen(session, caller);
+  if (session.state.lifecycle !== "new") return input.external_id ? err({ code: "session_exists" }) : reopen(session, caller);
   if (!found.ok) return err(refusal(found.error, input.model));
   const spec = found.value;
   const { clock, ids } = session.deps;
@@ -32,11 +32,14 @@ export async function openSession(session: Session, caller: api.Caller, input: a
   const tooLarge = refuseTooLarge(spec, { policy: input.policy, system: system.ref, tools: tools.ref, pins: [] });
   if (tooLarge) return tooLarge;
   const metadata = buildTextBody(Object.keys(input.metadata).length > 0 ? JSON.stringify(input.metadata) : null, ids);
+  const external = buildTextBody(input.external_id ?? null, ids);
+  const user = buildTextBody(input.end_user ?? null, ids);
   const { model, policy } = input;
-  const texts = { system: system.ref, tools: tools.ref, title: title.ref, metadata: metadata.ref };
+  const labels = { metadata: metadata.ref, external_id: external.ref, end_user: user.ref };
+  const texts = { system: system.ref, tools: tools.ref, title: title.ref, ...labels };
   const recall = { ...(offersRecall(policy) ? {} : { recall: false }), recall_names_session: true } as const;
   const settings: SessionSettings = { model, policy, ...texts, ...recall };
-  const bodies = [...system.bodies, ...tools.bodies, ...title.bodies, ...metadata.bodies];
+  const bodies = [system, tools, title, metadata, external, user].flatMap((drafted) => drafted.bodies);
   const opened = session.execute({ type: "OpenSession", at: clock(), ...caller, settings }, bodies);
   return opened.ok ? describeSession(session) : err(opened.error);
 }
@@ -99,6 +102,7 @@ function buildSettingsChanges(
     ...(input.model === undefined ? {} : { model: input.model }),
     ...(policy === null ? {} : { policy, recall: offersRecall(policy) }),
     ...(input.metadata === undefined ? {} : { metadata: text(JSON.stringify(input.metadata)) }),
+    ...(input.end_user === undefined ? {} : { end_user: text(input.end_user) }),
     ...(input.system === undefined ? {} : { system: text(input.system) }),
     ...(input.title === undefined ? {} : { title: text(input.title) }),
     ...(input.tools === undefined ? {} : { tools: keep(buildToolsBody(input.tools, ids)) }),
