@@ -31,7 +31,7 @@ const ALTERED = `
     revoked_at INTEGER
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE sessions (id TEXT PRIMARY KEY, created_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-  INSERT INTO sessions VALUES ('ses_00000000000000000000000001', 7);
+  INSERT INTO sessions VALUES ('ses_01K00000000000000000000001', 7);
 `;
 
 /** The table of models of version 1, with its possible rows. */
