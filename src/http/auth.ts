@@ -72,10 +72,13 @@ export function authenticate(deps: HttpDeps): MiddlewareHandler<HttpEnv> {
 const changesTenant = ({ method, path }: Context<HttpEnv>["req"]): boolean =>
   method !== "GET" && !path.startsWith("/v1/sessions") && path !== "/v1/tokens";
 
-/** Returns a check whether the credential of this request is still valid, for answers that outlive the request. */
+/** Returns a check whether the credential of this request is still valid for its page, for answers that outlive the request. */
 export function keyCheck(c: Context<HttpEnv>, deps: HttpDeps): () => Promise<boolean> {
   const credential = readCredential(c);
-  return async () => credential.ok && (await findValid(credential.value, deps)) !== null;
+  return async () => {
+    const principal = credential.ok ? await findValid(credential.value, deps) : null;
+    return principal !== null && (await isAllowedOrigin(c, () => deps.allowedOrigins(principal.tenant)));
+  };
 }
 
 /** A null `scope` accepts any valid key. */
