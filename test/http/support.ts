@@ -320,6 +320,7 @@ export function world(input: WorldInput = {}): World {
     },
     usageList: { sumUsage: async () => ok({ data: [], has_more: false, next_cursor: null }) },
     executions: { readExecution: async () => null },
+    sessionSearch: { searchSessions: async () => ok({ data: [], has_more: false, next_cursor: null }) },
     sessionList: { listSessions: async () => ok({ data: [], has_more: false, next_cursor: null }), isListed: async () => false },
     authenticate: async (key) => (key === KEY ? (input.principal === undefined ? principal() : input.principal) : null),
     rows: () => emptyRows(),

@@ -26,14 +26,18 @@ const metadataInput = z
   .refine((metadata) => Object.keys(metadata).length <= MAX_METADATA, `at most ${MAX_METADATA} entries`)
   .openapi({ description: `At most ${MAX_METADATA} entries; names of 64, values of 512 characters` });
 
-const label = z.string().regex(/^\P{Cc}{1,256}$/u, "1 to 256 characters, and no control characters");
+const label = z
+  .string()
+  .min(1)
+  .max(256)
+  .refine((text) => !/\p{Cc}/u.test(text), "no control characters");
 
 /** A path drops the segments `.` and `..`, so a session with such an id could never be found by it. */
 export const externalId = label
   .refine((text) => text !== "." && text !== "..", "not . or ..")
   .openapi({ description: "The client's own id of the session, unique in the tenant", example: "ticket-4711" });
 
-const endUser = label.openapi({ description: "The client's id of the person who talks", example: "user-42" });
+export const endUser = label.openapi({ description: "The client's id of the person who talks", example: "user-42" });
 
 const fields = {
   model: modelName.optional(),
@@ -59,8 +63,8 @@ const bound = (description: string) => moment.optional().openapi({ ...instant, d
 const listFields = z.looseObject({
   ...limitQuery,
   after: z.string().min(1).max(512).optional().openapi({ description: "next_cursor of the page before, with the same order" }),
-  order_by: z.enum(SESSION_ORDERS).default("updated_at"),
-  order: z.enum(["asc", "desc"]).default("desc"),
+  order_by: z.enum(SESSION_ORDERS).default("updated_at").openapi({ description: "The time by which the sessions are ordered" }),
+  order: z.enum(["asc", "desc"]).default("desc").openapi({ description: "`desc`: the latest first" }),
   external_id: externalId.optional(),
   end_user: endUser.optional(),
   metadata: metadataInput.optional().openapi({
@@ -87,7 +91,7 @@ export const listQuery = listFields.transform(({ metadata: _, ...query }, contex
   return z.NEVER;
 });
 
-type Selecting = Partial<Pick<z.infer<typeof listQuery>, SelectingField>>;
+type Selecting = { readonly [F in SelectingField]?: z.infer<typeof listQuery>[F] | undefined };
 type SelectingField = "external_id" | "end_user" | "metadata" | "created_after" | "created_before" | "updated_after" | "updated_before";
 
 export const toFilter = (asked: Selecting): SessionFilter => ({
