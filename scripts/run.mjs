@@ -34,6 +34,7 @@ const COMMANDS = {
   soak: [script("scripts/soak.ts")],
   fidelity: [script("scripts/fidelity.ts")],
   try: [script("scripts/try.ts")],
+  openapi: [script("scripts/openapi.ts")],
   demo: [script("scripts/demo.ts")],
   simulate: [
     tool(
@@ -48,7 +49,11 @@ const COMMANDS = {
     ),
   ],
   mutants: [script("scripts/mutants.ts")],
-  check: [tool("typescript", "bin/tsc", "-p", ".", "--noEmit"), tool("@biomejs/biome", "bin/biome", "ci")],
+  check: [
+    tool("typescript", "bin/tsc", "-p", ".", "--noEmit"),
+    [...script("scripts/openapi.ts"), "--lint"],
+    tool("@biomejs/biome", "bin/biome", "ci"),
+  ],
   wrangler: [tool("wrangler", "bin/wrangler.js")],
 };
 
@@ -178,6 +183,7 @@ async function main([name, ...given]) {
   const refused = refuseNode({ platform: process.platform, arch: process.arch, version: process.versions.node });
   if (refused) fail(refused);
   if (!isInstalled()) install();
+  await import("./copy-assets.mjs");
   const node = findNode();
   for (const [index, line] of lines.entries()) {
     const code = await runNode(node, index === lines.length - 1 ? [...line, ...rest] : line);

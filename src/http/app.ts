@@ -2,15 +2,18 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { authenticate, requireAdmin } from "./auth";
+import { answerBrowsers } from "./browsers";
 import type { HttpDeps, HttpEnv } from "./deps";
 import { answerThrown, observe } from "./observe";
 import { sendProblem } from "./problem";
+import { registerAccessTokens } from "./routes/access-tokens";
 import { registerAdmin } from "./routes/admin";
 import { registerBranches } from "./routes/branches";
 import { registerCompactions } from "./routes/compactions";
 import { registerContext } from "./routes/context";
 import { registerControl } from "./routes/control";
 import { registerCredentials } from "./routes/credentials";
+import { registerDocs } from "./routes/docs";
 import { registerDrafts } from "./routes/drafts";
 import { registerEvaluate } from "./routes/evaluate";
 import { registerExecutions } from "./routes/executions";
@@ -35,9 +38,11 @@ import { refuseInvalid } from "./validation";
 export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   const app = new OpenAPIHono<HttpEnv>({ defaultHook: refuseInvalid });
   app.use(observe(deps));
+  app.use("/v1/*", answerBrowsers());
   app.use("/v1/*", authenticate(deps));
   app.use("/v1/admin/*", requireAdmin(deps));
   registerService(app);
+  registerDocs(app, deps);
   registerSessions(app, deps);
   registerMessages(app, deps);
   registerTurns(app, deps);
@@ -53,6 +58,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerEvaluate(app, deps);
   registerUsage(app, deps);
   registerKeys(app, deps);
+  registerAccessTokens(app, deps);
   registerModels(app, deps);
   registerCredentials(app, deps);
   registerTools(app, deps);

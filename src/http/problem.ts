@@ -15,7 +15,7 @@ import type { Scope } from "../domain/scopes";
 import { conflict, invalid, NOT_FOUND, type RouteAnswer, retryLater, toText, unknown } from "./answer";
 import type { HttpEnv } from "./deps";
 import { draftAnswers } from "./draft-problems";
-import { closedCalls, mcpFaults, mcpFields, notRetryable, probeFaults } from "./problem-texts";
+import { closedCalls, externalIdTaken, mcpFaults, mcpFields, notRetryable, probeFaults } from "./problem-texts";
 import { describeFailure, tooLarge } from "./turn-failure";
 
 /** The refusals of the HTTP layer itself. */
@@ -23,6 +23,11 @@ export type RequestError =
   | { readonly code: "invalid_request"; readonly errors: readonly FieldError[] }
   | { readonly code: "unauthorized" }
   | { readonly code: "forbidden"; readonly scope: Scope }
+  /** The route takes no access token, or not one for a single session. */
+  | { readonly code: "key_required" }
+  /** A field that an access token may not set. */
+  | { readonly code: "beyond_access_token"; readonly field: string; readonly detail: string }
+  | { readonly code: "origin_not_allowed" }
   /** `errors`: the path is known, but these of its parameters cannot name anything. `hint`: a common mistake in such a path. */
   | { readonly code: "not_found"; readonly errors?: readonly FieldError[]; readonly hint?: string }
   /** The session's own model is not known any more. The request named no model. */
@@ -49,10 +54,7 @@ type ErrorOf = { [E in HttpError as E["code"]]: E };
 const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnswer } = {
   session_not_found: () => unknown("session"),
   session_erased: () => ({ status: 404, title: "Session erased", detail: "The session was erased." }),
-  external_id_taken: ({ session }) => ({
-    ...conflict("External id taken", "external_id: another session of the tenant has it.", { session_id: session }),
-    errors: [{ field: "external_id", detail: "another session of the tenant has it" }],
-  }),
+  external_id_taken: ({ session }) => externalIdTaken(session),
   session_exists: () => conflict("Session exists", "A session with this id exists already."),
   turn_running: ({ turn }) => conflict("Turn running", "A turn of this session is under way.", { turn_id: turn || null }),
   queue_full: ({ limit }) => ({
@@ -187,9 +189,25 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
   forbidden: ({ scope }) => ({
     status: 403,
     title: "Scope missing",
-    detail: `The key does not have the scope ${scope}.`,
+    detail: `The key or access token does not have the scope ${scope}.`,
     extra: { scope },
     headers: { "WWW-Authenticate": `Bearer error="insufficient_scope", scope="${scope}"` },
+  }),
+  key_required: () => ({
+    status: 403,
+    title: "API key required",
+    detail: "This request needs an API key: the access token does not open it. Send it from your server.",
+  }),
+  beyond_access_token: ({ field, detail }) => ({
+    status: 403,
+    title: "Beyond the access token",
+    detail: `${field}: ${detail}.`,
+    errors: [{ field, detail }],
+  }),
+  origin_not_allowed: () => ({
+    status: 403,
+    title: "Origin not allowed",
+    detail: "The page's origin is not among the tenant's allowed_origins. PATCH /v1/tenant adds it.",
   }),
   not_found: ({ errors, hint }) => ({
     ...NOT_FOUND,

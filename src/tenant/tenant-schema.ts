@@ -141,6 +141,8 @@ const migrations: readonly (readonly string[])[] = [
        attempts INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID`,
   ],
+  // A JSON list of web origins.
+  ["ALTER TABLE tenant ADD COLUMN allowed_origins TEXT NOT NULL DEFAULT '[]'"],
   [
     // claims: the requests that may open the session. More than one only where they name the same external id.
     "ALTER TABLE sessions ADD COLUMN external_id TEXT",
