@@ -124,7 +124,7 @@ const get = tenantRoute({
   operationId: "getSession",
   summary: "Read a session",
   description:
-    "Shows the settings, the size of the next request, the usage so far, and the turn that is open, if there is one. An access token is not shown `system`, `tools`, `pins` and `metadata`.",
+    "Shows the settings, the size of the next request, the usage so far, and the turn that is open, if there is one. An access token is not shown `system`, `summary_instructions`, `tools`, `pins` and `metadata`.",
   request: { params: sessionPath },
   responses: { 200: taggedJson("The session", sessionDescription, sessionExample) },
 });
