@@ -1,5 +1,6 @@
 /** Sessions: the description of one, the row of a list, and the receipt of an erasure. */
 import { z } from "@hono/zod-openapi";
+import { generationSchema } from "../context/generation";
 import { policySchema } from "../context/policy";
 import { policyChoiceSchema } from "../context/policy-choice";
 import { breakerView } from "./compaction";
@@ -20,6 +21,7 @@ export const sessionDescription = z
     pins: z.array(z.string()).readonly().openapi({ description: "Texts that every request to the model repeats, before the summaries" }),
     title: z.string().nullable(),
     metadata: z.record(z.string(), z.string()).readonly(),
+    generation: generationSchema,
     created_at: time,
     updated_at: time,
     message_count: z.int(),

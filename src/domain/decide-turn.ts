@@ -3,7 +3,7 @@ import { err, ok } from "../lib/result";
 import type { CommandOf, TurnCommand, TurnRun } from "./commands";
 import { toolDeciders } from "./decide-tools";
 import { type Deciders, type Decision, endCutShort, enterConversation, place, spentCall } from "./decision";
-import type { Event } from "./events";
+import { type Event, toTurnChoices } from "./events";
 import { itemsOfMessage } from "./open-calls";
 import type { Rejection } from "./rejection";
 import { isRunning, type OpenTurn, type SessionState } from "./state";
@@ -75,8 +75,8 @@ function decideRetry(command: CommandOf<"RetryTurn">, state: SessionState): Deci
   const last = state.last_turn;
   if (!last) return err({ code: "not_retryable", status: null });
   if (last.status === "completed") return err({ code: "not_retryable", status: last.status });
-  const { turn, incarnation } = command;
-  return ok([{ type: "TurnStarted", turn, incarnation, attempt: 1, item: null, tools: last.tools, retry_of: last.id }]);
+  const { turn, incarnation, choices = toTurnChoices(last) } = command;
+  return ok([{ type: "TurnStarted", turn, incarnation, attempt: 1, item: null, tools: last.tools, retry_of: last.id, ...choices }]);
 }
 
 /**
@@ -91,9 +91,10 @@ function recover(command: CommandOf<"RecoverTurn">, state: SessionState): Event[
   const crashed: Event = { type: "TurnFailed", turn: turn.id, failure: { kind: "crashed", status: null } };
   if (turn.attempt >= command.attemptLimit) return endCutShort(state, command, crashed);
   const { incarnation } = command;
+  const { id, attempt, tools } = turn;
   return [
     ...spentCall(state, command.call),
-    { type: "TurnStarted", turn: turn.id, incarnation, attempt: turn.attempt + 1, item: null, tools: turn.tools, retry_of: null },
+    { type: "TurnStarted", turn: id, incarnation, attempt: attempt + 1, item: null, tools, retry_of: null, ...toTurnChoices(turn) },
     ...lostResults(state, command.lost ?? [], incarnation),
   ];
 }

@@ -1,7 +1,7 @@
 /** Shared by the parts of `decide`: the shape of a decision, and the events with which messages enter and turns end. */
 import type { Result } from "../lib/result";
 import type { CommandOf, CommandType, CutShort, ModelCall } from "./commands";
-import type { Event, QueuedMessage } from "./events";
+import { type Event, type QueuedMessage, toTurnChoices } from "./events";
 import type { CompactionId } from "./ids";
 import type { ItemMeta, NewItem } from "./message";
 import { itemsOfMessage } from "./open-calls";
@@ -48,7 +48,9 @@ export function enterConversation(message: QueuedMessage, at: { position: number
     const items = itemsOfMessage(message).map((draft, index) => place(draft, at.position + index));
     return [{ type: "MessagesAppended", items, dequeued: [item.id] }];
   }
-  return [{ type: "TurnStarted", turn: message.turn, incarnation: at.incarnation, attempt: 1, item, tools: message.tools, retry_of: null }];
+  const { turn, tools } = message;
+  const choices = toTurnChoices(message);
+  return [{ type: "TurnStarted", turn, incarnation: at.incarnation, attempt: 1, item, tools, retry_of: null, ...choices }];
 }
 
 /**

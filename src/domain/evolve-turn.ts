@@ -3,7 +3,7 @@ import { appendItems } from "./append-items";
 import { toRanges, withRange } from "./branch";
 import { addToTotals } from "./call-totals";
 import { addToSpend } from "./compaction-spend";
-import type { EventOf, LastTurn, TurnEvent } from "./events";
+import { type EventOf, type LastTurn, type TurnEvent, toTurnChoices } from "./events";
 import type { Evolvers } from "./evolver";
 import { learnFrom } from "./learned-ratio";
 import type { ItemMeta } from "./message";
@@ -48,6 +48,7 @@ function startTurn(state: SessionState, event: EventOf<"TurnStarted">): SessionS
     open_calls: again?.open_calls ?? [],
     tools: event.tools,
     rounds: again?.rounds ?? 0,
+    ...toTurnChoices(event),
   };
   const asked = event.item;
   const queue = asked ? state.queue.filter((entry) => entry.item.id !== asked.id) : state.queue;
@@ -202,6 +203,6 @@ function closeCall(state: SessionState, event: EventOf<"ToolResultRecorded">): S
   return appendItems({ ...state, turn }, [event.item]);
 }
 
-function endTurn(state: SessionState, ended: Omit<LastTurn, "tools">): SessionState {
-  return { ...state, turn: null, last_turn: { ...ended, tools: state.turn?.tools ?? null } };
+function endTurn(state: SessionState, ended: Omit<LastTurn, "tools" | "generation" | "model">): SessionState {
+  return { ...state, turn: null, last_turn: { ...ended, tools: state.turn?.tools ?? null, ...toTurnChoices(state.turn ?? {}) } };
 }

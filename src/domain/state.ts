@@ -7,14 +7,14 @@ import { type BreakerState, closedBreaker } from "./breaker";
 import { type CallTotals, NO_CALLS } from "./call-totals";
 import type { ChunkProgress, CompactionOptions, CompactionTrigger, InlineWork, Overlay, Reduced, SummaryPlan } from "./compaction-events";
 import type { CompactionSpend } from "./compaction-spend";
-import type { ForkedLine, LastTurn, QueuedMessage, SessionSettings } from "./events";
+import type { ForkedLine, LastTurn, QueuedMessage, SessionSettings, TurnChoices } from "./events";
 import type { CompactionId, ExecutionId, ItemId, SessionId, TenantId, TurnId } from "./ids";
 import type { LearnedRatio } from "./learned-ratio";
 import type { ItemMeta, TextRef } from "./message";
 import type { OpenDraft } from "./open-draft";
 
 /** Each snapshot stores this number, and a snapshot with another number is ignored. Raise it with any change of shape or meaning below. */
-export const STATE_VERSION = 19;
+export const STATE_VERSION = 20;
 
 export interface OpenCall {
   readonly execution: ExecutionId;
@@ -44,7 +44,7 @@ export function toTurnPhase(open: readonly OpenCall[]): TurnPhase {
 /** Whether the turn goes on without further input, so that an incarnation of the object must work on it. */
 export const isRunning = (turn: Pick<OpenTurn, "phase"> | null): boolean => turn !== null && turn.phase !== "awaiting_tools";
 
-export interface OpenTurn {
+export interface OpenTurn extends TurnChoices {
   readonly id: TurnId;
   readonly incarnation: string;
   readonly attempt: number;
@@ -263,12 +263,11 @@ export const initialState: SessionState = {
   title_tries: 0,
 };
 
-/** Raw estimate of what no compaction removes: system prompt, tools, pins, and `memory_query` where it is offered. */
+/** Raw estimate of what no compaction removes: system prompt, tools, pins, the reply's schema, and `memory_query` where it is offered. */
 export function fixedTokens(state: SessionState): number {
-  const tools = offeredTools(state);
-  const pins = state.pins.reduce((sum, pin) => sum + pin.tokens, 0);
   const recall = isRecallOffered(state) ? recallToolTokens(state) : 0;
-  return (state.settings.system?.tokens ?? 0) + (tools?.tokens ?? 0) + pins + recall;
+  const texts = [state.settings.system, offeredTools(state), ...state.pins, ...generationTexts(state)];
+  return texts.reduce((sum, text) => sum + (text?.tokens ?? 0), recall);
 }
 
 /** Raw weight of the definition of `memory_query` in a request (`context/recall-tool`), and what the session's id adds to it. */
@@ -293,6 +292,16 @@ export const unsettledExcept = (lease: number | null, { compaction }: SessionSta
 /** Whether a question still awaits its answer: a turn is open, or the last one did not complete and could be retried. */
 export const isAnswerOwed = ({ turn, last_turn }: Pick<SessionState, "turn" | "last_turn">): boolean =>
   turn !== null || (last_turn !== null && last_turn.status !== "completed");
+
+/**
+ * The generation settings of the next request: the session's, and those that the open turn changes. Each weighs what its own schema
+ * weighs, so that the sum is never less than what is sent.
+ */
+export const generationTexts = ({ turn, settings }: Pick<SessionState, "turn" | "settings">): readonly TextRef[] =>
+  [settings.generation, turn?.generation].flatMap((text) => text ?? []);
+
+/** The model that the open turn asks for, and between turns the session's. */
+export const askedModel = ({ turn, settings }: Pick<SessionState, "turn" | "settings">): string => turn?.model ?? settings.model;
 
 /** The tools of the next request: the turn's own or the session's. Between turns, the tools that the last turn was offered. */
 export function offeredTools({ turn, last_turn, settings }: SessionState): TextRef | null {

@@ -79,6 +79,7 @@ export function description(changes: Partial<SessionDescription> = {}): SessionD
     tools: [],
     title: null,
     metadata: {},
+    generation: {},
     created_at: NOW,
     updated_at: NOW,
     message_count: 0,

@@ -20,7 +20,7 @@ import { limitQuery } from "../schemas/page";
 import { sessionPath } from "../schemas/paths";
 import { createInput, faultOfPolicy, patchInput, toOpenInput, toPatchInput } from "../schemas/session";
 import { type SessionCalls, sessionClient } from "../session-calls";
-import { ofSessionModel } from "../session-model";
+import { ofNamedModel } from "../session-model";
 import { findTools } from "../session-tools";
 
 type App = OpenAPIHono<HttpEnv>;
@@ -105,14 +105,14 @@ function registerCreate(app: App, deps: HttpDeps): void {
     const fault = faultOfPolicy(input.policy, body.policy);
     if (fault) return await refuseCreation(c, { code: "invalid_request", errors: [fault] }, forget);
     const opened = await openOnce(calls, input);
-    if (!opened.ok) return await refuseCreation(c, ofNamedModel(opened.error, body.model), forget);
+    if (!opened.ok) return await refuseCreation(c, ofCreation(opened.error, body.model), forget);
     if (replayed) c.header("idempotent-replayed", "true");
     return c.json(opened.value, 201, { Location: `/v1/sessions/${session}` });
   });
 }
 
 /** If the client named no model, the unknown one comes from the tenant's settings. */
-const ofNamedModel = (error: SessionError, named: string | undefined): HttpError =>
+const ofCreation = (error: SessionError, named: string | undefined): HttpError =>
   named === undefined && error.code === "unknown_model" ? { code: "default_model_gone", model: error.model } : error;
 
 async function openOnce(calls: SessionCalls, input: OpenInput): Promise<Outcome<SessionDescription>> {
@@ -157,7 +157,7 @@ function registerOne(app: App, deps: HttpDeps): void {
     const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     const session = await calls.once((api, caller) => api.patch(caller, input));
     if (session.ok) return c.json(session.value, 200);
-    return sendProblem(c, body.model === undefined ? ofSessionModel(session.error) : session.error);
+    return sendProblem(c, ofNamedModel(session.error, body));
   });
 }
 

@@ -7,8 +7,10 @@ import type { HttpDeps, HttpEnv } from "../deps";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
+import { repeatInput, toTurnInput } from "../schemas/generation";
 import { sessionPath } from "../schemas/paths";
 import { sessionClient } from "../session-calls";
+import { ofNamedModel } from "../session-model";
 
 const tag = "turns";
 const nothing = z.strictObject({});
@@ -39,7 +41,7 @@ const retry = tenantRoute({
   tag,
   scope: "sessions:write",
   summary: "Retry the last turn after it failed, was stopped or was interrupted",
-  request: { params: sessionPath, headers: turnHeaders, body: jsonBody(nothing, false) },
+  request: { params: sessionPath, headers: turnHeaders, body: jsonBody(repeatInput, false) },
   responses: turnResponses,
 });
 
@@ -64,7 +66,8 @@ export function registerTurns(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
     const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     const send = idempotency ? calls.repeatable : calls.once;
-    const accepted = await send((api, caller) => api.retry(caller, { idempotency }));
-    return accepted.ok ? await answerTurn(c, calls, accepted.value) : sendProblem(c, accepted.error);
+    const body = c.req.valid("json");
+    const accepted = await send((api, caller) => api.retry(caller, { idempotency, ...toTurnInput(body) }));
+    return accepted.ok ? await answerTurn(c, calls, accepted.value) : sendProblem(c, ofNamedModel(accepted.error, body));
   });
 }

@@ -12,6 +12,7 @@ import {
 } from "../../context/policy-choice";
 import type { ToolDefinition } from "../../domain/message";
 import { defined } from "./defined";
+import { generationInput } from "./generation";
 import { modelName } from "./model";
 import { toolsInput } from "./tool";
 
@@ -30,10 +31,17 @@ const fields = {
   tools: toolsInput.nullable().optional(),
   title: z.string().min(1).max(MAX_TITLE).nullable().optional(),
   metadata: metadataInput.optional(),
+  generation: generationInput.optional(),
 };
 
 export const createInput = z.strictObject(fields).openapi("CreateSession");
-export const patchInput = z.strictObject({ ...fields, policy: policyChoiceSchema.nullable().optional() }).openapi("PatchSession");
+export const patchInput = z
+  .strictObject({
+    ...fields,
+    policy: policyChoiceSchema.nullable().optional(),
+    generation: generationInput.nullable().optional(),
+  })
+  .openapi("PatchSession");
 
 /** The defaults of a session whose request names nothing. */
 interface SessionDefaults extends TenantSettings {
@@ -52,6 +60,7 @@ export function toOpenInput(
     tools,
     title: input.title ?? null,
     metadata: input.metadata ?? {},
+    ...(input.generation && { generation: input.generation }),
   };
 }
 

@@ -18,6 +18,7 @@ import { createSessionPast } from "../log/session-past";
 import type { Session } from "../session";
 import { takeWithin } from "./answer-size";
 import { describeSession } from "./read-calls";
+import { changeGeneration, readSessionGeneration } from "./turn-choices";
 
 /** The limit of one page of a copy: one event and one transaction carry it. */
 const PAGE = { items: 512, bytes: 2_000_000 } as const;
@@ -47,6 +48,7 @@ export function forkHead(session: Session, given: number | null): api.Outcome<Fo
     title: content.readRefText(settings.title),
     metadata: JSON.parse(content.readRefText(settings.metadata) ?? "{}") as Record<string, string>,
     pins: state.pins.map((pin) => content.readRefText(pin) ?? ""),
+    generation: readSessionGeneration(session),
     overlays: line.overlays.flatMap((overlay) => {
       const [moved] = moveRanges([overlay], count);
       const text = overlay.kind === "summary" ? (content.readText(overlay.id) ?? "") : null;
@@ -134,8 +136,10 @@ export function beginFork(
   const [system, tools, title] = texts;
   const named = { system: system.ref, tools: tools.ref, title: title.ref, metadata: metadata.ref };
   const recall = { ...(head.recall ? {} : { recall: false }), recall_names_session: true } as const;
-  const settings: SessionSettings = { model: head.model, policy: head.policy, ...named, ...recall };
-  const bodies: NewBody[] = [...texts, metadata].flatMap((drafted) => drafted.bodies);
+  const generation = changeGeneration({}, head.generation ?? {}, ids);
+  const chosen = generation.ref && { generation: generation.ref };
+  const settings: SessionSettings = { model: head.model, policy: head.policy, ...named, ...recall, ...chosen };
+  const bodies: NewBody[] = [...texts, metadata, generation].flatMap((drafted) => drafted.bodies);
   const summaries = head.overlays.flatMap(({ overlay, text }) => (text === null ? [] : [{ id: overlay.id, text }]));
   const reads = head.overlays.flatMap(({ overlay, read }) => (read ? [{ overlay: overlay.id, ranges: read }] : []));
   const view = { overlays: head.overlays.map(({ overlay }) => overlay), reduced: head.reduced, reads };

@@ -1,11 +1,12 @@
 /** Opens, changes and exports a session. */
 
-import type { Ids } from "../../app/ports";
+import type { ModelSpec } from "../../app/ports";
 import { PAGE } from "../../app/projection/project";
 import { buildTextBody, buildToolsBody } from "../../app/request/build-items";
 import { resolveModel } from "../../app/request/resolve-model";
 import type * as api from "../../app/session-api";
 import type { LogPage } from "../../app/session-api";
+import type { Generation } from "../../context/generation";
 import { findPolicyFault } from "../../context/policy-check";
 import { mergeChoices, offersRecall, type PolicyChoice, parsePolicyText, toPolicyText } from "../../context/policy-choice";
 import type { SessionDescription } from "../../contract/session";
@@ -16,8 +17,10 @@ import { err } from "../../lib/result";
 import { readPage } from "../drain";
 import type { NewBody } from "../log/bodies";
 import type { Session } from "../session";
+import { refusal } from "./model-refusal";
 import { describeSession } from "./read-calls";
 import { refuseTooLarge } from "./refuse-too-large";
+import { changeGeneration, readSessionGeneration, refuseGeneration } from "./turn-choices";
 
 export async function openSession(session: Session, caller: api.Caller, input: api.OpenInput): Promise<api.Outcome<SessionDescription>> {
   const found = await resolveModel(input.model, { ...session.deps, models: session.deps.models(caller.tenant) });
@@ -28,20 +31,26 @@ export async function openSession(session: Session, caller: api.Caller, input: a
   const system = buildTextBody(input.system, ids);
   const tools = buildToolsBody(input.tools, ids);
   const title = buildTextBody(input.title, ids);
-  const tooLarge = refuseTooLarge(spec, { policy: input.policy, system: system.ref, tools: tools.ref, pins: [] });
+  const generation = changeGeneration({}, input.generation ?? {}, ids);
+  const tooLarge = refuseTooLarge(spec, {
+    policy: input.policy,
+    system: system.ref,
+    tools: tools.ref,
+    generation: generation.ref,
+    pins: [],
+  });
   if (tooLarge) return tooLarge;
   const metadata = buildTextBody(Object.keys(input.metadata).length > 0 ? JSON.stringify(input.metadata) : null, ids);
   const { model, policy } = input;
   const texts = { system: system.ref, tools: tools.ref, title: title.ref, metadata: metadata.ref };
   const recall = { ...(offersRecall(policy) ? {} : { recall: false }), recall_names_session: true } as const;
-  const settings: SessionSettings = { model, policy, ...texts, ...recall };
-  const bodies = [...system.bodies, ...tools.bodies, ...title.bodies, ...metadata.bodies];
+  const unfit = refuseGeneration(generation.generation, { spec, tools: input.tools ?? [], recall: offersRecall(policy) });
+  if (unfit) return unfit;
+  const settings: SessionSettings = { model, policy, ...texts, ...recall, ...(generation.ref && { generation: generation.ref }) };
+  const bodies = [system, tools, title, metadata, generation].flatMap((drafted) => drafted.bodies);
   const opened = session.execute({ type: "OpenSession", at: clock(), ...caller, settings }, bodies);
   return opened.ok ? describeSession(session) : err(opened.error);
 }
-
-export const refusal = (error: "unknown_model" | "unavailable", model: string): api.SessionError =>
-  error === "unknown_model" ? { code: "unknown_model", model } : { code: "models_unavailable" };
 
 /** Answers a client that opens an existing session again because it has lost the first answer. */
 function reopen(session: Session, caller: api.Caller): Promise<api.Outcome<SessionDescription>> {
@@ -58,31 +67,51 @@ export function refusePolicy(whole: PolicyChoice, named: PolicyChoice): api.Outc
 }
 
 export async function patchSession(session: Session, input: api.PatchInput): Promise<api.Outcome<SessionDescription>> {
-  const { clock, ids } = session.deps;
   // A change of the title works even when the model cannot be looked up. A change of the request does not.
   const asked = input.model ?? session.state.settings.model;
-  const found = changesRequest(input) ? await resolveModel(asked, session.ports()) : null;
+  const found = changesRequest(input) || input.generation !== undefined ? await resolveModel(asked, session.ports()) : null;
   if (found && !found.ok) return err(refusal(found.error, asked));
-  const { settings, pins } = session.state;
+  const { settings } = session.state;
   const policy = input.policy === undefined ? null : mergeChoices(parsePolicyText(settings.policy), input.policy);
   const misfit = policy && input.policy !== undefined ? refusePolicy(policy, input.policy) : null;
   if (misfit) return misfit;
   const text = policy && toPolicyText(policy);
-  const { changes, bodies } = buildSettingsChanges(input, text === settings.policy ? null : text, ids);
-  const tooLarge = found ? refuseTooLarge(found.value, { ...settings, pins, ...changes }) : null;
-  if (tooLarge) return tooLarge;
-  const changed = session.execute({ type: "ChangeSettings", at: clock(), changes }, bodies);
+  const drafted = buildSettingsChanges(session, input, text === settings.policy ? null : text);
+  const refused = found ? refuseChanges(session, drafted, { spec: found.value, tools: input.tools }) : null;
+  if (refused) return refused;
+  const { changes, bodies } = drafted;
+  const changed = session.execute({ type: "ChangeSettings", at: session.deps.clock(), changes }, bodies);
   return changed.ok ? describeSession(session) : err(changed.error);
 }
 
+interface DraftedChanges {
+  readonly changes: Partial<SessionSettings>;
+  readonly bodies: readonly NewBody[];
+  /** The generation settings after the change. */
+  readonly generation: Generation;
+}
+
+/** Refuses what would leave no room for a conversation, and generation settings that the model or the tools do not allow. */
+function refuseChanges(
+  { state, content }: Session,
+  { changes, generation }: DraftedChanges,
+  { spec, tools }: { readonly spec: ModelSpec; readonly tools: api.PatchInput["tools"] },
+): api.Outcome<never> | null {
+  const settings = { ...state.settings, ...changes };
+  const offered = tools === undefined ? content.readRefTools(settings.tools) : (tools ?? []);
+  return (
+    refuseTooLarge(spec, { ...settings, pins: state.pins }) ??
+    refuseGeneration(generation, { spec, tools: offered, recall: settings.recall })
+  );
+}
+
 /** The changes that the client named; their texts become bodies. */
-function buildSettingsChanges(
-  input: api.PatchInput,
-  policy: string | null,
-  ids: Ids,
-): { changes: Partial<SessionSettings>; bodies: NewBody[] } {
+function buildSettingsChanges(session: Session, input: api.PatchInput, policy: string | null): DraftedChanges {
+  const { ids } = session.deps;
   const bodies: NewBody[] = [];
-  const keep = (drafted: ReturnType<typeof buildTextBody>): TextRef | null => {
+  const before = readSessionGeneration(session);
+  const stored = input.generation === undefined ? null : changeGeneration(before, input.generation, ids);
+  const keep = (drafted: Pick<ReturnType<typeof buildTextBody>, "ref"> & { readonly bodies: readonly NewBody[] }): TextRef | null => {
     bodies.push(...drafted.bodies);
     return drafted.ref;
   };
@@ -94,8 +123,9 @@ function buildSettingsChanges(
     ...(input.system === undefined ? {} : { system: text(input.system) }),
     ...(input.title === undefined ? {} : { title: text(input.title) }),
     ...(input.tools === undefined ? {} : { tools: keep(buildToolsBody(input.tools, ids)) }),
+    ...(stored && { generation: keep(stored) }),
   };
-  return { changes, bodies };
+  return { changes, bodies, generation: stored?.generation ?? before };
 }
 
 /** The limit of one page: what a rebuild writes in one transaction, and what RPC carries (docs/platform-facts.md). */

@@ -1,7 +1,7 @@
 /**
  * Deletes content that was replaced. A title, metadata, or a message that was cancelled in the queue was in no request,
- * and is deleted at once. Past requests are rebuilt from the system prompt, tools and pins of their time, so these stay
- * until the session is erased, or until a redaction: a replaced text might repeat the redacted words.
+ * and is deleted at once. Past requests are rebuilt from the system prompt, tools, generation settings and pins of their
+ * time, so these stay until the session is erased, or until a redaction: a replaced text might repeat the redacted words.
  */
 import type { StoredEvent } from "../../domain/events";
 import type { BodyId, ItemId } from "../../domain/ids";
@@ -21,20 +21,21 @@ export function dropReplaced(sql: Sql, { changes }: Of<"SettingsChanged">, { set
 export function dropCancelled(sql: Sql, message: ItemId, { queue }: SessionState): void {
   for (const queued of queue) {
     if (queued.item.id !== message) continue;
-    deleteBodies(sql, [...itemsOfMessage(queued).map(({ id }) => id), ...refs([queued.tools])]);
+    deleteBodies(sql, [...itemsOfMessage(queued).map(({ id }) => id), ...refs([queued.tools, queued.generation])]);
   }
 }
 
 /** The fields of any of the three events that name texts. */
 type Named = Partial<Pick<Of<"SessionOpened">, "settings"> & Pick<Of<"SettingsChanged">, "changes"> & Pick<Of<"PinsSet">, "pins">>;
 
-/** Deletes system prompts, tools and pins that the session no longer uses. */
+/** Deletes system prompts, tools, generation settings and pins that the session no longer uses. */
 export function dropEarlierSettings(sql: Sql, { settings, pins }: Pick<SessionState, "settings" | "pins">): void {
-  const present = new Set(refs([settings.system, settings.tools, ...pins]));
+  const present = new Set(refs([settings.system, settings.tools, settings.generation, ...pins]));
   const rows = sql.all<{ data: string }>("SELECT data FROM events WHERE type IN ('SessionOpened', 'SettingsChanged', 'PinsSet')");
   const known = rows.flatMap(({ data }) => {
     const { settings: opened, changes, pins: set = [] } = JSON.parse(data) as Named;
-    return refs([opened?.system, opened?.tools, changes?.system, changes?.tools, ...set]);
+    const { system, tools, generation } = { ...opened, ...changes };
+    return refs([system, tools, generation, ...set]);
   });
   deleteBodies(
     sql,
