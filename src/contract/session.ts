@@ -22,6 +22,10 @@ export const sessionDescription = z
     title: z.string().nullable(),
     metadata: z.record(z.string(), z.string()).readonly(),
     generation: generationSchema,
+    etag: z.string().openapi({
+      description:
+        "The etag of the settings and pins, as in the header ETag. It does not change when messages come; a title that a model makes changes it",
+    }),
     created_at: time,
     updated_at: time,
     message_count: z.int(),

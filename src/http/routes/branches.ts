@@ -10,14 +10,16 @@ import type { SessionId } from "../../domain/ids";
 import { answerTurn, turnHeaders, turnResponses } from "../answer-turn";
 import { readPrincipal } from "../auth";
 import type { HttpDeps, HttpEnv } from "../deps";
+import { branchComparisonExample, branchExample, sessionExample } from "../examples/conversation";
+import { FORK, onePage, QUESTION, SESSION } from "../examples/shared";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
 import { eraseFor, registerSession } from "../register-session";
-import { json, jsonBody, tenantRoute } from "../routing";
+import { json, jsonBody, taggedJson, tenantRoute } from "../routing";
 import { branchNumber, forkInput, rewindInput } from "../schemas/branch";
 import { repeatInput, toTurnInput } from "../schemas/generation";
 import { editInput, toParts } from "../schemas/message";
-import { limitQuery, toWholeList } from "../schemas/page";
+import { limitQuery, pageQuery, takeListPage } from "../schemas/page";
 import { sessionPath } from "../schemas/paths";
 import { sessionClient } from "../session-calls";
 import { ofNamedModel } from "../session-model";
@@ -35,9 +37,11 @@ const list = tenantRoute({
   path,
   tag,
   scope: "sessions:read",
-  summary: "List the branches of a session",
-  request: { params: sessionPath },
-  responses: { 200: json("All branches, oldest first", listView(branchView)) },
+  operationId: "listBranches",
+  summary: "List branches",
+  description: "A session begins with one branch. Going back, editing and regenerating each start another.",
+  request: { params: sessionPath, query: pageQuery },
+  responses: { 200: json("A page, the oldest branch first", listView(branchView), onePage(branchExample)) },
 });
 
 const rewind = tenantRoute({
@@ -45,9 +49,12 @@ const rewind = tenantRoute({
   path,
   tag,
   scope: "sessions:write",
-  summary: "Rewind to a position on a new branch, which becomes the current one",
-  request: { params: sessionPath, headers: idempotencyHeaders, body: jsonBody(rewindInput) },
-  responses: { 201: json("The new branch", branchView) },
+  operationId: "rewindSession",
+  summary: "Go back to a position",
+  description:
+    "Starts a new branch after the position, which becomes the current one. Nothing is deleted: the branch that was left can be read and switched to.",
+  request: { params: sessionPath, headers: idempotencyHeaders, body: jsonBody(rewindInput, { to: 0 }) },
+  responses: { 201: json("The new branch", branchView, branchExample) },
 });
 
 const compare = tenantRoute({
@@ -55,9 +62,13 @@ const compare = tenantRoute({
   path: `${path}/compare`,
   tag,
   scope: "sessions:read",
-  summary: "Compare two branches. Default: the current branch and the branch that it was created from",
+  operationId: "compareBranches",
+  summary: "Compare two branches",
+  description: "By default, compares the current branch with the branch that it was created from.",
   request: { params: sessionPath, query: z.strictObject({ a: branchNumber.optional(), b: branchNumber.optional(), ...limitQuery }) },
-  responses: { 200: json("The position where the branches diverge, and the messages after it on each", branchComparison) },
+  responses: {
+    200: json("The position where the branches diverge, and the messages after it on each", branchComparison, branchComparisonExample),
+  },
 });
 
 const choose = tenantRoute({
@@ -65,9 +76,11 @@ const choose = tenantRoute({
   path: `${path}/{branch}/switch`,
   tag,
   scope: "sessions:write",
+  operationId: "switchBranch",
   summary: "Switch to another branch",
-  request: { params: sessionPath.extend({ branch: branchNumber }), headers: idempotencyHeaders, body: jsonBody(nothing, false) },
-  responses: { 200: json("The branch", branchView) },
+  description: "Continues on a branch that was left. Later messages are added to it.",
+  request: { params: sessionPath.extend({ branch: branchNumber }), headers: idempotencyHeaders, body: jsonBody(nothing, {}, false) },
+  responses: { 200: json("The branch", branchView, branchExample) },
 });
 
 const edit = tenantRoute({
@@ -75,8 +88,11 @@ const edit = tenantRoute({
   path: `${messagePath}/edit`,
   tag,
   scope: "sessions:write",
-  summary: "Edit a user message on a new branch, and run a turn",
-  request: { params: messageParams, headers: turnHeaders, body: jsonBody(editInput) },
+  operationId: "editMessage",
+  summary: "Edit a message",
+  description:
+    "Puts other content in place of a user's message on a new branch, and runs a turn. The first version stays on its own branch.",
+  request: { params: messageParams, headers: turnHeaders, body: jsonBody(editInput, { content: "What is the weather in Porto?" }) },
   responses: turnResponses,
 });
 
@@ -85,8 +101,11 @@ const regenerate = tenantRoute({
   path: `${messagePath}/regenerate`,
   tag,
   scope: "sessions:write",
-  summary: "Regenerate the answer to a user message on a new branch. The id is that of the message or of an answer to it",
-  request: { params: messageParams, headers: turnHeaders, body: jsonBody(repeatInput, false) },
+  operationId: "regenerateMessage",
+  summary: "Regenerate an answer",
+  description:
+    "Answers a user's message again on a new branch. The id is that of the message or of an answer to it. The body may name another model or other generation settings.",
+  request: { params: messageParams, headers: turnHeaders, body: jsonBody(repeatInput, {}, false) },
   responses: turnResponses,
 });
 
@@ -95,9 +114,12 @@ const redact = tenantRoute({
   path: `${messagePath}/redact`,
   tag,
   scope: "sessions:write",
-  summary: "Redact a message: delete its content permanently, with every summary made from it",
-  request: { params: messageParams, body: jsonBody(nothing, false) },
-  responses: { 200: json("The message without its content. It keeps its position", redaction) },
+  operationId: "redactMessage",
+  summary: "Redact a message",
+  description:
+    "Deletes the content of a message permanently, with every summary made from it. The message keeps its position. Redacting cannot be undone.",
+  request: { params: messageParams, body: jsonBody(nothing, {}, false) },
+  responses: { 200: json("The message without its content. It keeps its position", redaction, { id: QUESTION, position: 1 }) },
 });
 
 const fork = tenantRoute({
@@ -105,16 +127,29 @@ const fork = tenantRoute({
   path: "/v1/sessions/{session_id}/fork",
   tag,
   scope: "sessions:write",
-  summary: "Fork a session: create a new session with a copy of this one's history",
-  request: { params: sessionPath, headers: idempotencyHeaders, body: jsonBody(forkInput, false) },
-  responses: { 201: json("The new session", sessionDescription) },
+  operationId: "forkSession",
+  summary: "Fork a session",
+  description: "Creates a new session with a copy of this one's history. Neither session sees later messages of the other.",
+  request: { params: sessionPath, headers: idempotencyHeaders, body: jsonBody(forkInput, { at: 2, title: "A second try" }, false) },
+  responses: {
+    201: taggedJson("The new session", sessionDescription, {
+      ...sessionExample,
+      id: FORK,
+      title: "A second try",
+      forked_from: { session_id: SESSION, at: 2 },
+    }),
+  },
 });
 
 function registerLines(app: App, deps: HttpDeps): void {
   app.openapi(list, async (c) => {
     const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     const branches = await calls.repeatable((api, caller) => api.branches(caller));
-    return branches.ok ? c.json(toWholeList(branches.value), 200) : sendProblem(c, branches.error);
+    if (!branches.ok) return sendProblem(c, branches.error);
+    return c.json(
+      takeListPage(branches.value, c.req.valid("query"), ({ number }) => number),
+      200,
+    );
   });
 
   app.openapi(rewind, async (c) => {
@@ -189,7 +224,7 @@ function registerFork(app: App, deps: HttpDeps): void {
       return sendProblem(c, copied.error);
     }
     if (replayed) c.header("idempotent-replayed", "true");
-    return c.json(copied.value, 201, { Location: `/v1/sessions/${to}` });
+    return c.json(copied.value, 201, { Location: `/v1/sessions/${to}`, ETag: copied.value.etag });
   });
 }
 

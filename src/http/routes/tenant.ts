@@ -1,11 +1,16 @@
 /** The tenant of the key, and its defaults. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import { toEtag } from "../../app/conditions";
+import type { TenantSettings } from "../../app/tenant-api";
 import { tenantView } from "../../contract/tenant";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
+import { conditionHeaders, toCondition } from "../conditions";
 import type { HttpDeps, HttpEnv } from "../deps";
+import { tenantExample } from "../examples/tenant";
 import { sendProblem } from "../problem";
-import { json, jsonBody, tenantRoute } from "../routing";
+import { jsonBody, taggedJson, tenantRoute } from "../routing";
 import { defined } from "../schemas/defined";
 import { tenantPatchInput, toTenantView } from "../schemas/tenant";
 
@@ -16,9 +21,11 @@ const get = tenantRoute({
   path: "/v1/tenant",
   tag,
   scope: null,
+  operationId: "getTenant",
   summary: "Read the tenant's settings",
+  description: "Any valid key may read the settings of its own tenant.",
   request: {},
-  responses: { 200: json("The tenant", tenantView) },
+  responses: { 200: taggedJson("The tenant", tenantView, tenantExample) },
 });
 
 const patch = tenantRoute({
@@ -26,10 +33,16 @@ const patch = tenantRoute({
   path: "/v1/tenant",
   tag,
   scope: "models:write",
+  operationId: "updateTenant",
   summary: "Update the tenant's settings",
-  request: { body: jsonBody(tenantPatchInput) },
-  responses: { 200: json("The tenant", tenantView) },
+  description:
+    "Changes the fields that the request names. A null returns to the deployment's. Sessions that exist keep their own settings.",
+  request: { headers: conditionHeaders, body: jsonBody(tenantPatchInput, { default_model: "gpt-5", default_policy: "balanced" }) },
+  responses: { 200: taggedJson("The tenant", tenantView, tenantExample) },
 });
+
+const sendTenant = (c: Context<HttpEnv>, { config }: HttpDeps, settings: TenantSettings) =>
+  c.json(toTenantView(readPrincipal(c).tenant, settings, config.defaultPolicy), 200, { ETag: toEtag(settings) });
 
 export function registerTenant(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(get, async (c) => {
@@ -38,7 +51,7 @@ export function registerTenant(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
       () => deps.tenants(tenant),
       (api) => api.settings(),
     );
-    return settings.ok ? c.json(toTenantView(tenant, settings.value, deps.config.defaultPolicy), 200) : sendProblem(c, settings.error);
+    return settings.ok ? sendTenant(c, deps, settings.value) : sendProblem(c, settings.error);
   });
 
   app.openapi(patch, async (c) => {
@@ -46,10 +59,10 @@ export function registerTenant(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
     const changes = defined(c.req.valid("json"));
     const api = deps.tenants(tenant);
     const model = changes.default_model;
-    if (model !== undefined && !(await api.resolveModel(model))) {
+    if (typeof model === "string" && !(await api.resolveModel(model))) {
       return sendProblem(c, { code: "invalid_request", errors: [{ field: "default_model", detail: "no such model" }] });
     }
-    const settings = await api.changeSettings(changes);
-    return settings.ok ? c.json(toTenantView(tenant, settings.value, deps.config.defaultPolicy), 200) : sendProblem(c, settings.error);
+    const settings = await api.changeSettings(changes, toCondition(c.req.valid("header")));
+    return settings.ok ? sendTenant(c, deps, settings.value) : sendProblem(c, settings.error);
   });
 }

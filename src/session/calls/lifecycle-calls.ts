@@ -1,5 +1,6 @@
 /** Opens, changes and exports a session. */
 
+import { type Condition, refuseUnmet } from "../../app/conditions";
 import type { ModelSpec } from "../../app/ports";
 import { PAGE } from "../../app/projection/project";
 import { buildTextBody, buildToolsBody } from "../../app/request/build-items";
@@ -18,7 +19,7 @@ import { readPage } from "../drain";
 import type { NewBody } from "../log/bodies";
 import type { Session } from "../session";
 import { refusal } from "./model-refusal";
-import { describeSession } from "./read-calls";
+import { describeSession, settingsEtag } from "./read-calls";
 import { refuseTooLarge } from "./refuse-too-large";
 import { changeGeneration, readSessionGeneration, refuseGeneration } from "./turn-choices";
 
@@ -66,11 +67,18 @@ export function refusePolicy(whole: PolicyChoice, named: PolicyChoice): api.Outc
   return fault ? err({ code: "invalid", field: `policy.${fault.field}`, detail: fault.detail }) : null;
 }
 
-export async function patchSession(session: Session, input: api.PatchInput): Promise<api.Outcome<SessionDescription>> {
+export async function patchSession(
+  session: Session,
+  input: api.PatchInput,
+  condition?: Condition,
+): Promise<api.Outcome<SessionDescription>> {
   // A change of the title works even when the model cannot be looked up. A change of the request does not.
   const asked = input.model ?? session.state.settings.model;
   const found = changesRequest(input) || input.generation !== undefined ? await resolveModel(asked, session.ports()) : null;
   if (found && !found.ok) return err(refusal(found.error, asked));
+  // Nothing is awaited from here to the change, so that no other change comes in between.
+  const unmet = refuseUnmet(condition, settingsEtag(session.state));
+  if (unmet) return unmet;
   const { settings } = session.state;
   const policy = input.policy === undefined ? null : mergeChoices(parsePolicyText(settings.policy), input.policy);
   const misfit = policy && input.policy !== undefined ? refusePolicy(policy, input.policy) : null;
