@@ -7,14 +7,14 @@ import { type Effort, GENERATION_FIELDS, type Generation, type GenerationField }
 import { type ClaudeModel, readClaudeModel, readGeminiModel, readOpenAiModel } from "./model-families";
 import type { ModelCapabilities, Provider } from "./model-input";
 
-export interface GenerationModel {
+interface GenerationModel {
   readonly provider: Provider;
   readonly upstream_id: string;
   readonly capabilities?: ModelCapabilities;
 }
 
 /** `detail`: why the model cannot express the setting, in words for the client that set it. */
-export interface GenerationFault {
+interface GenerationFault {
   readonly setting: GenerationField;
   readonly detail: string;
 }
@@ -35,7 +35,7 @@ const NO_STOP = "the provider has no stop sequences";
 const ONE_CALL = "the provider cannot be held to one call in a reply";
 
 const isForced = (choice: NonNullable<Generation["tool_choice"]>): boolean => choice !== "auto" && choice !== "none";
-const oneOf = (efforts: readonly Effort[], effort: Effort): string | null =>
+const refuseOther = (efforts: readonly Effort[], effort: Effort): string | null =>
   efforts.includes(effort) ? null : `the model takes ${efforts.length > 0 ? efforts.join(", ") : "no effort"}`;
 const isThinking = ({ reasoning }: Generation): boolean => reasoning !== undefined && reasoning.effort !== "none";
 
@@ -52,7 +52,7 @@ const openAiRules: Rules = {
   top_p: (_, asked) => refuseOpenAiSampling(asked),
   reasoning({ effort }, { model }) {
     const { thinks, efforts } = readOpenAiModel(model);
-    return thinks ? oneOf(efforts, effort) : "the model is not known to think";
+    return thinks ? refuseOther(efforts, effort) : "the model is not known to think";
   },
 };
 
@@ -91,14 +91,14 @@ const googleRules: Rules = {
   parallel_tool_calls: (isAllowed) => (isAllowed ? null : ONE_CALL),
   response_format: ({ type }, { model }) =>
     type === "json" && readGeminiModel(model.upstream_id).thinking !== "level" ? "the model takes JSON only with a schema" : null,
-  reasoning: ({ effort }, { model }) => oneOf(readGeminiModel(model.upstream_id).efforts, effort),
+  reasoning: ({ effort }, { model }) => refuseOther(readGeminiModel(model.upstream_id).efforts, effort),
 };
 
 const workersAiRules: Rules = {
   stop: () => NO_STOP,
   parallel_tool_calls: (isAllowed) => (isAllowed ? null : ONE_CALL),
   response_format: (format) => (format.type === "json_schema" && format.strict ? "the provider does not enforce a schema" : null),
-  reasoning: ({ effort }) => oneOf(["none", "low", "medium", "high"], effort),
+  reasoning: ({ effort }) => refuseOther(["none", "low", "medium", "high"], effort),
 };
 
 const rules: Readonly<Record<Provider, Rules>> = {

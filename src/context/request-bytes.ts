@@ -5,7 +5,8 @@
  * request (`model/call-failure`).
  */
 import type { ItemMeta } from "../domain/message";
-import { generationTexts, offeredTools, type SessionState } from "../domain/state";
+import { offeredTools, type SessionState } from "../domain/state";
+import { generationTexts } from "../domain/turn-choices";
 import { jsonBytes } from "../lib/text-bytes";
 import { isReduced, itemTokens } from "./budget";
 import { estimateTokens } from "./tokens";

@@ -3,11 +3,12 @@ import { err, ok } from "../lib/result";
 import type { CommandOf, TurnCommand, TurnRun } from "./commands";
 import { toolDeciders } from "./decide-tools";
 import { type Deciders, type Decision, endCutShort, enterConversation, place, spentCall } from "./decision";
-import { type Event, toTurnChoices } from "./events";
+import type { Event } from "./events";
 import { itemsOfMessage } from "./open-calls";
 import type { Rejection } from "./rejection";
 import { isRunning, type OpenTurn, type SessionState } from "./state";
 import { lostResults } from "./tool-result";
+import { toTurnChoices } from "./turn-choices";
 
 export const turnDeciders: Deciders<TurnCommand["type"]> = {
   StartTurn: (command, state) => ok(startNext(command, state)),

@@ -1,7 +1,7 @@
 /** Shared by the parts of `decide`: the shape of a decision, and the events with which messages enter and turns end. */
 import type { Result } from "../lib/result";
 import type { CommandOf, CommandType, CutShort, ModelCall } from "./commands";
-import { type Event, type QueuedMessage, toTurnChoices } from "./events";
+import type { Event, QueuedMessage } from "./events";
 import type { CompactionId } from "./ids";
 import type { ItemMeta, NewItem } from "./message";
 import { itemsOfMessage } from "./open-calls";
@@ -9,6 +9,7 @@ import type { OpenDraft } from "./open-draft";
 import type { Rejection } from "./rejection";
 import type { CompactionLease, RequestedCompaction, SessionState } from "./state";
 import { lostResults } from "./tool-result";
+import { toTurnChoices } from "./turn-choices";
 
 export type Decision = Result<readonly Event[], Rejection>;
 

@@ -37,12 +37,6 @@ export interface TurnChoices {
   readonly model?: string;
 }
 
-/** The choices alone, of anything that carries them. */
-export const toTurnChoices = ({ generation, model }: TurnChoices): TurnChoices => ({
-  ...(generation && { generation }),
-  ...(model !== undefined && { model }),
-});
-
 /** A message that waits in the session's durable FIFO queue. */
 export interface QueuedMessage extends TurnChoices {
   readonly item: NewItem;

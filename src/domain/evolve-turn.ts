@@ -3,7 +3,7 @@ import { appendItems } from "./append-items";
 import { toRanges, withRange } from "./branch";
 import { addToTotals } from "./call-totals";
 import { addToSpend } from "./compaction-spend";
-import { type EventOf, type LastTurn, type TurnEvent, toTurnChoices } from "./events";
+import type { EventOf, LastTurn, TurnEvent } from "./events";
 import type { Evolvers } from "./evolver";
 import { learnFrom } from "./learned-ratio";
 import type { ItemMeta } from "./message";
@@ -18,6 +18,7 @@ import {
   type UsageAnchor,
   unsettledExcept,
 } from "./state";
+import { toTurnChoices } from "./turn-choices";
 import { toWeighedView } from "./view";
 
 export const turnEvolvers: Evolvers<TurnEvent["type"]> = {

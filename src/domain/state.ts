@@ -12,6 +12,7 @@ import type { CompactionId, ExecutionId, ItemId, SessionId, TenantId, TurnId } f
 import type { LearnedRatio } from "./learned-ratio";
 import type { ItemMeta, TextRef } from "./message";
 import type { OpenDraft } from "./open-draft";
+import { generationTexts } from "./turn-choices";
 
 /** Each snapshot stores this number, and a snapshot with another number is ignored. Raise it with any change of shape or meaning below. */
 export const STATE_VERSION = 20;
@@ -292,16 +293,6 @@ export const unsettledExcept = (lease: number | null, { compaction }: SessionSta
 /** Whether a question still awaits its answer: a turn is open, or the last one did not complete and could be retried. */
 export const isAnswerOwed = ({ turn, last_turn }: Pick<SessionState, "turn" | "last_turn">): boolean =>
   turn !== null || (last_turn !== null && last_turn.status !== "completed");
-
-/**
- * The generation settings of the next request: the session's, and those that the open turn changes. Each weighs what its own schema
- * weighs, so that the sum is never less than what is sent.
- */
-export const generationTexts = ({ turn, settings }: Pick<SessionState, "turn" | "settings">): readonly TextRef[] =>
-  [settings.generation, turn?.generation].flatMap((text) => text ?? []);
-
-/** The model that the open turn asks for, and between turns the session's. */
-export const askedModel = ({ turn, settings }: Pick<SessionState, "turn" | "settings">): string => turn?.model ?? settings.model;
 
 /** The tools of the next request: the turn's own or the session's. Between turns, the tools that the last turn was offered. */
 export function offeredTools({ turn, last_turn, settings }: SessionState): TextRef | null {

@@ -185,7 +185,7 @@ const cases = PROVIDERS_UNDER_TEST.flatMap((provider) =>
 );
 
 /** As the registry knows a model of that name. */
-const specOf = (bench: Bench, upstream_id: string): ModelSpec => ({
+const toSpec = (bench: Bench, upstream_id: string): ModelSpec => ({
   ...bench.spec,
   upstream_id,
   capabilities: { tools: true, images: true, files: true, reasoning: !upstream_id.startsWith("gpt-4") },
@@ -201,7 +201,7 @@ describe.each(cases)("$model of $name", ({ provider, model, says }) => {
   afterAll(() => bench.standIn.close());
 
   it.each(Object.entries(SETTINGS))("is told of %s in its own words, or refuses it by its name", async (name, generation) => {
-    const spec = specOf(bench, model);
+    const spec = toSpec(bench, model);
     const faults = listGenerationFaults(generation, spec);
     const fitted = fitGeneration(generation, { model: spec, tools: names, continues: false });
     const words = says[name];
@@ -277,7 +277,7 @@ describe("the table", () => {
     const bench = await openBench(provider);
     const unsaid: string[] = [];
     for (const id of FAMILIES[provider.name] ?? [])
-      for (const generation of EVERY) unsaid.push(...(await findUnsaid(bench, specOf(bench, id), generation)));
+      for (const generation of EVERY) unsaid.push(...(await findUnsaid(bench, toSpec(bench, id), generation)));
     await bench.standIn.close();
     expect(unsaid).toEqual([]);
   });
@@ -329,7 +329,7 @@ describe("Claude's thinking by tokens", () => {
   it("goes on with signed thinking, is off where none was signed, and never exceeds the cap", async () => {
     if (!provider) throw new TypeError("no provider");
     const bench = await openBench(provider);
-    const model = specOf(bench, "claude-sonnet-4-5-20250929");
+    const model = toSpec(bench, "claude-sonnet-4-5-20250929");
     const call = { type: "call", name: "lookup", arguments: '{"q":"a"}' } as const;
     bench.standIn.enqueue(
       { blocks: [{ type: "thinking", text: "Hm." }, call] },

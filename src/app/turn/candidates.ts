@@ -3,7 +3,8 @@ import { plannedNext, toRequestLimit } from "../../context/budget";
 import { toPolicy } from "../../context/policy-choice";
 import { contentBytes, MAX_CONTENT_BYTES } from "../../context/request-bytes";
 import { measuredFor } from "../../context/start-ratio";
-import { askedModel, type SessionState } from "../../domain/state";
+import type { SessionState } from "../../domain/state";
+import { askedModel } from "../../domain/turn-choices";
 import type { ModelSpec } from "../ports";
 import { toAssumedLimits } from "../request/build-request";
 

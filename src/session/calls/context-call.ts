@@ -14,7 +14,7 @@ import { decide } from "../../domain/decide";
 import type { Event } from "../../domain/events";
 import { evolve } from "../../domain/evolve";
 import type { Part } from "../../domain/message";
-import { askedModel } from "../../domain/state";
+import { askedModel } from "../../domain/turn-choices";
 import { err, ok } from "../../lib/result";
 import { type ContentReader, createContent } from "../content";
 import type { Session } from "../session";
