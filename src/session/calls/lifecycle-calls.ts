@@ -5,11 +5,12 @@ import type { ModelSpec } from "../../app/ports";
 import { PAGE } from "../../app/projection/project";
 import { buildTextBody, buildToolsBody } from "../../app/request/build-items";
 import { resolveModel } from "../../app/request/resolve-model";
+import { buildPolicy, readSessionPolicy } from "../../app/request/session-policy";
 import type * as api from "../../app/session-api";
 import type { LogPage } from "../../app/session-api";
 import type { Generation } from "../../context/generation";
 import { findPolicyFault } from "../../context/policy-check";
-import { mergeChoices, offersRecall, type PolicyChoice, parsePolicyText, toPolicyText } from "../../context/policy-choice";
+import { mergeChoices, offersRecall, type PolicyChoice, parsePolicyText } from "../../context/policy-choice";
 import type { SessionDescription } from "../../contract/session";
 import type { SessionSettings } from "../../domain/events";
 import { changesRequest } from "../../domain/evolve";
@@ -42,16 +43,29 @@ export async function openSession(session: Session, caller: api.Caller, input: a
   });
   if (tooLarge) return tooLarge;
   const metadata = buildTextBody(Object.keys(input.metadata).length > 0 ? JSON.stringify(input.metadata) : null, ids);
-  const { model, policy } = input;
+  const chosen = buildPolicy(parsePolicyText(input.policy), ids);
+  const instructions = buildTextBody(input.summaryInstructions ?? null, ids);
+  const { policy } = chosen;
   const texts = { system: system.ref, tools: tools.ref, title: title.ref, metadata: metadata.ref };
+  const instructed = toInstructionSettings(instructions.ref, chosen.instructions);
   const recall = { ...(offersRecall(policy) ? {} : { recall: false }), recall_names_session: true } as const;
   const unfit = refuseGeneration(generation.generation, { spec, tools: input.tools ?? [], recall: offersRecall(policy) });
   if (unfit) return unfit;
-  const settings: SessionSettings = { model, policy, ...texts, ...recall, ...(generation.ref && { generation: generation.ref }) };
-  const bodies = [system, tools, title, metadata, generation].flatMap((drafted) => drafted.bodies);
+  const own = generation.ref && { generation: generation.ref };
+  const settings: SessionSettings = { model: input.model, policy, ...texts, ...instructed, ...recall, ...own };
+  const bodies = [system, tools, title, metadata, chosen, instructions, generation].flatMap((built) => built.bodies);
   const opened = session.execute({ type: "OpenSession", at: clock(), ...caller, settings }, bodies);
   return opened.ok ? describeSession(session) : err(opened.error);
 }
+
+/** Only what a session has, so that the event of a session without instructions is as it always was. */
+export const toInstructionSettings = (
+  summary_instructions: TextRef | null,
+  policy_instructions: TextRef | null,
+): Pick<SessionSettings, "summary_instructions" | "policy_instructions"> => ({
+  ...(summary_instructions && { summary_instructions }),
+  ...(policy_instructions && { policy_instructions }),
+});
 
 /** Answers a client that opens an existing session again because it has lost the first answer. */
 function reopen(session: Session, caller: api.Caller): Promise<api.Outcome<SessionDescription>> {
@@ -79,12 +93,10 @@ export async function patchSession(
   // Nothing is awaited from here to the change, so that no other change comes in between.
   const unmet = refuseUnmet(condition, settingsEtag(session.state));
   if (unmet) return unmet;
-  const { settings } = session.state;
-  const policy = input.policy === undefined ? null : mergeChoices(parsePolicyText(settings.policy), input.policy);
+  const policy = mergePolicy(session, input);
   const misfit = policy && input.policy !== undefined ? refusePolicy(policy, input.policy) : null;
   if (misfit) return misfit;
-  const text = policy && toPolicyText(policy);
-  const drafted = buildSettingsChanges(session, input, text === settings.policy ? null : text);
+  const drafted = buildSettingsChanges(session, input, policy);
   const refused = found ? refuseChanges(session, drafted, { spec: found.value, tools: input.tools }) : null;
   if (refused) return refused;
   const { changes, bodies } = drafted;
@@ -92,9 +104,18 @@ export async function patchSession(
   return changed.ok ? describeSession(session) : err(changed.error);
 }
 
-interface DraftedChanges {
+/** The whole policy after the patch. Null when the patch names none. */
+function mergePolicy({ state, content }: Session, { policy, restoresPolicy }: api.PatchInput): PolicyChoice | null {
+  if (policy === undefined) return null;
+  return restoresPolicy ? policy : mergeChoices(readSessionPolicy(state.settings, content), policy);
+}
+
+interface SettingsChange {
   readonly changes: Partial<SessionSettings>;
   readonly bodies: readonly NewBody[];
+}
+
+interface DraftedChanges extends SettingsChange {
   /** The generation settings after the change. */
   readonly generation: Generation;
 }
@@ -114,9 +135,10 @@ function refuseChanges(
 }
 
 /** The changes that the client named; their texts become bodies. */
-function buildSettingsChanges(session: Session, input: api.PatchInput, policy: string | null): DraftedChanges {
+function buildSettingsChanges(session: Session, input: api.PatchInput, whole: PolicyChoice | null): DraftedChanges {
   const { ids } = session.deps;
-  const bodies: NewBody[] = [];
+  const policy = whole && buildPolicyChange(session, whole);
+  const bodies: NewBody[] = policy ? [...policy.bodies] : [];
   const before = readSessionGeneration(session);
   const stored = input.generation === undefined ? null : changeGeneration(before, input.generation, ids);
   const keep = (drafted: Pick<ReturnType<typeof buildTextBody>, "ref"> & { readonly bodies: readonly NewBody[] }): TextRef | null => {
@@ -126,7 +148,8 @@ function buildSettingsChanges(session: Session, input: api.PatchInput, policy: s
   const text = (value: string | null): TextRef | null => keep(buildTextBody(value, ids));
   const changes: Partial<SessionSettings> = {
     ...(input.model === undefined ? {} : { model: input.model }),
-    ...(policy === null ? {} : { policy, recall: offersRecall(policy) }),
+    ...policy?.changes,
+    ...(input.summaryInstructions === undefined ? {} : { summary_instructions: text(input.summaryInstructions) }),
     ...(input.metadata === undefined ? {} : { metadata: text(JSON.stringify(input.metadata)) }),
     ...(input.system === undefined ? {} : { system: text(input.system) }),
     ...(input.title === undefined ? {} : { title: text(input.title) }),
@@ -134,6 +157,21 @@ function buildSettingsChanges(session: Session, input: api.PatchInput, policy: s
     ...(stored && { generation: keep(stored) }),
   };
   return { changes, bodies, generation: stored?.generation ?? before };
+}
+
+/**
+ * What differs from the session's policy. A policy that differs ends a compaction under way and begins a new epoch; new
+ * instructions alone do neither, since they change no request of a turn.
+ */
+function buildPolicyChange({ state: { settings }, content, deps }: Session, whole: PolicyChoice): SettingsChange {
+  const { policy, instructions, bodies } = buildPolicy(whole, deps.ids);
+  const before = content.readRefText(settings.policy_instructions ?? null);
+  const isSame = before === (bodies[0]?.text ?? null);
+  const changes = {
+    ...(policy !== settings.policy && { policy, recall: offersRecall(policy) }),
+    ...(!isSame && { policy_instructions: instructions }),
+  };
+  return { changes, bodies: isSame ? [] : [...bodies] };
 }
 
 /** The limit of one page: what a rebuild writes in one transaction, and what RPC carries (docs/platform-facts.md). */
