@@ -36,6 +36,8 @@ export interface ForkHead extends ForkLine {
   readonly summary_instructions?: string | null;
   readonly policy_instructions?: string | null;
   readonly metadata: Readonly<Record<string, string>>;
+  /** Absent in the head of an older build. The source's external id is its own, and is not copied. */
+  readonly end_user?: string | null;
   readonly pins: readonly string[];
   /** Absent in the head of an older build, and when there are none. */
   readonly generation?: Generation;
