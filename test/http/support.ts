@@ -82,6 +82,7 @@ export function description(changes: Partial<SessionDescription> = {}): SessionD
     external_id: null,
     end_user: null,
     metadata: {},
+    generation: {},
     etag: '"0123456789abcdef"',
     created_at: NOW,
     updated_at: NOW,

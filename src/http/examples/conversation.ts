@@ -96,6 +96,7 @@ export const sessionExample: z.input<typeof sessionDescription> = {
   external_id: "ticket-4711",
   end_user: "user-42",
   metadata: { channel: "web" },
+  generation: { reasoning: { effort: "low" } },
   etag: '"9f86d081884c7d65"',
   created_at: AT,
   updated_at: AT + 2 * SECOND,

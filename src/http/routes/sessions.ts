@@ -24,7 +24,7 @@ import { sessionPath } from "../schemas/paths";
 import { createInput, externalId, listQuery, patchInput, putInput, toFilter, toPatchInput } from "../schemas/session";
 import { searchInput, toSearchInput } from "../schemas/session-search";
 import { sessionClient } from "../session-calls";
-import { ofSessionModel } from "../session-model";
+import { ofNamedModel } from "../session-model";
 import { findTools } from "../session-tools";
 import { faultOfName } from "../validation";
 
@@ -225,7 +225,7 @@ function registerOne(app: App, deps: HttpDeps): void {
     const condition = toCondition(c.req.valid("header"));
     const session = await calls.once((api, caller) => api.patch(caller, input, condition));
     if (session.ok) return c.json(session.value, 200, { ETag: session.value.etag });
-    return sendProblem(c, body.model === undefined ? ofSessionModel(session.error) : session.error);
+    return sendProblem(c, ofNamedModel(session.error, body));
   });
 }
 
