@@ -14,7 +14,8 @@ import { err, ok } from "../../lib/result";
 import { createSessionPast } from "../log/session-past";
 import type { Step } from "../log/store";
 import type { Session } from "../session";
-import { refusal, refusePolicy } from "./lifecycle-calls";
+import { refusePolicy } from "./lifecycle-calls";
+import { refusal } from "./model-refusal";
 import { transactOnce } from "./once";
 import { showCompaction } from "./read-calls";
 
