@@ -169,13 +169,6 @@ export interface ApprovalInput {
 /** Selects the items' branch: by number, the current one, or all. */
 type BranchChoice = number | "current" | "all";
 
-/** `after`: the last turn of the page before. */
-export interface TurnsPage {
-  readonly after: TurnId | null;
-  readonly limit: number;
-  readonly order: "asc" | "desc";
-}
-
 export interface PageInput {
   /** The last position, seq or id of the previous page. Null: start at the beginning. */
   readonly after: number | null;
@@ -278,7 +271,7 @@ export interface SessionApi {
   /** Resolves when the turn has ended, or waits for tools. */
   waitForTurn(caller: Caller, turn: TurnId): Promise<Outcome<TurnReport>>;
   turn(caller: Caller, turn: TurnId): Promise<Outcome<TurnReport>>;
-  turns(caller: Caller, page: TurnsPage): Promise<Outcome<Page<TurnReport>>>;
+  turns(caller: Caller, page: Omit<PageInput, "after"> & { readonly after: TurnId | null }): Promise<Outcome<Page<TurnReport>>>;
   /** Server-sent events as bytes. Disconnecting stops nothing. */
   stream(caller: Caller, input: StreamInput): Promise<Outcome<ReadableStream<Uint8Array>>>;
 

@@ -21,7 +21,7 @@ export function reportTurn(session: Session, id: TurnId): api.Outcome<TurnReport
 }
 
 /** A page holds as many turns as one answer carries, and at least one. */
-export function listTurns(session: Session, { after, limit, order }: api.TurnsPage): Page<TurnReport> {
+export function listTurns(session: Session, { after, limit, order }: Parameters<api.SessionApi["turns"]>[1]): Page<TurnReport> {
   const rows = readTurns(session.deps.sql, { after, limit: limit + 1, order });
   const data: TurnReport[] = [];
   let weight = 0;
