@@ -15,6 +15,8 @@ export interface Env {
   readonly TENANTS: DurableObjectNamespace<TenantApi & TenantMaintenance & Rpc.DurableObjectBranded>;
   readonly DB: D1Database;
   readonly COMPACTIONS: Queue;
+  /** The bytes of tenants' files. Absent: the deployment stores no files. */
+  readonly FILES?: R2Bucket;
   /** Workers AI. Absent: its models are unavailable. */
   readonly AI?: Ai;
   readonly KEY_PEPPER?: string;
@@ -30,6 +32,7 @@ export interface Env {
   readonly CREDENTIALS_KEYS?: string;
   readonly ALLOW_PRIVATE_MODEL_URLS?: string;
   readonly ALLOW_PRIVATE_TOOL_URLS?: string;
+  readonly PUBLIC_URL?: string;
 }
 
 const deploymentModel = z
@@ -118,6 +121,14 @@ const config = z.object({
   ALLOW_PRIVATE_MODEL_URLS: z.stringbool().default(false),
   /** For development: the URL of a tool or an MCP server may use http and a local address, and its name is not resolved first. */
   ALLOW_PRIVATE_TOOL_URLS: z.stringbool().default(false),
+  /**
+   * The deployment's own address, without a path: `https://chat.example.com`. Providers read large files there, by signed addresses. Unset:
+   * they are given no such address.
+   */
+  PUBLIC_URL: z
+    .union([z.literal(""), z.url({ protocol: /^https?$/ })])
+    .default("")
+    .transform((url) => (url === "" ? null : new URL(url).origin)),
 });
 export type Config = z.infer<typeof config>;
 

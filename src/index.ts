@@ -5,6 +5,7 @@ import type { Principal } from "./app/tenant-api";
 import type { McpServer } from "./contract/registered-tool";
 import type { TenantId } from "./domain/ids";
 import { type Config, type Env, parseConfig, readDeadLetterQueue } from "./env";
+import { createFileSigner } from "./files/signed-url";
 import { createApp } from "./http/app";
 import { answerMisconfigured } from "./http/misconfigured";
 import { createLog } from "./lib/log";
@@ -25,7 +26,16 @@ import { createKeyCache, KEY_CACHE_TTL_MS } from "./tenant/key-cache";
 import { buildDeploymentModels } from "./tenant/registry";
 import { listMcpTools } from "./tools/list-mcp-tools";
 import { openSecretHeader } from "./tools/tool-secret";
-import { buildChatModel, buildCredentials, buildOpenCredential, sessionStub, suggestLimitTo, tenantStub, toolFetchFor } from "./wiring";
+import {
+  buildChatModel,
+  buildCredentials,
+  buildFileStore,
+  buildOpenCredential,
+  sessionStub,
+  suggestLimitTo,
+  tenantStub,
+  toolFetchFor,
+} from "./wiring";
 
 export { SessionObject } from "./session/session-object";
 export { TenantObject } from "./tenant/tenant-object";
@@ -86,6 +96,8 @@ function buildApp(env: Env): ReturnType<typeof createApp> {
     sealer: createCredentialSealer(config.CREDENTIALS_KEYS),
     probeLimits: (tenant, model) => createProbeLimits({ credentials: buildCredentials(buildWiring(env, config, tenant)) })(model),
     listMcpTools: (tenant, server) => listServerTools(env, { tenant, server }),
+    files: (tenant) => buildFileStore(env, tenant),
+    fileSigner: createFileSigner(config.KEY_PEPPER, Date.now),
     noteChange,
     newId,
     now: Date.now,
@@ -94,6 +106,7 @@ function buildApp(env: Env): ReturnType<typeof createApp> {
     log: createLog({ worker: "http" }),
     config: {
       adminKey: config.ADMIN_KEY ?? null,
+      publicUrl: config.PUBLIC_URL,
       allowPrivateModelUrls: config.ALLOW_PRIVATE_MODEL_URLS,
       allowPrivateToolUrls: config.ALLOW_PRIVATE_TOOL_URLS,
       defaultPolicy: config.POLICY,

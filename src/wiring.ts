@@ -1,11 +1,13 @@
 /** Adapters that both the Worker's entry point and the objects need, built from the bindings in one place. */
 
+import type { FileStore } from "./app/file-api";
 import { type SuggestLimit, sendSuggestion, withSuggestions } from "./app/models/suggest-limits";
 import { sessionObjectName, tenantObjectName } from "./app/object-name";
 import type { Credentials, Log } from "./app/ports";
 import { estimateTokens } from "./context/tokens";
 import type { SessionId, TenantId } from "./domain/ids";
 import { type Config, type Env, readDeploymentKeys } from "./env";
+import { createFileStore } from "./files/r2-store";
 import { memoize } from "./lib/memoize";
 import { createChatModel } from "./model/chat-model";
 import { createCredentials, createOpenCredential, type OpenCredential } from "./tenant/credentials";
@@ -47,6 +49,9 @@ export function buildOpenCredential(wiring: TenantWiring): OpenCredential {
     log,
   });
 }
+
+/** Null when the deployment has no bucket for files. */
+export const buildFileStore = ({ FILES }: Env, tenant: TenantId): FileStore | null => (FILES ? createFileStore(FILES, tenant) : null);
 
 /** The models of all providers. A limit that a refusal names is suggested to the tenant's registry. */
 export function buildChatModel(env: Env, { credentials, suggest }: { readonly credentials: Credentials; readonly suggest: SuggestLimit }) {

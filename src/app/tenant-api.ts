@@ -10,6 +10,7 @@ import type { KeyId, SessionId, TenantId } from "../domain/ids";
 import type { Scope } from "../domain/scopes";
 import type { Result } from "../lib/result";
 import type { RowSnapshot } from "./diff-rows";
+import type { TenantFilesApi } from "./file-api";
 import type { ModelEntry, ModelOverride, SuggestedLimit } from "./model-entry";
 import type { ModelSpec } from "./ports";
 import type { Idempotency } from "./session-api";
@@ -48,6 +49,9 @@ export type TenantError =
   | { readonly code: "mcp_server_not_found"; readonly server: string }
   /** `of`: HTTP tools, or MCP servers. */
   | { readonly code: "tool_limit"; readonly of: "tools" | "mcp_servers"; readonly limit: number }
+  | { readonly code: "file_not_found"; readonly file: string }
+  /** `of`: the number of the tenant's files, or their bytes. */
+  | { readonly code: "file_limit"; readonly of: "files" | "bytes"; readonly limit: number }
   | { readonly code: "idempotency_conflict" }
   /** `field` is named as the client wrote it: `default_policy.keep.ratio`. */
   | { readonly code: "invalid"; readonly field: string; readonly detail: string };
@@ -116,7 +120,7 @@ export interface TenantToolsApi {
   deleteMcpServer(name: string): Promise<TenantOutcome<null>>;
 }
 
-export interface TenantApi extends TenantToolsApi {
+export interface TenantApi extends TenantToolsApi, TenantFilesApi {
   /** With a repeated idempotency key: the first request's outcome, with `replayed` set. */
   create(input: {
     readonly tenant: TenantId;

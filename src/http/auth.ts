@@ -35,8 +35,8 @@ export function authenticate(deps: HttpDeps): MiddlewareHandler<HttpEnv> {
   };
 }
 
-/** True when a request may change what isolates cache of its tenant. Requests to sessions change nothing of that. */
-const changesTenant = ({ method, path }: Context<HttpEnv>["req"]): boolean => method !== "GET" && !path.startsWith("/v1/sessions");
+/** True when a request may change what isolates cache of its tenant. Requests to sessions and files change nothing of that. */
+const changesTenant = ({ method, path }: Context<HttpEnv>["req"]): boolean => method !== "GET" && !/^\/v1\/(?:sessions|files)/.test(path);
 
 /** Returns a check whether the key of this request is still valid, for answers that outlive the request. */
 export function keyCheck(c: Context<HttpEnv>, deps: HttpDeps): () => Promise<boolean> {

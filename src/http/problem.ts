@@ -15,6 +15,7 @@ import type { Scope } from "../domain/scopes";
 import { conflict, invalid, NOT_FOUND, type RouteAnswer, retryLater, toText, unknown } from "./answer";
 import type { HttpEnv } from "./deps";
 import { draftAnswers } from "./draft-problems";
+import { type FileError, fileAnswers } from "./file-problems";
 import { closedCalls, mcpFaults, mcpFields, notRetryable, probeFaults } from "./problem-texts";
 import { describeFailure, tooLarge } from "./turn-failure";
 
@@ -43,7 +44,7 @@ export type RequestError =
   | { readonly code: "internal" }
   | { readonly code: "turn_failed"; readonly failure: TurnFailure; readonly turn: TurnReport };
 
-export type HttpError = SessionError | TenantError | ReadError | RequestError;
+export type HttpError = SessionError | TenantError | ReadError | FileError | RequestError;
 type ErrorOf = { [E in HttpError as E["code"]]: E };
 
 const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnswer } = {
@@ -102,6 +103,7 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
       from,
     }),
   ...draftAnswers,
+  ...fileAnswers,
   lease_held: ({ expires_at }) => conflict("Lease held", "Another worker holds this compaction.", { expires_at }),
   idempotency_conflict: () => ({
     status: 422,

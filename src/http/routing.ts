@@ -46,7 +46,8 @@ function declare<M extends Method, P extends string, Q extends RouteRequest>(
 ) {
   const refused = { description: "Refused (RFC 9457)", content: { "application/problem+json": { schema: problem } } };
   const answers: Responses = { ...responses, default: refused };
-  const middleware = request.body ? [...guards, readBody] : guards;
+  // Another body than JSON is read by its route.
+  const middleware = request.body?.content["application/json"] ? [...guards, readBody] : guards;
   return createRoute({ ...rest, tags: [tag], security, request, middleware, responses: answers });
 }
 

@@ -28,6 +28,8 @@ export interface Directory {
    * erased session back.
    */
   forget(session: SessionId): null;
+  /** True when the session is registered and its erasure has not begun. */
+  has(session: SessionId): boolean;
   /** Lists sessions, newest first: ids sort by time. */
   list(page: { readonly after: SessionId | null; readonly limit: number }): SessionPage;
 }
@@ -56,6 +58,7 @@ export function createDirectory(sql: TenantSql): Directory {
       sql.rows("DELETE FROM sessions WHERE id = ?", session);
       return null;
     },
+    has: (session) => sql.rows("SELECT 1 FROM sessions WHERE id = ?", session).length > 0 && !isBeingErased(session),
     list: ({ after, limit }) => {
       const size = Math.min(limit, MAX_PAGE);
       const rows = sql.rows<{ id: string; created_at: number }>(

@@ -3,6 +3,7 @@ import { runOnce } from "../app/idempotency";
 import type { TenantApi, TenantError, TenantMaintenance, TenantOutcome } from "../app/tenant-api";
 import { findPolicyFault } from "../context/policy-check";
 import { chainChoices, mergeChoices, type PolicyChoice, parseLevel, toPolicyText } from "../context/policy-choice";
+import type { FileId } from "../domain/ids";
 import { err, ok } from "../lib/result";
 import { loadPrices } from "./price-package";
 import type { Tenant } from "./tenant";
@@ -28,6 +29,9 @@ const lookUp =
     tenant.isCreated ? find(tenant, ...args) : null;
 
 const prices = () => loadPrices(Date.now);
+
+const foundOr = <T>(found: T | null, file: FileId): TenantOutcome<T> =>
+  found === null ? err({ code: "file_not_found", file }) : ok(found);
 
 async function getModel({ registry }: Tenant, id: string): ReturnType<Api["getModel"]> {
   const found = registry.find(id, await prices());
@@ -103,6 +107,37 @@ export const tenantCalls = {
   listMcpServers: existing(({ tools }, names) => ok(tools.servers(names))),
   putMcpServer: existing((tenant, input) => tenant.announce(tenant.transaction(() => tenant.tools.putServer(input, Date.now())))),
   deleteMcpServer: existing((tenant, name) => tenant.announce(tenant.tools.removeServer(name))),
+
+  beginFile: existing(async (tenant, upload) => {
+    const begun = tenant.transaction(() => tenant.files.begin(upload, Date.now()));
+    await tenant.upkeep.fileRemoval.resume();
+    return begun;
+  }),
+  finishFile: existing(async (tenant, upload) => {
+    const finished = tenant.transaction(() => tenant.files.finish(upload, Date.now()));
+    await tenant.upkeep.fileRemoval.resume();
+    return finished;
+  }),
+  getFile: existing(({ files }, file) => {
+    const found = files.find(file);
+    return found ? ok(found) : noFile(file);
+  }),
+  listFiles: existing(({ files }, page) => ok(files.list(page))),
+  deleteFile: existing(async (tenant, file) => {
+    if (!tenant.transaction(() => tenant.files.remove(file, Date.now()))) return noFile(file);
+    const pending = await tenant.upkeep.fileRemoval.remove([file]);
+    return ok({ id: file, status: pending > 0 ? ("pending" as const) : ("erased" as const) });
+  }),
+  useFiles: existing((tenant, input) =>
+    tenant.transaction(() => (tenant.directory.has(input.session) ? tenant.files.use(input) : err({ code: "session_erased" }))),
+  ),
+  keepFiles: existing(async (tenant, input) => {
+    // An erased session keeps nothing, and its references end with its erasure.
+    if (!tenant.directory.has(input.session)) return ok(null);
+    await tenant.upkeep.fileRemoval.remove(tenant.transaction(() => tenant.files.keep(input, Date.now())));
+    return ok(null);
+  }),
+  releaseFiles: existing(async ({ upkeep }, session) => ok(await upkeep.releaseFiles(session))),
 
   exportTenant: existing(async (tenant) => {
     const models = tenant.registry.list(await prices());

@@ -16,6 +16,7 @@ import { NO_CALLS } from "../../src/domain/call-totals";
 import type { IdKinds, IdPrefix, SessionId, TenantId } from "../../src/domain/ids";
 import { parseId } from "../../src/domain/ids";
 import { SCOPES, type Scope } from "../../src/domain/scopes";
+import { createFileSigner } from "../../src/files/signed-url";
 import { createApp } from "../../src/http/app";
 import type { HttpConfig, HttpDeps, HttpEnv } from "../../src/http/deps";
 import { err, ok } from "../../src/lib/result";
@@ -221,6 +222,14 @@ function emptyTenant(): TenantApi & TenantMaintenance {
     deleteMcpServer: async (server) => err({ code: "mcp_server_not_found", server }),
     sealedCredentials: async () => ok([]),
     replaceSealed: async (resealed) => ok({ replaced: resealed.length }),
+    beginFile: async () => ok(null),
+    finishFile: async ({ file }) => err({ code: "file_not_found", file }),
+    getFile: async (file) => err({ code: "file_not_found", file }),
+    listFiles: async () => ok({ data: [], has_more: false }),
+    deleteFile: async (file) => err({ code: "file_not_found", file }),
+    useFiles: async ({ files: [file = ""] }) => err({ code: "file_not_found", file }),
+    keepFiles: async () => ok(null),
+    releaseFiles: async () => ok({ erased: 0, pending: 0 }),
     exportTenant: async () => ok({ tenant: FOREIGN_TENANT, settings, models: [], created_at: NOW, keys: [] }),
     projectAgain: async () => ok(null),
     keepUsage: async ({ usage }) => ok(usage),
@@ -323,6 +332,8 @@ export function world(input: WorldInput = {}): World {
     sealer: fakeSealer,
     probeLimits: async () => err({ reason: "unsupported", status: null }),
     listMcpTools: async () => ok({ tools: [], skipped: [], truncated: false }),
+    files: () => null,
+    fileSigner: createFileSigner("a-pepper-for-tests-only", () => NOW),
     noteChange: () => {},
     generateKey: async (tenant) => `lh_test_${tenant.slice(4)}_secret`,
     hashKey: async (key) => `hash of ${key}`,
@@ -331,7 +342,14 @@ export function world(input: WorldInput = {}): World {
     schedule: new FakeSchedule().schedule,
     newPipe: () => new TransformStream<Uint8Array, Uint8Array>(),
     log: noteLines(log),
-    config: { adminKey: ADMIN_KEY, allowPrivateModelUrls: false, allowPrivateToolUrls: false, defaultPolicy: "oneclaw", ...input.config },
+    config: {
+      adminKey: ADMIN_KEY,
+      publicUrl: null,
+      allowPrivateModelUrls: false,
+      allowPrivateToolUrls: false,
+      defaultPolicy: "oneclaw",
+      ...input.config,
+    },
     ...input.deps,
   };
   const app = createApp(deps);
@@ -394,6 +412,7 @@ const params: Readonly<Record<string, string>> = {
   server_name: "github",
   branch: "2",
   tenant_id: FOREIGN_TENANT,
+  file_id: makeId("fil"),
 };
 
 /** The path with well-formed ids in place of its parameters. */

@@ -5,6 +5,7 @@ import type { SessionApi } from "../../src/app/session-api";
 import type { TenantChange } from "../../src/app/tenant-api";
 import { ok } from "../../src/lib/result";
 import { createDirectory } from "../../src/tenant/directory";
+import { createFiles } from "../../src/tenant/files";
 import { createUpkeep } from "../../src/tenant/upkeep";
 import { createMigratedSql } from "./memory-sql";
 import { makeId } from "./support";
@@ -39,7 +40,7 @@ function world(write: () => Promise<void>, eraseSession: Erase = eraseAtOnce) {
   const note: Log["warn"] = (event, fields) => void lines.push({ event, fields });
   const log: Log = { info: note, warn: note, error: note };
   const snapshot = (): TenantChange => ({ tenant: TENANT, settings: { name: "t", default_model: "m", default_policy: "" }, models: [] });
-  const deps = { sql, storage, projection: { write }, snapshot, tenant: () => TENANT, sessions: () => ({ erase }), log };
+  const deps = { sql, storage, projection: { write }, snapshot, tenant: () => TENANT, sessions: () => ({ erase }), files: createFiles(sql), fileStore: () => null, log };
   return { sql, set, asked, lines, upkeep: createUpkeep(deps) };
 }
 
