@@ -40,8 +40,8 @@ export interface TenantFilesApi {
     readonly idempotency: Idempotency | null;
   }): Promise<TenantOutcome<{ readonly file: FileView; readonly replayed: boolean }>>;
   getFile(file: FileId): Promise<TenantOutcome<FileView>>;
-  /** Newest first. */
-  listFiles(page: { readonly after: FileId | null; readonly limit: number }): Promise<TenantOutcome<FilePage>>;
+  /** By the time of the upload. */
+  listFiles(page: FileQuery): Promise<TenantOutcome<FilePage>>;
   /** Makes a file unreadable at once, then erases its content. */
   deleteFile(file: FileId): Promise<TenantOutcome<FileErasure>>;
   /** Notes that the session refers to these files, and returns what messages store of them. Refused as a whole if one of them is missing. */
@@ -50,6 +50,12 @@ export interface TenantFilesApi {
   keepFiles(input: { readonly session: SessionId; readonly files: readonly FileId[] }): Promise<TenantOutcome<null>>;
   /** Ends all references of an erased session and erases the files that were its own. `pending`: the files still to be erased. */
   releaseFiles(session: SessionId): Promise<TenantOutcome<{ readonly erased: number; readonly pending: number }>>;
+}
+
+export interface FileQuery {
+  readonly after: FileId | null;
+  readonly limit: number;
+  readonly order: "asc" | "desc";
 }
 
 export interface FilePage {

@@ -76,10 +76,10 @@ export interface SessionPage {
   readonly has_more: boolean;
 }
 
-/** An absent field is unchanged. A policy is merged over the tenant's current one; null returns to the deployment's. */
+/** An absent field is unchanged, and null returns to the deployment's default. A policy is merged over the tenant's current one. */
 interface TenantChanges {
   readonly name?: string;
-  readonly default_model?: string;
+  readonly default_model?: string | null;
   readonly default_policy?: PolicyChoice | null;
 }
 

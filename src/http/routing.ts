@@ -6,6 +6,7 @@ import type { Scope } from "../domain/scopes";
 import { requireScope } from "./auth";
 import { readBody } from "./body";
 import type { HttpEnv } from "./deps";
+import { refuseQuery } from "./validation";
 
 export const API_KEY = "api_key";
 export const ADMIN_KEY = "admin_key";
@@ -47,7 +48,8 @@ function declare<M extends Method, P extends string, Q extends RouteRequest>(
   const refused = { description: "Refused (RFC 9457)", content: { "application/problem+json": { schema: problem } } };
   const answers: Responses = { ...responses, default: refused };
   // Another body than JSON is read by its route.
-  const middleware = request.body?.content["application/json"] ? [...guards, readBody] : guards;
+  const reads = request.body?.content["application/json"] ? [readBody] : [];
+  const middleware = [...guards, ...(request.query ? [] : [refuseQuery]), ...reads];
   return createRoute({ ...rest, tags: [tag], security, request, middleware, responses: answers });
 }
 

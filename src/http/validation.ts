@@ -1,5 +1,5 @@
 /** Converts zod's issues to fields that the client can recognise. Never contains the values. */
-import type { Context } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import type { z } from "zod";
 import type { FieldError } from "../contract/problem";
 import type { HttpEnv } from "./deps";
@@ -29,7 +29,7 @@ const isMissing = (issue: Issue): boolean => issue.code === "invalid_type" && is
 function toErrors(issue: Issue, base: Path): FieldError[] {
   const path = [...base, ...issue.path];
   if (issue.code === "unrecognized_keys") {
-    return issue.keys.map((key) => ({ field: toField([...path, key]), detail: "unknown field" }));
+    return issue.keys.map((key) => ({ field: toField([...path, key]), detail: UNKNOWN_FIELD }));
   }
   if (issue.code === "invalid_union") {
     const branch = pickBranch(issue.errors);
@@ -37,6 +37,8 @@ function toErrors(issue: Issue, base: Path): FieldError[] {
   }
   return [{ field: toField(path), detail: isMissing(issue) ? "required" : issue.message }];
 }
+
+const UNKNOWN_FIELD = "unknown field";
 
 export function toFieldErrors(issues: readonly Issue[]): FieldError[] {
   return issues.flatMap((issue) => toErrors(issue, [])).slice(0, MAX_ERRORS);
@@ -53,6 +55,14 @@ export function refuseInvalid(result: Checked, c: Context<HttpEnv>): Response | 
   const errors = toFieldErrors(result.error.issues);
   return sendProblem(c, { code: result.target === "param" ? "not_found" : "invalid_request", errors });
 }
+
+/** For routes that take no query: refuses each field of one, as the strict schemas of the other routes do. */
+export const refuseQuery: MiddlewareHandler<HttpEnv> = async (c, next) => {
+  const names = Object.keys(c.req.query());
+  if (names.length === 0) return await next();
+  const errors = names.slice(0, MAX_ERRORS).map((field) => ({ field, detail: UNKNOWN_FIELD }));
+  return sendProblem(c, { code: "invalid_request", errors });
+};
 
 /** The faults of a name in the path that the client chooses. The answer says what is wrong with it. */
 export function faultOfName(field: string, parsed: z.ZodSafeParseResult<unknown>): FieldError[] {

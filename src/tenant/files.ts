@@ -3,7 +3,7 @@
  * written before the first byte is stored and removed after the last one is gone, so that nothing is left in the store
  * that no row names. The bytes themselves are elsewhere (`FileStore`).
  */
-import type { FileFacts, FilePage, StoredFile } from "../app/file-api";
+import type { FileFacts, FilePage, FileQuery, StoredFile } from "../app/file-api";
 import { runOnce } from "../app/idempotency";
 import type { Idempotency } from "../app/session-api";
 import type { TenantError, TenantOutcome } from "../app/tenant-api";
@@ -55,7 +55,7 @@ export interface Files {
     at: number,
   ): TenantOutcome<{ readonly file: FileView; readonly replayed: boolean }>;
   find(file: FileId): FileView | null;
-  list(page: { readonly after: FileId | null; readonly limit: number }): FilePage;
+  list(page: FileQuery): FilePage;
   use(input: { readonly session: SessionId; readonly files: readonly FileId[] }): TenantOutcome<readonly FileFacts[]>;
   /** Replaces the session's references. Returns the files that are to be removed because no session refers to them any more. */
   keep(input: { readonly session: SessionId; readonly files: readonly FileId[] }, at: number): readonly FileId[];
@@ -140,8 +140,11 @@ export function createFiles(sql: TenantSql): Files {
       return found ? ok({ file: found, replayed }) : err({ code: "file_not_found", file: outcome });
     },
     find: view,
-    list: ({ after, limit }) => {
-      const rows = sql.rows<FileRow>(`${SELECT} AND id < ? ORDER BY id DESC LIMIT ?`, after ?? AFTER_EVERY_ID, limit + 1);
+    list: ({ after, limit, order }) => {
+      const rows =
+        order === "desc"
+          ? sql.rows<FileRow>(`${SELECT} AND id < ? ORDER BY id DESC LIMIT ?`, after ?? AFTER_EVERY_ID, limit + 1)
+          : sql.rows<FileRow>(`${SELECT} AND id > ? ORDER BY id LIMIT ?`, after ?? "", limit + 1);
       return { data: rows.slice(0, limit).map(toView), has_more: rows.length > limit };
     },
     use: ({ session, files }) => {

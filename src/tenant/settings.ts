@@ -3,7 +3,8 @@ import type { TenantSettings } from "../app/tenant-api";
 import { parseId, type TenantId } from "../domain/ids";
 import type { TenantSql } from "./tenant-sql";
 
-const DEFAULT_MODEL = "embedded";
+/** The default model of a tenant that has chosen none. Every deployment has it. */
+export const DEFAULT_MODEL = "embedded";
 /** Empty: the deployment's policy holds. */
 const NO_POLICY = "";
 

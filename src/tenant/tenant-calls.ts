@@ -6,6 +6,7 @@ import { chainChoices, mergeChoices, type PolicyChoice, parseLevel, toPolicyText
 import type { FileId } from "../domain/ids";
 import { err, ok } from "../lib/result";
 import { loadPrices } from "./price-package";
+import { DEFAULT_MODEL } from "./settings";
 import type { Tenant } from "./tenant";
 
 type Api = TenantApi & TenantMaintenance;
@@ -54,9 +55,10 @@ const create: Calls["create"] = async (tenant, { tenant: id, name, idempotency }
 export const tenantCalls = {
   create,
   settings: existing(({ settings }) => ok(settings.read())),
-  changeSettings: existing((tenant, { default_policy: policy, ...changes }) => {
-    const model = changes.default_model;
+  changeSettings: existing((tenant, { default_policy: policy, default_model: named, ...rest }) => {
+    const model = named === null ? DEFAULT_MODEL : named;
     if (model !== undefined && !tenant.isKnownModel(model)) return err({ code: "model_not_found", model });
+    const changes = model === undefined ? rest : { ...rest, default_model: model };
     if (policy === undefined) return tenant.change(() => ok(tenant.settings.change(changes)));
     const merged = mergePolicy(policy, { present: tenant.settings.read().default_policy, deployment: tenant.deploymentPolicy });
     if (!merged.ok) return merged;

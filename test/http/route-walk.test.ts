@@ -121,6 +121,26 @@ describe("with a tenant's key", () => {
   });
 });
 
+describe("a query field that a route does not know", () => {
+  const routes = listRoutes(world().app);
+
+  it.each(routes.map((route) => [name(route), route] as const))("%s refuses it by name", async (_, route) => {
+    const { call, asked } = world();
+    const path = fillPath(route.path);
+    const key = isAdmin(route) ? { key: ADMIN_KEY } : {};
+
+    const response = await call(route.method, `${path}${path.includes("?") ? "&" : "?"}limt=5`, { body: sampleBody(route), ...key });
+
+    expect(response.status).toBe(400);
+    expect((await readProblem(response)).errors).toEqual([{ field: "limt", detail: "unknown field" }]);
+    expect(asked).toEqual({ tenants: [], sessions: [] });
+  });
+
+  it("is told from no query at all", async () => {
+    expect((await world().call("GET", "/v1/tenant?")).status).toBe(200);
+  });
+});
+
 describe("scopes", () => {
   const scoped = ofTenants.filter((route) => listScopes(route).length > 0);
 

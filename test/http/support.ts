@@ -191,8 +191,8 @@ function emptyTenant(): TenantApi & TenantMaintenance {
   return {
     create: async () => ok({ replayed: false }),
     settings: async () => ok(settings),
-    changeSettings: async ({ default_policy: policy, ...changes }) =>
-      ok({ ...settings, ...changes, ...(policy && { default_policy: toPolicyText(policy) }) }),
+    changeSettings: async ({ default_policy: policy, default_model, ...changes }) =>
+      ok({ ...settings, ...changes, ...(default_model && { default_model }), ...(policy && { default_policy: toPolicyText(policy) }) }),
     addKey: async ({ id, name, scopes, expires_at }) =>
       ok({ id, name, scopes, created_at: NOW, expires_at, revoked_at: null, created_by: null, revoked_by: null }),
     listKeys: async () => ok([]),

@@ -132,6 +132,19 @@ describe("the tenant", () => {
 
     expect(await response.json()).toMatchObject({ default_model: "gpt-4o" });
   });
+
+  it("passes on a null for the default model, without looking it up", async () => {
+    const given: unknown[] = [];
+    const changeSettings: TenantApi["changeSettings"] = async (changes) => {
+      given.push(changes);
+      return ok({ name: "Acme", default_model: "embedded", default_policy: "" });
+    };
+
+    const response = await world({ tenant: { changeSettings } }).call("PATCH", "/v1/tenant", { body: { default_model: null } });
+
+    expect(response.status).toBe(200);
+    expect(given).toEqual([{ default_model: null }]);
+  });
 });
 
 const rebuildPath = `/v1/admin/tenants/${FOREIGN_TENANT}/sessions/${SESSION}/rebuild`;

@@ -40,7 +40,17 @@ function world(write: () => Promise<void>, eraseSession: Erase = eraseAtOnce) {
   const note: Log["warn"] = (event, fields) => void lines.push({ event, fields });
   const log: Log = { info: note, warn: note, error: note };
   const snapshot = (): TenantChange => ({ tenant: TENANT, settings: { name: "t", default_model: "m", default_policy: "" }, models: [] });
-  const deps = { sql, storage, projection: { write }, snapshot, tenant: () => TENANT, sessions: () => ({ erase }), files: createFiles(sql), fileStore: () => null, log };
+  const deps = {
+    sql,
+    storage,
+    projection: { write },
+    snapshot,
+    tenant: () => TENANT,
+    sessions: () => ({ erase }),
+    files: createFiles(sql),
+    fileStore: () => null,
+    log,
+  };
   return { sql, set, asked, lines, upkeep: createUpkeep(deps) };
 }
 

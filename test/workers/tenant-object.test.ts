@@ -249,6 +249,16 @@ describe("a tenant's default model", () => {
     await stub.changeSettings({ default_model: "embedded" });
     expect((await stub.deleteModel("mine")).ok).toBe(true);
   });
+
+  it("returns to the deployment's default on null, and stays as it is when it is not named", async () => {
+    const { stub } = await givenTenant();
+    await stub.putModel("mine", model());
+    await stub.changeSettings({ default_model: "mine" });
+
+    expect(await stub.changeSettings({ name: "Eve" })).toMatchObject({ value: { name: "Eve", default_model: "mine" } });
+    expect(await stub.changeSettings({ default_model: null })).toMatchObject({ value: { name: "Eve", default_model: "embedded" } });
+    expect(await stub.changeSettings({ default_policy: null })).toMatchObject({ value: { default_model: "embedded" } });
+  });
 });
 
 describe("a tenant as a whole", () => {

@@ -16,7 +16,7 @@ import { eraseFor, registerSession } from "../register-session";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { branchNumber, forkInput, rewindInput } from "../schemas/branch";
 import { editInput, toParts } from "../schemas/message";
-import { limitQuery, toWholeList } from "../schemas/page";
+import { limitQuery, pageQuery, takeListPage } from "../schemas/page";
 import { sessionPath } from "../schemas/paths";
 import { sessionClient } from "../session-calls";
 import { findTools } from "../session-tools";
@@ -34,8 +34,8 @@ const list = tenantRoute({
   tag,
   scope: "sessions:read",
   summary: "List the branches of a session",
-  request: { params: sessionPath },
-  responses: { 200: json("All branches, oldest first", listView(branchView)) },
+  request: { params: sessionPath, query: pageQuery },
+  responses: { 200: json("A page, the oldest branch first", listView(branchView)) },
 });
 
 const rewind = tenantRoute({
@@ -112,7 +112,11 @@ function registerLines(app: App, deps: HttpDeps): void {
   app.openapi(list, async (c) => {
     const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     const branches = await calls.repeatable((api, caller) => api.branches(caller));
-    return branches.ok ? c.json(toWholeList(branches.value), 200) : sendProblem(c, branches.error);
+    if (!branches.ok) return sendProblem(c, branches.error);
+    return c.json(
+      takeListPage(branches.value, c.req.valid("query"), ({ number }) => number),
+      200,
+    );
   });
 
   app.openapi(rewind, async (c) => {

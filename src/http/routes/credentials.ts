@@ -13,7 +13,7 @@ import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { adminRoute, json, jsonBody, tenantRoute } from "../routing";
 import { credentialInput, credentialName } from "../schemas/credential";
-import { toWholeList } from "../schemas/page";
+import { namedPageQuery, takeListPage } from "../schemas/page";
 
 const tag = "credentials";
 const scope = "models:write";
@@ -26,8 +26,8 @@ const list = tenantRoute({
   tag,
   scope,
   summary: "List credentials by name. Keys are never returned",
-  request: {},
-  responses: { 200: json("All of them", listView(credentialView)) },
+  request: { query: namedPageQuery() },
+  responses: { 200: json("A page, in order of name", listView(credentialView)) },
 });
 
 const put = tenantRoute({
@@ -65,7 +65,12 @@ export function registerCredentials(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): 
       () => deps.tenants(readPrincipal(c).tenant),
       (api) => api.listCredentials(),
     );
-    return credentials.ok ? c.json(toWholeList(credentials.value), 200) : sendProblem(c, credentials.error);
+    return credentials.ok
+      ? c.json(
+          takeListPage(credentials.value, c.req.valid("query"), ({ name }) => name),
+          200,
+        )
+      : sendProblem(c, credentials.error);
   });
 
   app.openapi(put, async (c) => {

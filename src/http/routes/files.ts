@@ -52,8 +52,8 @@ const list = tenantRoute({
   tag,
   scope: "sessions:read",
   summary: "List files",
-  request: { query: z.strictObject({ ...limitQuery, after: id("fil").optional() }) },
-  responses: { 200: json("Newest first", listView(fileView)) },
+  request: { query: z.strictObject({ ...limitQuery, after: id("fil").optional(), order: z.enum(["asc", "desc"]).default("desc") }) },
+  responses: { 200: json("Newest first by default", listView(fileView)) },
 });
 
 const get = tenantRoute({
@@ -137,10 +137,10 @@ export function registerFiles(app: App, deps: HttpDeps): void {
   });
 
   app.openapi(list, async (c) => {
-    const { after = null, limit } = c.req.valid("query");
+    const { after = null, limit, order } = c.req.valid("query");
     const page = await callWithRetry(
       () => deps.tenants(readPrincipal(c).tenant),
-      (api) => api.listFiles({ after, limit }),
+      (api) => api.listFiles({ after, limit, order }),
     );
     return page.ok
       ? c.json(

@@ -10,7 +10,7 @@ import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { issueKey, markReplayed, refuseExpiry } from "../issue-key";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
-import { toWholeList } from "../schemas/page";
+import { namedPageQuery, takeListPage } from "../schemas/page";
 import { keyInput } from "../schemas/tenant";
 
 const tag = "keys";
@@ -22,8 +22,8 @@ const list = tenantRoute({
   tag,
   scope,
   summary: "List API keys, including revoked ones",
-  request: {},
-  responses: { 200: json("All of them", listView(keyView)) },
+  request: { query: namedPageQuery("desc") },
+  responses: { 200: json("A page, the newest first", listView(keyView)) },
 });
 
 const create = tenantRoute({
@@ -52,7 +52,12 @@ export function registerKeys(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
       () => deps.tenants(readPrincipal(c).tenant),
       (api) => api.listKeys(),
     );
-    return keys.ok ? c.json(toWholeList(keys.value), 200) : sendProblem(c, keys.error);
+    return keys.ok
+      ? c.json(
+          takeListPage(keys.value, c.req.valid("query"), ({ id }) => id),
+          200,
+        )
+      : sendProblem(c, keys.error);
   });
 
   app.openapi(create, async (c) => {

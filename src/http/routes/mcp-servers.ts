@@ -9,7 +9,7 @@ import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
-import { toWholeList } from "../schemas/page";
+import { namedPageQuery, takeListPage } from "../schemas/page";
 import { mcpServerInput, serverName, toMcpServer, toMcpServerView } from "../schemas/server-tool";
 import { faultOfName } from "../validation";
 
@@ -23,8 +23,8 @@ const list = tenantRoute({
   tag,
   scope: "sessions:read",
   summary: "List MCP servers",
-  request: {},
-  responses: { 200: json("All of them", listView(mcpServerView)) },
+  request: { query: namedPageQuery() },
+  responses: { 200: json("A page, in order of name", listView(mcpServerView)) },
 });
 
 const get = tenantRoute({
@@ -78,7 +78,12 @@ function registerReads(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
       () => deps.tenants(readPrincipal(c).tenant),
       (api) => api.listMcpServers(null),
     );
-    return servers.ok ? c.json(toWholeList(servers.value.map(toMcpServerView)), 200) : sendProblem(c, servers.error);
+    return servers.ok
+      ? c.json(
+          takeListPage(servers.value.map(toMcpServerView), c.req.valid("query"), ({ name }) => name),
+          200,
+        )
+      : sendProblem(c, servers.error);
   });
 
   app.openapi(get, async (c) => {

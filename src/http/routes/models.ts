@@ -10,7 +10,7 @@ import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { modelInput, modelName, toModelView, toOverride } from "../schemas/model";
-import { toWholeList } from "../schemas/page";
+import { namedPageQuery, takeListPage } from "../schemas/page";
 
 /** What is wrong with the URL, or null. `allowPrivate` accepts http and local addresses too, but never credentials. */
 export function refuseModelUrl(text: string, allowPrivate: boolean): string | null {
@@ -32,8 +32,8 @@ const list = tenantRoute({
   tag,
   scope: null,
   summary: "List models",
-  request: {},
-  responses: { 200: json("All of them", listView(modelView)) },
+  request: { query: namedPageQuery() },
+  responses: { 200: json("A page, in order of id", listView(modelView)) },
 });
 
 const get = tenantRoute({
@@ -90,7 +90,12 @@ export function registerModels(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
       () => deps.tenants(readPrincipal(c).tenant),
       (api) => api.listModels(),
     );
-    return models.ok ? c.json(toWholeList(models.value.map(toModelView)), 200) : sendProblem(c, models.error);
+    return models.ok
+      ? c.json(
+          takeListPage(models.value.map(toModelView), c.req.valid("query"), ({ id }) => id),
+          200,
+        )
+      : sendProblem(c, models.error);
   });
 
   app.openapi(get, async (c) => {

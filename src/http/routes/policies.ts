@@ -5,7 +5,7 @@ import { POLICY_NAMES, type PolicyName, presets, purposes } from "../../context/
 import { namedPolicyView, policyListView } from "../../contract/policy";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { json, tenantRoute } from "../routing";
-import { toWholeList } from "../schemas/page";
+import { pageQuery, takeListPage } from "../schemas/page";
 
 const tag = "policies";
 
@@ -15,8 +15,8 @@ const list = tenantRoute({
   tag,
   scope: null,
   summary: "List the named policies, with a description of every parameter",
-  request: {},
-  responses: { 200: json("All of them", policyListView) },
+  request: { query: pageQuery },
+  responses: { 200: json("A page", policyListView) },
 });
 
 const get = tenantRoute({
@@ -33,8 +33,8 @@ const toNamedPolicy = (name: PolicyName) => ({ name, purpose: purposes[name], po
 
 export function registerPolicies(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(list, (c) => {
-    const all = toWholeList(POLICY_NAMES.map(toNamedPolicy));
-    return c.json({ ...all, parameters: policyParameters(), deployment: deps.config.defaultPolicy }, 200);
+    const page = takeListPage(POLICY_NAMES.map(toNamedPolicy), c.req.valid("query"), ({ name }) => POLICY_NAMES.indexOf(name) + 1);
+    return c.json({ ...page, parameters: policyParameters(), deployment: deps.config.defaultPolicy }, 200);
   });
   app.openapi(get, (c) => c.json(toNamedPolicy(c.req.valid("param").policy_name), 200));
 }

@@ -46,7 +46,7 @@ export function registerTenant(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
     const changes = defined(c.req.valid("json"));
     const api = deps.tenants(tenant);
     const model = changes.default_model;
-    if (model !== undefined && !(await api.resolveModel(model))) {
+    if (typeof model === "string" && !(await api.resolveModel(model))) {
       return sendProblem(c, { code: "invalid_request", errors: [{ field: "default_model", detail: "no such model" }] });
     }
     const settings = await api.changeSettings(changes);

@@ -8,7 +8,7 @@ import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
-import { toWholeList } from "../schemas/page";
+import { namedPageQuery, takeListPage } from "../schemas/page";
 import { httpToolInput, toHttpTool, toolName } from "../schemas/server-tool";
 import { faultOfName } from "../validation";
 
@@ -22,8 +22,8 @@ const list = tenantRoute({
   tag,
   scope: "sessions:read",
   summary: "List HTTP tools",
-  request: {},
-  responses: { 200: json("All of them", listView(httpToolEntry)) },
+  request: { query: namedPageQuery() },
+  responses: { 200: json("A page, in order of name", listView(httpToolEntry)) },
 });
 
 const get = tenantRoute({
@@ -67,7 +67,12 @@ export function registerTools(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
       () => deps.tenants(readPrincipal(c).tenant),
       (api) => api.listTools(null),
     );
-    return tools.ok ? c.json(toWholeList(tools.value), 200) : sendProblem(c, tools.error);
+    return tools.ok
+      ? c.json(
+          takeListPage(tools.value, c.req.valid("query"), ({ name }) => name),
+          200,
+        )
+      : sendProblem(c, tools.error);
   });
 
   app.openapi(get, async (c) => {

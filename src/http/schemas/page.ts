@@ -35,13 +35,42 @@ export const pageQuery = z.strictObject({
   order: z.enum(["asc", "desc"]).default("asc"),
 });
 
+const MAX_CURSOR = 512;
+
+/** A page of rows that the client has named, in order of their names or ids. */
+export const namedPageQuery = (order: "asc" | "desc" = "asc") =>
+  z.strictObject({
+    limit,
+    after: z.string().min(1).max(MAX_CURSOR).optional().openapi({ description: "next_cursor of the page before" }),
+    order: z.enum(["asc", "desc"]).default(order),
+  });
+
+interface AskedPage<K> {
+  readonly limit: number;
+  readonly after?: K | undefined;
+  readonly order: "asc" | "desc";
+}
+
+/**
+ * A page of a list that its owner returns whole, because it is bounded. A cursor is the key of a row, so it stays valid when that row is
+ * removed.
+ */
+export function takeListPage<T, K extends string | number>(
+  rows: readonly T[],
+  { limit, after, order }: AskedPage<K>,
+  toKey: (row: T) => K,
+): List<T> {
+  const direction = order === "asc" ? 1 : -1;
+  const compare = (one: K, other: K): number => (one === other ? 0 : one < other ? -direction : direction);
+  const rest = rows
+    .toSorted((one, other) => compare(toKey(one), toKey(other)))
+    .filter((row) => after === undefined || compare(toKey(row), after) > 0);
+  const data = rest.slice(0, limit);
+  return toList({ data, has_more: rest.length > data.length }, toKey);
+}
+
 /** Adds the cursor of the next page; `toCursor` returns the cursor of a row. */
 export function toList<T>(page: Page<T>, toCursor: (row: T) => number | string): List<T> {
   const last = page.data.at(-1);
   return { data: page.data, has_more: page.has_more, next_cursor: page.has_more && last ? String(toCursor(last)) : null };
-}
-
-/** A list that is short enough for one page. */
-export function toWholeList<T>(data: readonly T[]): List<T> {
-  return { data, has_more: false, next_cursor: null };
 }

@@ -11,7 +11,11 @@ const name = z.string().min(1).max(200);
 
 export const createTenantInput = z.strictObject({ name }).openapi("CreateTenant");
 export const tenantPatchInput = z
-  .strictObject({ name: name.optional(), default_model: modelName.optional(), default_policy: policyChoiceSchema.nullable().optional() })
+  .strictObject({
+    name: name.optional(),
+    default_model: modelName.nullable().optional().openapi({ description: "Null returns to the deployment's default" }),
+    default_policy: policyChoiceSchema.nullable().optional(),
+  })
   .openapi("PatchTenant");
 
 export function toTenantView(id: TenantId, settings: TenantSettings, deployment: PolicyChoice): TenantView {
