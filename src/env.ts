@@ -1,6 +1,7 @@
 /** Bindings and configuration, parsed once. This is the only file that spells a variable's name. */
 import { z } from "zod";
 import type { WholeSessionApi } from "./app/control-api";
+import type { TenantFilesApi } from "./app/file-api";
 import type { ModelOverride } from "./app/model-entry";
 import type { DeploymentKeys } from "./app/models/key-source";
 import type { TenantApi, TenantMaintenance } from "./app/tenant-api";
@@ -12,7 +13,7 @@ import { protoPath } from "./lib/proto-name";
 
 export interface Env {
   readonly SESSIONS: DurableObjectNamespace<WholeSessionApi & Rpc.DurableObjectBranded>;
-  readonly TENANTS: DurableObjectNamespace<TenantApi & TenantMaintenance & Rpc.DurableObjectBranded>;
+  readonly TENANTS: DurableObjectNamespace<TenantApi & TenantFilesApi & TenantMaintenance & Rpc.DurableObjectBranded>;
   readonly DB: D1Database;
   readonly COMPACTIONS: Queue;
   /** The bytes of tenants' files. Absent: the deployment stores no files. */

@@ -6,11 +6,12 @@
 import type { ErasureReceipt } from "../contract/session";
 import type { SessionId } from "../domain/ids";
 import { ok, type Result } from "../lib/result";
+import type { TenantFilesApi } from "./file-api";
 import type { Outcome, SessionError } from "./session-api";
 import type { TenantApi, TenantError } from "./tenant-api";
 
 interface ErasurePorts<E> {
-  readonly tenant: Pick<TenantApi, "beginErasure" | "releaseFiles" | "endErasure">;
+  readonly tenant: Pick<TenantApi, "beginErasure" | "endErasure"> & Pick<TenantFilesApi, "releaseFiles">;
   /** `isNoted`: the session is known to have existed, whatever its object still holds. */
   readonly erase: (isNoted: boolean) => Promise<Outcome<ErasureReceipt>>;
   /** Whether the read model still has a row of the session. */

@@ -10,7 +10,6 @@ import type { KeyId, SessionId, TenantId } from "../domain/ids";
 import type { Scope } from "../domain/scopes";
 import type { Result } from "../lib/result";
 import type { RowSnapshot } from "./diff-rows";
-import type { TenantFilesApi } from "./file-api";
 import type { ModelEntry, ModelOverride, SuggestedLimit } from "./model-entry";
 import type { ModelSpec } from "./ports";
 import type { Idempotency } from "./session-api";
@@ -120,7 +119,7 @@ export interface TenantToolsApi {
   deleteMcpServer(name: string): Promise<TenantOutcome<null>>;
 }
 
-export interface TenantApi extends TenantToolsApi, TenantFilesApi {
+export interface TenantApi extends TenantToolsApi {
   /** With a repeated idempotency key: the first request's outcome, with `replayed` set. */
   create(input: {
     readonly tenant: TenantId;

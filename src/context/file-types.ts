@@ -41,7 +41,7 @@ const PAGE_TOKENS = 3_000;
 /** Bytes of a page when the pages cannot be counted, because newer PDFs compress their directory. */
 const BYTES_PER_PAGE = 50_000;
 
-export interface FileSize {
+interface FileSize {
   readonly bytes: number;
   /** Pages of a PDF. 0 when they could not be counted. */
   readonly pages: number;

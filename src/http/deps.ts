@@ -3,7 +3,7 @@
  * fakes.
  */
 import type { WholeSessionApi } from "../app/control-api";
-import type { FileSigner, FileStore } from "../app/file-api";
+import type { FileSigner, FileStore, TenantFilesApi } from "../app/file-api";
 import type { ProbeLimits } from "../app/models/probe-limits";
 import type { CredentialSealer } from "../app/models/rotate-credentials";
 import type { Clock, Log, ModelSpec } from "../app/ports";
@@ -35,7 +35,7 @@ export interface HttpDeps {
   /** Returns a fresh stub at each call: after an object was reset, an old stub stays broken. */
   sessions(tenant: TenantId, session: SessionId): WholeSessionApi;
   /** Returns a fresh stub at each call. */
-  tenants(tenant: TenantId): TenantApi & TenantMaintenance;
+  tenants(tenant: TenantId): TenantApi & TenantFilesApi & TenantMaintenance;
   readonly sessionList: SessionList;
   readonly usageList: UsageList;
   readonly executions: ExecutionReader;

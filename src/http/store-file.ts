@@ -12,7 +12,7 @@ import type { HttpDeps } from "./deps";
 import type { FileError } from "./file-problems";
 import type { RequestError } from "./problem";
 
-export interface SentFile {
+interface SentFile {
   /** The field of the request that holds the bytes, for refusals. */
   readonly field: string;
   readonly name: string | null;

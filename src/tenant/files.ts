@@ -13,8 +13,8 @@ import { err, ok } from "../lib/result";
 import { createRequests } from "./requests";
 import type { TenantSql } from "./tenant-sql";
 
-const MAX_FILES = 10_000;
-const MAX_BYTES = 10_000_000_000;
+export const MAX_FILES = 10_000;
+export const MAX_STORED_BYTES = 10_000_000_000;
 /** An upload that has not ended by then was cut off. */
 const UPLOAD_MS = 60 * 60 * 1_000;
 /** How long a file stays that no message refers to. */
@@ -109,7 +109,7 @@ export function createFiles(sql: TenantSql): Files {
     begin: ({ file, name, media_type, bytes }, at) => {
       const held = sql.rows<{ files: number; bytes: number }>("SELECT count(*) AS files, coalesce(sum(bytes), 0) AS bytes FROM files")[0];
       if (held && held.files >= MAX_FILES) return err({ code: "file_limit", of: "files", limit: MAX_FILES });
-      if (held && held.bytes + bytes > MAX_BYTES) return err({ code: "file_limit", of: "bytes", limit: MAX_BYTES });
+      if (held && held.bytes + bytes > MAX_STORED_BYTES) return err({ code: "file_limit", of: "bytes", limit: MAX_STORED_BYTES });
       sql.rows(
         `INSERT INTO files (id, name, media_type, bytes, sha256, tokens, created_at, state, due_at, attempts)
          VALUES (?, ?, ?, ?, '', 0, ?, 'uploading', ?, 0)`,

@@ -1,4 +1,5 @@
 /** The calls that a tenant's object answers: one table, from which the object takes its methods. */
+import type { TenantFilesApi } from "../app/file-api";
 import { runOnce } from "../app/idempotency";
 import type { TenantApi, TenantError, TenantMaintenance, TenantOutcome } from "../app/tenant-api";
 import { findPolicyFault } from "../context/policy-check";
@@ -9,7 +10,7 @@ import { loadPrices } from "./price-package";
 import { DEFAULT_MODEL } from "./settings";
 import type { Tenant } from "./tenant";
 
-type Api = TenantApi & TenantMaintenance;
+type Api = TenantApi & TenantFilesApi & TenantMaintenance;
 type Call<A extends readonly unknown[], T> = (tenant: Tenant, ...args: A) => Promise<T>;
 type Calls = { readonly [Name in keyof Api]: Api[Name] extends (...args: infer A) => Promise<infer T> ? Call<A, T> : never };
 
@@ -31,8 +32,7 @@ const lookUp =
 
 const prices = () => loadPrices(Date.now);
 
-const foundOr = <T>(found: T | null, file: FileId): TenantOutcome<T> =>
-  found === null ? err({ code: "file_not_found", file }) : ok(found);
+const noFile = (file: FileId): TenantOutcome<never> => err({ code: "file_not_found", file });
 
 async function getModel({ registry }: Tenant, id: string): ReturnType<Api["getModel"]> {
   const found = registry.find(id, await prices());

@@ -1,6 +1,7 @@
 /** Builders for the HTTP tests: a set of fakes that record which object was called for which tenant. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { WholeSessionApi } from "../../src/app/control-api";
+import type { TenantFilesApi } from "../../src/app/file-api";
 import type { ModelEntry } from "../../src/app/model-entry";
 import type { CredentialSealer } from "../../src/app/models/rotate-credentials";
 import type { RebuildRows } from "../../src/app/projection/rebuild-ports";
@@ -186,7 +187,7 @@ const fakeSealer: CredentialSealer = {
   reseal: async (sealed) => ({ ...sealed, kid: "k1" }),
 };
 
-function emptyTenant(): TenantApi & TenantMaintenance {
+function emptyTenant(): TenantApi & TenantFilesApi & TenantMaintenance {
   const settings = { name: "Acme", default_model: "embedded", default_policy: "oneclaw" };
   return {
     create: async () => ok({ replayed: false }),
@@ -262,7 +263,7 @@ export function emptyTenantRows(): TenantRows {
 
 export interface WorldInput {
   readonly session?: Partial<WholeSessionApi>;
-  readonly tenant?: Partial<TenantApi & TenantMaintenance>;
+  readonly tenant?: Partial<TenantApi & TenantFilesApi & TenantMaintenance>;
   readonly principal?: Principal | null;
   readonly config?: Partial<HttpConfig>;
   readonly deps?: Partial<HttpDeps>;
