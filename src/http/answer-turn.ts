@@ -10,6 +10,7 @@ import { turnReport } from "../contract/turn";
 import type { TurnId } from "../domain/ids";
 import type { HttpEnv } from "./deps";
 import { sendEvents } from "./event-stream";
+import { acceptedExample, turnExample } from "./examples/conversation";
 import { idempotencyHeaders } from "./idempotency";
 import { acceptsEventStream, prefersAsync } from "./negotiate";
 import { sendProblem } from "./problem";
@@ -24,8 +25,9 @@ export const turnResponses = {
   200: jsonOrEvents(
     "The turn, once it has ended or waits for tools. With Accept: text/event-stream: its frames as they are produced",
     turnReport,
+    turnExample,
   ),
-  202: json("Accepted (Prefer: respond-async)", acceptedView),
+  202: json("Accepted (Prefer: respond-async)", acceptedView, acceptedExample),
 };
 
 function toView({ message_id, turn_id, position, queued, cursor }: Accepted): AcceptedView {

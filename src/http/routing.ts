@@ -1,11 +1,12 @@
 /** Declares routes. What the OpenAPI document says a route needs is enforced from the same declaration. */
 import { createRoute, type RouteConfig, z } from "@hono/zod-openapi";
 import type { MiddlewareHandler } from "hono";
-import { problem } from "../contract/problem";
 import type { Scope } from "../domain/scopes";
 import { requireScope } from "./auth";
 import { readBody } from "./body";
 import type { HttpEnv } from "./deps";
+import { refusalsFor } from "./refusals";
+import type { Tag } from "./tags";
 import { refuseQuery } from "./validation";
 
 export const API_KEY = "api_key";
@@ -18,26 +19,31 @@ type Responses = RouteConfig["responses"];
 interface RouteInput<M extends Method, P extends string, Q extends RouteRequest> {
   readonly method: M;
   readonly path: P;
-  readonly tag: string;
+  readonly tag: Tag;
+  /** The name of the method in a generated client. It is unique, a verb first. */
+  readonly operationId: string;
+  /** A few words without a full stop. */
   readonly summary: string;
+  /** Whole sentences: what the operation does, and what a caller would get wrong. */
+  readonly description: string;
   readonly request: Q;
   readonly responses: Responses;
 }
 
-/** A JSON answer. */
-export function json(description: string, schema: z.ZodType): Responses[string] {
-  return { description, content: { "application/json": { schema } } };
+/** A JSON answer with an example, which a test holds to the schema. */
+export function json<S extends z.ZodType>(description: string, schema: S, example: z.input<S>): Responses[string] {
+  return { description, content: { "application/json": { schema, example } } };
 }
 
 /** An answer that is JSON or server-sent events, as the client asked. */
-export function jsonOrEvents(description: string, schema: z.ZodType): Responses[string] {
+export function jsonOrEvents<S extends z.ZodType>(description: string, schema: S, example: z.input<S>): Responses[string] {
   const events = z.string().openapi({ description: "Server-sent events; `id` is the offset to resume from." });
-  return { description, content: { "application/json": { schema }, "text/event-stream": { schema: events } } };
+  return { description, content: { "application/json": { schema, example }, "text/event-stream": { schema: events } } };
 }
 
-/** A request body. `required` only informs readers of the document: an empty body counts as `{}`. */
-export function jsonBody<S extends z.ZodType>(schema: S, required = true) {
-  return { required, content: { "application/json": { schema } } };
+/** A request body with an example. `required` only informs readers of the document: an empty body counts as `{}`. */
+export function jsonBody<S extends z.ZodType>(schema: S, example: z.input<S>, required = true) {
+  return { required, content: { "application/json": { schema, example } } };
 }
 
 function declare<M extends Method, P extends string, Q extends RouteRequest>(
@@ -45,8 +51,7 @@ function declare<M extends Method, P extends string, Q extends RouteRequest>(
   security: Record<string, string[]>[],
   guards: MiddlewareHandler<HttpEnv>[],
 ) {
-  const refused = { description: "Refused (RFC 9457)", content: { "application/problem+json": { schema: problem } } };
-  const answers: Responses = { ...responses, default: refused };
+  const answers: Responses = { ...responses, ...refusalsFor({ request, security }) };
   // Another body than JSON is read by its route.
   const reads = request.body?.content["application/json"] ? [readBody] : [];
   const middleware = [...guards, ...(request.query ? [] : [refuseQuery]), ...reads];

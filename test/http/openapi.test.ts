@@ -1,17 +1,33 @@
 import { readFileSync } from "node:fs";
+import { type Schema, Validator } from "@cfworker/json-schema";
 import { describe, expect, it } from "vitest";
 import { listRoutes, world } from "./support";
 
+interface Media {
+  readonly schema: object;
+  readonly example?: unknown;
+}
+interface Content {
+  readonly content?: Readonly<Record<string, Media>>;
+}
 interface Operation {
-  readonly summary?: string;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly tags: readonly string[];
   readonly parameters?: readonly { readonly name: string; readonly in: string; readonly description?: string }[];
-  readonly responses: Readonly<Record<string, { readonly description: string }>>;
-  readonly requestBody?: unknown;
+  readonly responses: Readonly<Record<string, Content>>;
+  readonly requestBody?: Content;
 }
 interface Document {
   readonly openapi: string;
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, unknown>>; readonly securitySchemes: Readonly<Record<string, unknown>> };
+  readonly tags: readonly { readonly name: string }[];
+  readonly components: {
+    readonly schemas: Readonly<Record<string, unknown>>;
+    readonly responses: Readonly<Record<string, Content>>;
+    readonly securitySchemes: Readonly<Record<string, unknown>>;
+  };
 }
 
 const { app } = world();
@@ -27,6 +43,12 @@ const unname = (path: string): string => path.replace(/^S(?=$|\/)/, "/v1/session
 function listRefs(value: unknown): string[] {
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([key, child]) => (key === "$ref" && typeof child === "string" ? [child] : listRefs(child)));
+}
+
+function findExampleFaults({ schema, example }: Media): string[] {
+  if (example === undefined) return ["there is no example"];
+  const { errors } = new Validator({ ...schema, components: document.components } as Schema, "2020-12", false).validate(example);
+  return errors.slice(-3).map(({ instanceLocation, error }) => `${instanceLocation} ${error}`);
 }
 
 describe("the OpenAPI document", () => {
@@ -49,7 +71,9 @@ describe("the OpenAPI document", () => {
   });
 
   it("refers to nothing that it does not hold", () => {
-    const known = Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`);
+    const known = (["schemas", "responses"] as const).flatMap((kind) =>
+      Object.keys(document.components[kind]).map((name) => `#/components/${kind}/${name}`),
+    );
 
     expect(known).toEqual(expect.arrayContaining([...new Set(listRefs(document))]));
   });
@@ -58,10 +82,37 @@ describe("the OpenAPI document", () => {
     const named = [...path.matchAll(/{([a-z_]+)}/g)].map(([, name]) => name);
     const declared = (operation.parameters ?? []).filter((parameter) => parameter.in === "path").map(({ name }) => name);
 
-    expect(operation.summary).toBeTruthy();
     expect(declared).toEqual(named);
     expect(Object.keys(operation.responses)).toContain("default");
     expect(Object.keys(operation.responses).filter((status) => /^2\d\d$/.test(status))).not.toEqual([]);
+  });
+
+  it("gives every operation its own name, a short summary, whole sentences and a known tag", () => {
+    const names = operations.map(([, , { operationId }]) => operationId);
+    const known = document.tags.map(({ name }) => name);
+
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+    expect(names.filter((name) => !/^[a-z]+([A-Z][a-z]+)*$/.test(name))).toEqual([]);
+    for (const [name, , { summary, description, tags }] of operations) {
+      expect([name, summary]).toEqual([name, expect.stringMatching(/^[A-Z].{3,60}[^.]$/)]);
+      expect([name, description]).toEqual([name, expect.stringMatching(/^[A-Z`].*\.$/s)]);
+      expect(known).toEqual(expect.arrayContaining([...tags]));
+    }
+    expect([...new Set(operations.flatMap(([, , { tags }]) => tags))].sort()).toEqual([...known].sort());
+  });
+
+  it.each(operations)("shows of %s an example of each JSON body, as its schema says", (_, __, { requestBody, responses }) => {
+    const contents = [requestBody, ...Object.values(responses)].flatMap((content) => Object.entries(content?.content ?? {}));
+    const bodies = contents.filter(([type]) => type.endsWith("json")).map(([, media]) => media);
+
+    expect(bodies.flatMap(findExampleFaults)).toEqual([]);
+  });
+
+  it("shows an example of each refusal, as its schema says", () => {
+    const bodies = Object.values(document.components.responses).flatMap(({ content = {} }) => Object.values(content));
+
+    expect(bodies.length).toBeGreaterThan(5);
+    expect(bodies.flatMap(findExampleFaults)).toEqual([]);
   });
 
   it("says what becomes of a tenant's idempotency key, which makes no second one", () => {

@@ -1,12 +1,18 @@
 /** Checks responses against the published OpenAPI document: route, status, content type, and the body by its schema. */
 import { type Schema, Validator } from "@cfworker/json-schema";
 
+interface DocumentedResponse {
+  readonly content?: Readonly<Record<string, { readonly schema: object }>>;
+}
+interface Reference {
+  readonly $ref: string;
+}
 interface Operation {
-  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, { readonly schema: object }>> }>>;
+  readonly responses: Readonly<Record<string, DocumentedResponse | Reference>>;
 }
 
 export interface Document {
-  readonly components: object;
+  readonly components: { readonly responses?: Readonly<Record<string, DocumentedResponse>> };
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
@@ -31,7 +37,7 @@ const literal = (text: string): string => text.replaceAll(/[.*+?^$()|[\]\\]/g, S
 export class DocumentedAnswers {
   /** Routes with the statuses whose responses were checked against the document: `GET /v1/models 200`. */
   readonly seen = new Set<string>();
-  readonly #components: object;
+  readonly #components: Document["components"];
   readonly #routes: readonly Route[];
   readonly #validators = new Map<object, Validator>();
 
@@ -63,8 +69,8 @@ export class DocumentedAnswers {
     const route = candidates.find(({ name }) => name === `${method} ${answer.path}`) ?? candidates.at(-1);
     if (!route) return answer.status < 400 ? [`${method} ${answer.path} is not documented`] : [];
     const name = `${route.name} ${answer.status}`;
-    const response =
-      route.operation.responses[String(answer.status)] ?? (answer.status >= 400 ? route.operation.responses.default : undefined);
+    const { responses } = route.operation;
+    const response = this.#resolve(responses[String(answer.status)] ?? (answer.status >= 400 ? responses.default : undefined));
     if (!response) return [`${name}: the status is not documented`];
     const faults = this.#contentFaults(answer, response.content ?? {}).map((fault) => `${name}: ${fault}`);
     if (faults.length === 0) this.seen.add(name);
@@ -79,6 +85,11 @@ export class DocumentedAnswers {
     if (method === "HEAD" || body === null || !media.endsWith("json")) return [];
     const { valid, errors } = this.#findValidator(documented.schema).validate(body);
     return valid ? [] : errors.slice(-3).map(({ instanceLocation, error }) => `${instanceLocation} ${error}`);
+  }
+
+  #resolve(response: DocumentedResponse | Reference | undefined): DocumentedResponse | undefined {
+    if (!response || !("$ref" in response)) return response;
+    return this.#components.responses?.[response.$ref.replace("#/components/responses/", "")];
   }
 
   #findValidator(schema: object): Validator {

@@ -9,6 +9,7 @@ import { newKeyView } from "../../contract/tenant";
 import { SCOPES } from "../../domain/scopes";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
+import { KEY, TENANT } from "../examples/shared";
 import { idempotencyHeaders, newTenantHeaders, readAdminIdempotency } from "../idempotency";
 import { issueKey, markReplayed, refuseExpiry } from "../issue-key";
 import { sendProblem } from "../problem";
@@ -22,18 +23,22 @@ const createTenant = adminRoute({
   method: "post",
   path: "/v1/admin/tenants",
   tag,
+  operationId: "createTenant",
   summary: "Create a tenant",
-  request: { headers: newTenantHeaders, body: jsonBody(createTenantInput) },
-  responses: { 201: json("The tenant's id", z.object({ tenant_id: id("ten") })) },
+  description: "Creates a tenant without keys. Create its first key next.",
+  request: { headers: newTenantHeaders, body: jsonBody(createTenantInput, { name: "Acme" }) },
+  responses: { 201: json("The tenant's id", z.object({ tenant_id: id("ten") }), { tenant_id: TENANT }) },
 });
 
 const createKey = adminRoute({
   method: "post",
   path: "/v1/admin/tenants/{tenant_id}/keys",
   tag,
-  summary: "Create an API key of a tenant. Default: all scopes",
-  request: { params: tenantPath, headers: idempotencyHeaders, body: jsonBody(keyInput) },
-  responses: { 201: json("The key. It is shown only once", newKeyView) },
+  operationId: "createTenantKey",
+  summary: "Create an API key of a tenant",
+  description: "By default the key has all scopes. The secret is shown by this answer only.",
+  request: { params: tenantPath, headers: idempotencyHeaders, body: jsonBody(keyInput, { name: "first key" }) },
+  responses: { 201: json("The key. It is shown only once", newKeyView, { id: KEY, key: "lh_production_…" }) },
 });
 
 export function registerAdmin(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {

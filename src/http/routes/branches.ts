@@ -10,6 +10,8 @@ import type { SessionId } from "../../domain/ids";
 import { answerTurn, turnHeaders, turnResponses } from "../answer-turn";
 import { readPrincipal } from "../auth";
 import type { HttpDeps, HttpEnv } from "../deps";
+import { branchComparisonExample, branchExample, sessionExample } from "../examples/conversation";
+import { FORK, onePage, QUESTION, SESSION } from "../examples/shared";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
 import { eraseFor, registerSession } from "../register-session";
@@ -33,9 +35,11 @@ const list = tenantRoute({
   path,
   tag,
   scope: "sessions:read",
-  summary: "List the branches of a session",
+  operationId: "listBranches",
+  summary: "List branches",
+  description: "A session begins with one branch. Going back, editing and regenerating each start another.",
   request: { params: sessionPath, query: pageQuery },
-  responses: { 200: json("A page, the oldest branch first", listView(branchView)) },
+  responses: { 200: json("A page, the oldest branch first", listView(branchView), onePage(branchExample)) },
 });
 
 const rewind = tenantRoute({
@@ -43,9 +47,12 @@ const rewind = tenantRoute({
   path,
   tag,
   scope: "sessions:write",
-  summary: "Rewind to a position on a new branch, which becomes the current one",
-  request: { params: sessionPath, headers: idempotencyHeaders, body: jsonBody(rewindInput) },
-  responses: { 201: json("The new branch", branchView) },
+  operationId: "rewindSession",
+  summary: "Go back to a position",
+  description:
+    "Starts a new branch after the position, which becomes the current one. Nothing is deleted: the branch that was left can be read and switched to.",
+  request: { params: sessionPath, headers: idempotencyHeaders, body: jsonBody(rewindInput, { to: 0 }) },
+  responses: { 201: json("The new branch", branchView, branchExample) },
 });
 
 const compare = tenantRoute({
@@ -53,9 +60,13 @@ const compare = tenantRoute({
   path: `${path}/compare`,
   tag,
   scope: "sessions:read",
-  summary: "Compare two branches. Default: the current branch and the branch that it was created from",
+  operationId: "compareBranches",
+  summary: "Compare two branches",
+  description: "By default, compares the current branch with the branch that it was created from.",
   request: { params: sessionPath, query: z.strictObject({ a: branchNumber.optional(), b: branchNumber.optional(), ...limitQuery }) },
-  responses: { 200: json("The position where the branches diverge, and the messages after it on each", branchComparison) },
+  responses: {
+    200: json("The position where the branches diverge, and the messages after it on each", branchComparison, branchComparisonExample),
+  },
 });
 
 const choose = tenantRoute({
@@ -63,9 +74,11 @@ const choose = tenantRoute({
   path: `${path}/{branch}/switch`,
   tag,
   scope: "sessions:write",
+  operationId: "switchBranch",
   summary: "Switch to another branch",
-  request: { params: sessionPath.extend({ branch: branchNumber }), headers: idempotencyHeaders, body: jsonBody(nothing, false) },
-  responses: { 200: json("The branch", branchView) },
+  description: "Continues on a branch that was left. Later messages are added to it.",
+  request: { params: sessionPath.extend({ branch: branchNumber }), headers: idempotencyHeaders, body: jsonBody(nothing, {}, false) },
+  responses: { 200: json("The branch", branchView, branchExample) },
 });
 
 const edit = tenantRoute({
@@ -73,8 +86,11 @@ const edit = tenantRoute({
   path: `${messagePath}/edit`,
   tag,
   scope: "sessions:write",
-  summary: "Edit a user message on a new branch, and run a turn",
-  request: { params: messageParams, headers: turnHeaders, body: jsonBody(editInput) },
+  operationId: "editMessage",
+  summary: "Edit a message",
+  description:
+    "Puts other content in place of a user's message on a new branch, and runs a turn. The first version stays on its own branch.",
+  request: { params: messageParams, headers: turnHeaders, body: jsonBody(editInput, { content: "What is the weather in Porto?" }) },
   responses: turnResponses,
 });
 
@@ -83,8 +99,10 @@ const regenerate = tenantRoute({
   path: `${messagePath}/regenerate`,
   tag,
   scope: "sessions:write",
-  summary: "Regenerate the answer to a user message on a new branch. The id is that of the message or of an answer to it",
-  request: { params: messageParams, headers: turnHeaders, body: jsonBody(nothing, false) },
+  operationId: "regenerateMessage",
+  summary: "Regenerate an answer",
+  description: "Answers a user's message again on a new branch. The id is that of the message or of an answer to it.",
+  request: { params: messageParams, headers: turnHeaders, body: jsonBody(nothing, {}, false) },
   responses: turnResponses,
 });
 
@@ -93,9 +111,12 @@ const redact = tenantRoute({
   path: `${messagePath}/redact`,
   tag,
   scope: "sessions:write",
-  summary: "Redact a message: delete its content permanently, with every summary made from it",
-  request: { params: messageParams, body: jsonBody(nothing, false) },
-  responses: { 200: json("The message without its content. It keeps its position", redaction) },
+  operationId: "redactMessage",
+  summary: "Redact a message",
+  description:
+    "Deletes the content of a message permanently, with every summary made from it. The message keeps its position. Redacting cannot be undone.",
+  request: { params: messageParams, body: jsonBody(nothing, {}, false) },
+  responses: { 200: json("The message without its content. It keeps its position", redaction, { id: QUESTION, position: 1 }) },
 });
 
 const fork = tenantRoute({
@@ -103,9 +124,18 @@ const fork = tenantRoute({
   path: "/v1/sessions/{session_id}/fork",
   tag,
   scope: "sessions:write",
-  summary: "Fork a session: create a new session with a copy of this one's history",
-  request: { params: sessionPath, headers: idempotencyHeaders, body: jsonBody(forkInput, false) },
-  responses: { 201: json("The new session", sessionDescription) },
+  operationId: "forkSession",
+  summary: "Fork a session",
+  description: "Creates a new session with a copy of this one's history. Neither session sees later messages of the other.",
+  request: { params: sessionPath, headers: idempotencyHeaders, body: jsonBody(forkInput, { at: 2, title: "A second try" }, false) },
+  responses: {
+    201: json("The new session", sessionDescription, {
+      ...sessionExample,
+      id: FORK,
+      title: "A second try",
+      forked_from: { session_id: SESSION, at: 2 },
+    }),
+  },
 });
 
 function registerLines(app: App, deps: HttpDeps): void {

@@ -4,6 +4,8 @@ import { compactionView } from "../../contract/compaction";
 import { id } from "../../contract/ids";
 import { listView } from "../../contract/page";
 import type { HttpDeps, HttpEnv } from "../deps";
+import { onePage } from "../examples/shared";
+import { compactionExample } from "../examples/view";
 import { sendProblem } from "../problem";
 import { json, tenantRoute } from "../routing";
 import { pageQuery, toList } from "../schemas/page";
@@ -17,9 +19,11 @@ const list = tenantRoute({
   path: "/v1/sessions/{session_id}/compactions",
   tag,
   scope: "sessions:read",
-  summary: "List compactions with their receipts",
+  operationId: "listCompactions",
+  summary: "List compactions",
+  description: "Each compaction has a receipt that says what it freed and what it cost.",
   request: { params: sessionPath, query: pageQuery },
-  responses: { 200: json("A page, in order of time", listView(compactionView)) },
+  responses: { 200: json("A page, in order of time", listView(compactionView), onePage(compactionExample)) },
 });
 
 const get = tenantRoute({
@@ -27,9 +31,11 @@ const get = tenantRoute({
   path: "/v1/sessions/{session_id}/compactions/{compaction_id}",
   tag,
   scope: "sessions:read",
+  operationId: "getCompaction",
   summary: "Read a compaction",
+  description: "Shows one compaction. For a draft, the receipt says what committing it now would do.",
   request: { params: sessionPath.extend({ compaction_id: id("cmp") }) },
-  responses: { 200: json("The compaction", compactionView) },
+  responses: { 200: json("The compaction", compactionView, compactionExample) },
 });
 
 export function registerCompactions(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {

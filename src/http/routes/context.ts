@@ -5,6 +5,7 @@ import { anyContext, contextDiff, contextReport } from "../../contract/context";
 import { id } from "../../contract/ids";
 import { idPattern, type TurnId } from "../../domain/ids";
 import type { HttpDeps, HttpEnv } from "../deps";
+import { contextDiffExample, contextExample } from "../examples/view";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { sessionPath } from "../schemas/paths";
@@ -31,7 +32,10 @@ const context = tenantRoute({
   path,
   tag,
   scope,
-  summary: "Show the exact next request to the model, or the exact request of a past turn",
+  operationId: "getContext",
+  summary: "Show a request to the model",
+  description:
+    "Shows the exact next request, or with `turn` the exact request of a past turn, byte for byte, and the tokens of its parts. Nothing is sent or stored.",
   request: {
     params: sessionPath,
     query: z
@@ -52,7 +56,11 @@ const context = tenantRoute({
       .refine(({ call, at }) => call === undefined || at !== undefined, { path: ["call"], error: "requires at" }),
   },
   responses: {
-    200: json("The request and the tokens of its parts. A request that is too large for one response is refused with 413", anyContext),
+    200: json(
+      "The request and the tokens of its parts. A request that is too large for one response is refused with 413",
+      anyContext,
+      contextExample,
+    ),
   },
 });
 
@@ -61,10 +69,17 @@ const contextIfSaid = tenantRoute({
   path,
   tag,
   scope,
-  summary: "Show the exact next request to the model with this user message added; nothing is sent or stored",
-  request: { params: sessionPath, body: jsonBody(contextInput) },
+  operationId: "previewContext",
+  summary: "Show the request that a message would cause",
+  description:
+    "Shows the exact next request with this user message added. Nothing is sent or stored. The message is in the body, so that it does not appear in logs of URLs.",
+  request: { params: sessionPath, body: jsonBody(contextInput, { content: "What is the weather in Lisbon?" }) },
   responses: {
-    200: json("The request and the tokens of its parts. A request that is too large for one response is refused with 413", contextReport),
+    200: json(
+      "The request and the tokens of its parts. A request that is too large for one response is refused with 413",
+      contextReport,
+      contextExample,
+    ),
   },
 });
 
@@ -85,7 +100,9 @@ const diff = tenantRoute({
   path: `${path}/diff`,
   tag,
   scope,
+  operationId: "compareContexts",
   summary: "Compare two requests to the model",
+  description: "Shows what left the model's view between two requests, what came into it, and what is shown differently, without content.",
   request: {
     params: sessionPath,
     query: z
@@ -93,7 +110,7 @@ const diff = tenantRoute({
       .refine(({ from, from_call }) => from !== NOW || from_call === undefined, { path: ["from_call"], error: "requires the id of a turn" })
       .refine(({ to, to_call }) => to !== NOW || to_call === undefined, { path: ["to_call"], error: "requires the id of a turn" }),
   },
-  responses: { 200: json("The differences in messages, summaries and settings, without content", contextDiff) },
+  responses: { 200: json("The differences in messages, summaries and settings, without content", contextDiff, contextDiffExample) },
 });
 
 const toRef = (turn: End, call: number | undefined): RequestRef => ({ turn: turn === NOW ? null : turn, call: call ?? null });

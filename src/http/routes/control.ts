@@ -9,6 +9,8 @@ import { shownPlan } from "../../contract/plan";
 import { sessionDescription } from "../../contract/session";
 import type { SessionId } from "../../domain/ids";
 import type { HttpDeps, HttpEnv } from "../deps";
+import { sessionExample } from "../examples/conversation";
+import { compactionExample, planExample, revertedExample, runningExample } from "../examples/view";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { prefersAsync } from "../negotiate";
 import { sendProblem } from "../problem";
@@ -26,7 +28,10 @@ const compact = tenantRoute({
   path: `${path}/compactions`,
   tag,
   scope,
-  summary: "Compact now, or show the plan with dry_run",
+  operationId: "createCompaction",
+  summary: "Compact now",
+  description:
+    "Makes room in the model's view. `dry_run` only shows the plan, and `draft` makes a summary that takes effect when it is committed. A compaction that needs a model runs in the background.",
   request: {
     params: sessionPath,
     headers: idempotencyHeaders.extend({
@@ -35,12 +40,12 @@ const compact = tenantRoute({
         .optional()
         .openapi({ description: "respond-async has no effect: a compaction that needs a model always runs in the background" }),
     }),
-    body: jsonBody(compactInput, false),
+    body: jsonBody(compactInput, { instructions: "Keep every order number." }, false),
   },
   responses: {
-    200: json("The plan of a dry run, or a plan of kind `none` when there is nothing to do. Nothing was stored", shownPlan),
-    201: json("The compaction, completed: no model was needed", compactionView),
-    202: json("The compaction runs in the background, after the running turn if there is one", compactionView),
+    200: json("The plan of a dry run, or a plan of kind `none` when there is nothing to do. Nothing was stored", shownPlan, planExample),
+    201: json("The compaction, completed: no model was needed", compactionView, compactionExample),
+    202: json("The compaction runs in the background, after the running turn if there is one", compactionView, runningExample),
   },
 });
 
@@ -49,13 +54,18 @@ const revert = tenantRoute({
   path: `${path}/compactions/{compaction_id}/revert`,
   tag,
   scope,
-  summary: "Revert the newest compaction. Later messages stay in the view",
+  operationId: "revertCompaction",
+  summary: "Revert the newest compaction",
+  description:
+    "Brings back what the compaction removed from the view. Later messages stay in the view. It is refused if the next request would not fit.",
   request: {
     params: sessionPath.extend({ compaction_id: id("cmp") }),
     headers: idempotencyHeaders,
-    body: jsonBody(z.strictObject({}), false),
+    body: jsonBody(z.strictObject({}), {}, false),
   },
-  responses: { 200: json("The reverted compaction. `reverted.by` is the id of the change that reverted it", compactionView) },
+  responses: {
+    200: json("The reverted compaction. `reverted.by` is the id of the change that reverted it", compactionView, revertedExample),
+  },
 });
 
 const reset = tenantRoute({
@@ -63,9 +73,11 @@ const reset = tenantRoute({
   path: `${path}/summary`,
   tag,
   scope,
-  summary: "Reset the summary. As many of the newest messages as fit return to the view",
+  operationId: "resetSummary",
+  summary: "Reset the summary",
+  description: "Removes every summary from the view. As many of the newest messages as fit return to it.",
   request: { params: sessionPath },
-  responses: { 200: json("The change of the view", compactionView), 204: { description: "There is no summary" } },
+  responses: { 200: json("The change of the view", compactionView, revertedExample), 204: { description: "There is no summary" } },
 });
 
 const pin = tenantRoute({
@@ -73,9 +85,11 @@ const pin = tenantRoute({
   path: `${path}/pins`,
   tag,
   scope,
-  summary: "Set the pinned texts, which every request contains. An empty list clears them",
-  request: { params: sessionPath, body: jsonBody(pinsInput) },
-  responses: { 200: json("The session", sessionDescription) },
+  operationId: "setPins",
+  summary: "Set the pins",
+  description: "Sets the texts that every request to the model contains, in place of the earlier ones. An empty list clears them.",
+  request: { params: sessionPath, body: jsonBody(pinsInput, { pins: ["The user's name is Ada."] }) },
+  responses: { 200: json("The session", sessionDescription, sessionExample) },
 });
 
 function answerCompact(c: Context<HttpEnv>, session: SessionId, outcome: Once<CompactOutcome>) {

@@ -10,6 +10,8 @@ import { listView } from "../../contract/page";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
+import { onePage } from "../examples/shared";
+import { credentialExample, rotationExample } from "../examples/tenant";
 import { sendProblem } from "../problem";
 import { adminRoute, json, jsonBody, tenantRoute } from "../routing";
 import { credentialInput, credentialName } from "../schemas/credential";
@@ -25,9 +27,11 @@ const list = tenantRoute({
   path: "/v1/credentials",
   tag,
   scope,
-  summary: "List credentials by name. Keys are never returned",
+  operationId: "listCredentials",
+  summary: "List credentials",
+  description: "Lists credentials by name. Keys are never returned.",
   request: { query: namedPageQuery() },
-  responses: { 200: json("A page, in order of name", listView(credentialView)) },
+  responses: { 200: json("A page, in order of name", listView(credentialView), onePage(credentialExample)) },
 });
 
 const put = tenantRoute({
@@ -35,9 +39,13 @@ const put = tenantRoute({
   path,
   tag,
   scope,
-  summary: "Store or replace a provider's API key",
-  request: { params, body: jsonBody(credentialInput) },
-  responses: { 200: json("The credential without its key. Model calls use the new key within 30 seconds", credentialView) },
+  operationId: "putCredential",
+  summary: "Store or replace a credential",
+  description: "Stores an API key of a provider or a tool, sealed. Calls use the new key within 30 seconds.",
+  request: { params, body: jsonBody(credentialInput, { api_key: "a-provider's-key" }) },
+  responses: {
+    200: json("The credential without its key. Model calls use the new key within 30 seconds", credentialView, credentialExample),
+  },
 });
 
 const remove = tenantRoute({
@@ -45,7 +53,9 @@ const remove = tenantRoute({
   path,
   tag,
   scope,
-  summary: "Delete a credential. Within 30 seconds, calls to models that use it fail",
+  operationId: "deleteCredential",
+  summary: "Delete a credential",
+  description: "Within 30 seconds, calls of models and tools that use it fail.",
   request: { params },
   responses: { 204: { description: "Removed" } },
 });
@@ -54,9 +64,11 @@ const rotate = adminRoute({
   method: "post",
   path: "/v1/admin/tenants/{tenant_id}/credentials/rotate",
   tag: "admin",
-  summary: "Re-encrypt a tenant's credentials with the current master key",
+  operationId: "rotateCredentials",
+  summary: "Seal credentials anew",
+  description: "Encrypts a tenant's credentials with the current master key. Credentials that no known key opens are listed.",
   request: { params: z.object({ tenant_id: id("ten") }) },
-  responses: { 200: json("The number of re-encrypted credentials, and those that could not be read", rotationReport) },
+  responses: { 200: json("The number of re-encrypted credentials, and those that could not be read", rotationReport, rotationExample) },
 });
 
 export function registerCredentials(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {

@@ -11,6 +11,8 @@ import { summaryComparison, summaryRef } from "../../contract/comparison";
 import { id } from "../../contract/ids";
 import { readPrincipal } from "../auth";
 import type { HttpDeps, HttpEnv } from "../deps";
+import { COMPACTION } from "../examples/shared";
+import { compactionExample, comparisonExample, draftExample } from "../examples/view";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
@@ -58,9 +60,12 @@ const edit = tenantRoute({
   path,
   tag,
   scope,
-  summary: "Edit a draft's summary",
-  request: { params, body: jsonBody(draftEdit) },
-  responses: { 200: json("The draft, with the effect of committing it now", compactionView) },
+  operationId: "editDraft",
+  summary: "Edit a draft",
+  description:
+    "Replaces the summary of a draft. `edits` names the version that the client read: a draft that changed since then is refused with 409.",
+  request: { params, body: jsonBody(draftEdit, { summary: "Ada ordered an umbrella (order 7719-B).", edits: 0 }) },
+  responses: { 200: json("The draft, with the effect of committing it now", compactionView, draftExample) },
 });
 
 const commit = tenantRoute({
@@ -68,9 +73,11 @@ const commit = tenantRoute({
   path: `${path}/commit`,
   tag,
   scope,
-  summary: "Commit a draft: its summary takes effect",
-  request: { params, headers: idempotencyHeaders, body: jsonBody(commitInput, false) },
-  responses: { 200: json("The completed compaction. Its receipt names the editor", compactionView) },
+  operationId: "commitDraft",
+  summary: "Commit a draft",
+  description: "The draft's summary takes effect. It is refused if the conversation changed in the part that the summary covers.",
+  request: { params, headers: idempotencyHeaders, body: jsonBody(commitInput, { edits: 1 }, false) },
+  responses: { 200: json("The completed compaction. Its receipt names the editor", compactionView, compactionExample) },
 });
 
 const discard = tenantRoute({
@@ -78,7 +85,9 @@ const discard = tenantRoute({
   path,
   tag,
   scope,
-  summary: "Discard a draft, or a compaction that is still producing one",
+  operationId: "discardDraft",
+  summary: "Discard a draft",
+  description: "Ends a draft, or a compaction that is still producing one. The view was never changed.",
   request: { params },
   responses: { 204: { description: "Discarded. The view was never changed" } },
 });
@@ -88,9 +97,12 @@ const compare = tenantRoute({
   path: "/v1/sessions/{session_id}/compactions/compare",
   tag,
   scope,
-  summary: "Compare two summaries by text, by the terms they keep, and by their answers to questions",
-  request: { params: sessionPath, body: jsonBody(compareInput) },
-  responses: { 200: json("The comparison. Without questions, no model was called", summaryComparison) },
+  operationId: "compareSummaries",
+  summary: "Compare two summaries",
+  description:
+    "Compares two summaries by text, by the terms that they keep, and by their answers to questions. Each question costs two calls of a model; without questions no model is called.",
+  request: { params: sessionPath, body: jsonBody(compareInput, { a: COMPACTION, b: "current" }) },
+  responses: { 200: json("The comparison. Without questions, no model was called", summaryComparison, comparisonExample) },
 });
 
 export function registerDrafts(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {

@@ -13,6 +13,8 @@ import { err, ok, type Result } from "../../lib/result";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
+import { SESSION } from "../examples/shared";
+import { evaluationExample } from "../examples/view";
 import { type HttpError, sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { modelName } from "../schemas/model";
@@ -45,10 +47,12 @@ const evaluate = tenantRoute({
   path: "/v1/policies/evaluate",
   tag: "policies",
   scope: "sessions:read",
-  summary:
-    "Play a session's log under another policy: what it would have cost, and what would have left the view. No model is called, nothing is changed",
-  request: { body: jsonBody(evaluationInput) },
-  responses: { 200: json("Both policies, and what the session really used", evaluation) },
+  operationId: "evaluatePolicy",
+  summary: "Evaluate another policy",
+  description:
+    "Plays a session's log under another policy: what it would have cost, and what would have left the view. No model is called, and nothing is changed.",
+  request: { body: jsonBody(evaluationInput, { session: SESSION, policy: "economy" }) },
+  responses: { 200: json("Both policies, and what the session really used", evaluation, evaluationExample) },
 });
 
 const NOTHING_SAID: HttpError = { code: "invalid_request", errors: [{ field: "session", detail: "has no messages yet" }] };

@@ -6,6 +6,8 @@ import { id } from "../../contract/ids";
 import { listView } from "../../contract/page";
 import { readPrincipal } from "../auth";
 import type { HttpDeps, HttpEnv } from "../deps";
+import { executionDetailExample, executionExample } from "../examples/conversation";
+import { onePage } from "../examples/shared";
 import { sendProblem } from "../problem";
 import { reachReadModel } from "../read-model";
 import { json, tenantRoute } from "../routing";
@@ -20,9 +22,12 @@ const show = tenantRoute({
   path: "/v1/executions/{execution_id}",
   tag,
   scope: "sessions:read",
-  summary: "Read a tool execution with its arguments, output and artifacts",
+  operationId: "getExecution",
+  summary: "Read a tool call",
+  description:
+    "Shows a call with its arguments, output and artifacts, whichever session it belongs to. It becomes available shortly after the call.",
   request: { params: z.object({ execution_id: id("exe") }) },
-  responses: { 200: json("The execution. It becomes available shortly after the call", executionDetail) },
+  responses: { 200: json("The execution. It becomes available shortly after the call", executionDetail, executionDetailExample) },
 });
 
 const ofSession = tenantRoute({
@@ -30,9 +35,11 @@ const ofSession = tenantRoute({
   path: "/v1/sessions/{session_id}/executions",
   tag,
   scope: "sessions:read",
-  summary: "List a session's tool executions with their status",
+  operationId: "listExecutions",
+  summary: "List a session's tool calls",
+  description: "Lists calls with their status, in order of position.",
   request: { params: sessionPath, query: pageQuery },
-  responses: { 200: json("A page, in order of position", listView(executionView)) },
+  responses: { 200: json("A page, in order of position", listView(executionView), onePage(executionExample)) },
 });
 
 export function registerExecutions(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {

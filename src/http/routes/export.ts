@@ -10,6 +10,8 @@ import type { SessionId, TenantId } from "../../domain/ids";
 import type { Result } from "../../lib/result";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
+import { AT, onePage, SESSION } from "../examples/shared";
+import { tenantExportExample } from "../examples/tenant";
 import { type HttpError, sendProblem } from "../problem";
 import { reachReadModel } from "../read-model";
 import { adminRoute, json } from "../routing";
@@ -32,25 +34,31 @@ const readTenant = adminRoute({
   method: "get",
   path: "/v1/admin/tenants/{tenant_id}",
   tag,
-  summary: "Read a tenant with its settings, models and keys, without secrets",
+  operationId: "getTenantExport",
+  summary: "Read a tenant",
+  description: "Shows a tenant as its object knows it: settings, models and keys, without secrets.",
   request: { params: tenantPath },
-  responses: { 200: json("The tenant", tenantExportView) },
+  responses: { 200: json("The tenant", tenantExportView, tenantExportExample) },
 });
 
 const listSessions = adminRoute({
   method: "get",
   path: "/v1/admin/tenants/{tenant_id}/sessions",
   tag,
-  summary: "List a tenant's sessions, newest first",
+  operationId: "listTenantSessions",
+  summary: "List a tenant's sessions",
+  description: "The newest session comes first. `source` chooses the tenant's directory or the rows of the read model.",
   request: { params: tenantPath, query: sessionsQuery },
-  responses: { 200: json("A page", listView(z.object({ id: id("ses"), created_at: time }))) },
+  responses: { 200: json("A page", listView(z.object({ id: id("ses"), created_at: time })), onePage({ id: SESSION, created_at: AT })) },
 });
 
 const exportLog = adminRoute({
   method: "get",
   path: "/v1/admin/tenants/{tenant_id}/sessions/{session_id}/log",
   tag,
-  summary: "Read a session's log with its content",
+  operationId: "exportSessionLog",
+  summary: "Export a session's log",
+  description: "Reads a page of the log with the content that its events refer to.",
   request: { params: sessionPath, query: z.strictObject({ ...limitQuery, after: counter.default(0) }) },
   responses: {
     200: json(
@@ -61,6 +69,7 @@ const exportLog = adminRoute({
         has_more: z.boolean(),
         next_cursor: z.string().nullable(),
       }),
+      { events: [{ seq: 1, at: AT, type: "SessionCreated" }], bodies: [], has_more: false, next_cursor: null },
     ),
   },
 });

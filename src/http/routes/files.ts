@@ -9,6 +9,8 @@ import { sha256 } from "../../lib/sha256";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
+import { AT, FILE, onePage, SECOND } from "../examples/shared";
+import { fileExample } from "../examples/tenant";
 import { answerContent } from "../file-content";
 import { idempotencyHeaders } from "../idempotency";
 import { sendProblem } from "../problem";
@@ -22,7 +24,9 @@ const params = z.object({ file_id: id("fil") });
 const binary = z.string().openapi({ format: "binary" });
 
 /** The bytes of a file, by each media type that is stored. */
-const content = Object.fromEntries(FILE_TYPE_NAMES.map((type) => [type, { schema: binary }]));
+const content = Object.fromEntries(
+  FILE_TYPE_NAMES.map((type) => [type, type.endsWith("json") ? { schema: z.unknown(), example: { name: "Ada" } } : { schema: binary }]),
+);
 
 const MAX_NAME = 255;
 /** No control characters: the name is shown to models and put into headers. */
@@ -37,13 +41,16 @@ const upload = tenantRoute({
   path: "/v1/files",
   tag,
   scope: "sessions:write",
-  summary: "Upload a file. Its bytes are the body",
+  operationId: "uploadFile",
+  summary: "Upload a file",
+  description:
+    "The body is the content, with its `Content-Length`. It is stored while it arrives. Its type is found by its first bytes: PNG, JPEG, GIF, WebP, PDF, or text in UTF-8. The file ends after 24 hours unless a message refers to it.",
   request: {
     headers: idempotencyHeaders,
     query: z.strictObject({ name: fileName.optional() }),
     body: { required: true, content: { "application/octet-stream": { schema: binary } } },
   },
-  responses: { 201: json("The file. It ends after 24 hours unless a message refers to it", fileView) },
+  responses: { 201: json("The stored file", fileView, fileExample) },
 });
 
 const list = tenantRoute({
@@ -51,9 +58,11 @@ const list = tenantRoute({
   path: "/v1/files",
   tag,
   scope: "sessions:read",
+  operationId: "listFiles",
   summary: "List files",
+  description: "Lists the tenant's files by the time of their upload.",
   request: { query: z.strictObject({ ...limitQuery, after: id("fil").optional(), order: z.enum(["asc", "desc"]).default("desc") }) },
-  responses: { 200: json("Newest first by default", listView(fileView)) },
+  responses: { 200: json("Newest first by default", listView(fileView), onePage(fileExample)) },
 });
 
 const get = tenantRoute({
@@ -61,9 +70,11 @@ const get = tenantRoute({
   path,
   tag,
   scope: "sessions:read",
-  summary: "Read what is known of a file",
+  operationId: "getFile",
+  summary: "Read a file",
+  description: "Shows what is known of a file: its type, size and digest, and how many sessions refer to it.",
   request: { params },
-  responses: { 200: json("The file", fileView) },
+  responses: { 200: json("The file", fileView, fileExample) },
 });
 
 const download = tenantRoute({
@@ -71,7 +82,9 @@ const download = tenantRoute({
   path: `${path}/content`,
   tag,
   scope: "sessions:read",
-  summary: "Read a file's content, with a key or by a signed address",
+  operationId: "downloadFile",
+  summary: "Read the content of a file",
+  description: "Returns the bytes as they were sent, always as a download. A signed address is accepted in place of a key.",
   request: {
     params,
     query: z.strictObject({ signature: z.string().optional().openapi({ description: "Part of a signed address, in place of a key" }) }),
@@ -82,20 +95,25 @@ const download = tenantRoute({
 const DEFAULT_SECONDS = 3_600;
 const MAX_SECONDS = 86_400;
 
+const urlExample = { url: `https://chat.example.com/v1/files/${FILE}/content?signature=…`, expires_at: AT + 300 * SECOND };
+
 const share = tenantRoute({
   method: "post",
   path: `${path}/url`,
   tag,
   scope: "sessions:read",
-  summary: "Make a signed address that reads the content without a key, for a limited time",
+  operationId: "signFileUrl",
+  summary: "Make a signed address of a file",
+  description: "The address reads the content without a key until it expires, or until the file is deleted.",
   request: {
     params,
     body: jsonBody(
       z.strictObject({ expires_in: z.int().min(1).max(MAX_SECONDS).default(DEFAULT_SECONDS).openapi({ description: "Seconds" }) }),
+      { expires_in: 300 },
       false,
     ),
   },
-  responses: { 200: json("The address", fileUrl) },
+  responses: { 200: json("The address", fileUrl, urlExample) },
 });
 
 const remove = tenantRoute({
@@ -103,9 +121,11 @@ const remove = tenantRoute({
   path,
   tag,
   scope: "sessions:write",
-  summary: "Delete a file, whatever refers to it",
+  operationId: "deleteFile",
+  summary: "Delete a file",
+  description: "The file is unreadable at once, whatever refers to it. A message that refers to it keeps its place and names the file.",
   request: { params },
-  responses: { 200: json("The file cannot be read any more", fileErasure) },
+  responses: { 200: json("The file cannot be read any more", fileErasure, { id: FILE, status: "erased" }) },
 });
 
 type App = OpenAPIHono<HttpEnv>;

@@ -6,6 +6,8 @@ import { keyView, shownOnce } from "../../contract/tenant";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
+import { AT, KEY, onePage } from "../examples/shared";
+import { keyExample } from "../examples/tenant";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { issueKey, markReplayed, refuseExpiry } from "../issue-key";
 import { sendProblem } from "../problem";
@@ -21,9 +23,11 @@ const list = tenantRoute({
   path: "/v1/keys",
   tag,
   scope,
-  summary: "List API keys, including revoked ones",
+  operationId: "listKeys",
+  summary: "List API keys",
+  description: "Lists all keys of the tenant, including revoked ones, without their secrets.",
   request: { query: namedPageQuery("desc") },
-  responses: { 200: json("A page, the newest first", listView(keyView)) },
+  responses: { 200: json("A page, the newest first", listView(keyView), onePage(keyExample)) },
 });
 
 const create = tenantRoute({
@@ -31,9 +35,11 @@ const create = tenantRoute({
   path: "/v1/keys",
   tag,
   scope,
-  summary: "Create an API key. Its scopes and expiry must not exceed those of the calling key",
-  request: { headers: idempotencyHeaders, body: jsonBody(keyInput) },
-  responses: { 201: json("The key. It is shown only once", keyView.extend({ key: shownOnce })) },
+  operationId: "createKey",
+  summary: "Create an API key",
+  description: "The new key's scopes and expiry must not exceed those of the calling key. The secret is shown by this answer only.",
+  request: { headers: idempotencyHeaders, body: jsonBody(keyInput, { name: "backend", scopes: ["sessions:read", "sessions:write"] }) },
+  responses: { 201: json("The key. It is shown only once", keyView.extend({ key: shownOnce }), { ...keyExample, key: "lh_production_…" }) },
 });
 
 const revoke = tenantRoute({
@@ -41,9 +47,11 @@ const revoke = tenantRoute({
   path: "/v1/keys/{key_id}",
   tag,
   scope,
-  summary: "Revoke an API key whose scopes the calling key also has. Cached checks of the key expire within the stated time",
+  operationId: "revokeKey",
+  summary: "Revoke an API key",
+  description: "The calling key must have all scopes of the key that it revokes. Cached checks of the key expire within 30 seconds.",
   request: { params: z.object({ key_id: id("key") }) },
-  responses: { 200: json("The revoked key", keyView) },
+  responses: { 200: json("The revoked key", keyView, { ...keyExample, revoked_at: AT, revoked_by: KEY }) },
 });
 
 export function registerKeys(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {

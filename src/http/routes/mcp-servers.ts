@@ -7,6 +7,8 @@ import { urlFault } from "../../lib/public-address";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
+import { onePage } from "../examples/shared";
+import { mcpServerExample } from "../examples/tenant";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { namedPageQuery, takeListPage } from "../schemas/page";
@@ -22,9 +24,11 @@ const list = tenantRoute({
   path: "/v1/mcp_servers",
   tag,
   scope: "sessions:read",
+  operationId: "listMcpServers",
   summary: "List MCP servers",
+  description: "Lists the tenant's MCP servers with the tools found last.",
   request: { query: namedPageQuery() },
-  responses: { 200: json("A page, in order of name", listView(mcpServerView)) },
+  responses: { 200: json("A page, in order of name", listView(mcpServerView), onePage(mcpServerExample)) },
 });
 
 const get = tenantRoute({
@@ -32,9 +36,11 @@ const get = tenantRoute({
   path,
   tag,
   scope: "sessions:read",
-  summary: "Read an MCP server with the tools found last",
+  operationId: "getMcpServer",
+  summary: "Read an MCP server",
+  description: "Shows a server with the tools that it listed last.",
   request: { params },
-  responses: { 200: json("The server", mcpServerView) },
+  responses: { 200: json("The server", mcpServerView, mcpServerExample) },
 });
 
 const put = tenantRoute({
@@ -42,9 +48,11 @@ const put = tenantRoute({
   path,
   tag,
   scope: "tools:write",
-  summary: "Register or replace a remote MCP server, and list its tools",
-  request: { params, body: jsonBody(mcpServerInput) },
-  responses: { 200: json("The server with its tools", mcpServerView) },
+  operationId: "putMcpServer",
+  summary: "Register or replace an MCP server",
+  description: "Registers a remote MCP server, and asks it for its tools. A server that does not answer is refused and not stored.",
+  request: { params, body: jsonBody(mcpServerInput, { url: "https://mcp.example.com", needs_approval: true }) },
+  responses: { 200: json("The server with its tools", mcpServerView, mcpServerExample) },
 });
 
 const refresh = tenantRoute({
@@ -52,9 +60,11 @@ const refresh = tenantRoute({
   path: `${path}/refresh`,
   tag,
   scope: "tools:write",
-  summary: "List an MCP server's tools again. Sessions keep their tool definitions until their tools are set again",
+  operationId: "refreshMcpServer",
+  summary: "List an MCP server's tools again",
+  description: "Asks the server for its tools. Sessions keep their tool definitions until their tools are set again.",
   request: { params },
-  responses: { 200: json("The server with its tools", mcpServerView) },
+  responses: { 200: json("The server with its tools", mcpServerView, mcpServerExample) },
 });
 
 const remove = tenantRoute({
@@ -62,7 +72,9 @@ const remove = tenantRoute({
   path,
   tag,
   scope: "tools:write",
-  summary: "Delete an MCP server. Within 30 seconds, calls to its tools fail",
+  operationId: "deleteMcpServer",
+  summary: "Delete an MCP server",
+  description: "Within 30 seconds, calls to its tools fail.",
   request: { params },
   responses: { 204: { description: "Removed" } },
 });

@@ -6,6 +6,8 @@ import { listView } from "../../contract/page";
 import { answerAppended, answerTurn, turnHeaders, turnResponses } from "../answer-turn";
 import { readPrincipal } from "../auth";
 import type { HttpDeps, HttpEnv } from "../deps";
+import { acceptedExample, answerExample, questionExample } from "../examples/conversation";
+import { EXECUTION, onePage } from "../examples/shared";
 import { readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
@@ -25,9 +27,12 @@ const submit = tenantRoute({
   path,
   tag,
   scope: "sessions:write",
-  summary: "Send a message. Default: the model answers it in a turn",
-  request: { params: sessionPath, headers: turnHeaders, body: jsonBody(messageInput) },
-  responses: { ...turnResponses, 201: json("Appended (run: false)", acceptedView) },
+  operationId: "sendMessage",
+  summary: "Send a message",
+  description:
+    "Records the message, and the model answers it in a turn. The turn runs to its end whether or not the client stays connected. `run: false` only appends a message, of any role, without a turn.",
+  request: { params: sessionPath, headers: turnHeaders, body: jsonBody(messageInput, { content: "What is the weather in Lisbon?" }) },
+  responses: { ...turnResponses, 201: json("Appended (run: false)", acceptedView, acceptedExample) },
 });
 
 const list = tenantRoute({
@@ -35,9 +40,11 @@ const list = tenantRoute({
   path,
   tag,
   scope: "sessions:read",
-  summary: "List the messages of the whole conversation, whether or not they are in the model's view",
+  operationId: "listMessages",
+  summary: "List messages",
+  description: "Lists the whole conversation as people read it, whether or not the messages are in the model's view.",
   request: { params: sessionPath, query: pageQuery.extend({ branch: branchQuery }) },
-  responses: { 200: json("A page, in order of position", listView(displayItem)) },
+  responses: { 200: json("A page, in order of position", listView(displayItem), onePage(questionExample, answerExample)) },
 });
 
 const cancel = tenantRoute({
@@ -45,7 +52,9 @@ const cancel = tenantRoute({
   path: "/v1/sessions/{session_id}/messages/{message_id}",
   tag,
   scope: "sessions:write",
-  summary: "Cancel a message that waits in the queue",
+  operationId: "cancelMessage",
+  summary: "Cancel a queued message",
+  description: "Takes back a message that waits in the queue. A message whose turn has started is refused with 409; stop its turn instead.",
   request: { params: sessionPath.extend({ message_id: id("msg") }) },
   responses: { 204: { description: "Cancelled. For an imported reply, the queued results of its calls are cancelled too" } },
 });
@@ -55,8 +64,14 @@ const toolResults = tenantRoute({
   path: "/v1/sessions/{session_id}/tool_results",
   tag,
   scope: "sessions:write",
-  summary: "Submit results of client tools. The turn continues after the last one",
-  request: { params: sessionPath, headers: turnHeaders, body: jsonBody(toolResultsInput) },
+  operationId: "submitToolResults",
+  summary: "Submit results of client tools",
+  description: "Answers open calls of the model. The turn continues after the last open call is answered.",
+  request: {
+    params: sessionPath,
+    headers: turnHeaders,
+    body: jsonBody(toolResultsInput, { results: [{ execution_id: EXECUTION, output: { sky: "clear", celsius: 21 } }] }),
+  },
   responses: turnResponses,
 });
 
@@ -65,8 +80,15 @@ const approvals = tenantRoute({
   path: "/v1/sessions/{session_id}/approvals",
   tag,
   scope: "sessions:write",
-  summary: "Approve or refuse tool calls that wait for approval. Approved calls run; the model reads that a call was refused",
-  request: { params: sessionPath, headers: turnHeaders, body: jsonBody(approvalsInput) },
+  operationId: "resolveApprovals",
+  summary: "Approve or refuse tool calls",
+  description:
+    "Answers calls that wait for a person's approval. Approved calls run; the model reads that a call was refused, with the reason.",
+  request: {
+    params: sessionPath,
+    headers: turnHeaders,
+    body: jsonBody(approvalsInput, { approvals: [{ execution_id: EXECUTION, approved: true }] }),
+  },
   responses: turnResponses,
 });
 

@@ -7,6 +7,8 @@ import { urlFault } from "../../lib/public-address";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
+import { onePage } from "../examples/shared";
+import { modelExample, suggestedModelExample } from "../examples/tenant";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { modelInput, modelName, toModelView, toOverride } from "../schemas/model";
@@ -31,9 +33,11 @@ const list = tenantRoute({
   path: "/v1/models",
   tag,
   scope: null,
+  operationId: "listModels",
   summary: "List models",
+  description: "Lists the deployment's models and the tenant's own.",
   request: { query: namedPageQuery() },
-  responses: { 200: json("A page, in order of id", listView(modelView)) },
+  responses: { 200: json("A page, in order of id", listView(modelView), onePage(modelExample)) },
 });
 
 const get = tenantRoute({
@@ -41,9 +45,11 @@ const get = tenantRoute({
   path,
   tag,
   scope: null,
-  summary: "Read a model with its limits and the source of each",
+  operationId: "getModel",
+  summary: "Read a model",
+  description: "Shows a model's limits and prices, with the source of each figure.",
   request: { params },
-  responses: { 200: json("The model", modelView) },
+  responses: { 200: json("The model", modelView, modelExample) },
 });
 
 const put = tenantRoute({
@@ -51,9 +57,12 @@ const put = tenantRoute({
   path,
   tag,
   scope,
-  summary: "Add or override a model",
-  request: { params, body: jsonBody(modelInput) },
-  responses: { 200: json("The model. Its sessions use the change within 30 seconds", modelView) },
+  operationId: "putModel",
+  summary: "Add or replace a model",
+  description:
+    "Adds a model of the tenant, or overrides one of the deployment. The request replaces the earlier entry as a whole. Sessions use the change within 30 seconds.",
+  request: { params, body: jsonBody(modelInput, { provider: "openai", context_window: 128_000, max_output: 8_192, credential: "openai" }) },
+  responses: { 200: json("The model. Its sessions use the change within 30 seconds", modelView, modelExample) },
 });
 
 const remove = tenantRoute({
@@ -61,7 +70,10 @@ const remove = tenantRoute({
   path,
   tag,
   scope,
-  summary: "Delete a model or an override of the tenant",
+  operationId: "deleteModel",
+  summary: "Delete a model",
+  description:
+    "Deletes a model of the tenant, or the tenant's override of one of the deployment. Sessions that use a deleted model fail until they name another.",
   request: { params },
   responses: { 204: { description: "Removed" } },
 });
@@ -71,9 +83,11 @@ const probe = tenantRoute({
   path: `${path}/probe`,
   tag,
   scope,
-  summary: "Ask the provider for the model's limits, and store the answer as a suggestion",
+  operationId: "probeModel",
+  summary: "Ask for a model's limits",
+  description: "Asks the provider for the model's limits, and stores the answer as a suggestion. Nothing else changes.",
   request: { params },
-  responses: { 200: json("The model with the suggested limits. Nothing else has changed", modelView) },
+  responses: { 200: json("The model with the suggested limits. Nothing else has changed", modelView, suggestedModelExample) },
 });
 
 /** The client chooses a model's id, so the answer says what is wrong with it. */

@@ -4,19 +4,31 @@ import { policyParameters } from "../../context/policy-parameters";
 import { POLICY_NAMES, type PolicyName, presets, purposes } from "../../context/presets";
 import { namedPolicyView, policyListView } from "../../contract/policy";
 import type { HttpDeps, HttpEnv } from "../deps";
+import { onePage } from "../examples/shared";
 import { json, tenantRoute } from "../routing";
 import { pageQuery, takeListPage } from "../schemas/page";
 
 const tag = "policies";
+
+const toNamedPolicy = (name: PolicyName) => ({ name, purpose: purposes[name], policy: presets[name] });
+const policyExample = toNamedPolicy("balanced");
 
 const list = tenantRoute({
   method: "get",
   path: "/v1/policies",
   tag,
   scope: null,
-  summary: "List the named policies, with a description of every parameter",
+  operationId: "listPolicies",
+  summary: "List policies",
+  description: "Lists the named policies, with a description of every parameter.",
   request: { query: pageQuery },
-  responses: { 200: json("A page", policyListView) },
+  responses: {
+    200: json("A page", policyListView, {
+      ...onePage(policyExample),
+      parameters: policyParameters().slice(0, 1),
+      deployment: "balanced",
+    }),
+  },
 });
 
 const get = tenantRoute({
@@ -24,12 +36,12 @@ const get = tenantRoute({
   path: "/v1/policies/{policy_name}",
   tag,
   scope: null,
+  operationId: "getPolicy",
   summary: "Read a policy",
+  description: "Shows a named policy with all its values.",
   request: { params: z.object({ policy_name: z.enum(POLICY_NAMES) }) },
-  responses: { 200: json("The policy", namedPolicyView) },
+  responses: { 200: json("The policy", namedPolicyView, policyExample) },
 });
-
-const toNamedPolicy = (name: PolicyName) => ({ name, purpose: purposes[name], policy: presets[name] });
 
 export function registerPolicies(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(list, (c) => {

@@ -7,6 +7,7 @@ import { id } from "../../contract/ids";
 import { rebuildReport, tenantRebuildReport } from "../../contract/rebuild";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
+import { rebuildExample, tenantRebuildExample } from "../examples/tenant";
 import { sendProblem } from "../problem";
 import { reachReadModel } from "../read-model";
 import { adminRoute, json } from "../routing";
@@ -47,23 +48,28 @@ const rebuildOne = adminRoute({
   method: "post",
   path: "/v1/admin/tenants/{tenant_id}/sessions/{session_id}/rebuild",
   tag,
-  summary: "Compare a session's rows in the read model with its log, and repair differences. A long session continues with next_cursor",
+  operationId: "rebuildSession",
+  summary: "Repair a session's rows",
+  description:
+    "Compares a session's rows in the read model with its log, and repairs differences. A long session continues with `next_cursor`.",
   request: {
     params: tenantPath.extend({ session_id: id("ses") }),
     query: z.strictObject({
       after: z.string().max(MAX_CURSOR).optional().openapi({ description: "The next_cursor of the previous response" }),
     }),
   },
-  responses: { 200: json("The differences found, and whether they were repaired", rebuildReport) },
+  responses: { 200: json("The differences found, and whether they were repaired", rebuildReport, rebuildExample) },
 });
 
 const rebuildAll = adminRoute({
   method: "post",
   path: "/v1/admin/tenants/{tenant_id}/rebuild",
   tag,
-  summary: "Compare a tenant's row and its models' rows with the tenant's object, and repair differences. Sessions are not compared",
+  operationId: "rebuildTenant",
+  summary: "Repair a tenant's rows",
+  description: "Compares a tenant's row and its models' rows with the tenant's object, and repairs differences. Sessions are not compared.",
   request: { params: tenantPath },
-  responses: { 200: json("The differences found, and whether they were repaired", tenantRebuildReport) },
+  responses: { 200: json("The differences found, and whether they were repaired", tenantRebuildReport, tenantRebuildExample) },
 });
 
 export function registerRebuild(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {

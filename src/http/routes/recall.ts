@@ -4,6 +4,7 @@ import type { Outcome, RecallInput } from "../../app/session-api";
 import type { RecallReport } from "../../contract/recall";
 import { recallReport } from "../../contract/recall";
 import type { HttpDeps, HttpEnv } from "../deps";
+import { recallExample } from "../examples/view";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { sessionPath } from "../schemas/paths";
@@ -15,9 +16,12 @@ const recall = tenantRoute({
   path: "/v1/sessions/{session_id}/recall",
   tag: "context",
   scope: "sessions:read",
-  summary: "Search the record by words, execution or position. URLs are often logged: use POST for private text",
+  operationId: "recall",
+  summary: "Search the record",
+  description:
+    "Finds items by words, by the id of a call or by position, whether or not they are in the model's view. URLs are often logged: use POST for private text.",
   request: { params: sessionPath, query: recallQuery },
-  responses: { 200: json("The items found", recallReport) },
+  responses: { 200: json("The items found", recallReport, recallExample) },
 });
 
 const recallByBody = tenantRoute({
@@ -25,9 +29,11 @@ const recallByBody = tenantRoute({
   path: "/v1/sessions/{session_id}/recall",
   tag: "context",
   scope: "sessions:read",
-  summary: "Search the record with the query in the body, so that it does not appear in logs of URLs",
-  request: { params: sessionPath, body: jsonBody(recallBody) },
-  responses: { 200: json("The items found", recallReport) },
+  operationId: "recallByBody",
+  summary: "Search the record with a query in the body",
+  description: "Searches like `GET`, with the query in the body, so that it does not appear in logs of URLs.",
+  request: { params: sessionPath, body: jsonBody(recallBody, { q: "weather" }) },
+  responses: { 200: json("The items found", recallReport, recallExample) },
 });
 
 export function registerRecall(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {

@@ -11,6 +11,8 @@ import { ok, type Result } from "../../lib/result";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
+import { erasureExample, sessionExample, sessionSummaryExample } from "../examples/conversation";
+import { onePage } from "../examples/shared";
 import { idempotencyHeaders } from "../idempotency";
 import { type HttpError, sendProblem } from "../problem";
 import { reachReadModel } from "../read-model";
@@ -32,9 +34,19 @@ const create = tenantRoute({
   path: "/v1/sessions",
   tag,
   scope: "sessions:write",
+  operationId: "createSession",
   summary: "Create a session",
-  request: { headers: idempotencyHeaders, body: jsonBody(createInput, false) },
-  responses: { 201: json("The session", sessionDescription) },
+  description:
+    "Every field is optional. What the request leaves out comes from the tenant's settings, and then from the deployment's. The session keeps these settings when the defaults change later.",
+  request: {
+    headers: idempotencyHeaders,
+    body: jsonBody(
+      createInput,
+      { model: "gpt-5", system: "You answer in one sentence.", title: "Weather", metadata: { channel: "web" } },
+      false,
+    ),
+  },
+  responses: { 201: json("The session", sessionDescription, sessionExample) },
 });
 
 const list = tenantRoute({
@@ -42,9 +54,17 @@ const list = tenantRoute({
   path: "/v1/sessions",
   tag,
   scope: "sessions:read",
-  summary: "List sessions, the most recently updated first",
+  operationId: "listSessions",
+  summary: "List sessions",
+  description: "The most recently updated session comes first. The list lags behind the sessions by a short delay.",
   request: { query: z.strictObject({ ...limitQuery, after: z.string().min(1).max(512).optional() }) },
-  responses: { 200: json("A page of sessions. The list lags behind the sessions by a short delay", listView(sessionSummary)) },
+  responses: {
+    200: json(
+      "A page of sessions. The list lags behind the sessions by a short delay",
+      listView(sessionSummary),
+      onePage(sessionSummaryExample),
+    ),
+  },
 });
 
 const get = tenantRoute({
@@ -52,9 +72,11 @@ const get = tenantRoute({
   path,
   tag,
   scope: "sessions:read",
+  operationId: "getSession",
   summary: "Read a session",
+  description: "Shows the settings, the size of the next request, the usage so far, and the turn that is open, if there is one.",
   request: { params: sessionPath },
-  responses: { 200: json("The session", sessionDescription) },
+  responses: { 200: json("The session", sessionDescription, sessionExample) },
 });
 
 const patch = tenantRoute({
@@ -62,9 +84,12 @@ const patch = tenantRoute({
   path,
   tag,
   scope: "sessions:write",
-  summary: "Update a session. Null clears a field; a null policy restores the current default of the tenant or the deployment",
-  request: { params: sessionPath, body: jsonBody(patchInput) },
-  responses: { 200: json("The session", sessionDescription) },
+  operationId: "updateSession",
+  summary: "Update a session",
+  description:
+    "Changes the fields that the request names. Null clears a field; a null policy restores the current default of the tenant or the deployment. A turn that runs keeps the settings that it started with.",
+  request: { params: sessionPath, body: jsonBody(patchInput, { title: "Weather in Lisbon", policy: { keep: { ratio: 0.2 } } }) },
+  responses: { 200: json("The session", sessionDescription, sessionExample) },
 });
 
 const erase = tenantRoute({
@@ -72,9 +97,12 @@ const erase = tenantRoute({
   path,
   tag,
   scope: "sessions:write",
+  operationId: "eraseSession",
   summary: "Erase a session with all its content",
+  description:
+    "Ends the running turn and deletes every message, summary and output from every store. A store that is out of reach is reported as pending and is erased later. Erasing cannot be undone.",
   request: { params: sessionPath },
-  responses: { 200: json("What was erased, by store", erasureReceipt) },
+  responses: { 200: json("What was erased, by store", erasureReceipt, erasureExample) },
 });
 
 /** The first half of a creation: reads the tenant's defaults and registers the session in the tenant's directory. */

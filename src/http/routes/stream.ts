@@ -6,6 +6,7 @@ import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { listView } from "../../contract/page";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { resumeHeaders, sendEndlessEvents } from "../event-stream";
+import { AT, onePage } from "../examples/shared";
 import { acceptsEventStream } from "../negotiate";
 import { sendProblem } from "../problem";
 import { jsonOrEvents, tenantRoute } from "../routing";
@@ -20,7 +21,10 @@ const stream = tenantRoute({
   path: "/v1/sessions/{session_id}/stream",
   tag,
   scope: "sessions:read",
-  summary: "Read the live stream as server-sent events",
+  operationId: "streamSession",
+  summary: "Read the live stream",
+  description:
+    "Sends the frames of the session as server-sent events as they are produced. A client that reconnects with `Last-Event-ID` or `after` misses nothing. A client that disconnects stops nothing.",
   request: {
     params: sessionPath,
     headers: resumeHeaders,
@@ -46,10 +50,17 @@ const events = tenantRoute({
   path: "/v1/sessions/{session_id}/events",
   tag,
   scope: "sessions:read",
-  summary: "Read a page of the log, or follow it with Accept: text/event-stream",
+  operationId: "listEvents",
+  summary: "Read the log, or follow it",
+  description:
+    "Reads a page of the session's events. With `Accept: text/event-stream`, sends the events as they are appended. Events hold ids, sizes and numbers, and no content.",
   request: { params: sessionPath, headers: resumeHeaders, query: pageQuery },
   responses: {
-    200: jsonOrEvents("A page in order of seq, or the log from `after` on, until the session or the key ends", listView(eventView)),
+    200: jsonOrEvents(
+      "A page in order of seq, or the log from `after` on, until the session or the key ends",
+      listView(eventView),
+      onePage({ seq: 1, at: AT, type: "SessionCreated" }),
+    ),
   },
 });
 

@@ -4,6 +4,7 @@ import { tenantView } from "../../contract/tenant";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
+import { tenantExample } from "../examples/tenant";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { defined } from "../schemas/defined";
@@ -16,9 +17,11 @@ const get = tenantRoute({
   path: "/v1/tenant",
   tag,
   scope: null,
+  operationId: "getTenant",
   summary: "Read the tenant's settings",
+  description: "Any valid key may read the settings of its own tenant.",
   request: {},
-  responses: { 200: json("The tenant", tenantView) },
+  responses: { 200: json("The tenant", tenantView, tenantExample) },
 });
 
 const patch = tenantRoute({
@@ -26,9 +29,12 @@ const patch = tenantRoute({
   path: "/v1/tenant",
   tag,
   scope: "models:write",
+  operationId: "updateTenant",
   summary: "Update the tenant's settings",
-  request: { body: jsonBody(tenantPatchInput) },
-  responses: { 200: json("The tenant", tenantView) },
+  description:
+    "Changes the fields that the request names. A null returns to the deployment's. Sessions that exist keep their own settings.",
+  request: { body: jsonBody(tenantPatchInput, { default_model: "gpt-5", default_policy: "balanced" }) },
+  responses: { 200: json("The tenant", tenantView, tenantExample) },
 });
 
 export function registerTenant(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {

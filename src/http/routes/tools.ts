@@ -6,6 +6,8 @@ import { urlFault } from "../../lib/public-address";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
+import { onePage } from "../examples/shared";
+import { toolExample, weatherParameters } from "../examples/tenant";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { namedPageQuery, takeListPage } from "../schemas/page";
@@ -21,9 +23,11 @@ const list = tenantRoute({
   path: "/v1/tools",
   tag,
   scope: "sessions:read",
+  operationId: "listTools",
   summary: "List HTTP tools",
+  description: "Lists the tenant's HTTP tools.",
   request: { query: namedPageQuery() },
-  responses: { 200: json("A page, in order of name", listView(httpToolEntry)) },
+  responses: { 200: json("A page, in order of name", listView(httpToolEntry), onePage(toolExample)) },
 });
 
 const get = tenantRoute({
@@ -31,9 +35,11 @@ const get = tenantRoute({
   path,
   tag,
   scope: "sessions:read",
+  operationId: "getTool",
   summary: "Read an HTTP tool",
+  description: "Shows the definition that the model reads, and how the service calls the tool.",
   request: { params },
-  responses: { 200: json("The tool", httpToolEntry) },
+  responses: { 200: json("The tool", httpToolEntry, toolExample) },
 });
 
 const put = tenantRoute({
@@ -41,12 +47,23 @@ const put = tenantRoute({
   path,
   tag,
   scope: "tools:write",
+  operationId: "putTool",
   summary: "Register or replace an HTTP tool",
-  request: { params, body: jsonBody(httpToolInput) },
+  description:
+    "Registers a URL that the service calls when the model asks for it. A session offers the tool when its `tools` name it, and keeps the definition that it found then.",
+  request: {
+    params,
+    body: jsonBody(httpToolInput, {
+      description: "The weather in a city now.",
+      parameters: weatherParameters,
+      url: "https://api.example.com/weather",
+    }),
+  },
   responses: {
     200: json(
       "The tool. Calls use the change within 30 seconds. The definition that a session offers changes when its tools are set again",
       httpToolEntry,
+      toolExample,
     ),
   },
 });
@@ -56,7 +73,9 @@ const remove = tenantRoute({
   path,
   tag,
   scope: "tools:write",
-  summary: "Delete an HTTP tool. Within 30 seconds, calls to it fail",
+  operationId: "deleteTool",
+  summary: "Delete an HTTP tool",
+  description: "Within 30 seconds, calls to it fail.",
   request: { params },
   responses: { 204: { description: "Removed" } },
 });

@@ -4,6 +4,7 @@ import { id } from "../../contract/ids";
 import { turnReport } from "../../contract/turn";
 import { answerTurn, turnHeaders, turnResponses } from "../answer-turn";
 import type { HttpDeps, HttpEnv } from "../deps";
+import { stoppedTurnExample, turnExample } from "../examples/conversation";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
@@ -18,9 +19,11 @@ const get = tenantRoute({
   path: "/v1/sessions/{session_id}/turns/{turn_id}",
   tag,
   scope: "sessions:read",
+  operationId: "getTurn",
   summary: "Read a turn",
+  description: "Shows the state of a turn at any time, also after the client that started it went away.",
   request: { params: sessionPath.extend({ turn_id: id("trn") }) },
-  responses: { 200: json("The turn", turnReport) },
+  responses: { 200: json("The turn", turnReport, turnExample) },
 });
 
 const stop = tenantRoute({
@@ -28,9 +31,11 @@ const stop = tenantRoute({
   path: "/v1/sessions/{session_id}/stop",
   tag,
   scope: "sessions:write",
-  summary: "Stop the running turn. The partial reply is kept",
-  request: { params: sessionPath, headers: idempotencyHeaders, body: jsonBody(nothing, false) },
-  responses: { 200: json("The stopped turn", turnReport) },
+  operationId: "stopTurn",
+  summary: "Stop the running turn",
+  description: "Ends the turn and keeps the partial reply, which is marked as incomplete.",
+  request: { params: sessionPath, headers: idempotencyHeaders, body: jsonBody(nothing, {}, false) },
+  responses: { 200: json("The stopped turn", turnReport, stoppedTurnExample) },
 });
 
 const retry = tenantRoute({
@@ -38,8 +43,11 @@ const retry = tenantRoute({
   path: "/v1/sessions/{session_id}/retry",
   tag,
   scope: "sessions:write",
-  summary: "Retry the last turn after it failed, was stopped or was interrupted",
-  request: { params: sessionPath, headers: turnHeaders, body: jsonBody(nothing, false) },
+  operationId: "retryTurn",
+  summary: "Retry the last turn",
+  description:
+    "Runs the last turn again after it failed, was stopped or was interrupted. A partial reply of the earlier attempt is taken back.",
+  request: { params: sessionPath, headers: turnHeaders, body: jsonBody(nothing, {}, false) },
   responses: turnResponses,
 });
 

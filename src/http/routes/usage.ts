@@ -5,6 +5,8 @@ import { listView } from "../../contract/page";
 import { usageList } from "../../contract/usage";
 import { readPrincipal } from "../auth";
 import type { HttpDeps, HttpEnv } from "../deps";
+import { onePage } from "../examples/shared";
+import { modelCallExample, usageExample } from "../examples/tenant";
 import { sendProblem } from "../problem";
 import { reachReadModel } from "../read-model";
 import { json, tenantRoute } from "../routing";
@@ -20,12 +22,16 @@ const ofTenant = tenantRoute({
   path: "/v1/usage",
   tag,
   scope: "sessions:read",
-  summary: "Sum up the usage of model calls in a period, by day, session, model or purpose",
+  operationId: "listUsage",
+  summary: "Sum up usage",
+  description:
+    "Sums the tenant's model calls in a period, by day, session, model or purpose. The sums follow the calls with a short delay.",
   request: { query: usageQuery },
   responses: {
     200: json(
       "A page in order of the groups; it follows the calls with a short delay; those of erased sessions count on, from the beginning of their quarter of an hour",
       usageList,
+      usageExample,
     ),
   },
 });
@@ -35,9 +41,11 @@ const ofSession = tenantRoute({
   path: "/v1/sessions/{session_id}/usage",
   tag,
   scope: "sessions:read",
-  summary: "List a session's model calls with tokens and cost",
+  operationId: "listModelCalls",
+  summary: "List a session's model calls",
+  description: "Lists every call with its tokens and cost: turns, summaries, titles and comparisons.",
   request: { params: sessionPath, query: pageQuery },
-  responses: { 200: json("A page, in order of time", listView(ledgerRow)) },
+  responses: { 200: json("A page, in order of time", listView(ledgerRow), onePage(modelCallExample)) },
 });
 
 export function registerUsage(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {

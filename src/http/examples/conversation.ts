@@ -1,0 +1,176 @@
+/** Examples of a session, its messages and turns. */
+import type { z } from "@hono/zod-openapi";
+import { presets } from "../../context/presets";
+import type { branchComparison, branchView } from "../../contract/branch";
+import type { executionDetail, executionView } from "../../contract/execution";
+import type { acceptedView, displayItem } from "../../contract/item";
+import type { usageSums } from "../../contract/model-call";
+import type { erasureReceipt, sessionDescription, sessionSummary } from "../../contract/session";
+import type { turnReport } from "../../contract/turn";
+import { ANSWER, AT, EXECUTION, QUESTION, SECOND, SESSION, TURN } from "./shared";
+
+export const questionExample: z.input<typeof displayItem> = {
+  id: QUESTION,
+  position: 1,
+  kind: "user",
+  turn_id: TURN,
+  created_at: AT,
+  parts: [{ type: "text", text: "What is the weather in Lisbon?" }],
+  execution_id: null,
+  incomplete: false,
+  tokens: 12,
+};
+
+export const answerExample: z.input<typeof displayItem> = {
+  ...questionExample,
+  id: ANSWER,
+  position: 2,
+  kind: "assistant",
+  created_at: AT + 2 * SECOND,
+  parts: [{ type: "text", text: "It is sunny in Lisbon, 21 °C." }],
+  tokens: 14,
+};
+
+export const acceptedExample: z.input<typeof acceptedView> = {
+  message_id: QUESTION,
+  turn_id: TURN,
+  position: 1,
+  queued: false,
+  cursor: 41,
+};
+
+const figure = { tokens: 412, source: "reported", error_bound: 0 } as const;
+
+export const turnExample: z.input<typeof turnReport> = {
+  id: TURN,
+  status: "completed",
+  finish: "stop",
+  failure: null,
+  attempt: 1,
+  message_id: QUESTION,
+  items: [answerExample],
+  items_truncated: false,
+  open_calls: [],
+  model: "gpt-5",
+  usage: { input: 398, output: 14, cached: 256, reasoning: 0 },
+  cost: 0.0004,
+  context_window: 128_000,
+  assumed_window: null,
+  current_context_tokens: figure,
+  notices: [],
+};
+
+export const stoppedTurnExample: z.input<typeof turnReport> = { ...turnExample, status: "stopped", finish: null };
+
+export const usageSumsExample: z.input<typeof usageSums> = {
+  calls: 1,
+  failed_calls: 0,
+  input: 398,
+  uncached: 142,
+  cached: 256,
+  cache_write: 0,
+  output: 14,
+  reasoning: 0,
+  cost: 0.0004,
+  unpriced_calls: 0,
+  cost_complete: true,
+};
+
+export const sessionExample: z.input<typeof sessionDescription> = {
+  id: SESSION,
+  model: "gpt-5",
+  policy: "balanced",
+  effective_policy: presets.balanced,
+  system: "You answer in one sentence.",
+  tools: [],
+  pins: ["The user's name is Ada."],
+  title: "Weather",
+  metadata: { channel: "web" },
+  created_at: AT,
+  updated_at: AT + 2 * SECOND,
+  message_count: 2,
+  epoch: 0,
+  branch: 1,
+  branches: 1,
+  forked_from: null,
+  compacted_summary: null,
+  compact_boundary_timestamp: null,
+  context_window: 128_000,
+  current_context_tokens: figure,
+  total_tokens: 412,
+  usage: usageSumsExample,
+  breaker: { open: false, failures: 0, fruitless: 0, closes_after: null },
+  turn: null,
+  last_turn: { id: TURN, status: "completed", failure: null },
+  queued: [],
+  stream_offset: 48,
+};
+
+export const sessionSummaryExample: z.input<typeof sessionSummary> = {
+  id: SESSION,
+  title: "Weather",
+  model: "gpt-5",
+  message_count: 2,
+  last_message_preview: "It is sunny in Lisbon, 21 °C.",
+  created_at: AT,
+  updated_at: AT + 2 * SECOND,
+  compacted: false,
+};
+
+export const erasureExample: z.input<typeof erasureReceipt> = {
+  id: SESSION,
+  erased_at: AT,
+  stores: [
+    { store: "session", status: "erased", rows: 24 },
+    { store: "read_model", status: "erased", rows: 9 },
+    { store: "directory", status: "erased", rows: 1 },
+  ],
+};
+
+export const branchExample: z.input<typeof branchView> = {
+  number: 2,
+  parent: 1,
+  shared_to: 0,
+  created_at: AT,
+  left_at: null,
+  current: true,
+  messages: 2,
+  last_position: 4,
+};
+
+export const branchComparisonExample: z.input<typeof branchComparison> = {
+  shared_to: 1,
+  shared_messages: 1,
+  a: { number: 1, items: [answerExample], has_more: false },
+  b: { number: 2, items: [], has_more: false },
+};
+
+export const executionExample: z.input<typeof executionView> = {
+  id: EXECUTION,
+  session_id: SESSION,
+  turn_id: TURN,
+  position: 2,
+  result_position: 3,
+  tool_name: "weather",
+  call_id: "call_1",
+  runs: "server",
+  status: "succeeded",
+  success: true,
+  exit_code: null,
+  duration_ms: 180,
+  failure: null,
+  error_message: null,
+  arguments: '{"city":"Lisbon"}',
+  created_at: AT,
+  started_at: AT,
+  finished_at: AT + SECOND,
+  artifacts: [],
+};
+
+export const executionDetailExample: z.input<typeof executionDetail> = {
+  ...executionExample,
+  arguments_state: "full",
+  output: '{"sky":"clear","celsius":21}',
+  output_state: "full",
+  artifacts: [],
+};

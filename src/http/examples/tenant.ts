@@ -1,0 +1,174 @@
+/** Examples of what a tenant owns: settings, keys, models, credentials, tools and usage. */
+import type { z } from "@hono/zod-openapi";
+import { presets } from "../../context/presets";
+import type { credentialView, rotationReport } from "../../contract/credential";
+import type { fileView } from "../../contract/file";
+import type { modelView } from "../../contract/model";
+import type { ledgerRow } from "../../contract/model-call";
+import type { rebuildReport, tenantRebuildReport } from "../../contract/rebuild";
+import type { httpToolEntry, mcpServerView } from "../../contract/registered-tool";
+import type { keyView, tenantExportView, tenantView } from "../../contract/tenant";
+import type { usageList } from "../../contract/usage";
+import { usageSumsExample } from "./conversation";
+import { AT, FILE, KEY, SECOND, SESSION, TENANT, TURN } from "./shared";
+
+export const tenantExample: z.input<typeof tenantView> = {
+  id: TENANT,
+  name: "Acme",
+  default_model: "gpt-5",
+  default_policy: null,
+  effective_policy: presets.balanced,
+};
+
+const DAY = 86_400 * SECOND;
+
+export const fileExample: z.input<typeof fileView> = {
+  id: FILE,
+  name: "plan.pdf",
+  media_type: "application/pdf",
+  bytes: 48_213,
+  sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+  created_at: AT,
+  sessions: 0,
+  expires_at: AT + DAY,
+};
+
+export const keyExample: z.input<typeof keyView> = {
+  id: KEY,
+  name: "backend",
+  scopes: ["sessions:read", "sessions:write"],
+  created_at: AT,
+  expires_at: null,
+  revoked_at: null,
+  created_by: null,
+  revoked_by: null,
+};
+
+export const modelExample: z.input<typeof modelView> = {
+  id: "gpt-5",
+  provider: "openai",
+  upstream_id: "gpt-5",
+  base_url: null,
+  context_window: 128_000,
+  max_output: 8_192,
+  capabilities: { tools: true, images: true, files: true, reasoning: true },
+  ratio: null,
+  prices: { input: 1.25, output: 10, cached: 0.125, cache_write: 1.25 },
+  credential: "openai",
+  source: "tenant",
+  sources: {
+    context_window: "tenant",
+    max_output: "tenant",
+    capabilities: "preset",
+    ratio: "unknown",
+    prices: "prices_package",
+  },
+  warnings: [],
+  suggestions: [],
+};
+
+export const suggestedModelExample: z.input<typeof modelView> = {
+  ...modelExample,
+  suggestions: [{ figure: "context_window", tokens: 400_000, source: "provider_endpoint", at: AT }],
+};
+
+export const credentialExample: z.input<typeof credentialView> = {
+  name: "openai",
+  key_id: "k1",
+  created_at: AT,
+  updated_at: AT,
+  models: ["gpt-5"],
+};
+
+export const rotationExample: z.input<typeof rotationReport> = {
+  key_id: "k2",
+  total: 3,
+  current: 0,
+  resealed: 3,
+  changed: 0,
+  unreadable: [],
+};
+
+const registered = { created_at: AT, updated_at: AT, credential_missing: false };
+export const weatherParameters = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
+const secret_header = { name: "Authorization", credential: "weather", prefix: "Bearer " };
+
+export const toolExample: z.input<typeof httpToolEntry> = {
+  ...registered,
+  name: "weather",
+  description: "The weather in a city now.",
+  parameters: weatherParameters,
+  url: "https://api.example.com/weather",
+  method: "POST",
+  secret_header,
+  timeout_ms: 30_000,
+  max_bytes: 1_000_000,
+  needs_approval: false,
+  files: null,
+};
+
+export const mcpServerExample: z.input<typeof mcpServerView> = {
+  ...registered,
+  name: "desk",
+  url: "https://mcp.example.com",
+  secret_header,
+  timeout_ms: 30_000,
+  needs_approval: true,
+  allowed_tools: null,
+  listed_at: AT,
+  tools: ["search_tickets", "close_ticket"],
+  skipped: [],
+  truncated: false,
+};
+
+export const modelCallExample: z.input<typeof ledgerRow> = {
+  seq: 4,
+  at: AT,
+  turn_id: TURN,
+  purpose: "turn",
+  source: "turn",
+  model: "gpt-5",
+  input: 398,
+  uncached: 142,
+  cached: 256,
+  cache_write: 0,
+  output: 14,
+  reasoning: 0,
+  cost: 0.0004,
+  estimate: 405,
+  outcome: "stop",
+  ms: 1_850,
+};
+
+export const usageExample: z.input<typeof usageList> = {
+  data: [{ day: "2026-11-22", session_id: null, model: "gpt-5", purpose: null, source: null, ...usageSumsExample }],
+  has_more: false,
+  next_cursor: null,
+  from: AT - 86_400 * SECOND,
+  to: AT,
+};
+
+export const tenantExportExample: z.input<typeof tenantExportView> = {
+  id: TENANT,
+  name: "Acme",
+  default_model: "gpt-5",
+  default_policy: null,
+  created_at: AT,
+  models: [modelExample],
+  keys: [keyExample],
+};
+
+export const rebuildExample: z.input<typeof rebuildReport> = {
+  session_id: SESSION,
+  differences: [{ table: "sessions", key: SESSION, column: "message_count", before: 1, after: 2 }],
+  repaired: true,
+  rows: 14,
+  next_cursor: null,
+};
+
+export const tenantRebuildExample: z.input<typeof tenantRebuildReport> = {
+  tenant_id: TENANT,
+  differences: [],
+  repaired: true,
+  rows: 3,
+};

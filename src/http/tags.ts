@@ -1,0 +1,25 @@
+/** The groups of operations in the OpenAPI document, in the order in which a reader meets them. */
+
+const TAGS = {
+  sessions: "A session is one conversation with its settings: model, policy, system prompt, tools.",
+  messages: "Messages of users and models, and the results of tools.",
+  turns: "A turn is everything that the model does to answer one message.",
+  events: "The live stream of a session, and its log.",
+  branches: "A conversation that goes back and continues differently keeps what it left as a branch. A fork copies a session.",
+  context: "What the model reads: the next request, past requests, compactions of the view, and look-ups in the record.",
+  executions: "Calls of tools with their outcomes.",
+  policies: "A policy says when the view is compacted, and what stays in it word for word.",
+  usage: "Model calls with their tokens and cost.",
+  models: "The models that sessions may use, with their limits and prices.",
+  credentials: "A tenant's own keys for providers and tools. A key is stored sealed and never shown.",
+  tools: "HTTP tools and MCP servers that the service calls for the model.",
+  files: "Images and documents that a tenant stores once and messages refer to.",
+  tenant: "The settings of the caller's tenant.",
+  keys: "A tenant's API keys.",
+  admin: "Operations of the deployment's admin. They take the admin key.",
+  service: "The service itself. These operations need no key.",
+} as const;
+
+export type Tag = keyof typeof TAGS;
+
+export const tagList = Object.entries(TAGS).map(([name, description]) => ({ name, description }));
