@@ -95,7 +95,10 @@ const download = tenantRoute({
 const DEFAULT_SECONDS = 3_600;
 const MAX_SECONDS = 86_400;
 
-const urlExample = { url: `https://chat.example.com/v1/files/${FILE}/content?signature=…`, expires_at: AT + 300 * SECOND };
+const urlExample = {
+  url: `https://chat.example.com/v1/files/${FILE}/content?signature=01JD8Z3V6Q4N7R2T5W9X0Y1ABK.01JD8Z3V6Q4N7R2T5W9X0Y1ABP.1795345500000.9f86d0`,
+  expires_at: AT + 300 * SECOND,
+};
 
 const share = tenantRoute({
   method: "post",
