@@ -21,6 +21,7 @@ import type { CallUsage, FinishReason } from "../domain/model-call";
 import type { Rejection } from "../domain/rejection";
 import type { Result } from "../lib/result";
 import type { ChunkRequest, NextChunk } from "./chunk-request";
+import type { Condition, UnmetCondition } from "./conditions";
 import type { ToolArtifact } from "./ports";
 
 /** Why a manual change of the view was refused, beside the domain's rejections. */
@@ -37,6 +38,7 @@ export type SessionError =
   | Rejection
   | ControlError
   | { readonly code: "idempotency_conflict" }
+  | UnmetCondition
   | { readonly code: "unknown_model"; readonly model: string }
   /** The model registry is unreachable. Nothing was changed, and the same request may succeed later. */
   | { readonly code: "models_unavailable" }
@@ -217,7 +219,8 @@ export interface LogPage {
 export interface SessionApi {
   open(caller: Caller, input: OpenInput): Promise<Outcome<SessionDescription>>;
   describe(caller: Caller): Promise<Outcome<SessionDescription>>;
-  patch(caller: Caller, input: PatchInput): Promise<Outcome<SessionDescription>>;
+  /** `condition`: for the session's settings and pins. */
+  patch(caller: Caller, input: PatchInput, condition?: Condition): Promise<Outcome<SessionDescription>>;
   /** `isNoted`: the tenant's object knows that the session existed, even if its own object is empty by now. */
   erase(caller: Caller, isNoted?: boolean): Promise<Outcome<ErasureReceipt>>;
 

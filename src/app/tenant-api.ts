@@ -9,6 +9,7 @@ import type { ErasedUsage } from "../domain/erased-usage";
 import type { KeyId, SessionId, TenantId } from "../domain/ids";
 import type { Scope } from "../domain/scopes";
 import type { Result } from "../lib/result";
+import type { Condition, UnmetCondition } from "./conditions";
 import type { RowSnapshot } from "./diff-rows";
 import type { ModelEntry, ModelOverride, SuggestedLimit } from "./model-entry";
 import type { ModelSpec } from "./ports";
@@ -52,6 +53,7 @@ export type TenantError =
   /** `of`: the number of the tenant's files, or their bytes. */
   | { readonly code: "file_limit"; readonly of: "files" | "bytes"; readonly limit: number }
   | { readonly code: "idempotency_conflict" }
+  | UnmetCondition
   /** `field` is named as the client wrote it: `default_policy.keep.ratio`. */
   | { readonly code: "invalid"; readonly field: string; readonly detail: string };
 
@@ -103,8 +105,8 @@ export interface Resealed {
 export interface TenantToolsApi {
   listTools(names: readonly string[] | null): Promise<TenantOutcome<readonly HttpToolEntry[]>>;
   /** Replaces a tool of the same name. Sessions that offer it call the new one. */
-  putTool(name: string, tool: HttpTool): Promise<TenantOutcome<HttpToolEntry>>;
-  deleteTool(name: string): Promise<TenantOutcome<null>>;
+  putTool(name: string, tool: HttpTool, condition?: Condition): Promise<TenantOutcome<HttpToolEntry>>;
+  deleteTool(name: string, condition?: Condition): Promise<TenantOutcome<null>>;
   listMcpServers(names: readonly string[] | null): Promise<TenantOutcome<readonly McpServerEntry[]>>;
   /**
    * Stores a server with its listing. `unchanged`: store only if the server's last change was at this time, in epoch milliseconds
@@ -115,8 +117,9 @@ export interface TenantToolsApi {
     readonly server: McpServer;
     readonly listing: McpListing;
     readonly unchanged?: number;
+    readonly condition?: Condition | undefined;
   }): Promise<TenantOutcome<McpServerEntry>>;
-  deleteMcpServer(name: string): Promise<TenantOutcome<null>>;
+  deleteMcpServer(name: string, condition?: Condition): Promise<TenantOutcome<null>>;
 }
 
 export interface TenantApi extends TenantToolsApi {
@@ -127,7 +130,7 @@ export interface TenantApi extends TenantToolsApi {
     readonly idempotency: Idempotency | null;
   }): Promise<TenantOutcome<{ readonly replayed: boolean }>>;
   settings(): Promise<TenantOutcome<TenantSettings>>;
-  changeSettings(changes: TenantChanges): Promise<TenantOutcome<TenantSettings>>;
+  changeSettings(changes: TenantChanges, condition?: Condition): Promise<TenantOutcome<TenantSettings>>;
 
   /**
    * `hash`: the keyed hash of the whole key; the key itself is never stored. With a repeated idempotency key: the first request's key in
@@ -170,8 +173,8 @@ export interface TenantApi extends TenantToolsApi {
   resolveModel(id: string): Promise<ModelSpec | null>;
   listModels(): Promise<TenantOutcome<readonly ModelEntry[]>>;
   getModel(id: string): Promise<TenantOutcome<ModelEntry>>;
-  putModel(id: string, model: ModelOverride): Promise<TenantOutcome<ModelEntry>>;
-  deleteModel(id: string): Promise<TenantOutcome<null>>;
+  putModel(id: string, model: ModelOverride, condition?: Condition): Promise<TenantOutcome<ModelEntry>>;
+  deleteModel(id: string, condition?: Condition): Promise<TenantOutcome<null>>;
   /** Stores limits of a model that another source reports, beside the registry's figures. Only `putModel` adopts one. */
   suggestLimit(suggested: SuggestedLimit): Promise<TenantOutcome<readonly LimitSuggestion[]>>;
 

@@ -1,5 +1,6 @@
 /** Limits of the tools that a tenant registers, and what its MCP servers listed. */
 import type { McpServer, Registration } from "../contract/registered-tool";
+import { toEtag } from "./conditions";
 
 /**
  * The most characters of a tool's schema as JSON text. One answer lists all of a tenant's tools, and a schema goes into every request that
@@ -28,6 +29,9 @@ export interface McpServerEntry extends McpServer, Registration {
   readonly listing: McpListing;
   readonly listed_at: number;
 }
+
+/** The etag of a server as it is shown. Its tools count by the time at which they were listed. */
+export const toServerEtag = ({ listing: _, ...shown }: McpServerEntry): string => toEtag(shown);
 
 /** The most tools of one session, of one server and of one listing. */
 export const MAX_OFFERED_TOOLS = 128;

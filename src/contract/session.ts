@@ -20,6 +20,10 @@ export const sessionDescription = z
     pins: z.array(z.string()).readonly().openapi({ description: "Texts that every request to the model repeats, before the summaries" }),
     title: z.string().nullable(),
     metadata: z.record(z.string(), z.string()).readonly(),
+    etag: z.string().openapi({
+      description:
+        "The etag of the settings and pins, as in the header ETag. It does not change when messages come; a title that a model makes changes it",
+    }),
     created_at: time,
     updated_at: time,
     message_count: z.int(),

@@ -2,6 +2,7 @@
  * Calls to objects. A call that is safe to repeat is repeated once, with a fresh stub, when the runtime marks its error as
  * retryable.
  */
+import type { Condition } from "../app/conditions";
 
 /** The runtime's marks on an error. They cross RPC; an `Error`'s own properties do not. */
 interface Marks {
@@ -30,4 +31,9 @@ export async function callWithRetry<Api, T>(connect: () => Api, work: (api: Api)
     if (!retryable || overloaded) throw error;
     return await work(connect());
   }
+}
+
+/** As `callWithRetry`, but once if there is a condition: the change itself would make a repetition fail. */
+export function callUnder<Api, T>(condition: Condition | undefined, connect: () => Api, work: (api: Api) => Promise<T>): Promise<T> {
+  return condition ? work(connect()) : callWithRetry(connect, work);
 }

@@ -4,6 +4,7 @@
  */
 import type { OpenAPIHono, RouteConfig } from "@hono/zod-openapi";
 import { problem } from "../contract/problem";
+import { takesConditions } from "./conditions";
 import type { HttpEnv } from "./deps";
 
 interface Refusal {
@@ -48,6 +49,13 @@ const REFUSALS = {
     detail: "no such session",
     field: "session_id",
   },
+  PreconditionFailed: {
+    status: 412,
+    title: "Precondition failed",
+    code: "precondition_failed",
+    description: "The resource is not as If-Match or If-None-Match asks. Nothing was changed",
+    detail: "The resource is not as If-Match or If-None-Match asks; nothing was changed. Read it again.",
+  },
   BodyTooLarge: {
     status: 413,
     title: "Body too large",
@@ -88,6 +96,7 @@ export function refusalsFor({ request, security }: Declared): RouteConfig["respo
   if (security.length > 0) names.push("Unauthorized");
   if (scopes.length > 0) names.push("Forbidden");
   if (request.params) names.push("NotFound");
+  if (takesConditions(request)) names.push("PreconditionFailed");
   if (request.body) names.push("BodyTooLarge", "UnsupportedMediaType");
   const listed = names.map((name) => [String(REFUSALS[name].status), toRef(name)] as const);
   return { ...Object.fromEntries(listed), default: toRef("Refused") };

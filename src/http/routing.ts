@@ -4,6 +4,7 @@ import type { MiddlewareHandler } from "hono";
 import type { Scope } from "../domain/scopes";
 import { requireScope } from "./auth";
 import { readBody } from "./body";
+import { etagHeader, refuseConditions, takesConditions } from "./conditions";
 import type { HttpEnv } from "./deps";
 import { refusalsFor } from "./refusals";
 import type { Tag } from "./tags";
@@ -35,6 +36,11 @@ export function json<S extends z.ZodType>(description: string, schema: S, exampl
   return { description, content: { "application/json": { schema, example } } };
 }
 
+/** A JSON answer with the resource's etag. */
+export function taggedJson<S extends z.ZodType>(description: string, schema: S, example: z.input<S>): Responses[string] {
+  return { ...json(description, schema, example), headers: etagHeader };
+}
+
 /** An answer that is JSON or server-sent events, as the client asked. */
 export function jsonOrEvents<S extends z.ZodType>(description: string, schema: S, example: z.input<S>): Responses[string] {
   const events = z.string().openapi({ description: "Server-sent events; `id` is the offset to resume from." });
@@ -52,9 +58,10 @@ function declare<M extends Method, P extends string, Q extends RouteRequest>(
   guards: MiddlewareHandler<HttpEnv>[],
 ) {
   const answers: Responses = { ...responses, ...refusalsFor({ request, security }) };
+  const unconditional = rest.method === "get" || takesConditions(request) ? [] : [refuseConditions];
   // Another body than JSON is read by its route.
   const reads = request.body?.content["application/json"] ? [readBody] : [];
-  const middleware = [...guards, ...(request.query ? [] : [refuseQuery]), ...reads];
+  const middleware = [...guards, ...(request.query ? [] : [refuseQuery]), ...unconditional, ...reads];
   return createRoute({ ...rest, tags: [tag], security, request, middleware, responses: answers });
 }
 

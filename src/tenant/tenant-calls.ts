@@ -1,7 +1,9 @@
 /** The calls that a tenant's object answers: one table, from which the object takes its methods. */
+import { type Condition, refuseUnmet, toEtag } from "../app/conditions";
 import type { TenantFilesApi } from "../app/file-api";
 import { runOnce } from "../app/idempotency";
 import type { TenantApi, TenantError, TenantMaintenance, TenantOutcome } from "../app/tenant-api";
+import { toServerEtag } from "../app/tool-entry";
 import { findPolicyFault } from "../context/policy-check";
 import { chainChoices, mergeChoices, type PolicyChoice, parseLevel, toPolicyText } from "../context/policy-choice";
 import type { FileId } from "../domain/ids";
@@ -13,6 +15,12 @@ import type { Tenant } from "./tenant";
 type Api = TenantApi & TenantFilesApi & TenantMaintenance;
 type Call<A extends readonly unknown[], T> = (tenant: Tenant, ...args: A) => Promise<T>;
 type Calls = { readonly [Name in keyof Api]: Api[Name] extends (...args: infer A) => Promise<infer T> ? Call<A, T> : never };
+
+/** A call to an existing tenant, before it is one of the table. */
+type Existing<Name extends keyof Api> = (
+  tenant: Tenant,
+  ...args: Parameters<Api[Name]>
+) => ReturnType<Api[Name]> | Awaited<ReturnType<Api[Name]>>;
 
 const NOT_FOUND: TenantError = { code: "tenant_not_found" };
 
@@ -52,18 +60,59 @@ const create: Calls["create"] = async (tenant, { tenant: id, name, idempotency }
   return made.value.outcome === id ? ok({ replayed: made.value.replayed }) : err({ code: "tenant_exists" });
 };
 
+/** A change of what the path names, if the request's condition holds. */
+interface Conditional {
+  readonly name: string;
+  readonly condition: Condition | undefined;
+}
+
+/** Makes a change in one transaction with the comparison of etags. */
+function changeTool<T>(tenant: Tenant, { name, condition }: Conditional, change: () => TenantOutcome<T>): TenantOutcome<T> {
+  const etag = (): string | null => toTag(tenant.tools.tools([name])[0]);
+  return tenant.announce(tenant.transaction(() => refuseUnmet(condition, etag()) ?? change()));
+}
+
+function changeServer<T>(tenant: Tenant, { name, condition }: Conditional, change: () => TenantOutcome<T>): TenantOutcome<T> {
+  const etag = (): string | null => {
+    const [server] = tenant.tools.servers([name]);
+    return server ? toServerEtag(server) : null;
+  };
+  return tenant.announce(tenant.transaction(() => refuseUnmet(condition, etag()) ?? change()));
+}
+
+const toTag = (found: object | null | undefined): string | null => (found ? toEtag(found) : null);
+
+const putModel: Existing<"putModel"> = async (tenant, id, model, condition) => {
+  const known = await prices();
+  const put = tenant.change(() => refuseUnmet(condition, toTag(tenant.registry.find(id, known))) ?? tenant.registry.put(id, model));
+  return put.ok ? getModel(tenant, id) : put;
+};
+
+const deleteModel: Existing<"deleteModel"> = async (tenant, id, condition) => {
+  const known = await prices();
+  const found = tenant.registry.find(id, known);
+  const refused = found && refuseUnmet(condition, toEtag(found));
+  if (refused) return refused;
+  const isDefault = tenant.settings.read().default_model === id && tenant.registry.isOnlyOwn(id);
+  return isDefault ? err({ code: "model_is_default", model: id }) : tenant.change(() => tenant.registry.remove(id));
+};
+
+const changeSettings: Existing<"changeSettings"> = (tenant, { default_policy: policy, default_model: named, ...rest }, condition) => {
+  const refused = refuseUnmet(condition, toEtag(tenant.settings.read()));
+  if (refused) return refused;
+  const model = named === null ? DEFAULT_MODEL : named;
+  if (model !== undefined && !tenant.isKnownModel(model)) return err({ code: "model_not_found", model });
+  const changes = model === undefined ? rest : { ...rest, default_model: model };
+  if (policy === undefined) return tenant.change(() => ok(tenant.settings.change(changes)));
+  const merged = mergePolicy(policy, { present: tenant.settings.read().default_policy, deployment: tenant.deploymentPolicy });
+  if (!merged.ok) return merged;
+  return tenant.change(() => ok(tenant.settings.change({ ...changes, default_policy: merged.value })));
+};
+
 export const tenantCalls = {
   create,
   settings: existing(({ settings }) => ok(settings.read())),
-  changeSettings: existing((tenant, { default_policy: policy, default_model: named, ...rest }) => {
-    const model = named === null ? DEFAULT_MODEL : named;
-    if (model !== undefined && !tenant.isKnownModel(model)) return err({ code: "model_not_found", model });
-    const changes = model === undefined ? rest : { ...rest, default_model: model };
-    if (policy === undefined) return tenant.change(() => ok(tenant.settings.change(changes)));
-    const merged = mergePolicy(policy, { present: tenant.settings.read().default_policy, deployment: tenant.deploymentPolicy });
-    if (!merged.ok) return merged;
-    return tenant.change(() => ok(tenant.settings.change({ ...changes, default_policy: merged.value })));
-  }),
+  changeSettings: existing(changeSettings),
 
   addKey: existing((tenant, key) => tenant.transaction(() => tenant.keys.add({ ...key, at: Date.now() }))),
   listKeys: existing(({ keys }) => ok(keys.list())),
@@ -81,14 +130,8 @@ export const tenantCalls = {
   resolveModel: lookUp(async ({ registry }, id) => registry.resolve(id, await prices())),
   listModels: existing(async ({ registry }) => ok(registry.list(await prices()))),
   getModel: existing(getModel),
-  putModel: existing(async (tenant, id, model) => {
-    const put = tenant.change(() => tenant.registry.put(id, model));
-    return put.ok ? getModel(tenant, id) : put;
-  }),
-  deleteModel: existing((tenant, id) => {
-    const isDefault = tenant.settings.read().default_model === id && tenant.registry.isOnlyOwn(id);
-    return isDefault ? err({ code: "model_is_default", model: id }) : tenant.change(() => tenant.registry.remove(id));
-  }),
+  putModel: existing(putModel),
+  deleteModel: existing(deleteModel),
   suggestLimit: existing((tenant, suggested) => tenant.transaction(() => tenant.registry.suggest(suggested, Date.now()))),
 
   putCredential: existing((tenant, { name, sealed }) => {
@@ -104,11 +147,19 @@ export const tenantCalls = {
   replaceSealed: existing((tenant, resealed) => ok({ replaced: tenant.transaction(() => tenant.credentials.replace(resealed)) })),
 
   listTools: existing(({ tools }, names) => ok(tools.tools(names))),
-  putTool: existing((tenant, name, tool) => tenant.announce(tenant.transaction(() => tenant.tools.putTool(name, tool, Date.now())))),
-  deleteTool: existing((tenant, name) => tenant.announce(tenant.tools.removeTool(name))),
+  putTool: existing((tenant, name, tool, condition) =>
+    changeTool(tenant, { name, condition }, () => tenant.tools.putTool(name, tool, Date.now())),
+  ),
+  deleteTool: existing((tenant, name, condition) =>
+    changeTool(tenant, { name, condition: tenant.tools.tools([name])[0] && condition }, () => tenant.tools.removeTool(name)),
+  ),
   listMcpServers: existing(({ tools }, names) => ok(tools.servers(names))),
-  putMcpServer: existing((tenant, input) => tenant.announce(tenant.transaction(() => tenant.tools.putServer(input, Date.now())))),
-  deleteMcpServer: existing((tenant, name) => tenant.announce(tenant.tools.removeServer(name))),
+  putMcpServer: existing((tenant, { condition, ...input }) =>
+    changeServer(tenant, { name: input.name, condition }, () => tenant.tools.putServer(input, Date.now())),
+  ),
+  deleteMcpServer: existing((tenant, name, condition) =>
+    changeServer(tenant, { name, condition: tenant.tools.servers([name])[0] && condition }, () => tenant.tools.removeServer(name)),
+  ),
 
   beginFile: existing(async (tenant, upload) => {
     const begun = tenant.transaction(() => tenant.files.begin(upload, Date.now()));

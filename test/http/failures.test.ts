@@ -33,6 +33,7 @@ const sessionErrors: { readonly [C in SessionError["code"]]: readonly [Extract<S
   message_not_found: [{ code: "message_not_found", message: "msg_x" }, 404],
   branch_not_found: [{ code: "branch_not_found", branch: 9 }, 404],
   fork_unfinished: [{ code: "fork_unfinished", from: "ses_x" }, 409],
+  precondition_failed: [{ code: "precondition_failed", etag: null }, 412],
   idempotency_conflict: [{ code: "idempotency_conflict" }, 422],
   unknown_model: [{ code: "unknown_model", model: "m" }, 400],
   models_unavailable: [{ code: "models_unavailable" }, 503],

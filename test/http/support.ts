@@ -81,6 +81,7 @@ export function description(changes: Partial<SessionDescription> = {}): SessionD
     tools: [],
     title: null,
     metadata: {},
+    etag: '"0123456789abcdef"',
     created_at: NOW,
     updated_at: NOW,
     message_count: 0,

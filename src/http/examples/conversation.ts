@@ -86,6 +86,7 @@ export const sessionExample: z.input<typeof sessionDescription> = {
   pins: ["The user's name is Ada."],
   title: "Weather",
   metadata: { channel: "web" },
+  etag: '"9f86d081884c7d65"',
   created_at: AT,
   updated_at: AT + 2 * SECOND,
   message_count: 2,

@@ -15,7 +15,7 @@ import { FORK, onePage, QUESTION, SESSION } from "../examples/shared";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
 import { eraseFor, registerSession } from "../register-session";
-import { json, jsonBody, tenantRoute } from "../routing";
+import { json, jsonBody, taggedJson, tenantRoute } from "../routing";
 import { branchNumber, forkInput, rewindInput } from "../schemas/branch";
 import { editInput, toParts } from "../schemas/message";
 import { limitQuery, pageQuery, takeListPage } from "../schemas/page";
@@ -129,7 +129,7 @@ const fork = tenantRoute({
   description: "Creates a new session with a copy of this one's history. Neither session sees later messages of the other.",
   request: { params: sessionPath, headers: idempotencyHeaders, body: jsonBody(forkInput, { at: 2, title: "A second try" }, false) },
   responses: {
-    201: json("The new session", sessionDescription, {
+    201: taggedJson("The new session", sessionDescription, {
       ...sessionExample,
       id: FORK,
       title: "A second try",
@@ -219,7 +219,7 @@ function registerFork(app: App, deps: HttpDeps): void {
       return sendProblem(c, copied.error);
     }
     if (replayed) c.header("idempotent-replayed", "true");
-    return c.json(copied.value, 201, { Location: `/v1/sessions/${to}` });
+    return c.json(copied.value, 201, { Location: `/v1/sessions/${to}`, ETag: copied.value.etag });
   });
 }
 

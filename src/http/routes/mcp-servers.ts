@@ -1,16 +1,19 @@
 /** Puts, reads, lists, refreshes and removes a tenant's remote MCP servers. A PUT asks the server for its tools. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import { type McpServerEntry, toServerEtag } from "../../app/tool-entry";
 import { listView } from "../../contract/page";
 import type { FieldError } from "../../contract/problem";
 import { type McpServer, mcpServerView } from "../../contract/registered-tool";
 import { urlFault } from "../../lib/public-address";
 import { readPrincipal } from "../auth";
-import { callWithRetry } from "../calls";
+import { callUnder, callWithRetry } from "../calls";
+import { conditionHeaders, toCondition } from "../conditions";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { onePage } from "../examples/shared";
 import { mcpServerExample } from "../examples/tenant";
 import { sendProblem } from "../problem";
-import { json, jsonBody, tenantRoute } from "../routing";
+import { json, jsonBody, taggedJson, tenantRoute } from "../routing";
 import { namedPageQuery, takeListPage } from "../schemas/page";
 import { mcpServerInput, serverName, toMcpServer, toMcpServerView } from "../schemas/server-tool";
 import { faultOfName } from "../validation";
@@ -40,7 +43,7 @@ const get = tenantRoute({
   summary: "Read an MCP server",
   description: "Shows a server with the tools that it listed last.",
   request: { params },
-  responses: { 200: json("The server", mcpServerView, mcpServerExample) },
+  responses: { 200: taggedJson("The server", mcpServerView, mcpServerExample) },
 });
 
 const put = tenantRoute({
@@ -51,8 +54,8 @@ const put = tenantRoute({
   operationId: "putMcpServer",
   summary: "Register or replace an MCP server",
   description: "Registers a remote MCP server, and asks it for its tools. A server that does not answer is refused and not stored.",
-  request: { params, body: jsonBody(mcpServerInput, { url: "https://mcp.example.com", needs_approval: true }) },
-  responses: { 200: json("The server with its tools", mcpServerView, mcpServerExample) },
+  request: { params, headers: conditionHeaders, body: jsonBody(mcpServerInput, { url: "https://mcp.example.com", needs_approval: true }) },
+  responses: { 200: taggedJson("The server with its tools", mcpServerView, mcpServerExample) },
 });
 
 const refresh = tenantRoute({
@@ -64,7 +67,7 @@ const refresh = tenantRoute({
   summary: "List an MCP server's tools again",
   description: "Asks the server for its tools. Sessions keep their tool definitions until their tools are set again.",
   request: { params },
-  responses: { 200: json("The server with its tools", mcpServerView, mcpServerExample) },
+  responses: { 200: taggedJson("The server with its tools", mcpServerView, mcpServerExample) },
 });
 
 const remove = tenantRoute({
@@ -75,7 +78,7 @@ const remove = tenantRoute({
   operationId: "deleteMcpServer",
   summary: "Delete an MCP server",
   description: "Within 30 seconds, calls to its tools fail.",
-  request: { params },
+  request: { params, headers: conditionHeaders },
   responses: { 204: { description: "Removed" } },
 });
 
@@ -83,6 +86,8 @@ const urlFaults = ({ url }: McpServer, deps: HttpDeps): FieldError[] => {
   const detail = urlFault(url, deps.config.allowPrivateToolUrls);
   return detail ? [{ field: "url", detail }] : [];
 };
+
+const sendServer = (c: Context<HttpEnv>, server: McpServerEntry) => c.json(toMcpServerView(server), 200, { ETag: toServerEtag(server) });
 
 function registerReads(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(list, async (c) => {
@@ -106,7 +111,7 @@ function registerReads(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
     );
     if (!found.ok) return sendProblem(c, found.error);
     const [server] = found.value;
-    return server ? c.json(toMcpServerView(server), 200) : sendProblem(c, { code: "mcp_server_not_found", server: server_name });
+    return server ? sendServer(c, server) : sendProblem(c, { code: "mcp_server_not_found", server: server_name });
   });
 }
 
@@ -121,11 +126,13 @@ export function registerMcpServers(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): v
     if (errors.length > 0) return sendProblem(c, { code: "invalid_request", errors });
     const listing = await deps.listMcpTools(tenant, server);
     if (!listing.ok) return sendProblem(c, { code: "mcp_failed", ...listing.error });
-    const stored = await callWithRetry(
+    const condition = toCondition(c.req.valid("header"));
+    const stored = await callUnder(
+      condition,
       () => deps.tenants(tenant),
-      (api) => api.putMcpServer({ name, server, listing: listing.value }),
+      (api) => api.putMcpServer({ name, server, listing: listing.value, condition }),
     );
-    return stored.ok ? c.json(toMcpServerView(stored.value), 200) : sendProblem(c, stored.error);
+    return stored.ok ? sendServer(c, stored.value) : sendProblem(c, stored.error);
   });
 
   app.openapi(refresh, async (c) => {
@@ -140,11 +147,12 @@ export function registerMcpServers(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): v
     const listing = await deps.listMcpTools(tenant, server);
     if (!listing.ok) return sendProblem(c, { code: "mcp_failed", ...listing.error });
     const kept = await deps.tenants(tenant).putMcpServer({ name, server, listing: listing.value, unchanged: entry.updated_at });
-    return kept.ok ? c.json(toMcpServerView(kept.value), 200) : sendProblem(c, kept.error);
+    return kept.ok ? sendServer(c, kept.value) : sendProblem(c, kept.error);
   });
 
   app.openapi(remove, async (c) => {
-    const removed = await deps.tenants(readPrincipal(c).tenant).deleteMcpServer(c.req.valid("param").server_name);
+    const { server_name } = c.req.valid("param");
+    const removed = await deps.tenants(readPrincipal(c).tenant).deleteMcpServer(server_name, toCondition(c.req.valid("header")));
     return removed.ok ? c.body(null, 204) : sendProblem(c, removed.error);
   });
 }

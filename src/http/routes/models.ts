@@ -1,16 +1,20 @@
 /** The models that a tenant can use: the deployment's, and its own, which take precedence. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import { toEtag } from "../../app/conditions";
+import type { ModelEntry } from "../../app/model-entry";
 import { modelView } from "../../contract/model";
 import { listView } from "../../contract/page";
 import type { FieldError } from "../../contract/problem";
 import { urlFault } from "../../lib/public-address";
 import { readPrincipal } from "../auth";
-import { callWithRetry } from "../calls";
+import { callUnder, callWithRetry } from "../calls";
+import { conditionHeaders, toCondition } from "../conditions";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { onePage } from "../examples/shared";
 import { modelExample, suggestedModelExample } from "../examples/tenant";
 import { sendProblem } from "../problem";
-import { json, jsonBody, tenantRoute } from "../routing";
+import { json, jsonBody, taggedJson, tenantRoute } from "../routing";
 import { modelInput, modelName, toModelView, toOverride } from "../schemas/model";
 import { namedPageQuery, takeListPage } from "../schemas/page";
 
@@ -49,7 +53,7 @@ const get = tenantRoute({
   summary: "Read a model",
   description: "Shows a model's limits and prices, with the source of each figure.",
   request: { params },
-  responses: { 200: json("The model", modelView, modelExample) },
+  responses: { 200: taggedJson("The model", modelView, modelExample) },
 });
 
 const put = tenantRoute({
@@ -61,8 +65,12 @@ const put = tenantRoute({
   summary: "Add or replace a model",
   description:
     "Adds a model of the tenant, or overrides one of the deployment. The request replaces the earlier entry as a whole. Sessions use the change within 30 seconds.",
-  request: { params, body: jsonBody(modelInput, { provider: "openai", context_window: 128_000, max_output: 8_192, credential: "openai" }) },
-  responses: { 200: json("The model. Its sessions use the change within 30 seconds", modelView, modelExample) },
+  request: {
+    params,
+    headers: conditionHeaders,
+    body: jsonBody(modelInput, { provider: "openai", context_window: 128_000, max_output: 8_192, credential: "openai" }),
+  },
+  responses: { 200: taggedJson("The model. Its sessions use the change within 30 seconds", modelView, modelExample) },
 });
 
 const remove = tenantRoute({
@@ -74,7 +82,7 @@ const remove = tenantRoute({
   summary: "Delete a model",
   description:
     "Deletes a model of the tenant, or the tenant's override of one of the deployment. Sessions that use a deleted model fail until they name another.",
-  request: { params },
+  request: { params, headers: conditionHeaders },
   responses: { 204: { description: "Removed" } },
 });
 
@@ -87,7 +95,7 @@ const probe = tenantRoute({
   summary: "Ask for a model's limits",
   description: "Asks the provider for the model's limits, and stores the answer as a suggestion. Nothing else changes.",
   request: { params },
-  responses: { 200: json("The model with the suggested limits. Nothing else has changed", modelView, suggestedModelExample) },
+  responses: { 200: taggedJson("The model with the suggested limits. Nothing else has changed", modelView, suggestedModelExample) },
 });
 
 /** The client chooses a model's id, so the answer says what is wrong with it. */
@@ -97,6 +105,8 @@ function findUrlFaults(id: string, baseUrl: string | null, allowPrivate: boolean
   const detail = baseUrl === null ? null : refuseModelUrl(baseUrl, allowPrivate);
   return detail ? [...faults, { field: "base_url", detail }] : faults;
 }
+
+const sendModel = (c: Context<HttpEnv>, model: ModelEntry) => c.json(toModelView(model), 200, { ETag: toEtag(model) });
 
 export function registerModels(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(list, async (c) => {
@@ -117,7 +127,7 @@ export function registerModels(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
       () => deps.tenants(readPrincipal(c).tenant),
       (api) => api.getModel(c.req.valid("param").model_id),
     );
-    return model.ok ? c.json(toModelView(model.value), 200) : sendProblem(c, model.error);
+    return model.ok ? sendModel(c, model.value) : sendProblem(c, model.error);
   });
 
   app.openapi(probe, async (c) => {
@@ -134,7 +144,7 @@ export function registerModels(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
     const kept = await deps.tenants(tenant).suggestLimit({ model: model_id, ...found.value, source: "provider_endpoint" });
     if (!kept.ok) return sendProblem(c, kept.error);
     const now = await deps.tenants(tenant).getModel(model_id);
-    return now.ok ? c.json(toModelView(now.value), 200) : sendProblem(c, now.error);
+    return now.ok ? sendModel(c, now.value) : sendProblem(c, now.error);
   });
 
   app.openapi(put, async (c) => {
@@ -142,16 +152,18 @@ export function registerModels(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
     const model = toOverride(c.req.valid("json"), model_id);
     const errors = findUrlFaults(model_id, model.base_url, deps.config.allowPrivateModelUrls);
     if (errors.length > 0) return sendProblem(c, { code: "invalid_request", errors });
-    const stored = await callWithRetry(
+    const condition = toCondition(c.req.valid("header"));
+    const stored = await callUnder(
+      condition,
       () => deps.tenants(readPrincipal(c).tenant),
-      (api) => api.putModel(model_id, model),
+      (api) => api.putModel(model_id, model, condition),
     );
-    return stored.ok ? c.json(toModelView(stored.value), 200) : sendProblem(c, stored.error);
+    return stored.ok ? sendModel(c, stored.value) : sendProblem(c, stored.error);
   });
 
   app.openapi(remove, async (c) => {
     const { model_id } = c.req.valid("param");
-    const removed = await deps.tenants(readPrincipal(c).tenant).deleteModel(model_id);
+    const removed = await deps.tenants(readPrincipal(c).tenant).deleteModel(model_id, toCondition(c.req.valid("header")));
     return removed.ok ? c.body(null, 204) : sendProblem(c, removed.error);
   });
 }

@@ -10,6 +10,7 @@ import type { TenantId } from "../../domain/ids";
 import { ok, type Result } from "../../lib/result";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
+import { conditionHeaders, toCondition } from "../conditions";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { erasureExample, sessionExample, sessionSummaryExample } from "../examples/conversation";
 import { onePage } from "../examples/shared";
@@ -17,7 +18,7 @@ import { idempotencyHeaders } from "../idempotency";
 import { type HttpError, sendProblem } from "../problem";
 import { reachReadModel } from "../read-model";
 import { eraseFor, registerSession } from "../register-session";
-import { json, jsonBody, tenantRoute } from "../routing";
+import { json, jsonBody, taggedJson, tenantRoute } from "../routing";
 import { limitQuery } from "../schemas/page";
 import { sessionPath } from "../schemas/paths";
 import { createInput, faultOfPolicy, patchInput, toOpenInput, toPatchInput } from "../schemas/session";
@@ -46,7 +47,7 @@ const create = tenantRoute({
       false,
     ),
   },
-  responses: { 201: json("The session", sessionDescription, sessionExample) },
+  responses: { 201: taggedJson("The session", sessionDescription, sessionExample) },
 });
 
 const list = tenantRoute({
@@ -76,7 +77,7 @@ const get = tenantRoute({
   summary: "Read a session",
   description: "Shows the settings, the size of the next request, the usage so far, and the turn that is open, if there is one.",
   request: { params: sessionPath },
-  responses: { 200: json("The session", sessionDescription, sessionExample) },
+  responses: { 200: taggedJson("The session", sessionDescription, sessionExample) },
 });
 
 const patch = tenantRoute({
@@ -88,8 +89,12 @@ const patch = tenantRoute({
   summary: "Update a session",
   description:
     "Changes the fields that the request names. Null clears a field; a null policy restores the current default of the tenant or the deployment. A turn that runs keeps the settings that it started with.",
-  request: { params: sessionPath, body: jsonBody(patchInput, { title: "Weather in Lisbon", policy: { keep: { ratio: 0.2 } } }) },
-  responses: { 200: json("The session", sessionDescription, sessionExample) },
+  request: {
+    params: sessionPath,
+    headers: conditionHeaders,
+    body: jsonBody(patchInput, { title: "Weather in Lisbon", policy: { keep: { ratio: 0.2 } } }),
+  },
+  responses: { 200: taggedJson("The session", sessionDescription, sessionExample) },
 });
 
 const erase = tenantRoute({
@@ -135,7 +140,7 @@ function registerCreate(app: App, deps: HttpDeps): void {
     const opened = await openOnce(calls, input);
     if (!opened.ok) return await refuseCreation(c, ofNamedModel(opened.error, body.model), forget);
     if (replayed) c.header("idempotent-replayed", "true");
-    return c.json(opened.value, 201, { Location: `/v1/sessions/${session}` });
+    return c.json(opened.value, 201, { Location: `/v1/sessions/${session}`, ETag: opened.value.etag });
   });
 }
 
@@ -173,7 +178,7 @@ function registerOne(app: App, deps: HttpDeps): void {
   app.openapi(get, async (c) => {
     const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     const session = await calls.repeatable((api, caller) => api.describe(caller));
-    return session.ok ? c.json(session.value, 200) : sendProblem(c, session.error);
+    return session.ok ? c.json(session.value, 200, { ETag: session.value.etag }) : sendProblem(c, session.error);
   });
   app.openapi(patch, async (c) => {
     const body = c.req.valid("json");
@@ -183,8 +188,9 @@ function registerOne(app: App, deps: HttpDeps): void {
     if (!tools.ok) return sendProblem(c, tools.error);
     const input = toPatchInput(body, { policy: given.value, tools: tools.value });
     const calls = sessionClient(deps, c, c.req.valid("param").session_id);
-    const session = await calls.once((api, caller) => api.patch(caller, input));
-    if (session.ok) return c.json(session.value, 200);
+    const condition = toCondition(c.req.valid("header"));
+    const session = await calls.once((api, caller) => api.patch(caller, input, condition));
+    if (session.ok) return c.json(session.value, 200, { ETag: session.value.etag });
     return sendProblem(c, body.model === undefined ? ofSessionModel(session.error) : session.error);
   });
 }

@@ -1,12 +1,16 @@
 /** The tenant of the key, and its defaults. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import { toEtag } from "../../app/conditions";
+import type { TenantSettings } from "../../app/tenant-api";
 import { tenantView } from "../../contract/tenant";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
+import { conditionHeaders, toCondition } from "../conditions";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { tenantExample } from "../examples/tenant";
 import { sendProblem } from "../problem";
-import { json, jsonBody, tenantRoute } from "../routing";
+import { jsonBody, taggedJson, tenantRoute } from "../routing";
 import { defined } from "../schemas/defined";
 import { tenantPatchInput, toTenantView } from "../schemas/tenant";
 
@@ -21,7 +25,7 @@ const get = tenantRoute({
   summary: "Read the tenant's settings",
   description: "Any valid key may read the settings of its own tenant.",
   request: {},
-  responses: { 200: json("The tenant", tenantView, tenantExample) },
+  responses: { 200: taggedJson("The tenant", tenantView, tenantExample) },
 });
 
 const patch = tenantRoute({
@@ -33,9 +37,12 @@ const patch = tenantRoute({
   summary: "Update the tenant's settings",
   description:
     "Changes the fields that the request names. A null returns to the deployment's. Sessions that exist keep their own settings.",
-  request: { body: jsonBody(tenantPatchInput, { default_model: "gpt-5", default_policy: "balanced" }) },
-  responses: { 200: json("The tenant", tenantView, tenantExample) },
+  request: { headers: conditionHeaders, body: jsonBody(tenantPatchInput, { default_model: "gpt-5", default_policy: "balanced" }) },
+  responses: { 200: taggedJson("The tenant", tenantView, tenantExample) },
 });
+
+const sendTenant = (c: Context<HttpEnv>, { config }: HttpDeps, settings: TenantSettings) =>
+  c.json(toTenantView(readPrincipal(c).tenant, settings, config.defaultPolicy), 200, { ETag: toEtag(settings) });
 
 export function registerTenant(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(get, async (c) => {
@@ -44,7 +51,7 @@ export function registerTenant(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
       () => deps.tenants(tenant),
       (api) => api.settings(),
     );
-    return settings.ok ? c.json(toTenantView(tenant, settings.value, deps.config.defaultPolicy), 200) : sendProblem(c, settings.error);
+    return settings.ok ? sendTenant(c, deps, settings.value) : sendProblem(c, settings.error);
   });
 
   app.openapi(patch, async (c) => {
@@ -55,7 +62,7 @@ export function registerTenant(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
     if (typeof model === "string" && !(await api.resolveModel(model))) {
       return sendProblem(c, { code: "invalid_request", errors: [{ field: "default_model", detail: "no such model" }] });
     }
-    const settings = await api.changeSettings(changes);
-    return settings.ok ? c.json(toTenantView(tenant, settings.value, deps.config.defaultPolicy), 200) : sendProblem(c, settings.error);
+    const settings = await api.changeSettings(changes, toCondition(c.req.valid("header")));
+    return settings.ok ? sendTenant(c, deps, settings.value) : sendProblem(c, settings.error);
   });
 }

@@ -1,15 +1,17 @@
 /** Puts, reads, lists and removes a tenant's HTTP tools. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import { toEtag } from "../../app/conditions";
 import { listView } from "../../contract/page";
 import { httpToolEntry } from "../../contract/registered-tool";
 import { urlFault } from "../../lib/public-address";
 import { readPrincipal } from "../auth";
-import { callWithRetry } from "../calls";
+import { callUnder, callWithRetry } from "../calls";
+import { conditionHeaders, toCondition } from "../conditions";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { onePage } from "../examples/shared";
 import { toolExample, weatherParameters } from "../examples/tenant";
 import { sendProblem } from "../problem";
-import { json, jsonBody, tenantRoute } from "../routing";
+import { json, jsonBody, taggedJson, tenantRoute } from "../routing";
 import { namedPageQuery, takeListPage } from "../schemas/page";
 import { httpToolInput, toHttpTool, toolName } from "../schemas/server-tool";
 import { faultOfName } from "../validation";
@@ -39,7 +41,7 @@ const get = tenantRoute({
   summary: "Read an HTTP tool",
   description: "Shows the definition that the model reads, and how the service calls the tool.",
   request: { params },
-  responses: { 200: json("The tool", httpToolEntry, toolExample) },
+  responses: { 200: taggedJson("The tool", httpToolEntry, toolExample) },
 });
 
 const put = tenantRoute({
@@ -53,6 +55,7 @@ const put = tenantRoute({
     "Registers a URL that the service calls when the model asks for it. A session offers the tool when its `tools` name it, and keeps the definition that it found then.",
   request: {
     params,
+    headers: conditionHeaders,
     body: jsonBody(httpToolInput, {
       description: "The weather in a city now.",
       parameters: weatherParameters,
@@ -60,7 +63,7 @@ const put = tenantRoute({
     }),
   },
   responses: {
-    200: json(
+    200: taggedJson(
       "The tool. Calls use the change within 30 seconds. The definition that a session offers changes when its tools are set again",
       httpToolEntry,
       toolExample,
@@ -76,7 +79,7 @@ const remove = tenantRoute({
   operationId: "deleteTool",
   summary: "Delete an HTTP tool",
   description: "Within 30 seconds, calls to it fail.",
-  request: { params },
+  request: { params, headers: conditionHeaders },
   responses: { 204: { description: "Removed" } },
 });
 
@@ -102,7 +105,7 @@ export function registerTools(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
     );
     if (!found.ok) return sendProblem(c, found.error);
     const [tool] = found.value;
-    return tool ? c.json(tool, 200) : sendProblem(c, { code: "tool_not_found", tool: tool_name });
+    return tool ? c.json(tool, 200, { ETag: toEtag(tool) }) : sendProblem(c, { code: "tool_not_found", tool: tool_name });
   });
 
   app.openapi(put, async (c) => {
@@ -112,15 +115,18 @@ export function registerTools(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
     const detail = urlFault(tool.url, deps.config.allowPrivateToolUrls);
     const errors = [...name, ...(detail ? [{ field: "url", detail }] : [])];
     if (errors.length > 0) return sendProblem(c, { code: "invalid_request", errors });
-    const stored = await callWithRetry(
+    const condition = toCondition(c.req.valid("header"));
+    const stored = await callUnder(
+      condition,
       () => deps.tenants(readPrincipal(c).tenant),
-      (api) => api.putTool(tool_name, tool),
+      (api) => api.putTool(tool_name, tool, condition),
     );
-    return stored.ok ? c.json(stored.value, 200) : sendProblem(c, stored.error);
+    return stored.ok ? c.json(stored.value, 200, { ETag: toEtag(stored.value) }) : sendProblem(c, stored.error);
   });
 
   app.openapi(remove, async (c) => {
-    const removed = await deps.tenants(readPrincipal(c).tenant).deleteTool(c.req.valid("param").tool_name);
+    const { tool_name } = c.req.valid("param");
+    const removed = await deps.tenants(readPrincipal(c).tenant).deleteTool(tool_name, toCondition(c.req.valid("header")));
     return removed.ok ? c.body(null, 204) : sendProblem(c, removed.error);
   });
 }

@@ -1,5 +1,6 @@
 /** Opens, changes and exports a session. */
 
+import { type Condition, refuseUnmet } from "../../app/conditions";
 import type { Ids } from "../../app/ports";
 import { PAGE } from "../../app/projection/project";
 import { buildTextBody, buildToolsBody } from "../../app/request/build-items";
@@ -16,7 +17,7 @@ import { err } from "../../lib/result";
 import { readPage } from "../drain";
 import type { NewBody } from "../log/bodies";
 import type { Session } from "../session";
-import { describeSession } from "./read-calls";
+import { describeSession, settingsEtag } from "./read-calls";
 import { refuseTooLarge } from "./refuse-too-large";
 
 export async function openSession(session: Session, caller: api.Caller, input: api.OpenInput): Promise<api.Outcome<SessionDescription>> {
@@ -57,12 +58,19 @@ export function refusePolicy(whole: PolicyChoice, named: PolicyChoice): api.Outc
   return fault ? err({ code: "invalid", field: `policy.${fault.field}`, detail: fault.detail }) : null;
 }
 
-export async function patchSession(session: Session, input: api.PatchInput): Promise<api.Outcome<SessionDescription>> {
+export async function patchSession(
+  session: Session,
+  input: api.PatchInput,
+  condition?: Condition,
+): Promise<api.Outcome<SessionDescription>> {
   const { clock, ids } = session.deps;
   // A change of the title works even when the model cannot be looked up. A change of the request does not.
   const asked = input.model ?? session.state.settings.model;
   const found = changesRequest(input) ? await resolveModel(asked, session.ports()) : null;
   if (found && !found.ok) return err(refusal(found.error, asked));
+  // Nothing is awaited from here to the change, so that no other change comes in between.
+  const unmet = refuseUnmet(condition, settingsEtag(session.state));
+  if (unmet) return unmet;
   const { settings, pins } = session.state;
   const policy = input.policy === undefined ? null : mergeChoices(parsePolicyText(settings.policy), input.policy);
   const misfit = policy && input.policy !== undefined ? refusePolicy(policy, input.policy) : null;

@@ -1,5 +1,6 @@
 /** Reads one session from its object, strongly consistent. */
 
+import { toEtag } from "../../app/conditions";
 import type { ModelSpec } from "../../app/ports";
 import { resolveModel } from "../../app/request/resolve-model";
 import type * as api from "../../app/session-api";
@@ -18,6 +19,7 @@ import type { Receipt } from "../../domain/compaction-events";
 import type { StoredEvent } from "../../domain/events";
 import type { CompactionId } from "../../domain/ids";
 import { toGeneratedTokens, toUncachedInput, usageSource } from "../../domain/model-call";
+import type { SessionState } from "../../domain/state";
 import { err, ok } from "../../lib/result";
 import { type CompactionRow, readCompaction, readCompactions } from "../log/compaction-rows";
 import { type ModelCallEvent, readCalls, readEvents, readEventsBackwards } from "../log/event-log";
@@ -41,6 +43,7 @@ export async function describeSession(session: Session): Promise<api.Outcome<Ses
     tools: content.readRefTools(settings.tools),
     title: content.readRefText(settings.title),
     metadata: readMetadata(session),
+    etag: settingsEtag(state),
     created_at: state.opened_at,
     updated_at: state.updated_at,
     message_count: state.messages,
@@ -60,6 +63,9 @@ export async function describeSession(session: Session): Promise<api.Outcome<Ses
     stream_offset: session.buffer.offset,
   });
 }
+
+/** The etag of what a client sets of a session: it changes with every change of the settings or pins, and with nothing else. */
+export const settingsEtag = ({ settings, pins }: Pick<SessionState, "settings" | "pins">): string => toEtag({ settings, pins });
 
 function readMetadata({ state, content }: Session): Readonly<Record<string, string>> {
   const text = content.readRefText(state.settings.metadata);
