@@ -14,7 +14,7 @@ import { askForErased, askForRedacted, compareRows, readFiles, readForks } from 
 import { findFaults, type Verdict, verify } from "./crash-test/verify.ts";
 import { type ErrandEvidence, faultsOfErrands } from "./crash-test/verify-errands.ts";
 import { openSession } from "./replay/player.ts";
-import { readItems } from "./replay/read-back.ts";
+import { readMessages, readText } from "./replay/read-back.ts";
 import { readTenant } from "./support/admin.ts";
 import { type Connection, callApi } from "./support/api-client.ts";
 import { readCommandLine, wholeNumber } from "./support/command-line.ts";
@@ -106,11 +106,8 @@ async function rage(sandbox: Sandbox, first: LocalServer, by: { readonly kills: 
 async function readUserMessages(connection: Connection, sessions: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
   const stored = new Map<string, readonly string[]>();
   for (const session of sessions) {
-    const items = (await readItems(connection, session)).filter(({ kind }) => kind === "user");
-    stored.set(
-      session,
-      items.map(({ parts }) => parts.map((part) => (part.type === "text" ? part.text : "")).join("")),
-    );
+    const said = (await readMessages(connection, session)).filter(({ role }) => role === "user");
+    stored.set(session, said.map(readText));
   }
   return stored;
 }
@@ -162,7 +159,7 @@ async function perform({ sandbox, provider }: Stage, options: ReturnType<typeof 
   const sessions = await openSessions(connection, provider, Math.ceil(options.clients / CLIENTS_PER_SESSION));
   const redacted = await openSession(connection, { model: MODEL, system: null, tools: [] });
   const source = await openSource(connection);
-  const items = await readItems(connection, source);
+  const messages = await readMessages(connection, source);
   let isOver = false;
   let cut = 0;
   const talking = Array.from({ length: options.clients }, (_, index) => {
@@ -181,7 +178,7 @@ async function perform({ sandbox, provider }: Stage, options: ReturnType<typeof 
   const running = [
     eraseSessions(errands),
     redactMessages(errands, redacted),
-    forkSession(errands, source, items),
+    forkSession(errands, source, messages),
     rebuildRows(errands, target, [...sessions, redacted]),
   ] as const;
   const raging = rage(sandbox, server, { kills: options.kills, random: createRandom(options.seed) }).finally(() => {
@@ -192,7 +189,7 @@ async function perform({ sandbox, provider }: Stage, options: ReturnType<typeof 
   const answered = {
     erased: await askForErased(errands, erasures),
     redacted: await askForRedacted(connection, redacted, redactions),
-    forks: await readForks(connection, items, forks),
+    forks: await readForks(connection, messages, forks),
     rebuilt: await compareRows(target, [...sessions, redacted, source, ...forks.slice(-1).map(({ fork }) => fork)]),
   };
   await last.stop();

@@ -8,9 +8,9 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import { type StandIn, startStandIn } from "../test/support/stand-in/stand-in.ts";
 import type { Reply } from "./lab/engine/steps";
-import { deriveTools, type ExpectedItem, expectItems, planSteps } from "./replay/plan.ts";
+import { deriveTools, type ExpectedMessage, expectMessages, planSteps } from "./replay/plan.ts";
 import { openSession, playStep } from "./replay/player.ts";
-import { findDifference, readItems } from "./replay/read-back.ts";
+import { findDifference, readMessages } from "./replay/read-back.ts";
 import { type Conversation, readConversations } from "./replay/recording.ts";
 import { findFault, formatTable, type Report, toReport } from "./replay/report.ts";
 import { countDrops, waitForCompactions } from "./replay/settle.ts";
@@ -116,8 +116,8 @@ async function play({ connection, provider }: Stage, performances: readonly Perf
 }
 
 async function compare(connection: Connection, { session, conversations }: Performance): Promise<void> {
-  const expected: readonly ExpectedItem[] = conversations.flatMap(expectItems);
-  const difference = findDifference(expected, await readItems(connection, session));
+  const expected: readonly ExpectedMessage[] = conversations.flatMap(expectMessages);
+  const difference = findDifference(expected, await readMessages(connection, session));
   if (difference !== null) throw new Failure(`What was read back is not what was recorded (session ${session}).\n${difference}`);
 }
 

@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
-import type { ReadItem } from "../replay/read-back.ts";
+import type { ReadMessage } from "../replay/read-back.ts";
 import { ApiError, type Connection, callApi, streamApi } from "../support/api-client.ts";
 import { Failure } from "../support/output.ts";
 import { compareStep, type Target } from "../support/read-model.ts";
@@ -108,13 +108,13 @@ export async function redactMessages(errands: Errands, id: string): Promise<read
 const COPY_PAUSE = 250;
 
 /** Forks a session repeatedly, each time at another of its messages. */
-export async function forkSession(errands: Errands, source: string, items: readonly ReadItem[]): Promise<readonly ForkRecord[]> {
+export async function forkSession(errands: Errands, source: string, messages: readonly ReadMessage[]): Promise<readonly ForkRecord[]> {
   const { connection, isOver, onCut } = errands;
   const records: ForkRecord[] = [];
   while (!isOver()) {
     const number = records.length;
     // Begins with the last message, because the first copies should be the longest.
-    const at = items.at(-1 - (number % items.length))?.position ?? 0;
+    const at = messages.at(-1 - (number % messages.length))?.position ?? 0;
     const call = { method: "POST", path: `/v1/sessions/${source}/fork`, body: { at }, idempotencyKey: `fork-${number + 1}` } as const;
     const { id } = await untilDone(async () => session.parse(await callApi(connection, call)), onCut);
     records.push({ fork: id, at });

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { z } from "zod";
-import { type ReadItem, readItems } from "../replay/read-back.ts";
+import { type ReadMessage, readMessages, readText } from "../replay/read-back.ts";
 import { ApiError, type Connection, callApi } from "../support/api-client.ts";
 import { type Comparison, compareSession, type Target } from "../support/read-model.ts";
 import { createWithKey, type ErasedRecord, type Errands, type ForkRecord, MARK, type RedactedRecord } from "./errands.ts";
@@ -53,7 +53,7 @@ export async function askForErased(errands: Errands, records: readonly ErasedRec
 /** Reads everything that could show a redacted message: the complete session once, and a look-up for each word. */
 export async function askForRedacted(connection: Connection, id: string, records: readonly RedactedRecord[]): Promise<RedactedEvidence> {
   const path = `/v1/sessions/${id}`;
-  const answers = new Map<string, string>([["messages", JSON.stringify(await readItems(connection, id))]]);
+  const answers = new Map<string, string>([["messages", JSON.stringify(await readMessages(connection, id))]]);
   for (const route of ["context", "compactions", "branches"]) answers.set(route, JSON.stringify(await get(connection, `${path}/${route}`)));
   const hits = new Map<string, number>();
   for (const { marker } of records) {
@@ -65,18 +65,18 @@ export async function askForRedacted(connection: Connection, id: string, records
 
 export async function readForks(
   connection: Connection,
-  source: readonly ReadItem[],
+  source: readonly ReadMessage[],
   records: readonly ForkRecord[],
 ): Promise<readonly ForkEvidence[]> {
   const evidence: ForkEvidence[] = [];
   for (const { fork, at } of records) {
-    const expected = source.filter(({ position }) => position <= at).map(toText);
-    evidence.push({ fork, expected, found: (await readItems(connection, fork)).map(toText) });
+    const expected = source.filter(({ position }) => position <= at).map(toLine);
+    evidence.push({ fork, expected, found: (await readMessages(connection, fork)).map(toLine) });
   }
   return evidence;
 }
 
-const toText = ({ position, kind, parts }: ReadItem): string => `${position} ${kind} ${JSON.stringify(parts)}`;
+const toLine = (message: ReadMessage): string => `${message.position} ${message.role} ${readText(message)}`;
 
 /** The rebuild runs twice: the first one repairs what the kills left behind, and the second must find nothing. */
 export async function compareRows(target: Target, sessions: readonly string[]): Promise<readonly RebuiltEvidence[]> {

@@ -20,7 +20,7 @@ export interface RedactedEvidence {
 
 export interface ForkEvidence {
   readonly fork: string;
-  /** The texts of the source's items up to the fork, and those of the fork's items. */
+  /** The texts of the source's messages up to the fork, and those of the fork's messages. */
   readonly expected: readonly string[];
   readonly found: readonly string[];
 }

@@ -4,16 +4,16 @@ import { type Connection, streamApi } from "../support/api-client.ts";
 import { createFrameReader } from "../support/frames.ts";
 import { Failure } from "../support/output.ts";
 
-const part = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("text"), text: z.string() }),
-  z.object({ type: z.literal("tool_call"), name: z.string(), arguments: z.string() }),
-  z.object({ type: z.literal("tool_result"), output: z.string() }),
-]);
-export type ItemPart = z.infer<typeof part>;
+const message = z.object({
+  role: z.string(),
+  content: z.array(z.object({ type: z.literal("text"), text: z.string() })),
+  tool_calls: z.array(z.object({ name: z.string(), arguments: z.string() })).default([]),
+});
+export type LiveMessage = z.infer<typeof message>;
 
 const liveFrame = z.discriminatedUnion("type", [
   z.object({ type: z.literal("turn.started"), turn_id: z.string(), attempt: z.number() }),
-  z.object({ type: z.literal("item.completed"), turn_id: z.string(), item: z.object({ parts: z.array(part) }) }),
+  z.object({ type: z.literal("item.completed"), turn_id: z.string(), item: message }),
   z.object({
     type: z.literal("turn.completed"),
     turn_id: z.string(),

@@ -37,7 +37,7 @@ export async function readPastRequest(connection: Connection, session: string, t
 }
 
 const page = z.object({
-  data: z.array(z.object({ kind: z.string(), parts: z.array(z.object({ type: z.string(), text: z.string().optional() })) })),
+  data: z.array(z.object({ role: z.string(), content: z.array(z.object({ type: z.string(), text: z.string().optional() })) })),
   has_more: z.boolean(),
 });
 
@@ -45,6 +45,6 @@ const page = z.object({
 export async function countKeptMessages(connection: Connection, session: string): Promise<number> {
   const { data, has_more } = page.parse(await callApi(connection, { method: "GET", path: `/v1/sessions/${session}/messages?limit=100` }));
   if (has_more) throw new Failure("The record has more messages than the demo expects.");
-  const said = data.filter(({ kind }) => kind === "user").map(({ parts }) => parts.map(({ text }) => text ?? "").join(""));
+  const said = data.filter(({ role }) => role === "user").map(({ content }) => content.map(({ text }) => text ?? "").join(""));
   return said.filter((text, index) => text === MESSAGES[index]).length;
 }

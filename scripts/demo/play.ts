@@ -6,7 +6,7 @@ import { type Connection, callApi } from "../support/api-client.ts";
 import { Failure } from "../support/output.ts";
 import { runTurn } from "../support/turns.ts";
 import { type Line, labelled, meter, span } from "./line.ts";
-import { type ItemPart, type LiveFrame, liveFrames } from "./live-frames.ts";
+import { type LiveFrame, type LiveMessage, liveFrames } from "./live-frames.ts";
 import { FACT, MESSAGE_COUNT, MESSAGES } from "./messages.ts";
 import { countKeptMessages, type PastRequest, readPastRequest } from "./past-request.ts";
 
@@ -89,8 +89,7 @@ class Watch {
         if (frame.attempt === 1) this.#startTurn(frame.turn_id);
         return;
       case "item.completed":
-        for (const part of frame.item.parts) this.#showPart(part);
-        return;
+        return this.#showMessage(frame.item);
       case "turn.completed":
         this.#completed += 1;
         if (this.#completed % METER_EVERY === 0 && !this.#isLast())
@@ -121,22 +120,19 @@ class Watch {
   }
 
   /** The first turn and the last turn are shown word for word. */
-  #showPart(part: ItemPart): void {
+  #showMessage({ role, content, tool_calls }: LiveMessage): void {
     if (this.#turns.length !== 1 && !this.#isLast()) return;
     const { show } = this.#demo;
-    switch (part.type) {
-      case "text":
-        if (this.#isLast()) this.#answer = part.text;
-        show(labelled("model", "model", span(readFirstLine(part.text))));
-        if (!this.#isLast()) show([]);
-        return;
-      case "tool_call":
-        this.#lookUps += part.name === "memory_query" ? 1 : 0;
-        return show(labelled("look-up", "lookup", span(`${part.name} ${part.arguments}`)));
-      case "tool_result":
-        return show(labelled("found", "lookup", span(findBestHit(part.output))));
-      default:
-        return assertNever(part);
+    const text = content.map((part) => part.text).join("");
+    if (role === "tool") return show(labelled("found", "lookup", span(findBestHit(text))));
+    if (text !== "") {
+      if (this.#isLast()) this.#answer = text;
+      show(labelled("model", "model", span(readFirstLine(text))));
+      if (!this.#isLast()) show([]);
+    }
+    for (const { name, arguments: written } of tool_calls) {
+      this.#lookUps += name === "memory_query" ? 1 : 0;
+      show(labelled("look-up", "lookup", span(`${name} ${written}`)));
     }
   }
 

@@ -10,11 +10,14 @@ import type { Conversation, RecordedMessage } from "./recording.ts";
 type Assistant = Extract<RecordedMessage, { role: "assistant" }>;
 type Result = Extract<RecordedMessage, { role: "tool" }>;
 
-/** An item as it must be read back. */
-export type ExpectedItem =
-  | { readonly kind: "user" | "assistant"; readonly text: string }
-  | { readonly kind: "tool_call"; readonly name: string; readonly arguments: string }
-  | { readonly kind: "tool_result"; readonly call_id: string; readonly output: string };
+/** A message as it must be read back. */
+export interface ExpectedMessage {
+  readonly role: RecordedMessage["role"];
+  readonly text: string;
+  readonly calls: readonly { readonly name: string; readonly arguments: string }[];
+  /** The call that a tool's message answers. */
+  readonly call_id?: string;
+}
 
 const toReply = (message: Assistant): Reply => ({ text: message.content ?? "", calls: message.tool_calls ?? [] });
 
@@ -96,13 +99,11 @@ function planAnswer(rest: readonly RecordedMessage[], { id, open }: Asked): Plan
   return { step: { type: "answer", outputs, reply: toReply(next) }, taken: outputs.length + 1 };
 }
 
-export function expectItems({ messages }: Conversation): readonly ExpectedItem[] {
-  return messages.flatMap((message): ExpectedItem[] => {
-    if (message.role === "user") return [{ kind: "user", text: message.content }];
-    if (message.role === "tool") return [{ kind: "tool_result", call_id: message.tool_call_id, output: message.content }];
-    const said: ExpectedItem[] = message.content ? [{ kind: "assistant", text: message.content }] : [];
-    const calls = message.tool_calls ?? [];
-    return [...said, ...calls.map((call): ExpectedItem => ({ kind: "tool_call", name: call.name, arguments: call.arguments }))];
+export function expectMessages({ messages }: Conversation): readonly ExpectedMessage[] {
+  return messages.map((message): ExpectedMessage => {
+    if (message.role === "tool") return { role: "tool", text: message.content, calls: [], call_id: message.tool_call_id };
+    const { text, calls } = message.role === "assistant" ? toReply(message) : { text: message.content, calls: [] };
+    return { role: message.role, text, calls };
   });
 }
 

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { type Verdict, verify } from "../crash-test/verify.ts";
-import { readItems } from "../replay/read-back.ts";
+import { readMessages, readText } from "../replay/read-back.ts";
 import { type Connection, callApi } from "../support/api-client.ts";
 import { compareSession, type Target } from "../support/read-model.ts";
 import type { Told } from "./clients.ts";
@@ -110,8 +110,7 @@ export async function measureLag(told: readonly Told[], pages?: number): Promise
 }
 
 async function readUserTexts({ connection, session }: Told): Promise<readonly string[]> {
-  const items = (await readItems(connection, session)).filter(({ kind }) => kind === "user");
-  return items.map(({ parts }) => parts.map((part) => (part.type === "text" ? part.text : "")).join(""));
+  return (await readMessages(connection, session)).filter(({ role }) => role === "user").map(readText);
 }
 
 const ENDS = new Set(["TurnCompleted", "TurnFailed", "TurnStopped", "TurnInterrupted"]);

@@ -1,8 +1,9 @@
 /** The items of a conversation as people read them, and the acknowledgement of a new one. */
 import { z } from "@hono/zod-openapi";
-import type { ItemKind, Part } from "../domain/message";
+import type { ItemKind, Part, ToolCallPart, ToolResultPart } from "../domain/message";
 import { domainShape } from "./domain-shape";
 import { id, idOrNull, time } from "./ids";
+import { tokenFigure } from "./tokens";
 
 export const itemKind = z.enum(["system", "user", "assistant", "tool_call", "tool_result"]) satisfies z.ZodType<ItemKind>;
 
@@ -19,29 +20,51 @@ export const mediaPart = z.strictObject({
   name: z.string().min(1).max(255).optional(),
 });
 
-const partView = domainShape<Part>()(
-  z.union([
-    textPart,
-    reasoningPart,
-    mediaPart,
-    z.object({ type: z.literal("tool_call"), call_id: z.string(), name: z.string(), arguments: z.string() }),
-    z.object({ type: z.literal("tool_result"), call_id: z.string(), name: z.string(), output: z.string(), is_error: z.boolean() }),
-  ]),
+const contentPart = domainShape<Exclude<Part, ToolCallPart | ToolResultPart>>()(
+  // An output may be empty.
+  z.union([textPart.extend({ text: z.string() }), reasoningPart, mediaPart]),
 );
+
+const messageCall = z.object({
+  id: id("msg").openapi({ description: "The call's own id, by which it can be redacted or gone back to" }),
+  position: z.int(),
+  execution_id: id("exe"),
+  call_id: z.string().openapi({ description: "The provider's own id of the call, which may repeat" }),
+  name: z.string(),
+  arguments: z.string().openapi({ description: "JSON text, as the model wrote it" }),
+});
 
 export const displayItem = z
   .object({
     id: id("msg"),
-    position: z.int(),
-    kind: itemKind,
+    position: z.int().openapi({ description: "Its place in the conversation, from 1. The calls of a reply take the places after it" }),
+    role: z.enum(["user", "assistant", "system", "tool"]),
+    content: z
+      .array(contentPart)
+      .readonly()
+      .openapi({ description: "Role tool: one text part, the output. A reply may consist of calls alone" }),
+    tool_calls: z
+      .array(messageCall)
+      .readonly()
+      .optional()
+      .openapi({ description: "Role assistant: the calls of the reply. Absent if there are none" }),
+    call_id: z.string().optional().openapi({ description: "Role tool: the provider's own id of the answered call, which may repeat" }),
+    tool_name: z.string().optional().openapi({ description: "Role tool: the name of the called tool" }),
+    is_error: z.boolean().optional().openapi({ description: "Role tool: the call failed" }),
+    execution_id: id("exe").optional().openapi({ description: "Role tool: the execution whose result this is" }),
+    name: z.string().nullable().openapi({ description: "Who speaks" }),
+    client_id: z.string().nullable().openapi({ description: "The client's own id of the message, unique in the session" }),
+    metadata: z.record(z.string(), z.string()),
     turn_id: idOrNull("trn"),
-    created_at: time,
-    parts: z.array(partView).readonly(),
-    execution_id: idOrNull("exe"),
+    created_at: time.openapi({ description: "When it was said. For an imported message this is what the client reported, if it did" }),
+    recorded_at: time.openapi({ description: "When it entered the log" }),
     incomplete: z.boolean().openapi({ description: "The reply was stopped, failed or was interrupted before its end" }),
-    tokens: z.int().openapi({ description: "Estimated" }),
+    tokens: tokenFigure,
   })
-  .openapi("Item", { description: "A message, call or result as people read it. Every item is listed, whatever the model's view holds" });
+  .openapi("Item", {
+    description:
+      "A message as people read it. Every message is listed, whatever the model's view holds. It can be posted to another session as it is",
+  });
 export type DisplayItem = z.infer<typeof displayItem>;
 
 export const acceptedView = z

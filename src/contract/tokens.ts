@@ -1,9 +1,9 @@
 /**
  * Figures: counts of tokens with their certainty, and money.
  *
- * The size of a request or a text is a `tokenFigure`: the context, a plan, a receipt's before and after, a look-up's text, a compared
- * summary. All other numbers of tokens stay plain: gains of rungs, weights in a context diff, caps and limits, usage as the provider
- * reported it, `Item.tokens`, evaluation results, and numbers in errors.
+ * The size of a request or a text is a `tokenFigure`: the context, a message, a plan, a receipt's before and after, a look-up's text, a
+ * compared summary. All other numbers of tokens stay plain: gains of rungs, weights in a context diff, caps and limits, usage as the provider
+ * reported it, evaluation results, and numbers in errors.
  */
 import { z } from "@hono/zod-openapi";
 import type { Certainty } from "../domain/compaction-events";

@@ -13,6 +13,7 @@ import type { ItemMeta, Part, TextRef, ToolDefinition } from "../domain/message"
 import { toShownParts } from "../domain/shown-parts";
 import { isRecallOffered, type OpenCall, offeredTools, type SessionState } from "../domain/state";
 import { createBoundedCache } from "./bounded-cache";
+import { groupMessages, toMessage } from "./display";
 import { readBodies } from "./log/bodies";
 import { readBranchItems } from "./log/branch-items";
 import type { Sql } from "./log/sql";
@@ -38,8 +39,10 @@ function redactedParts({ kind, tool }: ItemMeta): readonly Part[] {
 export interface ContentReader extends SessionContent {
   /** Takes content that was just written into memory, so that it need not be read back. */
   learn(bodies: readonly BodyText[]): void;
+  /** Items in order, as the messages that clients read. */
   display(items: readonly ItemMeta[]): DisplayItem[];
-  displayOne(item: ItemMeta): DisplayItem;
+  /** Items one by one, without what only their provider can read. */
+  readShown(items: readonly ItemMeta[]): ViewEntry[];
   readText(id: BodyId): string | null;
   readRefText(ref: TextRef | null): string | null;
   readRefTools(ref: TextRef | null): readonly ToolDefinition[];
@@ -69,6 +72,8 @@ export function createContent(sql: Sql, state: () => SessionState): ContentReade
       return { meta, parts: hidden.has(meta.id) ? redactedParts(meta) : parts };
     });
   };
+  const readShown = (items: readonly ItemMeta[]): ViewEntry[] =>
+    withParts(items, false).map(({ meta, parts }) => ({ meta, parts: toShownParts(parts) }));
   const readText = (id: BodyId): string | null => {
     const text = texts.get(id) ?? readBodies(sql, [id]).get(id) ?? null;
     if (text !== null) texts.set(id, text, text.length);
@@ -96,12 +101,8 @@ export function createContent(sql: Sql, state: () => SessionState): ContentReade
         else texts.set(id, text, text.length);
       }
     },
-    display: (items) => withParts(items, false).map(toDisplay),
-    displayOne(item) {
-      const [shown] = withParts([item], false);
-      if (!shown) throw new TypeError("the item has no content");
-      return toDisplay(shown);
-    },
+    display: (items) => groupMessages(readShown(items), ({ meta }) => meta).map(toMessage),
+    readShown,
     readText,
     readRefText,
     readRefTools,
@@ -155,31 +156,18 @@ function readView(state: SessionState, read: Readers, upTo = Number.MAX_SAFE_INT
   };
 }
 
-function toDisplay({ meta, parts }: ViewEntry): DisplayItem {
-  return {
-    id: meta.id,
-    position: meta.position,
-    kind: meta.kind,
-    turn_id: meta.turn,
-    created_at: meta.at,
-    parts: toShownParts(parts),
-    execution_id: meta.tool?.execution ?? null,
-    incomplete: meta.incomplete ?? false,
-    tokens: meta.tokens,
-  };
-}
-
 interface Shown {
   readonly items: readonly ItemMeta[];
-  display(item: ItemMeta): DisplayItem;
+  readShown(items: readonly ItemMeta[]): readonly ViewEntry[];
 }
 
 /** Open calls as clients see them. Their items are in the view until they have results. */
-export function toCallViews(open: readonly OpenCall[], { items, display }: Shown): ToolCallView[] {
+export function toCallViews(open: readonly OpenCall[], { items, readShown }: Shown): ToolCallView[] {
   const calls = new Map(open.map((call) => [call.execution, call]));
-  return items.flatMap((item) => {
-    const call = item.kind === "tool_call" && item.tool ? calls.get(item.tool.execution) : undefined;
-    const part = call && display(item).parts.find((each) => each.type === "tool_call");
+  const asked = items.filter((item) => item.kind === "tool_call" && item.tool && calls.has(item.tool.execution));
+  return readShown(asked).flatMap(({ meta, parts }) => {
+    const call = meta.tool && calls.get(meta.tool.execution);
+    const part = parts.find((each) => each.type === "tool_call");
     if (!call || !part) return [];
     const { call_id, name, arguments: written } = part;
     const runs = call.server ? "server" : "client";

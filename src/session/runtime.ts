@@ -222,11 +222,9 @@ export class SessionRuntime implements Session {
   }
 
   #tell(events: readonly StoredEvent[], states: { readonly before: SessionState; readonly after: SessionState }): void {
-    const display = this.content.displayOne;
+    const { display, readShown } = this.content;
     const spent = (turn: Parameters<typeof readTurn>[1]) => toSpent(readTurn(this.deps.sql, turn));
-    const frames = events.flatMap((event) =>
-      toFrames(event, { ...states, display, spent, context: () => this.knownModel.countContext(this.state) }),
-    );
+    const frames = toFrames(events, { ...states, display, readShown, spent, context: () => this.knownModel.countContext(this.state) });
     if (frames.length > 0) this.buffer.publish(...frames);
     else this.buffer.nudge();
   }

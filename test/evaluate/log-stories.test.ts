@@ -10,7 +10,7 @@ const sumValues = (record: object): number => Object.values(record).reduce((sum:
 const tokensIn = async (life: Life): Promise<number> => {
   const page = await life.service.items(CALLER, { after: null, limit: 200, order: "asc" });
   if (!page.ok) throw new Error(page.error.code);
-  return page.value.data.reduce((sum, { tokens }) => sum + tokens, 0);
+  return page.value.data.reduce((sum, { tokens }) => sum + tokens.tokens, 0);
 };
 
 describe("in a session's log", () => {

@@ -40,13 +40,16 @@ describe("pages", () => {
   const item = (position: number): DisplayItem => ({
     id: makeId("msg", position),
     position,
-    kind: "user",
+    role: "user",
+    content: [{ type: "text", text: "x" }],
+    name: null,
+    client_id: null,
+    metadata: {},
     turn_id: null,
     created_at: 1,
-    parts: [{ type: "text", text: "x" }],
-    execution_id: null,
+    recorded_at: 1,
     incomplete: false,
-    tokens: 1,
+    tokens: { tokens: 1, source: "estimated", error_bound: 1 },
   });
 
   it.each<[string, PageInput]>([

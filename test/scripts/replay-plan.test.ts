@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { deriveTools, expectItems, planSteps } from "../../scripts/replay/plan";
-import { findDifference, type ReadItem } from "../../scripts/replay/read-back";
+import { deriveTools, expectMessages, planSteps } from "../../scripts/replay/plan";
+import { findDifference, type ReadMessage } from "../../scripts/replay/read-back";
 import type { Conversation, RecordedMessage } from "../../scripts/replay/recording";
 
 const user = (content: string): RecordedMessage => ({ role: "user", content });
@@ -83,38 +83,51 @@ describe("the plan of a replay", () => {
 
 describe("reading back", () => {
   const conversation = recorded(user("a"), calls("text", "x"), result("x", "out"), says("b"));
-  const read = (): ReadItem[] => [
-    { id: "1", position: 1, kind: "user", parts: [{ type: "text", text: "a" }] },
-    { id: "2", position: 2, kind: "assistant", parts: [{ type: "text", text: "text" }] },
-    { id: "3", position: 3, kind: "tool_call", parts: [{ type: "tool_call", name: "tool_x", arguments: '{"id":"x"}' }] },
-    { id: "4", position: 4, kind: "tool_result", parts: [{ type: "tool_result", call_id: "x", output: "out" }] },
-    { id: "5", position: 5, kind: "assistant", parts: [{ type: "text", text: "b" }] },
+  const read = (): ReadMessage[] => [
+    { id: "1", position: 1, role: "user", content: [{ type: "text", text: "a" }] },
+    {
+      id: "2",
+      position: 2,
+      role: "assistant",
+      content: [{ type: "text", text: "text" }],
+      tool_calls: [{ name: "tool_x", arguments: '{"id":"x"}' }],
+    },
+    { id: "4", position: 4, role: "tool", content: [{ type: "text", text: "out" }], call_id: "x" },
+    { id: "5", position: 5, role: "assistant", content: [{ type: "text", text: "b" }] },
   ];
-  const expected = expectItems(conversation);
+  const expected = expectMessages(conversation);
 
-  test("the same items in order are no difference", () => {
+  test("the same messages in order are no difference", () => {
     expect(findDifference(expected, read())).toBeNull();
   });
 
-  test("a missing, a further, a changed and a displaced item are told, the first one", () => {
-    expect(findDifference(expected, read().slice(0, 4))).toMatch(/item 5 is missing/);
-    expect(findDifference(expected.slice(0, 4), read())).toMatch(/item 5 was not recorded/);
-    expect(findDifference(expected, read().with(1, { id: "2", position: 2, kind: "assistant", parts: [] }))).toMatch(/item 2 differs/);
-    expect(findDifference(expected, read().toReversed())).toMatch(/item 1 differs/);
+  test("a missing, a further, a changed and a displaced message are told, the first one", () => {
+    expect(findDifference(expected, read().slice(0, 3))).toMatch(/message 4 is missing/);
+    expect(findDifference(expected.slice(0, 3), read())).toMatch(/message 4 was not recorded/);
+    expect(findDifference(expected, read().with(1, { id: "2", position: 2, role: "assistant", content: [] }))).toMatch(/message 2 differs/);
+    expect(findDifference(expected, read().toReversed())).toMatch(/message 1 differs/);
+  });
+
+  test("a lost and a changed call are told", () => {
+    const [, reply] = read();
+    const changed = reply ? [[], [{ name: "tool_x", arguments: "{}" }]].map((tool_calls) => read().with(1, { ...reply, tool_calls })) : [];
+    expect(changed.map((messages) => findDifference(expected, messages)?.split(":")[0])).toEqual([
+      "message 2 differs",
+      "message 2 differs",
+    ]);
   });
 
   test("a position given twice is a difference", () => {
-    const doubled = read().map((item) => ({ ...item, position: 1 }));
+    const doubled = read().map((message) => ({ ...message, position: 1 }));
     expect(findDifference(expected, doubled)).toMatch(/position 1 after 1/);
   });
 
   test("a result over the record's limit must have kept its beginning", () => {
     const long = "x".repeat(40_000);
-    const [, , , kept] = read();
-    const cut: ReadItem[] = kept
-      ? [{ ...kept, parts: [{ type: "tool_result", call_id: "x", output: `${long.slice(0, 30_000)} [cut]` }] }]
-      : [];
-    expect(findDifference([{ kind: "tool_result", call_id: "x", output: long }], cut)).toBeNull();
-    expect(findDifference([{ kind: "tool_result", call_id: "x", output: `y${long}` }], cut)).toMatch(/item 1 differs/);
+    const [, , kept] = read();
+    const cut: ReadMessage[] = kept ? [{ ...kept, content: [{ type: "text", text: `${long.slice(0, 30_000)} [cut]` }] }] : [];
+    const recordedAs = (text: string) => [{ role: "tool", text, calls: [], call_id: "x" }] as const;
+    expect(findDifference(recordedAs(long), cut)).toBeNull();
+    expect(findDifference(recordedAs(`y${long}`), cut)).toMatch(/message 1 differs/);
   });
 });

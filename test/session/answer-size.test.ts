@@ -128,7 +128,7 @@ test("the report of a turn with large results holds the newest, says that older 
   await life.answer("done");
   const ended = await readReport(life);
   expect(ended).toMatchObject({ status: "completed", items_truncated: true });
-  expect(ended.items.at(-1)).toMatchObject({ kind: "assistant", parts: [{ text: "done" }] });
+  expect(ended.items.at(-1)).toMatchObject({ role: "assistant", content: [{ text: "done" }] });
 });
 
 test("a next request that is too large to show is refused as that", async () => {

@@ -24,12 +24,12 @@ async function goOnWith(life: Life, branch: number): Promise<void> {
 async function readTexts(life: Life, branch: number | "current" | "all" = "current"): Promise<string[]> {
   const page = await life.service.items(CALLER, { after: null, limit: 200, order: "asc", branch });
   if (!page.ok) throw new Error(page.error.code);
-  return page.value.data.map(({ parts: [part], kind }) => (part?.type === "text" ? part.text : kind));
+  return page.value.data.map(({ content: [part], role }) => (part?.type === "text" ? part.text : role));
 }
 
 async function findId(life: Life, text: string): Promise<ItemId> {
   const page = await life.service.items(CALLER, { after: null, limit: 200, order: "asc", branch: "all" });
-  const found = page.ok && page.value.data.find(({ parts: [part] }) => part?.type === "text" && part.text === text);
+  const found = page.ok && page.value.data.find(({ content: [part] }) => part?.type === "text" && part.text === text);
   if (!found) throw new Error(`there is no message ${text}`);
   return found.id;
 }
@@ -427,7 +427,7 @@ describe("going on with a branch that was left", () => {
     const compared = await life.service.compareBranches(CALLER, { a: 1, b: 2, limit: 1 });
 
     expect(compared).toMatchObject({ ok: true, value: { shared_to: 2, shared_messages: 2, a: { has_more: true }, b: { has_more: true } } });
-    const texts = compared.ok && [compared.value.a, compared.value.b].map(({ items: [item] }) => item?.parts[0]);
+    const texts = compared.ok && [compared.value.a, compared.value.b].map(({ items: [item] }) => item?.content[0]);
     expect(texts).toEqual([
       { type: "text", text: "two" },
       { type: "text", text: "other" },

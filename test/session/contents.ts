@@ -10,7 +10,7 @@ export function everything(life: Life): string {
 
 export async function findId(life: Life, text: string): Promise<ItemId> {
   const page = await life.service.items(CALLER, { after: null, limit: 200, order: "asc", branch: "all" });
-  const found = page.ok && page.value.data.find(({ parts }) => JSON.stringify(parts).includes(text));
+  const found = page.ok && page.value.data.find(({ content, tool_calls }) => JSON.stringify([content, tool_calls]).includes(text));
   if (!found) throw new Error(`there is no message ${text}`);
   return found.id;
 }

@@ -43,10 +43,9 @@ function reopen(schema: number): Life {
 async function readTexts(life: Life): Promise<string[]> {
   const page = await life.service.items(CALLER, { after: null, limit: 100, order: "asc" });
   if (!page.ok) throw new Error(page.error.code);
-  return page.value.data.map(({ kind, parts, incomplete }) => {
-    const [part] = parts;
-    const text = part?.type === "text" ? part.text : part?.type === "tool_result" ? part.output : (part?.type ?? "");
-    return `${kind}: ${text.replace(/ lorem.*/, "")}${incomplete ? " …" : ""}`;
+  return page.value.data.map(({ role, content: [part], tool_calls = [], incomplete }) => {
+    const text = part?.type === "text" ? part.text : tool_calls.map(() => "call").join(" ");
+    return `${role}: ${text.replace(/ lorem.*/, "")}${incomplete ? " …" : ""}`;
   });
 }
 
@@ -54,14 +53,14 @@ const COMMON = [
   "user: My name is Ada.",
   "assistant: Hello Ada.",
   "user: look it up",
-  "tool_call: tool_call",
-  "tool_result: found",
+  "assistant: call",
+  "tool: found",
   "assistant: so it is",
   "user: question 3",
   "assistant: reply 3",
 ];
 /** An imported reply of two calls, one of which was answered, and a call whose turn was stopped. */
-const CALLS = ["tool_call: tool_call", "tool_call: tool_call", "tool_result: not found", "user: look again", "tool_call: tool_call"];
+const CALLS = ["assistant: call call", "tool: not found", "user: look again", "assistant: call"];
 const LATER = ["user: question 4", "assistant: reply 4", "user: question 5", "assistant: reply 5"];
 const LAST = ["user: Tell me a story.", "assistant: Once upon a time …", "user: And then?"];
 
@@ -122,7 +121,10 @@ describe.each([
 
     const { overlays, items } = life.runtime.state.view;
     expect(overlays).toEqual([]);
-    expect(items).toHaveLength(record.length + 1);
+    // Each call is an item of its own.
+    const calls = record.join(" ").match(/ call/g) ?? [];
+    const replies = record.filter((line) => line.includes(" call"));
+    expect(items).toHaveLength(record.length + 1 + calls.length - replies.length);
     await compact(life, 100);
     expect(newest(life)).toBeDefined();
     expect(life.runtime.state.view.overlays).toHaveLength(1);

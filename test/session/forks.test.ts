@@ -32,7 +32,7 @@ async function fork(source: Life, at: number | null, into = new Life(undefined, 
 async function readTexts(life: Life, caller: { readonly tenant: typeof TENANT; readonly session: SessionId }): Promise<string[]> {
   const page = await life.service.items(caller, { after: null, limit: 200, order: "asc" });
   if (!page.ok) throw new Error(page.error.code);
-  return page.value.data.map(({ parts: [part], kind }) => (part?.type === "text" ? part.text : kind));
+  return page.value.data.map(({ content: [part], role }) => (part?.type === "text" ? part.text : role));
 }
 
 const ask = async (life: Life, text: string): Promise<void> => {

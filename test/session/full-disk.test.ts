@@ -88,7 +88,7 @@ describe("a turn whose end cannot be written", () => {
     expect(life.calls).toHaveLength(1);
     expect(life.runtime.state).toMatchObject({ turn: null, last_turn: { status: "failed", failure: { kind: "storage_full" } } });
     const items = await life.service.items(CALLER, { after: null, limit: 10, order: "asc" });
-    expect(items).toMatchObject({ value: { data: [{ parts: [{ text: "first" }] }, { parts: [{ text: "one" }], incomplete: true }] } });
+    expect(items).toMatchObject({ value: { data: [{ content: [{ text: "first" }] }, { content: [{ text: "one" }], incomplete: true }] } });
     expect(life.events().filter(({ type }) => type === "ModelCallFinished")).toHaveLength(1);
   });
 
@@ -106,7 +106,7 @@ describe("a turn whose end cannot be written", () => {
 
     expect(life.events().filter(({ type }) => type === "TurnStopped")).toHaveLength(1);
     const items = await life.service.items(CALLER, { after: null, limit: 10, order: "asc" });
-    const texts = ["first", "one", "second", "third"].map((text) => ({ parts: [{ text }] }));
+    const texts = ["first", "one", "second", "third"].map((text) => ({ content: [{ text }] }));
     expect(items).toMatchObject({ value: { data: texts } });
   });
 

@@ -65,6 +65,6 @@ describe("a message of 300,000 characters before a summariser with a window of 8
     expect(read.join("") === `User: ${giant}`).toBe(true);
     isRead(life, read);
     const kept = await life.service.items(CALLER, { after: null, limit: 1, order: "asc" });
-    expect(kept.ok && kept.value.data[0]?.parts).toEqual([{ type: "text", text: giant }]);
+    expect(kept.ok && kept.value.data[0]?.content).toEqual([{ type: "text", text: giant }]);
   });
 });

@@ -26,7 +26,7 @@ test("signatures and sealed thinking are in no frame, no list of messages and no
   ].map((each) => JSON.stringify(each));
 
   for (const text of told) expect([text.includes("look"), /SEAL|provider_metadata/.test(text)]).toEqual([true, false]);
-  expect(told[0]).toContain('"parts":[{"type":"reasoning","text":"Hm."}]');
+  expect(told[0]).toContain('"content":[{"type":"reasoning","text":"Hm."}]');
 
   const results = [{ execution_id: null, call_id: "c", output: "found", is_error: false }];
   await life.service.toolResults(CALLER, { results, idempotency: null });

@@ -90,7 +90,7 @@ describe("a stopped turn", () => {
 
     expect(life.runtime.buffer.read(stoppedAt, 10)).toEqual([]);
     const items = await life.service.items(CALLER, { after: null, limit: 10, order: "asc" });
-    expect(items).toMatchObject({ value: { data: [{}, { parts: [{ text: "Once" }], incomplete: true }] } });
+    expect(items).toMatchObject({ value: { data: [{}, { content: [{ text: "Once" }], incomplete: true }] } });
   });
 });
 

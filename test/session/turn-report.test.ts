@@ -47,13 +47,14 @@ async function readReport(life: Life): Promise<TurnReport> {
   return report.value;
 }
 
-test("the report of a long turn holds its reply, and says that older items are left out", async () => {
+test("the report of a long turn holds its reply and whole messages only, and says that older ones are left out", async () => {
   const life = await longTurn(5);
   await life.answer("done");
   const report = await readReport(life);
   expect(report).toMatchObject({ status: "completed", items_truncated: true });
-  expect(report.items).toHaveLength(1_000);
-  expect(report.items.at(-1)).toMatchObject({ kind: "assistant", parts: [{ text: "done" }] });
+  // Of the newest 1,000 items: the last reply, three whole rounds, and the results of one whose reply begins before them.
+  expect(report.items).toHaveLength(1 + 3 * 126 + 125);
+  expect(report.items.at(-1)).toMatchObject({ role: "assistant", content: [{ text: "done" }] });
 });
 
 test("it is the same when other turns have come since", async () => {
@@ -78,7 +79,7 @@ test("the report of a short turn leaves nothing out", async () => {
   await life.useTool("c", "seen", 20);
   await life.answer("hi");
   const report = await readReport(life);
-  expect(report.items.map((item) => item.kind)).toEqual(["tool_call", "tool_result", "assistant"]);
+  expect(report.items.map((item) => item.role)).toEqual(["assistant", "tool", "assistant"]);
   expect(report.items_truncated).toBe(false);
 });
 

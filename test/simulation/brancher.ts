@@ -27,7 +27,7 @@ export async function goOnElsewhere(world: World): Promise<void> {
 export async function answerAgain(world: World): Promise<void> {
   const page = { after: null, limit: 20, order: "desc" } as const;
   const listed = await attempt(world, "items", (service) => service.items(CALLER, page));
-  const asked = listed?.ok ? listed.value.data.filter(({ kind }) => kind === "user") : [];
+  const asked = listed?.ok ? listed.value.data.filter(({ role }) => role === "user") : [];
   if (asked.length === 0) return;
   const message = world.random.pick(asked).id;
   const done = await attempt(world, "regenerate", (service) => service.regenerate(CALLER, { message, ...KEYLESS }));

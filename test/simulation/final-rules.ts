@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { buildRequest } from "../../src/app/request/build-request";
-import type { DisplayItem } from "../../src/contract/item";
+import type { ViewEntry } from "../../src/context/view";
 import type { ItemId, TenantId } from "../../src/domain/ids";
 import type { Part } from "../../src/domain/message";
 import { createRebuildRows } from "../../src/read-model/rebuild";
@@ -86,7 +86,7 @@ function checkLedger({ world, log }: Run): void {
   }
 }
 
-const toItemText = ({ parts }: DisplayItem): string => parts.map(toPartText).join("");
+const toItemText = ({ parts }: ViewEntry): string => parts.map(toPartText).join("");
 
 function toPartText(part: Part): string {
   if (part.type === "text") return part.text;
@@ -95,9 +95,9 @@ function toPartText(part: Part): string {
 }
 
 /** I1: an imported reply's calls follow its text directly, as they were sent. */
-function findTorn(items: readonly DisplayItem[], { calls, wordless, role }: Send, position: number): string | null {
+function findTorn(items: readonly ViewEntry[], { calls, wordless, role }: Send, position: number): string | null {
   const begins = role === "assistant" && wordless ? position - 1 : position;
-  const recorded = items.slice(begins, begins + calls.length).flatMap(({ kind, parts }) => (kind === "tool_call" ? parts : []));
+  const recorded = items.slice(begins, begins + calls.length).flatMap(({ meta, parts }) => (meta.kind === "tool_call" ? parts : []));
   const wanted = role === "assistant" ? calls : [];
   const same = wanted.every((call_id, index) => recorded[index]?.type === "tool_call" && recorded[index].call_id === call_id);
   return same ? null : `the reply at ${position} lost its calls ${wanted}`;
@@ -108,7 +108,7 @@ function checkMessages({ world, users, log }: Run): void {
   const { violations } = world;
   const items = readRecord(world);
   violations.check(
-    items.every((item, index) => item.position === index + 1),
+    items.every(({ meta }, index) => meta.position === index + 1),
     "I10",
     () => "positions of the record have gaps",
   );
@@ -120,18 +120,18 @@ function checkMessages({ world, users, log }: Run): void {
     const message = send.message ?? ("" as ItemId);
     const wanted = send.ackedAt !== null && !cancelled.has(message) && !redacted.has(message) ? 1 : 0;
     violations.check(found.length <= 1, "I1", () => `"${send.text.slice(0, 12)}" is in the record ${found.length} times`);
-    const lost = wanted === 1 && (found.length === 0 || found[0]?.id !== send.message);
+    const lost = wanted === 1 && (found.length === 0 || found[0]?.meta.id !== send.message);
     violations.check(!lost, "I1", () => `"${send.text.slice(0, 12)}" was acknowledged as ${send.message} and is not in the record`);
     violations.check(!send.refused || found.length === 0, "I1", () => `"${send.text.slice(0, 12)}" was refused and is in the record`);
-    const position = found[0]?.position;
+    const position = found[0]?.meta.position;
     const torn = position === undefined ? null : findTorn(items, send, position);
     if (torn) violations.report("I1", torn);
     if (position !== undefined && send.ackedAt !== null && send.onBusy !== "interrupt") placed.set(send, position);
   }
   checkOrder(world, placed);
   const asked = new Set(users.sends.map((send) => send.text));
-  const invented = items.filter((item) => item.kind === "user" && !asked.has(toItemText(item)) && !redacted.has(item.id));
-  violations.check(invented.length === 0, "I1", () => `no client sent ${invented.map((item) => item.id)}`);
+  const invented = items.filter((item) => item.meta.kind === "user" && !asked.has(toItemText(item)) && !redacted.has(item.meta.id));
+  violations.check(invented.length === 0, "I1", () => `no client sent ${invented.map(({ meta }) => meta.id)}`);
 }
 
 /** A message that was sent after an acknowledgement comes later in the record. An interruption may precede waiting messages. */
@@ -147,9 +147,9 @@ function checkOrder({ violations }: World, placed: ReadonlyMap<Send, number>): v
   }
 }
 
-function readRecord(world: World): DisplayItem[] {
+function readRecord(world: World): ViewEntry[] {
   const { runtime } = world.wake();
-  return runtime.content.display(readItems(runtime.deps.sql, { from: 1, to: ALL_POSITIONS, limit: ALL_POSITIONS, order: "asc" }));
+  return runtime.content.readShown(readItems(runtime.deps.sql, { from: 1, to: ALL_POSITIONS, limit: ALL_POSITIONS, order: "asc" }));
 }
 
 /** I9: a new life, which has only the stored data, would send the identical request. */

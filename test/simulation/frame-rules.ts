@@ -48,8 +48,8 @@ function hear(said: Map<string, string>, turn: string, frame: Frame): string | n
       said.set(turn, soFar + frame.text);
       return null;
     case "item.completed": {
-      if (frame.item.kind !== "assistant") return null;
-      const text = frame.item.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+      if (frame.item.role !== "assistant") return null;
+      const text = frame.item.content.map((part) => (part.type === "text" ? part.text : "")).join("");
       if (soFar !== undefined) said.set(turn, "");
       return text === soFar ? null : `the reply has ${text.length} characters, its deltas ${soFar?.length}`;
     }

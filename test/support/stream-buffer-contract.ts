@@ -250,13 +250,16 @@ const itemFrame = (n: number, text: string): Extract<Frame, { type: "item.comple
   item: {
     id: itemId(n),
     position: n,
-    kind: "assistant",
+    role: "assistant",
+    content: [{ type: "text", text }],
+    name: null,
+    client_id: null,
+    metadata: {},
     turn_id: turnId(1),
     created_at: 1,
-    parts: [{ type: "text", text }],
-    execution_id: null,
+    recorded_at: 1,
     incomplete: false,
-    tokens: 1,
+    tokens: { tokens: 1, source: "estimated", error_bound: 1 },
   },
 });
 
@@ -298,7 +301,7 @@ function sizeRules(withSql: WithSql): void {
 
       const shown = buffer.read(0, 2).map(({ json }) => JSON.parse(json));
       expect(shown).toMatchObject([
-        { type: "item.completed", item: { id: itemId(1), parts: [] }, content_omitted: true },
+        { type: "item.completed", item: { id: itemId(1), content: [] }, content_omitted: true },
         { type: "turn.awaiting_tools", tool_calls: [], content_omitted: true },
       ]);
     }));

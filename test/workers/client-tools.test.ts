@@ -41,7 +41,7 @@ describe("a turn that calls client tools", () => {
       open_calls: [{ call_id: "call_1", name: "weather", arguments: '{"city":"Paris"}' }],
     });
     expect(done).toMatchObject({ id: waiting.id, status: "completed" });
-    expect(done.items.map(({ kind }) => kind)).toEqual(["assistant", "tool_call", "tool_result", "assistant"]);
+    expect(done.items.map(({ role }) => role)).toEqual(["assistant", "tool", "assistant"]);
     expect(await wire(chat, 2)).toEqual(["user : How is Paris?", "assistant call_1: Let me look.", 'tool call_1: {"sky":"clear"}']);
   });
 
@@ -166,7 +166,7 @@ describe("results", () => {
 
     await give(chat, { call_id: "call_1", output: plain }, { call_id: "call_2", output: split });
 
-    const results = (await chat.items()).filter((item) => item.kind === "tool_result").map(readText);
+    const results = (await chat.items()).filter((item) => item.role === "tool").map(readText);
     expect(results[0]).toBe(`${"x".repeat(30_000)}\n\n[... content truncated, showing first 30000 of 40000 characters ...]`);
     expect(results[1]).toBe(`${"y".repeat(29_999)}\n\n[... content truncated, showing first 30000 of ${split.length} characters ...]`);
     expect((await wire(chat, 2)).at(-2)).toBe(`tool call_1: ${results[0]}`);
@@ -203,7 +203,7 @@ describe("open calls", () => {
 
     expect(third.status).toBe("completed");
     expect((await chat.turn(first.turn_id)).status).toBe("stopped");
-    expect((await chat.items()).filter(({ kind }) => kind === "user").map(readText)).toEqual(["How is Paris?", "waiting", "Never mind."]);
+    expect((await chat.items()).filter(({ role }) => role === "user").map(readText)).toEqual(["How is Paris?", "waiting", "Never mind."]);
   });
 
   it("are cancelled by a stop", async () => {

@@ -27,7 +27,7 @@ describe("a crash around tool calls", () => {
     const report = await chat.ended(id);
 
     expect(report).toMatchObject({ status: "completed", attempt: 2 });
-    expect(told(report.items)).toEqual(["assistant: Let me look. ", "tool_call: ", "tool_result: seen", "assistant: Found."]);
+    expect(told(report.items)).toEqual(["assistant: Let me look. →look", "tool: seen", "assistant: Found."]);
     const [, second, third] = await chat.model.heard(3);
     expect(third?.raw).toBe(second?.raw);
     expect(second?.body.tools).toHaveLength(1);
@@ -44,13 +44,7 @@ describe("a crash around tool calls", () => {
     await frames.leave();
 
     expect((await chat.describe()).last_turn?.status).toBe("interrupted");
-    expect(told(await chat.items())).toEqual([
-      "user: look",
-      "assistant: Let me look. ",
-      "tool_call: ",
-      "tool_result: seen",
-      "assistant: Half",
-    ]);
+    expect(told(await chat.items())).toEqual(["user: look", "assistant: Let me look. →look", "tool: seen", "assistant: Half"]);
   });
 });
 

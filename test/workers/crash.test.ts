@@ -123,7 +123,7 @@ describe("a crash in the middle of the reply", () => {
     const retried = await readBody<TurnReport>(await chat.call("POST", "/retry"));
 
     expect(session).toMatchObject({ turn: null, last_turn: { id: turn_id, status: "interrupted" } });
-    expect(retried).toMatchObject({ status: "completed", items: [{ parts: [{ text: "All of it." }] }] });
+    expect(retried).toMatchObject({ status: "completed", items: [{ content: [{ text: "All of it." }] }] });
     const items = await chat.items();
     expect(told(items)).toEqual(["user: hello", "assistant: Half of ", "assistant: All of it."]);
     expect(items.map((item) => item.incomplete)).toEqual([false, true, false]);

@@ -37,7 +37,7 @@ describe("a provider that goes silent", () => {
     const { failure } = await frames.until("turn.failed");
 
     expect(failure.kind).toBe("timeout");
-    expect((await chat.items()).at(-1)).toMatchObject({ incomplete: true, parts: [{ type: "text", text: "Half" }] });
+    expect((await chat.items()).at(-1)).toMatchObject({ incomplete: true, content: [{ type: "text", text: "Half" }] });
   });
 
   it("is not taken for the client's: a silent stream gets comments, the first at once", async () => {

@@ -123,7 +123,7 @@ describe("a request that would exceed the window", () => {
     const sent = String((await chat.model.heard(2)).at(-1)?.body.messages.at(-1)?.content);
     expect(sent.length).toBeLessThan(2_000);
     expect(sent).toMatch(/^HEAD .* characters left out of this view .* TAIL$/s);
-    expect((await chat.items()).filter((item) => item.kind === "tool_result").map(readText)).toEqual([output]);
+    expect((await chat.items()).filter((item) => item.role === "tool").map(readText)).toEqual([output]);
   });
 });
 

@@ -24,7 +24,7 @@ async function wire(chat: Chat, nth = 1): Promise<readonly string[]> {
       `${role} ${tool_call_id ?? (tool_calls ?? []).map((made) => made.id).join(",")}: ${content ?? ""}`,
   );
 }
-const kinds = async (chat: Chat) => (await chat.items()).map(({ position, kind }) => `${position} ${kind}`);
+const kinds = async (chat: Chat) => (await chat.items()).map(({ position, role }) => `${position} ${role}`);
 
 describe("a recorded conversation", () => {
   it("is imported whole, read back as it was, and is what the model then reads", async () => {
@@ -46,21 +46,26 @@ describe("a recorded conversation", () => {
 
     const items = await chat.items();
     expect(told).toMatchObject({ position: 2, queued: false, turn_id: null });
-    expect(items.map(({ position, kind }) => `${position} ${kind}`)).toEqual([
+    expect(items.map(({ position, role }) => `${position} ${role}`)).toEqual([
       "1 user",
       "2 assistant",
-      "3 tool_call",
-      "4 tool_call",
-      "5 tool_result",
-      "6 tool_result",
+      "5 tool",
+      "6 tool",
       "7 assistant",
       "8 user",
       "9 assistant",
     ]);
-    expect(items[3]).toMatchObject({ parts: [{ type: "tool_call", ...call("same", "Oslo") }] });
-    expect(items[5]).toMatchObject({
-      execution_id: items[3]?.execution_id,
-      parts: [{ type: "tool_result", call_id: "same", name: "weather", output: "rain", is_error: true }],
+    const [first, second] = items[1]?.tool_calls ?? [];
+    expect([first, second]).toMatchObject([
+      { position: 3, ...call("same", "Paris") },
+      { position: 4, ...call("same", "Oslo") },
+    ]);
+    expect(items[3]).toMatchObject({
+      execution_id: second?.execution_id,
+      call_id: "same",
+      tool_name: "weather",
+      is_error: true,
+      content: [{ type: "text", text: "rain" }],
     });
     expect(await wire(chat)).toEqual([
       "user : Compare Paris and Oslo.",
@@ -91,7 +96,7 @@ describe("a recorded conversation", () => {
     await take(chat, { role: "assistant", tool_calls: [call("a", "Paris")] });
     await result(chat, "a", "");
 
-    expect(await kinds(chat)).toEqual(["1 tool_call", "2 tool_result"]);
+    expect(await kinds(chat)).toEqual(["1 assistant", "2 tool"]);
   });
 
   it("is in the read model as any other", async () => {
@@ -128,7 +133,7 @@ describe("a recorded conversation", () => {
     const again = await take(chat, body, key);
 
     expect(again).toEqual(first);
-    expect(await kinds(chat)).toEqual(["1 tool_call", "2 tool_result"]);
+    expect(await kinds(chat)).toEqual(["1 assistant", "2 tool"]);
   });
 });
 
@@ -144,7 +149,7 @@ describe("open imported calls", () => {
 
     expect(await wire(chat)).toEqual(["assistant a,b: Let me look.", `tool a: ${NO_RESULT}`, "tool b: rain", "user : Never mind."]);
     expect(problem).toMatchObject({ type: "urn:longhand:problem:call_not_open", errors: [{ field: "call_id" }] });
-    expect(await kinds(chat)).toEqual(["1 assistant", "2 tool_call", "3 tool_call", "4 tool_result", "5 user", "6 assistant"]);
+    expect(await kinds(chat)).toEqual(["1 assistant", "4 tool", "5 user", "6 assistant"]);
   });
 
   it("are not those of a turn that waits for its tools, which goes on waiting", async () => {
@@ -168,6 +173,6 @@ describe("open imported calls", () => {
 
     expect(told).toMatchObject({ position: null, queued: true });
     expect(refused.status).toBe(409);
-    await expect.poll(() => kinds(chat)).toEqual(["1 user", "2 assistant", "3 assistant", "4 tool_call", "5 tool_result"]);
+    await expect.poll(() => kinds(chat)).toEqual(["1 user", "2 assistant", "3 assistant", "5 tool"]);
   });
 });

@@ -35,14 +35,14 @@ describe("a session", () => {
     const report = await chat.say("What was the code of my locker?");
 
     expect(report.status).toBe("completed");
-    const results = report.items.filter(({ kind }) => kind === "tool_result").map(readText);
+    const results = report.items.filter(({ role }) => role === "tool").map(readText);
     expect(results).toEqual([expect.stringContaining("#1 user: My locker code is 7719-B.")]);
 
     const found = await chat.read<RecallReport>("/recall?q=lockers%20code");
     expect(found.data[0]).toMatchObject({ kind: "user", in_view: expect.any(Boolean) });
     expect(found.data.find(({ position }) => position === 1)).toMatchObject({ in_view: false, snippet: "My locker code is 7719-B." });
     expect(found.text).toContain("7719-B");
-    const [call] = report.items.filter(({ kind }) => kind === "tool_call");
+    const [call] = report.items.flatMap(({ tool_calls }) => tool_calls ?? []);
     const fetched = await chat.read<RecallReport>(`/recall?execution_id=${call?.execution_id}`);
     expect(fetched.data.map(({ kind }) => kind)).toEqual(["tool_call", "tool_result"]);
     expect(fetched.text).toContain("7719-B");

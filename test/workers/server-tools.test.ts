@@ -41,8 +41,7 @@ const offered = [
   { name: "ask_person", parameters: { type: "object" } },
 ];
 
-const results = async (chat: Chat): Promise<readonly string[]> =>
-  (await chat.items()).filter(({ kind }) => kind === "tool_result").map(readText);
+const results = async (chat: Chat): Promise<readonly string[]> => (await chat.items()).filter(({ role }) => role === "tool").map(readText);
 
 /** Every value of every row of an object, as one text. */
 const dump = (stub: DurableObjectStub): Promise<string> =>
@@ -108,7 +107,7 @@ describe("a turn with tools of every kind", () => {
     const chat = await newChat({ tenant, tools: offered, replies: [{ tool_calls: calls }, { text: "Sorry." }] });
 
     const done = await chat.say("Go.");
-    const items = (await chat.items()).filter(({ kind }) => kind === "tool_result");
+    const items = (await chat.items()).filter(({ role }) => role === "tool");
     const said = await results(chat);
 
     expect(done.status).toBe("completed");

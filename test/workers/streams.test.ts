@@ -72,7 +72,7 @@ describe("the live stream", () => {
     await chat.model.open("two");
     const report = await chat.ended(turn_id);
 
-    expect(report).toMatchObject({ status: "completed", items: [{ parts: [{ text: "Once upon a time." }] }] });
+    expect(report).toMatchObject({ status: "completed", items: [{ content: [{ text: "Once upon a time." }] }] });
     expect((await chat.model.heard()).map((entry) => entry.aborted)).toEqual([false]);
   });
 

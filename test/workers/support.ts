@@ -255,7 +255,8 @@ export async function newChat(input: ChatInput = {}): Promise<Chat> {
 
 /** The text of an item. */
 export const readText = (item: DisplayItem | undefined): string =>
-  (item?.parts ?? []).map((part) => (part.type === "text" ? part.text : part.type === "tool_result" ? part.output : "")).join("");
+  (item?.content ?? []).map((part) => (part.type === "text" ? part.text : "")).join("");
 
-/** The conversation as `role: text`. */
-export const told = (items: readonly DisplayItem[]): string[] => items.map((item) => `${item.kind}: ${readText(item)}`);
+/** The conversation as `role: text`, and the tools that a reply calls. */
+export const told = (items: readonly DisplayItem[]): string[] =>
+  items.map((item) => `${item.role}: ${readText(item)}${(item.tool_calls ?? []).map(({ name }) => `→${name}`).join("")}`);

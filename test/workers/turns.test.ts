@@ -28,7 +28,7 @@ describe("sending a message", () => {
 
     expect(reports.map((report) => report.status)).toEqual(["completed", "completed"]);
     const items = await chat.items();
-    expect(items.map(({ kind, position }) => `${position} ${kind}`)).toEqual(["1 user", "2 assistant", "3 user", "4 assistant"]);
+    expect(items.map(({ role, position }) => `${position} ${role}`)).toEqual(["1 user", "2 assistant", "3 user", "4 assistant"]);
     const [, later] = await chat.model.heard(2);
     expect(later?.body.messages.map((message) => message.content)).toEqual([readText(items[0]), "one", readText(items[2])]);
   });
@@ -42,7 +42,7 @@ describe("sending a message", () => {
     expect(failed.headers.get("x-should-retry")).toBe("false");
     expect(await failed.text()).not.toContain("secret");
     const retried = await readBody<TurnReport>(await chat.call("POST", "/retry"));
-    expect(retried).toMatchObject({ status: "completed", items: [{ kind: "assistant" }] });
+    expect(retried).toMatchObject({ status: "completed", items: [{ role: "assistant" }] });
     expect(told(await chat.items())).toEqual(["user: hello", "assistant: now"]);
   });
 });
@@ -224,7 +224,7 @@ describe("stopping", () => {
 
     const stopped = await readBody<TurnReport>(await chat.call("POST", "/stop"));
 
-    expect(stopped).toMatchObject({ status: "stopped", items: [{ incomplete: true, parts: [{ type: "text", text: "Half of " }] }] });
+    expect(stopped).toMatchObject({ status: "stopped", items: [{ incomplete: true, content: [{ type: "text", text: "Half of " }] }] });
     expect(listTypes(await frames.rest()).slice(-2)).toEqual(["item.completed", "turn.stopped"]);
     expect(await chat.model.heard(1, 1)).toHaveLength(1);
     expect((await chat.call("POST", "/stop")).status).toBe(409);

@@ -12,23 +12,27 @@ import { ANSWER, AT, EXECUTION, QUESTION, SECOND, SESSION, TURN } from "./shared
 export const questionExample: z.input<typeof displayItem> = {
   id: QUESTION,
   position: 1,
-  kind: "user",
+  role: "user",
+  content: [{ type: "text", text: "What is the weather in Lisbon?" }],
+  name: null,
+  client_id: null,
+  metadata: {},
   turn_id: TURN,
   created_at: AT,
-  parts: [{ type: "text", text: "What is the weather in Lisbon?" }],
-  execution_id: null,
+  recorded_at: AT,
   incomplete: false,
-  tokens: 12,
+  tokens: { tokens: 12, source: "estimated", error_bound: 16 },
 };
 
 export const answerExample: z.input<typeof displayItem> = {
   ...questionExample,
   id: ANSWER,
   position: 2,
-  kind: "assistant",
+  role: "assistant",
+  content: [{ type: "text", text: "It is sunny in Lisbon, 21 °C." }],
   created_at: AT + 2 * SECOND,
-  parts: [{ type: "text", text: "It is sunny in Lisbon, 21 °C." }],
-  tokens: 14,
+  recorded_at: AT + 2 * SECOND,
+  tokens: { tokens: 14, source: "estimated", error_bound: 16 },
 };
 
 export const acceptedExample: z.input<typeof acceptedView> = {

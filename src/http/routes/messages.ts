@@ -114,7 +114,8 @@ export function registerMessages(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): voi
     );
     return page.ok
       ? c.json(
-          toList(page.value, (item) => item.position),
+          // The last position that the page covers. A reply's calls come after its text.
+          toList(page.value, ({ position, tool_calls }) => (order === "asc" ? (tool_calls?.at(-1)?.position ?? position) : position)),
           200,
         )
       : sendProblem(c, page.error);

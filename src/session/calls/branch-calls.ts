@@ -20,8 +20,8 @@ import { readBranch, readBranches } from "../log/branch-rows";
 import { createSessionPast, findItem } from "../log/session-past";
 import type { Step } from "../log/store";
 import type { Session } from "../session";
+import { readMessages } from "./message-pages";
 import { transactOnce } from "./once";
-import { takePage } from "./read-calls";
 
 type InputOf<M extends keyof BranchApi> = Parameters<BranchApi[M]>[1];
 
@@ -150,17 +150,11 @@ function findLine({ state, deps }: Session, number: number): { readonly elsewher
 }
 
 export function listItems(session: Session, page: Parameters<api.SessionApi["items"]>[1]): api.Outcome<Page<DisplayItem>> {
-  const { branch = "current", after, limit, order } = page;
-  const { state, deps } = session;
-  const number = branch === "current" || branch === "all" ? state.branch.number : branch;
+  const { branch = "current", ...asked } = page;
+  const number = branch === "current" || branch === "all" ? session.state.branch.number : branch;
   const line = findLine(session, number);
   if (!line) return err({ code: "branch_not_found", branch: number });
-  const elsewhere = branch === "all" ? [] : line.elsewhere;
-  const range =
-    order === "asc" ? { from: (after ?? 0) + 1, to: line.last } : { from: 1, to: Math.min((after ?? line.last + 1) - 1, line.last) };
-  const found = readBranchItems(deps.sql, elsewhere, { ...range, limit: limit + 1, order });
-  const { data, has_more } = takePage(found, limit, (item) => item.bytes);
-  return ok({ data: session.content.display(data), has_more });
+  return ok(readMessages(session, branch === "all" ? { ...line, elsewhere: [] } : line, asked));
 }
 
 export function compareBranches(session: Session, asked: InputOf<"compareBranches">): api.Outcome<BranchComparison> {
@@ -172,9 +166,8 @@ export function compareBranches(session: Session, asked: InputOf<"compareBranche
   if (!other) return err({ code: "branch_not_found", branch: b });
   const shared_to = commonTo(toEndRanges(one), toEndRanges(other), Math.max(one.last, other.last));
   const side = (number: number, line: typeof one): BranchSide => {
-    const items = readBranchItems(session.deps.sql, line.elsewhere, { from: shared_to + 1, to: line.last, limit: limit + 1, order: "asc" });
-    const { data, has_more } = takePage(items, limit, (item) => item.bytes);
-    return { number, items: session.content.display(data), has_more };
+    const { data, has_more } = readMessages(session, line, { after: shared_to, limit, order: "asc" });
+    return { number, items: data, has_more };
   };
   const past = createSessionPast(session.deps.sql, session.state);
   const shared_messages = past.countMessages(rangesWithin(one.elsewhere, { from: 1, to: shared_to }));

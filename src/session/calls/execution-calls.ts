@@ -35,7 +35,7 @@ const itemAt = ({ deps }: Session, position: number): ItemMeta | undefined =>
 
 /** Undefined when the item has no such part. A redacted item shows its placeholder. */
 function readPart<T extends Part["type"]>(session: Session, item: ItemMeta, type: T): Extract<Part, { type: T }> | undefined {
-  return session.content.displayOne(item).parts.find((part): part is Extract<Part, { type: T }> => part.type === type);
+  return session.content.readShown([item])[0]?.parts.find((part): part is Extract<Part, { type: T }> => part.type === type);
 }
 
 function toView(session: Session, session_id: SessionId, { row, call }: Found): ExecutionView {

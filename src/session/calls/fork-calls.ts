@@ -84,7 +84,7 @@ export function forkPage({ deps, content }: Session, { at, elsewhere, shown, aft
   const ends = read.findIndex((item) => isShown(item) === aside);
   const alike = takeWithin(ends < 0 ? read : read.slice(0, ends), { weigh: ({ bytes }) => bytes, limit: PAGE.bytes });
   const before = readItems(deps.sql, { from: 1, to: after, limit: 1, order: "desc" })[0];
-  const texts = content.display(alike);
+  const texts = content.readShown(alike);
   const items = alike.map((item, index) => {
     const parts = texts[index]?.parts ?? [];
     return { meta: toCopied(item, alike[index - 1] ?? before, copied + index + 1), text: JSON.stringify(parts) };

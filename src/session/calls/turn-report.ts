@@ -3,20 +3,21 @@ import type * as api from "../../app/session-api";
 import type { ToolCallView } from "../../contract/tool";
 import type { TurnReport } from "../../contract/turn";
 import type { TurnId } from "../../domain/ids";
+import type { ItemMeta } from "../../domain/message";
 import { isRunning } from "../../domain/state";
 import { err, ok } from "../../lib/result";
 import { toCallViews } from "../content";
+import { groupMessages } from "../display";
 import { readTurn, readTurnItems, type TurnRow, toSpent } from "../log/log-tables";
 import type { Progress } from "../progress";
 import type { Session } from "../session";
 import { TRIMMED_NOTICE } from "../stream/frames";
-import { MAX_ANSWER_BYTES, takeWithin } from "./answer-size";
+import { MAX_ANSWER_BYTES, takeWithin, weighMessage } from "./answer-size";
 
 export function reportTurn(session: Session, id: TurnId): api.Outcome<TurnReport> {
   const row = readTurn(session.deps.sql, id);
   if (!row) return err({ code: "turn_not_found", turn: id });
-  const { items: newest, truncated } = readTurnItems(session.deps.sql, row, ITEMS_PER_REPORT);
-  const fitting = takeWithin(newest, { weigh: (item) => item.bytes, limit: MAX_ANSWER_BYTES });
+  const { items, isWhole } = takeItems(session, row);
   return ok({
     id,
     status: findStatus(session, row),
@@ -24,8 +25,8 @@ export function reportTurn(session: Session, id: TurnId): api.Outcome<TurnReport
     failure: row.failure,
     attempt: row.attempt,
     message_id: row.message_id,
-    items: session.content.display([...fitting].reverse()),
-    items_truncated: truncated || fitting.length < newest.length,
+    items: session.content.display(items),
+    items_truncated: !isWhole,
     open_calls: session.state.turn?.id === id ? listOpenCalls(session) : [],
     model: row.model ?? null,
     ...toSpent(row),
@@ -37,6 +38,15 @@ export function reportTurn(session: Session, id: TurnId): api.Outcome<TurnReport
 /** A report holds the newest items of a turn, as many as one answer carries. Its reply is among them. */
 const ITEMS_PER_REPORT = 1_000;
 
+/** The turn's newest messages in order. A message whose first item is left out is left out as a whole. */
+function takeItems(session: Session, row: TurnRow): { readonly items: readonly ItemMeta[]; readonly isWhole: boolean } {
+  const { items: newest, truncated } = readTurnItems(session.deps.sql, row, ITEMS_PER_REPORT);
+  const messages = groupMessages(newest.toReversed(), (item) => item);
+  const known = truncated ? messages.slice(1) : messages;
+  const fitting = takeWithin(known.toReversed(), { weigh: weighMessage, limit: MAX_ANSWER_BYTES });
+  return { items: fitting.toReversed().flat(), isWhole: !truncated && fitting.length === messages.length };
+}
+
 function findStatus(session: Session, row: TurnRow): TurnReport["status"] {
   if (row.status !== "open") return row.status;
   return session.state.turn?.id === row.id ? session.state.turn.phase : "generating";
@@ -44,7 +54,7 @@ function findStatus(session: Session, row: TurnRow): TurnReport["status"] {
 
 /** All open calls of the running turn, including those that its report leaves out: they are in the view until they have results. */
 export function listOpenCalls({ state, content }: Session): ToolCallView[] {
-  return toCallViews(state.turn?.open_calls ?? [], { items: state.view.items, display: content.displayOne });
+  return toCallViews(state.turn?.open_calls ?? [], { items: state.view.items, readShown: content.readShown });
 }
 
 /** True while the turn may still produce output by itself. */

@@ -35,6 +35,16 @@ export function* backwards(sql: Sql, elsewhere: readonly CoveredRange[], from = 
   }
 }
 
+/** Items of the branch within the range, read page by page, oldest first. */
+export function* forwards(sql: Sql, elsewhere: readonly CoveredRange[], { from, to }: CoveredRange): Generator<ItemMeta> {
+  for (let first = from; first <= to; ) {
+    const items = readBranchItems(sql, elsewhere, { from: first, to, limit: PAGE, order: "asc" });
+    if (items.length === 0) return;
+    yield* items;
+    first = (items.at(-1)?.position ?? to) + 1;
+  }
+}
+
 /**
  * Finds the newest matching item up to position `from`. The item is usually near, so pages are read one at a time. Null
  * when none matches.

@@ -19,7 +19,7 @@ import { isFindable, readExecution } from "./recall-reader";
 
 interface FetchPorts {
   readonly sql: Sql;
-  readonly content: Pick<ContentReader, "display" | "readForwards">;
+  readonly content: Pick<ContentReader, "readShown" | "readForwards">;
 }
 
 interface FetchInput {
@@ -64,7 +64,7 @@ function cutToTokens(text: string, tokens: number): string {
 export function fetchExecution(execution: ExecutionId, input: FetchInput, ports: FetchPorts): RecallReport {
   const items = readExecution(ports.sql, execution);
   if (items.length === 0) return toReport([], `There is no execution ${execution} in this session.`, null);
-  const texts = ports.content.display(items).map(({ parts }) => toRecallText(parts));
+  const texts = ports.content.readShown(items).map(({ parts }) => toRecallText(parts));
   const blocks = items.map((item, index) => toBlock(item, texts[index] ?? ""));
   if (items.every(({ kind }) => kind !== "tool_result")) blocks.push("No result is recorded of it.");
   const whole = blocks.join("\n");
@@ -139,7 +139,7 @@ export function listNewest(last: number, input: ListInput, ports: FetchPorts): R
   for (let to = last; to > 0 && left > 0; ) {
     const page = readBranchItems(ports.sql, input.elsewhere, { from: 1, to, limit: PAGE, order: "desc" });
     const items = page.filter((item) => !input.isShown(item.position) && isFindable(item, input.redacted));
-    for (const [index, shown] of ports.content.display(items).entries()) {
+    for (const [index, shown] of ports.content.readShown(items).entries()) {
       const item = items[index];
       if (!item || left <= 0) break;
       const hit = toHit(item, toRecallText(shown.parts), input);

@@ -22,7 +22,7 @@ const MOST_READ = 180;
 
 interface SearchPorts {
   readonly sql: Sql;
-  readonly content: Pick<ContentReader, "display">;
+  readonly content: Pick<ContentReader, "readShown">;
 }
 
 /** Null when no message has any of the words. */
@@ -43,7 +43,7 @@ export function searchWords(input: SearchInput, ports: SearchPorts): RecallRepor
 
 function readFindable(positions: readonly number[], redacted: ReadonlySet<string>, { sql, content }: SearchPorts): ReadItem[] {
   const items = readItemsAt(sql, positions).filter((item) => isFindable(item, redacted));
-  const shown = content.display(items);
+  const shown = content.readShown(items);
   return items.map((meta, index) => ({ meta, text: toRecallText(shown[index]?.parts ?? []) }));
 }
 

@@ -131,7 +131,10 @@ const weigh = (text: string): number => (text.length * 3 <= MAX_PACK_BYTES ? tex
 function toJson(frame: Frame): string {
   const json = JSON.stringify(frame);
   if (weigh(json) <= MAX_PACK_BYTES) return json;
-  if (frame.type === "item.completed") return JSON.stringify({ ...frame, item: { ...frame.item, parts: [] }, content_omitted: true });
+  if (frame.type === "item.completed") {
+    const { tool_calls: _, ...item } = frame.item;
+    return JSON.stringify({ ...frame, item: { ...item, content: [] }, content_omitted: true });
+  }
   if (frame.type === "turn.awaiting_tools") return JSON.stringify({ ...frame, tool_calls: [], content_omitted: true });
   return json; // all other frames carry ids and numbers only, and deltas are split
 }

@@ -1,6 +1,7 @@
-/** Maps an event to the frames that clients receive. Pure but for the content of items, which the caller reads. */
+/** Maps committed events to the frames that clients receive. Pure but for the content of items, which the caller reads. */
 
 import { messagesIn } from "../../context/cut";
+import type { ViewEntry } from "../../context/view";
 import type { DisplayItem } from "../../contract/item";
 import type { ToolCallView } from "../../contract/tool";
 import { rangesWithin } from "../../domain/branch";
@@ -12,19 +13,31 @@ import { type CallUsage, usageSource } from "../../domain/model-call";
 import type { OpenCall, SessionState } from "../../domain/state";
 import { assertNever } from "../../lib/assert-never";
 import { toCallViews } from "../content";
+import { groupMessages } from "../display";
 import { COMPACTING_STATUS, type ContextNumbers, type Frame, TRIMMED_NOTICE, type TurnFigures } from "./frames";
 
 interface FrameSource {
   readonly before: SessionState;
   readonly after: SessionState;
-  display(item: ItemMeta): DisplayItem;
+  display(items: readonly ItemMeta[]): readonly DisplayItem[];
+  readShown(items: readonly ItemMeta[]): readonly ViewEntry[];
   /** The usage and cost of all model calls of the turn. */
   spent(turn: TurnId): { readonly usage: CallUsage | null; readonly cost: number | null };
   /** How full the window is now. */
   context(): ContextNumbers;
 }
 
-export function toFrames(event: StoredEvent, source: FrameSource): Frame[] {
+/** The frames of one commit. A reply and its calls are committed together, and one frame shows them as one message. */
+export function toFrames(events: readonly StoredEvent[], source: FrameSource): Frame[] {
+  const said = events.flatMap((event) => (event.type === "AssistantReplied" || event.type === "ToolCalled" ? [event.item] : []));
+  const replies = new Map(groupMessages(said, (item) => item).map((items) => [items[0].id, items]));
+  return events.flatMap((event) => eventFrames(event, { ...source, replies }));
+}
+
+/** `replies`: the items of each reply of the commit, by the id of the first. */
+type EventSource = FrameSource & { readonly replies: ReadonlyMap<ItemId, readonly ItemMeta[]> };
+
+function eventFrames(event: StoredEvent, source: EventSource): Frame[] {
   switch (event.type) {
     case "MessageQueued":
       return [{ type: "message.accepted", message_id: event.message.item.id, turn_id: event.message.turn, position: null, queued: true }];
@@ -35,7 +48,7 @@ export function toFrames(event: StoredEvent, source: FrameSource): Frame[] {
     case "TurnStarted":
       return startFrames(event, source);
     case "AssistantReplied":
-      return [{ type: "item.completed", turn_id: event.turn, item: source.display(event.item) }];
+      return completed(event, source);
     case "ToolCalled":
       return calledFrames(event, source);
     case "ToolResultRecorded":
@@ -114,12 +127,18 @@ function startFrames(event: Extract<StoredEvent, { type: "TurnStarted" }>, sourc
   return item && !waited(item.id, source) ? [accepted(item), started] : [started];
 }
 
+/** The message that the event's item begins. Empty for a call that an earlier item of the same reply has shown. */
+function completed({ turn, item }: Pick<Extract<StoredEvent, { type: "ToolCalled" }>, "turn" | "item">, source: EventSource): Frame[] {
+  const items = item.kind === "tool_result" ? [item] : (source.replies.get(item.id) ?? []);
+  return source.display(items).map((shown): Frame => ({ type: "item.completed", turn_id: turn, item: shown }));
+}
+
 /** Frames of a call. The last call of a response also reports that the turn waits, unless a server tool runs. */
-function calledFrames(event: Extract<StoredEvent, { type: "ToolCalled" }>, source: FrameSource): Frame[] {
-  const completed: Frame = { type: "item.completed", turn_id: event.turn, item: source.display(event.item) };
+function calledFrames(event: Extract<StoredEvent, { type: "ToolCalled" }>, source: EventSource): Frame[] {
   const { turn } = source.after;
   const isLast = turn?.open_calls.at(-1)?.execution === event.item.tool?.execution;
-  return isLast && turn?.phase === "awaiting_tools" ? [completed, awaiting(event.turn, source)] : [completed];
+  const shown = completed(event, source);
+  return isLast && turn?.phase === "awaiting_tools" ? [...shown, awaiting(event.turn, source)] : shown;
 }
 
 /** Frames of an approval request. If no other call runs, the turn waits from here on. */
@@ -138,21 +157,21 @@ const awaiting = (turn: TurnId, source: FrameSource): Frame => ({
 });
 
 /** The open calls that match. */
-function callViews({ after, display }: FrameSource, isWanted: (call: OpenCall) => boolean): ToolCallView[] {
+function callViews({ after, readShown }: FrameSource, isWanted: (call: OpenCall) => boolean): ToolCallView[] {
   const open = (after.turn?.open_calls ?? []).filter(isWanted);
-  return toCallViews(open, { items: after.view.items, display });
+  return toCallViews(open, { items: after.view.items, readShown });
 }
 
 /**
  * Frames of a result. The last result of a request also reports what comes next: the turn resumes or waits. While other
  * calls run it reports nothing.
  */
-function resultFrames(event: Extract<StoredEvent, { type: "ToolResultRecorded" }>, source: FrameSource): Frame[] {
-  const completed: Frame = { type: "item.completed", turn_id: event.turn, item: source.display(event.item) };
+function resultFrames(event: Extract<StoredEvent, { type: "ToolResultRecorded" }>, source: EventSource): Frame[] {
+  const shown = completed(event, source);
   const { turn, next_position } = source.after;
-  if (!turn || next_position !== event.item.position + 1) return [completed];
-  if (turn.phase === "generating") return [completed, { type: "turn.resumed", turn_id: event.turn }];
-  return turn.phase === "awaiting_tools" ? [completed, awaiting(event.turn, source)] : [completed];
+  if (!turn || next_position !== event.item.position + 1) return shown;
+  if (turn.phase === "generating") return [...shown, { type: "turn.resumed", turn_id: event.turn }];
+  return turn.phase === "awaiting_tools" ? [...shown, awaiting(event.turn, source)] : shown;
 }
 
 /** The number of messages in the next request, before and after. */

@@ -1,0 +1,75 @@
+/** Shows stored items as the messages that clients read. A reply and the calls that belong to it are stored apart, and shown as one. */
+import { toEstimate } from "../context/budget";
+import { startsGroup } from "../context/groups";
+import type { ViewEntry } from "../context/view";
+import type { DisplayItem } from "../contract/item";
+import type { ItemKind, ItemMeta, Part } from "../domain/message";
+
+/** Whether the item begins a message. `previous`: the item before it on the branch; undefined when there is none. */
+export const startsMessage = (item: ItemMeta, previous: ItemMeta | undefined): boolean =>
+  item.kind !== "tool_call" || startsGroup(item, previous);
+
+/** Items in order as messages: a reply is one list with its calls. */
+export function groupMessages<T>(rows: readonly T[], toMeta: (row: T) => ItemMeta): (readonly [T, ...T[]])[] {
+  const messages: [T, ...T[]][] = [];
+  let previous: ItemMeta | undefined;
+  for (const row of rows) {
+    const meta = toMeta(row);
+    const last = messages.at(-1);
+    if (!last || startsMessage(meta, previous)) messages.push([row]);
+    else last.push(row);
+    previous = meta;
+  }
+  return messages;
+}
+
+const ROLES = {
+  system: "system",
+  user: "user",
+  assistant: "assistant",
+  tool_call: "assistant",
+  tool_result: "tool",
+} as const satisfies Record<ItemKind, DisplayItem["role"]>;
+
+type MessageCall = NonNullable<DisplayItem["tool_calls"]>[number];
+type ContentPart = DisplayItem["content"][number];
+
+export function toMessage(entries: readonly [ViewEntry, ...ViewEntry[]]): DisplayItem {
+  const [{ meta, parts }] = entries;
+  const calls = entries.flatMap(toCall);
+  return {
+    id: meta.id,
+    position: meta.position,
+    role: ROLES[meta.kind],
+    content: toContent(parts),
+    ...(calls.length > 0 && { tool_calls: calls }),
+    ...toResult(meta),
+    name: null,
+    client_id: null,
+    metadata: {},
+    turn_id: meta.turn,
+    created_at: meta.at,
+    recorded_at: meta.at,
+    incomplete: entries.some((entry) => entry.meta.incomplete),
+    tokens: toEstimate(entries.reduce((sum, entry) => sum + entry.meta.tokens, 0)),
+  };
+}
+
+/** A result is shown as its output. A call is no content of its message. */
+const toContent = (parts: readonly Part[]): ContentPart[] =>
+  parts.flatMap((part): ContentPart[] => {
+    if (part.type === "tool_call") return [];
+    return [part.type === "tool_result" ? { type: "text", text: part.output } : part];
+  });
+
+function toCall({ meta: { id, position, kind, tool }, parts }: ViewEntry): MessageCall[] {
+  if (kind !== "tool_call" || !tool) return [];
+  const { execution, call_id, name } = tool;
+  const part = parts.find((each) => each.type === "tool_call");
+  return [{ id, position, execution_id: execution, call_id, name, arguments: part?.arguments ?? "" }];
+}
+
+const toResult = ({ kind, tool }: ItemMeta) =>
+  kind === "tool_result" && tool
+    ? { call_id: tool.call_id, tool_name: tool.name, is_error: tool.is_error ?? false, execution_id: tool.execution }
+    : {};
