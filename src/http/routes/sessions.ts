@@ -58,7 +58,12 @@ const list = tenantRoute({
   operationId: "listSessions",
   summary: "List sessions",
   description: "The most recently updated session comes first. The list lags behind the sessions by a short delay.",
-  request: { query: z.strictObject({ ...limitQuery, after: z.string().min(1).max(512).optional() }) },
+  request: {
+    query: z.strictObject({
+      ...limitQuery,
+      after: z.string().min(1).max(512).optional().openapi({ description: "next_cursor of the page before" }),
+    }),
+  },
   responses: {
     200: json(
       "A page of sessions. The list lags behind the sessions by a short delay",
