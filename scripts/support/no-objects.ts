@@ -18,6 +18,8 @@ export const appWithoutObjects: HttpDeps = {
   probeLimits: unreachable,
   listMcpTools: unreachable,
   authenticate: unreachable,
+  files: unreachable,
+  fileSigner: { sign: unreachable, verify: unreachable },
   noteChange: unreachable,
   generateKey: unreachable,
   hashKey: unreachable,
@@ -26,5 +28,5 @@ export const appWithoutObjects: HttpDeps = {
   schedule: unreachable,
   newPipe: unreachable,
   log: { info: () => {}, warn: () => {}, error: () => {} },
-  config: { adminKey: null, allowPrivateModelUrls: false, allowPrivateToolUrls: false, defaultPolicy: "balanced" },
+  config: { adminKey: null, publicUrl: null, allowPrivateModelUrls: false, allowPrivateToolUrls: false, defaultPolicy: "balanced" },
 };
