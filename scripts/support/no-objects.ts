@@ -18,6 +18,8 @@ export const appWithoutObjects: HttpDeps = {
   probeLimits: unreachable,
   listMcpTools: unreachable,
   authenticate: unreachable,
+  signAccessToken: unreachable,
+  allowedOrigins: unreachable,
   files: unreachable,
   fileSigner: { sign: unreachable, verify: unreachable },
   noteChange: unreachable,

@@ -121,8 +121,8 @@ describe("the OpenAPI document", () => {
     expect(parameters.find(({ name }) => name === "Idempotency-Key")?.description).toContain("409 tenant_exists");
   });
 
-  it("names both kinds of key", () => {
-    expect(Object.keys(document.components.securitySchemes).sort()).toEqual(["admin_key", "api_key"]);
+  it("names the kinds of credentials", () => {
+    expect(Object.keys(document.components.securitySchemes).sort()).toEqual(["access_token", "admin_key", "api_key", "stream_token"]);
   });
 
   it("is compressed for clients that accept gzip, and for no other", async () => {
