@@ -16,6 +16,7 @@ import { conflict, invalid, NOT_FOUND, type RouteAnswer, retryLater, toText, unk
 import type { HttpEnv } from "./deps";
 import { draftAnswers } from "./draft-problems";
 import { type FileError, fileAnswers } from "./file-problems";
+import { limitAnswers } from "./limit-problems";
 import { closedCalls, mcpFaults, mcpFields, notRetryable, probeFaults } from "./problem-texts";
 import { describeFailure, tooLarge } from "./turn-failure";
 
@@ -160,24 +161,9 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
       "The model belongs to the deployment. Only the tenant's own models and overrides can be deleted.",
     ),
   credential_not_found: () => unknown("credential", "credential_name"),
-  credential_limit: ({ limit }) =>
-    conflict("Too many credentials", `A tenant has at most ${limit} credentials; delete one first.`, { limit }),
-  key_limit: ({ limit }) => conflict("Too many keys", `A tenant has at most ${limit} valid keys; revoke one first.`, { limit }),
-  model_limit: ({ limit }) => conflict("Too many models", `A tenant has at most ${limit} models of its own; delete one first.`, { limit }),
+  ...limitAnswers,
   tool_not_found: () => unknown("tool", "tool_name"),
   mcp_server_not_found: () => unknown("server", "server_name"),
-  tool_limit: ({ of, limit }) =>
-    conflict("Too many tools", `A tenant has at most ${limit} ${of === "tools" ? "tools" : "MCP servers"}; delete one first.`, { limit }),
-  precondition_failed: ({ etag }) => ({
-    status: 412,
-    title: "Precondition failed",
-    detail:
-      etag === null
-        ? "If-Match: the resource does not exist."
-        : "The resource is not as If-Match or If-None-Match asks; nothing was changed. Read it again.",
-    extra: { etag },
-    ...(etag !== null && { headers: { ETag: etag } }),
-  }),
   invalid_cursor: () => invalid([{ field: "after", detail: "not a cursor of this list" }]),
 
   invalid_request: ({ errors }) => invalid(errors),

@@ -73,6 +73,7 @@ export function turn(changes: Partial<TurnReport> = {}): TurnReport {
 export function description(changes: Partial<SessionDescription> = {}): SessionDescription {
   return {
     id: SESSION,
+    summary_instructions: null,
     model: "embedded",
     policy: "oneclaw",
     effective_policy: presets.oneclaw,
@@ -349,6 +350,7 @@ export function world(input: WorldInput = {}): World {
     listMcpTools: async () => ok({ tools: [], skipped: [], truncated: false }),
     files: () => null,
     fileSigner: createFileSigner("a-pepper-for-tests-only", () => NOW),
+    readDocsFile: async () => null,
     noteChange: () => {},
     generateKey: async (tenant) => `lh_test_${tenant.slice(4)}_secret`,
     hashKey: async (key) => `hash of ${key}`,
@@ -424,6 +426,7 @@ const params: Readonly<Record<string, string>> = {
   credential_name: "openai",
   policy_name: "balanced",
   tool_name: "weather",
+  file: "start.js",
   server_name: "github",
   branch: "2",
   tenant_id: FOREIGN_TENANT,
