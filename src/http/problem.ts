@@ -164,6 +164,16 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
   ...limitAnswers,
   tool_not_found: () => unknown("tool", "tool_name"),
   mcp_server_not_found: () => unknown("server", "server_name"),
+  precondition_failed: ({ etag }) => ({
+    status: 412,
+    title: "Precondition failed",
+    detail:
+      etag === null
+        ? "If-Match: the resource does not exist."
+        : "The resource is not as If-Match or If-None-Match asks; nothing was changed. Read it again.",
+    extra: { etag },
+    ...(etag !== null && { headers: { ETag: etag } }),
+  }),
   invalid_cursor: () => invalid([{ field: "after", detail: "not a cursor of this list" }]),
 
   invalid_request: ({ errors }) => invalid(errors),
