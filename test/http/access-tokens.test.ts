@@ -306,13 +306,19 @@ describe("what the holder of a token says", () => {
   });
 
   it("shows them the session without what the tenant wrote into it", async () => {
-    const whole = description({ system: "Be nice.", pins: ["Never refund."], metadata: { plan: "free" }, title: "旅行" });
+    const whole = description({
+      system: "Be nice.",
+      pins: ["Never refund."],
+      metadata: { plan: "free" },
+      summary_instructions: "Mind the plan.",
+      title: "旅行",
+    });
     const input: WorldInput = { session: { describe: async () => ok(whole) } };
     const path = `/v1/sessions/${SESSION}`;
 
     const read = await (await world({ ...input, principal: ofSession }).call("GET", path)).json();
 
-    expect(read).toMatchObject({ title: "旅行", system: null, pins: [], tools: [], metadata: {} });
+    expect(read).toMatchObject({ title: "旅行", system: null, summary_instructions: null, pins: [], tools: [], metadata: {} });
     expect(await (await world(input).call("GET", path)).json()).toMatchObject({ system: "Be nice.", metadata: { plan: "free" } });
   });
 });

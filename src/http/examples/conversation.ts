@@ -90,6 +90,8 @@ export const sessionExample: z.input<typeof sessionDescription> = {
   tools: [],
   pins: ["The user's name is Ada."],
   title: "Weather",
+  external_id: "ticket-4711",
+  end_user: "user-42",
   metadata: { channel: "web" },
   etag: '"9f86d081884c7d65"',
   created_at: AT,
@@ -115,6 +117,9 @@ export const sessionExample: z.input<typeof sessionDescription> = {
 export const sessionSummaryExample: z.input<typeof sessionSummary> = {
   id: SESSION,
   title: "Weather",
+  external_id: "ticket-4711",
+  end_user: "user-42",
+  metadata: { channel: "web" },
   model: "gpt-5",
   message_count: 2,
   last_message_preview: "It is sunny in Lisbon, 21 °C.",
