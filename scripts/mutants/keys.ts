@@ -131,6 +131,14 @@ export const keys: readonly Mutant[] = [
     tests: ["test/http/access-tokens.test.ts"],
   },
   {
+    name: "an end user's token opens the sessions of every end user",
+    breaks: "docs/browsers.md: the token opens the sessions of this end user",
+    file: "src/session/service.ts",
+    find: "end_user === undefined || content.readRefText(state.settings.end_user ?? null) === end_user;",
+    replace: "end_user === undefined || content !== null;",
+    tests: ["test/workers/access-tokens.test.ts"],
+  },
+  {
     name: "an access token takes settings with a message",
     breaks: "docs/browsers.md: fields that decide what a turn costs or may do need a key",
     file: "src/http/access-limits.ts",

@@ -2,7 +2,9 @@
 import type { z } from "@hono/zod-openapi";
 import { presets } from "../../context/presets";
 import type { branchComparison, branchView } from "../../contract/branch";
+import type { eventView } from "../../contract/event";
 import type { executionDetail, executionView } from "../../contract/execution";
+import type { streamFrame } from "../../contract/frame";
 import type { acceptedView, displayItem } from "../../contract/item";
 import type { usageSums } from "../../contract/model-call";
 import type { erasureReceipt, sessionDescription, sessionSummary } from "../../contract/session";
@@ -185,3 +187,7 @@ export const executionDetailExample: z.input<typeof executionDetail> = {
   output_state: "full",
   artifacts: [],
 };
+
+export const frameExample: z.input<typeof streamFrame> = { type: "text.delta", turn_id: TURN, text: "It is sunny" };
+
+export const eventExample: z.input<typeof eventView> = { seq: 9, at: AT, type: "TurnCompleted", turn: TURN, finish: "stop" };

@@ -6,7 +6,7 @@ import { listView } from "../../contract/page";
 import { erasureReceipt, sessionDescription, sessionSummary } from "../../contract/session";
 import type { TenantId } from "../../domain/ids";
 import { ok, type Result } from "../../lib/result";
-import { toCallersView } from "../access-limits";
+import { boundToEndUser, toCallersList, toCallersView } from "../access-limits";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
 import { conditionHeaders, toCondition } from "../conditions";
@@ -55,10 +55,11 @@ const list = tenantRoute({
   path: "/v1/sessions",
   tag,
   scope: "sessions:read",
+  opensTo: "end_user",
   operationId: "listSessions",
   summary: "List sessions",
   description:
-    "Without parameters the most recently updated session comes first. Filters select some of the sessions, and all filters must hold. The list lags behind the sessions by a short delay.",
+    "Without parameters the most recently updated session comes first. Filters select some of the sessions, and all filters must hold. The list lags behind the sessions by a short delay. The access token of an end user lists that end user's sessions, without `metadata`.",
   request: { query: listQuery },
   responses: {
     200: json(
@@ -174,10 +175,12 @@ function registerNamed(app: App, deps: HttpDeps): void {
 function registerList(app: App, deps: HttpDeps): void {
   app.openapi(list, async (c) => {
     const { limit, after = null, order_by: orderBy, order, ...selecting } = c.req.valid("query");
-    const input = { tenant: readPrincipal(c).tenant, filter: toFilter(selecting), orderBy, order, limit, after };
+    const bounded = boundToEndUser(c, selecting);
+    if (!bounded.ok) return sendProblem(c, bounded.error);
+    const input = { tenant: readPrincipal(c).tenant, filter: toFilter(bounded.value), orderBy, order, limit, after };
     const reached = await reachReadModel(c, deps, () => deps.sessionList.listSessions(input));
     if (!reached.ok) return sendProblem(c, reached.error);
-    return reached.value.ok ? c.json(reached.value.value, 200) : sendProblem(c, reached.value.error);
+    return reached.value.ok ? c.json(toCallersList(c, reached.value.value), 200) : sendProblem(c, reached.value.error);
   });
 }
 

@@ -38,7 +38,7 @@ export const externalId = label
   .refine((text) => text !== "." && text !== "..", "not . or ..")
   .openapi({ description: "The client's own id of the session, unique in the tenant", example: "ticket-4711" });
 
-const endUser = label.openapi({ description: "The client's id of the person who talks", example: "user-42" });
+export const endUser = label.openapi({ description: "The client's id of the person who talks", example: "user-42" });
 
 const fields = {
   model: modelName.optional(),
