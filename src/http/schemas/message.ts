@@ -4,6 +4,7 @@ import type { SubmitInput } from "../../app/session-api";
 import { mediaPart, reasoningPart, textPart } from "../../contract/item";
 import type { Part } from "../../domain/message";
 import { defined } from "./defined";
+import { toTurnInput, turnChoices } from "./generation";
 import { callId, importedCalls, toolsInput } from "./tool";
 
 /** Maximum number of parts of one message: more than a person writes, and each part adds its own overhead to a request. */
@@ -39,6 +40,7 @@ const fields = z.strictObject({
   }),
   is_error: z.boolean().optional().openapi({ description: "Of role tool: the call failed" }),
   tools: toolsInput.nullable().optional().openapi({ description: "For this turn only, in place of the session's" }),
+  ...turnChoices,
 });
 type Fields = z.infer<typeof fields>;
 
@@ -48,6 +50,8 @@ const rules: readonly (readonly [field: string, fault: string, isBroken: (messag
   ["content", "needed of role tool", ({ role, content }) => role === "tool" && content === undefined],
   ["role", "only user with run: true", ({ role, run }) => role !== "user" && run],
   ["tools", "only with run: true", ({ tools, run }) => Boolean(tools) && !run],
+  ["generation", "only with run: true", ({ generation, run }) => Boolean(generation) && !run],
+  ["model", "only with run: true", ({ model, run }) => Boolean(model) && !run],
   ["tool_calls", "only of role assistant", ({ role, tool_calls }) => tool_calls !== undefined && role !== "assistant"],
   ["call_id", "needed of role tool", ({ role, call_id }) => role === "tool" && call_id === undefined],
   ["call_id", "only of role tool", ({ role, call_id }) => role !== "tool" && call_id !== undefined],
@@ -76,6 +80,7 @@ export const editInput = z
         `a message of role user holds ${allowed.user.join(", ")}`,
       ),
     tools: toolsInput.nullable().optional().openapi({ description: "For this turn only, in place of the session's" }),
+    ...turnChoices,
   })
   .openapi("EditMessage");
 
@@ -91,7 +96,7 @@ export function toSubmitInput(
   { tools, idempotency }: Pick<SubmitInput, "tools" | "idempotency">,
 ): SubmitInput {
   const { role, content = "", run, on_busy: onBusy, call_id = "", is_error = false, tool_calls: calls } = input;
-  const asked = { run, onBusy, tools, idempotency };
+  const asked = { run, onBusy, tools, idempotency, ...(run && toTurnInput(input)) };
   if (role === "tool") return { role, call_id, output: toText(content), is_error, ...asked };
   return { role, parts: isBlank(content) ? [] : toParts(content), ...(calls && { calls }), ...asked };
 }
