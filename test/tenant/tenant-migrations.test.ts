@@ -91,5 +91,5 @@ it("of version 2 keeps its credentials, and has no tools yet", () => {
   const tools = createToolRegistry(sql, credentials);
   expect(credentials.has("openai")).toBe(true);
   expect([tools.tools(null), tools.servers(null)]).toEqual([[], []]);
-  expect(sql.rows("SELECT version FROM schema_version")).toEqual([{ version: 7 }]);
+  expect(sql.rows("SELECT version FROM schema_version")).toEqual([{ version: 8 }]);
 });

@@ -46,10 +46,10 @@ export interface Asking {
 
 export async function askModel(live: LiveTurn, { spec, maxOutput }: Asking, ports: SessionPorts): Promise<ModelReply> {
   const { clock, writer } = ports;
-  const request = buildRequest(ports.content, spec, maxOutput);
-  const { state } = writer;
-  const rent = toCallCacheReadCost({ state, limits: toModelLimits(spec), policy: toPolicy(state.settings.policy), now: clock() });
   const at = clock();
+  const request = { ...buildRequest(ports.content, spec, maxOutput), at };
+  const { state } = writer;
+  const rent = toCallCacheReadCost({ state, limits: toModelLimits(spec), policy: toPolicy(state.settings.policy), now: at });
   const read = {
     model: spec.id,
     epoch: state.view.epoch,

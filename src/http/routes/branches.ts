@@ -22,6 +22,7 @@ import { limitQuery, pageQuery, takeListPage } from "../schemas/page";
 import { sessionPath } from "../schemas/paths";
 import { sessionClient } from "../session-calls";
 import { findTools } from "../session-tools";
+import { takeFiles } from "../take-files";
 
 type App = OpenAPIHono<HttpEnv>;
 const tag = "branches";
@@ -184,7 +185,9 @@ function registerMessagesAgain(app: App, deps: HttpDeps): void {
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
     const tools = await findTools(deps, readPrincipal(c).tenant, body.tools);
     if (!tools.ok) return sendProblem(c, tools.error);
-    const input = { message, parts: toParts(body.content), tools: tools.value, idempotency };
+    const content = await takeFiles(deps, { tenant: readPrincipal(c).tenant, session: session_id }, body.content);
+    if (!content.ok) return sendProblem(c, content.error);
+    const input = { message, parts: toParts(content.value), tools: tools.value, idempotency };
     const calls = sessionClient(deps, c, session_id);
     const accepted = await (idempotency ? calls.repeatable : calls.once)((api, caller) => api.editMessage(caller, input));
     return accepted.ok ? await answerTurn(c, calls, accepted.value) : sendProblem(c, accepted.error);
