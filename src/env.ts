@@ -18,6 +18,8 @@ export interface Env {
   readonly COMPACTIONS: Queue;
   /** The bytes of tenants' files. Absent: the deployment stores no files. */
   readonly FILES?: R2Bucket;
+  /** The files of the reference page. Absent: there is no page. */
+  readonly ASSETS?: Fetcher;
   /** Workers AI. Absent: its models are unavailable. */
   readonly AI?: Ai;
   readonly KEY_PEPPER?: string;

@@ -10,7 +10,7 @@ import type { Clock, Log, ModelSpec } from "../app/ports";
 import type { RebuildRows } from "../app/projection/rebuild-ports";
 import type { ExecutionReader, SessionList, UsageList } from "../app/read-api";
 import type { Schedule } from "../app/session-ports";
-import type { Principal, TenantApi, TenantMaintenance, TenantRows } from "../app/tenant-api";
+import type { Principal, TenantApi, TenantMaintenance, TenantRows, TokenHolder } from "../app/tenant-api";
 import type { McpFailure, McpListing } from "../app/tool-entry";
 import type { PolicyChoice } from "../context/policy-choice";
 import type { McpServer } from "../contract/registered-tool";
@@ -53,13 +53,21 @@ export interface HttpDeps {
   files(tenant: TenantId): FileStore | null;
   /** Signs and verifies addresses that read one file without a key. */
   readonly fileSigner: FileSigner;
-  /** Null when the text is not a key, or the key is unknown, expired or revoked. */
-  authenticate(key: string): Promise<Principal | null>;
+  /**
+   * Takes a key or an access token. Null when the text is neither, when the key is unknown, expired or revoked, and when the token is
+   * forged or expired.
+   */
+  authenticate(credential: string): Promise<Principal | null>;
+  signAccessToken(holder: TokenHolder): Promise<string>;
+  /** The web origins whose pages the tenant lets call. An answer may be cached. */
+  allowedOrigins(tenant: TenantId): Promise<readonly string[]>;
   /** Call this when a request may have changed what is cached of its tenant: keys, models, credentials, tools. */
   noteChange(tenant: TenantId): void;
   /** Makes a new key of that tenant, for this deployment. It is shown once; only its hash is kept. */
   generateKey(tenant: TenantId): Promise<string>;
   hashKey(key: string): Promise<string>;
+  /** Reads a file of the reference page; `headers` are the client's own conditions. Null when the deployment has no such file. */
+  readDocsFile(name: string, headers: Headers): Promise<Response | null>;
   readonly newId: NewId;
   readonly now: Clock;
   readonly schedule: Schedule;

@@ -16,6 +16,7 @@ import { conflict, invalid, NOT_FOUND, type RouteAnswer, retryLater, toText, unk
 import type { HttpEnv } from "./deps";
 import { draftAnswers } from "./draft-problems";
 import { type FileError, fileAnswers } from "./file-problems";
+import { limitAnswers } from "./limit-problems";
 import { closedCalls, mcpFaults, mcpFields, notRetryable, probeFaults } from "./problem-texts";
 import { describeFailure, tooLarge } from "./turn-failure";
 
@@ -24,6 +25,11 @@ export type RequestError =
   | { readonly code: "invalid_request"; readonly errors: readonly FieldError[] }
   | { readonly code: "unauthorized" }
   | { readonly code: "forbidden"; readonly scope: Scope }
+  /** The route takes no access token, or not one for a single session. */
+  | { readonly code: "key_required" }
+  /** A field that an access token may not set. */
+  | { readonly code: "beyond_access_token"; readonly field: string; readonly detail: string }
+  | { readonly code: "origin_not_allowed" }
   /** `errors`: the path is known, but these of its parameters cannot name anything. `hint`: a common mistake in such a path. */
   | { readonly code: "not_found"; readonly errors?: readonly FieldError[]; readonly hint?: string }
   /** The session's own model is not known any more. The request named no model. */
@@ -155,14 +161,9 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
       "The model belongs to the deployment. Only the tenant's own models and overrides can be deleted.",
     ),
   credential_not_found: () => unknown("credential", "credential_name"),
-  credential_limit: ({ limit }) =>
-    conflict("Too many credentials", `A tenant has at most ${limit} credentials; delete one first.`, { limit }),
-  key_limit: ({ limit }) => conflict("Too many keys", `A tenant has at most ${limit} valid keys; revoke one first.`, { limit }),
-  model_limit: ({ limit }) => conflict("Too many models", `A tenant has at most ${limit} models of its own; delete one first.`, { limit }),
+  ...limitAnswers,
   tool_not_found: () => unknown("tool", "tool_name"),
   mcp_server_not_found: () => unknown("server", "server_name"),
-  tool_limit: ({ of, limit }) =>
-    conflict("Too many tools", `A tenant has at most ${limit} ${of === "tools" ? "tools" : "MCP servers"}; delete one first.`, { limit }),
   precondition_failed: ({ etag }) => ({
     status: 412,
     title: "Precondition failed",
@@ -185,9 +186,25 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
   forbidden: ({ scope }) => ({
     status: 403,
     title: "Scope missing",
-    detail: `The key does not have the scope ${scope}.`,
+    detail: `The key or access token does not have the scope ${scope}.`,
     extra: { scope },
     headers: { "WWW-Authenticate": `Bearer error="insufficient_scope", scope="${scope}"` },
+  }),
+  key_required: () => ({
+    status: 403,
+    title: "API key required",
+    detail: "This request needs an API key: the access token does not open it. Send it from your server.",
+  }),
+  beyond_access_token: ({ field, detail }) => ({
+    status: 403,
+    title: "Beyond the access token",
+    detail: `${field}: ${detail}.`,
+    errors: [{ field, detail }],
+  }),
+  origin_not_allowed: () => ({
+    status: 403,
+    title: "Origin not allowed",
+    detail: "The page's origin is not among the tenant's allowed_origins. PATCH /v1/tenant adds it.",
   }),
   not_found: ({ errors, hint }) => ({
     ...NOT_FOUND,

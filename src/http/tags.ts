@@ -15,7 +15,7 @@ const TAGS = {
   tools: "HTTP tools and MCP servers that the service calls for the model.",
   files: "Images and documents that a tenant stores once and messages refer to.",
   tenant: "The settings of the caller's tenant.",
-  keys: "A tenant's API keys.",
+  keys: "A tenant's API keys, and the access tokens for browsers that they make.",
   admin: "Operations of the deployment's admin. They take the admin key.",
   service: "The service itself. These operations need no key.",
 } as const;

@@ -141,6 +141,8 @@ const migrations: readonly (readonly string[])[] = [
        attempts INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID`,
   ],
+  // A JSON list of web origins.
+  ["ALTER TABLE tenant ADD COLUMN allowed_origins TEXT NOT NULL DEFAULT '[]'"],
   [
     // state: uploading, stored or removed. due_at: when an upload or an unused file ends, or when the bytes of a removed one are removed
     // again; null while a session refers to the file. removed_for: the session whose erasure removed the file. tokens: estimated, for a model

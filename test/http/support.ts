@@ -73,6 +73,7 @@ export function turn(changes: Partial<TurnReport> = {}): TurnReport {
 export function description(changes: Partial<SessionDescription> = {}): SessionDescription {
   return {
     id: SESSION,
+    summary_instructions: null,
     model: "embedded",
     policy: "oneclaw",
     effective_policy: presets.oneclaw,
@@ -188,8 +189,18 @@ const fakeSealer: CredentialSealer = {
   reseal: async (sealed) => ({ ...sealed, kid: "k1" }),
 };
 
+const keyEntry = {
+  name: "test",
+  scopes: SCOPES,
+  created_at: NOW,
+  expires_at: null,
+  revoked_at: null,
+  created_by: null,
+  revoked_by: null,
+} as const;
+
 function emptyTenant(): TenantApi & TenantFilesApi & TenantMaintenance {
-  const settings = { name: "Acme", default_model: "embedded", default_policy: "oneclaw" };
+  const settings = { name: "Acme", default_model: "embedded", default_policy: "oneclaw", allowed_origins: [] };
   return {
     create: async () => ok({ replayed: false }),
     settings: async () => ok(settings),
@@ -199,6 +210,7 @@ function emptyTenant(): TenantApi & TenantFilesApi & TenantMaintenance {
       ok({ id, name, scopes, created_at: NOW, expires_at, revoked_at: null, created_by: null, revoked_by: null }),
     listKeys: async () => ok([]),
     revokeKey: async (key) => err({ code: "key_not_found", key }),
+    ownKey: async (id) => ok({ ...keyEntry, id }),
     authenticate: async () => null,
     registerSession: async ({ session }) => ok({ session, replayed: false }),
     forgetSession: async () => ok(null),
@@ -329,6 +341,8 @@ export function world(input: WorldInput = {}): World {
     executions: { readExecution: async () => null },
     sessionList: { listSessions: async () => ok({ data: [], has_more: false, next_cursor: null }), isListed: async () => false },
     authenticate: async (key) => (key === KEY ? (input.principal === undefined ? principal() : input.principal) : null),
+    signAccessToken: async (holder) => `header.${holder.access_token.id}.signature`,
+    allowedOrigins: async () => [],
     rows: () => emptyRows(),
     tenantRows: () => emptyTenantRows(),
     sealer: fakeSealer,
@@ -336,6 +350,7 @@ export function world(input: WorldInput = {}): World {
     listMcpTools: async () => ok({ tools: [], skipped: [], truncated: false }),
     files: () => null,
     fileSigner: createFileSigner("a-pepper-for-tests-only", () => NOW),
+    readDocsFile: async () => null,
     noteChange: () => {},
     generateKey: async (tenant) => `lh_test_${tenant.slice(4)}_secret`,
     hashKey: async (key) => `hash of ${key}`,
@@ -411,6 +426,7 @@ const params: Readonly<Record<string, string>> = {
   credential_name: "openai",
   policy_name: "balanced",
   tool_name: "weather",
+  file: "start.js",
   server_name: "github",
   branch: "2",
   tenant_id: FOREIGN_TENANT,

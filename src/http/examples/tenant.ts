@@ -1,6 +1,7 @@
 /** Examples of what a tenant owns: settings, keys, models, credentials, tools and usage. */
 import type { z } from "@hono/zod-openapi";
 import { presets } from "../../context/presets";
+import type { accessTokenView } from "../../contract/access-token";
 import type { credentialView, rotationReport } from "../../contract/credential";
 import type { fileView } from "../../contract/file";
 import type { modelView } from "../../contract/model";
@@ -10,7 +11,7 @@ import type { httpToolEntry, mcpServerView } from "../../contract/registered-too
 import type { keyView, tenantExportView, tenantView } from "../../contract/tenant";
 import type { usageList } from "../../contract/usage";
 import { usageSumsExample } from "./conversation";
-import { AT, FILE, KEY, SECOND, SESSION, TENANT, TURN } from "./shared";
+import { ACCESS_TOKEN_ID, AT, FILE, KEY, SECOND, SESSION, TENANT, TURN } from "./shared";
 
 export const tenantExample: z.input<typeof tenantView> = {
   id: TENANT,
@@ -18,6 +19,7 @@ export const tenantExample: z.input<typeof tenantView> = {
   default_model: "gpt-5",
   default_policy: null,
   effective_policy: presets.balanced,
+  allowed_origins: ["https://app.example.com"],
 };
 
 const DAY = 86_400 * SECOND;
@@ -42,6 +44,15 @@ export const keyExample: z.input<typeof keyView> = {
   revoked_at: null,
   created_by: null,
   revoked_by: null,
+};
+
+export const accessTokenExample: z.input<typeof accessTokenView> = {
+  id: ACCESS_TOKEN_ID,
+  token: "eyJhbGciOiJIUzI1NiIsInR5cCI6Imxvbmdo…",
+  session_id: SESSION,
+  end_user: null,
+  scopes: ["sessions:read", "sessions:write"],
+  expires_at: AT + 900 * SECOND,
 };
 
 export const modelExample: z.input<typeof modelView> = {
@@ -153,6 +164,7 @@ export const tenantExportExample: z.input<typeof tenantExportView> = {
   name: "Acme",
   default_model: "gpt-5",
   default_policy: null,
+  allowed_origins: ["https://app.example.com"],
   created_at: AT,
   models: [modelExample],
   keys: [keyExample],
