@@ -1,6 +1,6 @@
 /**
- * Reads a tenant's files for requests to models. What was read is kept in memory for a short time, because each round of a turn sends the
- * same files again.
+ * Reads a tenant's files for requests to models. What was read last is kept in memory, because each round of a turn sends the same files
+ * again. The store is still asked whether the file is there, so that a deleted file leaves requests at once.
  */
 import type { FileReader, FileSigner, FileStore } from "../app/file-api";
 import type { FileId, TenantId } from "../domain/ids";
@@ -8,8 +8,6 @@ import { toBase64 } from "../lib/base64";
 
 /** Characters that stay in memory: about one message's files. Several objects share the isolate's memory. */
 const KEPT_CHARACTERS = 6_000_000;
-/** How long they stay. A deleted file leaves requests within this time. */
-const KEPT_MS = 30_000;
 /**
  * A signed address works to the end of the hour after the request's. All requests within an hour have the same address, so that a provider's
  * prompt cache keeps working, and a past request gets the address that was sent.
@@ -26,19 +24,19 @@ interface ReaderDeps {
 }
 
 export function createFileReader({ tenant, store, signer, publicUrl, now }: ReaderDeps): FileReader {
-  const kept = new Map<string, { readonly text: string; readonly until: number }>();
+  const kept = new Map<string, string>();
   const read = async (file: FileId, form: "base64" | "text"): Promise<string | null> => {
     const key = `${form} ${file}`;
     const known = kept.get(key);
-    if (known && known.until > now()) return known.text;
+    if (known !== undefined && (await store?.has(file))) return known;
     kept.delete(key);
     const bytes = (await store?.read(file)) ?? null;
     if (!bytes) return null;
     const text = form === "base64" ? toBase64(bytes) : new TextDecoder("utf-8").decode(bytes);
     let held = text.length;
-    for (const other of kept.values()) held += other.text.length;
+    for (const other of kept.values()) held += other.length;
     if (held > KEPT_CHARACTERS) kept.clear();
-    if (text.length <= KEPT_CHARACTERS) kept.set(key, { text, until: now() + KEPT_MS });
+    if (text.length <= KEPT_CHARACTERS) kept.set(key, text);
     return text;
   };
   return {
