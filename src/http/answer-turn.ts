@@ -4,17 +4,18 @@
  */
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { streamFrame } from "../contract/frame";
 import type { Accepted } from "../contract/item";
 import { type AcceptedView, acceptedView } from "../contract/item";
 import { turnReport } from "../contract/turn";
 import type { TurnId } from "../domain/ids";
 import type { HttpEnv } from "./deps";
 import { sendEvents } from "./event-stream";
-import { acceptedExample, turnExample } from "./examples/conversation";
+import { acceptedExample, frameExample, turnExample } from "./examples/conversation";
 import { idempotencyHeaders } from "./idempotency";
 import { acceptsEventStream, prefersAsync } from "./negotiate";
 import { sendProblem } from "./problem";
-import { json, jsonOrEvents } from "./routing";
+import { eventStream, json, jsonOrEvents } from "./routing";
 import type { SessionCalls } from "./session-calls";
 
 export const turnHeaders = idempotencyHeaders.extend({
@@ -22,11 +23,11 @@ export const turnHeaders = idempotencyHeaders.extend({
 });
 
 export const turnResponses = {
-  200: jsonOrEvents(
-    "The turn, once it has ended or waits for tools. With Accept: text/event-stream: its frames as they are produced",
-    turnReport,
-    turnExample,
-  ),
+  200: jsonOrEvents("The turn, once it has ended or waits for tools. With Accept: text/event-stream: its frames as they are produced", {
+    schema: turnReport,
+    example: turnExample,
+    events: eventStream(streamFrame, frameExample),
+  }),
   202: json("Accepted (Prefer: respond-async)", acceptedView, acceptedExample),
 };
 

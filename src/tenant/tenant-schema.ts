@@ -144,6 +144,12 @@ const migrations: readonly (readonly string[])[] = [
   // A JSON list of web origins.
   ["ALTER TABLE tenant ADD COLUMN allowed_origins TEXT NOT NULL DEFAULT '[]'"],
   [
+    // claims: the requests that may open the session. More than one only where they name the same external id.
+    "ALTER TABLE sessions ADD COLUMN external_id TEXT",
+    "ALTER TABLE sessions ADD COLUMN claims INTEGER NOT NULL DEFAULT 1",
+    "CREATE UNIQUE INDEX sessions_by_external_id ON sessions (external_id) WHERE external_id IS NOT NULL",
+  ],
+  [
     // state: uploading, stored or removed. due_at: when an upload or an unused file ends, or when the bytes of a removed one are removed
     // again; null while a session refers to the file. removed_for: the session whose erasure removed the file. tokens: estimated, for a model
     // that reads it.

@@ -47,7 +47,7 @@ const upload = tenantRoute({
     "The body is the content, with its `Content-Length`. It is stored while it arrives. Its type is found by its first bytes: PNG, JPEG, GIF, WebP, PDF, or text in UTF-8. The file ends after 24 hours unless a message refers to it.",
   request: {
     headers: idempotencyHeaders,
-    query: z.strictObject({ name: fileName.optional() }),
+    query: z.strictObject({ name: fileName.optional().openapi({ description: "The name that people and models are shown" }) }),
     body: { required: true, content: { "application/octet-stream": { schema: binary } } },
   },
   responses: { 201: json("The stored file", fileView, fileExample) },
@@ -61,7 +61,13 @@ const list = tenantRoute({
   operationId: "listFiles",
   summary: "List files",
   description: "Lists the tenant's files by the time of their upload.",
-  request: { query: z.strictObject({ ...limitQuery, after: id("fil").optional(), order: z.enum(["asc", "desc"]).default("desc") }) },
+  request: {
+    query: z.strictObject({
+      ...limitQuery,
+      after: id("fil").optional().openapi({ description: "next_cursor of the page before" }),
+      order: z.enum(["asc", "desc"]).default("desc").openapi({ description: "By the time of the upload" }),
+    }),
+  },
   responses: { 200: json("Newest first by default", listView(fileView), onePage(fileExample)) },
 });
 
