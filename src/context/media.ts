@@ -54,7 +54,7 @@ const readsPicturesAndPdf = (media: Media): boolean => isPicture(media) || isPdf
  * The most bytes of one message's files that are sent inside the request. In base64 they are a third more, and leave room for the
  * conversation within the bound of every request (`request-bytes`). Anthropic takes images up to 5 MB in base64.
  */
-export const MAX_INLINE_BYTES = 3_750_000;
+const MAX_INLINE_BYTES = 3_750_000;
 
 /**
  * How a model is sent an image or a file: `url` by its address, `data` inside the request in base64, `text` inside the request as text, `words`

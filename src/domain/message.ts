@@ -24,7 +24,7 @@ interface AnyMedia {
   readonly provider_metadata?: ProviderMetadata;
 }
 /** An image or a file somewhere on the web. */
-export interface LinkedMedia extends AnyMedia {
+interface LinkedMedia extends AnyMedia {
   readonly url: string;
 }
 /** A file that the tenant has stored. A file never changes, so that its size and weight are known for good. */

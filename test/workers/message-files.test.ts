@@ -83,7 +83,7 @@ describe("a message with a file", () => {
     const file = await upload(chat.tenant, png("past"));
     const { id } = await readBody<{ id: string }>(await say(chat, { type: "image", file_id: file.id }));
 
-    const past = await chat.read<PastContext>(`/context?turn_id=${id}`);
+    const past = await chat.read<PastContext>(`/context?at=${id}`);
 
     expect(past.digest).toMatchObject({ matches: true });
     expect(past.request.body).toContain(toBase64(png("past")));
