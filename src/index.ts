@@ -33,6 +33,7 @@ import { openSecretHeader } from "./tools/tool-secret";
 import {
   buildChatModel,
   buildCredentials,
+  buildFileReader,
   buildFileStore,
   buildOpenCredential,
   sessionStub,
@@ -174,6 +175,7 @@ export default {
         buildChatModel(env, {
           credentials: buildCredentials(buildWiring(env, config, tenant)),
           suggest: suggestLimitTo({ env, tenant, log }, (work) => ctx.waitUntil(work)),
+          files: buildFileReader({ env, config: () => config, tenant }),
         }),
       queue: { send: async (job) => void (await env.COMPACTIONS.send(job)) },
       clock: Date.now,

@@ -44,10 +44,20 @@ export interface TenantFilesApi {
   listFiles(page: FileQuery): Promise<TenantOutcome<FilePage>>;
   /** Makes a file unreadable at once, then erases its content. */
   deleteFile(file: FileId): Promise<TenantOutcome<FileErasure>>;
-  /** Notes that the session refers to these files, and returns what messages store of them. Refused as a whole if one of them is missing. */
+  /**
+   * Notes that a message of the session is about to refer to these files, and returns what messages store of them. Refused as a whole if one
+   * of them is missing. `keepFiles` confirms the note.
+   */
   useFiles(input: { readonly session: SessionId; readonly files: readonly FileId[] }): Promise<TenantOutcome<readonly FileFacts[]>>;
-  /** Replaces the set of files that the session refers to. A file that no session refers to any more is erased. */
-  keepFiles(input: { readonly session: SessionId; readonly files: readonly FileId[] }): Promise<TenantOutcome<null>>;
+  /**
+   * Replaces the set of files that the session refers to. A file that no session refers to any more is erased. References that were noted a
+   * short time ago stay, because their message may be on its way, except those of `gone`: their messages were redacted.
+   */
+  keepFiles(input: {
+    readonly session: SessionId;
+    readonly files: readonly FileId[];
+    readonly gone: readonly FileId[];
+  }): Promise<TenantOutcome<null>>;
   /** Ends all references of an erased session and erases the files that were its own. `pending`: the files still to be erased. */
   releaseFiles(session: SessionId): Promise<TenantOutcome<{ readonly erased: number; readonly pending: number }>>;
 }
@@ -75,6 +85,7 @@ export interface FileStore {
   ): Promise<Result<StoredFile, "length" | "not_text">>;
   /** Null when there is no such file. */
   open(file: FileId): Promise<ReadableStream<Uint8Array> | null>;
+  has(file: FileId): Promise<boolean>;
   /** Null when there is no such file. For files that a request to a model may contain. */
   read(file: FileId): Promise<Uint8Array<ArrayBuffer> | null>;
   /** Removing a file that is not there changes nothing. */
@@ -94,4 +105,17 @@ export interface FileSigner {
   sign(grant: FileGrant): Promise<string>;
   /** Null when the text is not a signature of this deployment, or has expired. */
   verify(signature: string): Promise<FileGrant | null>;
+}
+
+/** Reads one tenant's files for requests to models. Null: there is no such file any more. A method throws when the store is out of reach. */
+export interface FileReader {
+  readBase64(file: FileId): Promise<string | null>;
+  readText(file: FileId): Promise<string | null>;
+  /** A signed address for a request that is sent at `at` (absent: now). Null: the deployment has no address of its own. */
+  findAddress(file: FileId, at?: number): Promise<string | "gone" | null>;
+}
+
+/** Tells the tenant's object which files a session refers to. */
+export interface FileReferences {
+  keep(input: { readonly session: SessionId; readonly files: readonly FileId[]; readonly gone: readonly FileId[] }): Promise<void>;
 }

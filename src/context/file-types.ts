@@ -33,11 +33,8 @@ export const MAX_FILE_BYTES = Math.max(...Object.values(FILE_TYPES).map(({ maxBy
 export const findFileType = (mediaType: string): FileType | null =>
   Object.hasOwn(FILE_TYPES, mediaType) ? (FILE_TYPES[mediaType] ?? null) : null;
 
-/**
- * Tokens of a page of a PDF that is sent as text and picture. Anthropic names 1,500 to 3,000 for the text of a page
- * beside the picture (https://docs.claude.com/en/docs/build-with-claude/pdf-support).
- */
-const PAGE_TOKENS = 3_000;
+/** Tokens of a page of a PDF. Anthropic names 1,500 to 3,000 (https://docs.claude.com/en/docs/build-with-claude/pdf-support). */
+const PAGE_TOKENS = 2_000;
 /** Bytes of a page when the pages cannot be counted, because newer PDFs compress their directory. */
 const BYTES_PER_PAGE = 50_000;
 

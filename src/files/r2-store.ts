@@ -69,6 +69,7 @@ export function createFileStore(bucket: R2Bucket, tenant: TenantId): FileStore {
   return {
     put: (file, upload) => putStream(bucket, toKey(file), upload),
     open: async (file) => (await bucket.get(toKey(file)))?.body ?? null,
+    has: async (file) => (await bucket.head(toKey(file))) !== null,
     read: async (file) => {
       const found = await bucket.get(toKey(file));
       return found && new Uint8Array(await found.arrayBuffer());

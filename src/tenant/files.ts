@@ -3,7 +3,7 @@
  * written before the first byte is stored and removed after the last one is gone, so that nothing is left in the store
  * that no row names. The bytes themselves are elsewhere (`FileStore`).
  */
-import type { FileFacts, FilePage, FileQuery, StoredFile } from "../app/file-api";
+import type { FileFacts, FilePage, FileQuery, FileReferences, StoredFile } from "../app/file-api";
 import { runOnce } from "../app/idempotency";
 import type { Idempotency } from "../app/session-api";
 import type { TenantError, TenantOutcome } from "../app/tenant-api";
@@ -19,6 +19,8 @@ export const MAX_STORED_BYTES = 10_000_000_000;
 const UPLOAD_MS = 60 * 60 * 1_000;
 /** How long a file stays that no message refers to. */
 const UNUSED_MS = 24 * 60 * 60 * 1_000;
+/** How long a message may be on its way to its session. */
+const HOLD_MS = 60 * 60 * 1_000;
 const FIRST_RETRY_MS = 15_000;
 const MAX_RETRY_MS = 60 * 60 * 1_000;
 /** A string that sorts after every file id. */
@@ -56,9 +58,11 @@ export interface Files {
   ): TenantOutcome<{ readonly file: FileView; readonly replayed: boolean }>;
   find(file: FileId): FileView | null;
   list(page: FileQuery): FilePage;
-  use(input: { readonly session: SessionId; readonly files: readonly FileId[] }): TenantOutcome<readonly FileFacts[]>;
+  use(input: { readonly session: SessionId; readonly files: readonly FileId[] }, at: number): TenantOutcome<readonly FileFacts[]>;
   /** Replaces the session's references. Returns the files that are to be removed because no session refers to them any more. */
-  keep(input: { readonly session: SessionId; readonly files: readonly FileId[] }, at: number): readonly FileId[];
+  keep(input: Parameters<FileReferences["keep"]>[0], at: number): readonly FileId[];
+  /** Ends all references of an erased session, and marks the files that were its own. */
+  release(session: SessionId, at: number): void;
   /** The files that were removed with this session's last reference and whose bytes are not known to be gone. */
   listRemovedFor(session: SessionId): readonly FileId[];
   /** Marks the file as removed. False when there is no such file. */
@@ -100,8 +104,17 @@ export function createFiles(sql: TenantSql): Files {
     );
   };
   const isUnused = (file: string): boolean => sql.rows("SELECT 1 FROM file_refs WHERE file = ? LIMIT 1", file).length === 0;
-  const addRef = (session: SessionId, file: FileId): void => {
-    sql.rows("INSERT INTO file_refs (session, file) VALUES (?, ?) ON CONFLICT DO NOTHING", session, file);
+  /** Notes a reference that its session has yet to confirm. Until then the file ends when it would have ended, but not before the note. */
+  const hold = (session: SessionId, file: FileId, until: number): void => {
+    sql.rows("INSERT INTO file_refs (session, file, held_until) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", session, file, until);
+    sql.rows("UPDATE files SET due_at = max(due_at, ?) WHERE id = ?", until, file);
+  };
+  const confirm = (session: SessionId, file: FileId): void => {
+    sql.rows(
+      "INSERT INTO file_refs (session, file) VALUES (?, ?) ON CONFLICT (session, file) DO UPDATE SET held_until = NULL",
+      session,
+      file,
+    );
     sql.rows("UPDATE files SET due_at = NULL WHERE id = ?", file);
   };
 
@@ -147,11 +160,11 @@ export function createFiles(sql: TenantSql): Files {
           : sql.rows<FileRow>(`${SELECT} AND id > ? ORDER BY id LIMIT ?`, after ?? "", limit + 1);
       return { data: rows.slice(0, limit).map(toView), has_more: rows.length > limit };
     },
-    use: ({ session, files }) => {
+    use: ({ session, files }, at) => {
       const rows = files.map(findRow);
       const missing = files.find((_, index) => !rows[index]);
       if (missing !== undefined) return err({ code: "file_not_found", file: missing });
-      for (const file of files) addRef(session, file);
+      for (const file of files) hold(session, file, at + HOLD_MS);
       return ok(
         rows.flatMap((row) => {
           if (!row) return [];
@@ -160,15 +173,25 @@ export function createFiles(sql: TenantSql): Files {
         }),
       );
     },
-    keep: ({ session, files }, at) => {
-      const before = sql.rows<{ file: string }>("SELECT file FROM file_refs WHERE session = ?", session).map(({ file }) => file);
-      const kept = new Set<string>(files);
-      for (const file of files) if (findRow(file)) addRef(session, file);
-      const ended = before.filter((file) => !kept.has(file));
+    keep: ({ session, files, gone }, at) => {
+      const before = sql.rows<{ file: string; held_until: number | null }>(
+        "SELECT file, held_until FROM file_refs WHERE session = ?",
+        session,
+      );
+      const [kept, redacted] = [new Set<string>(files), new Set<string>(gone)];
+      for (const file of files) if (findRow(file)) confirm(session, file);
+      const isOver = ({ file, held_until }: (typeof before)[number]): boolean =>
+        !kept.has(file) && (held_until === null || held_until <= at || redacted.has(file));
+      const ended = before.filter(isOver).map(({ file }) => file);
       for (const file of ended) sql.rows("DELETE FROM file_refs WHERE session = ? AND file = ?", session, file);
       const unused = ended.filter(isUnused);
       for (const file of unused) mark(file, at, session);
       return unused.map(toFileId);
+    },
+    release: (session, at) => {
+      const held = sql.rows<{ file: string }>("SELECT file FROM file_refs WHERE session = ?", session);
+      sql.rows("DELETE FROM file_refs WHERE session = ?", session);
+      for (const { file } of held) if (isUnused(file)) mark(file, at, session);
     },
     listRemovedFor: (session) =>
       sql.rows<{ id: string }>("SELECT id FROM files WHERE removed_for = ?", session).map(({ id }) => toFileId(id)),

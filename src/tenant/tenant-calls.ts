@@ -184,7 +184,7 @@ export const tenantCalls = {
     return ok({ id: file, status: pending > 0 ? ("pending" as const) : ("erased" as const) });
   }),
   useFiles: existing((tenant, input) =>
-    tenant.transaction(() => (tenant.directory.has(input.session) ? tenant.files.use(input) : err({ code: "session_erased" }))),
+    tenant.transaction(() => (tenant.directory.has(input.session) ? tenant.files.use(input, Date.now()) : err({ code: "session_erased" }))),
   ),
   keepFiles: existing(async (tenant, input) => {
     // An erased session keeps nothing, and its references end with its erasure.

@@ -170,6 +170,8 @@ const migrations: readonly (readonly string[])[] = [
     "CREATE TABLE file_refs (session TEXT NOT NULL, file TEXT NOT NULL, PRIMARY KEY (session, file)) STRICT, WITHOUT ROWID",
     "CREATE INDEX file_refs_by_file ON file_refs (file)",
   ],
+  // Until when a message may be on its way to its session. Null: the session has confirmed the reference.
+  ["ALTER TABLE file_refs ADD COLUMN held_until INTEGER"],
 ];
 
 /** Reads without creating anything: clients can address an object by a made-up name, and that object must stay empty. */

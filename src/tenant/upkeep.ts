@@ -47,7 +47,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   };
   async function releaseFiles(session: SessionId): ReturnType<Upkeep["releaseFiles"]> {
     const ended = sql.transaction(() => {
-      files.keep({ session, files: [] }, Date.now());
+      files.release(session, Date.now());
       return files.listRemovedFor(session);
     });
     const pending = await fileRemoval.remove(ended);

@@ -22,6 +22,7 @@ function world() {
     put: async () => ok(STORED),
     open: async () => null,
     read: async () => null,
+    has: async () => true,
     remove: async (file) => {
       if (set.away) throw new Error("R2 is away");
       held.delete(file);
@@ -49,7 +50,7 @@ describe("an upload", () => {
   it("can be read and referred to only when its last byte is stored", () => {
     const { files, begin, clock } = world();
     const file = begin(1);
-    expect([files.find(file), files.use({ session: SESSION, files: [file] }).ok]).toEqual([null, false]);
+    expect([files.find(file), files.use({ session: SESSION, files: [file] }, clock.now()).ok]).toEqual([null, false]);
 
     files.finish({ file, stored: STORED, idempotency: null }, clock.now());
 
@@ -93,7 +94,8 @@ describe("references", () => {
   it("keep a file that would have ended; a file that none has ends after a day", async () => {
     const { files, upload, clock, removal, held } = world();
     const [used, unused] = [upload(1), upload(2)];
-    files.use({ session: SESSION, files: [used] });
+    files.use({ session: SESSION, files: [used] }, clock.now());
+    files.keep({ session: SESSION, files: [used], gone: [] }, clock.now());
     clock.advance(24 * HOUR);
 
     await removal.run();
@@ -103,10 +105,10 @@ describe("references", () => {
   });
 
   it("are taken for all files of a message or for none", () => {
-    const { files, upload } = world();
+    const { files, upload, clock } = world();
     const file = upload(1);
 
-    const refused = files.use({ session: SESSION, files: [file, makeId("fil", 9)] });
+    const refused = files.use({ session: SESSION, files: [file, makeId("fil", 9)] }, clock.now());
 
     expect(refused).toEqual({ ok: false, error: { code: "file_not_found", file: makeId("fil", 9) } });
     expect(files.find(file)?.sessions).toBe(0);
@@ -115,13 +117,54 @@ describe("references", () => {
   it("a file ends with its last session, not with the first of two", () => {
     const { files, upload, clock } = world();
     const file = upload(1);
-    for (const session of [SESSION, OTHER, OTHER]) files.use({ session, files: [file] });
+    for (const session of [SESSION, OTHER, OTHER]) files.keep({ session, files: [file], gone: [] }, clock.now());
     expect(files.find(file)?.sessions).toBe(2);
 
-    expect(files.keep({ session: SESSION, files: [] }, clock.now())).toEqual([]);
+    expect(files.keep({ session: SESSION, files: [], gone: [] }, clock.now())).toEqual([]);
     expect(files.find(file)?.sessions).toBe(1);
-    expect(files.keep({ session: OTHER, files: [] }, clock.now())).toEqual([file]);
+    expect(files.keep({ session: OTHER, files: [], gone: [] }, clock.now())).toEqual([file]);
     expect([files.find(file), files.listRemovedFor(OTHER)]).toEqual([null, [file]]);
+  });
+});
+
+describe("a message on its way", () => {
+  it("keeps its file until the session confirms it, whatever the session says of others meanwhile", () => {
+    const { files, upload, clock } = world();
+    const file = upload(1);
+    files.use({ session: SESSION, files: [file] }, clock.now());
+
+    expect(files.keep({ session: SESSION, files: [], gone: [] }, clock.now())).toEqual([]);
+    expect(files.keep({ session: SESSION, files: [file], gone: [] }, clock.now())).toEqual([]);
+    expect(files.keep({ session: SESSION, files: [], gone: [] }, clock.now())).toEqual([file]);
+  });
+
+  it("that was refused leaves the file to end as if it had not been named", async () => {
+    const { files, upload, clock, removal, held } = world();
+    const file = upload(1);
+    clock.advance(24 * HOUR - 1);
+    files.use({ session: SESSION, files: [file] }, clock.now());
+    clock.advance(HOUR);
+    await removal.run();
+
+    expect([held.size, files.find(file)]).toEqual([0, null]);
+  });
+
+  it("and was redacted before the session could confirm it ends its file at once", () => {
+    const { files, upload, clock } = world();
+    const file = upload(1);
+    files.use({ session: SESSION, files: [file] }, clock.now());
+
+    expect(files.keep({ session: SESSION, files: [], gone: [file] }, clock.now())).toEqual([file]);
+  });
+
+  it("of an erased session is released with it", () => {
+    const { files, upload, clock } = world();
+    const file = upload(1);
+    files.use({ session: SESSION, files: [file] }, clock.now());
+
+    files.release(SESSION, clock.now());
+
+    expect(files.listRemovedFor(SESSION)).toEqual([file]);
   });
 });
 
