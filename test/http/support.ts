@@ -333,6 +333,7 @@ export function world(input: WorldInput = {}): World {
     },
     usageList: { sumUsage: async () => ok({ data: [], has_more: false, next_cursor: null }) },
     executions: { readExecution: async () => null },
+    sessionSearch: { searchSessions: async () => ok({ data: [], has_more: false, next_cursor: null }) },
     sessionList: { listSessions: async () => ok({ data: [], has_more: false, next_cursor: null }), isListed: async () => false },
     authenticate: async (key) => (key === KEY ? (input.principal === undefined ? principal() : input.principal) : null),
     signAccessToken: async (holder) => `header.${holder.access_token.id}.signature`,

@@ -8,6 +8,7 @@ import type { streamFrame } from "../../contract/frame";
 import type { acceptedView, displayItem } from "../../contract/item";
 import type { usageSums } from "../../contract/model-call";
 import type { erasureReceipt, sessionDescription, sessionSummary } from "../../contract/session";
+import type { foundSession } from "../../contract/session-search";
 import type { turnReport } from "../../contract/turn";
 import { ANSWER, AT, EXECUTION, QUESTION, SECOND, SESSION, TURN } from "./shared";
 
@@ -129,6 +130,13 @@ export const sessionSummaryExample: z.input<typeof sessionSummary> = {
   created_at: AT,
   updated_at: AT + 2 * SECOND,
   compacted: false,
+};
+
+export const foundSessionExample: z.input<typeof foundSession> = {
+  session: sessionSummaryExample,
+  score: 12.5,
+  in_title: true,
+  matches: [{ id: ANSWER, position: 2, role: "assistant", created_at: AT + SECOND, snippet: "It is sunny in Lisbon, 21 °C." }],
 };
 
 export const erasureExample: z.input<typeof erasureReceipt> = {

@@ -104,7 +104,7 @@ export const listQuery = listFields.transform(({ metadata: _, ...query }, contex
   return z.NEVER;
 });
 
-type Selecting = Partial<Pick<z.infer<typeof listQuery>, SelectingField>>;
+type Selecting = { readonly [F in SelectingField]?: z.infer<typeof listQuery>[F] | undefined };
 type SelectingField = "external_id" | "end_user" | "metadata" | "created_after" | "created_before" | "updated_after" | "updated_before";
 
 export const toFilter = (asked: Selecting): SessionFilter => ({
