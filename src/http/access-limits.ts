@@ -18,6 +18,8 @@ const SAYABLE = new Map<string, (value: unknown) => boolean>([
   ["role", (role) => role === "user"],
   ["run", (run) => run === true],
   ["on_busy", any],
+  ["client_id", any],
+  ["metadata", any],
 ]);
 
 /** The first field of the body that needs a key. Null when the caller has one, or the body names none. */
