@@ -20,6 +20,7 @@ import { approvalsInput, toApproval, toolResultsInput, toToolResult } from "../s
 import { sessionClient } from "../session-calls";
 import { ofNamedModel } from "../session-model";
 import { findTools } from "../session-tools";
+import { takeFiles } from "../take-files";
 
 const tag = "messages";
 const path = "/v1/sessions/{session_id}/messages";
@@ -121,7 +122,10 @@ export function registerMessages(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): voi
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
     const tools = await findTools(deps, readPrincipal(c).tenant, body.tools);
     if (!tools.ok) return sendProblem(c, tools.error);
-    const input = toSubmitInput(body, { tools: tools.value, idempotency });
+    const { session_id: session } = c.req.valid("param");
+    const content = await takeFiles(deps, { tenant: readPrincipal(c).tenant, session }, body.content);
+    if (!content.ok) return sendProblem(c, content.error);
+    const input = toSubmitInput({ ...body, content: content.value }, { tools: tools.value, idempotency });
     const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     const send = idempotency ? calls.repeatable : calls.once;
     const accepted = await send((api, caller) => api.submit(caller, input));

@@ -1,17 +1,18 @@
 /** Messages as clients write them. */
 import { z } from "@hono/zod-openapi";
 import type { SubmitInput } from "../../app/session-api";
-import { mediaPart, reasoningPart, textPart } from "../../contract/item";
+import { mediaInput, reasoningPart, textPart } from "../../contract/item";
 import type { Part } from "../../domain/message";
-import { defined } from "./defined";
 import { toTurnInput, turnChoices } from "./generation";
 import { callId, importedCalls, toolsInput } from "./tool";
 
 /** Maximum number of parts of one message: more than a person writes, and each part adds its own overhead to a request. */
 const MAX_PARTS = 128;
-const partInput = z.discriminatedUnion("type", [textPart, reasoningPart, mediaPart]);
-type PartInput = z.infer<typeof partInput>;
-type Content = string | readonly PartInput[];
+const partInput = z.discriminatedUnion("type", [textPart, reasoningPart, mediaInput]);
+export type PartInput = z.infer<typeof partInput>;
+export type Content = string | PartInput[];
+export type MediaPartInput = z.infer<typeof mediaInput>;
+export const isMediaInput = (part: PartInput): part is MediaPartInput => part.type === "image" || part.type === "file";
 type Role = SubmitInput["role"];
 
 const allowed: Readonly<Record<Role, readonly PartInput["type"][]>> = {
@@ -87,7 +88,16 @@ export const editInput = z
 export function toParts(content: Content): readonly Part[] {
   return typeof content === "string"
     ? [{ type: "text", text: content }]
-    : content.map((part) => (part.type === "text" ? part : defined(part)));
+    : content.map((part) => (isMediaInput(part) ? toMediaPart(part) : part));
+}
+
+/** `take-files` has looked up what is stored of a file, and the schema has demanded the rest. */
+function toMediaPart({ type, url, file_id, media_type, bytes, tokens, name }: MediaPartInput): Part {
+  const named = { type, ...(name !== undefined && { name }) };
+  if (media_type !== undefined && url !== undefined) return { ...named, url, media_type };
+  if (media_type !== undefined && file_id !== undefined && bytes !== undefined && tokens !== undefined)
+    return { ...named, file_id, media_type, bytes, tokens };
+  throw new TypeError("A file of a message was not looked up");
 }
 
 /** A reply without text consists of its calls alone. */
