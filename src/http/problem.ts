@@ -8,15 +8,13 @@ import type { ReadError } from "../app/read-api";
 import type { SessionError } from "../app/session-api";
 import type { TenantError } from "../app/tenant-api";
 import type { McpFailure } from "../app/tool-entry";
+import { tooLarge } from "../app/turn/describe-failure";
 import type { FieldError } from "../contract/problem";
-import type { TurnReport } from "../contract/turn";
-import type { TurnFailure } from "../domain/events";
 import type { Scope } from "../domain/scopes";
 import { conflict, invalid, NOT_FOUND, type RouteAnswer, retryLater, toText, unknown } from "./answer";
 import type { HttpEnv } from "./deps";
 import { draftAnswers } from "./draft-problems";
 import { closedCalls, mcpFaults, mcpFields, notRetryable, probeFaults } from "./problem-texts";
-import { describeFailure, tooLarge } from "./turn-failure";
 
 /** The refusals of the HTTP layer itself. */
 export type RequestError =
@@ -40,8 +38,7 @@ export type RequestError =
   | ({ readonly code: "mcp_failed" } & McpFailure)
   | { readonly code: "overloaded" }
   | { readonly code: "unavailable" }
-  | { readonly code: "internal" }
-  | { readonly code: "turn_failed"; readonly failure: TurnFailure; readonly turn: TurnReport };
+  | { readonly code: "internal" };
 
 export type HttpError = SessionError | TenantError | ReadError | RequestError;
 type ErrorOf = { [E in HttpError as E["code"]]: E };
@@ -245,17 +242,6 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
   overloaded: () => retryLater("The session or tenant accepts no more requests at the moment."),
   unavailable: () => retryLater("The session or tenant is being moved; send the request again."),
   internal: () => ({ status: 500, title: "Internal error", detail: "An internal error occurred. The logs have it under the request id." }),
-  turn_failed: ({ failure, turn }) => {
-    const { status, detail, remedy, retryAfter } = describeFailure(failure);
-    return {
-      status,
-      title: "Turn failed",
-      detail: `${detail} The message is kept; ${remedy}.`,
-      extra: { failure, turn },
-      // The message is recorded: a client that sends it again by itself would add it twice.
-      headers: { "x-should-retry": "false", ...(retryAfter !== null && { "Retry-After": String(retryAfter) }) },
-    };
-  },
 };
 
 function toRouteAnswer<C extends keyof ErrorOf>(code: C, error: ErrorOf[C]): RouteAnswer {

@@ -56,6 +56,7 @@ export function turn(changes: Partial<TurnReport> = {}): TurnReport {
     message_id: makeId("msg"),
     items: [],
     items_truncated: false,
+    output_text: "",
     model: null,
     notices: [],
     open_calls: [],

@@ -54,6 +54,7 @@ export const turnExample: z.input<typeof turnReport> = {
   message_id: QUESTION,
   items: [answerExample],
   items_truncated: false,
+  output_text: "It is sunny in Lisbon, 21 °C.",
   open_calls: [],
   model: "gpt-5",
   usage: { input: 398, output: 14, cached: 256, reasoning: 0 },

@@ -1,5 +1,7 @@
 /** Reports a turn: from the state while it is open, from the record afterwards. */
 import type * as api from "../../app/session-api";
+import { describeFailure } from "../../app/turn/describe-failure";
+import type { DisplayItem } from "../../contract/item";
 import type { ToolCallView } from "../../contract/tool";
 import type { TurnReport } from "../../contract/turn";
 import type { TurnId } from "../../domain/ids";
@@ -18,15 +20,17 @@ export function reportTurn(session: Session, id: TurnId): api.Outcome<TurnReport
   const row = readTurn(session.deps.sql, id);
   if (!row) return err({ code: "turn_not_found", turn: id });
   const { items, isWhole } = takeItems(session, row);
+  const shown = session.content.display(items);
   return ok({
     id,
     status: findStatus(session, row),
     finish: row.finish,
-    failure: row.failure,
+    failure: row.failure && describeFailure(row.failure),
     attempt: row.attempt,
     message_id: row.message_id,
-    items: session.content.display(items),
+    items: shown,
     items_truncated: !isWhole,
+    output_text: readOutput(shown),
     open_calls: session.state.turn?.id === id ? listOpenCalls(session) : [],
     model: row.model ?? null,
     ...toSpent(row),
@@ -37,6 +41,11 @@ export function reportTurn(session: Session, id: TurnId): api.Outcome<TurnReport
 
 /** A report holds the newest items of a turn, as many as one answer carries. Its reply is among them. */
 const ITEMS_PER_REPORT = 1_000;
+
+function readOutput(items: readonly DisplayItem[]): string {
+  const reply = items.findLast(({ role }) => role === "assistant");
+  return (reply?.content ?? []).map((part) => (part.type === "text" ? part.text : "")).join("");
+}
 
 /** The turn's newest messages in order. A message whose first item is left out is left out as a whole. */
 function takeItems(session: Session, row: TurnRow): { readonly items: readonly ItemMeta[]; readonly isWhole: boolean } {

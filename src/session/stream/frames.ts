@@ -1,11 +1,12 @@
 /** The frames of the live stream: what a client receives about a session, in order, each at its own offset. */
 
 import type { DisplayItem } from "../../contract/item";
+import type { TurnFailureView } from "../../contract/model-call";
 import type { TokenFigure } from "../../contract/tokens";
 import type { ToolCallView } from "../../contract/tool";
 import type { Notice } from "../../contract/turn";
 import type { CompactionFailure } from "../../domain/compaction-events";
-import type { StopReason, TurnFailure, TurnFailureKind } from "../../domain/events";
+import type { StopReason, TurnFailureKind } from "../../domain/events";
 import type { CompactionId, ExecutionId, ItemId, TurnId } from "../../domain/ids";
 import type { CallUsage, FinishReason, UsageSource } from "../../domain/model-call";
 
@@ -53,7 +54,7 @@ export type Frame =
   | ({ readonly type: "approval.requested"; readonly tool_call: ToolCallView } & InTurn)
   | ({ readonly type: "approval.resolved"; readonly execution_id: ExecutionId; readonly approved: boolean } & InTurn)
   | ({ readonly type: "turn.completed"; readonly finish: FinishReason } & TurnFigures & InTurn)
-  | ({ readonly type: "turn.failed"; readonly failure: TurnFailure } & TurnFigures & InTurn)
+  | ({ readonly type: "turn.failed"; readonly failure: TurnFailureView } & TurnFigures & InTurn)
   | ({ readonly type: "turn.stopped"; readonly reason: StopReason } & TurnFigures & InTurn)
   | ({ readonly type: "turn.interrupted" } & TurnFigures & InTurn)
   /** One model call is in the ledger, whatever its purpose. `turn_id` is null when it belongs to no turn. */
