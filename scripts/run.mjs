@@ -34,6 +34,7 @@ const COMMANDS = {
   soak: [script("scripts/soak.ts")],
   fidelity: [script("scripts/fidelity.ts")],
   try: [script("scripts/try.ts")],
+  openapi: [script("scripts/openapi.ts")],
   demo: [script("scripts/demo.ts")],
   simulate: [
     tool(
@@ -48,7 +49,11 @@ const COMMANDS = {
     ),
   ],
   mutants: [script("scripts/mutants.ts")],
-  check: [tool("typescript", "bin/tsc", "-p", ".", "--noEmit"), tool("@biomejs/biome", "bin/biome", "ci")],
+  check: [
+    tool("typescript", "bin/tsc", "-p", ".", "--noEmit"),
+    [...script("scripts/openapi.ts"), "--lint"],
+    tool("@biomejs/biome", "bin/biome", "ci"),
+  ],
   wrangler: [tool("wrangler", "bin/wrangler.js")],
 };
 

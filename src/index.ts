@@ -3,9 +3,10 @@ import { ZodError } from "zod";
 import { newId } from "./app/new-id";
 import type { Principal } from "./app/tenant-api";
 import type { McpServer } from "./contract/registered-tool";
-import type { TenantId } from "./domain/ids";
+import { parseId, type TenantId } from "./domain/ids";
 import { type Config, type Env, parseConfig, readDeadLetterQueue } from "./env";
 import { createApp } from "./http/app";
+import type { HttpDeps } from "./http/deps";
 import { answerMisconfigured } from "./http/misconfigured";
 import { createLog } from "./lib/log";
 import { err } from "./lib/result";
@@ -18,10 +19,12 @@ import { createSessionList } from "./read-model/queries";
 import { createRebuildRows } from "./read-model/rebuild";
 import { createTenantRows } from "./read-model/tenant-rows";
 import { createUsageList } from "./read-model/usage-query";
+import { signAccessToken, verifyAccessToken } from "./tenant/access-token";
 import { generateApiKey, hashApiKey, isGenuine, parseApiKey } from "./tenant/api-key";
 import { noteChange, readGeneration } from "./tenant/changes";
 import { createCredentialSealer } from "./tenant/credential-sealer";
 import { createKeyCache, KEY_CACHE_TTL_MS } from "./tenant/key-cache";
+import { createLookUpCache } from "./tenant/look-up-cache";
 import { buildDeploymentModels } from "./tenant/registry";
 import { listMcpTools } from "./tools/list-mcp-tools";
 import { openSecretHeader } from "./tools/tool-secret";
@@ -31,6 +34,8 @@ export { SessionObject } from "./session/session-object";
 export { TenantObject } from "./tenant/tenant-object";
 
 const CACHED_KEYS = 10_000;
+/** Tenants whose allowed origins an isolate caches. A list is up to 30 KB, and mostly one line. */
+const CACHED_ORIGINS = 1_000;
 
 /** The isolate's cache of key look-ups. */
 const keys = createKeyCache({ ttlMs: KEY_CACHE_TTL_MS, max: CACHED_KEYS, now: Date.now, readGeneration });
@@ -38,7 +43,7 @@ const apps = new WeakMap<Env, ReturnType<typeof createApp>>();
 
 async function authenticate(env: Env, config: Config, key: string): Promise<Principal | null> {
   const parts = parseApiKey(key);
-  if (!parts) return null;
+  if (!parts) return verifyAccessToken(key, tokenIssuer(config));
   const hash = await hashApiKey(key, config.KEY_PEPPER);
   const ask = async (): Promise<Principal | null> => {
     // Addressing an object creates it, so a made-up key must be rejected before that.
@@ -46,6 +51,23 @@ async function authenticate(env: Env, config: Config, key: string): Promise<Prin
     return tenantStub(env, parts.tenant).authenticate(hash);
   };
   return keys.find(hash, parts.tenant, ask);
+}
+
+const tokenIssuer = ({ ENVIRONMENT, KEY_PEPPER }: Config) => ({ env: ENVIRONMENT, pepper: KEY_PEPPER, now: Date.now() });
+
+/** Reads from the isolate's cache, or the tenant's object: a page's request is checked against it. */
+function buildAllowedOrigins(env: Env): HttpDeps["allowedOrigins"] {
+  const lookUp = createLookUpCache<readonly string[]>({
+    ask: async (name) => {
+      const tenant = parseId("ten", name);
+      const settings = tenant && (await tenantStub(env, tenant).settings());
+      return settings?.ok ? settings.value.allowed_origins : null;
+    },
+    now: Date.now,
+    generation: readGeneration,
+    max: CACHED_ORIGINS,
+  });
+  return async (tenant) => (await lookUp(tenant)) ?? [];
 }
 
 /** Create one for each request or job: the credentials built from it are cached for as long as they live. */
@@ -79,6 +101,8 @@ function buildApp(env: Env): ReturnType<typeof createApp> {
     usageList: createUsageList(env),
     executions: createExecutionReader(env),
     authenticate: (key) => authenticate(env, config, key),
+    signAccessToken: (holder) => signAccessToken(holder, tokenIssuer(config)),
+    allowedOrigins: buildAllowedOrigins(env),
     generateKey: (tenant) => generateApiKey({ env: config.ENVIRONMENT, tenant }, config.KEY_PEPPER),
     hashKey: (key) => hashApiKey(key, config.KEY_PEPPER),
     rows: (tenant) => createRebuildRows(databaseFor(env, tenant)),

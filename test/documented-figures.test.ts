@@ -10,7 +10,9 @@ import { presets } from "../src/context/presets";
 import { MAX_CONTENT_BYTES, MAX_REQUEST_BYTES } from "../src/context/request-bytes";
 import { TOOL_RESULT_MAX_CHARS } from "../src/context/tool-results";
 import { BODY_LIMIT } from "../src/http/body";
+import { MAX_TOKEN_SECONDS } from "../src/http/schemas/access-token";
 import { httpToolInput, MAX_TIMEOUT_MS, MAX_TOOL_ANSWER_BYTES } from "../src/http/schemas/server-tool";
+import { MAX_ALLOWED_ORIGINS } from "../src/http/schemas/tenant";
 import { MAX_USAGE_DAYS } from "../src/http/schemas/usage";
 import { MAX_ANSWER_BYTES } from "../src/session/calls/answer-size";
 import { MAX_SHOWN_CHARS } from "../src/session/calls/context-call";
@@ -36,6 +38,8 @@ test.each([
   `A next request of more than ${inWords(MAX_SHOWN_CHARS)} characters is not shown`,
   `A tenant has at most ${MAX_MODELS} models, ${MAX_CREDENTIALS} credentials, ${MAX_TOOLS} HTTP tools and ${MAX_MCP_SERVERS} MCP servers of its own, a session ${MAX_OFFERED_TOOLS} tools`,
   `A tool's answer is at most ${MAX_TOOL_ANSWER_BYTES / MIB} MiB and ${MAX_TIMEOUT_MS / 60_000} minutes (${tool.max_bytes / 1_000_000} MB and ${tool.timeout_ms / 1_000} seconds by default)`,
+  `allows at most ${MAX_ALLOWED_ORIGINS} origins of web pages`,
+  `An access token lives at most ${MAX_TOKEN_SECONDS / 3_600} hours`,
 ])("a documented limit is the code's: %s", (figure) => {
   expect(limits).toContain(figure);
 });

@@ -62,6 +62,8 @@ export type Outcome<T> = Result<T, SessionError>;
 export interface Caller {
   readonly tenant: TenantId;
   readonly session: SessionId;
+  /** The only end user whose sessions the caller may reach. Absent: those of all. */
+  readonly end_user?: string;
 }
 
 /** `digest`: of the request's method, path and body, so that one key with two different bodies is refused. */

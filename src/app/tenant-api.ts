@@ -6,7 +6,7 @@ import type { RowDifference } from "../contract/rebuild";
 import type { HttpTool, HttpToolEntry, McpServer } from "../contract/registered-tool";
 import type { KeyView } from "../contract/tenant";
 import type { ErasedUsage } from "../domain/erased-usage";
-import type { KeyId, SessionId, TenantId } from "../domain/ids";
+import type { AccessTokenId, KeyId, SessionId, TenantId } from "../domain/ids";
 import type { Scope } from "../domain/scopes";
 import type { Result } from "../lib/result";
 import type { Condition, UnmetCondition } from "./conditions";
@@ -23,7 +23,22 @@ export interface Principal {
   readonly scopes: readonly Scope[];
   /** Epoch milliseconds. Null: never. */
   readonly expires_at: number | null;
+  /** Present when the caller has an access token that `key` made. Absent: the caller has the key itself. */
+  readonly access_token?: AccessToken;
 }
+
+/** The holder of an access token. The expiry is a whole second. */
+export type TokenHolder = Principal & { readonly access_token: AccessToken; readonly expires_at: number };
+
+interface AccessToken {
+  readonly id: AccessTokenId;
+  readonly reach: AccessReach;
+}
+
+/** What an access token opens: one session, or the sessions of one end user. */
+export type AccessReach =
+  | { readonly session: SessionId; readonly end_user?: undefined }
+  | { readonly session?: undefined; readonly end_user: string };
 
 export type TenantError =
   | { readonly code: "tenant_not_found" }
@@ -32,7 +47,7 @@ export type TenantError =
   | { readonly code: "session_erased" }
   | { readonly code: "key_not_found"; readonly key: string }
   /** A key cannot create or revoke a key with more scopes or a longer life than its own. `field` is named as the client wrote it. */
-  | { readonly code: "beyond_own_key"; readonly field: "scopes" | "expires_at" | "key_id"; readonly detail: string }
+  | { readonly code: "beyond_own_key"; readonly field: "scopes" | "expires_at" | "expires_in" | "key_id"; readonly detail: string }
   /** The calling key was revoked or expired after it was looked up. */
   | { readonly code: "own_key_ended" }
   /** The tenant has as many keys as it may have. */
@@ -62,6 +77,8 @@ export interface TenantSettings {
   readonly default_model: string;
   /** A policy choice as settings store it. Empty: the deployment's policy. */
   readonly default_policy: string;
+  /** The web origins whose pages may send requests, as browsers write them. */
+  readonly allowed_origins: readonly string[];
 }
 
 export interface ErasedSessionUsage {
@@ -79,6 +96,7 @@ interface TenantChanges {
   readonly name?: string;
   readonly default_model?: string | null;
   readonly default_policy?: PolicyChoice | null;
+  readonly allowed_origins?: readonly string[];
 }
 
 /** A credential as the tenant's object stores it. Only a master key of the deployment can open it. */
@@ -145,6 +163,8 @@ export interface TenantApi extends TenantToolsApi {
   }): Promise<TenantOutcome<KeyView>>;
   listKeys(): Promise<TenantOutcome<readonly KeyView[]>>;
   revokeKey(id: KeyId, by: KeyId | null): Promise<TenantOutcome<KeyView>>;
+  /** The calling key's present state: an isolate may still have one cached that has ended. */
+  ownKey(id: KeyId): Promise<TenantOutcome<KeyView>>;
   /** Null when there is no such key, or it has expired or was revoked. */
   authenticate(hash: string): Promise<Principal | null>;
 

@@ -4,6 +4,19 @@ import { type IdPrefix, idPattern, parseId } from "../domain/ids";
 
 const EXAMPLE_ULID = "01JD8Z3V6Q4N7R2T5W9X0Y1ABC";
 
+const NAMES: Readonly<Record<IdPrefix, string>> = {
+  ten: "a tenant",
+  ses: "a session",
+  trn: "a turn",
+  msg: "a message",
+  exe: "a tool call",
+  cmp: "a compaction",
+  ovl: "a summary or a gap of the view",
+  key: "an API key",
+  tok: "an access token",
+  bod: "a text",
+};
+
 /**
  * The document gets a string schema, so that `nullable()` has an effect on it. A type that is given beside a custom schema
  * overwrites what the generator makes of the whole, and the null is lost. The inferred type is the branded id.
@@ -12,7 +25,7 @@ export function id<P extends IdPrefix>(prefix: P) {
   return z
     .string(`must have the form ${prefix}_…`)
     .regex(idPattern(prefix), `must have the form ${prefix}_…`)
-    .openapi({ example: `${prefix}_${EXAMPLE_ULID}` })
+    .openapi({ example: `${prefix}_${EXAMPLE_ULID}`, description: `The id of ${NAMES[prefix]}` })
     .transform((text) => parseId(prefix, text) ?? z.NEVER);
 }
 

@@ -13,6 +13,10 @@ export const tenantView = z
     default_model: z.string().openapi({ description: "The model of sessions that name none" }),
     default_policy: policyChoiceSchema.nullable().describe("Null for the deployment's policy"),
     effective_policy: policySchema.describe("The policy of sessions that name none, with all its values"),
+    allowed_origins: z
+      .array(z.string())
+      .readonly()
+      .openapi({ description: "The web origins whose pages may send requests. A request of another page is refused" }),
   })
   .openapi("Tenant");
 export type TenantView = z.infer<typeof tenantView>;
@@ -48,6 +52,7 @@ export const tenantExportView = z
     name: z.string(),
     default_model: z.string(),
     default_policy: policyChoiceSchema.nullable(),
+    allowed_origins: z.array(z.string()).readonly(),
     created_at: time,
     models: z.array(modelView).readonly(),
     keys: z.array(keyView).readonly(),

@@ -13,6 +13,7 @@ export type ExecutionId = Branded<"execution">;
 export type CompactionId = Branded<"compaction">;
 export type OverlayId = Branded<"overlay">;
 export type KeyId = Branded<"key">;
+export type AccessTokenId = Branded<"access token">;
 /** The id of one content body of a session: an item's id, an overlay's id, or a `bod_` id of its own. */
 export type BodyId = Branded<"body"> | ItemId | OverlayId;
 
@@ -25,6 +26,7 @@ export interface IdKinds {
   cmp: CompactionId;
   ovl: OverlayId;
   key: KeyId;
+  tok: AccessTokenId;
   bod: BodyId;
 }
 

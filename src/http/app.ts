@@ -2,9 +2,11 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { authenticate, requireAdmin } from "./auth";
+import { answerBrowsers } from "./browsers";
 import type { HttpDeps, HttpEnv } from "./deps";
 import { answerThrown, observe } from "./observe";
 import { sendProblem } from "./problem";
+import { registerAccessTokens } from "./routes/access-tokens";
 import { registerAdmin } from "./routes/admin";
 import { registerBranches } from "./routes/branches";
 import { registerCompactions } from "./routes/compactions";
@@ -35,6 +37,7 @@ import { refuseInvalid } from "./validation";
 export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   const app = new OpenAPIHono<HttpEnv>({ defaultHook: refuseInvalid });
   app.use(observe(deps));
+  app.use("/v1/*", answerBrowsers());
   app.use("/v1/*", authenticate(deps));
   app.use("/v1/admin/*", requireAdmin(deps));
   registerService(app);
@@ -53,6 +56,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerEvaluate(app, deps);
   registerUsage(app, deps);
   registerKeys(app, deps);
+  registerAccessTokens(app, deps);
   registerModels(app, deps);
   registerCredentials(app, deps);
   registerTools(app, deps);

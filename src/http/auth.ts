@@ -1,24 +1,53 @@
 /**
- * Authenticates the caller. The tenant comes from the key and from nothing else (docs/architecture.md). `/v1` is closed by
- * default: a route that declares no scope still requires a key.
+ * Authenticates the caller. The tenant comes from the key, or from the access token that a key made, and from nothing else
+ * (docs/architecture.md). `/v1` is closed by default: a route that declares no scope still requires a key, and a route that
+ * does not say so takes no access token.
  */
 import type { Context, MiddlewareHandler } from "hono";
 import { timingSafeEqual } from "hono/utils/buffer";
 import type { Principal } from "../app/tenant-api";
 import type { Scope } from "../domain/scopes";
+import { err, ok, type Result } from "../lib/result";
+import { isAllowedOrigin } from "./browsers";
 import type { HttpDeps, HttpEnv } from "./deps";
-import { sendProblem } from "./problem";
+import { type RequestError, sendProblem } from "./problem";
+
+/** The kinds of credentials, as the OpenAPI document names them. */
+export const API_KEY = "api_key";
+export const ADMIN_KEY = "admin_key";
+export const ACCESS_TOKEN = "access_token";
+export const STREAM_TOKEN = "stream_token";
 
 const ADMIN_PATH = "/v1/admin/";
-const BEARER = /^Bearer +([\x21-\x7e]{1,512})$/i;
+const BEARER = /^Bearer +([\x21-\x7e]{1,4096})$/i;
+const STREAM_PATH = /^\/v1\/sessions\/[^/]+\/(?:stream|events)$/;
+
+/** Which access tokens a route takes: those that reach the session in its path, those of end users, or none. */
+export type TokenUse = "session" | "end_user" | null;
+
+/** True for streams, which a browser's `EventSource` opens. It sends no header, so these take an access token in the query. */
+export const isStreamPath = ({ method, path }: { readonly method: string; readonly path: string }): boolean =>
+  method.toUpperCase() === "GET" && STREAM_PATH.test(path);
 
 function readBearer(c: Context<HttpEnv>): string | null {
   return BEARER.exec(c.req.header("authorization") ?? "")?.[1] ?? null;
 }
 
-/** Null when there is no valid key. The expiry is checked here because a cached look-up may be older than it. */
-async function findValid(key: string | null, { authenticate: findPrincipal, now }: HttpDeps): Promise<Principal | null> {
-  const principal = key === null ? null : await findPrincipal(key);
+const invalidToken = (detail: string): RequestError => ({ code: "invalid_request", errors: [{ field: "token", detail }] });
+
+/** Null when the request has no credential. An API key is refused in a URL, because URLs are logged by what lies between. */
+function readCredential(c: Context<HttpEnv>): Result<string | null, RequestError> {
+  const bearer = readBearer(c);
+  const inQuery = isStreamPath(c.req) ? c.req.query("token") : undefined;
+  if (inQuery === undefined) return ok(bearer);
+  if (c.req.header("authorization") !== undefined) return err(invalidToken("send either this or the header Authorization"));
+  if (inQuery.startsWith("lh_")) return err(invalidToken("must be an access token: an API key does not belong in a URL"));
+  return ok(inQuery);
+}
+
+/** Null when there is no valid credential. The expiry is checked here because a cached look-up may be older than it. */
+async function findValid(credential: string | null, { authenticate: findPrincipal, now }: HttpDeps): Promise<Principal | null> {
+  const principal = credential === null ? null : await findPrincipal(credential);
   const expired = principal?.expires_at != null && principal.expires_at <= now();
   return expired ? null : principal;
 }
@@ -27,31 +56,45 @@ async function findValid(key: string | null, { authenticate: findPrincipal, now 
 export function authenticate(deps: HttpDeps): MiddlewareHandler<HttpEnv> {
   return async (c, next) => {
     if (c.req.path.startsWith(ADMIN_PATH)) return await next();
-    const principal = await findValid(readBearer(c), deps);
+    const credential = readCredential(c);
+    if (!credential.ok) return sendProblem(c, credential.error);
+    const principal = await findValid(credential.value, deps);
     if (!principal) return sendProblem(c, { code: "unauthorized" });
     c.set("principal", principal);
+    if (!(await isAllowedOrigin(c, () => deps.allowedOrigins(principal.tenant)))) return sendProblem(c, { code: "origin_not_allowed" });
     await next();
     if (changesTenant(c.req)) deps.noteChange(principal.tenant);
   };
 }
 
-/** True when a request may change what isolates cache of its tenant. Requests to sessions change nothing of that. */
-const changesTenant = ({ method, path }: Context<HttpEnv>["req"]): boolean => method !== "GET" && !path.startsWith("/v1/sessions");
+/** True when a request may change what isolates cache of its tenant. Requests to sessions and for access tokens change nothing of that. */
+const changesTenant = ({ method, path }: Context<HttpEnv>["req"]): boolean =>
+  method !== "GET" && !path.startsWith("/v1/sessions") && path !== "/v1/tokens";
 
-/** Returns a check whether the key of this request is still valid, for answers that outlive the request. */
+/** Returns a check whether the credential of this request is still valid, for answers that outlive the request. */
 export function keyCheck(c: Context<HttpEnv>, deps: HttpDeps): () => Promise<boolean> {
-  const key = readBearer(c);
-  return async () => (await findValid(key, deps)) !== null;
+  const credential = readCredential(c);
+  return async () => credential.ok && (await findValid(credential.value, deps)) !== null;
 }
 
-/** Null accepts any valid key. */
-export function requireScope(scope: Scope | null): MiddlewareHandler<HttpEnv> {
+/** A null `scope` accepts any valid key. */
+export function requireScope(scope: Scope | null, opensTo: TokenUse): MiddlewareHandler<HttpEnv> {
   return async (c, next) => {
     const principal = c.get("principal");
     if (!principal) return sendProblem(c, { code: "unauthorized" });
+    const refused = refuseToken(principal, opensTo);
+    if (refused) return sendProblem(c, refused);
     if (scope !== null && !principal.scopes.includes(scope)) return sendProblem(c, { code: "forbidden", scope });
+    const reached = principal.access_token?.reach.session;
+    if (reached !== undefined && reached !== c.req.param("session_id")) return sendProblem(c, { code: "session_not_found" });
     return await next();
   };
+}
+
+/** An end user's token passes here to every session: the session's object compares its end user with the caller's. */
+function refuseToken({ access_token }: Principal, opensTo: TokenUse): RequestError | null {
+  if (access_token === undefined || opensTo === "session") return null;
+  return opensTo === "end_user" && access_token.reach.end_user !== undefined ? null : { code: "key_required" };
 }
 
 /** The caller's principal. `requireScope` makes sure that there is one, so its absence is a defect. */

@@ -9,7 +9,7 @@ import type { Clock, Log, ModelSpec } from "../app/ports";
 import type { RebuildRows } from "../app/projection/rebuild-ports";
 import type { ExecutionReader, SessionList, UsageList } from "../app/read-api";
 import type { Schedule } from "../app/session-ports";
-import type { Principal, TenantApi, TenantMaintenance, TenantRows } from "../app/tenant-api";
+import type { Principal, TenantApi, TenantMaintenance, TenantRows, TokenHolder } from "../app/tenant-api";
 import type { McpFailure, McpListing } from "../app/tool-entry";
 import type { PolicyChoice } from "../context/policy-choice";
 import type { McpServer } from "../contract/registered-tool";
@@ -46,8 +46,14 @@ export interface HttpDeps {
   probeLimits(tenant: TenantId, model: ModelSpec): ReturnType<ProbeLimits>;
   /** Asks an MCP server for its tools, with the tenant's credential that the server's entry names. */
   listMcpTools(tenant: TenantId, server: McpServer): Promise<Result<McpListing, McpFailure>>;
-  /** Null when the text is not a key, or the key is unknown, expired or revoked. */
-  authenticate(key: string): Promise<Principal | null>;
+  /**
+   * Takes a key or an access token. Null when the text is neither, when the key is unknown, expired or revoked, and when the token is
+   * forged or expired.
+   */
+  authenticate(credential: string): Promise<Principal | null>;
+  signAccessToken(holder: TokenHolder): Promise<string>;
+  /** The web origins whose pages the tenant lets call. An answer may be cached. */
+  allowedOrigins(tenant: TenantId): Promise<readonly string[]>;
   /** Call this when a request may have changed what is cached of its tenant: keys, models, credentials, tools. */
   noteChange(tenant: TenantId): void;
   /** Makes a new key of that tenant, for this deployment. It is shown once; only its hash is kept. */

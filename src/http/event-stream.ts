@@ -1,10 +1,12 @@
 /** Sends server-sent events. The bytes are passed on as the object made them. */
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import { keyCheck } from "./auth";
+import type { SessionId } from "../domain/ids";
+import { keyCheck, readPrincipal } from "./auth";
 import { boundToKey } from "./bound-stream";
 import type { HttpDeps, HttpEnv } from "./deps";
 import { counter } from "./schemas/page";
+import { findSession } from "./session-calls";
 
 const headers = {
   "content-type": "text/event-stream",
@@ -21,10 +23,19 @@ export async function sendEvents(c: Context<HttpEnv>, stream: ReadableStream<Uin
   return new Response(null, { status: 200, headers });
 }
 
-/** Sends a stream that has no end of its own. It ends when its key becomes invalid. */
-export function sendEndlessEvents(c: Context<HttpEnv>, deps: HttpDeps, stream: ReadableStream<Uint8Array>): Promise<Response> {
+interface EndlessEvents {
+  readonly session: SessionId;
+  readonly stream: ReadableStream<Uint8Array>;
+}
+
+/** Sends a stream that has no end of its own. It ends when its credential becomes invalid, or no longer reaches the session. */
+export function sendEndlessEvents(c: Context<HttpEnv>, deps: HttpDeps, { session, stream }: EndlessEvents): Promise<Response> {
   const { schedule, newPipe } = deps;
-  return sendEvents(c, c.req.method === "HEAD" ? stream : boundToKey({ stream, schedule, newPipe, isValid: keyCheck(c, deps) }));
+  const isKeyValid = keyCheck(c, deps);
+  // A session can be given to another end user. For any other credential, what it reaches never changes.
+  const isOfEndUser = readPrincipal(c).access_token?.reach.end_user !== undefined;
+  const isValid = async () => (await isKeyValid()) && (!isOfEndUser || (await findSession(deps, c, session)).ok);
+  return sendEvents(c, c.req.method === "HEAD" ? stream : boundToKey({ stream, schedule, newPipe, isValid }));
 }
 
 export const resumeHeaders = z.object({

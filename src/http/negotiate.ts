@@ -13,9 +13,24 @@ function parseRange(text: string): Weighted {
   return { name, weight: Number.isFinite(weight) ? weight : 0 };
 }
 
+const parseList = (header: string | undefined): readonly Weighted[] => (header ?? "").split(",").map(parseRange);
+
+/** True when the client accepts gzip (RFC 9110 §12.5.3). */
+export function acceptsGzip(acceptEncoding: string | undefined): boolean {
+  const codings = parseList(acceptEncoding);
+  const named = codings.find(({ name }) => name === "gzip") ?? codings.find(({ name }) => name === "*");
+  return (named?.weight ?? 0) > 0;
+}
+
+/** True when `If-None-Match` names this ETag, by the weak comparison (RFC 9110 §13.1.2). */
+export function isKnownTo(ifNoneMatch: string | undefined, etag: string): boolean {
+  const tags = (ifNoneMatch ?? "").split(",").map((tag) => tag.trim().replace(/^W\//, ""));
+  return tags.includes("*") || tags.includes(etag.replace(/^W\//, ""));
+}
+
 /** True when the client names server-sent events and does not prefer JSON. */
 export function acceptsEventStream(accept: string | undefined): boolean {
-  const ranges = (accept ?? "").split(",").map(parseRange);
+  const ranges = parseList(accept);
   const findWeight = (name: string): number => ranges.find((range) => range.name === name)?.weight ?? 0;
   const stream = findWeight("text/event-stream");
   return stream > 0 && stream >= findWeight("application/json");

@@ -22,7 +22,7 @@ export function observe({ log, now }: HttpDeps): MiddlewareHandler<HttpEnv> {
     // An answer may hold a client's own text, and no browser may read it as another type.
     c.header("x-content-type-options", "nosniff");
     if (!c.res.headers.has("cache-control")) c.header("cache-control", "no-store");
-    const { key } = c.get("principal") ?? {};
+    const { key, access_token } = c.get("principal") ?? {};
     log.info("http.request", {
       request_id: id,
       method: c.req.method,
@@ -30,6 +30,7 @@ export function observe({ log, now }: HttpDeps): MiddlewareHandler<HttpEnv> {
       status: c.res.status,
       ms: now() - start,
       ...(key && { key }),
+      ...(access_token && { access_token: access_token.id }),
       ...readNames(c, c.res.headers.get("location")),
     });
   };

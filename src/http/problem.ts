@@ -21,6 +21,11 @@ export type RequestError =
   | { readonly code: "invalid_request"; readonly errors: readonly FieldError[] }
   | { readonly code: "unauthorized" }
   | { readonly code: "forbidden"; readonly scope: Scope }
+  /** The route takes no access token, or not one for a single session. */
+  | { readonly code: "key_required" }
+  /** A field that an access token may not set. */
+  | { readonly code: "beyond_access_token"; readonly field: string; readonly detail: string }
+  | { readonly code: "origin_not_allowed" }
   /** `errors`: the path is known, but these of its parameters cannot name anything. `hint`: a common mistake in such a path. */
   | { readonly code: "not_found"; readonly errors?: readonly FieldError[]; readonly hint?: string }
   /** The session's own model is not known any more. The request named no model. */
@@ -180,9 +185,25 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
   forbidden: ({ scope }) => ({
     status: 403,
     title: "Scope missing",
-    detail: `The key does not have the scope ${scope}.`,
+    detail: `The key or access token does not have the scope ${scope}.`,
     extra: { scope },
     headers: { "WWW-Authenticate": `Bearer error="insufficient_scope", scope="${scope}"` },
+  }),
+  key_required: () => ({
+    status: 403,
+    title: "API key required",
+    detail: "This request needs an API key: the access token does not open it. Send it from your server.",
+  }),
+  beyond_access_token: ({ field, detail }) => ({
+    status: 403,
+    title: "Beyond the access token",
+    detail: `${field}: ${detail}.`,
+    errors: [{ field, detail }],
+  }),
+  origin_not_allowed: () => ({
+    status: 403,
+    title: "Origin not allowed",
+    detail: "The page's origin is not among the tenant's allowed_origins. PATCH /v1/tenant adds it.",
   }),
   not_found: ({ errors, hint }) => ({
     ...NOT_FOUND,

@@ -4,6 +4,7 @@
  */
 import type { OpenAPIHono, RouteConfig } from "@hono/zod-openapi";
 import { problem } from "../contract/problem";
+import { API_KEY } from "./auth";
 import { takesConditions } from "./conditions";
 import type { HttpEnv } from "./deps";
 
@@ -31,15 +32,16 @@ const REFUSALS = {
     status: 401,
     title: "Unauthorized",
     code: "unauthorized",
-    description: "There is no key, or the key is unknown, expired or revoked",
+    description: "There is no key or access token, or it is unknown, expired or revoked",
     detail: "A valid key is required: Authorization: Bearer …",
   },
   Forbidden: {
     status: 403,
     title: "Scope missing",
     code: "forbidden",
-    description: "The key lacks the scope that this operation needs",
-    detail: "The key does not have the scope sessions:write.",
+    description:
+      "The key lacks the scope that this operation needs, the operation takes no access token, or the origin of the page is not allowed",
+    detail: "The key or access token does not have the scope sessions:write.",
   },
   NotFound: {
     status: 404,
@@ -91,10 +93,9 @@ interface Declared {
 
 /** Lists the refusals of a route: what its key, path and body can be refused for. */
 export function refusalsFor({ request, security }: Declared): RouteConfig["responses"] {
-  const scopes = security.flatMap((entry) => Object.values(entry).flat());
   const names: RefusalName[] = ["BadRequest"];
   if (security.length > 0) names.push("Unauthorized");
-  if (scopes.length > 0) names.push("Forbidden");
+  if (security.some((entry) => API_KEY in entry)) names.push("Forbidden");
   if (request.params) names.push("NotFound");
   if (takesConditions(request)) names.push("PreconditionFailed");
   if (request.body) names.push("BodyTooLarge", "UnsupportedMediaType");

@@ -2,16 +2,13 @@
 import { createRoute, type RouteConfig, z } from "@hono/zod-openapi";
 import type { MiddlewareHandler } from "hono";
 import type { Scope } from "../domain/scopes";
-import { requireScope } from "./auth";
+import { ACCESS_TOKEN, ADMIN_KEY, API_KEY, isStreamPath, requireScope, STREAM_TOKEN, type TokenUse } from "./auth";
 import { readBody } from "./body";
 import { etagHeader, refuseConditions, takesConditions } from "./conditions";
 import type { HttpEnv } from "./deps";
 import { refusalsFor } from "./refusals";
 import type { Tag } from "./tags";
 import { refuseQuery } from "./validation";
-
-export const API_KEY = "api_key";
-export const ADMIN_KEY = "admin_key";
 
 type Method = "get" | "post" | "put" | "patch" | "delete";
 type RouteRequest = NonNullable<RouteConfig["request"]>;
@@ -63,12 +60,18 @@ function declare<M extends Method, P extends string, Q extends RouteRequest>(
   return createRoute({ ...rest, tags: [tag], security, request, middleware, responses: answers });
 }
 
-/** A route of a tenant. A null `scope` accepts any valid key. */
+/** A route of a tenant. A null `scope` accepts any valid key. Without `opensTo` it refuses access tokens. */
 export function tenantRoute<M extends Method, P extends string, Q extends RouteRequest>(
-  input: RouteInput<M, P, Q> & { readonly scope: Scope | null },
+  input: RouteInput<M, P, Q> & { readonly scope: Scope | null; readonly opensTo?: TokenUse },
 ) {
-  const { scope, ...rest } = input;
-  return declare<M, P, Q>(rest, [{ [API_KEY]: scope ? [scope] : [] }], [requireScope(scope)]);
+  const { scope, opensTo = null, ...rest } = input;
+  const scopes = scope ? [scope] : [];
+  const schemes = [API_KEY, ...(opensTo === null ? [] : [ACCESS_TOKEN]), ...(isStreamPath(rest) ? [STREAM_TOKEN] : [])];
+  return declare<M, P, Q>(
+    rest,
+    schemes.map((scheme) => ({ [scheme]: scopes })),
+    [requireScope(scope, opensTo)],
+  );
 }
 
 /** A route of the deployment's admin, below `/v1/admin`, where the key is checked. */

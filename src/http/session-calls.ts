@@ -2,7 +2,7 @@
 import type { Context } from "hono";
 import type { WholeSessionApi } from "../app/control-api";
 import type { Log } from "../app/ports";
-import type { Caller } from "../app/session-api";
+import type { Caller, Outcome } from "../app/session-api";
 import type { SessionId } from "../domain/ids";
 import { readPrincipal } from "./auth";
 import { callWithRetry } from "./calls";
@@ -16,11 +16,18 @@ export interface SessionCalls {
 }
 
 export function sessionClient(deps: HttpDeps, c: Context<HttpEnv>, session: SessionId): SessionCalls {
-  const caller = { tenant: readPrincipal(c).tenant, session };
+  const { tenant, access_token } = readPrincipal(c);
+  const end_user = access_token?.reach.end_user;
+  const caller = { tenant, session, ...(end_user !== undefined && { end_user }) };
   const connect = () => deps.sessions(caller.tenant, caller.session);
   return {
     log: deps.log,
     repeatable: (work) => callWithRetry(connect, (api) => work(api, caller)),
     once: (work) => work(connect(), caller),
   };
+}
+
+/** An error unless the caller may reach the session. It reads one row of the session's log. */
+export function findSession(deps: HttpDeps, c: Context<HttpEnv>, session: SessionId): Promise<Outcome<unknown>> {
+  return sessionClient(deps, c, session).repeatable((api, caller) => api.events(caller, { after: null, limit: 1, order: "desc" }));
 }

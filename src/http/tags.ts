@@ -14,7 +14,7 @@ const TAGS = {
   credentials: "A tenant's own keys for providers and tools. A key is stored sealed and never shown.",
   tools: "HTTP tools and MCP servers that the service calls for the model.",
   tenant: "The settings of the caller's tenant.",
-  keys: "A tenant's API keys.",
+  keys: "A tenant's API keys, and the access tokens for browsers that they make.",
   admin: "Operations of the deployment's admin. They take the admin key.",
   service: "The service itself. These operations need no key.",
 } as const;

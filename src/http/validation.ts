@@ -18,7 +18,17 @@ const toField = (path: Path): string => path.map(String).join(".") || "body";
  * `content.0.text`, not `content`.
  */
 function pickBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] | null {
-  return branches.find((issues) => issues.length > 0 && issues.every(isInside)) ?? null;
+  const meant = branches.filter((issues) => !issues.some(isOtherKind));
+  return meant.find((issues) => issues.length > 0 && issues.every(isInside)) ?? null;
+}
+
+/** Whether the value says by its `type` that it is not of this branch. */
+const isOtherKind = (issue: Issue): boolean => issue.code === "invalid_value" && issue.path.length === 1 && issue.path[0] === "type";
+
+/** If no branch has the `type` that the client wrote: the types that there are. */
+function listKinds(branches: readonly (readonly Issue[])[]): readonly unknown[] | null {
+  if (branches.length === 0 || !branches.every((issues) => issues.some(isOtherKind))) return null;
+  return branches.flat().flatMap((issue) => (isOtherKind(issue) && issue.code === "invalid_value" ? issue.values : []));
 }
 
 const isInside = (issue: Issue): boolean => issue.path.length > 0 || issue.code === "unrecognized_keys";
@@ -32,6 +42,8 @@ function toErrors(issue: Issue, base: Path): FieldError[] {
     return issue.keys.map((key) => ({ field: toField([...path, key]), detail: UNKNOWN_FIELD }));
   }
   if (issue.code === "invalid_union") {
+    const kinds = listKinds(issue.errors);
+    if (kinds) return [{ field: toField([...path, "type"]), detail: `must be ${kinds.join(", ")}` }];
     const branch = pickBranch(issue.errors);
     if (branch) return branch.flatMap((inner) => toErrors(inner, path));
   }

@@ -46,7 +46,7 @@ async function unlessFull<T>(work: () => Outcome<T> | Promise<Outcome<T>>): Prom
 }
 
 const isCallers = ({ state }: SessionRuntime, caller: Caller): boolean =>
-  state.lifecycle !== "new" && state.tenant === caller.tenant && state.session === caller.session;
+  state.lifecycle !== "new" && state.tenant === caller.tenant && state.session === caller.session && caller.end_user === undefined;
 
 async function serve<T>(
   runtime: SessionRuntime,

@@ -59,7 +59,7 @@ function isSameText(a: string, b: string): boolean {
 
 /** Signs under a label of its own, so that a checksum is never part of a key's hash. */
 async function computeChecksum(unsigned: string, pepper: string): Promise<string> {
-  const sum = await sign(`longhand/api-key-checksum/1\n${unsigned}`, pepper);
+  const sum = await signWithPepper(`longhand/api-key-checksum/1\n${unsigned}`, pepper);
   return toBase62(sum.slice(0, CHECKSUM_BYTES), CHECKSUM_LENGTH);
 }
 
@@ -90,12 +90,13 @@ async function importPepper(pepper: string): Promise<CryptoKey> {
   return key;
 }
 
-async function sign(text: string, pepper: string): Promise<Uint8Array> {
+/** HMAC-SHA-256 of a text. Each use has a label of its own, so that no result serves another use. */
+export async function signWithPepper(text: string, pepper: string): Promise<Uint8Array> {
   const hmac = await importPepper(pepper);
   return new Uint8Array(await crypto.subtle.sign("HMAC", hmac, new TextEncoder().encode(text)));
 }
 
 /** HMAC-SHA-256 of the whole key under the deployment's pepper, in hex: what is stored and looked up. */
 export async function hashApiKey(key: string, pepper: string): Promise<string> {
-  return toHex(await sign(key, pepper));
+  return toHex(await signWithPepper(key, pepper));
 }

@@ -36,6 +36,8 @@ export interface Keys {
   list(): readonly KeyView[];
   /** Revokes a key. Call it inside a transaction. A repeated revocation changes nothing: the first time stays. */
   revoke(id: KeyId, input: { readonly by: KeyId | null; readonly at: number }): Result<KeyView, TenantError>;
+  /** The key of a caller, while it is valid. Refuses a key that has ended. */
+  findActive(id: KeyId, at: number): Result<KeyView, TenantError>;
   /** Null when the key is unknown, expired or revoked. The answer does not say which. */
   authenticate(input: { readonly hash: string; readonly tenant: TenantId; readonly at: number }): Principal | null;
 }
@@ -91,7 +93,7 @@ export function createKeys(sql: TenantSql): Keys {
     return row ? ok(toView(row)) : err({ code: "key_not_found", key: id });
   }
   /** The present state of the key that asks: an isolate may still have one cached that has ended. */
-  function findActor(id: KeyId, at: number): Result<KeyView, TenantError> {
+  function findActive(id: KeyId, at: number): Result<KeyView, TenantError> {
     const found = find(id);
     if (!found.ok) return err({ code: "own_key_ended" });
     const { revoked_at, expires_at } = found.value;
@@ -100,7 +102,7 @@ export function createKeys(sql: TenantSql): Keys {
   }
   function refuseToMake({ by, scopes, expires_at, at }: NewKey): TenantError | null {
     if (by === null) return null;
-    const actor = findActor(by, at);
+    const actor = findActive(by, at);
     if (!actor.ok) return actor.error;
     const lacking = lackingScope(actor.value, scopes);
     if (lacking) return { code: "beyond_own_key", field: "scopes", detail: `the calling key does not have the scope ${lacking}` };
@@ -111,7 +113,7 @@ export function createKeys(sql: TenantSql): Keys {
   }
   function refuseToRevoke(id: KeyId, { by, at }: { readonly by: KeyId | null; readonly at: number }): TenantError | null {
     if (by === null) return null;
-    const actor = findActor(by, at);
+    const actor = findActive(by, at);
     if (!actor.ok) return actor.error;
     const target = find(id);
     if (!target.ok) return target.error;
@@ -142,6 +144,7 @@ export function createKeys(sql: TenantSql): Keys {
     return ok(id);
   }
   return {
+    findActive,
     add: (key) => {
       const { idempotency, at } = key;
       const refused = refuseToMake(key);

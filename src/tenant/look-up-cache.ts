@@ -16,30 +16,45 @@ interface LookUpCacheDeps<T> {
   readonly now: Clock;
   readonly ttlMs?: number;
   /** An answer that was cached under another generation is asked for again. Absent: only time decides. */
-  readonly generation?: () => number;
+  readonly generation?: (name: string) => number;
+  /** The most answers that are kept; the ones that were asked for first leave. Absent: the caller has few names. */
+  readonly max?: number;
+}
+
+interface Known<T> {
+  readonly value: T;
+  readonly until: number;
+  readonly generation: number;
 }
 
 export type LookUp<T> = (name: string) => Promise<T | null>;
 
-export function createLookUpCache<T>({ ask, now, ttlMs = LOOK_UP_TTL_MS, generation = () => 0 }: LookUpCacheDeps<T>): LookUp<T> {
-  const known = new Map<string, { readonly value: T; readonly until: number; readonly generation: number }>();
+export function createLookUpCache<T>({ ask, now, ttlMs = LOOK_UP_TTL_MS, generation = () => 0, max }: LookUpCacheDeps<T>): LookUp<T> {
+  const known = new Map<string, Known<T>>();
+
+  function keep(name: string, answer: Known<T>): void {
+    known.delete(name);
+    known.set(name, answer);
+    const [oldest] = known.keys();
+    if (max !== undefined && known.size > max && oldest !== undefined) known.delete(oldest);
+  }
 
   async function askNow(name: string): Promise<T | null> {
     const askedAt = now();
-    const asked = generation();
+    const asked = generation(name);
     const value = await ask(name);
     if (value === null) known.delete(name);
-    else known.set(name, { value, until: askedAt + ttlMs, generation: asked });
+    else keep(name, { value, until: askedAt + ttlMs, generation: asked });
     return value;
   }
   return async (name) => {
     const last = known.get(name);
-    if (last && last.until > now() && last.generation === generation()) return last.value;
+    if (last && last.until > now() && last.generation === generation(name)) return last.value;
     try {
       return await askNow(name);
     } catch (cause) {
       if (!last) throw cause;
-      known.set(name, { value: last.value, until: now() + RETRY_AFTER_MS, generation: generation() });
+      keep(name, { value: last.value, until: now() + RETRY_AFTER_MS, generation: generation(name) });
       return last.value;
     }
   };

@@ -1,4 +1,5 @@
 /** The tenant's name, and the defaults for sessions that name none. */
+import { z } from "zod";
 import type { TenantSettings } from "../app/tenant-api";
 import { parseId, type TenantId } from "../domain/ids";
 import type { TenantSql } from "./tenant-sql";
@@ -26,19 +27,26 @@ type TenantRow = {
   readonly name: string;
   readonly default_model: string;
   readonly default_policy: string;
+  /** A JSON list. */
+  readonly allowed_origins: string;
   readonly created_at: number;
 };
+
+const COLUMNS = "id, name, default_model, default_policy, allowed_origins, created_at";
+
+/** A malformed list is a defect, and throws. */
+const storedOrigins = z.array(z.string());
 
 /** Reads and changes the settings of an existing tenant. A missing row or a malformed id is a defect, and throws. */
 export function createSettings(sql: TenantSql): Settings {
   function row(): TenantRow {
-    const found = sql.rows<TenantRow>("SELECT id, name, default_model, default_policy, created_at FROM tenant")[0];
+    const found = sql.rows<TenantRow>(`SELECT ${COLUMNS} FROM tenant`)[0];
     if (!found) throw new Error("The tenant's row is missing");
     return found;
   }
   function read(): TenantSettings {
-    const { name, default_model, default_policy } = row();
-    return { name, default_model, default_policy };
+    const { name, default_model, default_policy, allowed_origins } = row();
+    return { name, default_model, default_policy, allowed_origins: storedOrigins.parse(JSON.parse(allowed_origins)) };
   }
   return {
     insert: ({ tenant, name, at }) => {
@@ -61,10 +69,11 @@ export function createSettings(sql: TenantSql): Settings {
     change: (changes) => {
       const now = read();
       sql.rows(
-        "UPDATE tenant SET name = ?, default_model = ?, default_policy = ?",
+        "UPDATE tenant SET name = ?, default_model = ?, default_policy = ?, allowed_origins = ?",
         changes.name ?? now.name,
         changes.default_model ?? now.default_model,
         changes.default_policy ?? now.default_policy,
+        JSON.stringify(changes.allowed_origins ?? now.allowed_origins),
       );
       return read();
     },

@@ -113,6 +113,7 @@ export const tenantCalls = {
   addKey: existing((tenant, key) => tenant.transaction(() => tenant.keys.add({ ...key, at: Date.now() }))),
   listKeys: existing(({ keys }) => ok(keys.list())),
   revokeKey: existing((tenant, id, by) => tenant.announce(tenant.transaction(() => tenant.keys.revoke(id, { by, at: Date.now() })))),
+  ownKey: existing(({ keys }, id) => keys.findActive(id, Date.now())),
   authenticate: lookUp(({ keys, settings }, hash) => keys.authenticate({ hash, tenant: settings.identity().tenant, at: Date.now() })),
 
   registerSession: existing((tenant, input) => tenant.transaction(() => tenant.directory.register({ ...input, at: Date.now() }))),

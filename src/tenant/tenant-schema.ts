@@ -141,6 +141,8 @@ const migrations: readonly (readonly string[])[] = [
        attempts INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID`,
   ],
+  // A JSON list of web origins.
+  ["ALTER TABLE tenant ADD COLUMN allowed_origins TEXT NOT NULL DEFAULT '[]'"],
 ];
 
 /** Reads without creating anything: clients can address an object by a made-up name, and that object must stay empty. */

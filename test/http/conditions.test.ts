@@ -20,7 +20,7 @@ const http = { description: "The weather", parameters: { type: "object", propert
 const entry = { created_at: NOW, updated_at: NOW, credential_missing: false };
 const mcp = { url: "https://mcp.example.com" };
 const listing = { tools: [], skipped: [], truncated: false };
-const settings = { name: "Acme", default_model: "embedded", default_policy: "" };
+const settings = { name: "Acme", default_model: "embedded", default_policy: "", allowed_origins: [] };
 
 /** A world that notes the conditions which it is asked under. */
 function noting(): { readonly seen: (Condition | undefined)[]; readonly given: WorldInput } {

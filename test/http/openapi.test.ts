@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { gunzipSync } from "node:zlib";
 import { type Schema, Validator } from "@cfworker/json-schema";
 import { describe, expect, it } from "vitest";
 import { listRoutes, world } from "./support";
@@ -120,8 +121,30 @@ describe("the OpenAPI document", () => {
     expect(parameters.find(({ name }) => name === "Idempotency-Key")?.description).toContain("409 tenant_exists");
   });
 
-  it("names both kinds of key", () => {
-    expect(Object.keys(document.components.securitySchemes).sort()).toEqual(["admin_key", "api_key"]);
+  it("names the kinds of credentials", () => {
+    expect(Object.keys(document.components.securitySchemes).sort()).toEqual(["access_token", "admin_key", "api_key", "stream_token"]);
+  });
+
+  it("is compressed for clients that accept gzip, and for no other", async () => {
+    const read = (encoding: string) => app.request("/openapi.json", { headers: { "accept-encoding": encoding } });
+    const [plain, refused, packed] = [await read("identity"), await read("br, gzip;q=0"), await read("br, gzip")];
+    const bytes = await packed.arrayBuffer();
+
+    expect([plain, refused].map(({ headers }) => headers.get("content-encoding"))).toEqual([null, null]);
+    expect([packed.headers.get("content-encoding"), packed.headers.get("vary")]).toEqual(["gzip", "accept-encoding"]);
+    expect(gunzipSync(bytes).toString()).toBe(await plain.text());
+    expect(bytes.byteLength).toBeLessThan(60_000);
+  });
+
+  it("is not sent again to a client that has it", async () => {
+    const etag = response.headers.get("etag") ?? "";
+    const ask = (known: string) => app.request("/openapi.json", { headers: { "if-none-match": known } });
+    const again = await ask(`"other", ${etag}`);
+
+    expect([again.status, again.headers.get("etag"), await again.text()]).toEqual([304, etag, ""]);
+    expect((await ask(etag.replace("W/", ""))).status).toBe(304);
+    expect((await ask('W/"other"')).status).toBe(200);
+    expect((await world().app.request("/openapi.json")).headers.get("etag")).toBe(etag);
   });
 
   it("needs no key, as the health check", async () => {

@@ -36,7 +36,7 @@ describe("the policies", () => {
 const named =
   (default_policy: string): TenantApi["settings"] =>
   async () =>
-    ok({ name: "Acme", default_model: "embedded", default_policy });
+    ok({ name: "Acme", default_model: "embedded", default_policy, allowed_origins: [] });
 
 describe("a new session's policy", () => {
   const levels: readonly [string, PolicyChoice, string, PolicyChoice | undefined, string][] = [
@@ -117,7 +117,7 @@ describe("the tenant's default", () => {
     const seen: unknown[] = [];
     const changeSettings: TenantApi["changeSettings"] = async (changes) => {
       seen.push(changes);
-      return ok({ name: "Acme", default_model: "embedded", default_policy: "" });
+      return ok({ name: "Acme", default_model: "embedded", default_policy: "", allowed_origins: [] });
     };
     const { call } = world({ tenant: { changeSettings } });
 

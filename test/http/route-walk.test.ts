@@ -148,6 +148,7 @@ describe("scopes", () => {
     expect(ofTenants.filter((route) => listScopes(route).length === 0).map(name)).toEqual([
       "GET /v1/policies",
       "GET /v1/policies/:policy_name",
+      "POST /v1/tokens",
       "GET /v1/models",
       "GET /v1/models/:model_id",
       "GET /v1/tenant",

@@ -187,8 +187,18 @@ const fakeSealer: CredentialSealer = {
   reseal: async (sealed) => ({ ...sealed, kid: "k1" }),
 };
 
+const keyEntry = {
+  name: "test",
+  scopes: SCOPES,
+  created_at: NOW,
+  expires_at: null,
+  revoked_at: null,
+  created_by: null,
+  revoked_by: null,
+} as const;
+
 function emptyTenant(): TenantApi & TenantMaintenance {
-  const settings = { name: "Acme", default_model: "embedded", default_policy: "oneclaw" };
+  const settings = { name: "Acme", default_model: "embedded", default_policy: "oneclaw", allowed_origins: [] };
   return {
     create: async () => ok({ replayed: false }),
     settings: async () => ok(settings),
@@ -198,6 +208,7 @@ function emptyTenant(): TenantApi & TenantMaintenance {
       ok({ id, name, scopes, created_at: NOW, expires_at, revoked_at: null, created_by: null, revoked_by: null }),
     listKeys: async () => ok([]),
     revokeKey: async (key) => err({ code: "key_not_found", key }),
+    ownKey: async (id) => ok({ ...keyEntry, id }),
     authenticate: async () => null,
     registerSession: async ({ session }) => ok({ session, replayed: false }),
     forgetSession: async () => ok(null),
@@ -320,6 +331,8 @@ export function world(input: WorldInput = {}): World {
     executions: { readExecution: async () => null },
     sessionList: { listSessions: async () => ok({ data: [], has_more: false, next_cursor: null }), isListed: async () => false },
     authenticate: async (key) => (key === KEY ? (input.principal === undefined ? principal() : input.principal) : null),
+    signAccessToken: async (holder) => `header.${holder.access_token.id}.signature`,
+    allowedOrigins: async () => [],
     rows: () => emptyRows(),
     tenantRows: () => emptyTenantRows(),
     sealer: fakeSealer,

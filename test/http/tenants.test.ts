@@ -113,6 +113,7 @@ describe("the tenant", () => {
       name: "Acme",
       default_model: "embedded",
       default_policy: "oneclaw",
+      allowed_origins: [],
       effective_policy: presets.oneclaw,
     });
   });
@@ -137,7 +138,7 @@ describe("the tenant", () => {
     const given: unknown[] = [];
     const changeSettings: TenantApi["changeSettings"] = async (changes) => {
       given.push(changes);
-      return ok({ name: "Acme", default_model: "embedded", default_policy: "" });
+      return ok({ name: "Acme", default_model: "embedded", default_policy: "", allowed_origins: [] });
     };
 
     const response = await world({ tenant: { changeSettings } }).call("PATCH", "/v1/tenant", { body: { default_model: null } });

@@ -280,6 +280,8 @@ describe("the tools of a session", () => {
       "tools.1.server",
     ],
     ["an unknown kind", [{ type: "shell", name: "x" }], "tools.0.type"],
+    ["an HTTP tool with a field of a client's", [{ type: "http", name: "weather", parameters }], "tools.0.parameters"],
+    ["an MCP server without its name", [{ type: "mcp" }], "tools.0.server"],
     ["a client's tool without parameters", [{ name: "x" }], "tools.0.parameters"],
     ["a client's tool that would run here", [{ name: "x", parameters, runs: { by: "http", tool: "weather" } }], "tools.0.runs"],
     ["a client's tool of another type", [{ name: "x", parameters: { type: "string" } }], "tools.0.parameters.type"],

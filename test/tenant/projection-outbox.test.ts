@@ -19,7 +19,7 @@ function given() {
   };
   const snapshot = (): TenantChange => ({
     tenant: makeId("ten", 1),
-    settings: { name: world.name, default_model: "embedded", default_policy: "oneclaw" },
+    settings: { name: world.name, default_model: "embedded", default_policy: "oneclaw", allowed_origins: [] },
     models: [],
   });
   const write = async ({ settings }: TenantChange): Promise<void> => {

@@ -8,7 +8,17 @@ import { migrateTenant } from "../../src/tenant/tenant-schema";
 import type { TenantSql } from "../../src/tenant/tenant-sql";
 import { createToolRegistry } from "../../src/tenant/tool-registry";
 
-const KEYS = `
+/** The tables that later versions alter. */
+const ALTERED = `
+  CREATE TABLE tenant (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    default_model TEXT NOT NULL,
+    default_policy TEXT NOT NULL,
+    created_at INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO tenant VALUES (1, 'ten_01JD8Z3V6Q4N7R2T5W9X0Y1A01', 'Ada', 'embedded', '', 1);
   CREATE TABLE keys (
     id TEXT PRIMARY KEY,
     hash TEXT NOT NULL UNIQUE,
@@ -22,7 +32,7 @@ const KEYS = `
 
 /** The table of models of version 1, with its possible rows. */
 const VERSION_1 = `
-  ${KEYS}
+  ${ALTERED}
   CREATE TABLE models (
     id TEXT PRIMARY KEY,
     provider TEXT NOT NULL CHECK (provider IN ('embedded', 'openai-compatible')),
@@ -41,7 +51,7 @@ const VERSION_1 = `
 
 /** The table of credentials of version 2, with a row. */
 const VERSION_2 = `
-  ${KEYS}
+  ${ALTERED}
   CREATE TABLE credentials (
     name TEXT PRIMARY KEY,
     kid TEXT NOT NULL,
@@ -91,5 +101,5 @@ it("of version 2 keeps its credentials, and has no tools yet", () => {
   const tools = createToolRegistry(sql, credentials);
   expect(credentials.has("openai")).toBe(true);
   expect([tools.tools(null), tools.servers(null)]).toEqual([[], []]);
-  expect(sql.rows("SELECT version FROM schema_version")).toEqual([{ version: 6 }]);
+  expect(sql.rows("SELECT version FROM schema_version")).toEqual([{ version: 7 }]);
 });

@@ -47,13 +47,21 @@ describe("settings", () => {
   it("a new tenant gets the embedded model and no policy of its own", () => {
     const settings = createSettings(createMigratedSql());
     settings.insert({ tenant: makeId("ten", 1), name: "Ada", at: 5 });
-    expect(settings.read()).toEqual({ name: "Ada", default_model: "embedded", default_policy: "" });
+    expect(settings.read()).toEqual({ name: "Ada", default_model: "embedded", default_policy: "", allowed_origins: [] });
     expect(settings.identity()).toEqual({ tenant: makeId("ten", 1), created_at: 5 });
   });
 
   it("a change leaves what it does not name", () => {
     const settings = createSettings(createMigratedSql());
     settings.insert({ tenant: makeId("ten", 1), name: "Ada", at: 5 });
-    expect(settings.change({ default_policy: "opal" })).toEqual({ name: "Ada", default_model: "embedded", default_policy: "opal" });
+    const origins = ["https://app.example.com"];
+    settings.change({ allowed_origins: origins });
+
+    expect(settings.change({ default_policy: "opal" })).toEqual({
+      name: "Ada",
+      default_model: "embedded",
+      default_policy: "opal",
+      allowed_origins: origins,
+    });
   });
 });

@@ -38,7 +38,11 @@ function world(write: () => Promise<void>, eraseSession: Erase = eraseAtOnce) {
   const lines: { readonly event: string; readonly fields: Readonly<Record<string, unknown>> | undefined }[] = [];
   const note: Log["warn"] = (event, fields) => void lines.push({ event, fields });
   const log: Log = { info: note, warn: note, error: note };
-  const snapshot = (): TenantChange => ({ tenant: TENANT, settings: { name: "t", default_model: "m", default_policy: "" }, models: [] });
+  const snapshot = (): TenantChange => ({
+    tenant: TENANT,
+    settings: { name: "t", default_model: "m", default_policy: "", allowed_origins: [] },
+    models: [],
+  });
   const deps = { sql, storage, projection: { write }, snapshot, tenant: () => TENANT, sessions: () => ({ erase }), log };
   return { sql, set, asked, lines, upkeep: createUpkeep(deps) };
 }

@@ -126,7 +126,7 @@ describe("the rows of a tenant", () => {
     credential_missing: false,
     key_missing: false,
   });
-  const settings = { name: "Acme 株式会社", default_model: "b", default_policy: "oneclaw" };
+  const settings = { name: "Acme 株式会社", default_model: "b", default_policy: "oneclaw", allowed_origins: [] };
   const listModels = async () =>
     (await env.DB.prepare("SELECT id, is_default, context_window_size FROM models WHERE tenant_id = ? ORDER BY id").bind(tenant).all())
       .results;

@@ -1,6 +1,7 @@
 /** Examples of what a tenant owns: settings, keys, models, credentials, tools and usage. */
 import type { z } from "@hono/zod-openapi";
 import { presets } from "../../context/presets";
+import type { accessTokenView } from "../../contract/access-token";
 import type { credentialView, rotationReport } from "../../contract/credential";
 import type { modelView } from "../../contract/model";
 import type { ledgerRow } from "../../contract/model-call";
@@ -9,7 +10,7 @@ import type { httpToolEntry, mcpServerView } from "../../contract/registered-too
 import type { keyView, tenantExportView, tenantView } from "../../contract/tenant";
 import type { usageList } from "../../contract/usage";
 import { usageSumsExample } from "./conversation";
-import { AT, KEY, SECOND, SESSION, TENANT, TURN } from "./shared";
+import { ACCESS_TOKEN_ID, AT, KEY, SECOND, SESSION, TENANT, TURN } from "./shared";
 
 export const tenantExample: z.input<typeof tenantView> = {
   id: TENANT,
@@ -17,6 +18,7 @@ export const tenantExample: z.input<typeof tenantView> = {
   default_model: "gpt-5",
   default_policy: null,
   effective_policy: presets.balanced,
+  allowed_origins: ["https://app.example.com"],
 };
 
 export const keyExample: z.input<typeof keyView> = {
@@ -28,6 +30,15 @@ export const keyExample: z.input<typeof keyView> = {
   revoked_at: null,
   created_by: null,
   revoked_by: null,
+};
+
+export const accessTokenExample: z.input<typeof accessTokenView> = {
+  id: ACCESS_TOKEN_ID,
+  token: "eyJhbGciOiJIUzI1NiIsInR5cCI6Imxvbmdo…",
+  session_id: SESSION,
+  end_user: null,
+  scopes: ["sessions:read", "sessions:write"],
+  expires_at: AT + 900 * SECOND,
 };
 
 export const modelExample: z.input<typeof modelView> = {
@@ -139,6 +150,7 @@ export const tenantExportExample: z.input<typeof tenantExportView> = {
   name: "Acme",
   default_model: "gpt-5",
   default_policy: null,
+  allowed_origins: ["https://app.example.com"],
   created_at: AT,
   models: [modelExample],
   keys: [keyExample],

@@ -7,6 +7,7 @@ import { id } from "../../contract/ids";
 import { listView } from "../../contract/page";
 import { sessionDescription } from "../../contract/session";
 import type { SessionId } from "../../domain/ids";
+import { findBeyondToken } from "../access-limits";
 import { answerTurn, turnHeaders, turnResponses } from "../answer-turn";
 import { readPrincipal } from "../auth";
 import type { HttpDeps, HttpEnv } from "../deps";
@@ -35,6 +36,7 @@ const list = tenantRoute({
   path,
   tag,
   scope: "sessions:read",
+  opensTo: "session",
   operationId: "listBranches",
   summary: "List branches",
   description: "A session begins with one branch. Going back, editing and regenerating each start another.",
@@ -47,6 +49,7 @@ const rewind = tenantRoute({
   path,
   tag,
   scope: "sessions:write",
+  opensTo: "session",
   operationId: "rewindSession",
   summary: "Go back to a position",
   description:
@@ -60,6 +63,7 @@ const compare = tenantRoute({
   path: `${path}/compare`,
   tag,
   scope: "sessions:read",
+  opensTo: "session",
   operationId: "compareBranches",
   summary: "Compare two branches",
   description: "By default, compares the current branch with the branch that it was created from.",
@@ -74,6 +78,7 @@ const choose = tenantRoute({
   path: `${path}/{branch}/switch`,
   tag,
   scope: "sessions:write",
+  opensTo: "session",
   operationId: "switchBranch",
   summary: "Switch to another branch",
   description: "Continues on a branch that was left. Later messages are added to it.",
@@ -86,6 +91,7 @@ const edit = tenantRoute({
   path: `${messagePath}/edit`,
   tag,
   scope: "sessions:write",
+  opensTo: "session",
   operationId: "editMessage",
   summary: "Edit a message",
   description:
@@ -99,6 +105,7 @@ const regenerate = tenantRoute({
   path: `${messagePath}/regenerate`,
   tag,
   scope: "sessions:write",
+  opensTo: "session",
   operationId: "regenerateMessage",
   summary: "Regenerate an answer",
   description: "Answers a user's message again on a new branch. The id is that of the message or of an answer to it.",
@@ -181,6 +188,8 @@ function registerMessagesAgain(app: App, deps: HttpDeps): void {
   app.openapi(edit, async (c) => {
     const { session_id, message_id: message } = c.req.valid("param");
     const body = c.req.valid("json");
+    const beyond = findBeyondToken(c, body);
+    if (beyond) return sendProblem(c, beyond);
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
     const tools = await findTools(deps, readPrincipal(c).tenant, body.tools);
     if (!tools.ok) return sendProblem(c, tools.error);

@@ -20,7 +20,9 @@ import { namedPageQuery, takeListPage } from "../schemas/page";
 const tag = "credentials";
 const scope = "models:write";
 const path = "/v1/credentials/{credential_name}";
-const params = z.object({ credential_name: z.string().openapi({ example: "openai" }) });
+const params = z.object({
+  credential_name: z.string().openapi({ example: "openai", description: "The name that the tenant gave to the credential" }),
+});
 
 const list = tenantRoute({
   method: "get",

@@ -35,6 +35,7 @@ const ofSession = tenantRoute({
   path: "/v1/sessions/{session_id}/executions",
   tag,
   scope: "sessions:read",
+  opensTo: "session",
   operationId: "listExecutions",
   summary: "List a session's tool calls",
   description: "Lists calls with their status, in order of position.",

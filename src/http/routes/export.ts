@@ -23,7 +23,7 @@ const tenantPath = z.object({ tenant_id: id("ten") });
 const sessionPath = tenantPath.extend({ session_id: id("ses") });
 const sessionsQuery = z.strictObject({
   ...limitQuery,
-  after: id("ses").optional(),
+  after: id("ses").optional().openapi({ description: "next_cursor of the page before" }),
   source: z
     .enum(["directory", "rows"])
     .default("directory")
@@ -59,7 +59,10 @@ const exportLog = adminRoute({
   operationId: "exportSessionLog",
   summary: "Export a session's log",
   description: "Reads a page of the log with the content that its events refer to.",
-  request: { params: sessionPath, query: z.strictObject({ ...limitQuery, after: counter.default(0) }) },
+  request: {
+    params: sessionPath,
+    query: z.strictObject({ ...limitQuery, after: counter.default(0).openapi({ description: "next_cursor of the page before" }) }),
+  },
   responses: {
     200: json(
       "A page in order of seq",

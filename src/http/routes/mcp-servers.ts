@@ -20,7 +20,9 @@ import { faultOfName } from "../validation";
 
 const tag = "tools";
 const path = "/v1/mcp_servers/{server_name}";
-const params = z.object({ server_name: z.string().openapi({ example: "github" }) });
+const params = z.object({
+  server_name: z.string().openapi({ example: "github", description: "The name that the tenant gave to the server" }),
+});
 
 const list = tenantRoute({
   method: "get",

@@ -3,6 +3,7 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import { id } from "../../contract/ids";
 import { acceptedView, displayItem } from "../../contract/item";
 import { listView } from "../../contract/page";
+import { findBeyondToken } from "../access-limits";
 import { answerAppended, answerTurn, turnHeaders, turnResponses } from "../answer-turn";
 import { readPrincipal } from "../auth";
 import type { HttpDeps, HttpEnv } from "../deps";
@@ -27,6 +28,7 @@ const submit = tenantRoute({
   path,
   tag,
   scope: "sessions:write",
+  opensTo: "session",
   operationId: "sendMessage",
   summary: "Send a message",
   description:
@@ -40,6 +42,7 @@ const list = tenantRoute({
   path,
   tag,
   scope: "sessions:read",
+  opensTo: "session",
   operationId: "listMessages",
   summary: "List messages",
   description: "Lists the whole conversation as people read it, whether or not the messages are in the model's view.",
@@ -52,6 +55,7 @@ const cancel = tenantRoute({
   path: "/v1/sessions/{session_id}/messages/{message_id}",
   tag,
   scope: "sessions:write",
+  opensTo: "session",
   operationId: "cancelMessage",
   summary: "Cancel a queued message",
   description: "Takes back a message that waits in the queue. A message whose turn has started is refused with 409; stop its turn instead.",
@@ -64,6 +68,7 @@ const toolResults = tenantRoute({
   path: "/v1/sessions/{session_id}/tool_results",
   tag,
   scope: "sessions:write",
+  opensTo: "session",
   operationId: "submitToolResults",
   summary: "Submit results of client tools",
   description: "Answers open calls of the model. The turn continues after the last open call is answered.",
@@ -80,6 +85,7 @@ const approvals = tenantRoute({
   path: "/v1/sessions/{session_id}/approvals",
   tag,
   scope: "sessions:write",
+  opensTo: "session",
   operationId: "resolveApprovals",
   summary: "Approve or refuse tool calls",
   description:
@@ -95,6 +101,8 @@ const approvals = tenantRoute({
 export function registerMessages(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(submit, async (c) => {
     const body = c.req.valid("json");
+    const beyond = findBeyondToken(c, body);
+    if (beyond) return sendProblem(c, beyond);
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
     const tools = await findTools(deps, readPrincipal(c).tenant, body.tools);
     if (!tools.ok) return sendProblem(c, tools.error);

@@ -30,7 +30,7 @@ const tag = "models";
 const scope = "models:write";
 const path = "/v1/models/{model_id}";
 /** A slash in an id is percent-encoded. */
-const params = z.object({ model_id: z.string().openapi({ example: "gpt-4o-mini" }) });
+const params = z.object({ model_id: z.string().openapi({ example: "gpt-4o-mini", description: "The id of a model. Encode / as %2F" }) });
 
 const list = tenantRoute({
   method: "get",

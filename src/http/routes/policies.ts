@@ -39,7 +39,7 @@ const get = tenantRoute({
   operationId: "getPolicy",
   summary: "Read a policy",
   description: "Shows a named policy with all its values.",
-  request: { params: z.object({ policy_name: z.enum(POLICY_NAMES) }) },
+  request: { params: z.object({ policy_name: z.enum(POLICY_NAMES).openapi({ description: "The name of a policy" }) }) },
   responses: { 200: json("The policy", namedPolicyView, policyExample) },
 });
 

@@ -16,6 +16,7 @@ const recall = tenantRoute({
   path: "/v1/sessions/{session_id}/recall",
   tag: "context",
   scope: "sessions:read",
+  opensTo: "session",
   operationId: "recall",
   summary: "Search the record",
   description:
@@ -29,6 +30,7 @@ const recallByBody = tenantRoute({
   path: "/v1/sessions/{session_id}/recall",
   tag: "context",
   scope: "sessions:read",
+  opensTo: "session",
   operationId: "recallByBody",
   summary: "Search the record with a query in the body",
   description: "Searches like `GET`, with the query in the body, so that it does not appear in logs of URLs.",

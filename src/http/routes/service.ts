@@ -1,9 +1,9 @@
 /** Routes about the service itself. They need no key. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { HttpEnv } from "../deps";
-import { registerRefusals } from "../refusals";
-import { ADMIN_KEY, API_KEY, json, publicRoute } from "../routing";
-import { tagList } from "../tags";
+import { serveDocument } from "../document";
+import { acceptsGzip, isKnownTo } from "../negotiate";
+import { json, publicRoute } from "../routing";
 
 const tag = "service";
 
@@ -18,6 +18,8 @@ const health = publicRoute({
   responses: { 200: json("The service is up", z.object({ status: z.literal("ok") }), { status: "ok" }) },
 });
 
+const etagHeader = { ETag: { description: "Names this version of the document", schema: { type: "string" } } } as const;
+
 const openapi = publicRoute({
   method: "get",
   path: "/openapi.json",
@@ -25,41 +27,26 @@ const openapi = publicRoute({
   operationId: "getOpenapiDocument",
   summary: "Read this OpenAPI document",
   description: "The document describes the deployment that serves it: what it lists is what is enforced.",
-  request: {},
-  responses: { 200: json("OpenAPI 3.1", z.looseObject({ openapi: z.string() }), { openapi: "3.1.0" }) },
+  request: {
+    headers: z.object({
+      "If-None-Match": z.string().optional().openapi({ description: "The ETag of a copy: 304 if the document is still the same" }),
+    }),
+  },
+  responses: {
+    200: { ...json("OpenAPI 3.1", z.looseObject({ openapi: z.string() }), { openapi: "3.1.0" }), headers: etagHeader },
+    304: { description: "The document is the one that `If-None-Match` names" },
+  },
 });
 
-const DESCRIPTION = `A chat backend whose conversations never run out of context: every message is kept in full, the model reads a compacted view, \
-and looks up what the view leaves out.
-
-Send an API key as \`Authorization: Bearer lh_…\`. The key names the tenant; no request does. Refusals are RFC 9457 documents \
-(\`application/problem+json\`) whose \`type\` is stable. Lists are \`{data, has_more, next_cursor}\`. Times are epoch milliseconds.`;
-
-function buildDocument(app: OpenAPIHono<HttpEnv>) {
-  const bearer = { type: "http", scheme: "bearer" } as const;
-  const description = "A tenant's API key, lh_…. An operation names the scope that the key needs";
-  app.openAPIRegistry.registerComponent("securitySchemes", API_KEY, { ...bearer, description });
-  app.openAPIRegistry.registerComponent("securitySchemes", ADMIN_KEY, { ...bearer, description: "The deployment's ADMIN_KEY" });
-  registerRefusals(app);
-  return app.getOpenAPI31Document({
-    openapi: "3.1.0",
-    info: {
-      title: "Longhand",
-      version: "1",
-      description: DESCRIPTION,
-      license: { name: "MIT", url: "https://opensource.org/license/mit" },
-    },
-    // Relative to the document's own address, so that it is right for every deployment.
-    servers: [{ url: "/", description: "The deployment that serves this document" }],
-    tags: tagList,
-  });
-}
-
 export function registerService(app: OpenAPIHono<HttpEnv>): void {
-  let document: ReturnType<typeof buildDocument> | null = null;
+  const readDocument = serveDocument(app);
   app.openapi(health, (c) => c.json({ status: "ok" as const }, 200));
-  app.openapi(openapi, (c) => {
-    document ??= buildDocument(app);
-    return c.json(document, 200);
+  app.openapi(openapi, async (c) => {
+    const { json: text, gzip, etag } = await readDocument();
+    const headers = { etag, "cache-control": "public, max-age=0, must-revalidate", vary: "accept-encoding" };
+    if (isKnownTo(c.req.header("if-none-match"), etag)) return new Response(null, { status: 304, headers });
+    const typed = { ...headers, "content-type": "application/json" };
+    if (!acceptsGzip(c.req.header("accept-encoding"))) return new Response(text, { status: 200, headers: typed });
+    return new Response(gzip, { status: 200, headers: { ...typed, "content-encoding": "gzip" }, encodeBody: "manual" });
   });
 }

@@ -8,6 +8,7 @@ import type { SessionDescription } from "../../contract/session";
 import { erasureReceipt, sessionDescription, sessionSummary } from "../../contract/session";
 import type { TenantId } from "../../domain/ids";
 import { ok, type Result } from "../../lib/result";
+import { toCallersView } from "../access-limits";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
 import { conditionHeaders, toCondition } from "../conditions";
@@ -58,7 +59,12 @@ const list = tenantRoute({
   operationId: "listSessions",
   summary: "List sessions",
   description: "The most recently updated session comes first. The list lags behind the sessions by a short delay.",
-  request: { query: z.strictObject({ ...limitQuery, after: z.string().min(1).max(512).optional() }) },
+  request: {
+    query: z.strictObject({
+      ...limitQuery,
+      after: z.string().min(1).max(512).optional().openapi({ description: "next_cursor of the page before" }),
+    }),
+  },
   responses: {
     200: json(
       "A page of sessions. The list lags behind the sessions by a short delay",
@@ -73,9 +79,11 @@ const get = tenantRoute({
   path,
   tag,
   scope: "sessions:read",
+  opensTo: "session",
   operationId: "getSession",
   summary: "Read a session",
-  description: "Shows the settings, the size of the next request, the usage so far, and the turn that is open, if there is one.",
+  description:
+    "Shows the settings, the size of the next request, the usage so far, and the turn that is open, if there is one. An access token is not shown `system`, `tools`, `pins` and `metadata`.",
   request: { params: sessionPath },
   responses: { 200: taggedJson("The session", sessionDescription, sessionExample) },
 });
@@ -178,7 +186,7 @@ function registerOne(app: App, deps: HttpDeps): void {
   app.openapi(get, async (c) => {
     const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     const session = await calls.repeatable((api, caller) => api.describe(caller));
-    return session.ok ? c.json(session.value, 200, { ETag: session.value.etag }) : sendProblem(c, session.error);
+    return session.ok ? c.json(toCallersView(c, session.value), 200, { ETag: session.value.etag }) : sendProblem(c, session.error);
   });
   app.openapi(patch, async (c) => {
     const body = c.req.valid("json");

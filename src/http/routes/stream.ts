@@ -16,11 +16,18 @@ import { sessionClient } from "../session-calls";
 
 const tag = "events";
 
+/** The credential was read before the query is validated. The parameter is declared so that it is not refused as unknown. */
+const streamToken = z
+  .string()
+  .optional()
+  .openapi({ description: "An access token, in place of the header Authorization, which EventSource cannot send" });
+
 const stream = tenantRoute({
   method: "get",
   path: "/v1/sessions/{session_id}/stream",
   tag,
   scope: "sessions:read",
+  opensTo: "session",
   operationId: "streamSession",
   summary: "Read the live stream",
   description:
@@ -30,12 +37,13 @@ const stream = tenantRoute({
     headers: resumeHeaders,
     query: z.strictObject({
       after: counter.optional().openapi({ description: "The last offset received. Default: the start of the running turn" }),
+      token: streamToken,
     }),
   },
   responses: {
     200: {
       description:
-        "Server-sent events; comments are an idle stream's beginning and its heartbeats. It ends within a minute of its key's end",
+        "Server-sent events; comments are an idle stream's beginning and its heartbeats. It ends within a minute of its key's or access token's end",
       content: { "text/event-stream": { schema: z.string().openapi({ description: "`id` is the offset to resume from" }) } },
     },
   },
@@ -50,14 +58,15 @@ const events = tenantRoute({
   path: "/v1/sessions/{session_id}/events",
   tag,
   scope: "sessions:read",
+  opensTo: "session",
   operationId: "listEvents",
   summary: "Read the log, or follow it",
   description:
     "Reads a page of the session's events. With `Accept: text/event-stream`, sends the events as they are appended. Events hold ids, sizes and numbers, and no content.",
-  request: { params: sessionPath, headers: resumeHeaders, query: pageQuery },
+  request: { params: sessionPath, headers: resumeHeaders, query: pageQuery.extend({ token: streamToken }) },
   responses: {
     200: jsonOrEvents(
-      "A page in order of seq, or the log from `after` on, until the session or the key ends",
+      "A page in order of seq, or the log from `after` on, until the session or the credential ends",
       listView(eventView),
       onePage({ seq: 1, at: AT, type: "SessionCreated" }),
     ),
@@ -67,18 +76,20 @@ const events = tenantRoute({
 export function registerStreams(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(stream, async (c) => {
     const after = c.req.valid("header")["Last-Event-ID"] ?? c.req.valid("query").after ?? null;
-    const calls = sessionClient(deps, c, c.req.valid("param").session_id);
+    const session = c.req.valid("param").session_id;
+    const calls = sessionClient(deps, c, session);
     const opened = await calls.repeatable((api, caller) => api.stream(caller, { after, turn: null }));
-    return opened.ok ? await sendEndlessEvents(c, deps, opened.value) : sendProblem(c, opened.error);
+    return opened.ok ? await sendEndlessEvents(c, deps, { session, stream: opened.value }) : sendProblem(c, opened.error);
   });
 
   app.openapi(events, async (c) => {
     const { limit, order, after: asked } = c.req.valid("query");
-    const calls = sessionClient(deps, c, c.req.valid("param").session_id);
+    const session = c.req.valid("param").session_id;
+    const calls = sessionClient(deps, c, session);
     if (acceptsEventStream(c.req.header("accept"))) {
       const after = c.req.valid("header")["Last-Event-ID"] ?? asked ?? null;
       const opened = await calls.repeatable((api, caller) => api.stream(caller, { after, turn: null, of: "events" }));
-      return opened.ok ? await sendEndlessEvents(c, deps, opened.value) : sendProblem(c, opened.error);
+      return opened.ok ? await sendEndlessEvents(c, deps, { session, stream: opened.value }) : sendProblem(c, opened.error);
     }
     const page = await calls.repeatable((api, caller) => api.events(caller, { after: asked ?? null, limit, order }));
     return page.ok

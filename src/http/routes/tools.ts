@@ -18,7 +18,9 @@ import { faultOfName } from "../validation";
 
 const tag = "tools";
 const path = "/v1/tools/{tool_name}";
-const params = z.object({ tool_name: z.string().openapi({ example: "weather" }) });
+const params = z.object({
+  tool_name: z.string().openapi({ example: "weather", description: "The name that the tenant gave to the tool" }),
+});
 
 const list = tenantRoute({
   method: "get",

@@ -19,6 +19,7 @@ const get = tenantRoute({
   path: "/v1/sessions/{session_id}/turns/{turn_id}",
   tag,
   scope: "sessions:read",
+  opensTo: "session",
   operationId: "getTurn",
   summary: "Read a turn",
   description: "Shows the state of a turn at any time, also after the client that started it went away.",
@@ -31,6 +32,7 @@ const stop = tenantRoute({
   path: "/v1/sessions/{session_id}/stop",
   tag,
   scope: "sessions:write",
+  opensTo: "session",
   operationId: "stopTurn",
   summary: "Stop the running turn",
   description: "Ends the turn and keeps the partial reply, which is marked as incomplete.",
@@ -43,6 +45,7 @@ const retry = tenantRoute({
   path: "/v1/sessions/{session_id}/retry",
   tag,
   scope: "sessions:write",
+  opensTo: "session",
   operationId: "retryTurn",
   summary: "Retry the last turn",
   description:

@@ -16,7 +16,9 @@ export const forkInput = z
   })
   .openapi("Fork");
 
-export const branchNumber = counter.pipe(z.int().min(1).max(1_000_000));
+export const branchNumber = counter
+  .pipe(z.int().min(1).max(1_000_000))
+  .openapi({ type: "string", pattern: "^\\d{1,15}$", description: "The number of a branch" });
 
 /** Chooses the branches that a list of messages shows. */
 export const branchQuery = z

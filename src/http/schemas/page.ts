@@ -28,27 +28,30 @@ export const counter = z
 
 export const limitQuery = { limit };
 
+type Order = "asc" | "desc";
+const order = (usual: Order) => z.enum(["asc", "desc"]).default(usual).openapi({ description: "asc: the smallest or oldest first" });
+
 /** A page of one session's rows, by the session's own numbers. */
 export const pageQuery = z.strictObject({
   limit,
   after: counter.optional().openapi({ description: "next_cursor of the page before" }),
-  order: z.enum(["asc", "desc"]).default("asc"),
+  order: order("asc"),
 });
 
 const MAX_CURSOR = 512;
 
 /** A page of rows that the client has named, in order of their names or ids. */
-export const namedPageQuery = (order: "asc" | "desc" = "asc") =>
+export const namedPageQuery = (first: Order = "asc") =>
   z.strictObject({
     limit,
     after: z.string().min(1).max(MAX_CURSOR).optional().openapi({ description: "next_cursor of the page before" }),
-    order: z.enum(["asc", "desc"]).default(order),
+    order: order(first),
   });
 
 interface AskedPage<K> {
   readonly limit: number;
   readonly after?: K | undefined;
-  readonly order: "asc" | "desc";
+  readonly order: Order;
 }
 
 /**

@@ -5,9 +5,31 @@ import { time } from "../../contract/ids";
 import type { TenantView } from "../../contract/tenant";
 import type { TenantId } from "../../domain/ids";
 import { SCOPES } from "../../domain/scopes";
+import { ANY_ORIGIN } from "../browsers";
 import { modelName } from "./model";
 
 const name = z.string().min(1).max(200);
+
+export const MAX_ALLOWED_ORIGINS = 100;
+
+/** Apps outside of the web have schemes of their own (`capacitor://localhost`), whose origins the URL parser does not know. */
+const APP_ORIGIN = /^(?!https?:)[a-z][a-z0-9+.-]*:\/\/[a-z0-9._-]+$/;
+
+/** True for an origin as browsers send it: the comparison with a request's header is letter by letter. */
+const isOrigin = (text: string): boolean => text === ANY_ORIGIN || APP_ORIGIN.test(text) || isWebOrigin(text);
+const isWebOrigin = (text: string): boolean => /^https?:\/\/[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+
+const allowedOrigins = z
+  .array(z.string().max(300).refine(isOrigin, "must be an origin as browsers send it, such as https://app.example.com, or *"))
+  .max(MAX_ALLOWED_ORIGINS)
+  .transform((origins) => [...new Set(origins)])
+  .openapi({
+    type: "array",
+    items: { type: "string" },
+    maxItems: MAX_ALLOWED_ORIGINS,
+    description:
+      "Replaces the list. Scheme, host and port, without a path and without the scheme's own port. `*` allows pages of every origin",
+  });
 
 export const createTenantInput = z.strictObject({ name }).openapi("CreateTenant");
 export const tenantPatchInput = z
@@ -15,13 +37,15 @@ export const tenantPatchInput = z
     name: name.optional(),
     default_model: modelName.nullable().optional().openapi({ description: "Null returns to the deployment's default" }),
     default_policy: policyChoiceSchema.nullable().optional(),
+    allowed_origins: allowedOrigins.optional(),
   })
   .openapi("PatchTenant");
 
 export function toTenantView(id: TenantId, settings: TenantSettings, deployment: PolicyChoice): TenantView {
-  const { name, default_model } = settings;
+  const { name, default_model, allowed_origins } = settings;
   const default_policy = parseLevel(settings.default_policy);
-  return { id, name, default_model, default_policy, effective_policy: resolvePolicy(chainChoices(deployment, default_policy)) };
+  const effective_policy = resolvePolicy(chainChoices(deployment, default_policy));
+  return { id, name, default_model, default_policy, effective_policy, allowed_origins };
 }
 
 export const keyInput = z

@@ -53,7 +53,8 @@ const mcpTools = z
   })
   .openapi("McpToolsOffer");
 
-const toolInput = z.discriminatedUnion("type", [clientTool, httpTool, mcpTools]);
+// No discriminated union: OpenAPI requires its property, and a client's tool may leave its type out.
+const toolInput = z.union([clientTool, httpTool, mcpTools]);
 export type ToolInput = z.infer<typeof toolInput>;
 
 export const toolsInput = z

@@ -45,9 +45,9 @@ export const usageQuery = z.strictObject({
   to: moment
     .optional()
     .openapi({ ...instant, description: `The first moment after; default: now. At most ${MAX_USAGE_DAYS} days after \`from\`` }),
-  session: id("ses").optional(),
-  model: z.string().min(1).max(200).optional(),
-  purpose: callPurpose.optional(),
+  session: id("ses").optional().openapi({ description: "Only the calls of this session" }),
+  model: z.string().min(1).max(200).optional().openapi({ description: "Only the calls of this model" }),
+  purpose: callPurpose.optional().openapi({ description: "Only calls of this purpose" }),
 });
 
 interface UsageRange {

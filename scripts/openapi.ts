@@ -1,0 +1,61 @@
+/**
+ * `npm run openapi`: the OpenAPI document of this checkout, without a server, for generators of clients and for the linter. It is the
+ * document that `GET /openapi.json` serves.
+ */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { z } from "zod";
+import { createApp } from "../src/http/app.ts";
+import { readCommandLine } from "./support/command-line.ts";
+import { appWithoutObjects } from "./support/no-objects.ts";
+import { Failure, print, runScript, say } from "./support/output.ts";
+import { ROOT } from "./support/paths.ts";
+
+const USAGE = `Usage: npm run openapi -- [options]
+  --out FILE  writes the document to a file (stdout)
+  --lint      checks the document by the rules of redocly.yaml instead`;
+
+const LINTER = join(ROOT, "node_modules", "@redocly", "cli", "bin", "cli.js");
+/** The linter works offline and sends no telemetry. */
+const OFFLINE = { REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
+
+async function readDocument(): Promise<string> {
+  const response = await createApp(appWithoutObjects).request("/openapi.json");
+  if (response.status !== 200) throw new Failure(`GET /openapi.json answered ${response.status}`);
+  return JSON.stringify(await response.json(), null, 2);
+}
+
+function lint(document: string): number {
+  const folder = mkdtempSync(join(tmpdir(), "longhand-openapi-"));
+  try {
+    const file = join(folder, "openapi.json");
+    writeFileSync(file, document);
+    const args = [LINTER, "lint", file, "--config", join(ROOT, "redocly.yaml"), "--max-problems=50"];
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", env: { ...process.env, ...OFFLINE } });
+    say(status === 0 ? "The OpenAPI document keeps the rules of redocly.yaml" : `${stdout}${stderr}`);
+    return status ?? 1;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function main(): Promise<number> {
+  const options = readCommandLine(process.argv.slice(2), {
+    usage: USAGE,
+    options: { out: { type: "string" }, lint: { type: "boolean", default: false } },
+    schema: z.object({
+      files: z.array(z.string()).length(0, "Name the file by --out."),
+      out: z.string().min(1, "must name a file").optional(),
+      lint: z.boolean(),
+    }),
+  });
+  const document = await readDocument();
+  if (options.lint) return lint(document);
+  if (options.out === undefined) print(document);
+  else writeFileSync(resolve(process.env.INIT_CWD ?? ".", options.out), `${document}\n`);
+  return 0;
+}
+
+await runScript(main);

@@ -1,0 +1,32 @@
+/** What the HTTP app needs to be built, for scripts that only ask it what it documents. Whatever would reach an object throws. */
+import { newId } from "../../src/app/new-id.ts";
+import type { HttpDeps } from "../../src/http/deps.ts";
+
+function unreachable(): never {
+  throw new Error("The HTTP app of a script reaches no object.");
+}
+
+export const appWithoutObjects: HttpDeps = {
+  sessions: unreachable,
+  tenants: unreachable,
+  sessionList: { listSessions: unreachable, isListed: unreachable },
+  usageList: { sumUsage: unreachable },
+  executions: { readExecution: unreachable },
+  rows: unreachable,
+  tenantRows: unreachable,
+  sealer: null,
+  probeLimits: unreachable,
+  listMcpTools: unreachable,
+  authenticate: unreachable,
+  signAccessToken: unreachable,
+  allowedOrigins: unreachable,
+  noteChange: unreachable,
+  generateKey: unreachable,
+  hashKey: unreachable,
+  newId,
+  now: Date.now,
+  schedule: unreachable,
+  newPipe: unreachable,
+  log: { info: () => {}, warn: () => {}, error: () => {} },
+  config: { adminKey: null, allowPrivateModelUrls: false, allowPrivateToolUrls: false, defaultPolicy: "balanced" },
+};
