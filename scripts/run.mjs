@@ -183,6 +183,7 @@ async function main([name, ...given]) {
   const refused = refuseNode({ platform: process.platform, arch: process.arch, version: process.versions.node });
   if (refused) fail(refused);
   if (!isInstalled()) install();
+  await import("./copy-assets.mjs");
   const node = findNode();
   for (const [index, line] of lines.entries()) {
     const code = await runNode(node, index === lines.length - 1 ? [...line, ...rest] : line);

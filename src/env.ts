@@ -15,6 +15,8 @@ export interface Env {
   readonly TENANTS: DurableObjectNamespace<TenantApi & TenantMaintenance & Rpc.DurableObjectBranded>;
   readonly DB: D1Database;
   readonly COMPACTIONS: Queue;
+  /** The files of the reference page. Absent: there is no page. */
+  readonly ASSETS?: Fetcher;
   /** Workers AI. Absent: its models are unavailable. */
   readonly AI?: Ai;
   readonly KEY_PEPPER?: string;

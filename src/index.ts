@@ -88,6 +88,12 @@ async function listServerTools(env: Env, { tenant, server }: { tenant: TenantId;
   return listMcpTools({ server, secret: secret.value, signal: new AbortController().signal }, deps);
 }
 
+/** Null when the deployment has no such file, or no files at all. */
+async function readAsset({ ASSETS }: Env, path: string, headers: Headers): Promise<Response | null> {
+  const response = await ASSETS?.fetch(new Request(`https://assets.local${path}`, { headers }));
+  return response && response.status !== 404 ? response : null;
+}
+
 function buildApp(env: Env): ReturnType<typeof createApp> {
   const known = apps.get(env);
   if (known) return known;
@@ -110,6 +116,7 @@ function buildApp(env: Env): ReturnType<typeof createApp> {
     sealer: createCredentialSealer(config.CREDENTIALS_KEYS),
     probeLimits: (tenant, model) => createProbeLimits({ credentials: buildCredentials(buildWiring(env, config, tenant)) })(model),
     listMcpTools: (tenant, server) => listServerTools(env, { tenant, server }),
+    readDocsFile: (name, headers) => readAsset(env, `/docs/${name}`, headers),
     noteChange,
     newId,
     now: Date.now,

@@ -158,8 +158,8 @@ export const room: readonly Mutant[] = [
     name: "a stop counts as an attempt of the summariser",
     breaks: "a stop gives the lease back",
     file: "src/domain/evolve-compaction.ts",
-    find: 'requested && failure === "aborted" ?',
-    replace: "requested && false ?",
+    find: 'if (failure === "aborted") return { ...requested',
+    replace: "if (false) return { ...requested",
     tests: ["test/session/inline.test.ts"],
   },
   {

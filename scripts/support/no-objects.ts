@@ -18,6 +18,7 @@ export const appWithoutObjects: HttpDeps = {
   probeLimits: unreachable,
   listMcpTools: unreachable,
   authenticate: unreachable,
+  readDocsFile: unreachable,
   signAccessToken: unreachable,
   allowedOrigins: unreachable,
   noteChange: unreachable,

@@ -31,6 +31,9 @@ export interface ForkHead extends ForkLine {
   readonly system: string | null;
   readonly tools: readonly ToolDefinition[] | null;
   readonly title: string | null;
+  /** The session's own instructions for summaries, and those of its policy. Absent in the head of an older build. */
+  readonly summary_instructions?: string | null;
+  readonly policy_instructions?: string | null;
   readonly metadata: Readonly<Record<string, string>>;
   readonly pins: readonly string[];
   /**

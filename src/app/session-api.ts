@@ -77,11 +77,13 @@ export type Once<T> = T & { readonly replayed: boolean };
 
 export interface OpenInput {
   readonly model: string;
-  /** The policy merged from the deployment's, the tenant's and the session's choice, as settings store it. */
+  /** The policy merged from the deployment's, the tenant's and the session's choice, as a level stores it. */
   readonly policy: string;
   readonly system: string | null;
   readonly tools: readonly ToolDefinition[] | null;
   readonly title: string | null;
+  /** Absent: the policy's apply. */
+  readonly summaryInstructions?: string;
   readonly metadata: Readonly<Record<string, string>>;
 }
 
@@ -90,6 +92,9 @@ export interface PatchInput {
   readonly model?: string;
   /** Merged over the session's current policy: without a preset only the named values change. */
   readonly policy?: PolicyChoice;
+  /** `policy` takes the place of the session's policy, instead of being merged over it. Absent: false. */
+  readonly restoresPolicy?: true;
+  readonly summaryInstructions?: string | null;
   readonly system?: string | null;
   readonly tools?: readonly ToolDefinition[] | null;
   readonly title?: string | null;

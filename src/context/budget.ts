@@ -1,7 +1,8 @@
 /** The maximum size of a request, and the size of the next one. Every figure states its source. */
-import type { Certainty, Reduced } from "../domain/compaction-events";
+import type { Reduced } from "../domain/compaction-events";
 import { ratioFor } from "../domain/learned-ratio";
 import type { ItemMeta } from "../domain/message";
+import type { Certainty } from "../domain/receipt";
 import { fixedTokens, isRecallOffered, recallToolTokens, type SessionState, type UsageAnchor } from "../domain/state";
 import { NO_RESULT_TOKENS, reducedWeights, signedTokens } from "../domain/view";
 import type { Prices } from "./economy";

@@ -2,7 +2,7 @@
  * What reading and rewriting a view costs: the cache read cost of not compacting, and the price of a compaction (docs/policy.md,
  * rules 1 to 3). Sizes are tokens, scaled and unpadded. Prices are per token, in any one unit.
  */
-import type { SummaryMode } from "../domain/compaction-events";
+import type { SummaryMode } from "../domain/receipt";
 import type { SessionState } from "../domain/state";
 
 export interface Prices {
@@ -18,7 +18,7 @@ export const UNKNOWN_PRICES: Prices = { input: 1, cache_write: 1, cached: 0.1, o
 
 /** Lifetime of a prefix in a provider's cache that is not read again, in milliseconds: Anthropic's, which is the shortest. */
 export const CACHE_TTL_MS = 5 * 60_000;
-/** Tokens of the instruction that a summary request adds. */
+/** Tokens of the instruction that a summary request adds, without a client's own words. */
 export const INSTRUCTION_TOKENS = 400;
 
 /** The parts of the view that a compaction treats differently, in tokens. */
@@ -65,6 +65,8 @@ interface Pricing {
   readonly samePrefix: boolean;
   /** Tokens of transcript that one call of the summariser can hold. */
   readonly room: number;
+  /** Tokens of the instruction that each call reads. */
+  readonly instruction: number;
 }
 
 /** Whether the provider's cache can still hold this epoch's last request. `now`: epoch milliseconds. */
@@ -75,8 +77,8 @@ export const isWarm = ({ anchor, view }: SessionState, now: number): boolean =>
  * The price of compacting now, in the cheaper of the available modes. A transcript that is read in parts pays its
  * instruction and the summary so far in each part.
  */
-export function toCompactionPrice(sizes: ViewSizes, { prices, warm, samePrefix, room }: Pricing): PricedMode {
-  const written = prices.input * INSTRUCTION_TOKENS + prices.output * sizes.summary;
+export function toCompactionPrice(sizes: ViewSizes, { prices, warm, samePrefix, room, instruction }: Pricing): PricedMode {
+  const written = prices.input * instruction + prices.output * sizes.summary;
   // Tools stand at the head of a request. When one is added, the cache holds nothing after it any more.
   const head = sizes.offer > 0 ? sizes.fixed + sizes.offer : 0;
   const rewrite = warm ? (prices.cache_write - prices.cached) * (head + sizes.standing + sizes.tail + sizes.summary) : 0;

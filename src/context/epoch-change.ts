@@ -1,20 +1,13 @@
 /** Turns a plan's rungs, or an accepted summary, into the epoch change that is committed, with its receipt. */
 import { isBreakerOpen } from "../domain/breaker";
 import type { EpochChange } from "../domain/commands";
-import type {
-  Certainty,
-  CompactionTrigger,
-  EpochOp,
-  Receipt,
-  ReceiptEconomy,
-  Reduction,
-  SummaryMode,
-  SummaryPlan,
-} from "../domain/compaction-events";
+import type { CompactionTrigger, EpochOp, Reduction, SummaryPlan } from "../domain/compaction-events";
 import type { CompactionSpend } from "../domain/compaction-spend";
 import { evolve } from "../domain/evolve";
 import type { OverlayId } from "../domain/ids";
 import type { ItemMeta, Part } from "../domain/message";
+import type { Certainty, Receipt, ReceiptEconomy, SummaryInstructions, SummaryMode } from "../domain/receipt";
+import { toSummaryInstructions } from "../domain/standing-instructions";
 import type { SessionState } from "../domain/state";
 import { toSummarySources } from "../domain/summary-sources";
 import { assertNever } from "../lib/assert-never";
@@ -104,6 +97,12 @@ interface SummaryChangeInput {
 /** `mode` is null for a note that no model wrote. */
 type Covering = Omit<SummaryPlan, "mode" | "split"> & { readonly mode: SummaryMode | null };
 
+interface Made {
+  readonly rungs: readonly Taken[];
+  readonly mode: SummaryMode | null;
+  readonly instructions?: SummaryInstructions | null;
+}
+
 /** A rung as the receipt records it. */
 type Taken = Receipt["rungs"][number];
 
@@ -136,22 +135,19 @@ export function buildChangeFromSummary({ summary, plan, overlay, also }: Summary
     gain: Math.floor(Math.max(0, source + earlier - summary.tokens) * toSessionRatio(input.state, input.limits.model)),
     reason: input.trigger,
   };
-  return draftFromOps([op, ...others], input, { rungs: [done, ...also], mode: plan.mode });
+  return draftFromOps([op, ...others], input, { rungs: [done, ...also], mode: plan.mode, instructions: toSummaryInstructions(plan) });
 }
 
 /** A change that was requested by hand and that no plan made: a revert or a reset. */
 export const buildManualChange = (ops: readonly EpochOp[], input: EpochChangeInput): EpochChange =>
   draftFromOps(ops, input, { rungs: [], mode: null });
 
-function draftFromOps(
-  ops: readonly EpochOp[],
-  input: EpochChangeInput,
-  by: { readonly rungs: readonly Taken[]; readonly mode: SummaryMode | null },
-): EpochChange {
+function draftFromOps(ops: readonly EpochOp[], input: EpochChangeInput, { rungs, mode, instructions }: Made): EpochChange {
   const receipt = {
     ...measureChange(ops, input),
-    rungs: by.rungs.map(({ rung, gain, reason }) => ({ rung, gain, reason })),
-    mode: by.mode,
+    rungs: rungs.map(({ rung, gain, reason }) => ({ rung, gain, reason })),
+    mode,
+    ...(instructions && { summary_instructions: instructions }),
   };
   return { base_epoch: input.state.view.epoch, ops, receipt };
 }

@@ -16,7 +16,7 @@ interface Step {
 }
 
 /** What a summary covers and how it is made, with its expected size. */
-export interface SummarizeRung extends Omit<SummaryPlan, "reread_from">, Step {
+export interface SummarizeRung extends Omit<SummaryPlan, "reread_from" | "instructions" | "instructions_left_out">, Step {
   readonly rung: "summarize";
   /** Raw tokens of the record that the summary reads again beside its source. The lease says from where (`SummaryPlan.reread_from`). */
   readonly reread: number;

@@ -49,15 +49,12 @@ const toChanges = (choice: PolicyChoice): PolicyChanges => (typeof choice === "s
 
 /**
  * Merges two levels. A preset in `nearer` replaces `farther` as a whole; without one, only the parameters that `nearer`
- * names change. Presets do not decide `title_model`, so it stays until a level names it.
+ * names change. Presets do not decide `title_model` and `summary.instructions`, so these stay until a level names them.
  */
 export function mergeChoices(farther: PolicyChoice, nearer: PolicyChoice): PolicyChoice {
   const base = toChanges(farther);
   const over = toChanges(nearer);
-  if (over.preset !== undefined) {
-    const titled = base.title_model !== undefined && over.title_model === undefined;
-    return titled ? { ...over, title_model: base.title_model } : nearer;
-  }
+  if (over.preset !== undefined) return keepUndecided(base, over) ?? nearer;
   return {
     ...base,
     ...over,
@@ -69,13 +66,48 @@ export function mergeChoices(farther: PolicyChoice, nearer: PolicyChoice): Polic
   };
 }
 
+/** `over` with what no preset decides and only `base` names. Null when there is nothing of the kind. */
+function keepUndecided(base: PolicyChanges, over: PolicyChanges): PolicyChanges | null {
+  const { title_model } = base;
+  const instructions = base.summary?.instructions;
+  const keepsTitle = title_model !== undefined && over.title_model === undefined;
+  const keepsInstructions = instructions !== undefined && over.summary?.instructions === undefined;
+  if (!keepsTitle && !keepsInstructions) return null;
+  return { ...over, ...(keepsTitle && { title_model }), ...(keepsInstructions && { summary: { ...over.summary, instructions } }) };
+}
+
 /** Merges the choices of several levels, from the farthest to the nearest. Null: that level has no choice. */
 export function chainChoices(...levels: readonly (PolicyChoice | null | undefined)[]): PolicyChoice {
   const named = levels.filter((level) => level != null);
   return named.reduce((farther, nearer) => mergeChoices(farther, nearer), DEFAULT_POLICY as PolicyChoice);
 }
 
-/** The choice as settings store it: a bare name, or JSON. */
+interface StoredPolicy {
+  /** The choice without its instructions, as settings store it. */
+  readonly text: string;
+  readonly instructions: string | null;
+}
+
+/** Separates the instructions from the choice: they are content, and settings store them as a body. */
+export function splitPolicy(choice: PolicyChoice): StoredPolicy {
+  if (typeof choice === "string" || choice.summary?.instructions === undefined) return { text: toPolicyText(choice), instructions: null };
+  const { summary, ...others } = choice;
+  const { instructions = null, ...rules } = summary;
+  const rest = Object.keys(rules).length > 0 ? { ...others, summary: rules } : others;
+  return { text: toPolicyText(Object.keys(rest).length > 0 ? rest : DEFAULT_POLICY), instructions };
+}
+
+/** Joins what `splitPolicy` separated. */
+export function joinPolicy({ text, instructions }: StoredPolicy): PolicyChoice {
+  const choice = parsePolicyText(text);
+  return instructions === null ? choice : mergeChoices(choice, { summary: { instructions } });
+}
+
+/** Whether the choice says something of the instructions. Null says that there are none. */
+export const namesInstructions = (choice: PolicyChoice): boolean =>
+  typeof choice !== "string" && choice.summary?.instructions !== undefined;
+
+/** The choice as a level stores it: a bare name, or JSON. */
 export function toPolicyText(choice: PolicyChoice): string {
   if (typeof choice === "string") return choice;
   const { preset, ...changes } = choice;

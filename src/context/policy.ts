@@ -106,6 +106,15 @@ const results = z.strictObject({
 /** Model ids of the registry. */
 const modelIds = z.array(z.string().min(1).max(200)).max(4);
 
+/** Maximum length of instructions for summaries, in UTF-16 units. */
+const MAX_INSTRUCTIONS = 4_000;
+
+/** What summaries should pay attention to, in a client's own words. */
+export const instructionsText = z
+  .string()
+  .max(MAX_INSTRUCTIONS)
+  .refine((text) => text.trim() !== "", "must not be empty");
+
 const summary = z.strictObject({
   form: z
     .enum(["narrative", "structured", "note", "none"])
@@ -138,6 +147,11 @@ const summary = z.strictObject({
     "Models that write summaries, in order: after a failed attempt the next one is called. A model that is unknown or whose window is too small is skipped. At most 4. Empty: the session's model",
   ),
   timeout_ms: z.int().min(100).max(600_000).describe("Timeout of one summariser call, in milliseconds"),
+  instructions: instructionsText
+    .nullable()
+    .describe(
+      "What summaries should pay attention to and how to word them, at most 4,000 characters. Added to the summariser's own rules, which stay in force; null: only those rules. The session's `summary_instructions` take precedence. Choosing a preset for a session or tenant does not change this parameter",
+    ),
 });
 
 const tools = z.strictObject({

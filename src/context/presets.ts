@@ -6,11 +6,13 @@ import type { Policy } from "./policy";
 
 export const POLICY_NAMES = ["oneclaw", "opal", "odincode", "yeoman", "balanced", "economy", "retain", "verbatim"] as const;
 export type PolicyName = (typeof POLICY_NAMES)[number];
+/** Longhand's own policies, the default first. */
+export const PROFILE_NAMES = ["balanced", "economy", "retain", "verbatim"] as const satisfies readonly PolicyName[];
 
 /** The default policy. It removes older messages from the view early, which `memory_query` can look up. */
 export const DEFAULT_POLICY: PolicyName = "balanced";
 
-const summaryCalls = { attempts: 2, models: [], timeout_ms: 15_000 };
+const summaryCalls = { attempts: 2, models: [], timeout_ms: 15_000, instructions: null };
 const resultsInFull = {
   max_chars: 30_000,
   cut: "head",

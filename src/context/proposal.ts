@@ -1,6 +1,7 @@
 /** What a compaction would do to the view now: where it would cut, what the summary would read, and what each part weighs. */
 import type { CoveredRange, Overlay } from "../domain/compaction-events";
 import type { ItemMeta } from "../domain/message";
+import { findInstructions } from "../domain/standing-instructions";
 import { fixedTokens, isAnswerOwed, type SessionState } from "../domain/state";
 import { overlayTokens } from "../domain/view";
 import {
@@ -75,7 +76,9 @@ export function propose(input: PlanInput, budget: number = keptTokens(input)): P
   const warm = isWarm(state, input.now);
   const mayRead = policy.summary.mode === "cheaper" && isReadItself(input);
   const samePrefix = mayRead && reread === 0 && input.trigger !== "overflow" && !hasTrimmed(state, upTo);
-  const priced = toCompactionPrice(sizes, { prices: limits.prices ?? UNKNOWN_PRICES, warm, samePrefix, room: computeRoom(limits, cap) });
+  const instruction = INSTRUCTION_TOKENS + (findInstructions(state.settings, input.options ?? null)?.tokens ?? 0);
+  const room = computeRoom(limits, { cap, instruction });
+  const priced = toCompactionPrice(sizes, { prices: limits.prices ?? UNKNOWN_PRICES, warm, samePrefix, room, instruction });
   let older: readonly Group[] | null = null;
   let olderItems: readonly ItemMeta[] | null = null;
   return {
@@ -165,8 +168,8 @@ const itemsGone = ({ view }: SessionState, upTo: number, counts: (overlay: Overl
   sum(view.overlays, (overlay) => (overlay.from <= upTo && counts(overlay) ? overlay.items : 0));
 
 /** Tokens of transcript that one call holds: it must also hold the instruction, the summary so far and the answer. */
-const computeRoom = (limits: ModelLimits, cap: number): number =>
-  Math.max(LEAST_PART_TOKENS, (toRequestLimit(limits) ?? Number.POSITIVE_INFINITY) - INSTRUCTION_TOKENS - 2 * cap);
+const computeRoom = (limits: ModelLimits, { cap, instruction }: { readonly cap: number; readonly instruction: number }): number =>
+  Math.max(LEAST_PART_TOKENS, (toRequestLimit(limits) ?? Number.POSITIVE_INFINITY) - instruction - 2 * cap);
 
 /**
  * Whether this merge also reads the newest of what the summaries cover, to correct drift: after every `rebuild_after`

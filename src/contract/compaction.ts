@@ -3,7 +3,8 @@ import { z } from "@hono/zod-openapi";
 import type { FileOps } from "../context/file-ops";
 import { policyChoiceSchema } from "../context/policy-choice";
 import type { BreakerView } from "../domain/breaker";
-import { COMPACTION_TRIGGERS, type CompactionFailure, type CoveredRange, type EpochOp, type Receipt } from "../domain/compaction-events";
+import { COMPACTION_TRIGGERS, type CompactionFailure, type CoveredRange, type EpochOp } from "../domain/compaction-events";
+import type { Receipt, SummaryInstructions } from "../domain/receipt";
 import { domainShape } from "./domain-shape";
 import { id, time } from "./ids";
 import { callUsage, modelFailureKind } from "./model-call";
@@ -47,6 +48,14 @@ type TakingBack = Extract<EpochOp, { op: "revert" | "reset" }>;
 /** Only the number of the items that came back. */
 type Counted<T> = T extends unknown ? Omit<T, "items"> & { readonly items: number } : never;
 export type ShownOp = Exclude<EpochOp, TakingBack> | Counted<TakingBack>;
+
+/** What became of the standing instructions: `summary_instructions` of the session, or `summary.instructions` of its policy. */
+export const summaryInstructions = domainShape<SummaryInstructions>()(
+  z.enum(["applied", "left_out"]).openapi({
+    description:
+      "What became of the standing instructions (summary_instructions of the session, summary.instructions of its policy). `applied`: the summariser was given them. `left_out`: it was not, because an earlier answer could not be used, the breaker was open, or they would have left it too little room. Null if there were none, if no model wrote the summary, or if an older version did",
+  }),
+);
 
 const receiptFields = {
   tokens_before: tokenFigure.openapi({ description: "The size of the next request before the change" }),
@@ -107,14 +116,16 @@ const receiptFields = {
  * A receipt as clients see it. The stored one has the sizes as numbers, with their certainty in `measured`. It does not hold file paths,
  * because paths are content. They are read from the summary or the note, and leave with it.
  */
-export type ShownReceipt = Omit<Receipt, "tokens_before" | "tokens_after" | "measured"> & {
+export type ShownReceipt = Omit<Receipt, "tokens_before" | "tokens_after" | "measured" | "summary_instructions"> & {
   readonly tokens_before: TokenFigure;
   readonly tokens_after: TokenFigure;
+  readonly summary_instructions: SummaryInstructions | null;
   readonly files: FileOps | null;
 };
 const shownReceipt = domainShape<ShownReceipt>()(
   z.object({
     ...receiptFields,
+    summary_instructions: summaryInstructions.nullable(),
     files: z
       .object({ read: z.array(z.string()).readonly(), modified: z.array(z.string()).readonly() })
       .nullable()

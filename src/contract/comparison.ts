@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import { TERM_KINDS } from "../context/kept-terms";
 import type { DiffLine } from "../lib/line-diff";
-import { compactionFailure, coveredRange } from "./compaction";
+import { compactionFailure, coveredRange, summaryInstructions } from "./compaction";
 import { domainShape } from "./domain-shape";
 import { id, time } from "./ids";
 import { callUsage } from "./model-call";
@@ -19,6 +19,7 @@ const comparedSummary = z.object({
   tokens: tokenFigure.openapi({ description: "The size of `text`. Always estimated" }),
   range: coveredRange.openapi({ description: "Positions that the summary covers" }),
   model: z.string().nullable().openapi({ description: "The model that wrote the summary. Null: several models, no model, or unknown" }),
+  summary_instructions: summaryInstructions.nullable(),
   edited: z
     .object({ by: id("key"), at: time })
     .nullable()

@@ -6,7 +6,24 @@ import type { PolicyParameter } from "../context/policy-parameters";
 import { POLICY_NAMES } from "../context/presets";
 import { domainShape } from "./domain-shape";
 
-export const namedPolicyView = z.object({ name: z.enum(POLICY_NAMES), purpose: z.string(), policy: policySchema }).openapi("Policy");
+const shownName = z.object({
+  name: z.enum(POLICY_NAMES),
+  kind: z.enum(["profile", "preset"]).openapi({
+    description:
+      "`profile`: one of Longhand's own four. `preset`: the rules of an earlier system, for comparison and for sessions that rely on them",
+  }),
+  purpose: z.string().openapi({ description: "What it is for, in one line" }),
+  compacts: z.string().openapi({ description: "When it compacts, in one sentence" }),
+  keeps: z.string().openapi({ description: "What stays verbatim, in one sentence" }),
+  figures: z.string().openapi({ description: "The page of the documentation that has its measured cost and what it keeps" }),
+});
+
+export const namedPolicyView = shownName.extend({ policy: policySchema.describe("All its values") }).openapi("Policy");
+export type NamedPolicy = z.infer<typeof namedPolicyView>;
+
+const listedPolicyView = shownName
+  .extend({ policy: policySchema.optional().openapi({ description: "All its values. Only with `include=parameters`" }) })
+  .openapi("ListedPolicy");
 
 const parameterView = domainShape<PolicyParameter>()(
   z
@@ -22,9 +39,13 @@ const parameterView = domainShape<PolicyParameter>()(
 );
 
 export const policyListView = z.object({
-  data: z.array(namedPolicyView).readonly(),
+  data: z.array(listedPolicyView).readonly(),
   has_more: z.boolean(),
   next_cursor: z.string().nullable(),
-  parameters: z.array(parameterView).readonly(),
+  parameters: z
+    .array(parameterView)
+    .readonly()
+    .optional()
+    .openapi({ description: "Every parameter with its bounds and its meaning. Only with `include=parameters`" }),
   deployment: policyChoiceSchema.describe("The policy of sessions that name none and whose tenant names none"),
 });

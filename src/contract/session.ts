@@ -15,6 +15,10 @@ export const sessionDescription = z
     model: z.string(),
     policy: policyChoiceSchema,
     effective_policy: policySchema,
+    summary_instructions: z.string().nullable().openapi({
+      description:
+        "What summaries should pay attention to. It takes precedence over summary.instructions of the policy. Null: the policy's",
+    }),
     system: z.string().nullable(),
     tools: z.array(toolDefinition).readonly(),
     pins: z.array(z.string()).readonly().openapi({ description: "Texts that every request to the model repeats, before the summaries" }),

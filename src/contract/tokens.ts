@@ -6,7 +6,7 @@
  * reported it, evaluation results, and numbers in errors.
  */
 import { z } from "@hono/zod-openapi";
-import type { Certainty } from "../domain/compaction-events";
+import type { Certainty } from "../domain/receipt";
 import { domainShape } from "./domain-shape";
 
 export const tokenFigure = z.object({

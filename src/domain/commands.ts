@@ -9,7 +9,6 @@ import type {
   CompactionTrigger,
   EpochOp,
   InlineWork,
-  Receipt,
   SummaryPlan,
 } from "./compaction-events";
 import type { BranchLine, ForkedLine, ForkedView, QueuedMessage, SessionSettings, StopReason, TurnEvent, TurnFailure } from "./events";
@@ -17,6 +16,7 @@ import type { CompactionId, ExecutionId, ItemId, KeyId, OverlayId, SessionId, Te
 import type { ItemMeta, NewItem, TextRef } from "./message";
 import type { FinishReason } from "./model-call";
 import type { CallRef } from "./open-calls";
+import type { Receipt } from "./receipt";
 import type { ToolRun } from "./tool-run";
 
 export type OnBusy = "queue" | "reject" | "interrupt";

@@ -1,8 +1,8 @@
 /** How the model's view of a conversation changes: the operations of an epoch change, and the events of a compaction. */
-import type { Edited } from "./draft-events";
 import type { CompactionId, OverlayId } from "./ids";
 import type { ItemMeta, TextRef } from "./message";
-import type { CallUsage, FailureKind } from "./model-call";
+import type { FailureKind } from "./model-call";
+import type { Receipt, SummaryMode } from "./receipt";
 
 /**
  * Why the view changed. `threshold`: the request passed a share of the window. `rent`: re-reading cost more than
@@ -21,9 +21,6 @@ export const COMPACTION_TRIGGERS = [
   "results",
 ] as const;
 export type CompactionTrigger = (typeof COMPACTION_TRIGGERS)[number];
-
-/** How a summary is requested: as a delimited transcript, or as the turn's own request up to the cut with one more instruction. */
-export type SummaryMode = "transcript" | "same_prefix";
 
 /** An item that the view shows shortened or replaced, and what it then weighs (raw tokens). */
 export interface Reduction {
@@ -94,59 +91,6 @@ export type Overlay = CoveredRange & {
 /** An item that the view shows shortened or replaced, and how. */
 export type Reduced = Reduction & ({ readonly how: "cleared" | "evicted" } | { readonly how: "shortened"; readonly chars: number });
 
-/** What a token count is based on. */
-export interface Certainty {
-  /** `mixed`: the provider counted a part of it, and the rest is estimated. */
-  readonly source: "reported" | "estimated" | "mixed";
-  /** Maximum error in tokens, in either direction. */
-  readonly error_bound: number;
-}
-
-/** What a change of the view did. Tokens are those of the next request, before and after; costs are in the model's price unit. */
-export interface Receipt {
-  readonly tokens_before: number;
-  readonly tokens_after: number;
-  /** Absent: the receipt was recorded before this field existed. */
-  readonly measured?: { readonly before: Certainty; readonly after: Certainty };
-  readonly items_before: number;
-  readonly items_after: number;
-  /** The model that was asked for a summary, also when it delivered none. Null when no model was asked. */
-  readonly model: string | null;
-  /**
-   * Sum over the compaction's calls that reported usage, including parts of a chunked summary and failed attempts. Null
-   * when no call reported any.
-   */
-  readonly usage: CallUsage | null;
-  /** Total duration of those calls in milliseconds. */
-  readonly ms: number;
-  /**
-   * Cost of those calls in US dollars. Null when the cost of any of them is unknown. Absent: the receipt was recorded
-   * before this field existed.
-   */
-  readonly cost?: number | null;
-  /** Null in receipts that were recorded before every change of the view had this field. */
-  readonly economy: ReceiptEconomy | null;
-  /** Rungs of the ladder in the order taken, and the expected gain of each: tokens of the next request, unpadded. */
-  readonly rungs: readonly { readonly rung: string; readonly gain: number; readonly reason: string }[];
-  readonly mode: SummaryMode | null;
-  readonly attempts: number;
-  /** Whether the breaker was open when the view changed. While it is open, a model is asked only by hand. */
-  readonly breaker_open: boolean;
-  /** Items that left the view without a summary. */
-  readonly dropped_items: number;
-  /** The last editor of the summary, if it was edited as a draft. Absent: the summary is as the model wrote it. */
-  readonly edited?: Edited;
-}
-
-/** The cost of reading one request before and after the change, and the expected price of the change itself. */
-export interface ReceiptEconomy {
-  readonly read_cost_before: number;
-  readonly read_cost_after: number;
-  readonly price: number;
-  /** Tokens at the start of the next request that the provider's cache is expected to hold still. */
-  readonly cache_kept: number;
-}
-
 /** The options of a compaction that a person requested. */
 export interface CompactionOptions {
   /** Tokens to keep verbatim. Null: as the policy says. */
@@ -163,6 +107,11 @@ export interface CompactionOptions {
   readonly model?: string;
   /** A policy in its stored form, whose rules for summaries apply to this compaction. Absent: the session's policy. */
   readonly policy?: string;
+  /**
+   * The standing instructions that `policy` names for this compaction; null: none apply. Absent: it names none, and the
+   * session's apply.
+   */
+  readonly policy_instructions?: TextRef | null;
 }
 
 /**
@@ -194,6 +143,10 @@ export interface SummaryPlan {
    */
   readonly split: number | null;
   readonly mode: SummaryMode;
+  /** The standing instructions that the summariser is given. Absent: none. */
+  readonly instructions?: TextRef;
+  /** There are standing instructions, and the summariser is not given them (`SummaryInstructions`). Absent: false. */
+  readonly instructions_left_out?: true;
 }
 
 /**

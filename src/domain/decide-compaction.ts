@@ -5,11 +5,12 @@
 import { err, ok, type Result } from "../lib/result";
 import type { CommandOf, CompactionCommand, EpochChange, ModelCall, TurnRun } from "./commands";
 import { type CompactionTrigger, isStandalone, type SummaryPlan } from "./compaction-events";
+import { type CompactionLease, type RequestedCompaction, triggerOfWork } from "./compaction-work";
 import { type Deciders, type Decision, endRequested, voidCompaction } from "./decision";
 import type { Event } from "./events";
 import type { CompactionId } from "./ids";
 import type { Rejection, StaleReason } from "./rejection";
-import { type CompactionLease, type RequestedCompaction, type SessionState, triggerOfWork } from "./state";
+import type { SessionState } from "./state";
 
 export const compactionDeciders: Deciders<CompactionCommand["type"]> = {
   RequestCompaction: decideRequest,

@@ -1,13 +1,14 @@
 /** Shared by the parts of `decide`: the shape of a decision, and the events with which messages enter and turns end. */
 import type { Result } from "../lib/result";
 import type { CommandOf, CommandType, CutShort, ModelCall } from "./commands";
+import type { CompactionLease, RequestedCompaction } from "./compaction-work";
 import type { Event, QueuedMessage } from "./events";
 import type { CompactionId } from "./ids";
 import type { ItemMeta, NewItem } from "./message";
 import { itemsOfMessage } from "./open-calls";
 import type { OpenDraft } from "./open-draft";
 import type { Rejection } from "./rejection";
-import type { CompactionLease, RequestedCompaction, SessionState } from "./state";
+import type { SessionState } from "./state";
 import { lostResults } from "./tool-result";
 
 export type Decision = Result<readonly Event[], Rejection>;

@@ -85,6 +85,8 @@ const shapes: Shapes = {
     generation: "number",
     split: "number?",
     mode: "string",
+    instructions: "object~",
+    instructions_left_out: "boolean~",
     inline: "object~",
   },
   CompactionFailed: { compaction: "string", token: "number?", attempt: "number", failure: "string", final: "boolean" },

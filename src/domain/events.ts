@@ -26,6 +26,10 @@ export interface SessionSettings {
    * requests hold the definition without it.
    */
   readonly recall_names_session?: true;
+  /** The session's own instructions for summaries. Absent or null: the policy's apply. */
+  readonly summary_instructions?: TextRef | null;
+  /** The instructions of the policy (`summary.instructions`), which `policy` leaves out because they are content. Absent or null: none. */
+  readonly policy_instructions?: TextRef | null;
 }
 
 /** A message that waits in the session's durable FIFO queue. */

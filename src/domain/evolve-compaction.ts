@@ -14,10 +14,12 @@ import {
   type SummaryPlan,
 } from "./compaction-events";
 import { NOTHING_SPENT } from "./compaction-spend";
+import { takePlan } from "./compaction-work";
 import type { EventOf } from "./events";
 import type { Evolvers } from "./evolver";
 import type { OverlayId } from "./ids";
 import type { ItemMeta } from "./message";
+import { mayBlameInstructions } from "./standing-instructions";
 import { type CompactionState, MAX_REVERTS, type SessionState, type UsageAnchor, unsettledExcept, type View } from "./state";
 import { toWeighedView } from "./view";
 
@@ -56,15 +58,14 @@ const MAX_UNSETTLED = 16;
 
 function startCompaction(state: SessionState, event: EventOf<"CompactionStarted">): SessionState {
   const { token, attempt, expires_at, base_epoch } = event;
-  const { range, source, reread_from, replaces, keeps, merge, generation, split, mode, inline = null } = event;
-  const reread = reread_from === undefined ? {} : { reread_from };
+  const { inline = null } = event;
   const { requested } = state.compaction;
   const goesOn = requested?.folded && requested.folded_for && canResumeChunks(requested.folded, requested.folded_for, event);
   const folded = goesOn ? {} : { folded: null, folded_for: null };
   const part = goesOn ? (requested.folded?.parts ?? 0) : 0;
   return withCompaction(state, {
     requested: requested && { ...requested, attempts: attempt, ...folded },
-    lease: { token, attempt, expires_at, base_epoch, range, source, ...reread, replaces, keeps, merge, generation, split, mode, inline },
+    lease: { token, attempt, expires_at, base_epoch, ...takePlan(event), inline },
     next_token: token + 1,
     unsettled: [...state.compaction.unsettled, { token, part }].slice(-MAX_UNSETTLED),
   });
@@ -103,7 +104,7 @@ function failCompaction(state: SessionState, event: EventOf<"CompactionFailed">)
   if (!event.final) {
     // A worker that gives its lease back makes no more calls under it.
     const unsettled = event.failure === "aborted" ? unsettledExcept(event.token, state) : compaction.unsettled;
-    return withCompaction(state, { lease: null, requested: attemptsAfter(compaction.requested, event), unsettled });
+    return withCompaction(state, { lease: null, requested: attemptsAfter(compaction, event), unsettled });
   }
   const counts = !UNCOUNTED_FAILURES.has(event.failure);
   const failures = compaction.failures + (counts ? 1 : 0);
@@ -114,8 +115,10 @@ function failCompaction(state: SessionState, event: EventOf<"CompactionFailed">)
 }
 
 /** A call that was aborted on this side, for example because its turn was stopped, does not count as an attempt. */
-function attemptsAfter(requested: CompactionState["requested"], { failure }: EventOf<"CompactionFailed">): CompactionState["requested"] {
-  return requested && failure === "aborted" ? { ...requested, attempts: Math.max(0, requested.attempts - 1) } : requested;
+function attemptsAfter({ requested, lease }: CompactionState, { failure }: EventOf<"CompactionFailed">): CompactionState["requested"] {
+  if (!requested) return null;
+  if (failure === "aborted") return { ...requested, attempts: Math.max(0, requested.attempts - 1) };
+  return lease && mayBlameInstructions(failure, lease) ? { ...requested, unusable: true } : requested;
 }
 
 /** Applies an epoch change. It ends any compaction under way, because that was planned on the old epoch. */

@@ -1,4 +1,5 @@
 /** How a draft's events change the state. They never change the view: that happens at the commit (`evolve-compaction`). */
+import { takePlan } from "./compaction-work";
 import type { DraftEvent } from "./draft-events";
 import type { EventOf } from "./events";
 import type { Evolvers } from "./evolver";
@@ -18,13 +19,11 @@ export const draftEvolvers: Evolvers<DraftEvent["type"]> = {
 function draft(compaction: CompactionState, event: EventOf<"CompactionDrafted">): CompactionState {
   const { requested, lease } = compaction;
   if (!requested || !lease) return compaction;
-  const { range, source, reread_from, replaces, keeps, merge, generation, split, mode } = lease;
-  const reread = reread_from === undefined ? {} : { reread_from };
   const drafted: OpenDraft = {
     id: requested.id,
     at: event.at,
     base_epoch: lease.base_epoch,
-    plan: { range, source, ...reread, replaces, keeps, merge, generation, split, mode },
+    plan: takePlan(lease),
     overlay: event.overlay,
     summary: event.summary,
     options: requested.options,

@@ -61,11 +61,14 @@ const dispatch = <T extends EventType>(state: SessionState, type: T, event: Even
 export const changesRequest = (changes: { readonly [K in "model" | "system" | "tools" | "policy"]?: unknown }): boolean =>
   changes.model !== undefined || changes.system !== undefined || changes.tools !== undefined || changes.policy !== undefined;
 
+/** Whether the change may let summaries succeed that failed before. */
+const changesSummaries = ({ model, policy, summary_instructions, policy_instructions }: Partial<SessionSettings>): boolean =>
+  [model, policy, summary_instructions, policy_instructions].some((changed) => changed !== undefined);
+
 function changeSettings(state: SessionState, changes: Partial<SessionSettings>): SessionState {
-  const settings = { ...state.settings, ...changes };
-  if (!changesRequest(changes)) return { ...state, settings };
-  const reopened = changes.model !== undefined || changes.policy !== undefined ? closedBreaker : {};
-  return newHead({ ...state, settings, compaction: { ...state.compaction, ...reopened } });
+  const reopened = changesSummaries(changes) ? closedBreaker : {};
+  const changed = { ...state, settings: { ...state.settings, ...changes }, compaction: { ...state.compaction, ...reopened } };
+  return changesRequest(changes) ? newHead(changed) : changed;
 }
 
 /** Starts a new epoch that changes only what stands before the view. The provider's count of the view itself stays valid. */

@@ -5,8 +5,8 @@
 import { type BranchState, FIRST_BRANCH } from "./branch";
 import { type BreakerState, closedBreaker } from "./breaker";
 import { type CallTotals, NO_CALLS } from "./call-totals";
-import type { ChunkProgress, CompactionOptions, CompactionTrigger, InlineWork, Overlay, Reduced, SummaryPlan } from "./compaction-events";
-import type { CompactionSpend } from "./compaction-spend";
+import type { Overlay, Reduced } from "./compaction-events";
+import type { CompactionLease, RequestedCompaction } from "./compaction-work";
 import type { ForkedLine, LastTurn, QueuedMessage, SessionSettings } from "./events";
 import type { CompactionId, ExecutionId, ItemId, SessionId, TenantId, TurnId } from "./ids";
 import type { LearnedRatio } from "./learned-ratio";
@@ -14,7 +14,7 @@ import type { ItemMeta, TextRef } from "./message";
 import type { OpenDraft } from "./open-draft";
 
 /** Each snapshot stores this number, and a snapshot with another number is ignored. Raise it with any change of shape or meaning below. */
-export const STATE_VERSION = 19;
+export const STATE_VERSION = 20;
 
 export interface OpenCall {
   readonly execution: ExecutionId;
@@ -103,35 +103,6 @@ interface SuspectCount {
   /** Input and output tokens of the last doubted count together. */
   readonly tokens: number;
   readonly times: number;
-}
-
-export interface CompactionLease extends SummaryPlan {
-  readonly token: number;
-  readonly attempt: number;
-  readonly expires_at: number;
-  readonly base_epoch: number;
-  /** Null when a background worker holds the lease. */
-  readonly inline: InlineWork | null;
-}
-
-/** The trigger that the work under a lease is recorded with. If a turn took it over, the turn's trigger. */
-export const triggerOfWork = (requested: Pick<RequestedCompaction, "trigger">, lease: CompactionLease | null): CompactionTrigger =>
-  lease?.inline?.trigger ?? requested.trigger;
-
-export interface RequestedCompaction {
-  readonly id: CompactionId;
-  readonly trigger: CompactionTrigger;
-  readonly at: number;
-  readonly attempts: number;
-  readonly options: CompactionOptions | null;
-  /** Progress of a summary that is made in several parts. A retry with the same plan continues from it. */
-  readonly folded: ChunkProgress | null;
-  /** The plan that `folded` was made under. */
-  readonly folded_for: SummaryPlan | null;
-  /** The first fencing token of this compaction: its leases have this token or a higher one. */
-  readonly first_token: number;
-  /** Usage, cost and time of this compaction's model calls that are in the ledger. */
-  readonly spent: CompactionSpend;
 }
 
 /** A lease makes one model call at a time: each part of a chunked summary waits for the previous part. */

@@ -4,8 +4,9 @@
  * summary covers.
  */
 import { isAmong, toRanges, withRange } from "./branch";
-import type { CoveredRange, SummaryMode, SummaryPlan, SummarySources } from "./compaction-events";
+import type { CoveredRange, SummaryPlan, SummarySources } from "./compaction-events";
 import type { OverlayId } from "./ids";
+import type { SummaryMode } from "./receipt";
 import type { View } from "./state";
 
 /** A summary that was once committed, or that a fork started with. */

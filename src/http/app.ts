@@ -13,6 +13,7 @@ import { registerCompactions } from "./routes/compactions";
 import { registerContext } from "./routes/context";
 import { registerControl } from "./routes/control";
 import { registerCredentials } from "./routes/credentials";
+import { registerDocs } from "./routes/docs";
 import { registerDrafts } from "./routes/drafts";
 import { registerEvaluate } from "./routes/evaluate";
 import { registerExecutions } from "./routes/executions";
@@ -41,6 +42,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   app.use("/v1/*", authenticate(deps));
   app.use("/v1/admin/*", requireAdmin(deps));
   registerService(app);
+  registerDocs(app, deps);
   registerSessions(app, deps);
   registerMessages(app, deps);
   registerTurns(app, deps);

@@ -59,6 +59,8 @@ export interface HttpDeps {
   /** Makes a new key of that tenant, for this deployment. It is shown once; only its hash is kept. */
   generateKey(tenant: TenantId): Promise<string>;
   hashKey(key: string): Promise<string>;
+  /** Reads a file of the reference page; `headers` are the client's own conditions. Null when the deployment has no such file. */
+  readDocsFile(name: string, headers: Headers): Promise<Response | null>;
   readonly newId: NewId;
   readonly now: Clock;
   readonly schedule: Schedule;

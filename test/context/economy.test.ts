@@ -61,13 +61,20 @@ describe("what a compaction changes", () => {
 });
 
 describe("the price of compacting now", () => {
-  const price = (change: Partial<ViewSizes>, by: { warm: boolean; samePrefix: boolean; room?: number }) =>
-    toCompactionPrice({ ...sizes, ...change }, { prices, room: 30_000, ...by });
+  const price = (change: Partial<ViewSizes>, by: { warm: boolean; samePrefix: boolean; room?: number; instruction?: number }) =>
+    toCompactionPrice({ ...sizes, ...change }, { prices, room: 30_000, instruction: INSTRUCTION_TOKENS, ...by });
   /** i · instruction + o · S. */
   const written = 3 * 400 + 15 * 900;
 
   test("counts an instruction of 400 tokens", () => {
     expect(INSTRUCTION_TOKENS).toBe(400);
+  });
+
+  test("counts a client's own words with it, once for each part that is read", () => {
+    const by = { warm: false, samePrefix: false, room: sizes.source };
+    const parts = Math.ceil((sizes.source + sizes.beside) / sizes.source);
+    const { price: plain } = price({}, by);
+    expect(price({}, { ...by, instruction: INSTRUCTION_TOKENS + 1_000 }).price - plain).toBeCloseTo(parts * 3 * 1_000);
   });
 
   test("with the turn's own prefix, warm: c·prefix + i·instruction + o·S + (w − c)·(tail + S)", () => {

@@ -3,11 +3,14 @@ import { policySchema } from "../../src/context/policy";
 import { findPolicyFault, parsePolicyConfig } from "../../src/context/policy-check";
 import {
   chainChoices,
+  joinPolicy,
   mergeChoices,
+  type PolicyChoice,
   parseLevel,
   parsePolicyText,
   policyChoiceSchema,
   resolvePolicy,
+  splitPolicy,
   toPolicy,
   toPolicyText,
 } from "../../src/context/policy-choice";
@@ -33,6 +36,21 @@ describe("the nearer choice", () => {
     expect(resolvePolicy(mergeChoices(tenant, { keep: { ratio: 0.1 } })).title_model).toBe("cheap");
   });
 
+  test("that names a preset leaves the instructions for summaries as they are, unless it says so itself", () => {
+    const tenant = {
+      preset: "opal",
+      keep: { ratio: 0.4 },
+      title_model: "cheap",
+      summary: { max_tokens: 500, instructions: "Prices." },
+    } as const;
+    expect(mergeChoices(tenant, "yeoman")).toEqual({ preset: "yeoman", title_model: "cheap", summary: { instructions: "Prices." } });
+    const cleared = { preset: "yeoman", title_model: null, summary: { instructions: null } } as const;
+    expect(mergeChoices(tenant, cleared)).toEqual(cleared);
+    expect(mergeChoices(tenant, { preset: "yeoman", summary: { form: "structured" } })).toMatchObject({
+      summary: { form: "structured", instructions: "Prices." },
+    });
+  });
+
   test("over a bare name keeps the name", () => {
     expect(mergeChoices("retain", { keep: { max_tokens: 1_000 } })).toEqual({ preset: "retain", keep: { max_tokens: 1_000 } });
   });
@@ -52,6 +70,20 @@ describe("the nearer choice", () => {
 
   test("may say null where the preset says a number", () => {
     expect(resolvePolicy({ preset: "oneclaw", trigger: { window_ratio: null } }).trigger.window_ratio).toBeNull();
+  });
+});
+
+describe("the instructions of a policy, which settings store apart", () => {
+  test.each<[PolicyChoice, string, string | null]>([
+    ["retain", "retain", null],
+    [{ preset: "retain", summary: { instructions: "Prices." } }, "retain", "Prices."],
+    [{ summary: { instructions: "Prices." } }, DEFAULT_POLICY, "Prices."],
+    [{ preset: "opal", summary: { instructions: null, form: "narrative" } }, '{"preset":"opal","summary":{"form":"narrative"}}', null],
+    [{ preset: "opal", keep: { ratio: 0.2 }, summary: { instructions: "价格" } }, '{"preset":"opal","keep":{"ratio":0.2}}', "价格"],
+  ])("of %j leave a text without them, and come back to the same policy", (choice, text, instructions) => {
+    const stored = splitPolicy(choice);
+    expect(stored).toEqual({ text, instructions });
+    expect(resolvePolicy(joinPolicy(stored))).toEqual(resolvePolicy(choice));
   });
 });
 

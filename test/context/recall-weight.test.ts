@@ -116,8 +116,8 @@ describe("a plan counts it once: with the first change", () => {
     expect(sizes.offer).toBe(RECALL_TOOL_TOKENS);
     expect(propose(input(later))?.sizes.offer).toBe(0);
     expect(tokensAfter(sizes) - tokensAfter({ ...sizes, offer: 0 })).toBe(RECALL_TOOL_TOKENS);
-    const price = (offer: number) =>
-      toCompactionPrice({ ...sizes, fixed: 500, offer }, { prices: UNKNOWN_PRICES, warm: true, samePrefix: false, room: 10 ** 6 }).price;
+    const by = { prices: UNKNOWN_PRICES, warm: true, samePrefix: false, room: 10 ** 6, instruction: 400 };
+    const price = (offer: number) => toCompactionPrice({ ...sizes, fixed: 500, offer }, by).price;
     expect(price(RECALL_TOOL_TOKENS) - price(0)).toBeCloseTo(0.9 * (500 + RECALL_TOOL_TOKENS));
     const cleared = planResults({ state: first, limits: toLimits(16_000), policy: toPolicy("odincode") });
     if (cleared.kind !== "compact") throw new Error("nothing is cleared");

@@ -12,6 +12,7 @@ const side = {
   tokens: { tokens: 3, source: "estimated", error_bound: 9 } as const,
   range: { from: 1, to: 4 },
   model: null,
+  summary_instructions: null,
   edited: null,
   kept: 0,
 };

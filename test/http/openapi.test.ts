@@ -131,7 +131,8 @@ describe("the OpenAPI document", () => {
     const bytes = await packed.arrayBuffer();
 
     expect([plain, refused].map(({ headers }) => headers.get("content-encoding"))).toEqual([null, null]);
-    expect([packed.headers.get("content-encoding"), packed.headers.get("vary")]).toEqual(["gzip", "accept-encoding"]);
+    expect(packed.headers.get("content-encoding")).toBe("gzip");
+    expect(packed.headers.get("vary")).toContain("accept-encoding");
     expect(gunzipSync(bytes).toString()).toBe(await plain.text());
     expect(bytes.byteLength).toBeLessThan(60_000);
   });

@@ -8,20 +8,51 @@ import { ok } from "../../src/lib/result";
 import { description, readProblem, SESSION, world } from "./support";
 
 interface Listed {
-  readonly data: readonly { readonly name: string; readonly policy: unknown }[];
-  readonly parameters: readonly { readonly path: string; readonly description: string }[];
+  readonly data: readonly { readonly name: string; readonly kind: string; readonly policy?: unknown }[];
+  readonly parameters?: readonly { readonly path: string; readonly description: string }[];
   readonly deployment: unknown;
 }
 
-describe("the policies", () => {
-  it("are listed by name with all their values, every parameter explained, and the deployment's choice", async () => {
-    const defaultPolicy: PolicyChoice = { preset: "opal", keep: { ratio: 0.3 } };
-    const listed = await (await world({ config: { defaultPolicy } }).call("GET", "/v1/policies")).json<Listed>();
+const list = async (query = "", defaultPolicy: PolicyChoice = "balanced") =>
+  (await world({ config: { defaultPolicy } }).call("GET", `/v1/policies${query}`)).json<Listed>();
 
-    expect(listed.data.map(({ name }) => name)).toEqual([...POLICY_NAMES]);
-    expect(listed.data.map(({ policy }) => policy)).toEqual(POLICY_NAMES.map((name) => presets[name]));
-    expect(listed.parameters.find(({ path }) => path === "keep.ratio")?.description).toContain("verbatim");
+describe("the policies", () => {
+  it("are listed in a few lines each, the four profiles first, with the deployment's choice", async () => {
+    const defaultPolicy: PolicyChoice = { preset: "opal", keep: { ratio: 0.3 } };
+    const listed = await list("", defaultPolicy);
+
+    const [profiles, others] = [listed.data.slice(0, 4), listed.data.slice(4)];
+    expect(profiles.map(({ name }) => name)).toEqual(["balanced", "economy", "retain", "verbatim"]);
+    expect(new Set(profiles.map(({ kind }) => kind))).toEqual(new Set(["profile"]));
+    expect(others.map(({ kind }) => kind)).toEqual(others.map(() => "preset"));
+    expect(listed.data.map(({ name }) => name).toSorted()).toEqual(POLICY_NAMES.toSorted());
+    expect(listed.data[0]).toEqual({
+      name: "balanced",
+      kind: "profile",
+      purpose: "Compaction that pays for itself, for most chat",
+      compacts: expect.stringMatching(/^After a response, when the next request exceeds 85% of the window or 90% of what fits/),
+      keeps: expect.stringMatching(
+        /^The newest messages, up to 21% of what fits beside the reply, at most 8,000 tokens, and system messages/,
+      ),
+      figures: "docs/policy-figures.md",
+    });
     expect(listed.deployment).toEqual(defaultPolicy);
+  });
+
+  it("show all their values and every parameter on request", async () => {
+    expect(await list()).not.toHaveProperty("parameters");
+    const listed = await list("?include=parameters");
+
+    for (const { name, policy } of listed.data) expect(policy).toEqual(presets[name as keyof typeof presets]);
+    expect(listed.parameters).toHaveLength(44);
+    expect(listed.parameters?.find(({ path }) => path === "keep.ratio")?.description).toContain("verbatim");
+  });
+
+  it("refuse to include what they do not know", async () => {
+    const refused = await world().call("GET", "/v1/policies?include=everything");
+
+    expect(refused.status).toBe(400);
+    expect((await readProblem(refused)).errors?.map(({ field }) => field)).toEqual(["include"]);
   });
 
   it("are read one by one; another name is unknown", async () => {
@@ -98,7 +129,30 @@ describe("null as a patch's policy", () => {
 
     await call("PATCH", `/v1/sessions/${SESSION}`, { body: { policy: null } });
 
-    expect(seen).toEqual([{ policy: expected }]);
+    expect(seen).toEqual([{ policy: expected, restoresPolicy: true }]);
+  });
+});
+
+describe("instructions for summaries", () => {
+  it("of deployment, tenant and session: the nearest applies, and those of the session itself are passed on apart", async () => {
+    const seen: unknown[] = [];
+    const open: SessionApi["open"] = async (_caller, input) => {
+      seen.push([input.policy, input.summaryInstructions]);
+      return ok(description());
+    };
+    const config = { defaultPolicy: { preset: "balanced", summary: { instructions: "Dates." } } } as const;
+    const opened = async (ofTenant: string, body: object) => {
+      await world({ config, session: { open }, tenant: { settings: named(ofTenant) } }).call("POST", "/v1/sessions", { body });
+    };
+    await opened("economy", {});
+    await opened('{"summary":{"instructions":"Prices."}}', { policy: "economy" });
+    await opened('{"summary":{"instructions":"Prices."}}', { policy: { summary: { instructions: null } }, summary_instructions: "Names." });
+
+    expect(seen).toEqual([
+      ['{"preset":"economy","summary":{"instructions":"Dates."}}', undefined],
+      ['{"preset":"economy","summary":{"instructions":"Prices."}}', undefined],
+      ['{"preset":"balanced","summary":{"instructions":null}}', "Names."],
+    ]);
   });
 });
 

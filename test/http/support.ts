@@ -72,6 +72,7 @@ export function turn(changes: Partial<TurnReport> = {}): TurnReport {
 export function description(changes: Partial<SessionDescription> = {}): SessionDescription {
   return {
     id: SESSION,
+    summary_instructions: null,
     model: "embedded",
     policy: "oneclaw",
     effective_policy: presets.oneclaw,
@@ -338,6 +339,7 @@ export function world(input: WorldInput = {}): World {
     sealer: fakeSealer,
     probeLimits: async () => err({ reason: "unsupported", status: null }),
     listMcpTools: async () => ok({ tools: [], skipped: [], truncated: false }),
+    readDocsFile: async () => null,
     noteChange: () => {},
     generateKey: async (tenant) => `lh_test_${tenant.slice(4)}_secret`,
     hashKey: async (key) => `hash of ${key}`,
@@ -406,6 +408,7 @@ const params: Readonly<Record<string, string>> = {
   credential_name: "openai",
   policy_name: "balanced",
   tool_name: "weather",
+  file: "start.js",
   server_name: "github",
   branch: "2",
   tenant_id: FOREIGN_TENANT,

@@ -228,7 +228,14 @@ describe("a summary in sections by the embedded model", () => {
     { merge: true, says: "what it says too", hasOlder: true },
   ])("of a conversation that holds an earlier summary says $says", async ({ merge, hasOlder }) => {
     const older = user("[Conversation summary]\n<conversation_summary>\nThe budget is 4,200 EUR.\n</conversation_summary>");
-    const instruction = buildSamePrefixInstruction({ form: "structured", cap: 2_000, merge, instructions: null, prefix: null });
+    const instruction = buildSamePrefixInstruction({
+      form: "structured",
+      cap: 2_000,
+      standing: null,
+      merge,
+      instructions: null,
+      prefix: null,
+    });
     const messages = [older, user("We decided to take ledger_v2."), assistant("Understood."), user(instruction)];
     const said = await answer({ purpose: "compaction", messages, maxOutput: 300 });
     expect(said).toContain("ledger_v2");

@@ -1,10 +1,10 @@
 /** Events and logs as a session would have written them, with the few values that a test needs. */
 
 import type { ProjectionBatch } from "../../src/app/ports";
-import type { Receipt } from "../../src/domain/compaction-events";
 import type { Event, SessionSettings, StoredEvent } from "../../src/domain/events";
 import { type BodyId, type IdKinds, type IdPrefix, parseId, type SessionId, type TenantId, type TurnId } from "../../src/domain/ids";
 import type { ItemKind, ItemMeta, Part, TextRef } from "../../src/domain/message";
+import type { Receipt } from "../../src/domain/receipt";
 import { RECEIPT as ordinary } from "../support/builders";
 
 /** Ids in the order of their requests, the same in every run. */

@@ -1,8 +1,8 @@
 /** The receipt of a compaction includes the cost of every call made for it, whatever its outcome. */
 import { describe, expect, test } from "vitest";
 import type { ModelStreamPart } from "../../src/app/ports";
-import type { Receipt } from "../../src/domain/compaction-events";
 import type { CallUsage } from "../../src/domain/model-call";
+import type { Receipt } from "../../src/domain/receipt";
 import { toShownReceipt } from "../../src/session/calls/read-calls";
 import { RECEIPT } from "../support/builders";
 import { huge, nearlyFull, talk } from "./filled";

@@ -1,8 +1,8 @@
 /** A redaction follows the sources of each text through all intermediate texts, not the range that the text stands for. */
 import { describe, expect, test } from "vitest";
-import type { SummaryMode } from "../../src/domain/compaction-events";
 import { fold } from "../../src/domain/evolve";
 import type { ItemId, OverlayId } from "../../src/domain/ids";
+import type { SummaryMode } from "../../src/domain/receipt";
 import { createProjection } from "../../src/read-model/writer";
 import { readRows } from "../read-model/rows";
 import { SimD1 } from "../simulation/sim-d1";

@@ -1,11 +1,12 @@
 /** Builders for the pure core: explicit values where they matter, ordinary ones otherwise. */
 import type { Command } from "../../src/domain/commands";
-import type { Receipt, SummaryPlan } from "../../src/domain/compaction-events";
+import type { SummaryPlan } from "../../src/domain/compaction-events";
 import { decide } from "../../src/domain/decide";
 import type { Event, SessionSettings, StoredEvent } from "../../src/domain/events";
 import { evolve, fold } from "../../src/domain/evolve";
 import type { IdKinds, IdPrefix, ItemId, SessionId, TenantId, TurnId } from "../../src/domain/ids";
 import type { ItemKind, ItemMeta, NewItem } from "../../src/domain/message";
+import type { Receipt } from "../../src/domain/receipt";
 import { initialState, type SessionState } from "../../src/domain/state";
 import { toWeighedView } from "../../src/domain/view";
 

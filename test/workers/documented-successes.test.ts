@@ -103,3 +103,21 @@ it("a model's window is asked of its provider", async () => {
 
   expect(asked).toMatchObject({ context_window: 16_000, suggestions: [{ figure: "context_window", tokens: 32_768 }] });
 });
+
+it("the reference page and its files are served with their types, and are not sent again", async () => {
+  const page = await request("GET", "/docs", {});
+  expect(await page.text()).toContain("/docs/start.js");
+  const { etag = "" } = Object.fromEntries(page.headers);
+  expect((await request("GET", "/docs", { headers: { "if-none-match": etag } })).status).toBe(304);
+
+  for (const name of ["start.js", "swagger-ui.css", "swagger-ui-bundle.js", "swagger-ui-bundle.js.LICENSE.txt"]) {
+    const file = await request("GET", `/docs/${name}`, {});
+    expect([name, file.status, (await file.text()).length > 100]).toEqual([name, 200, true]);
+  }
+});
+
+it("the document is not sent again to a client that has it", async () => {
+  const { etag = "" } = Object.fromEntries((await request("GET", "/openapi.json", {})).headers);
+
+  expect((await request("GET", "/openapi.json", { headers: { "if-none-match": etag } })).status).toBe(304);
+});

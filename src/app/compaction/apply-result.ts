@@ -10,8 +10,9 @@ import { type AcceptedSummary, checkSummary } from "../../context/summary-check"
 import { estimateTokens } from "../../context/tokens";
 import type { ModelCall, TurnRun } from "../../domain/commands";
 import type { ChunkProgress, CompactionFailure } from "../../domain/compaction-events";
+import { type CompactionLease, triggerOfWork } from "../../domain/compaction-work";
 import type { OverlayId } from "../../domain/ids";
-import { type CompactionLease, type SessionState, triggerOfWork } from "../../domain/state";
+import type { SessionState } from "../../domain/state";
 import type { NextChunk } from "../chunk-request";
 import { buildTextBody } from "../request/build-items";
 import { toSummarizerReceipt } from "../request/build-request";

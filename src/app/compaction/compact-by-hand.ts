@@ -2,7 +2,7 @@
  * A compaction that a person asks for: returned as a plan, done at once where no model is needed, otherwise requested from a worker.
  * Synchronous.
  */
-import { mergeChoices, parsePolicyText, toPolicyText } from "../../context/policy-choice";
+import { mergeChoices, namesInstructions } from "../../context/policy-choice";
 import type { ShownPlan } from "../../contract/plan";
 import { describeBreaker } from "../../domain/breaker";
 import type { CompactionOptions } from "../../domain/compaction-events";
@@ -12,6 +12,7 @@ import type { CompactInput } from "../control-api";
 import type { ModelSpec } from "../ports";
 import { buildTextBody } from "../request/build-items";
 import { applyRungs, toModelLimits } from "../request/build-request";
+import { buildPolicy, readSessionPolicy } from "../request/session-policy";
 import type { Outcome } from "../session-api";
 import type { BodyText } from "../session-ports";
 import { type CompactionPorts, planSession, summarizes } from "./plan-session";
@@ -60,16 +61,27 @@ interface DraftedOptions {
   readonly bodies: readonly BodyText[];
 }
 
-/** `policy` is merged over the session's, in the form in which settings store it. */
-function toOptions(input: CompactInput, { ids, writer }: Ports): DraftedOptions {
-  const { keepRecent, upTo, instructions, draft, rebuild, model, policy } = input;
-  const { ref, bodies } = buildTextBody(instructions, ids);
+function toOptions(input: CompactInput, ports: Ports): DraftedOptions {
+  const { keepRecent, upTo, instructions, draft, rebuild, model } = input;
+  const { ref, bodies } = buildTextBody(instructions, ports.ids);
+  const policy = toPolicyOptions(input, ports);
   const apart: Partial<CompactionOptions> = {
     ...(draft && { draft }),
     ...(rebuild && { rebuild }),
     ...(model !== undefined && { model }),
-    ...(policy !== undefined && { policy: toPolicyText(mergeChoices(parsePolicyText(writer.state.settings.policy), policy)) }),
+    ...policy.options,
   };
   if (keepRecent === null && upTo === null && ref === null && Object.keys(apart).length === 0) return { options: null, bodies: [] };
-  return { options: { keep_recent: keepRecent, up_to: upTo, instructions: ref, ...apart }, bodies };
+  return { options: { keep_recent: keepRecent, up_to: upTo, instructions: ref, ...apart }, bodies: [...bodies, ...policy.bodies] };
+}
+
+/**
+ * The policy is merged over the session's, in the form in which settings store it. Instructions that it does not name are
+ * the session's, which may change until the summary is made.
+ */
+function toPolicyOptions({ policy }: CompactInput, { ids, writer, content }: Ports) {
+  if (policy === undefined) return { options: {}, bodies: [] };
+  const built = buildPolicy(mergeChoices(readSessionPolicy(writer.state.settings, content), policy), ids);
+  if (!namesInstructions(policy)) return { options: { policy: built.policy }, bodies: [] };
+  return { options: { policy: built.policy, policy_instructions: built.instructions }, bodies: built.bodies };
 }

@@ -10,15 +10,16 @@ import { estimateTokens } from "../../context/tokens";
 import { attemptsUnder } from "../../domain/breaker";
 import type { CompactionPlanRef } from "../../domain/commands";
 import type { CompactionFailure, InlineWork, SummaryPlan } from "../../domain/compaction-events";
+import type { RequestedCompaction } from "../../domain/compaction-work";
 import type { CompactionId } from "../../domain/ids";
-import type { RequestedCompaction, SessionState } from "../../domain/state";
+import type { SessionState } from "../../domain/state";
 import type { ModelSpec } from "../ports";
 import { applyRungs, toAssumedLimits, toChangeInput, toModelLimits } from "../request/build-request";
 import type { LeaseOutcome } from "../session-api";
 import { buildNoteChange } from "./note-change";
 import { type CompactionPorts, optionsFor, planSession, policyUnderWay } from "./plan-session";
 import { recordFailure } from "./record-failure";
-import { allowedOutput, nextSummarizer, type SummarizerCandidates, toAttemptLimit } from "./summarizers";
+import { allowedOutput, nextSummarizer, planInstructions, type SummarizerCandidates, toAttemptLimit } from "./summarizers";
 import { buildChunkRequest } from "./summary-request";
 
 /**
@@ -89,8 +90,12 @@ function choosePlan({ requested, inline, summarizer }: Choosing, spec: ModelSpec
   // Only the session's own model can read the turn's prefix, and only in the first attempt. The policy's first model may have been skipped
   // as unknown or too small.
   const isFirst = requested.attempts === 0 && folded === null && summarizer.id === spec.id;
-  if (rung && !isNote)
-    return toSummaryPlan(rung, isFirst && fitsSamePrefix(rung, { spec, asked: options?.instructions?.tokens ?? 0 }, ports), ports);
+  if (rung && !isNote) {
+    const { state } = ports.writer;
+    const instructed = planInstructions(requested, state, { spec, summarizer, policy: policyUnderWay(state) });
+    const asked = (options?.instructions?.tokens ?? 0) + (instructed.instructions?.tokens ?? 0);
+    return { ...toSummaryPlan(rung, isFirst && fitsSamePrefix(rung, { spec, asked }, ports), ports), ...instructed };
+  }
   // A person can only edit a summary, and this plan has none.
   if (options?.draft) return giveUp(compaction, "nothing_to_do", ports);
   commitAtOnce(plan, { spec, compaction, inline }, ports);

@@ -10,7 +10,9 @@ import { toSummaryCap } from "../../context/proposal";
 import { CAP_TOLERANCE } from "../../context/summary-check";
 import { attemptsUnder } from "../../domain/breaker";
 import type { SummaryPlan } from "../../domain/compaction-events";
-import type { RequestedCompaction, SessionState } from "../../domain/state";
+import type { RequestedCompaction } from "../../domain/compaction-work";
+import { findInstructions } from "../../domain/standing-instructions";
+import type { SessionState } from "../../domain/state";
 import type { ModelSpec } from "../ports";
 import { toAssumedLimits } from "../request/build-request";
 import { type ResolvePorts, resolveModel } from "../request/resolve-model";
@@ -52,10 +54,32 @@ async function resolve(id: string, ports: ResolvePorts): Promise<ModelSpec | nul
  */
 const LEAST_TO_READ = 2 * (INSTRUCTION_TOKENS + 200);
 
+/** Raw tokens that the model can read at once beside its answer, as a summariser of the session. */
+function readableTokens(model: ModelSpec, spec: ModelSpec, policy: Policy): number {
+  const limit = toRequestLimit(toAssumedLimits(model, policy)) ?? Number.POSITIVE_INFINITY;
+  return (limit - toWriterCap(model, spec, policy)) / PADDING;
+}
+
 /** Whether the model's window holds the least that a summariser of the session must read at once. */
-export function canRead(model: ModelSpec, spec: ModelSpec, policy: Policy): boolean {
-  const limit = toRequestLimit(toAssumedLimits(model, policy));
-  return limit === null || (limit - toWriterCap(model, spec, policy)) / PADDING >= LEAST_TO_READ;
+export const canRead = (model: ModelSpec, spec: ModelSpec, policy: Policy): boolean => readableTokens(model, spec, policy) >= LEAST_TO_READ;
+
+/**
+ * The standing instructions as a plan names them. A summariser is not given them
+ *
+ * - after an answer that could not be used, and while the breaker is open: they may be the reason, and a summary without
+ *   them is better than none;
+ * - when they would leave less than half of what it can read to the conversation.
+ */
+export function planInstructions(
+  { unusable, options }: RequestedCompaction,
+  { settings, compaction }: SessionState,
+  { spec, summarizer, policy }: Omit<Writing, "plan">,
+): Pick<SummaryPlan, "instructions" | "instructions_left_out"> {
+  const instructions = findInstructions(settings, options);
+  if (!instructions) return {};
+  const isSuspect = unusable === true || compaction.breaker !== null;
+  const fits = instructions.tokens <= readableTokens(summarizer, spec, policy) / 2;
+  return fits && !isSuspect ? { instructions } : { instructions_left_out: true };
 }
 
 /** The model of the next attempt. Probes of an open breaker ask the models in turn, because one of them may work again. */

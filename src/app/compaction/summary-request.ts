@@ -18,6 +18,7 @@ import { measuredFor } from "../../context/start-ratio";
 import { type ChunkCursor, type TranscriptChunk, takeChunk } from "../../context/summary-chunks";
 import { shortenToolResult } from "../../context/tool-results";
 import type { ChunkProgress, SummaryPlan } from "../../domain/compaction-events";
+import type { TextRef } from "../../domain/message";
 import type { SessionState } from "../../domain/state";
 import { type Run, unreadRuns } from "../../domain/view";
 import type { ChunkRequest, NextChunk } from "../chunk-request";
@@ -49,10 +50,12 @@ export function buildChunkRequest(input: ChunkRequestInput): ChunkRequest {
   return input.plan.mode === "same_prefix" ? buildSamePrefixRequest(input) : buildTranscriptRequest(input);
 }
 
-const readInstructions = ({ state, content }: ChunkRequestInput): string | null => {
-  const asked = state.compaction.requested?.options?.instructions;
-  return asked ? content.readText(asked.body) : null;
-};
+/** What the client asked this summary for, and what every summary of the session should follow. */
+function readInstructions({ plan, state, content }: ChunkRequestInput): Readonly<Record<"asked" | "standing", string | null>> {
+  const { instructions } = state.compaction.requested?.options ?? {};
+  const read = (ref: TextRef | null | undefined): string | null => (ref ? content.readText(ref.body) : null);
+  return { asked: read(instructions), standing: read(plan.instructions) };
+}
 
 /** Keeps tools and settings as in the turn's request; otherwise the provider's cache of the prefix is lost. */
 function buildSamePrefixRequest(input: ChunkRequestInput): ChunkRequest {
@@ -62,7 +65,8 @@ function buildSamePrefixRequest(input: ChunkRequestInput): ChunkRequest {
   const prefix = readPrefix(content, spec, plan.range.to);
   const split = plan.split === null ? null : plan.split <= plan.source.from ? "all" : "last";
   const { form } = policy.summary;
-  const text = buildSamePrefixInstruction({ form, cap, merge: plan.merge, instructions: readInstructions(input), prefix: split });
+  const { asked, standing } = readInstructions(input);
+  const text = buildSamePrefixInstruction({ form, cap, standing, merge: plan.merge, instructions: asked, prefix: split });
   const messages = [...prefix.messages, { role: "user" as const, parts: [{ type: "text" as const, text }] }];
   const request: ModelRequest = { ...prefix, purpose: "compaction", messages, maxOutput: allowedOutput(cap, spec) };
   return { request, part: countDoneChunks(state), next: null };
@@ -77,18 +81,19 @@ function buildTranscriptRequest(input: ChunkRequestInput): ChunkRequest {
   const window = toAssumedLimits(summarizer, policy).window ?? Number.POSITIVE_INFINITY;
   const whole = Math.min((window - maxOutput) / computeFactor(state, summarizer), MAX_WEIGHT);
   const { stage, start, to, ...stand } = toChunkStart(input);
+  const { asked, standing } = readInstructions(input);
   // Summaries that were written for a larger window must leave half of this one to new transcript.
-  const previous = shortenLongest(stand.previous, whole / 2);
-  const system = summarySystem(policy.summary.form, cap);
+  const previous = shortenLongest(stand.previous, (whole - weighText(asked ?? "") - weighText(standing ?? "")) / 2);
+  const system = summarySystem(policy.summary.form, cap, standing);
   const rereads = input.plan.reread_from !== undefined && stage === "history";
   const promptFor = (transcript: readonly string[]): string =>
-    buildSummaryPrompt({ stage, previous, transcript, rereads, instructions: readInstructions(input) });
+    buildSummaryPrompt({ stage, previous, transcript, rereads, instructions: asked });
   const frame = weighText(system) + weighText(promptFor([])) + CHAT_FRAME_TOKENS;
   const unread = each(unreadBy(input, { from: start.position, to }), input.content.readForwards, readBy(input.plan));
   const chunk = takeChunk(unread, start, Math.max(LEAST_ROOM, whole - frame));
   const messages = [{ role: "user" as const, parts: [{ type: "text" as const, text: promptFor(chunk.lines) }] }];
-  const asked = { system, messages, tools: [], maxOutput, reasoning: "off" } as const;
-  const request: ModelRequest = { model: summarizer, purpose: "compaction", ...asked };
+  const said = { system, messages, tools: [], maxOutput, reasoning: "off" } as const;
+  const request: ModelRequest = { model: summarizer, purpose: "compaction", ...said };
   return { request, part: countDoneChunks(state), next: toNextChunk(input.plan, stage, chunk) };
 }
 

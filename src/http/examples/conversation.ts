@@ -86,6 +86,7 @@ export const sessionExample: z.input<typeof sessionDescription> = {
   model: "gpt-5",
   policy: "balanced",
   effective_policy: presets.balanced,
+  summary_instructions: null,
   system: "You answer in one sentence.",
   tools: [],
   pins: ["The user's name is Ada."],

@@ -47,6 +47,7 @@ export const compactionExample: z.input<typeof compactionView> = {
     attempts: 1,
     breaker_open: false,
     dropped_items: 0,
+    summary_instructions: "applied",
     files: null,
   },
   draft: null,
@@ -148,7 +149,7 @@ export const recallExample: z.input<typeof recallReport> = {
   next: null,
 };
 
-const summary = { range, model: "gpt-5-mini", edited: null, kept: 1 };
+const summary = { range, model: "gpt-5-mini", summary_instructions: "applied" as const, edited: null, kept: 1 };
 
 export const comparisonExample: z.input<typeof summaryComparison> = {
   a: { ...summary, summary: COMPACTION, text: "Ada ordered an umbrella (order 7719-B).", tokens: estimated(14) },

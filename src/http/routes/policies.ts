@@ -1,8 +1,9 @@
-/** Lists the named policies, and explains each parameter. */
+/** Lists the named policies, the four profiles first, and explains each parameter on request. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { policyParameters } from "../../context/policy-parameters";
-import { POLICY_NAMES, type PolicyName, presets, purposes } from "../../context/presets";
-import { namedPolicyView, policyListView } from "../../contract/policy";
+import { describePolicy } from "../../context/policy-words";
+import { POLICY_NAMES, type PolicyName, PROFILE_NAMES, presets, purposes } from "../../context/presets";
+import { type NamedPolicy, namedPolicyView, policyListView } from "../../contract/policy";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { onePage } from "../examples/shared";
 import { json, tenantRoute } from "../routing";
@@ -10,8 +11,27 @@ import { pageQuery, takeListPage } from "../schemas/page";
 
 const tag = "policies";
 
-const toNamedPolicy = (name: PolicyName) => ({ name, purpose: purposes[name], policy: presets[name] });
+const isProfile = (name: PolicyName): boolean => PROFILE_NAMES.some((profile) => profile === name);
+/** The order of the list. */
+const LISTED: readonly PolicyName[] = [...PROFILE_NAMES, ...POLICY_NAMES.filter((name) => !isProfile(name))];
+
+const toNamedPolicy = (name: PolicyName): NamedPolicy => ({
+  name,
+  kind: isProfile(name) ? "profile" : "preset",
+  purpose: purposes[name],
+  ...describePolicy(presets[name]),
+  figures: "docs/policy-figures.md",
+  policy: presets[name],
+});
 const policyExample = toNamedPolicy("balanced");
+
+const withoutValues = ({ policy: _, ...shown }: NamedPolicy) => shown;
+
+const listQuery = pageQuery.extend({
+  include: z.enum(["parameters"]).optional().openapi({
+    description: "`parameters`: also all values of each policy, and the bounds and the meaning of every parameter",
+  }),
+});
 
 const list = tenantRoute({
   method: "get",
@@ -20,15 +40,10 @@ const list = tenantRoute({
   scope: null,
   operationId: "listPolicies",
   summary: "List policies",
-  description: "Lists the named policies, with a description of every parameter.",
-  request: { query: pageQuery },
-  responses: {
-    200: json("A page", policyListView, {
-      ...onePage(policyExample),
-      parameters: policyParameters().slice(0, 1),
-      deployment: "balanced",
-    }),
-  },
+  description:
+    "Lists the named policies, the four profiles first: what each is for, when it compacts, and what it keeps. `include=parameters` adds their values and a description of every parameter.",
+  request: { query: listQuery },
+  responses: { 200: json("A page", policyListView, { ...onePage(withoutValues(policyExample)), deployment: "balanced" }) },
 });
 
 const get = tenantRoute({
@@ -45,8 +60,11 @@ const get = tenantRoute({
 
 export function registerPolicies(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(list, (c) => {
-    const page = takeListPage(POLICY_NAMES.map(toNamedPolicy), c.req.valid("query"), ({ name }) => POLICY_NAMES.indexOf(name) + 1);
-    return c.json({ ...page, parameters: policyParameters(), deployment: deps.config.defaultPolicy }, 200);
+    const { include, ...query } = c.req.valid("query");
+    const page = takeListPage(LISTED.map(toNamedPolicy), query, ({ name }) => LISTED.indexOf(name) + 1);
+    const deployment = deps.config.defaultPolicy;
+    if (include === "parameters") return c.json({ ...page, parameters: policyParameters(), deployment }, 200);
+    return c.json({ ...page, data: page.data.map(withoutValues), deployment }, 200);
   });
   app.openapi(get, (c) => c.json(toNamedPolicy(c.req.valid("param").policy_name), 200));
 }

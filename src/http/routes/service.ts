@@ -1,5 +1,6 @@
 /** Routes about the service itself. They need no key. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { Context } from "hono";
 import type { HttpEnv } from "../deps";
 import { serveDocument } from "../document";
 import { acceptsGzip, isKnownTo } from "../negotiate";
@@ -38,6 +39,12 @@ const openapi = publicRoute({
   },
 });
 
+/** The platform replaces the client's own Accept-Encoding by its own, and reports the client's beside the request. */
+function readAcceptEncoding(c: Context<HttpEnv>): string | undefined {
+  const given = c.req.raw.cf?.clientAcceptEncoding;
+  return typeof given === "string" ? given : c.req.header("accept-encoding");
+}
+
 export function registerService(app: OpenAPIHono<HttpEnv>): void {
   const readDocument = serveDocument(app);
   app.openapi(health, (c) => c.json({ status: "ok" as const }, 200));
@@ -46,7 +53,7 @@ export function registerService(app: OpenAPIHono<HttpEnv>): void {
     const headers = { etag, "cache-control": "public, max-age=0, must-revalidate", vary: "accept-encoding" };
     if (isKnownTo(c.req.header("if-none-match"), etag)) return new Response(null, { status: 304, headers });
     const typed = { ...headers, "content-type": "application/json" };
-    if (!acceptsGzip(c.req.header("accept-encoding"))) return new Response(text, { status: 200, headers: typed });
+    if (!acceptsGzip(readAcceptEncoding(c))) return new Response(text, { status: 200, headers: typed });
     return new Response(gzip, { status: 200, headers: { ...typed, "content-encoding": "gzip" }, encodeBody: "manual" });
   });
 }

@@ -1,21 +1,17 @@
 /** The requests that change the model's view by hand. */
 import { z } from "@hono/zod-openapi";
 import type { CompactInput } from "../../app/control-api";
+import { instructionsText } from "../../context/policy";
 import { policyChoiceSchema } from "../../context/policy-choice";
 
-const MAX_INSTRUCTIONS = 4_000;
 const isFilled = (text: string): boolean => text.trim() !== "";
 
 export const compactInput = z
   .strictObject({
     dry_run: z.boolean().optional().openapi({ description: "Returns only the plan. Nothing is stored" }),
-    instructions: z
-      .string()
-      .max(MAX_INSTRUCTIONS)
-      .refine(isFilled, "must not be empty")
-      .nullable()
-      .optional()
-      .openapi({ description: "What the summary should pay attention to" }),
+    instructions: instructionsText.nullable().optional().openapi({
+      description: "What this summary should pay attention to, beside the session's summary_instructions or its policy's",
+    }),
     keep_recent: z.int().min(1).nullable().optional().openapi({ description: "Tokens to keep verbatim. By default, the policy decides" }),
     up_to: z.int().min(1).nullable().optional().openapi({ description: "The last position that may be compacted" }),
     draft: z

@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { OpenInput, PatchInput } from "../../app/session-api";
 import type { TenantSettings } from "../../app/tenant-api";
+import { instructionsText } from "../../context/policy";
 import { findPolicyFault, type PolicyFault } from "../../context/policy-check";
 import {
   chainChoices,
@@ -29,6 +30,10 @@ const fields = {
   system: z.string().min(1).nullable().optional(),
   tools: toolsInput.nullable().optional(),
   title: z.string().min(1).max(MAX_TITLE).nullable().optional(),
+  summary_instructions: instructionsText.nullable().optional().openapi({
+    description:
+      "What each summary should pay attention to and how to word it, at most 4,000 characters. It is added to the summariser's rules, which stay in force, and takes precedence over summary.instructions of the policy",
+  }),
   metadata: metadataInput.optional(),
 };
 
@@ -51,6 +56,7 @@ export function toOpenInput(
     system: input.system ?? null,
     tools,
     title: input.title ?? null,
+    ...(input.summary_instructions != null && { summaryInstructions: input.summary_instructions }),
     metadata: input.metadata ?? {},
   };
 }
@@ -66,8 +72,9 @@ export function faultOfPolicy(whole: string, named: PolicyChoice | undefined): P
 
 /** `policy` is what the request names, or what its null stands for. `tools` are the definitions that were found. */
 export function toPatchInput(
-  { tools: named, ...rest }: z.infer<typeof patchInput>,
+  { tools: named, policy: asked, summary_instructions: summaryInstructions, ...rest }: z.infer<typeof patchInput>,
   { policy, tools }: { readonly policy: PolicyChoice | undefined; readonly tools: readonly ToolDefinition[] | null },
 ): PatchInput {
-  return defined({ ...rest, policy, ...(named !== undefined && { tools }) });
+  const restored = asked === null && { restoresPolicy: true as const };
+  return defined({ ...rest, policy, summaryInstructions, ...restored, ...(named !== undefined && { tools }) });
 }

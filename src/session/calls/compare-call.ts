@@ -8,6 +8,7 @@ import { toEstimate } from "../../context/budget";
 import { SUMMARY_JOIN } from "../../context/placement";
 import { estimateTokens } from "../../context/tokens";
 import type { SummaryComparison, SummaryRef } from "../../contract/comparison";
+import { toSummaryInstructions } from "../../domain/standing-instructions";
 import { err, ok } from "../../lib/result";
 import type { Session } from "../session";
 import { refusal } from "./lifecycle-calls";
@@ -36,7 +37,9 @@ function readComparedText(session: Session, ref: SummaryRef, field: "a" | "b"): 
   if (text === null || range === null) return err({ code: "invalid", field, detail: "this compaction has no summary" });
   const edited = draft?.edited_by && draft.edited_at !== null ? { by: draft.edited_by, at: draft.edited_at } : null;
   const model = receipt?.model ?? session.state.compaction.draft?.spent.model ?? null;
-  return ok({ summary: ref, text, tokens: toEstimate(estimateTokens(text)), range, model, edited });
+  const { plan } = (draft && session.state.compaction.draft) ?? {};
+  const summary_instructions = receipt?.summary_instructions ?? (plan ? toSummaryInstructions(plan) : null);
+  return ok({ summary: ref, text, tokens: toEstimate(estimateTokens(text)), range, model, summary_instructions, edited });
 }
 
 /** The chain of summaries as one text. Its range goes from the first position of the first summary to the last of the last. */
@@ -46,5 +49,6 @@ function readCurrentText({ state, content }: Session, field: "a" | "b"): api.Out
   if (!first || !last) return err({ code: "invalid", field, detail: "the session has no summary" });
   const text = chain.map((overlay) => content.readText(overlay.id) ?? "").join(SUMMARY_JOIN);
   const range = { from: first.from, to: last.to };
-  return ok({ summary: "current", text, tokens: toEstimate(estimateTokens(text)), range, model: null, edited: null });
+  const written = { model: null, summary_instructions: null, edited: null };
+  return ok({ summary: "current", text, tokens: toEstimate(estimateTokens(text)), range, ...written });
 }

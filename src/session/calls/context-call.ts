@@ -3,11 +3,11 @@
 import { buildItem } from "../../app/request/build-items";
 import { buildRequest } from "../../app/request/build-request";
 import { askedLength } from "../../app/request/reply-caps";
+import { readSessionPolicy } from "../../app/request/session-policy";
 import type * as api from "../../app/session-api";
 import type { SessionWriter } from "../../app/session-ports";
 import { shownAddress } from "../../app/shown-address";
 import { predictRoom } from "../../app/turn/make-room";
-import { parsePolicyText } from "../../context/policy-choice";
 import { MAX_REQUEST_BYTES } from "../../context/request-bytes";
 import type { ContextReport } from "../../contract/context";
 import { decide } from "../../domain/decide";
@@ -43,7 +43,7 @@ export async function showContext(session: Session, content: readonly Part[] | n
   if (characters > MAX_SHOWN_CHARS) return err({ code: "context_too_large", characters, limit: MAX_SHOWN_CHARS });
   return ok({
     model: spec.id,
-    policy: parsePolicyText(state.settings.policy),
+    policy: readSessionPolicy(state.settings, session.content),
     epoch,
     ...weights,
     compaction_first: first && { trigger: first.trigger, expected: first.expected },

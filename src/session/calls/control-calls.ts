@@ -6,8 +6,9 @@ import type { CompactInput, CompactOutcome, ControlApi } from "../../app/control
 import type { ModelSpec } from "../../app/ports";
 import { buildTextBody } from "../../app/request/build-items";
 import { resolveModel } from "../../app/request/resolve-model";
+import { readSessionPolicy } from "../../app/request/session-policy";
 import type * as api from "../../app/session-api";
-import { mergeChoices, parsePolicyText, toPolicy } from "../../context/policy-choice";
+import { mergeChoices, toPolicy } from "../../context/policy-choice";
 import type { CompactionView } from "../../contract/compaction";
 import type { SessionDescription } from "../../contract/session";
 import type { CompactionId } from "../../domain/ids";
@@ -63,7 +64,7 @@ async function refuseAsked(
   spec: ModelSpec,
 ): Promise<api.Outcome<never> | null> {
   const { settings } = session.state;
-  const misfit = policy === undefined ? null : refusePolicy(mergeChoices(parsePolicyText(settings.policy), policy), policy);
+  const misfit = policy === undefined ? null : refusePolicy(mergeChoices(readSessionPolicy(settings, session.content), policy), policy);
   if (misfit || model === undefined || model === spec.id) return misfit;
   const found = await resolveModel(model, session.ports());
   if (session.state.lifecycle === "erased") return err({ code: "session_erased" });

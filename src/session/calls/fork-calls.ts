@@ -17,6 +17,7 @@ import { readReadings } from "../log/purge-content";
 import { createSessionPast } from "../log/session-past";
 import type { Session } from "../session";
 import { takeWithin } from "./answer-size";
+import { toInstructionSettings } from "./lifecycle-calls";
 import { describeSession } from "./read-calls";
 
 /** The limit of one page of a copy: one event and one transaction carry it. */
@@ -45,6 +46,8 @@ export function forkHead(session: Session, given: number | null): api.Outcome<Fo
     system: content.readRefText(settings.system),
     tools: settings.tools ? tools : null,
     title: content.readRefText(settings.title),
+    summary_instructions: content.readRefText(settings.summary_instructions ?? null),
+    policy_instructions: content.readRefText(settings.policy_instructions ?? null),
     metadata: JSON.parse(content.readRefText(settings.metadata) ?? "{}") as Record<string, string>,
     pins: state.pins.map((pin) => content.readRefText(pin) ?? ""),
     overlays: line.overlays.flatMap((overlay) => {
@@ -130,12 +133,15 @@ export function beginFork(
   const { clock, ids } = session.deps;
   const texts = [buildTextBody(head.system, ids), buildToolsBody(head.tools, ids), buildTextBody(head.title, ids)] as const;
   const metadata = buildTextBody(Object.keys(head.metadata).length > 0 ? JSON.stringify(head.metadata) : null, ids);
+  const own = buildTextBody(head.summary_instructions ?? null, ids);
+  const inherited = buildTextBody(head.policy_instructions ?? null, ids);
   const pins = head.pins.map((pin) => buildTextBody(pin, ids));
   const [system, tools, title] = texts;
   const named = { system: system.ref, tools: tools.ref, title: title.ref, metadata: metadata.ref };
   const recall = { ...(head.recall ? {} : { recall: false }), recall_names_session: true } as const;
-  const settings: SessionSettings = { model: head.model, policy: head.policy, ...named, ...recall };
-  const bodies: NewBody[] = [...texts, metadata].flatMap((drafted) => drafted.bodies);
+  const instructed = toInstructionSettings(own.ref, inherited.ref);
+  const settings: SessionSettings = { model: head.model, policy: head.policy, ...named, ...instructed, ...recall };
+  const bodies: NewBody[] = [...texts, metadata, own, inherited].flatMap((drafted) => drafted.bodies);
   const summaries = head.overlays.flatMap(({ overlay, text }) => (text === null ? [] : [{ id: overlay.id, text }]));
   const reads = head.overlays.flatMap(({ overlay, read }) => (read ? [{ overlay: overlay.id, ranges: read }] : []));
   const view = { overlays: head.overlays.map(({ overlay }) => overlay), reduced: head.reduced, reads };

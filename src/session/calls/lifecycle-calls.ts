@@ -1,14 +1,14 @@
 /** Opens, changes and exports a session. */
 
 import { type Condition, refuseUnmet } from "../../app/conditions";
-import type { Ids } from "../../app/ports";
 import { PAGE } from "../../app/projection/project";
 import { buildTextBody, buildToolsBody } from "../../app/request/build-items";
 import { resolveModel } from "../../app/request/resolve-model";
+import { buildPolicy, readSessionPolicy } from "../../app/request/session-policy";
 import type * as api from "../../app/session-api";
 import type { LogPage } from "../../app/session-api";
 import { findPolicyFault } from "../../context/policy-check";
-import { mergeChoices, offersRecall, type PolicyChoice, parsePolicyText, toPolicyText } from "../../context/policy-choice";
+import { mergeChoices, offersRecall, type PolicyChoice, parsePolicyText } from "../../context/policy-choice";
 import type { SessionDescription } from "../../contract/session";
 import type { SessionSettings } from "../../domain/events";
 import { changesRequest } from "../../domain/evolve";
@@ -32,14 +32,26 @@ export async function openSession(session: Session, caller: api.Caller, input: a
   const tooLarge = refuseTooLarge(spec, { policy: input.policy, system: system.ref, tools: tools.ref, pins: [] });
   if (tooLarge) return tooLarge;
   const metadata = buildTextBody(Object.keys(input.metadata).length > 0 ? JSON.stringify(input.metadata) : null, ids);
-  const { model, policy } = input;
+  const chosen = buildPolicy(parsePolicyText(input.policy), ids);
+  const instructions = buildTextBody(input.summaryInstructions ?? null, ids);
+  const { policy } = chosen;
   const texts = { system: system.ref, tools: tools.ref, title: title.ref, metadata: metadata.ref };
+  const instructed = toInstructionSettings(instructions.ref, chosen.instructions);
   const recall = { ...(offersRecall(policy) ? {} : { recall: false }), recall_names_session: true } as const;
-  const settings: SessionSettings = { model, policy, ...texts, ...recall };
-  const bodies = [...system.bodies, ...tools.bodies, ...title.bodies, ...metadata.bodies];
+  const settings: SessionSettings = { model: input.model, policy, ...texts, ...instructed, ...recall };
+  const bodies = [system, tools, title, metadata, chosen, instructions].flatMap((built) => built.bodies);
   const opened = session.execute({ type: "OpenSession", at: clock(), ...caller, settings }, bodies);
   return opened.ok ? describeSession(session) : err(opened.error);
 }
+
+/** Only what a session has, so that the event of a session without instructions is as it always was. */
+export const toInstructionSettings = (
+  summary_instructions: TextRef | null,
+  policy_instructions: TextRef | null,
+): Pick<SessionSettings, "summary_instructions" | "policy_instructions"> => ({
+  ...(summary_instructions && { summary_instructions }),
+  ...(policy_instructions && { policy_instructions }),
+});
 
 export const refusal = (error: "unknown_model" | "unavailable", model: string): api.SessionError =>
   error === "unknown_model" ? { code: "unknown_model", model } : { code: "models_unavailable" };
@@ -63,7 +75,7 @@ export async function patchSession(
   input: api.PatchInput,
   condition?: Condition,
 ): Promise<api.Outcome<SessionDescription>> {
-  const { clock, ids } = session.deps;
+  const { clock } = session.deps;
   // A change of the title works even when the model cannot be looked up. A change of the request does not.
   const asked = input.model ?? session.state.settings.model;
   const found = changesRequest(input) ? await resolveModel(asked, session.ports()) : null;
@@ -72,24 +84,32 @@ export async function patchSession(
   const unmet = refuseUnmet(condition, settingsEtag(session.state));
   if (unmet) return unmet;
   const { settings, pins } = session.state;
-  const policy = input.policy === undefined ? null : mergeChoices(parsePolicyText(settings.policy), input.policy);
+  const policy = mergePolicy(session, input);
   const misfit = policy && input.policy !== undefined ? refusePolicy(policy, input.policy) : null;
   if (misfit) return misfit;
-  const text = policy && toPolicyText(policy);
-  const { changes, bodies } = buildSettingsChanges(input, text === settings.policy ? null : text, ids);
+  const { changes, bodies } = buildSettingsChanges(session, input, policy);
   const tooLarge = found ? refuseTooLarge(found.value, { ...settings, pins, ...changes }) : null;
   if (tooLarge) return tooLarge;
   const changed = session.execute({ type: "ChangeSettings", at: clock(), changes }, bodies);
   return changed.ok ? describeSession(session) : err(changed.error);
 }
 
+/** The whole policy after the patch. Null when the patch names none. */
+function mergePolicy({ state, content }: Session, { policy, restoresPolicy }: api.PatchInput): PolicyChoice | null {
+  if (policy === undefined) return null;
+  return restoresPolicy ? policy : mergeChoices(readSessionPolicy(state.settings, content), policy);
+}
+
+interface SettingsChange {
+  readonly changes: Partial<SessionSettings>;
+  readonly bodies: NewBody[];
+}
+
 /** The changes that the client named; their texts become bodies. */
-function buildSettingsChanges(
-  input: api.PatchInput,
-  policy: string | null,
-  ids: Ids,
-): { changes: Partial<SessionSettings>; bodies: NewBody[] } {
-  const bodies: NewBody[] = [];
+function buildSettingsChanges(session: Session, input: api.PatchInput, whole: PolicyChoice | null): SettingsChange {
+  const { ids } = session.deps;
+  const policy = whole && buildPolicyChange(session, whole);
+  const bodies: NewBody[] = policy ? [...policy.bodies] : [];
   const keep = (drafted: ReturnType<typeof buildTextBody>): TextRef | null => {
     bodies.push(...drafted.bodies);
     return drafted.ref;
@@ -97,13 +117,29 @@ function buildSettingsChanges(
   const text = (value: string | null): TextRef | null => keep(buildTextBody(value, ids));
   const changes: Partial<SessionSettings> = {
     ...(input.model === undefined ? {} : { model: input.model }),
-    ...(policy === null ? {} : { policy, recall: offersRecall(policy) }),
+    ...policy?.changes,
+    ...(input.summaryInstructions === undefined ? {} : { summary_instructions: text(input.summaryInstructions) }),
     ...(input.metadata === undefined ? {} : { metadata: text(JSON.stringify(input.metadata)) }),
     ...(input.system === undefined ? {} : { system: text(input.system) }),
     ...(input.title === undefined ? {} : { title: text(input.title) }),
     ...(input.tools === undefined ? {} : { tools: keep(buildToolsBody(input.tools, ids)) }),
   };
   return { changes, bodies };
+}
+
+/**
+ * What differs from the session's policy. A policy that differs ends a compaction under way and begins a new epoch; new
+ * instructions alone do neither, since they change no request of a turn.
+ */
+function buildPolicyChange({ state: { settings }, content, deps }: Session, whole: PolicyChoice): SettingsChange {
+  const { policy, instructions, bodies } = buildPolicy(whole, deps.ids);
+  const before = content.readRefText(settings.policy_instructions ?? null);
+  const isSame = before === (bodies[0]?.text ?? null);
+  const changes = {
+    ...(policy !== settings.policy && { policy, recall: offersRecall(policy) }),
+    ...(!isSame && { policy_instructions: instructions }),
+  };
+  return { changes, bodies: isSame ? [] : [...bodies] };
 }
 
 /** The limit of one page: what a rebuild writes in one transaction, and what RPC carries (docs/platform-facts.md). */

@@ -4,9 +4,9 @@ import type { ModelSpec } from "../../app/ports";
 import { buildRequest } from "../../app/request/build-request";
 import { askedLength } from "../../app/request/reply-caps";
 import { resolveModel } from "../../app/request/resolve-model";
+import { readSessionPolicy } from "../../app/request/session-policy";
 import type * as api from "../../app/session-api";
 import { shownAddress } from "../../app/shown-address";
-import { parsePolicyText } from "../../context/policy-choice";
 import type { DigestCheck, PastContext } from "../../contract/context";
 import type { TurnId } from "../../domain/ids";
 import { err, ok } from "../../lib/result";
@@ -35,7 +35,7 @@ export async function showPast(
     call: n,
     calls,
     model: call.model,
-    policy: parsePolicyText(state.settings.policy),
+    policy: readSessionPolicy(state.settings, session.content),
     epoch: state.view.epoch,
     seq: state.seq,
     sent_at: sentAt(call),

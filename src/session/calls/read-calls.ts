@@ -3,6 +3,7 @@
 import { toEtag } from "../../app/conditions";
 import type { ModelSpec } from "../../app/ports";
 import { resolveModel } from "../../app/request/resolve-model";
+import { readEffectivePolicy, readPolicy, readSessionPolicy } from "../../app/request/session-policy";
 import type * as api from "../../app/session-api";
 import { shownEvent } from "../../app/shown-address";
 import { describeFailure } from "../../app/turn/describe-failure";
@@ -10,16 +11,15 @@ import { toSums } from "../../app/usage-sums";
 import { measureNext, toEstimate } from "../../context/budget";
 import { fileOpsIn } from "../../context/file-ops";
 import { SUMMARY_JOIN } from "../../context/placement";
-import { parsePolicyText, toPolicy } from "../../context/policy-choice";
 import type { CompactionView, ShownReceipt } from "../../contract/compaction";
 import type { LedgerRow } from "../../contract/model-call";
 import type { Page } from "../../contract/page";
 import type { SessionDescription } from "../../contract/session";
 import { describeBreaker } from "../../domain/breaker";
-import type { Receipt } from "../../domain/compaction-events";
 import type { StoredEvent } from "../../domain/events";
 import type { CompactionId } from "../../domain/ids";
 import { toGeneratedTokens, toUncachedInput, usageSource } from "../../domain/model-call";
+import type { Receipt } from "../../domain/receipt";
 import type { SessionState } from "../../domain/state";
 import { err, ok } from "../../lib/result";
 import { type CompactionRow, readCompaction, readCompactions } from "../log/compaction-rows";
@@ -37,8 +37,9 @@ export async function describeSession(session: Session): Promise<api.Outcome<Ses
   return ok({
     id: state.session,
     model: settings.model,
-    policy: parsePolicyText(settings.policy),
-    effective_policy: toPolicy(settings.policy),
+    policy: readSessionPolicy(settings, content),
+    effective_policy: readEffectivePolicy(settings, content),
+    summary_instructions: content.readRefText(settings.summary_instructions ?? null),
     pins: state.pins.map((pin) => content.readRefText(pin) ?? ""),
     system: content.readRefText(settings.system),
     tools: content.readRefTools(settings.tools),
@@ -123,21 +124,25 @@ export function showCompaction(session: Session, id: CompactionId): api.Outcome<
   return row ? ok(withSummary(session, row)) : err({ code: "compaction_not_found", compaction: id });
 }
 
-function withSummary(session: Session, { drafted, ...row }: CompactionRow): CompactionView {
+function withSummary(session: Session, { drafted, policy_instructions, ...row }: CompactionRow): CompactionView {
   const made = row.ops.find((op) => op.op === "summarize");
   const { content } = session;
   const summary = made ? content.readText(made.overlay) : content.readRefText(drafted);
   const receipt = row.receipt && toShownReceipt(row.receipt, summary);
-  const policy = row.policy === null ? null : parsePolicyText(row.policy);
+  const policy = row.policy === null ? null : readPolicy({ policy: row.policy, instructions: policy_instructions }, content);
   return { ...row, policy, instructions: content.readRefText(row.instructions), summary, receipt };
 }
 
 /** Older receipts do not say how their tokens are known: they are shown as estimates. `text` is the summary or the note, if any. */
-export function toShownReceipt({ tokens_before, tokens_after, measured, ...receipt }: Receipt, text: string | null): ShownReceipt {
+export function toShownReceipt(
+  { tokens_before, tokens_after, measured, summary_instructions, ...receipt }: Receipt,
+  text: string | null,
+): ShownReceipt {
   return {
     tokens_before: measured ? { tokens: tokens_before, ...measured.before } : toEstimate(tokens_before),
     tokens_after: measured ? { tokens: tokens_after, ...measured.after } : toEstimate(tokens_after),
     ...receipt,
+    summary_instructions: summary_instructions ?? null,
     files: text === null ? null : fileOpsIn(text),
   };
 }

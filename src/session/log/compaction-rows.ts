@@ -1,9 +1,10 @@
 /** The list of compactions: a table of the object, written in the transaction of the events. */
 import type { CompactionView, DraftView, ShownOp } from "../../contract/compaction";
-import { type CoveredRange, type EpochOp, isSummarized, type Receipt } from "../../domain/compaction-events";
+import { type CoveredRange, type EpochOp, isSummarized } from "../../domain/compaction-events";
 import type { StoredEvent } from "../../domain/events";
 import type { CompactionId } from "../../domain/ids";
 import type { TextRef } from "../../domain/message";
+import type { Receipt } from "../../domain/receipt";
 import type { SessionState } from "../../domain/state";
 import type { Sql } from "./sql";
 
@@ -11,8 +12,9 @@ import type { Sql } from "./sql";
 export type CompactionRow = Omit<CompactionView, "summary" | "instructions" | "receipt" | "policy"> & {
   readonly instructions: TextRef | null;
   readonly receipt: Receipt | null;
-  /** The policy as settings store it. */
+  /** The policy as settings store it, without its instructions. */
   readonly policy: string | null;
+  readonly policy_instructions: TextRef | null;
   /** The present text of a draft. Null when there is none, or the draft is over. */
   readonly drafted: TextRef | null;
 };
@@ -33,6 +35,7 @@ const emptyRow = {
   rebuild: false,
   model: null,
   policy: null,
+  policy_instructions: null,
   draft: null,
   drafted: null,
   ops: [],
@@ -74,9 +77,10 @@ const newRow = (
 ): CompactionRow => ({ ...emptyRow, id, seq: event.seq, trigger: event.trigger, requested_at: event.at });
 
 export function requestRow(sql: Sql, event: Of<"CompactionRequested">): void {
-  const { keep_recent = null, up_to = null, instructions = null, rebuild = false, model = null, policy = null } = event.options ?? {};
-  const draft = event.options?.draft ? NOT_EDITED : null;
-  writeCompaction(sql, { ...newRow(event.compaction, event), keep_recent, up_to, instructions, rebuild, model, policy, draft });
+  const { keep_recent = null, up_to = null, instructions = null, rebuild = false, model = null } = event.options ?? {};
+  const { policy = null, policy_instructions = null, draft = false } = event.options ?? {};
+  const asked = { keep_recent, up_to, instructions, rebuild, model, policy, policy_instructions };
+  writeCompaction(sql, { ...newRow(event.compaction, event), ...asked, draft: draft ? NOT_EDITED : null });
 }
 
 const NOT_EDITED: DraftView = { edits: 0, edited_by: null, edited_at: null };

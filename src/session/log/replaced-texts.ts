@@ -1,9 +1,10 @@
 /**
  * Deletes content that was replaced. A title, metadata, or a message that was cancelled in the queue was in no request,
- * and is deleted at once. Past requests are rebuilt from the system prompt, tools and pins of their time, so these stay
- * until the session is erased, or until a redaction: a replaced text might repeat the redacted words.
+ * and is deleted at once. Past requests are shown with the system prompt, tools, pins and policy of their time, and a
+ * summary under way follows the instructions that it began with, so these stay until the session is erased, or until a
+ * redaction: a replaced text might repeat the redacted words.
  */
-import type { StoredEvent } from "../../domain/events";
+import type { SessionSettings, StoredEvent } from "../../domain/events";
 import type { BodyId, ItemId } from "../../domain/ids";
 import type { TextRef } from "../../domain/message";
 import { itemsOfMessage } from "../../domain/open-calls";
@@ -28,13 +29,21 @@ export function dropCancelled(sql: Sql, message: ItemId, { queue }: SessionState
 /** The fields of any of the three events that name texts. */
 type Named = Partial<Pick<Of<"SessionOpened">, "settings"> & Pick<Of<"SettingsChanged">, "changes"> & Pick<Of<"PinsSet">, "pins">>;
 
-/** Deletes system prompts, tools and pins that the session no longer uses. */
+/** The texts of settings that stay when they are replaced. */
+const listTexts = (settings: Partial<SessionSettings> = {}): readonly (TextRef | null | undefined)[] => [
+  settings.system,
+  settings.tools,
+  settings.summary_instructions,
+  settings.policy_instructions,
+];
+
+/** Deletes system prompts, tools, instructions for summaries and pins that the session no longer uses. */
 export function dropEarlierSettings(sql: Sql, { settings, pins }: Pick<SessionState, "settings" | "pins">): void {
-  const present = new Set(refs([settings.system, settings.tools, ...pins]));
+  const present = new Set(refs([...listTexts(settings), ...pins]));
   const rows = sql.all<{ data: string }>("SELECT data FROM events WHERE type IN ('SessionOpened', 'SettingsChanged', 'PinsSet')");
   const known = rows.flatMap(({ data }) => {
     const { settings: opened, changes, pins: set = [] } = JSON.parse(data) as Named;
-    return refs([opened?.system, opened?.tools, changes?.system, changes?.tools, ...set]);
+    return refs([...listTexts(opened), ...listTexts(changes), ...set]);
   });
   deleteBodies(
     sql,
