@@ -16,6 +16,7 @@ import type { OnBusy } from "../domain/commands";
 import type { CompactionFailure } from "../domain/compaction-events";
 import type { FitReport, StoredEvent } from "../domain/events";
 import type { BodyId, CompactionId, ExecutionId, ItemId, SessionId, TenantId, TurnId } from "../domain/ids";
+import type { MessageFacts } from "../domain/item-content";
 import type { Part, ToolDefinition } from "../domain/message";
 import type { CallUsage, FinishReason } from "../domain/model-call";
 import type { Rejection } from "../domain/rejection";
@@ -49,6 +50,8 @@ export type SessionError =
   /** An older build did not record the call's request settings, and the registry does not know the model any more. */
   | { readonly code: "request_unknown"; readonly model: string }
   | { readonly code: "message_not_found"; readonly message: string }
+  /** `message`: the message that has the client's id already. */
+  | { readonly code: "client_id_taken"; readonly message: string }
   | { readonly code: "branch_not_found"; readonly branch: number }
   | { readonly code: "cannot_fit"; readonly fit: FitReport }
   /** The result exists, and is larger than one answer may be. `characters`: its UTF-16 units; `limit`: the most that are allowed. */
@@ -110,13 +113,14 @@ export interface ImportedCall {
 }
 
 /** The content of a message. Calls and results can only be imported (`run: false`). */
-type Said =
+export type Said =
   /** `parts` may be empty when there are `calls`. */
   | { readonly role: "user" | "assistant" | "system"; readonly parts: readonly Part[]; readonly calls?: readonly ImportedCall[] }
   /** The result of an imported call. */
   | { readonly role: "tool"; readonly call_id: string; readonly output: string; readonly is_error: boolean };
 
 export type SubmitInput = Said & {
+  readonly about?: MessageFacts;
   readonly run: boolean;
   readonly onBusy: OnBusy;
   /** For this turn only, in place of the session's tools. */
@@ -251,8 +255,14 @@ export interface SessionApi {
   /** Server-sent events as bytes. Disconnecting stops nothing. */
   stream(caller: Caller, input: StreamInput): Promise<Outcome<ReadableStream<Uint8Array>>>;
 
-  /** The conversation as people read it. `branch` absent: the current branch. */
-  items(caller: Caller, page: PageInput & { readonly branch?: BranchChoice }): Promise<Outcome<Page<DisplayItem>>>;
+  /**
+   * The conversation as people read it. `branch` absent: the current branch. `clientId`: only the message with the
+   * client's own id, on whichever branch it is.
+   */
+  items(
+    caller: Caller,
+    page: PageInput & { readonly branch?: BranchChoice; readonly clientId?: string },
+  ): Promise<Outcome<Page<DisplayItem>>>;
   /** Every call of the session, in order of the calls' positions. */
   executions(caller: Caller, page: PageInput): Promise<Outcome<Page<ExecutionView>>>;
   events(caller: Caller, page: PageInput): Promise<Outcome<Page<StoredEvent>>>;

@@ -30,6 +30,7 @@ const sessionErrors: { readonly [C in SessionError["code"]]: readonly [Extract<S
   branch_limit: [{ code: "branch_limit", limit: 500 }, 409],
   storage_full: [{ code: "storage_full" }, 507],
   message_not_found: [{ code: "message_not_found", message: "msg_x" }, 404],
+  client_id_taken: [{ code: "client_id_taken", message: "msg_x" }, 409],
   branch_not_found: [{ code: "branch_not_found", branch: 9 }, 404],
   fork_unfinished: [{ code: "fork_unfinished", from: "ses_x" }, 409],
   precondition_failed: [{ code: "precondition_failed", etag: null }, 412],

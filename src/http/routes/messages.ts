@@ -13,7 +13,8 @@ import { readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { branchQuery } from "../schemas/branch";
-import { messageInput, toSubmitInput } from "../schemas/message";
+import { defined } from "../schemas/defined";
+import { clientIdQuery, messageInput, toSubmitInput } from "../schemas/message";
 import { pageQuery, toList } from "../schemas/page";
 import { sessionPath } from "../schemas/paths";
 import { approvalsInput, toApproval, toolResultsInput, toToolResult } from "../schemas/tool";
@@ -46,7 +47,7 @@ const list = tenantRoute({
   operationId: "listMessages",
   summary: "List messages",
   description: "Lists the whole conversation as people read it, whether or not the messages are in the model's view.",
-  request: { params: sessionPath, query: pageQuery.extend({ branch: branchQuery }) },
+  request: { params: sessionPath, query: pageQuery.extend({ branch: branchQuery, client_id: clientIdQuery }) },
   responses: { 200: json("A page, in order of position", listView(displayItem), onePage(questionExample, answerExample)) },
 });
 
@@ -111,14 +112,14 @@ export function registerMessages(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): voi
     const send = idempotency ? calls.repeatable : calls.once;
     const accepted = await send((api, caller) => api.submit(caller, input));
     if (!accepted.ok) return sendProblem(c, accepted.error);
-    return body.run ? await answerTurn(c, calls, accepted.value) : answerAppended(c, accepted.value);
+    return input.run ? await answerTurn(c, calls, accepted.value) : answerAppended(c, accepted.value);
   });
 
   app.openapi(list, async (c) => {
-    const { after = null, limit, order, branch } = c.req.valid("query");
+    const { after = null, limit, order, branch, client_id } = c.req.valid("query");
     const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     const page = await calls.repeatable((api, caller) =>
-      api.items(caller, { after, limit, order, ...(branch === undefined ? {} : { branch }) }),
+      api.items(caller, { after, limit, order, ...defined({ branch, clientId: client_id }) }),
     );
     return page.ok
       ? c.json(

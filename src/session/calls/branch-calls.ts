@@ -20,7 +20,7 @@ import { readBranch, readBranches } from "../log/branch-rows";
 import { createSessionPast, findItem } from "../log/session-past";
 import type { Step } from "../log/store";
 import type { Session } from "../session";
-import { readMessages } from "./message-pages";
+import { readByClientId, readMessages } from "./message-pages";
 import { transactOnce } from "./once";
 
 type InputOf<M extends keyof BranchApi> = Parameters<BranchApi[M]>[1];
@@ -121,7 +121,10 @@ export function editMessage(session: Session, { message, parts, tools, idempoten
     if (!named) return err({ code: "message_not_found", message });
     if (named.kind !== "user") return err({ code: "invalid", field: "message_id", detail: "only a user message can be edited" });
     const turn = ids.newId("trn");
-    const { draft, body } = buildItem({ kind: "user", parts, turn, at: clock() }, ids);
+    // The words change, and who says them does not.
+    const [before] = session.content.readStored([named]);
+    const about = { name: before?.name ?? null, metadata: before?.metadata ?? {} };
+    const { draft, body } = buildItem({ kind: "user", parts, turn, at: clock(), about }, ids);
     const offered = buildToolsBody(tools, ids);
     const to = readBranchItems(sql, elsewhere, { from: 1, to: named.position - 1, limit: 1, order: "desc" })[0]?.position ?? 0;
     const then = { do: "ask", message: { item: draft, rest: [], turn, tools: offered.ref }, incarnation } as const;
@@ -150,7 +153,8 @@ function findLine({ state, deps }: Session, number: number): { readonly elsewher
 }
 
 export function listItems(session: Session, page: Parameters<api.SessionApi["items"]>[1]): api.Outcome<Page<DisplayItem>> {
-  const { branch = "current", ...asked } = page;
+  const { branch = "current", clientId, ...asked } = page;
+  if (clientId !== undefined) return ok({ data: readByClientId(session, clientId), has_more: false });
   const number = branch === "current" || branch === "all" ? session.state.branch.number : branch;
   const line = findLine(session, number);
   if (!line) return err({ code: "branch_not_found", branch: number });

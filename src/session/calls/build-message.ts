@@ -6,6 +6,7 @@ import { buildArtifacts } from "../../app/tools/run-tools";
 import { cutToolResult } from "../../context/cut-result";
 import { toPolicy } from "../../context/policy-choice";
 import type { TurnId } from "../../domain/ids";
+import type { MessageFacts } from "../../domain/item-content";
 import { type CallRef, findOpenCall, openBehindQueue } from "../../domain/open-calls";
 import type { OpenCall } from "../../domain/state";
 import type { ToolRun } from "../../domain/tool-run";
@@ -14,20 +15,24 @@ import type { Session } from "../session";
 interface At {
   readonly turn: TurnId | null;
   readonly at: number;
+  readonly about?: MessageFacts;
 }
 
 /** The items that one message becomes; the first gives the message its id. Never empty. */
 export function buildMessage(session: Session, input: SubmitInput, to: At): readonly [BuiltItem, ...BuiltItem[]] {
   const { ids } = session.deps;
+  const { about = {} } = input;
   if (input.role === "tool") {
     const { call_id, output, is_error } = input;
     const call = findOpenCall(openBehindQueue(session.state), { execution: null, call_id });
-    return [buildResultItem(session, { call: { call_id, name: call?.name ?? "" }, output, is_error }, to)];
+    return [buildResultItem(session, { call: { call_id, name: call?.name ?? "" }, output, is_error }, { ...to, about })];
   }
-  const calls = (input.calls ?? []).map((call) => buildCallItem(session, call, to));
-  const [first, ...rest] = calls;
-  if (first && input.parts.length === 0) return [first, ...rest];
-  return [buildItem({ kind: input.role, parts: input.parts, ...to }, ids), ...calls];
+  const { said_at = null, incomplete = false } = about;
+  const [first, ...later] = input.calls ?? [];
+  const toCalls = (calls: readonly ImportedCall[]) =>
+    calls.map((call) => buildCallItem(session, call, { ...to, about: { said_at, incomplete } }));
+  if (first && input.parts.length === 0) return [buildCallItem(session, first, { ...to, about }), ...toCalls(later)];
+  return [buildItem({ kind: input.role, parts: input.parts, ...to, about }, ids), ...toCalls(input.calls ?? [])];
 }
 
 function buildCallItem(session: Session, { call_id, name, arguments: written }: ImportedCall, to: At): BuiltItem {

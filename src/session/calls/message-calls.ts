@@ -14,7 +14,7 @@ import { isRunning, type OpenCall } from "../../domain/state";
 import { err, ok } from "../../lib/result";
 import type { NewBody } from "../log/bodies";
 import { findNewest } from "../log/branch-items";
-import { newestItems } from "../log/log-tables";
+import { findByClientId, newestItems } from "../log/log-tables";
 import type { Session } from "../session";
 import type { TurnRunner } from "../turn-runner";
 import { buildClientRun, buildMessage, buildResultItem, findReferencedCalls } from "./build-message";
@@ -33,6 +33,8 @@ interface KeyedCommand {
   readonly command: Command;
   readonly bodies: readonly NewBody[];
   readonly idempotency: api.Idempotency | null;
+  /** The client's own ids of the new messages. Each must be new to the session. */
+  readonly clientIds?: readonly string[];
   /** Builds the acknowledgement from the appended events. */
   readonly accept: (events: readonly StoredEvent[]) => Omit<Accepted, "replayed" | "cursor">;
 }
@@ -41,10 +43,22 @@ interface KeyedCommand {
 export function acknowledge(session: Session, asked: KeyedCommand): api.Outcome<Accepted> {
   const cursor = session.buffer.offset;
   return transactOnce<Omit<Accepted, "replayed">>(session, asked.idempotency, (step) => {
+    const taken = findTaken(session, asked.clientIds ?? []);
+    if (taken) return err({ code: "client_id_taken", message: taken });
     session.content.learn(asked.bodies);
     const executed = step.execute(asked.command, asked.bodies);
     return executed.ok ? ok({ ...asked.accept(executed.value), cursor }) : err(executed.error);
   });
+}
+
+/** The message, recorded or queued, that has one of these ids already. */
+function findTaken({ state, deps }: Session, clientIds: readonly string[]): ItemId | null {
+  for (const clientId of clientIds) {
+    const waiting = state.queue.find(({ item }) => item.client_id === clientId)?.item;
+    const found = waiting ?? findByClientId(deps.sql, clientId);
+    if (found) return found.id;
+  }
+  return null;
 }
 
 export function submitMessage(session: RunningSession, input: api.SubmitInput): api.Outcome<Accepted> {
@@ -73,7 +87,13 @@ export function submitMessage(session: RunningSession, input: api.SubmitInput): 
   const said = [first, ...rest].map(({ body }) => body);
   const running = session.state.turn?.id;
   const kept = isRunning(session.state.turn) ? bodies : [];
-  const accepted = acknowledge(session, { command, bodies: [...said, ...tools.bodies, ...kept], idempotency: input.idempotency, accept });
+  const accepted = acknowledge(session, {
+    command,
+    bodies: [...said, ...tools.bodies, ...kept],
+    idempotency: input.idempotency,
+    ...(input.about?.client_id && { clientIds: [input.about.client_id] }),
+    accept,
+  });
   if (running && session.state.turn?.id !== running) session.runner.abandon();
   return accepted;
 }

@@ -6,7 +6,7 @@ import type { CoveredRange } from "../../domain/compaction-events";
 import { type ItemMeta, MAX_REPLY_CALLS } from "../../domain/message";
 import { startsMessage } from "../display";
 import { backwards as itemsBack, forwards as itemsFrom, readBranchItems } from "../log/branch-items";
-import { ALL_POSITIONS } from "../log/log-tables";
+import { ALL_POSITIONS, findByClientId } from "../log/log-tables";
 import type { Sql } from "../log/sql";
 import type { Session } from "../session";
 import { weighMessage } from "./answer-size";
@@ -34,6 +34,14 @@ export function readMessages({ deps: { sql }, content }: Session, line: Line, as
   const { data, has_more } = takePage(found, limit, weighMessage);
   if (order === "asc") return { data: content.display(data.flat()), has_more };
   return { data: content.display(data.toReversed().flat()).toReversed(), has_more };
+}
+
+/** The message with the client's own id, on whichever branch it is. Empty: none is recorded. */
+export function readByClientId({ deps: { sql }, content }: Session, clientId: string): readonly DisplayItem[] {
+  const item = findByClientId(sql, clientId);
+  if (!item) return [];
+  const [message = []] = forwards(sql, { elsewhere: [], last: item.position + MAX_REPLY_CALLS }, item.position);
+  return content.display(message);
 }
 
 /** Messages from the one on that holds or follows position `from`. */
