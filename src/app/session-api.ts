@@ -6,7 +6,7 @@ import type { PolicyChoice } from "../context/policy-choice";
 import type { CompactionView } from "../contract/compaction";
 import type { ContextReport } from "../contract/context";
 import type { ExecutionView } from "../contract/execution";
-import type { Accepted, DisplayItem } from "../contract/item";
+import type { Accepted, DisplayItem, ImportedMessages } from "../contract/item";
 import type { LedgerRow } from "../contract/model-call";
 import type { Page } from "../contract/page";
 import type { RecallReport } from "../contract/recall";
@@ -50,8 +50,8 @@ export type SessionError =
   /** An older build did not record the call's request settings, and the registry does not know the model any more. */
   | { readonly code: "request_unknown"; readonly model: string }
   | { readonly code: "message_not_found"; readonly message: string }
-  /** `message`: the message that has the client's id already. */
-  | { readonly code: "client_id_taken"; readonly message: string }
+  /** `message`: the message that has the client's id already. `index`: of several messages, the one at fault. */
+  | { readonly code: "client_id_taken"; readonly message: string; readonly index?: number }
   | { readonly code: "branch_not_found"; readonly branch: number }
   | { readonly code: "cannot_fit"; readonly fit: FitReport }
   /** The result exists, and is larger than one answer may be. `characters`: its UTF-16 units; `limit`: the most that are allowed. */
@@ -113,14 +113,16 @@ export interface ImportedCall {
 }
 
 /** The content of a message. Calls and results can only be imported (`run: false`). */
-export type Said =
+type Said =
   /** `parts` may be empty when there are `calls`. */
   | { readonly role: "user" | "assistant" | "system"; readonly parts: readonly Part[]; readonly calls?: readonly ImportedCall[] }
   /** The result of an imported call. */
   | { readonly role: "tool"; readonly call_id: string; readonly output: string; readonly is_error: boolean };
 
-export type SubmitInput = Said & {
-  readonly about?: MessageFacts;
+/** A message with what its client says of it. */
+export type WrittenMessage = Said & { readonly about?: MessageFacts };
+
+export type SubmitInput = WrittenMessage & {
   readonly run: boolean;
   readonly onBusy: OnBusy;
   /** For this turn only, in place of the session's tools. */
@@ -236,6 +238,11 @@ export interface SessionApi {
   erase(caller: Caller, isNoted?: boolean): Promise<Outcome<ErasureReceipt>>;
 
   submit(caller: Caller, input: SubmitInput): Promise<Outcome<Accepted>>;
+  /** Appends messages without turns, in one transaction: all or none. */
+  importMessages(
+    caller: Caller,
+    input: { readonly messages: readonly WrittenMessage[]; readonly idempotency: Idempotency | null },
+  ): Promise<Outcome<Once<ImportedMessages>>>;
   cancelQueued(caller: Caller, message: ItemId): Promise<Outcome<null>>;
   toolResults(
     caller: Caller,

@@ -70,6 +70,13 @@ export type SessionCommand =
   | { readonly type: "RecordTitle"; readonly call: ModelCall; readonly title: TextRef | null; readonly tries: number }
   | { readonly type: "EraseSession" };
 
+/** `answers`: as in `SubmitMessage`. */
+export interface ImportedMessage {
+  readonly item: NewItem;
+  readonly rest: readonly NewItem[];
+  readonly answers?: { readonly call_id: string; readonly is_error: boolean };
+}
+
 export type MessageCommand =
   | ({
       readonly type: "SubmitMessage";
@@ -82,6 +89,8 @@ export type MessageCommand =
       readonly queueLimit: number;
       /** `CutShort`: what the running turn leaves behind, if this message stops it. */
     } & CutShort)
+  /** Appends messages without turns, all or none. Results answer imported calls, also those of the same command. */
+  | { readonly type: "ImportMessages"; readonly messages: readonly ImportedMessage[] }
   | { readonly type: "CancelQueued"; readonly message: ItemId };
 
 export type TurnCommand =

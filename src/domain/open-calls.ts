@@ -18,7 +18,7 @@ export const findOpenCall = (open: readonly OpenCall[], ref: CallRef): OpenCall 
   open.find((call) => (ref.execution ? ref.execution === call.execution : ref.call_id === call.call_id)) ?? null;
 
 /** One message's items in order. The first begins the message. */
-export const itemsOfMessage = ({ item, rest }: QueuedMessage): readonly NewItem[] => [
+export const itemsOfMessage = ({ item, rest }: Pick<QueuedMessage, "item" | "rest">): readonly NewItem[] => [
   item,
   ...rest.map((next) => ({ ...next, continues: true as const })),
 ];

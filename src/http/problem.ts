@@ -98,9 +98,10 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
     detail: "The session's storage is full, and nothing was changed. The session can be read, forked and erased.",
   }),
   message_not_found: () => unknown("message"),
-  client_id_taken: ({ message }) => {
+  client_id_taken: ({ message, index }) => {
+    const field = index === undefined ? "client_id" : `items.${index}.client_id`;
     const detail = "a message of this session has it already";
-    return { ...conflict("Client id taken", `client_id: ${detail}.`, { message_id: message }), errors: [{ field: "client_id", detail }] };
+    return { ...conflict("Client id taken", `${field}: ${detail}.`, { message_id: message }), errors: [{ field, detail }] };
   },
   branch_not_found: () => unknown("branch", "branch"),
   fork_unfinished: ({ from }) =>

@@ -15,6 +15,7 @@ import { compactSession, resetFor, revertFor, setPins } from "./calls/control-ca
 import { commitFor, discardFor, editFor, showWithPreview } from "./calls/draft-calls";
 import { listExecutions } from "./calls/execution-calls";
 import { beginFork, completeFork, copyIntoFork, findFork, forkHead, forkPage } from "./calls/fork-calls";
+import { importMessages } from "./calls/import-calls";
 import { exportLog, openSession, patchSession } from "./calls/lifecycle-calls";
 import { cancelQueued, retryTurn, stopTurn, submitMessage, submitToolResults } from "./calls/message-calls";
 import { showPast } from "./calls/past-context";
@@ -100,6 +101,7 @@ export const sessionCalls = {
   erase,
 
   submit: write(submitMessage),
+  importMessages: write(importMessages),
   cancelQueued: write(cancelQueued),
   toolResults: write(submitToolResults),
   approvals: write(resolveApprovals),

@@ -117,6 +117,7 @@ function unknownSession(): WholeSessionApi {
     patch: no,
     erase: no,
     submit: no,
+    importMessages: no,
     cancelQueued: no,
     toolResults: no,
     approvals: no,

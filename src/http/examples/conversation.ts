@@ -3,10 +3,11 @@ import type { z } from "@hono/zod-openapi";
 import { presets } from "../../context/presets";
 import type { branchComparison, branchView } from "../../contract/branch";
 import type { executionDetail, executionView } from "../../contract/execution";
-import type { acceptedView, displayItem } from "../../contract/item";
+import type { acceptedView, displayItem, importedMessages } from "../../contract/item";
 import type { usageSums } from "../../contract/model-call";
 import type { erasureReceipt, sessionDescription, sessionSummary } from "../../contract/session";
 import type { turnReport } from "../../contract/turn";
+import type { batchInput } from "../schemas/message";
 import { ANSWER, AT, EXECUTION, QUESTION, SECOND, SESSION, TURN } from "./shared";
 
 export const questionExample: z.input<typeof displayItem> = {
@@ -41,6 +42,21 @@ export const acceptedExample: z.input<typeof acceptedView> = {
   position: 1,
   queued: false,
   cursor: 41,
+};
+
+export const importExample = {
+  items: [
+    { role: "user", content: "What is the weather in Lisbon?", name: "Ada", created_at: AT },
+    { role: "assistant", content: "It is sunny in Lisbon, 21 °C.", created_at: AT + 2 * SECOND },
+  ],
+} satisfies z.input<typeof batchInput>;
+
+export const importedExample: z.input<typeof importedMessages> = {
+  data: [
+    { id: QUESTION, position: 1, client_id: null },
+    { id: ANSWER, position: 2, client_id: null },
+  ],
+  cursor: 40,
 };
 
 const figure = { tokens: 412, source: "reported", error_bound: 0 } as const;

@@ -1,20 +1,20 @@
 /** Accepts messages and tool results, and lists the conversation as people read it. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { id } from "../../contract/ids";
-import { acceptedView, displayItem } from "../../contract/item";
+import { acceptedView, displayItem, importedMessages } from "../../contract/item";
 import { listView } from "../../contract/page";
 import { findBeyondToken } from "../access-limits";
 import { answerAppended, answerTurn, turnHeaders, turnResponses } from "../answer-turn";
 import { readPrincipal } from "../auth";
 import type { HttpDeps, HttpEnv } from "../deps";
-import { acceptedExample, answerExample, questionExample } from "../examples/conversation";
+import { acceptedExample, answerExample, importExample, importedExample, questionExample } from "../examples/conversation";
 import { EXECUTION, onePage } from "../examples/shared";
-import { readIdempotency } from "../idempotency";
+import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { branchQuery } from "../schemas/branch";
 import { defined } from "../schemas/defined";
-import { clientIdQuery, messageInput, toSubmitInput } from "../schemas/message";
+import { batchInput, clientIdQuery, messageInput, toSubmitInput, toWritten } from "../schemas/message";
 import { pageQuery, toList } from "../schemas/page";
 import { sessionPath } from "../schemas/paths";
 import { approvalsInput, toApproval, toolResultsInput, toToolResult } from "../schemas/tool";
@@ -36,6 +36,19 @@ const submit = tenantRoute({
     "Records the message, and the model answers it in a turn. The turn runs to its end whether or not the client stays connected. `run: false` only appends a message, of any role, without a turn.",
   request: { params: sessionPath, headers: turnHeaders, body: jsonBody(messageInput, { content: "What is the weather in Lisbon?" }) },
   responses: { ...turnResponses, 201: json("Appended (run: false)", acceptedView, acceptedExample) },
+});
+
+const batch = tenantRoute({
+  method: "post",
+  path: `${path}/batch`,
+  tag,
+  scope: "sessions:write",
+  operationId: "importMessages",
+  summary: "Import messages",
+  description:
+    "Appends up to 1,000 messages without turns, all or none. The items of a list of messages can be sent as they are. Refused with 409 while a turn is open or messages wait.",
+  request: { params: sessionPath, headers: idempotencyHeaders, body: jsonBody(batchInput, importExample) },
+  responses: { 201: json("Appended", importedMessages, importedExample) },
 });
 
 const list = tenantRoute({
@@ -113,6 +126,18 @@ export function registerMessages(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): voi
     const accepted = await send((api, caller) => api.submit(caller, input));
     if (!accepted.ok) return sendProblem(c, accepted.error);
     return input.run ? await answerTurn(c, calls, accepted.value) : answerAppended(c, accepted.value);
+  });
+
+  app.openapi(batch, async (c) => {
+    const messages = c.req.valid("json").items.map(toWritten);
+    const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
+    const calls = sessionClient(deps, c, c.req.valid("param").session_id);
+    const send = idempotency ? calls.repeatable : calls.once;
+    const done = await send((api, caller) => api.importMessages(caller, { messages, idempotency }));
+    if (!done.ok) return sendProblem(c, done.error);
+    const { replayed, ...imported } = done.value;
+    if (replayed) c.header("idempotent-replayed", "true");
+    return c.json(imported, 201);
   });
 
   app.openapi(list, async (c) => {

@@ -1,6 +1,6 @@
 /** Messages as clients write them. */
 import { z } from "@hono/zod-openapi";
-import type { Said, SubmitInput } from "../../app/session-api";
+import type { SubmitInput, WrittenMessage } from "../../app/session-api";
 import { mediaPart, reasoningPart, textPart } from "../../contract/item";
 import type { MessageFacts } from "../../domain/item-content";
 import type { Part } from "../../domain/message";
@@ -135,6 +135,17 @@ export const messageInput = fields
   })
   .openapi("SubmitMessage");
 
+const MAX_BATCH = 1_000;
+const batchItem = writtenMessage.superRefine((message, context) =>
+  checkWritten(message, (path, fault) => context.addIssue({ code: "custom", path, message: fault })),
+);
+
+export const batchInput = z
+  .strictObject({
+    items: z.array(batchItem).min(1).max(MAX_BATCH).openapi({ description: "In order. Messages of a list can be sent as they are" }),
+  })
+  .openapi("ImportMessages");
+
 /** The new content of a user's message. */
 export const editInput = z
   .strictObject({
@@ -156,12 +167,14 @@ export function toParts(content: Content): readonly Part[] {
 }
 
 /** A reply without text consists of its calls alone. */
-function toSaid(input: Written): Said {
+function toSaid(input: Written): WrittenMessage {
   const { role, content = "", call_id = "", is_error = false, tool_calls } = input;
   if (role === "tool") return { role, call_id, output: toText(content), is_error };
   const calls = tool_calls?.map(({ call_id: id, name, arguments: given }) => ({ call_id: id, name, arguments: given }));
   return { role, parts: isBlank(content) ? [] : toParts(content), ...(calls && { calls }) };
 }
+
+export const toWritten = (item: z.infer<typeof batchItem>): WrittenMessage => ({ ...toSaid(item), about: toFacts(item, false) });
 
 export function toSubmitInput(
   input: z.infer<typeof messageInput>,

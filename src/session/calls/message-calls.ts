@@ -8,7 +8,7 @@ import type { Command, NewToolResult } from "../../domain/commands";
 import type { StoredEvent } from "../../domain/events";
 import type { ItemId, TurnId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
-import type { CallRef } from "../../domain/open-calls";
+import { type CallRef, openBehindQueue } from "../../domain/open-calls";
 import type { ClosedCall } from "../../domain/rejection";
 import { isRunning, type OpenCall } from "../../domain/state";
 import { err, ok } from "../../lib/result";
@@ -52,7 +52,7 @@ export function acknowledge(session: Session, asked: KeyedCommand): api.Outcome<
 }
 
 /** The message, recorded or queued, that has one of these ids already. */
-function findTaken({ state, deps }: Session, clientIds: readonly string[]): ItemId | null {
+export function findTaken({ state, deps }: Session, clientIds: readonly string[]): ItemId | null {
   for (const clientId of clientIds) {
     const waiting = state.queue.find(({ item }) => item.client_id === clientId)?.item;
     const found = waiting ?? findByClientId(deps.sql, clientId);
@@ -65,7 +65,7 @@ export function submitMessage(session: RunningSession, input: api.SubmitInput): 
   const { clock, ids, incarnation } = session.deps;
   const at = clock();
   const turn = input.run ? ids.newId("trn") : null;
-  const [first, ...rest] = buildMessage(session, input, { turn, at });
+  const [first, ...rest] = buildMessage(session, input, { turn, at, open: openBehindQueue(session.state) });
   const tools = buildToolsBody(input.tools, ids);
   const { cut, bodies } = input.onBusy === "interrupt" ? session.runner.cutShort("aborted") : NOTHING_CUT;
   const message = { item: first.draft, rest: rest.map(({ draft }) => draft), turn, tools: tools.ref };
