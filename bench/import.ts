@@ -35,7 +35,11 @@ async function importBatches(messages: number): Promise<number> {
 }
 
 const toItems = (from: number): object[] =>
-  Array.from({ length: BATCH }, (_, n) => ({ role: n % 2 ? "assistant" : "user", content: `message ${from + n} of a long record`, created_at: n }));
+  Array.from({ length: BATCH }, (_, n) => ({
+    role: n % 2 ? "assistant" : "user",
+    content: `message ${from + n} of a long record`,
+    created_at: n,
+  }));
 
 /** Wall time of a message, in µs. */
 async function importInto(life: Life, messages: number): Promise<number> {
@@ -63,7 +67,12 @@ async function benchSize(messages: number): Promise<{ readonly each: Figure; rea
 export async function benchImport(): Promise<BenchResult> {
   await importInto(new Life(), FEW); // compiled once
   const [few, many] = [await benchSize(FEW), await benchSize(MANY)];
-  const inBatches = measured(`a message of ${FEW} in batches of ${BATCH}, CPU`, "µs", [await importBatches(FEW), await importBatches(FEW)], BATCH_GOAL);
+  const inBatches = measured(
+    `a message of ${FEW} in batches of ${BATCH}, CPU`,
+    "µs",
+    [await importBatches(FEW), await importBatches(FEW)],
+    BATCH_GOAL,
+  );
   return {
     title: "Import of a long record",
     notes: ["Wall time in Node; no turn, nothing compacted: all of it is in the view. Linear is a ratio of 1 for a message."],

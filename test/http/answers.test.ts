@@ -171,6 +171,7 @@ describe("the calls to the session", () => {
     expect(await submitted({ content: "Hello" })).toEqual({
       role: "user",
       parts: [{ type: "text", text: "Hello" }],
+      about: { name: null, client_id: null, metadata: {}, said_at: null, incomplete: false },
       run: true,
       onBusy: "queue",
       tools: null,
@@ -202,6 +203,7 @@ describe("the calls to the session", () => {
       call_id: "c",
       output: "",
       is_error: true,
+      about: { name: null, client_id: null, metadata: {}, said_at: null, incomplete: false },
       run: false,
       onBusy: "queue",
       tools: null,

@@ -29,6 +29,9 @@ const isBlank = (content: Content): boolean =>
     ? content.trim() === ""
     : content.every((part) => (part.type === "text" || part.type === "reasoning") && part.text.trim() === "");
 
+/** A name of several lines could pass for another message of the conversation. */
+const isOneLine = (name: string): boolean => name.trim() !== "" && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(name);
+
 /** The year 9999: what a date can show. */
 const MAX_TIME = 253_402_300_799_999;
 const MAX_NAME = 64;
@@ -55,8 +58,9 @@ const written = {
   is_error: z.boolean().optional().openapi({ description: "Of role tool: the call failed" }),
   name: z
     .string()
+    .min(1)
     .max(MAX_NAME)
-    .regex(/^(?=.*\S)\P{Cc}+$/u, "must be 1 to 64 characters without line breaks and control characters")
+    .refine(isOneLine, "must be one line with a visible character")
     .nullable()
     .optional()
     .openapi({ description: "Who speaks: the model reads it in front of the text. Not of role tool" }),
