@@ -65,7 +65,7 @@ const config = z.object({
   ADMIN_KEY: z.string().min(16).optional(),
   /**
    * A part of every key that this deployment creates: `lh_<env>_…`. It is only a label: a key is verified by its checksum, so changing the
-   * label invalidates no key.
+   * label invalidates no key. Access tokens name it as their issuer, so a change makes them void.
    */
   ENVIRONMENT: z
     .string()

@@ -227,8 +227,8 @@ export const branches: readonly Mutant[] = [
     name: "a replaced title stays in the object",
     breaks: "what no request was built from goes at once",
     file: "src/session/log/replaced-texts.ts",
-    find: "changes.title === undefined ? null : title,",
-    replace: "null,",
+    find: '["title", "metadata", "end_user"]',
+    replace: '["metadata", "end_user"]',
     tests: ["test/session/replaced-texts.test.ts"],
   },
   {

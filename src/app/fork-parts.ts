@@ -35,6 +35,8 @@ export interface ForkHead extends ForkLine {
   readonly summary_instructions?: string | null;
   readonly policy_instructions?: string | null;
   readonly metadata: Readonly<Record<string, string>>;
+  /** Absent in the head of an older build. The source's external id is its own, and is not copied. */
+  readonly end_user?: string | null;
   readonly pins: readonly string[];
   /**
    * In the copy's numbers. `text`: the text of a summary, else null. `read`: the positions that the summary was made from; absent in the

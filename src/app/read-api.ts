@@ -12,15 +12,32 @@ import type { CallPurpose } from "../domain/model-call";
 import type { Result } from "../lib/result";
 import type { Caller } from "./session-api";
 
+/** Selects sessions. A null field, and empty metadata, select all. Times are epoch milliseconds, and the bounds themselves are left out. */
+export interface SessionFilter {
+  readonly externalId: string | null;
+  readonly endUser: string | null;
+  /** Sessions that have all of these entries. */
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly createdAfter: number | null;
+  readonly createdBefore: number | null;
+  readonly updatedAfter: number | null;
+  readonly updatedBefore: number | null;
+}
+
+export const SESSION_ORDERS = ["updated_at", "created_at"] as const;
+
 export interface SessionListInput {
   readonly tenant: TenantId;
+  readonly filter: SessionFilter;
+  readonly orderBy: (typeof SESSION_ORDERS)[number];
+  readonly order: "asc" | "desc";
   /** Rows, 1 to 200. */
   readonly limit: number;
-  /** `next_cursor` of the previous page. Null: start with the newest row. */
+  /** `next_cursor` of the previous page, in the same order. Null: start with the first row. */
   readonly after: string | null;
 }
 
-/** The most recently updated first. The cursor is visible ASCII. */
+/** The cursor is visible ASCII. */
 export type SessionListPage = List<SessionSummary>;
 
 /** `invalid_cursor`: a cursor that this list never issued. */

@@ -88,6 +88,13 @@ export interface OpenInput {
   /** Absent: the policy's apply. */
   readonly summaryInstructions?: string;
   readonly metadata: Readonly<Record<string, string>>;
+  /**
+   * The client's own id of the session, which the tenant's directory has given to it. A session that is open already then answers
+   * `session_exists`, so that one request alone creates it. Absent: none.
+   */
+  readonly external_id?: string | null;
+  /** The client's id of the person who talks. Absent: none. */
+  readonly end_user?: string | null;
 }
 
 /** An absent field is unchanged; null removes it. */
@@ -102,6 +109,7 @@ export interface PatchInput {
   readonly tools?: readonly ToolDefinition[] | null;
   readonly title?: string | null;
   readonly metadata?: Readonly<Record<string, string>>;
+  readonly end_user?: string | null;
 }
 
 /** A call in an imported reply. Its id is data from the client, and may repeat. */

@@ -45,6 +45,8 @@ export type TenantError =
   | { readonly code: "tenant_exists" }
   /** The session's erasure has begun. */
   | { readonly code: "session_erased" }
+  /** Another session of the tenant has this external id. */
+  | { readonly code: "external_id_taken"; readonly session: SessionId }
   | { readonly code: "key_not_found"; readonly key: string }
   /** A key cannot create or revoke a key with more scopes or a longer life than its own. `field` is named as the client wrote it. */
   | { readonly code: "beyond_own_key"; readonly field: "scopes" | "expires_at" | "expires_in" | "key_id"; readonly detail: string }
@@ -84,6 +86,15 @@ export interface TenantSettings {
 export interface ErasedSessionUsage {
   readonly session: SessionId;
   readonly usage: readonly ErasedUsage[];
+}
+
+export interface SessionRegistration {
+  readonly session: SessionId;
+  readonly idempotency: Idempotency | null;
+  /** Unique in the tenant. Absent or null: none. */
+  readonly external_id?: string | null;
+  /** Takes over the session that has the external id already. Absent: such a session is a conflict. */
+  readonly adopt?: true;
 }
 
 export interface SessionPage {
@@ -169,11 +180,13 @@ export interface TenantApi extends TenantToolsApi {
   authenticate(hash: string): Promise<Principal | null>;
 
   /** Adds the session to the directory. With a repeated idempotency key: the first request's session. */
-  registerSession(input: {
-    readonly session: SessionId;
-    readonly idempotency: Idempotency | null;
-  }): Promise<TenantOutcome<{ readonly session: SessionId; readonly replayed: boolean }>>;
-  /** Removes a session that was never opened from the directory. */
+  registerSession(input: SessionRegistration): Promise<TenantOutcome<{ readonly session: SessionId; readonly replayed: boolean }>>;
+  /** The session that has this external id. It may never have been opened. Null: none. */
+  findExternalId(externalId: string): Promise<TenantOutcome<SessionId | null>>;
+  /**
+   * Removes a session that was never opened from the directory, and frees its external id. It stays while another request opens a session
+   * under the same id.
+   */
   forgetSession(session: SessionId): Promise<TenantOutcome<null>>;
   /** Notes that the session is to be erased, if the directory, an earlier note or the caller knows that it existed. */
   beginErasure(input: { readonly session: SessionId; readonly isKnown: boolean }): Promise<TenantOutcome<{ readonly noted: boolean }>>;

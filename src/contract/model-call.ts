@@ -1,6 +1,6 @@
 /** Model calls: their usage, outcomes and failures, and the ledger's sums. */
 import { z } from "@hono/zod-openapi";
-import type { CallOutcome, FitReport, TurnFailure, TurnStatus } from "../domain/events";
+import type { CallOutcome, FitReport, TurnFailure, TurnFailureKind, TurnStatus } from "../domain/events";
 import { CALL_PURPOSES, type CallUsage, FAILURE_KINDS, type FinishReason, type UsageSource } from "../domain/model-call";
 import { domainShape } from "./domain-shape";
 import { idOrNull, time } from "./ids";
@@ -41,9 +41,19 @@ export const fitReportView = domainShape<FitReport>()(
   }),
 );
 
+export const turnFailureKind = z.enum([
+  ...modelFailureKind.options,
+  "cannot_fit",
+  "round_limit",
+  "storage_full",
+  "unknown_model",
+  "crashed",
+  "internal",
+]) satisfies z.ZodType<TurnFailureKind>;
+
 export const turnFailure = domainShape<TurnFailureView>()(
   z.object({
-    kind: z.enum([...modelFailureKind.options, "cannot_fit", "round_limit", "storage_full", "unknown_model", "crashed", "internal"]),
+    kind: turnFailureKind,
     status: z.int().nullable().openapi({ description: "The provider's HTTP status. Null if the provider did not answer" }),
     fit: fitReportView.optional(),
     bytes: byteFit.optional().openapi({

@@ -9,6 +9,13 @@ import { tokenFigure } from "./tokens";
 import { toolCallView, toolDefinition } from "./tool";
 import { turnPhase } from "./turn";
 
+/** How a client finds its sessions again. */
+const labels = {
+  external_id: z.string().nullable().openapi({ description: "The client's own id of the session, unique in the tenant. Null: none" }),
+  end_user: z.string().nullable().openapi({ description: "The client's id of the person who talks. Null: none" }),
+  metadata: z.record(z.string(), z.string()).readonly(),
+};
+
 export const sessionDescription = z
   .object({
     id: id("ses"),
@@ -23,7 +30,7 @@ export const sessionDescription = z
     tools: z.array(toolDefinition).readonly(),
     pins: z.array(z.string()).readonly().openapi({ description: "Texts that every request to the model repeats, before the summaries" }),
     title: z.string().nullable(),
-    metadata: z.record(z.string(), z.string()).readonly(),
+    ...labels,
     etag: z.string().openapi({
       description:
         "The etag of the settings and pins, as in the header ETag. It does not change when messages come; a title that a model makes changes it",
@@ -60,6 +67,7 @@ export const sessionSummary = z
   .object({
     id: id("ses"),
     title: z.string().nullable(),
+    ...labels,
     model: z.string(),
     message_count: z.int(),
     last_message_preview: z

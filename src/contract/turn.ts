@@ -9,7 +9,7 @@ import { toolCallView } from "./tool";
 
 export const turnPhase = z.enum(["generating", "running_tools", "awaiting_tools"]) satisfies z.ZodType<TurnPhase>;
 
-const notice = z.object({ code: z.enum(["history_trimmed"]), text: z.string() });
+export const notice = z.object({ code: z.enum(["history_trimmed"]), text: z.string() });
 export type Notice = z.infer<typeof notice>;
 
 export const turnReport = z

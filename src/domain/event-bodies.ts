@@ -3,16 +3,16 @@
  * passes events on must pass these bodies with them, because the content is nowhere else.
  */
 import { assertNever } from "../lib/assert-never";
-import type { Event } from "./events";
+import type { Event, SessionSettings } from "./events";
 import type { BodyId } from "./ids";
 
 /** In the order in which the event names them. A new event type is a compile error here. */
 export function listEventBodies(event: Event): BodyId[] {
   switch (event.type) {
     case "SessionOpened":
-      return refs([event.settings.title, event.settings.system]);
+      return settingsBodies(event.settings);
     case "SettingsChanged":
-      return refs([event.changes.title ?? null, event.changes.system ?? null]);
+      return settingsBodies(event.changes);
     case "MessagesAppended":
       return event.items.map((item) => item.id);
     case "TurnStarted":
@@ -56,4 +56,9 @@ export function listEventBodies(event: Event): BodyId[] {
   }
 }
 
-const refs = (texts: readonly ({ readonly body: BodyId } | null)[]): BodyId[] => texts.flatMap((text) => (text ? [text.body] : []));
+/** The texts that the read model shows, and the system prompt. */
+const settingsBodies = ({ title, system, metadata, external_id, end_user }: Partial<SessionSettings>): BodyId[] =>
+  refs([title, system, metadata, external_id, end_user]);
+
+const refs = (texts: readonly ({ readonly body: BodyId } | null | undefined)[]): BodyId[] =>
+  texts.flatMap((text) => (text ? [text.body] : []));

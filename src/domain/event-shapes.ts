@@ -102,14 +102,15 @@ const shapes: Shapes = {
   },
 };
 
-interface Field {
+/** A field of an event, at the kind that JSON gives it. */
+export interface EventField {
   readonly name: string;
   readonly base: string;
   readonly nullable: boolean;
   readonly optional: boolean;
 }
 
-const toField = ([name, kind]: readonly [string, string]): Field => ({
+const toField = ([name, kind]: readonly [string, string]): EventField => ({
   name,
   base: kind.replace(/[?~]$/, ""),
   nullable: kind.endsWith("?"),
@@ -117,21 +118,21 @@ const toField = ([name, kind]: readonly [string, string]): Field => ({
 });
 
 /** The shapes as lists, because every event that is read iterates over them. */
-const fields: ReadonlyMap<string, readonly Field[]> = new Map(
+export const eventFields: ReadonlyMap<string, readonly EventField[]> = new Map(
   Object.entries(shapes).map(([type, shape]) => [type, Object.entries(shape).map(toField)]),
 );
 
 /** Every event type that this build knows. */
-export const knownEventTypes: ReadonlySet<string> = new Set(fields.keys());
+export const knownEventTypes: ReadonlySet<string> = new Set(eventFields.keys());
 export const isEventType = (type: string): type is EventType => knownEventTypes.has(type);
 
 /** The first field that is missing or of another kind. Null when the event matches its type, as far as this check looks. */
 export function findMalformedField(type: EventType, data: Readonly<Record<string, unknown>>): string | null {
-  for (const field of fields.get(type) ?? []) if (!isField(field, data[field.name])) return field.name;
+  for (const field of eventFields.get(type) ?? []) if (!isField(field, data[field.name])) return field.name;
   return null;
 }
 
-function isField({ base, nullable, optional }: Field, value: unknown): boolean {
+function isField({ base, nullable, optional }: EventField, value: unknown): boolean {
   if (value === undefined) return optional;
   if (value === null) return nullable;
   return base === "array" ? Array.isArray(value) : typeof value === base && !Array.isArray(value);

@@ -19,6 +19,10 @@ export interface SessionSettings {
   readonly title: TextRef | null;
   /** The client's metadata: a JSON object of strings. It is stored as a body, because it is content. */
   readonly metadata: TextRef | null;
+  /** The client's own id of the session, as a body. The tenant's directory owns it; this is a copy. Absent: none. */
+  readonly external_id?: TextRef | null;
+  /** The client's id of the person who talks, as a body. Absent: none. */
+  readonly end_user?: TextRef | null;
   /** Whether `memory_query` is offered when something is out of the view. Absent: it is. */
   readonly recall?: boolean;
   /**

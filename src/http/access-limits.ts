@@ -3,7 +3,9 @@
  * the tenant chooses models, tools and settings, because they decide what a turn costs and may do.
  */
 import type { Context } from "hono";
-import type { SessionDescription } from "../contract/session";
+import type { List } from "../contract/page";
+import type { SessionDescription, SessionSummary } from "../contract/session";
+import { err, ok, type Result } from "../lib/result";
 import { readPrincipal } from "./auth";
 import type { HttpEnv } from "./deps";
 import type { RequestError } from "./problem";
@@ -11,24 +13,49 @@ import type { RequestError } from "./problem";
 const any = (): boolean => true;
 
 /** The fields of a message that a token may send, and which of their values. A field that is missing here needs a key. */
-const SAYABLE: Readonly<Record<string, (value: unknown) => boolean>> = {
-  content: any,
-  role: (role) => role === "user",
-  run: (run) => run === true,
-  on_busy: any,
-};
+const SAYABLE = new Map<string, (value: unknown) => boolean>([
+  ["content", any],
+  ["role", (role) => role === "user"],
+  ["run", (run) => run === true],
+  ["on_busy", any],
+]);
 
 /** The first field of the body that needs a key. Null when the caller has one, or the body names none. */
 export function findBeyondToken(c: Context<HttpEnv>, body: object): RequestError | null {
   if (readPrincipal(c).access_token === undefined) return null;
   const given = Object.entries(body).filter(([, value]) => value !== undefined && value !== null);
-  const field = given.find(([name, value]) => !SAYABLE[name]?.(value))?.[0];
+  const field = given.find(([name, value]) => !SAYABLE.get(name)?.(value))?.[0];
   return field === undefined ? null : { code: "beyond_access_token", field, detail: "needs an API key" };
 }
 
+interface Selection {
+  readonly end_user?: string | undefined;
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+}
+
+/** The selection of a list: an end user's token lists the sessions of that end user alone, and asks nothing about what it is not shown. */
+export function boundToEndUser<S extends Selection>(c: Context<HttpEnv>, asked: S): Result<S, RequestError> {
+  const end_user = readPrincipal(c).access_token?.reach.end_user;
+  if (end_user === undefined) return ok(asked);
+  const { end_user: other = end_user, metadata = {} } = asked;
+  const field = other !== end_user ? "end_user" : Object.keys(metadata).length > 0 ? "metadata" : null;
+  return field === null ? ok({ ...asked, end_user }) : err({ code: "beyond_access_token", field, detail: "needs an API key" });
+}
+
 /** What the tenant wrote into a session for the model or for itself. */
-const WITHHELD = { system: null, pins: [], tools: [], metadata: {} } as const satisfies Partial<SessionDescription>;
+const WITHHELD = {
+  system: null,
+  summary_instructions: null,
+  pins: [],
+  tools: [],
+  metadata: {},
+} as const satisfies Partial<SessionDescription>;
 
 export function toCallersView(c: Context<HttpEnv>, session: SessionDescription): SessionDescription {
   return readPrincipal(c).access_token === undefined ? session : { ...session, ...WITHHELD };
+}
+
+export function toCallersList(c: Context<HttpEnv>, list: List<SessionSummary>): List<SessionSummary> {
+  if (readPrincipal(c).access_token === undefined) return list;
+  return { ...list, data: list.data.map((row) => ({ ...row, metadata: WITHHELD.metadata })) };
 }

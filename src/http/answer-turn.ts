@@ -5,6 +5,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { SessionError } from "../app/session-api";
+import { streamFrame } from "../contract/frame";
 import type { Accepted } from "../contract/item";
 import { type AcceptedView, acceptedView } from "../contract/item";
 import { turnReport } from "../contract/turn";
@@ -12,11 +13,11 @@ import type { TurnId } from "../domain/ids";
 import { toErrorName } from "../lib/error-name";
 import type { HttpEnv } from "./deps";
 import { sendEvents } from "./event-stream";
-import { acceptedExample, turnExample } from "./examples/conversation";
+import { acceptedExample, frameExample, turnExample } from "./examples/conversation";
 import { idempotencyHeaders } from "./idempotency";
 import { acceptsEventStream, prefersAsync } from "./negotiate";
 import { sendProblem } from "./problem";
-import { json, jsonOrEvents } from "./routing";
+import { eventStream, json, jsonOrEvents } from "./routing";
 import type { SessionCalls } from "./session-calls";
 
 export const turnHeaders = idempotencyHeaders.extend({
@@ -26,8 +27,7 @@ export const turnHeaders = idempotencyHeaders.extend({
 export const turnResponses = {
   200: jsonOrEvents(
     "The turn, once it has ended, failed or waits for tools. With Accept: text/event-stream: its frames as they are produced",
-    turnReport,
-    turnExample,
+    { schema: turnReport, example: turnExample, events: eventStream(streamFrame, frameExample) },
   ),
   202: json(
     "Accepted: `Prefer: respond-async` was sent, or the turn goes on and could not be awaited. GET the turn to read it",

@@ -4,10 +4,11 @@
  * does not say so takes no access token.
  */
 import type { Context, MiddlewareHandler } from "hono";
-import { timingSafeEqual } from "hono/utils/buffer";
 import type { Principal } from "../app/tenant-api";
 import type { Scope } from "../domain/scopes";
 import { err, ok, type Result } from "../lib/result";
+import { isSameText } from "../lib/same-text";
+import { sha256 } from "../lib/sha256";
 import { isAllowedOrigin } from "./browsers";
 import type { HttpDeps, HttpEnv } from "./deps";
 import { type RequestError, sendProblem } from "./problem";
@@ -71,10 +72,13 @@ export function authenticate(deps: HttpDeps): MiddlewareHandler<HttpEnv> {
 const changesTenant = ({ method, path }: Context<HttpEnv>["req"]): boolean =>
   method !== "GET" && !path.startsWith("/v1/sessions") && path !== "/v1/tokens";
 
-/** Returns a check whether the credential of this request is still valid, for answers that outlive the request. */
+/** Returns a check whether the credential of this request is still valid for its page, for answers that outlive the request. */
 export function keyCheck(c: Context<HttpEnv>, deps: HttpDeps): () => Promise<boolean> {
   const credential = readCredential(c);
-  return async () => credential.ok && (await findValid(credential.value, deps)) !== null;
+  return async () => {
+    const principal = credential.ok ? await findValid(credential.value, deps) : null;
+    return principal !== null && (await isAllowedOrigin(c, () => deps.allowedOrigins(principal.tenant)));
+  };
 }
 
 /** A null `scope` accepts any valid key. */
@@ -104,11 +108,14 @@ export function readPrincipal(c: Context<HttpEnv>): Principal {
   return principal;
 }
 
+/** Compares digests, which have one length: the time shows neither the content nor the length of the expected text. */
+const isSameSecret = async (given: string, expected: string): Promise<boolean> => isSameText(await sha256(given), await sha256(expected));
+
 /** Requires the deployment's own key. If none is configured, every request is refused. */
 export function requireAdmin({ config }: HttpDeps): MiddlewareHandler<HttpEnv> {
   return async (c, next) => {
     const given = readBearer(c);
-    const isAdmin = given !== null && config.adminKey !== null && (await timingSafeEqual(given, config.adminKey));
+    const isAdmin = given !== null && config.adminKey !== null && (await isSameSecret(given, config.adminKey));
     return isAdmin ? await next() : sendProblem(c, { code: "unauthorized" });
   };
 }

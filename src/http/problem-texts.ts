@@ -1,7 +1,16 @@
 /** Sentences of refusals, by reason. */
 import type { ProbeFailure } from "../app/models/probe-limits";
 import type { McpFailure } from "../app/tool-entry";
+import type { SessionId } from "../domain/ids";
 import type { ClosedCall } from "../domain/rejection";
+import { conflict, type RouteAnswer } from "./answer";
+
+/** Names the session that has the external id: the caller may want that one. */
+export function externalIdTaken(session: SessionId): RouteAnswer {
+  const detail = "another session of the tenant has it";
+  const answer = conflict("External id taken", `external_id: ${detail}.`, { session_id: session });
+  return { ...answer, errors: [{ field: "external_id", detail }] };
+}
 
 export const notRetryable = (status: string | null): string =>
   status === null

@@ -14,7 +14,7 @@ import type { Scope } from "../domain/scopes";
 import { conflict, invalid, NOT_FOUND, type RouteAnswer, retryLater, toText, unknown } from "./answer";
 import type { HttpEnv } from "./deps";
 import { draftAnswers } from "./draft-problems";
-import { closedCalls, mcpFaults, mcpFields, notRetryable, probeFaults } from "./problem-texts";
+import { closedCalls, externalIdTaken, mcpFaults, mcpFields, notRetryable, probeFaults } from "./problem-texts";
 
 /** The refusals of the HTTP layer itself. */
 export type RequestError =
@@ -51,6 +51,7 @@ type ErrorOf = { [E in HttpError as E["code"]]: E };
 const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnswer } = {
   session_not_found: () => unknown("session"),
   session_erased: () => ({ status: 404, title: "Session erased", detail: "The session was erased." }),
+  external_id_taken: ({ session }) => externalIdTaken(session),
   session_exists: () => conflict("Session exists", "A session with this id exists already."),
   turn_running: ({ turn }) => conflict("Turn running", "A turn of this session is under way.", { turn_id: turn || null }),
   queue_full: ({ limit }) => ({

@@ -1,6 +1,7 @@
 /** Keeps the tenant's directory of sessions: a session is registered before it is created, and removed when it is erased. */
 import type { Context } from "hono";
 import { eraseSession } from "../app/erase-session";
+import type { SessionRegistration } from "../app/tenant-api";
 import type { SessionId } from "../domain/ids";
 import { readPrincipal } from "./auth";
 import { callWithRetry } from "./calls";
@@ -9,12 +10,15 @@ import { readIdempotency } from "./idempotency";
 import { reachReadModel } from "./read-model";
 import { sessionClient } from "./session-calls";
 
+/** How a client names a new session: by nothing, or by an external id. */
+type Naming = Pick<SessionRegistration, "external_id" | "adopt">;
+
 /**
  * Registers a fresh id, or returns the id that the same idempotency key got before. `isKeyed`: the same request may come
  * back to the id.
  */
-export async function registerSession(deps: HttpDeps, c: Context<HttpEnv>, key: string | undefined) {
-  const input = { session: deps.newId("ses"), idempotency: await readIdempotency(c, key) };
+export async function registerSession(deps: HttpDeps, c: Context<HttpEnv>, key: string | undefined, naming: Naming = {}) {
+  const input = { session: deps.newId("ses"), idempotency: await readIdempotency(c, key), ...naming };
   const registered = await callWithRetry(
     () => deps.tenants(readPrincipal(c).tenant),
     (api) => api.registerSession(input),

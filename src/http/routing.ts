@@ -1,5 +1,5 @@
 /** Declares routes. What the OpenAPI document says a route needs is enforced from the same declaration. */
-import { createRoute, type RouteConfig, z } from "@hono/zod-openapi";
+import { createRoute, type RouteConfig, type z } from "@hono/zod-openapi";
 import type { MiddlewareHandler } from "hono";
 import type { Scope } from "../domain/scopes";
 import { ACCESS_TOKEN, ADMIN_KEY, API_KEY, isStreamPath, requireScope, STREAM_TOKEN, type TokenUse } from "./auth";
@@ -38,10 +38,17 @@ export function taggedJson<S extends z.ZodType>(description: string, schema: S, 
   return { ...json(description, schema, example), headers: etagHeader };
 }
 
+/** Server-sent events. OpenAPI 3.1 has no word for them: the schema is that of one event's data, which is JSON. */
+export function eventStream<S extends z.ZodType>(schema: S, example: z.input<S>) {
+  return { "text/event-stream": { schema, example } };
+}
+
 /** An answer that is JSON or server-sent events, as the client asked. */
-export function jsonOrEvents<S extends z.ZodType>(description: string, schema: S, example: z.input<S>): Responses[string] {
-  const events = z.string().openapi({ description: "Server-sent events; `id` is the offset to resume from." });
-  return { description, content: { "application/json": { schema, example }, "text/event-stream": { schema: events } } };
+export function jsonOrEvents<S extends z.ZodType>(
+  description: string,
+  { schema, example, events }: { readonly schema: S; readonly example: z.input<S>; readonly events: ReturnType<typeof eventStream> },
+): Responses[string] {
+  return { description, content: { "application/json": { schema, example }, ...events } };
 }
 
 /** A request body with an example. `required` only informs readers of the document: an empty body counts as `{}`. */

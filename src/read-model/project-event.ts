@@ -78,21 +78,42 @@ type Of<U extends Event, T extends U["type"]> = StoredEvent & Extract<U, { type:
 
 const readText = (ref: TextRef | null, bodies: Bodies): string | null => (ref ? (bodies.get(ref.body) ?? null) : null);
 
+interface ReadMetadata {
+  /** JSON. */
+  readonly metadata: string;
+  readonly entries: readonly (readonly [string, string])[];
+}
+
+/** Metadata that was replaced since has no body any more: the event that replaced it follows. */
+function readMetadata(ref: TextRef | null, bodies: Bodies): ReadMetadata {
+  const metadata = readText(ref, bodies) ?? "{}";
+  return { metadata, entries: Object.entries(JSON.parse(metadata) as Readonly<Record<string, string>>) };
+}
+
 function projectSession(event: Of<SessionEvent, "SessionOpened" | "SettingsChanged" | "SessionErased">, bodies: Bodies): readonly RowOp[] {
   const stamp = { seq: event.seq, at: event.at };
   switch (event.type) {
     case "SessionOpened": {
-      const { title, model, policy } = event.settings;
-      return [{ ...stamp, op: "open_session", title: readText(title, bodies), model, policy }];
+      const { title, model, policy, metadata: said, external_id = null, end_user = null } = event.settings;
+      const { metadata, entries } = readMetadata(said, bodies);
+      const labels = { external_id: readText(external_id, bodies), end_user: readText(end_user, bodies), metadata };
+      const row = { title: readText(title, bodies), model, policy, ...labels };
+      return [{ ...stamp, op: "open_session", row }, ...(entries.length > 0 ? [{ ...stamp, op: "set_metadata", entries } as const] : [])];
     }
     case "SettingsChanged": {
-      const { title, model, policy } = event.changes;
+      const { title, model, policy, end_user, metadata: said } = event.changes;
+      const read = said === undefined ? null : readMetadata(said, bodies);
       const changes: SessionChanges = {
         ...(title !== undefined && { title: readText(title, bodies) }),
         ...(model !== undefined && { model }),
         ...(policy !== undefined && { policy }),
+        ...(end_user !== undefined && { end_user: readText(end_user, bodies) }),
+        ...(read && { metadata: read.metadata }),
       };
-      return Object.keys(changes).length > 0 ? [{ ...stamp, op: "change_session", changes }] : [];
+      return [
+        ...(Object.keys(changes).length > 0 ? [{ ...stamp, op: "change_session", changes } as const] : []),
+        ...(read ? [{ ...stamp, op: "set_metadata", entries: read.entries } as const] : []),
+      ];
     }
     case "SessionErased":
       return [{ ...stamp, op: "erase_session" }];

@@ -1,28 +1,30 @@
 /** Lists across the sessions of one tenant. Every query begins with the tenant, so no other tenant's rows are read. */
 
-import { and, desc, eq, type SQL, sql } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import type { ReadError, SessionList, SessionListInput, SessionListPage } from "../app/read-api";
-import type { SessionSummary } from "../contract/session";
 import type { TenantId } from "../domain/ids";
 import { parseId, type SessionId } from "../domain/ids";
 import { err, ok, type Result } from "../lib/result";
 import { databaseFor } from "./database-for";
 import { sessions } from "./schema";
+import { selectSessions } from "./session-filter";
+import { SUMMARY_COLUMNS, type SummaryRow, toSummary } from "./session-summary";
 
-export interface Cursor {
-  readonly updatedAt: number;
+/** A place in a list. It holds the order that it was made for, because in another order it would be another place. */
+interface Cursor extends Pick<SessionListInput, "orderBy" | "order"> {
+  readonly at: number;
   readonly id: SessionId;
 }
 
-export const toCursor = ({ updatedAt, id }: Cursor): string =>
-  btoa(`${updatedAt}:${id}`).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+const toCursor = ({ orderBy, order, at, id }: Cursor): string =>
+  btoa(`${orderBy}:${order}:${at}:${id}`).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 
-/** Null when the text is no cursor that this server made. */
-function parseCursor(text: string): Cursor | null {
-  const [, time, name] = /^(\d{1,15}):(\w+)$/.exec(decode(text)) ?? [];
+/** Null when the text is no cursor that this server made for a list in this order. */
+function parseCursor(text: string, { orderBy, order }: Pick<Cursor, "orderBy" | "order">): Cursor | null {
+  const [, place, time, name] = /^(\w+:\w+):(\d{1,15}):(\w+)$/.exec(decode(text)) ?? [];
   const id = name === undefined ? null : parseId("ses", name);
-  return id ? { updatedAt: Number(time), id } : null;
+  return id && place === `${orderBy}:${order}` ? { orderBy, order, at: Number(time), id } : null;
 }
 
 function decode(text: string): string {
@@ -50,29 +52,19 @@ async function isListed(db: D1Database, tenant: TenantId, session: SessionId): P
 }
 
 async function listSessions(db: D1Database, input: SessionListInput): Promise<Result<SessionListPage, ReadError>> {
-  const after = input.after === null ? null : parseCursor(input.after);
+  const { tenant, filter, orderBy, order, limit } = input;
+  const after = input.after === null ? null : parseCursor(input.after, input);
   if (input.after !== null && !after) return err({ code: "invalid_cursor" });
-  const found = await drizzle(db)
-    .select()
-    .from(sessions)
-    .where(and(eq(sessions.tenantId, input.tenant), after ? isOlderThan(after) : undefined))
-    .orderBy(desc(sessions.updatedAt), desc(sessions.id))
-    .limit(input.limit + 1);
-  const data = found.slice(0, input.limit).map(toSummary);
-  const has_more = found.length > input.limit;
+  const { from, where, params } = await selectSessions(db, tenant, filter, orderBy);
+  const behind = after ? ` AND (s.${orderBy}, s.id) ${order === "desc" ? "<" : ">"} (?, ?)` : "";
+  const sql = `SELECT ${SUMMARY_COLUMNS} FROM ${from} WHERE ${where}${behind} ORDER BY s.${orderBy} ${order}, s.id ${order} LIMIT ?`;
+  const bound = [...params, ...(after ? [after.at, after.id] : []), limit + 1];
+  const { results } = await db
+    .prepare(sql)
+    .bind(...bound)
+    .all<SummaryRow>();
+  const data = results.slice(0, limit).map(toSummary);
+  const has_more = results.length > limit;
   const last = data.at(-1);
-  return ok({ data, has_more, next_cursor: has_more && last ? toCursor({ updatedAt: last.updated_at, id: last.id }) : null });
+  return ok({ data, has_more, next_cursor: has_more && last ? toCursor({ orderBy, order, at: last[orderBy], id: last.id }) : null });
 }
-
-const isOlderThan = (cursor: Cursor): SQL => sql`(${sessions.updatedAt}, ${sessions.id}) < (${cursor.updatedAt}, ${cursor.id})`;
-
-const toSummary = (row: typeof sessions.$inferSelect): SessionSummary => ({
-  id: row.id,
-  title: row.title,
-  model: row.model,
-  message_count: row.messageCount,
-  last_message_preview: row.lastMessagePreview,
-  created_at: row.createdAt,
-  updated_at: row.updatedAt,
-  compacted: row.overlayCount > 0,
-});

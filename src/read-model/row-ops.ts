@@ -84,12 +84,31 @@ export interface EpochRow {
   readonly summary: string | null;
 }
 
-export type SessionChanges = { readonly title?: string | null; readonly model?: string; readonly policy?: string };
+export type SessionChanges = {
+  readonly title?: string | null;
+  readonly model?: string;
+  readonly policy?: string;
+  readonly end_user?: string | null;
+  /** JSON. */
+  readonly metadata?: string;
+};
+
+/** The columns of a new session that clients choose. `metadata` is JSON. */
+interface OpenedSession {
+  readonly title: string | null;
+  readonly model: string;
+  readonly policy: string;
+  readonly external_id: string | null;
+  readonly end_user: string | null;
+  readonly metadata: string;
+}
 
 /** `seq` and `at` are those of the event. */
 export type RowOp = { readonly seq: number; readonly at: number } & (
-  | { readonly op: "open_session"; readonly title: string | null; readonly model: string; readonly policy: string }
+  | { readonly op: "open_session"; readonly row: OpenedSession }
   | { readonly op: "change_session"; readonly changes: SessionChanges }
+  /** Replaces all entries. */
+  | { readonly op: "set_metadata"; readonly entries: readonly (readonly [name: string, value: string])[] }
   | { readonly op: "insert_message"; readonly row: MessageRow }
   | { readonly op: "insert_execution"; readonly row: ExecutionColumns }
   | { readonly op: "change_execution"; readonly id: string; readonly changes: ExecutionChanges }

@@ -60,8 +60,35 @@ export const sessions = sqliteTable(
     lastSeq: integer("last_seq").notNull(),
     compactedSummary: text("compacted_summary"),
     compactBoundaryTimestamp: integer("compact_boundary_timestamp"),
+    externalId: text("external_id"),
+    endUser: text("end_user"),
+    metadata: text("metadata").notNull().default("{}"),
   },
-  (table) => [primaryKey({ columns: [table.tenantId, table.id] }), index("sessions_by_update").on(table.tenantId, table.updatedAt)],
+  (table) => [
+    primaryKey({ columns: [table.tenantId, table.id] }),
+    index("sessions_by_update").on(table.tenantId, table.updatedAt),
+    index("sessions_by_creation").on(table.tenantId, table.createdAt),
+    index("sessions_by_external_id").on(table.tenantId, table.externalId).where(sql`${table.externalId} IS NOT NULL`),
+    index("sessions_of_user_by_update").on(table.tenantId, table.endUser, table.updatedAt).where(sql`${table.endUser} IS NOT NULL`),
+    index("sessions_of_user_by_creation").on(table.tenantId, table.endUser, table.createdAt).where(sql`${table.endUser} IS NOT NULL`),
+  ],
+);
+
+/** One row an entry of a session's metadata, for filters. `number` is the entry's place in the JSON object. */
+export const sessionMetadata = sqliteTable(
+  "session_metadata",
+  {
+    tenantId: text("tenant_id").notNull(),
+    sessionId: text("session_id").notNull(),
+    number: integer("number").notNull(),
+    name: text("name").notNull(),
+    value: text("value").notNull(),
+    lastSeq: integer("last_seq").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.tenantId, table.sessionId, table.number] }),
+    index("session_metadata_by_value").on(table.tenantId, table.name, table.value),
+  ],
 );
 
 export const messages = sqliteTable(

@@ -23,6 +23,8 @@ export function toStatements(op: Exclude<RowOp, { op: "erase_session" }>): reado
   switch (op.op) {
     case "open_session":
       return [openSession(op)];
+    case "set_metadata":
+      return setMetadata(op);
     case "change_session":
       return [changeSession(op.changes)];
     case "insert_message":
@@ -82,8 +84,20 @@ function update(table: string, set: string, where: string, params: readonly Valu
 
 /** `last_seq` starts at 0, where the batch begins, so that the batch's later statements pass the guard. */
 function openSession(op: Extract<RowOp, { op: "open_session" }>): Statement {
-  const { title, model, policy, at } = op;
-  return insert("sessions", { title, model, policy, message_count: 0, overlay_count: 0, created_at: at, updated_at: at, last_seq: 0 });
+  const { row, at } = op;
+  return insert("sessions", { ...row, message_count: 0, overlay_count: 0, created_at: at, updated_at: at, last_seq: 0 });
+}
+
+/** One JSON parameter carries all entries. */
+function setMetadata({ entries, seq }: Extract<RowOp, { op: "set_metadata" }>): readonly Statement[] {
+  const cleared = `DELETE FROM session_metadata WHERE tenant_id = ?1 AND session_id = ?2 AND ${GUARD}`;
+  const inserted = `INSERT INTO session_metadata (tenant_id, session_id, number, name, value, last_seq)
+    SELECT ?1, ?2, entry.key, json_extract(entry.value, '$[0]'), json_extract(entry.value, '$[1]'), ?5
+    FROM json_each(?4) AS entry WHERE ${GUARD}`;
+  return [
+    { sql: cleared, params: [] },
+    { sql: inserted, params: [JSON.stringify(entries), seq] },
+  ];
 }
 
 function changeSession(changes: SessionChanges): Statement {

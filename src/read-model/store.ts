@@ -5,7 +5,7 @@ import type { RowPlace } from "../app/projection/rebuild-ports";
 import type { ErasedUsage } from "../domain/erased-usage";
 import type { SessionId, TenantId } from "../domain/ids";
 import { erasedUsageInserts } from "./erased-usage-rows";
-import { compactions, executionArtifacts, executions, messages, overlays, sessions, usage } from "./schema";
+import { compactions, executionArtifacts, executions, messages, overlays, sessionMetadata, sessions, usage } from "./schema";
 
 interface SessionTable {
   readonly name: string;
@@ -26,6 +26,7 @@ type SessionTables =
   | typeof overlays
   | typeof compactions
   | typeof usage
+  | typeof sessionMetadata
   | typeof sessions;
 
 function describe(table: SessionTables, session: string, key: string): SessionTable {
@@ -48,6 +49,7 @@ export const TABLES: readonly [SessionTable, ...SessionTable[]] = [
   describe(usage, "session_id", "seq"),
   describe(executions, "session_id", "id"),
   describe(executionArtifacts, "session_id", "id"),
+  describe(sessionMetadata, "session_id", "number"),
   describe(sessions, "id", "id"),
 ];
 

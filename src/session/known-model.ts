@@ -6,12 +6,12 @@ import type { Log, ModelDirectory, ModelSpec } from "../app/ports";
 import { assumedWindow, measureNext } from "../context/budget";
 import { toPolicy } from "../context/policy-choice";
 import { measuredFor } from "../context/start-ratio";
+import type { ContextNumbers } from "../contract/frame";
 import type { TenantId } from "../domain/ids";
 import type { SessionState } from "../domain/state";
 import { toErrorName } from "../lib/error-name";
 import { readMeta, writeMeta } from "./log/log-schema";
 import type { Sql } from "./log/sql";
-import type { ContextNumbers } from "./stream/frames";
 
 const KEY = "context_window";
 

@@ -102,8 +102,17 @@ export class SessionRuntime implements Session {
     return this.#store.execute(command, bodies);
   }
 
+  /** A step shows the state as it is measured, as `state` does: what is planned in a transaction weighs the same as outside. */
   transact<T>(work: (step: Step) => T): T {
-    return this.#store.transact(work);
+    const { knownModel } = this;
+    return this.#store.transact((step) =>
+      work({
+        get state() {
+          return knownModel.measure(step.state);
+        },
+        execute: (command, bodies) => step.execute(command, bodies),
+      }),
+    );
   }
 
   /** Forgets everything in memory after the database was emptied. The alarm is gone with it. */

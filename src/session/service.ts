@@ -47,14 +47,18 @@ async function unlessFull<T>(work: () => Outcome<T> | Promise<Outcome<T>>): Prom
 }
 
 const isCallers = ({ state }: SessionRuntime, caller: Caller): boolean =>
-  state.lifecycle !== "new" && state.tenant === caller.tenant && state.session === caller.session && caller.end_user === undefined;
+  state.lifecycle !== "new" && state.tenant === caller.tenant && state.session === caller.session;
+
+/** An end user's access token reaches only that end user's sessions. All others are answered as if they did not exist. */
+const isReached = ({ state, content }: SessionRuntime, { end_user }: Caller): boolean =>
+  end_user === undefined || content.readRefText(state.settings.end_user ?? null) === end_user;
 
 async function serve<T>(
   runtime: SessionRuntime,
   caller: Caller,
   { recover, call }: { readonly recover: () => void; readonly call: () => Outcome<T> | Promise<Outcome<T>> },
 ): Promise<Outcome<T>> {
-  if (!isCallers(runtime, caller)) return err({ code: "session_not_found" });
+  if (!isCallers(runtime, caller) || !isReached(runtime, caller)) return err({ code: "session_not_found" });
   // The platform may have dropped the alarm, so every call sets it again. That includes the jobs of an erased session.
   runtime.syncAlarm();
   if (runtime.state.lifecycle === "erased") return err({ code: "session_erased" });
@@ -91,7 +95,9 @@ function open(...[runtime, caller, input]: Parameters<ServedCalls<WholeSessionAp
  */
 async function erase(runtime: SessionRuntime, caller: Caller, isNoted = false): ReturnType<WholeSessionApi["erase"]> {
   if (runtime.state.lifecycle === "new" && isNoted) return eraseObject(runtime, caller);
-  return isCallers(runtime, caller) ? unlessFull(() => eraseObject(runtime, caller)) : err({ code: "session_not_found" });
+  return isCallers(runtime, caller) && isReached(runtime, caller)
+    ? unlessFull(() => eraseObject(runtime, caller))
+    : err({ code: "session_not_found" });
 }
 
 export const sessionCalls = {

@@ -4,7 +4,9 @@
  * invented key lacks a valid checksum, and is refused before a tenant's object is addressed (docs/decisions/0013). The
  * key itself is never stored, only its hash.
  */
+
 import { parseId, type TenantId } from "../domain/ids";
+import { isSameText } from "../lib/same-text";
 
 /** Secrets are base62, because an underscore separates the key's parts: 62^43 > 2^256. */
 const SECRET_BYTES = 32;
@@ -48,13 +50,6 @@ export async function generateApiKey({ env, tenant }: ApiKeyParts, pepper: strin
 export async function isGenuine(key: string, pepper: string): Promise<boolean> {
   const expected = await computeChecksum(key.slice(0, -CHECKSUM_LENGTH), pepper);
   return isSameText(key.slice(-CHECKSUM_LENGTH), expected);
-}
-
-/** Compares two texts in constant time, for texts of one length. */
-function isSameText(a: string, b: string): boolean {
-  let difference = a.length ^ b.length;
-  for (let i = 0; i < b.length; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i);
-  return difference === 0;
 }
 
 /** Signs under a label of its own, so that a checksum is never part of a key's hash. */

@@ -1,7 +1,6 @@
 /** The tenant's directory of sessions. */
 import { runOnce } from "../app/idempotency";
-import type { Idempotency } from "../app/session-api";
-import type { SessionPage, TenantError } from "../app/tenant-api";
+import type { SessionPage, SessionRegistration, TenantError } from "../app/tenant-api";
 import { parseId, type SessionId } from "../domain/ids";
 import { err, ok, type Result } from "../lib/result";
 import { createRequests } from "./requests";
@@ -11,21 +10,18 @@ const MAX_PAGE = 1000;
 /** A string that sorts after every session id. */
 const AFTER_EVERY_ID = "~";
 
-interface Registration {
+interface Registered {
   readonly session: SessionId;
   readonly replayed: boolean;
 }
 
 export interface Directory {
   /** Registers a session with its idempotency key. Call it inside a transaction, so that both are stored or neither. */
-  register(input: {
-    readonly session: SessionId;
-    readonly idempotency: Idempotency | null;
-    readonly at: number;
-  }): Result<Registration, TenantError>;
+  register(input: SessionRegistration & { readonly at: number }): Result<Registered, TenantError>;
+  findExternalId(externalId: string): SessionId | null;
   /**
-   * Removes the session and keeps the idempotency key of the request that made it: a late repetition must not bring an
-   * erased session back.
+   * Ends one request's claim to the session, and removes the session with the last claim. It keeps the idempotency key of
+   * the request that made it: a late repetition must not bring an erased session back.
    */
   forget(session: SessionId): null;
   /** Lists sessions, newest first: ids sort by time. */
@@ -40,11 +36,23 @@ export function toSessionId(text: string): SessionId {
 
 export function createDirectory(sql: TenantSql): Directory {
   const requests = createRequests(sql);
+  const findExternalId = (externalId: string): SessionId | null => {
+    const [row] = sql.rows<{ id: string }>("SELECT id FROM sessions WHERE external_id = ?", externalId);
+    return row ? toSessionId(row.id) : null;
+  };
   const isBeingErased = (session: string): boolean => sql.rows("SELECT 1 FROM erasures WHERE session = ?", session).length > 0;
   return {
-    register: ({ session, idempotency, at }) => {
+    findExternalId,
+    register: ({ session, idempotency, external_id: externalId = null, adopt = false, at }) => {
       const noted = runOnce<string, TenantError>(requests, { idempotency, now: at }, () => {
-        sql.rows("INSERT INTO sessions (id, created_at) VALUES (?, ?) ON CONFLICT (id) DO NOTHING", session, at);
+        const holder = externalId === null ? null : findExternalId(externalId);
+        if (holder !== null && holder !== session) {
+          if (!adopt) return err({ code: "external_id_taken", session: holder });
+          sql.rows("UPDATE sessions SET claims = claims + 1 WHERE id = ?", holder);
+          return ok(holder);
+        }
+        const row = [session, at, externalId] as const;
+        sql.rows("INSERT INTO sessions (id, created_at, external_id) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING", ...row);
         return ok(session);
       });
       if (!noted.ok) return noted;
@@ -53,7 +61,8 @@ export function createDirectory(sql: TenantSql): Directory {
       return ok({ session: toSessionId(outcome), replayed });
     },
     forget: (session) => {
-      sql.rows("DELETE FROM sessions WHERE id = ?", session);
+      sql.rows("DELETE FROM sessions WHERE id = ? AND claims <= 1", session);
+      sql.rows("UPDATE sessions SET claims = claims - 1 WHERE id = ?", session);
       return null;
     },
     list: ({ after, limit }) => {

@@ -75,6 +75,8 @@ export function createErasures({ sql, alarm, erase, now, log }: ErasureDeps): Er
         now(),
         due,
       );
+      // The client may use the external id again at once: the erasure may have to wait for a store.
+      sql.rows("UPDATE sessions SET external_id = NULL WHERE id = ?", session);
       alarm.set(due);
       return true;
     },

@@ -117,7 +117,8 @@ export const tenantCalls = {
   authenticate: lookUp(({ keys, settings }, hash) => keys.authenticate({ hash, tenant: settings.identity().tenant, at: Date.now() })),
 
   registerSession: existing((tenant, input) => tenant.transaction(() => tenant.directory.register({ ...input, at: Date.now() }))),
-  forgetSession: existing(({ directory }, session) => ok(directory.forget(session))),
+  findExternalId: existing(({ directory }, externalId) => ok(directory.findExternalId(externalId))),
+  forgetSession: existing((tenant, session) => tenant.transaction(() => ok(tenant.directory.forget(session)))),
   beginErasure: existing(({ upkeep }, input) => ok({ noted: upkeep.erasures.begin(input) })),
   endErasure: existing(({ upkeep }, session) => ok(upkeep.erasures.end(session))),
   listSessions: existing(({ directory }, page) => ok(directory.list(page))),

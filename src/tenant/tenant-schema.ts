@@ -143,6 +143,12 @@ const migrations: readonly (readonly string[])[] = [
   ],
   // A JSON list of web origins.
   ["ALTER TABLE tenant ADD COLUMN allowed_origins TEXT NOT NULL DEFAULT '[]'"],
+  [
+    // claims: the requests that may open the session. More than one only where they name the same external id.
+    "ALTER TABLE sessions ADD COLUMN external_id TEXT",
+    "ALTER TABLE sessions ADD COLUMN claims INTEGER NOT NULL DEFAULT 1",
+    "CREATE UNIQUE INDEX sessions_by_external_id ON sessions (external_id) WHERE external_id IS NOT NULL",
+  ],
 ];
 
 /** Reads without creating anything: clients can address an object by a made-up name, and that object must stay empty. */

@@ -1,6 +1,8 @@
 /** What keys may make of access tokens, and what the tokens open. The tokens themselves are tested in `test/tenant`. */
 import { describe, expect, it } from "vitest";
+import type { SessionList } from "../../src/app/read-api";
 import type { AccessReach, Principal, TenantApi } from "../../src/app/tenant-api";
+import type { SessionSummary } from "../../src/contract/session";
 import { ACCESS_TOKEN_SCOPES, SCOPES, type Scope } from "../../src/domain/scopes";
 import { err, ok } from "../../src/lib/result";
 import {
@@ -125,6 +127,20 @@ describe("POST /v1/tokens", () => {
   });
 });
 
+const sessionRow: SessionSummary = {
+  id: SESSION,
+  title: null,
+  external_id: null,
+  end_user: "ada",
+  metadata: {},
+  model: "embedded",
+  message_count: 0,
+  last_message_preview: null,
+  created_at: NOW,
+  updated_at: NOW,
+  compacted: false,
+};
+
 /** A principal with a token. */
 const withToken = (reach: AccessReach, scopes: readonly Scope[] = ACCESS_TOKEN_SCOPES): Principal => ({
   ...principal(scopes, NOW + HOUR),
@@ -144,11 +160,13 @@ const findSchemes = ({ method, path }: RouteEntry): string[] =>
   (document.paths[path.replace(/:([a-z_]+)/g, "{$1}")]?.[method.toLowerCase()]?.security ?? []).flatMap((each) => Object.keys(each));
 const ofTenants = listRoutes(app).filter(({ path }) => path.startsWith("/v1/") && !path.startsWith("/v1/admin/"));
 const named = (routes: readonly RouteEntry[]) => routes.map((route) => [`${route.method} ${route.path}`, route] as const);
-const open = ofTenants.filter((route) => findSchemes(route).includes("access_token"));
-const closed = ofTenants.filter((route) => !open.includes(route));
+const anyToken = ofTenants.filter((route) => findSchemes(route).includes("access_token"));
+const open = anyToken.filter(({ path }) => path.includes(":session_id"));
+const closed = ofTenants.filter((route) => !anyToken.includes(route));
 
 /** The routes on which a person chats. A route that is added here needs a reason: its caller is not the tenant. */
 const CHAT = [
+  "GET /v1/sessions",
   "GET /v1/sessions/:session_id",
   "POST /v1/sessions/:session_id/messages",
   "GET /v1/sessions/:session_id/messages",
@@ -173,7 +191,7 @@ const CHAT = [
 
 describe("an access token", () => {
   it("opens the routes on which a person chats, and no other", () => {
-    expect(open.map(({ method, path }) => `${method} ${path}`).sort()).toEqual([...CHAT].sort());
+    expect(anyToken.map(({ method, path }) => `${method} ${path}`).sort()).toEqual([...CHAT].sort());
   });
 
   it.each(named(closed))("is refused by %s, and no object is asked", async (_, route) => {
@@ -192,6 +210,46 @@ describe("an access token", () => {
     const response = await world({ principal: ofSession }).call(route.method, fillPath(route.path), { body: sampleBody(route) });
 
     expect(response.status).toBe(401);
+  });
+
+  it("of one session lists none", async () => {
+    const { call, asked } = world({ principal: ofSession });
+
+    const response = await call("GET", "/v1/sessions");
+
+    expect((await readProblem(response)).type).toBe("urn:longhand:problem:key_required");
+    expect(asked).toEqual({ tenants: [], sessions: [] });
+  });
+
+  describe("of an end user, at the list of sessions", () => {
+    const list = (query: string) => {
+      const seen: unknown[] = [];
+      const row = { ...sessionRow, metadata: { plan: "free" } };
+      const listSessions: SessionList["listSessions"] = async ({ filter }) => {
+        seen.push(filter.endUser);
+        return ok({ data: [row], has_more: false, next_cursor: null });
+      };
+      const deps = { sessionList: { listSessions, isListed: async () => false } };
+      return { seen, response: world({ principal: ofUser, deps }).call("GET", `/v1/sessions${query}`) };
+    };
+
+    it.each(["", "?end_user=ada", "?limit=1&order=asc"])("with %j finds that end user's, without their metadata", async (query) => {
+      const { seen, response } = list(query);
+
+      expect(await (await response).json()).toMatchObject({ data: [{ metadata: {} }] });
+      expect(seen).toEqual(["ada"]);
+    });
+
+    it.each([
+      ["?end_user=eve", "end_user"],
+      ["?metadata[plan]=free", "metadata"],
+    ])("is refused %s", async (query, field) => {
+      const { seen, response } = list(query);
+
+      expect((await response).status).toBe(403);
+      expect((await readProblem(await response)).errors?.map((each) => each.field)).toEqual([field]);
+      expect(seen).toEqual([]);
+    });
   });
 
   it.each(named(open))("of another session finds nothing at %s, and no object is asked", async (_, route) => {
@@ -306,13 +364,19 @@ describe("what the holder of a token says", () => {
   });
 
   it("shows them the session without what the tenant wrote into it", async () => {
-    const whole = description({ system: "Be nice.", pins: ["Never refund."], metadata: { plan: "free" }, title: "旅行" });
+    const whole = description({
+      system: "Be nice.",
+      pins: ["Never refund."],
+      metadata: { plan: "free" },
+      summary_instructions: "Mind the plan.",
+      title: "旅行",
+    });
     const input: WorldInput = { session: { describe: async () => ok(whole) } };
     const path = `/v1/sessions/${SESSION}`;
 
     const read = await (await world({ ...input, principal: ofSession }).call("GET", path)).json();
 
-    expect(read).toMatchObject({ title: "旅行", system: null, pins: [], tools: [], metadata: {} });
+    expect(read).toMatchObject({ title: "旅行", system: null, summary_instructions: null, pins: [], tools: [], metadata: {} });
     expect(await (await world(input).call("GET", path)).json()).toMatchObject({ system: "Be nice.", metadata: { plan: "free" } });
   });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import type { SessionListInput } from "../../src/app/read-api";
 import type { PageInput, SessionApi } from "../../src/app/session-api";
 import type { CompactionView } from "../../src/contract/compaction";
 import type { DisplayItem } from "../../src/contract/item";
-import type { TenantId } from "../../src/domain/ids";
 import { err, ok } from "../../src/lib/result";
 import { makeId, readProblem, SESSION, TENANT, world } from "./support";
 
@@ -107,11 +107,66 @@ describe("pages", () => {
 
 describe("the list of sessions", () => {
   const isListed = async () => false;
+  const times = { createdAfter: null, createdBefore: null, updatedAfter: null, updatedBefore: null };
+  const ALL = { externalId: null, endUser: null, metadata: {}, ...times };
+
+  async function askFor(query: string) {
+    const seen: SessionListInput[] = [];
+    const listSessions = async (input: SessionListInput) => {
+      seen.push(input);
+      return ok({ data: [], has_more: false, next_cursor: null });
+    };
+    const response = await world({ deps: { sessionList: { listSessions, isListed } } }).call("GET", `/v1/sessions?${query}`);
+    return { response, seen };
+  }
+
+  it("takes every filter, a day for its beginning, and metadata with any name", async () => {
+    const metadata = "metadata[colour]=red&metadata%5B%E9%A2%9C%E8%89%B2%5D=%E7%BA%A2&metadata[a]]=]";
+    const times = "created_after=2026-11-22&created_before=9&updated_after=1&updated_before=2";
+
+    const { seen } = await askFor(`end_user=u%201&external_id=x%2F1&${metadata}&${times}&order_by=created_at&order=asc`);
+
+    expect(seen).toMatchObject([
+      {
+        filter: {
+          externalId: "x/1",
+          endUser: "u 1",
+          metadata: { colour: "red", 颜色: "红", "a]": "]" },
+          createdAfter: Date.UTC(2026, 10, 22),
+          createdBefore: 9,
+          updatedAfter: 1,
+          updatedBefore: 2,
+        },
+        orderBy: "created_at",
+        order: "asc",
+      },
+    ]);
+  });
+
+  it.each([
+    ["metadata=red", "metadata"],
+    ["metadata[]=red", "metadata."],
+    ["metadata[a]=1&metadata[a]=2", "metadata.a"],
+    [`metadata[a]=${"x".repeat(513)}`, "metadata.a"],
+    ["colour[a]=red", "colour[a]"],
+    ["order_by=title", "order_by"],
+    ["order=up", "order"],
+    ["created_after=soon", "created_after"],
+    ["updated_before=2026-02-30", "updated_before"],
+    ["end_user=", "end_user"],
+    ["external_id=..", "external_id"],
+  ])("refuses %s by name", async (query, field) => {
+    const { response, seen } = await askFor(query);
+
+    expect(response.status).toBe(400);
+    expect((await readProblem(response)).errors?.map((error) => error.field)).toEqual([field]);
+    expect(seen).toEqual([]);
+  });
 
   it("hands the cursor on and back as it is", async () => {
     const seen: unknown[] = [];
     const sessionList = {
-      listSessions: async (input: { tenant: TenantId; limit: number; after: string | null }) => {
+      listSessions: async (input: SessionListInput) => {
         seen.push(input);
         return ok({ data: [], has_more: true, next_cursor: "next" });
       },
@@ -119,7 +174,7 @@ describe("the list of sessions", () => {
 
     const response = await world({ deps: { sessionList: { ...sessionList, isListed } } }).call("GET", "/v1/sessions?limit=10&after=abc");
 
-    expect(seen).toEqual([{ tenant: TENANT, limit: 10, after: "abc" }]);
+    expect(seen).toEqual([{ tenant: TENANT, filter: ALL, orderBy: "updated_at", order: "desc", limit: 10, after: "abc" }]);
     expect(await response.json()).toEqual({ data: [], has_more: true, next_cursor: "next" });
   });
 

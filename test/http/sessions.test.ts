@@ -6,6 +6,7 @@ import { err, ok } from "../../src/lib/result";
 import { description, readProblem, SESSION, world } from "./support";
 
 const base = `/v1/sessions/${SESSION}`;
+const UNNAMED = { external_id: null, end_user: null };
 
 describe("making a session", () => {
   async function opened(body: unknown) {
@@ -22,7 +23,7 @@ describe("making a session", () => {
     const { response, seen } = await opened({});
 
     expect(response.status).toBe(201);
-    expect(seen).toEqual([{ model: "embedded", policy: "oneclaw", system: null, tools: null, title: null, metadata: {} }]);
+    expect(seen).toEqual([{ model: "embedded", policy: "oneclaw", system: null, tools: null, title: null, metadata: {}, ...UNNAMED }]);
   });
 
   it("takes no body for an empty one", async () => {
@@ -41,7 +42,9 @@ describe("making a session", () => {
       tools: [{ name: "x", parameters: {} }],
     };
 
-    expect((await opened(said)).seen).toEqual([said]);
+    expect((await opened(said)).seen).toEqual([{ ...said, ...UNNAMED }]);
+    const named = { ...said, external_id: "order/1", end_user: "user 1" };
+    expect((await opened(named)).seen).toEqual([named]);
   });
 
   it("notes it in the directory before it is opened, and says where it is", async () => {
@@ -95,7 +98,12 @@ it("a session that names no model, where the tenant's default is gone: the probl
 describe("changing a session", () => {
   it.each<[string, unknown, PatchInput]>([
     ["what is absent stays", { title: "New" }, { title: "New" }],
-    ["null removes", { system: null, tools: null, title: null }, { system: null, tools: null, title: null }],
+    [
+      "null removes",
+      { system: null, tools: null, title: null, end_user: null },
+      { system: null, tools: null, title: null, end_user: null },
+    ],
+    ["an end user is replaced", { end_user: "用户" }, { end_user: "用户" }],
     ["nothing changes nothing", {}, {}],
   ])("%s", async (_, body, changes) => {
     const seen: PatchInput[] = [];

@@ -61,6 +61,14 @@ export function called(
   return { ...log.item(kind, [part]), turn, tool };
 }
 
+interface OpenWith {
+  readonly model?: string;
+  readonly title?: string;
+  readonly external_id?: string;
+  readonly end_user?: string;
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
 /** A log under construction. Each call appends one event, a second after the previous one. */
 export class LogBuilder {
   readonly events: StoredEvent[] = [];
@@ -81,14 +89,17 @@ export class LogBuilder {
     return this;
   }
 
-  open(settings: { readonly model?: string; readonly title?: string } = {}): this {
+  open(settings: OpenWith = {}): this {
+    const toRef = (text: string | undefined) => (text === undefined ? null : this.text(text));
     const full: SessionSettings = {
       model: settings.model ?? "gpt-4o",
       policy: "oneclaw",
       system: null,
       tools: null,
-      title: settings.title === undefined ? null : this.text(settings.title),
-      metadata: null,
+      title: toRef(settings.title),
+      metadata: toRef(settings.metadata && JSON.stringify(settings.metadata)),
+      external_id: toRef(settings.external_id),
+      end_user: toRef(settings.end_user),
     };
     return this.event({ type: "SessionOpened", tenant: this.tenant, session: this.session, settings: full });
   }

@@ -127,7 +127,31 @@ describe("events as row operations", () => {
 
   test("settings that no list shows change no row of their own", () => {
     const log = new LogBuilder().open();
-    expect(project(log.event({ type: "SettingsChanged", changes: { metadata: null } }))).toEqual([]);
+    expect(project(log.event({ type: "SettingsChanged", changes: { system: null } }))).toEqual([]);
+  });
+
+  test("labels are the texts that their references name; metadata replaces all entries", () => {
+    const log = new LogBuilder().open();
+    const [metadata, end_user] = [log.text('{"颜色":"红","b":""}'), log.text("user-1")];
+    const changes = { end_user: "user-1", metadata: '{"颜色":"红","b":""}' };
+    expect(project(log.event({ type: "SettingsChanged", changes: { metadata, end_user } }))).toMatchObject([
+      { op: "change_session", changes },
+      { op: "set_metadata", entries: Object.entries({ 颜色: "红", b: "" }) },
+    ]);
+    expect(project(log.event({ type: "SettingsChanged", changes: { end_user: null, metadata: null } }))).toMatchObject([
+      { changes: { end_user: null, metadata: "{}" } },
+      { op: "set_metadata", entries: [] },
+    ]);
+  });
+
+  test("metadata that was replaced before it was projected is empty until the event that replaced it", () => {
+    const log = new LogBuilder().open();
+    const metadata = log.text('{"a":"b"}');
+    log.bodies.delete(metadata.body);
+    expect(project(log.event({ type: "SettingsChanged", changes: { metadata } }))).toMatchObject([
+      { changes: { metadata: "{}" } },
+      { op: "set_metadata", entries: [] },
+    ]);
   });
 
   test("a title is the text that its reference names, and null when it was removed", () => {

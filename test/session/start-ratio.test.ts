@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import { measureNext, toSessionRatio } from "../../src/context/budget";
 import type { StoredEvent } from "../../src/domain/events";
 import { fold } from "../../src/domain/evolve";
-import { Life, SPEC } from "./life";
+import { CALLER, Life, SPEC } from "./life";
+import { append, ask, revert, work } from "./talk";
 
 const RATIO = 1.5;
 const LONG = "seventeen words that say nothing at all about any of the things that matter here today ".repeat(20);
@@ -17,6 +18,11 @@ async function opened(ratio?: number): Promise<Life> {
 
 const calls = (life: Life): readonly StoredEvent[] => life.events().filter(({ type }) => type === "ModelCallFinished");
 const replayed = (life: Life) => fold(life.events());
+
+async function newestReceipt(life: Life) {
+  const rows = await life.service.compactions(CALLER, { after: null, limit: 1, order: "desc" });
+  return rows.ok ? rows.value.data[0]?.receipt : null;
+}
 
 describe("the registry's ratio", () => {
   test("scales what is estimated, until the session has learned its own", async () => {
@@ -68,5 +74,25 @@ describe("the registry's ratio", () => {
     await life.answer("noted", 900);
 
     expect(calls(life)[0]).not.toHaveProperty("ratio");
+  });
+
+  test("scales what a person plans, reverts and resets, as it scales the context's size", async () => {
+    const life = await opened(RATIO);
+    for (let n = 1; n <= 8; n++) await append(life, n % 2 ? "user" : "assistant", [{ type: "text", text: `${n} ${LONG}` }]);
+    const size = async () => {
+      const described = await life.service.describe(CALLER);
+      return described.ok ? described.value.current_context_tokens : null;
+    };
+    expect(life.runtime.committed.ratios).toEqual([]);
+
+    expect(await ask(life, { dryRun: true, keepRecent: 300 })).toMatchObject({ plan: { kind: "compact", next: await size() } });
+
+    const before = await size();
+    await ask(life, { keepRecent: 300 });
+    await work(life, "They spoke.");
+    const after = await size();
+    const reverted = await revert(life);
+    expect(reverted).toMatchObject({ ok: true, value: { compaction: { receipt: { tokens_before: before, tokens_after: after } } } });
+    expect((await newestReceipt(life))?.tokens_before).toEqual(after);
   });
 });

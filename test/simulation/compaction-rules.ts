@@ -12,6 +12,9 @@ import type { World } from "./world";
 
 type EpochChanged = Extract<StoredEvent, { type: "EpochChanged" }>;
 
+/** Settings whose change may let summaries succeed again. */
+const MAY_HELP = ["model", "policy", "summary_instructions", "policy_instructions"] as const;
+
 /** As docs/compaction-protocol.md says it: said here anew, so that the code is not its own judge. */
 const FAILURES = 3;
 const FRUITLESS = 2;
@@ -89,7 +92,7 @@ export class CompactionRules {
         if (event.options?.rebuild) this.#rebuilds.add(event.compaction);
         return event.trigger === "manual" ? this.#close() : undefined;
       case "SettingsChanged":
-        return event.changes.model !== undefined || event.changes.policy !== undefined ? this.#close() : undefined;
+        return MAY_HELP.some((field) => event.changes[field] !== undefined) ? this.#close() : undefined;
       default:
     }
   }

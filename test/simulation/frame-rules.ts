@@ -1,5 +1,7 @@
 /** The invariants of the stored live stream (docs/invariants.md). */
-import { type Frame, type FrameLine, parseLine } from "../../src/session/stream/frames";
+import type { Frame } from "../../src/contract/frame";
+import { type FrameLine, parseLine } from "../../src/session/stream/frames";
+import { findFrameFault } from "../support/known-frames";
 import type { World } from "./world";
 
 /** I12: a pack contains as many frames as its offsets say, no two packs overlap, and the streamed text is the recorded text. */
@@ -13,6 +15,10 @@ export function checkStoredFrames({ sql, violations }: World): void {
     violations.check(parsed.length === last - first + 1, "I12", () => `the pack ${first} to ${last} holds ${parsed.length} frames`);
     frames.push(...parsed);
     before = last;
+  }
+  for (const { offset, json } of frames) {
+    const fault = findFrameFault(JSON.parse(json));
+    violations.check(fault === null, "I12", () => `frame ${offset} is not as its schema says: ${fault}`);
   }
   const complaint = findMisheard(frames.map((line) => ({ offset: line.offset, frame: JSON.parse(line.json) as Frame | Gap })));
   if (complaint) violations.report("I12", complaint);

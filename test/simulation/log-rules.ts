@@ -12,6 +12,7 @@ import { readEvents } from "../../src/session/log/event-log";
 import { hasSchema, readMeta } from "../../src/session/log/log-schema";
 import { CompactionRules } from "./compaction-rules";
 import { DraftRules } from "./draft-rules";
+import { INSTRUCTION_MARK } from "./profile";
 import { RedactionRules } from "./redaction-rules";
 import { ViewRules } from "./view-rules";
 import type { World } from "./world";
@@ -32,6 +33,8 @@ export class LogRules {
   readonly redactions: RedactionRules;
   /** The epoch of each lease, by its fencing token. */
   readonly #epochs = new Map<number, number>();
+  /** Whether the plan of each lease names standing instructions, by its fencing token. */
+  readonly #instructed = new Map<number, boolean>();
   #begun = false;
 
   readonly world: World;
@@ -53,6 +56,10 @@ export class LogRules {
     if (!this.#begun) return;
     this.catchUp();
     this.#checkAlarm();
+  }
+
+  isInstructed(lease: number): boolean | null {
+    return this.#instructed.get(lease) ?? null;
   }
 
   findEpoch(lease: number | null): number | null {
@@ -78,6 +85,7 @@ export class LogRules {
     const { violations } = this.world;
     this.events.push(event);
     this.#count(event);
+    violations.check(!JSON.stringify(event).includes(INSTRUCTION_MARK), "I19", () => `${event.type} holds instructions for summaries`);
     violations.check(event.seq === before.seq + 1, "I10", () => `seq ${event.seq} follows ${before.seq}`);
     for (const item of listEventItems(event)) {
       const expected = this.replayed.next_position;
@@ -92,6 +100,7 @@ export class LogRules {
     this.replayed = evolve(before, event);
     if (event.type === "PinsSet") this.pins = event.pins;
     if (event.type === "CompactionStarted") this.#epochs.set(event.token, event.base_epoch);
+    if (event.type === "CompactionStarted") this.#instructed.set(event.token, event.instructions !== undefined);
     if (event.type === "TurnStarted" && event.attempt === 1) this.question = event.item ?? this.#askedAgain();
     this.#compactions.afterEvent(event, before, this.replayed);
     this.#drafts.afterEvent(event, before, this.replayed);
@@ -122,12 +131,13 @@ export class LogRules {
     if (event.type === "TurnStarted" && event.attempt > 1) stats.count("turns run again");
   }
 
-  #countChange({ trigger, ops }: Extract<StoredEvent, { type: "EpochChanged" }>): void {
+  #countChange({ trigger, ops, receipt }: Extract<StoredEvent, { type: "EpochChanged" }>): void {
     const { stats } = this.world;
     for (const op of ops) {
       stats.count(`${trigger}: ${toName(op)}`);
       if (op.op === "summarize" && trigger !== "fallback") stats.count(`summaries by ${op.mode}`);
     }
+    if (receipt.summary_instructions) stats.count(`instructions ${receipt.summary_instructions}`);
   }
 
   #checkTurn(event: StoredEvent, { turn }: SessionState): void {

@@ -81,6 +81,8 @@ const TRIED = [
       "summaries by same_prefix",
       "plans that split a turn",
       "breaker opened",
+      "instructions applied",
+      "instructions left_out",
       "compaction failed: lease_expired",
       "jobs lost",
       "jobs doubled",

@@ -4,7 +4,7 @@ import type { Part } from "../../src/domain/message";
 import type { CallUsage, FailureKind, FinishReason } from "../../src/domain/model-call";
 import { AnswerRules } from "./answer-rules";
 import { countReply, countRequest } from "./count-tokens";
-import { type Profile, TRUE_CAP, TRUE_SHARE } from "./profile";
+import { INSTRUCTION_MARK, type Profile, TRUE_CAP, TRUE_SHARE } from "./profile";
 import type { Random } from "./random";
 import { type Owed, RequestRules } from "./request-rules";
 import type { Scheduler, Scope } from "./scheduler";
@@ -23,6 +23,8 @@ interface Deps {
   readonly book: SummaryBook;
   /** The epoch for which a lease was given. */
   readonly findEpoch: (lease: number | null) => number | null;
+  /** Whether the lease's plan names standing instructions. Null: there is no such lease. */
+  readonly isInstructed: (lease: number) => boolean | null;
   /** `epoch`: the one in which a worker's request was built. Null: the session builds it now. */
   readonly onRequest: (request: ModelRequest, epoch: number | null) => void;
 }
@@ -113,7 +115,17 @@ export class SimModel {
     const token = this.leases.get(request) ?? newest;
     this.leases.set(request, token);
     this.askedUnder.set(token, (this.askedUnder.get(token) ?? 0) + 1);
+    this.#checkInstructed(request, token);
     return token;
+  }
+
+  /** I19: a summariser is given the standing instructions exactly where its plan says so, in each chunk and in any mode. */
+  #checkInstructed({ system, messages }: ModelRequest, token: number): void {
+    const expected = this.deps.isInstructed(token);
+    if (expected === null) return;
+    const asked = `${system ?? ""}\n${JSON.stringify(messages.at(-1)?.parts)}`;
+    const isGiven = asked.includes(INSTRUCTION_MARK);
+    this.deps.violations.check(isGiven === expected, "I19", () => `lease ${token}: instructions given ${isGiven}, planned ${expected}`);
   }
 
   /** Facts that the registry does not know: a smaller window, or a gateway that counts differently. */

@@ -2,7 +2,7 @@
 import type { ModelRequest, ModelStreamPart } from "../../src/app/ports";
 import type { ToolCallPart } from "../../src/domain/message";
 import type { FinishReason } from "../../src/domain/model-call";
-import type { Profile } from "./profile";
+import { BREAKING, type Profile } from "./profile";
 import type { Random } from "./random";
 import { drawText } from "./texts";
 
@@ -20,7 +20,8 @@ export function writeSummary(
 ): Said {
   const { random, profile } = by;
   const text = `${by.heading} ${drawText(random, 20, random.chance(0.2) ? 2_500 : 700)}`;
-  const good = said(isStructured(request) ? inSections(text) : text);
+  const isObedient = isStructured(request) && JSON.stringify([request.system, request.messages.at(-1)]).includes(BREAKING);
+  const good = said(isStructured(request) && !isObedient ? inSections(text) : text);
   if (!random.chance(profile.summaryFails)) return good;
   const bad = random.weighted({ empty: 1, cut: 1, long: 1, grown: 1, refused: 1, called: 0.5, formless: 1 });
   switch (bad) {

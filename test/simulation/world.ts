@@ -110,8 +110,9 @@ export class World {
     const { random, profile, scheduler, violations, stats, book } = this;
     this.log = new LogRules(this);
     const findEpoch = (lease: number | null): number | null => this.log.findEpoch(lease);
+    const isInstructed = (lease: number): boolean | null => this.log.isInstructed(lease);
     const onRequest = (request: ModelRequest, epoch: number | null): void => this.log.redactions.checkRequest(request, epoch);
-    this.model = new SimModel({ scheduler, random, profile, violations, stats, book, findEpoch, onRequest });
+    this.model = new SimModel({ scheduler, random, profile, violations, stats, book, findEpoch, isInstructed, onRequest });
     this.queue = new SimQueue({
       scheduler,
       profile,

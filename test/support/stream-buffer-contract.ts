@@ -1,8 +1,9 @@
 /** The contract of the stored live stream over any database: see `event-log-contract`. */
 import { expect, test } from "vitest";
+import type { Frame } from "../../src/contract/frame";
 import { migrateSession } from "../../src/session/log/log-schema";
 import type { Sql } from "../../src/session/log/sql";
-import type { Frame, FrameLine } from "../../src/session/stream/frames";
+import type { FrameLine } from "../../src/session/stream/frames";
 import { SHOW_EVERY_MS, StreamBuffer } from "../../src/session/stream/stream-buffer";
 import { id, itemId, turnId } from "./builders";
 import type { WithSql } from "./event-log-contract";

@@ -90,3 +90,63 @@ describe("the directory", () => {
     expect(ids(directory.list({ after: makeId("ses", 2), limit: 2 }))).toEqual([makeId("ses", 1)]);
   });
 });
+
+describe("an external id", () => {
+  const named = { session: makeId("ses", 1), idempotency: null, external_id: "订单 1", at: 1 };
+  const other = { ...named, session: makeId("ses", 2), at: 2 };
+
+  it("names one session, and a second one with it is refused by the first one's id", () => {
+    const directory = createDirectory(createMigratedSql());
+    directory.register(named);
+
+    expect(directory.findExternalId("订单 1")).toBe(named.session);
+    expect(directory.register(other)).toEqual({ ok: false, error: { code: "external_id_taken", session: named.session } });
+    expect(ids(directory.list({ after: null, limit: 10 }))).toEqual([named.session]);
+  });
+
+  it("is one id in exactly this spelling", () => {
+    const directory = createDirectory(createMigratedSql());
+    for (const [n, external_id] of ["A", "a", "a ", "ａ"].entries()) {
+      expect(directory.register({ ...named, session: makeId("ses", n + 1), external_id }).ok).toBe(true);
+    }
+    expect(directory.findExternalId("á")).toBeNull();
+  });
+
+  it("refused under an idempotency key stores no key: the same request may come again once the id is free", () => {
+    const directory = createDirectory(createMigratedSql());
+    directory.register(named);
+    const keyed = { ...other, idempotency: { key: "k", digest: "d" } };
+
+    expect(directory.register(keyed).ok).toBe(false);
+    directory.forget(named.session);
+    expect(directory.register(keyed)).toEqual({ ok: true, value: { session: other.session, replayed: false } });
+  });
+
+  it("registered again by the same request, whose answer was lost, is that request's", () => {
+    const directory = createDirectory(createMigratedSql());
+    directory.register(named);
+    expect(directory.register(named)).toEqual({ ok: true, value: { session: named.session, replayed: false } });
+    directory.forget(named.session);
+    expect(directory.findExternalId("订单 1")).toBeNull();
+  });
+
+  it("that two requests are opening stays when one of them is refused, and is free when both are", () => {
+    const directory = createDirectory(createMigratedSql());
+    directory.register(named);
+    expect(directory.register({ ...other, adopt: true })).toEqual({ ok: true, value: { session: named.session, replayed: false } });
+
+    directory.forget(named.session);
+    expect(directory.findExternalId("订单 1")).toBe(named.session);
+    directory.forget(named.session);
+    expect(directory.findExternalId("订单 1")).toBeNull();
+  });
+
+  it("adopted under an idempotency key is what that key made", () => {
+    const directory = createDirectory(createMigratedSql());
+    directory.register(named);
+    const keyed = { ...other, idempotency: { key: "k", digest: "d" } };
+    directory.register({ ...keyed, adopt: true });
+
+    expect(directory.register(keyed)).toEqual({ ok: true, value: { session: named.session, replayed: true } });
+  });
+});

@@ -39,6 +39,20 @@ describe("an erasure", () => {
     expect(erasures.begin({ session: makeId("ses", 2), isKnown: false })).toBe(true);
   });
 
+  it("frees the session's external id at once: another session can have it while a store has yet to report", () => {
+    const { directory, erasures, listed } = world();
+    const named = { session: makeId("ses", 2), idempotency: null, external_id: "x", at: 1 };
+    directory.register(named);
+
+    erasures.begin({ session: named.session, isKnown: false });
+
+    expect(directory.findExternalId("x")).toBeNull();
+    expect(directory.register({ ...named, session: makeId("ses", 3) }).ok).toBe(true);
+    erasures.end(named.session);
+    expect(directory.findExternalId("x")).toBe(makeId("ses", 3));
+    expect(listed()).toEqual([makeId("ses", 3), SESSION]);
+  });
+
   it("keeps the session in the directory until it is ended", () => {
     const { erasures, listed } = world();
     erasures.begin({ session: SESSION, isKnown: false });

@@ -3,10 +3,12 @@ import { DatabaseSync } from "node:sqlite";
 import { expect, it } from "vitest";
 import type { SqlRow, SqlValue } from "../../src/lib/sql-row";
 import { createCredentialStore } from "../../src/tenant/credential-store";
+import { createDirectory } from "../../src/tenant/directory";
 import { buildDeploymentModels, createRegistry } from "../../src/tenant/registry";
 import { migrateTenant } from "../../src/tenant/tenant-schema";
 import type { TenantSql } from "../../src/tenant/tenant-sql";
 import { createToolRegistry } from "../../src/tenant/tool-registry";
+import { makeId } from "./support";
 
 /** The tables that later versions alter. */
 const ALTERED = `
@@ -28,6 +30,8 @@ const ALTERED = `
     expires_at INTEGER,
     revoked_at INTEGER
   ) STRICT, WITHOUT ROWID;
+  CREATE TABLE sessions (id TEXT PRIMARY KEY, created_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  INSERT INTO sessions VALUES ('ses_01K00000000000000000000001', 7);
 `;
 
 /** The table of models of version 1, with its possible rows. */
@@ -101,5 +105,20 @@ it("of version 2 keeps its credentials, and has no tools yet", () => {
   const tools = createToolRegistry(sql, credentials);
   expect(credentials.has("openai")).toBe(true);
   expect([tools.tools(null), tools.servers(null)]).toEqual([[], []]);
-  expect(sql.rows("SELECT version FROM schema_version")).toEqual([{ version: 7 }]);
+  expect(sql.rows("SELECT version FROM schema_version")).toEqual([{ version: 8 }]);
+});
+
+it("keeps its sessions, which have no external id, and one claim each", () => {
+  const database = new DatabaseSync(":memory:");
+  database.exec(VERSION_2);
+  const sql = toSql(database);
+
+  migrateTenant(sql);
+
+  const session = makeId("ses", 1);
+  const directory = createDirectory(sql);
+  expect(directory.list({ after: null, limit: 2 }).data).toEqual([{ id: session, created_at: 7 }]);
+  expect(sql.rows("SELECT external_id, claims FROM sessions")).toMatchObject([{ external_id: null, claims: 1 }]);
+  directory.forget(session);
+  expect(directory.list({ after: null, limit: 2 }).data).toEqual([]);
 });

@@ -118,6 +118,63 @@ describe("a token of a session", () => {
   });
 });
 
+describe("a token of an end user", () => {
+  const ada = "ada@example.com";
+  const give = (chat: Chat, end_user: string | null) => chat.call("PATCH", "", { end_user }).then((each) => readBody(each));
+
+  it("opens the sessions of that end user, and no others of the tenant", async () => {
+    const [mine, other, nameless] = [await newChat(), await newChat(), await newChat()];
+    const tenant = mine.tenant;
+    const [his, none] = [await newChat({ tenant }), await newChat({ tenant })];
+    await Promise.all([give(mine, ada), give(his, "Ada@example.com"), give(other, ada)]);
+    const { token } = await make(tenant, { end_user: ada });
+
+    expect(await readStatus("GET", `/v1/sessions/${mine.id}`, token)).toBe(200);
+    expect(await readStatus("POST", `/v1/sessions/${mine.id}/messages`, token, { content: "Hello" })).toBe(200);
+    for (const chat of [his, none, other, nameless]) {
+      expect(await readStatus("GET", `/v1/sessions/${chat.id}`, token)).toBe(404);
+      expect(await readStatus("POST", `/v1/sessions/${chat.id}/messages`, token, { content: "Hello" })).toBe(404);
+      expect((await request("GET", `/v1/sessions/${chat.id}/stream?token=${token}`, {})).status).toBe(404);
+    }
+  });
+
+  it("loses a session that is given to another end user, or to none", async () => {
+    const chat = await newChat();
+    const { token } = await make(chat.tenant, { end_user: ada });
+    const read = () => readStatus("GET", `/v1/sessions/${chat.id}/messages`, token);
+    expect(await read()).toBe(404);
+
+    const seen: number[] = [];
+    for (const end_user of [ada, "eve", ada, null]) {
+      await give(chat, end_user);
+      seen.push(await read());
+    }
+
+    expect(seen).toEqual([200, 404, 200, 404]);
+  });
+
+  it("lists that end user's sessions alone", async () => {
+    const chat = await newChat();
+    const sibling = await newChat({ tenant: chat.tenant });
+    await Promise.all([give(chat, ada), give(sibling, "eve")]);
+    const { token } = await make(chat.tenant, { end_user: ada });
+
+    const list = await readBody<{ data: { id: string }[] }>(await request("GET", "/v1/sessions", { key: token }));
+
+    expect(list.data.map(({ id }) => id)).toEqual([chat.id]);
+    expect((await request("GET", "/v1/sessions?end_user=eve", { key: token })).status).toBe(403);
+  });
+
+  it("cannot make a session its own", async () => {
+    const chat = await newChat();
+    const { token } = await make(chat.tenant, { end_user: ada });
+
+    expect(await readStatus("PATCH", `/v1/sessions/${chat.id}`, token, { end_user: ada })).toBe(403);
+    expect(await readStatus("PUT", "/v1/sessions/by-external-id/mine", token, { end_user: ada })).toBe(403);
+    expect(await readStatus("POST", "/v1/sessions", token, { end_user: ada })).toBe(403);
+  });
+});
+
 describe("?token=", () => {
   it("follows the live stream, and resumes it as EventSource does: the same URL and Last-Event-ID", async () => {
     const chat = await newChat({ replies: [{ deltas: ["Once ", { gate: "one" }, "upon a time."] }] });

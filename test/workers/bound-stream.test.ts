@@ -15,6 +15,7 @@ class Door {
   /** The result of a check of the key. */
   look: () => Promise<Principal | null>;
   looks = 0;
+  allowedOrigins: readonly string[] = [];
   readonly #call: ReturnType<typeof world>["call"];
 
   readonly chat: Chat;
@@ -29,6 +30,7 @@ class Door {
           this.looks += 1;
           return this.look();
         },
+        allowedOrigins: async () => this.allowedOrigins,
         schedule: this.time.schedule,
         newPipe: () => new IdentityTransformStream(),
       },
@@ -36,8 +38,8 @@ class Door {
     this.#call = call;
   }
 
-  async listen(path: string, accept = "*/*") {
-    return toFrames(await this.#call("GET", `/v1/sessions/${this.chat.id}${path}`, { headers: { accept } }));
+  async listen(path: string, accept = "*/*", more: Readonly<Record<string, string>> = {}) {
+    return toFrames(await this.#call("GET", `/v1/sessions/${this.chat.id}${path}`, { headers: { accept, ...more } }));
   }
 
   async hear(content: string) {
@@ -64,6 +66,22 @@ describe("a stream", () => {
     await frames.rest();
     await door.chat.append("after");
 
+    expect(JSON.stringify(frames.seen)).not.toContain("after");
+  });
+
+  it("of a page ends at the next look once its origin is not allowed any more", async () => {
+    const door = await newDoor();
+    const origin = "https://app.example.com";
+    door.allowedOrigins = [origin];
+    const frames = await door.listen("/stream?after=0", "*/*", { origin });
+    await door.chat.append("before");
+    await frames.next();
+
+    door.allowedOrigins = [];
+    door.time.advance(KEY_CHECK_MS);
+
+    await frames.rest();
+    await door.chat.append("after");
     expect(JSON.stringify(frames.seen)).not.toContain("after");
   });
 

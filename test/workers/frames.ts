@@ -1,14 +1,17 @@
 /** Server-sent events as a client reads them. */
-import type { Frame as LiveFrame } from "../../src/session/stream/frames";
+import type { StreamFrame } from "../../src/contract/frame";
+import { findFrameFault } from "../support/known-frames";
 
-type FrameData = LiveFrame | { readonly type: "stream.rewind" | "stream.gap"; readonly to: number };
-
-export type SseFrame = FrameData & { readonly offset: number };
+export type SseFrame = StreamFrame & { readonly offset: number };
 
 function parse(block: string): SseFrame | null {
   const fields = new Map(block.split("\n").map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 2)]));
   const data = fields.get("data");
-  return data === undefined ? null : { ...(JSON.parse(data) as FrameData), offset: Number(fields.get("id")) };
+  if (data === undefined) return null;
+  const frame: unknown = JSON.parse(data);
+  const fault = findFrameFault(frame);
+  if (fault !== null) throw new Error(`Not as the schema of frames says: ${fault}\n${data}`);
+  return { ...(frame as StreamFrame), offset: Number(fields.get("id")) };
 }
 
 /** A stream of frames that the test reads as far as it needs. */

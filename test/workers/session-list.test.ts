@@ -2,7 +2,7 @@ import { applyD1Migrations } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { ModelEntry } from "../../src/app/model-entry";
-import type { SessionListPage } from "../../src/app/read-api";
+import type { SessionFilter, SessionListInput, SessionListPage } from "../../src/app/read-api";
 import type { SessionId, TenantId } from "../../src/domain/ids";
 import { createSessionList } from "../../src/read-model/queries";
 import { createTenantProjection } from "../../src/read-model/tenant-projection";
@@ -19,15 +19,32 @@ beforeEach(() => {
 
 const list = createSessionList(env);
 
-async function readPage(limit: number, after: string | null = null): Promise<SessionListPage> {
-  const page = await list.listSessions({ tenant, limit, after });
+const ALL: SessionFilter = {
+  externalId: null,
+  endUser: null,
+  metadata: {},
+  createdAfter: null,
+  createdBefore: null,
+  updatedAfter: null,
+  updatedBefore: null,
+};
+const NEWEST = { filter: ALL, orderBy: "updated_at", order: "desc" } as const;
+
+async function readPage(limit: number, after: string | null = null, asked: Partial<SessionListInput> = {}): Promise<SessionListPage> {
+  const page = await list.listSessions({ tenant, ...NEWEST, ...asked, limit, after });
   if (!page.ok) throw new Error(page.error.code);
   return page.value;
 }
 
+interface Labels {
+  readonly external_id?: string;
+  readonly end_user?: string;
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
 /** A session with `messages` messages. More messages make it newer. */
-async function chat(number: number, messages: number): Promise<SessionId> {
-  const log = new LogBuilder(makeId("ses", number), tenant).open({ title: `第${number}` });
+async function chat(number: number, messages: number, labels: Labels = {}): Promise<SessionId> {
+  const log = new LogBuilder(makeId("ses", number), tenant).open({ title: `第${number}`, ...labels });
   for (let i = 1; i <= messages; i++) log.says("user", `message ${i} 🙂`);
   await createProjection(env.DB).write(log.batch());
   return log.session;
@@ -42,6 +59,9 @@ describe("the list of sessions", () => {
         {
           id,
           title: "第1",
+          external_id: null,
+          end_user: null,
+          metadata: {},
           model: "gpt-4o",
           message_count: 2,
           last_message_preview: "message 2 🙂",
@@ -53,6 +73,12 @@ describe("the list of sessions", () => {
       has_more: false,
       next_cursor: null,
     });
+  });
+
+  it("shows the labels that the client gave", async () => {
+    const labels = { external_id: "订单/1", end_user: "user 1", metadata: { 颜色: "红", b: "" } };
+    await chat(1, 1, labels);
+    expect((await readPage(10)).data).toMatchObject([labels]);
   });
 
   it("says which sessions show the model less than all", async () => {
@@ -108,7 +134,103 @@ describe("the list of sessions", () => {
     [btoa("x:ses_00000000000000000000000001")],
     [btoa("1:ses_00000000000000000000000001;")],
   ])("refuses a cursor that it never gave out: %s", async (after) => {
-    expect(await list.listSessions({ tenant, limit: 5, after })).toEqual({ ok: false, error: { code: "invalid_cursor" } });
+    expect(await list.listSessions({ tenant, ...NEWEST, limit: 5, after })).toEqual({ ok: false, error: { code: "invalid_cursor" } });
+  });
+});
+
+/** The numbers of the sessions of a whole list, page by page. */
+async function listAll(asked: Partial<SessionListInput>, limit = 2): Promise<number[]> {
+  const seen: number[] = [];
+  for (let after: string | null = null, more = true; more; ) {
+    const page: SessionListPage = await readPage(limit, after, asked);
+    seen.push(...page.data.map(({ id }) => Number(id.slice(-4))));
+    after = page.next_cursor;
+    more = page.has_more;
+  }
+  return seen;
+}
+
+describe("orders and filters of the list", () => {
+  /** Numbers 1 to 6. More messages make a session newer by its update; all were created at the same time. */
+  async function six(): Promise<void> {
+    const red = { colour: "red", size: "s" };
+    const labels: readonly Labels[] = [
+      { end_user: "ann", metadata: red, external_id: "x1" },
+      { end_user: "ann", metadata: { colour: "blue", size: "s" } },
+      { end_user: "ann", metadata: { colour: "red", size: "l" } },
+      { end_user: "Ann", metadata: red },
+      { metadata: {} },
+      { external_id: "X1" },
+    ];
+    for (const [index, label] of labels.entries()) await chat(index + 1, [3, 1, 2, 5, 4, 1][index] ?? 1, label);
+  }
+
+  it.each<[string, Partial<SessionListInput>, readonly number[]]>([
+    ["updated, newest first", {}, [4, 5, 1, 3, 6, 2]],
+    ["updated, oldest first", { order: "asc" }, [2, 6, 3, 1, 5, 4]],
+    ["created, newest first: those of one moment by id", { orderBy: "created_at" }, [6, 5, 4, 3, 2, 1]],
+    ["created, oldest first", { orderBy: "created_at", order: "asc" }, [1, 2, 3, 4, 5, 6]],
+    ["of a person, and of no other with another case", { filter: { ...ALL, endUser: "ann" } }, [1, 3, 2]],
+    ["of a person, as created", { filter: { ...ALL, endUser: "ann" }, orderBy: "created_at", order: "asc" }, [1, 2, 3]],
+    ["by external id", { filter: { ...ALL, externalId: "X1" } }, [6]],
+    ["by an entry of metadata", { filter: { ...ALL, metadata: { colour: "red" } } }, [4, 1, 3]],
+    ["by two entries", { filter: { ...ALL, metadata: { colour: "red", size: "s" } } }, [4, 1]],
+    ["by an entry and a person", { filter: { ...ALL, metadata: { colour: "red" }, endUser: "ann" } }, [1, 3]],
+    ["by an entry that no session has", { filter: { ...ALL, metadata: { colour: "green" } } }, []],
+    ["by a value that is another entry's", { filter: { ...ALL, metadata: { size: "red" } } }, []],
+    [
+      "updated within a time, whose bounds are left out",
+      { filter: { ...ALL, updatedAfter: START + 3000, updatedBefore: START + 6000 } },
+      [5, 1],
+    ],
+    ["created after a time", { filter: { ...ALL, createdAfter: START + 1000 } }, []],
+    ["created before a time", { filter: { ...ALL, createdBefore: START + 1001, endUser: "Ann" } }, [4]],
+  ])("%s", async (_, asked, numbers) => {
+    await six();
+    expect(await listAll(asked)).toEqual(numbers);
+  });
+
+  it("follow a change of the person and of metadata, and the end of both", async () => {
+    const log = new LogBuilder(makeId("ses", 1), tenant).open({ end_user: "ann", metadata: { a: "1", b: "2" } });
+    const changes = { end_user: log.text("bob"), metadata: log.text('{"b":"3"}') };
+    await createProjection(env.DB).write(log.event({ type: "SettingsChanged", changes }).batch());
+    const find = (filter: Partial<SessionFilter>) => listAll({ filter: { ...ALL, ...filter } });
+
+    expect(await Promise.all([find({ endUser: "ann" }), find({ endUser: "bob" }), find({ metadata: { a: "1" } })])).toEqual([[], [1], []]);
+    expect(await Promise.all([find({ metadata: { b: "2" } }), find({ metadata: { b: "3" } })])).toEqual([[], [1]]);
+  });
+
+  it("refuse a cursor that was made for another order", async () => {
+    await six();
+    const { next_cursor: after } = await readPage(2);
+    const again = { tenant, ...NEWEST, limit: 2, after };
+    expect((await list.listSessions(again)).ok).toBe(true);
+    for (const other of [{ order: "asc" }, { orderBy: "created_at" }] as const) {
+      expect(await list.listSessions({ ...again, ...other })).toEqual({ ok: false, error: { code: "invalid_cursor" } });
+    }
+  });
+
+  it("show nothing of another tenant, whatever its labels are", async () => {
+    await six();
+    const mine = tenant;
+    tenant = makeId("ten", ++tenants);
+    await chat(7, 1, { external_id: "x1", end_user: "ann", metadata: { colour: "red" } });
+    for (const filter of [{ externalId: "x1" }, { endUser: "ann" }, { metadata: { colour: "red" } }]) {
+      expect(await listAll({ filter: { ...ALL, ...filter } })).toEqual([7]);
+    }
+    tenant = mine;
+    expect(await listAll({ filter: { ...ALL, externalId: "x1" } })).toEqual([1]);
+  });
+
+  it("find an entry that more sessions have than are listed at once", async () => {
+    const row = env.DB.prepare("INSERT INTO session_metadata VALUES (?, ?, 0, 'colour', 'red', 1)");
+    await chat(1, 1, { metadata: { colour: "red", size: "s" } });
+    await chat(2, 2, { metadata: { colour: "red" } });
+    const others = Array.from({ length: 2_100 }, (_, index) => row.bind(tenant, makeId("ses", index + 100)));
+    await env.DB.batch(others);
+
+    expect(await listAll({ filter: { ...ALL, metadata: { colour: "red" } } })).toEqual([2, 1]);
+    expect(await listAll({ filter: { ...ALL, metadata: { colour: "red", size: "s" } } })).toEqual([1]);
   });
 });
 

@@ -20,7 +20,7 @@ export function countD1Rows(event: StoredEvent): number {
       return 2 + (event.ran?.artifacts.length ?? 0);
     case "MessageRedacted":
       // Its own rows, and those of an interrupted rebuild: one statement per table.
-      return 6 + 7;
+      return 6 + 8;
     case "HistoryRewound":
     case "BranchSwitched":
       return 3;
@@ -30,6 +30,8 @@ export function countD1Rows(event: StoredEvent): number {
       return event.ops.reduce((sum, op) => sum + costOfOp(op), 2);
     case "SessionOpened":
     case "SettingsChanged":
+      // The session's row, and its metadata.
+      return 3;
     case "PinsSet":
     case "ForkCompleted":
     case "SessionErased":

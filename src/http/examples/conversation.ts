@@ -2,7 +2,9 @@
 import type { z } from "@hono/zod-openapi";
 import { presets } from "../../context/presets";
 import type { branchComparison, branchView } from "../../contract/branch";
+import type { eventView } from "../../contract/event";
 import type { executionDetail, executionView } from "../../contract/execution";
+import type { streamFrame } from "../../contract/frame";
 import type { acceptedView, displayItem, importedMessages } from "../../contract/item";
 import type { usageSums } from "../../contract/model-call";
 import type { erasureReceipt, sessionDescription, sessionSummary } from "../../contract/session";
@@ -107,6 +109,8 @@ export const sessionExample: z.input<typeof sessionDescription> = {
   tools: [],
   pins: ["The user's name is Ada."],
   title: "Weather",
+  external_id: "ticket-4711",
+  end_user: "user-42",
   metadata: { channel: "web" },
   etag: '"9f86d081884c7d65"',
   created_at: AT,
@@ -132,6 +136,9 @@ export const sessionExample: z.input<typeof sessionDescription> = {
 export const sessionSummaryExample: z.input<typeof sessionSummary> = {
   id: SESSION,
   title: "Weather",
+  external_id: "ticket-4711",
+  end_user: "user-42",
+  metadata: { channel: "web" },
   model: "gpt-5",
   message_count: 2,
   last_message_preview: "It is sunny in Lisbon, 21 °C.",
@@ -197,3 +204,7 @@ export const executionDetailExample: z.input<typeof executionDetail> = {
   output_state: "full",
   artifacts: [],
 };
+
+export const frameExample: z.input<typeof streamFrame> = { type: "text.delta", turn_id: TURN, text: "It is sunny" };
+
+export const eventExample: z.input<typeof eventView> = { seq: 9, at: AT, type: "TurnCompleted", turn: TURN, finish: "stop" };

@@ -201,6 +201,8 @@ function registerMessagesAgain(app: App, deps: HttpDeps): void {
 
   app.openapi(regenerate, async (c) => {
     const { session_id, message_id: message } = c.req.valid("param");
+    const beyond = findBeyondToken(c, c.req.valid("json"));
+    if (beyond) return sendProblem(c, beyond);
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
     const calls = sessionClient(deps, c, session_id);
     const accepted = await (idempotency ? calls.repeatable : calls.once)((api, caller) => api.regenerate(caller, { message, idempotency }));

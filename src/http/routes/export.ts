@@ -3,6 +3,7 @@ import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { SessionPage } from "../../app/tenant-api";
 import { parseLevel } from "../../context/policy-choice";
+import { eventView } from "../../contract/event";
 import { id, time } from "../../contract/ids";
 import { listView } from "../../contract/page";
 import { tenantExportView } from "../../contract/tenant";
@@ -10,6 +11,7 @@ import type { SessionId, TenantId } from "../../domain/ids";
 import type { Result } from "../../lib/result";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
+import { eventExample } from "../examples/conversation";
 import { AT, onePage, SESSION } from "../examples/shared";
 import { tenantExportExample } from "../examples/tenant";
 import { type HttpError, sendProblem } from "../problem";
@@ -67,12 +69,12 @@ const exportLog = adminRoute({
     200: json(
       "A page in order of seq",
       z.object({
-        events: z.array(z.looseObject({ seq: z.int(), at: time, type: z.string() })),
+        events: z.array(eventView),
         bodies: z.array(z.object({ id: z.string(), text: z.string() })),
         has_more: z.boolean(),
         next_cursor: z.string().nullable(),
       }),
-      { events: [{ seq: 1, at: AT, type: "SessionCreated" }], bodies: [], has_more: false, next_cursor: null },
+      { events: [eventExample], bodies: [], has_more: false, next_cursor: null },
     ),
   },
 });

@@ -1,31 +1,30 @@
 /** Creates, lists, reads, changes and erases sessions. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
-import type { Context } from "hono";
-import type { OpenInput, Outcome, SessionError } from "../../app/session-api";
-import { chainChoices, type PolicyChoice, parseLevel } from "../../context/policy-choice";
+import type { PolicyChoice } from "../../context/policy-choice";
+import { chainChoices, parseLevel } from "../../context/policy-choice";
 import { listView } from "../../contract/page";
-import type { SessionDescription } from "../../contract/session";
 import { erasureReceipt, sessionDescription, sessionSummary } from "../../contract/session";
 import type { TenantId } from "../../domain/ids";
 import { ok, type Result } from "../../lib/result";
-import { toCallersView } from "../access-limits";
+import { boundToEndUser, toCallersList, toCallersView } from "../access-limits";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
 import { conditionHeaders, toCondition } from "../conditions";
+import { createSession, findByExternalId, putSession } from "../create-session";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { erasureExample, sessionExample, sessionSummaryExample } from "../examples/conversation";
 import { onePage } from "../examples/shared";
 import { idempotencyHeaders } from "../idempotency";
 import { type HttpError, sendProblem } from "../problem";
 import { reachReadModel } from "../read-model";
-import { eraseFor, registerSession } from "../register-session";
+import { eraseFor } from "../register-session";
 import { json, jsonBody, taggedJson, tenantRoute } from "../routing";
-import { limitQuery } from "../schemas/page";
 import { sessionPath } from "../schemas/paths";
-import { createInput, faultOfPolicy, patchInput, toOpenInput, toPatchInput } from "../schemas/session";
-import { type SessionCalls, sessionClient } from "../session-calls";
+import { createInput, externalId, listQuery, patchInput, putInput, toFilter, toPatchInput } from "../schemas/session";
+import { sessionClient } from "../session-calls";
 import { ofSessionModel } from "../session-model";
 import { findTools } from "../session-tools";
+import { faultOfName } from "../validation";
 
 type App = OpenAPIHono<HttpEnv>;
 const tag = "sessions";
@@ -56,21 +55,49 @@ const list = tenantRoute({
   path: "/v1/sessions",
   tag,
   scope: "sessions:read",
+  opensTo: "end_user",
   operationId: "listSessions",
   summary: "List sessions",
-  description: "The most recently updated session comes first. The list lags behind the sessions by a short delay.",
-  request: {
-    query: z.strictObject({
-      ...limitQuery,
-      after: z.string().min(1).max(512).optional().openapi({ description: "next_cursor of the page before" }),
-    }),
-  },
+  description:
+    "Without parameters the most recently updated session comes first. Filters select some of the sessions, and all filters must hold. The list lags behind the sessions by a short delay. The access token of an end user lists that end user's sessions, without `metadata`.",
+  request: { query: listQuery },
   responses: {
     200: json(
       "A page of sessions. The list lags behind the sessions by a short delay",
       listView(sessionSummary),
       onePage(sessionSummaryExample),
     ),
+  },
+});
+
+const named = "/v1/sessions/by-external-id/{external_id}";
+const namedPath = z.object({ external_id: z.string().openapi({ description: "A slash in it is written %2F", example: "ticket-4711" }) });
+
+const getNamed = tenantRoute({
+  method: "get",
+  path: named,
+  tag,
+  scope: "sessions:read",
+  operationId: "getSessionByExternalId",
+  summary: "Read the session that has an external id",
+  description: "Shows the same as reading the session by its id. The external id belongs to at most one session of the tenant.",
+  request: { params: namedPath },
+  responses: { 200: taggedJson("The session", sessionDescription, sessionExample) },
+});
+
+const putNamed = tenantRoute({
+  method: "put",
+  path: named,
+  tag,
+  scope: "sessions:write",
+  operationId: "getOrCreateSession",
+  summary: "Get or create the session that has an external id",
+  description:
+    "Returns the session that has the external id, unchanged whatever the body says, or creates it. Requests for the same id at once end in one session: one of them creates it, and the others get it.",
+  request: { params: namedPath, body: jsonBody(putInput, { title: "Order 4711", end_user: "user-42" }, false) },
+  responses: {
+    200: taggedJson("The session that has the id, unchanged", sessionDescription, sessionExample),
+    201: taggedJson("The new session", sessionDescription, sessionExample),
   },
 });
 
@@ -83,7 +110,7 @@ const get = tenantRoute({
   operationId: "getSession",
   summary: "Read a session",
   description:
-    "Shows the settings, the size of the next request, the usage so far, and the turn that is open, if there is one. An access token is not shown `system`, `tools`, `pins` and `metadata`.",
+    "Shows the settings, the size of the next request, the usage so far, and the turn that is open, if there is one. An access token is not shown `system`, `summary_instructions`, `tools`, `pins` and `metadata`.",
   request: { params: sessionPath },
   responses: { 200: taggedJson("The session", sessionDescription, sessionExample) },
 });
@@ -118,67 +145,42 @@ const erase = tenantRoute({
   responses: { 200: json("What was erased, by store", erasureReceipt, erasureExample) },
 });
 
-/** The first half of a creation: reads the tenant's defaults and registers the session in the tenant's directory. */
-async function register(deps: HttpDeps, c: Context<HttpEnv>, key: string | undefined) {
-  const { tenant } = readPrincipal(c);
-  const [settings, place] = await Promise.all([
-    callWithRetry(
-      () => deps.tenants(tenant),
-      (api) => api.settings(),
-    ),
-    registerSession(deps, c, key),
-  ]);
-  return { tenant, settings, ...place };
-}
-
 function registerCreate(app: App, deps: HttpDeps): void {
   app.openapi(create, async (c) => {
-    const { tenant, settings, registered, isKeyed } = await register(deps, c, c.req.valid("header")["Idempotency-Key"]);
-    if (!registered.ok) return sendProblem(c, registered.error);
-    if (!settings.ok) return sendProblem(c, settings.error);
-    const { session, replayed } = registered.value;
-    const calls = sessionClient(deps, c, session);
-    const body = c.req.valid("json");
-    const forget = isKeyed ? null : () => deps.tenants(tenant).forgetSession(session);
-    const tools = await findTools(deps, tenant, body.tools);
-    if (!tools.ok) return await refuseCreation(c, tools.error, forget);
-    const input = toOpenInput(body, { ...settings.value, deploymentPolicy: deps.config.defaultPolicy, tools: tools.value });
-    const fault = faultOfPolicy(input.policy, body.policy);
-    if (fault) return await refuseCreation(c, { code: "invalid_request", errors: [fault] }, forget);
-    const opened = await openOnce(calls, input);
-    if (!opened.ok) return await refuseCreation(c, ofNamedModel(opened.error, body.model), forget);
+    const created = await createSession(deps, c, { body: c.req.valid("json"), key: c.req.valid("header")["Idempotency-Key"] });
+    if (!created.ok) return sendProblem(c, created.error);
+    const { session, replayed } = created.value;
     if (replayed) c.header("idempotent-replayed", "true");
-    return c.json(opened.value, 201, { Location: `/v1/sessions/${session}`, ETag: opened.value.etag });
+    return c.json(session, 201, { Location: `/v1/sessions/${session.id}`, ETag: session.etag });
   });
 }
 
-/** If the client named no model, the unknown one comes from the tenant's settings. */
-const ofNamedModel = (error: SessionError, named: string | undefined): HttpError =>
-  named === undefined && error.code === "unknown_model" ? { code: "default_model_gone", model: error.model } : error;
-
-async function openOnce(calls: SessionCalls, input: OpenInput): Promise<Outcome<SessionDescription>> {
-  const opened = await calls.repeatable((api, caller) => api.open(caller, input));
-  // The request was sent before: its answer was lost, or the first attempt ended between the two objects.
-  if (!opened.ok && opened.error.code === "session_exists") return calls.repeatable((api, caller) => api.describe(caller));
-  return opened;
-}
-
-/**
- * Removes the id of a session that was refused, because no client knows it. `forget` is null when the request has an
- * idempotency key: the same request may come back to the id.
- */
-async function refuseCreation(c: Context<HttpEnv>, error: HttpError, forget: (() => Promise<unknown>) | null): Promise<Response> {
-  await forget?.();
-  return sendProblem(c, error);
+/** These routes are registered before those of `/v1/sessions/{session_id}/…`, whose patterns match their paths too. */
+function registerNamed(app: App, deps: HttpDeps): void {
+  app.openapi(getNamed, async (c) => {
+    const found = await findByExternalId(deps, c, c.req.valid("param").external_id);
+    return found.ok ? c.json(found.value, 200, { ETag: found.value.etag }) : sendProblem(c, found.error);
+  });
+  app.openapi(putNamed, async (c) => {
+    const { external_id: name } = c.req.valid("param");
+    const errors = faultOfName("external_id", externalId.safeParse(name));
+    if (errors.length > 0) return sendProblem(c, { code: "invalid_request", errors });
+    const created = await putSession(deps, c, { ...c.req.valid("json"), external_id: name });
+    if (!created.ok) return sendProblem(c, created.error);
+    const { session, isNew } = created.value;
+    return c.json(session, isNew ? 201 : 200, { Location: `/v1/sessions/${session.id}`, ETag: session.etag });
+  });
 }
 
 function registerList(app: App, deps: HttpDeps): void {
   app.openapi(list, async (c) => {
-    const { limit, after = null } = c.req.valid("query");
-    const { tenant } = readPrincipal(c);
-    const reached = await reachReadModel(c, deps, () => deps.sessionList.listSessions({ tenant, limit, after }));
+    const { limit, after = null, order_by: orderBy, order, ...selecting } = c.req.valid("query");
+    const bounded = boundToEndUser(c, selecting);
+    if (!bounded.ok) return sendProblem(c, bounded.error);
+    const input = { tenant: readPrincipal(c).tenant, filter: toFilter(bounded.value), orderBy, order, limit, after };
+    const reached = await reachReadModel(c, deps, () => deps.sessionList.listSessions(input));
     if (!reached.ok) return sendProblem(c, reached.error);
-    return reached.value.ok ? c.json(reached.value.value, 200) : sendProblem(c, reached.value.error);
+    return reached.value.ok ? c.json(toCallersList(c, reached.value.value), 200) : sendProblem(c, reached.value.error);
   });
 }
 
@@ -222,6 +224,7 @@ function registerErase(app: App, deps: HttpDeps): void {
 
 export function registerSessions(app: App, deps: HttpDeps): void {
   registerCreate(app, deps);
+  registerNamed(app, deps);
   registerList(app, deps);
   registerOne(app, deps);
   registerErase(app, deps);

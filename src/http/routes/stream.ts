@@ -3,13 +3,16 @@
  * when their key becomes invalid.
  */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import { eventView } from "../../contract/event";
+import { streamFrame } from "../../contract/frame";
 import { listView } from "../../contract/page";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { resumeHeaders, sendEndlessEvents } from "../event-stream";
-import { AT, onePage } from "../examples/shared";
+import { eventExample, frameExample } from "../examples/conversation";
+import { onePage } from "../examples/shared";
 import { acceptsEventStream } from "../negotiate";
 import { sendProblem } from "../problem";
-import { jsonOrEvents, tenantRoute } from "../routing";
+import { eventStream, jsonOrEvents, tenantRoute } from "../routing";
 import { counter, pageQuery, toList } from "../schemas/page";
 import { sessionPath } from "../schemas/paths";
 import { sessionClient } from "../session-calls";
@@ -43,15 +46,11 @@ const stream = tenantRoute({
   responses: {
     200: {
       description:
-        "Server-sent events; comments are an idle stream's beginning and its heartbeats. It ends within a minute of its key's or access token's end",
-      content: { "text/event-stream": { schema: z.string().openapi({ description: "`id` is the offset to resume from" }) } },
+        "Server-sent events: the name of each is the frame's `type`, its id the offset to resume from. Comments are an idle stream's beginning and its heartbeats. It ends within a minute of its key's or access token's end",
+      content: eventStream(streamFrame, frameExample),
     },
   },
 });
-
-const eventView = z
-  .looseObject({ seq: z.int(), at: z.int().openapi({ description: "Epoch milliseconds" }), type: z.string() })
-  .openapi("Event", { description: "An event of the session's log. Further fields depend on its type" });
 
 const events = tenantRoute({
   method: "get",
@@ -62,14 +61,14 @@ const events = tenantRoute({
   operationId: "listEvents",
   summary: "Read the log, or follow it",
   description:
-    "Reads a page of the session's events. With `Accept: text/event-stream`, sends the events as they are appended. Events hold ids, sizes and numbers, and no content.",
+    "Reads a page of the session's events. With `Accept: text/event-stream`, sends the events as they are appended; the id of each is its `seq`. Events hold ids, sizes and numbers, and no content.",
   request: { params: sessionPath, headers: resumeHeaders, query: pageQuery.extend({ token: streamToken }) },
   responses: {
-    200: jsonOrEvents(
-      "A page in order of seq, or the log from `after` on, until the session or the credential ends",
-      listView(eventView),
-      onePage({ seq: 1, at: AT, type: "SessionCreated" }),
-    ),
+    200: jsonOrEvents("A page in order of seq, or the log from `after` on, until the session or the credential ends", {
+      schema: listView(eventView),
+      example: onePage(eventExample),
+      events: eventStream(eventView, eventExample),
+    }),
   },
 });
 

@@ -2,6 +2,7 @@
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { id } from "../../contract/ids";
 import { turnReport } from "../../contract/turn";
+import { findBeyondToken } from "../access-limits";
 import { answerTurn, turnHeaders, turnResponses } from "../answer-turn";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { stoppedTurnExample, turnExample } from "../examples/conversation";
@@ -72,6 +73,8 @@ export function registerTurns(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   });
 
   app.openapi(retry, async (c) => {
+    const beyond = findBeyondToken(c, c.req.valid("json"));
+    if (beyond) return sendProblem(c, beyond);
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
     const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     const send = idempotency ? calls.repeatable : calls.once;

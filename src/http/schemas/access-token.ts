@@ -5,6 +5,7 @@ import { id } from "../../contract/ids";
 import type { KeyView } from "../../contract/tenant";
 import { ACCESS_TOKEN_SCOPES } from "../../domain/scopes";
 import { err, ok } from "../../lib/result";
+import { endUser } from "./session";
 
 /** A token cannot be revoked, so it lives for a working day at most. In seconds. */
 export const MAX_TOKEN_SECONDS = 86_400;
@@ -14,7 +15,7 @@ const MIN_TOKEN_SECONDS = 60;
 export const accessTokenInput = z
   .strictObject({
     session_id: id("ses").optional().openapi({ description: "The one session that the token opens" }),
-    end_user: z.string().min(1).max(256).optional().openapi({ description: "The token opens the sessions of this end user" }),
+    end_user: endUser.optional().openapi({ description: "The token opens the sessions of this end user" }),
     scopes: z
       .array(z.enum(ACCESS_TOKEN_SCOPES))
       .min(1)

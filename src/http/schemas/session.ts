@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { SESSION_ORDERS, type SessionFilter } from "../../app/read-api";
 import type { OpenInput, PatchInput } from "../../app/session-api";
 import type { TenantSettings } from "../../app/tenant-api";
 import { instructionsText } from "../../context/policy";
@@ -14,7 +15,9 @@ import {
 import type { ToolDefinition } from "../../domain/message";
 import { defined } from "./defined";
 import { modelName } from "./model";
+import { limitQuery } from "./page";
 import { toolsInput } from "./tool";
+import { instant, moment } from "./usage";
 
 const MAX_TITLE = 200;
 const MAX_METADATA = 16;
@@ -23,6 +26,19 @@ export const metadataInput = z
   .record(z.string().min(1).max(64), z.string().max(512))
   .refine((metadata) => Object.keys(metadata).length <= MAX_METADATA, `at most ${MAX_METADATA} entries`)
   .openapi({ description: `At most ${MAX_METADATA} entries; names of 64, values of 512 characters` });
+
+const label = z
+  .string()
+  .min(1)
+  .max(256)
+  .refine((text) => !/\p{Cc}/u.test(text), "no control characters");
+
+/** A path drops the segments `.` and `..`, so a session with such an id could never be found by it. */
+export const externalId = label
+  .refine((text) => text !== "." && text !== "..", "not . or ..")
+  .openapi({ description: "The client's own id of the session, unique in the tenant", example: "ticket-4711" });
+
+export const endUser = label.openapi({ description: "The client's id of the person who talks", example: "user-42" });
 
 const fields = {
   model: modelName.optional(),
@@ -35,10 +51,63 @@ const fields = {
       "What each summary should pay attention to and how to word it, at most 4,000 characters. It is added to the summariser's rules, which stay in force, and takes precedence over summary.instructions of the policy",
   }),
   metadata: metadataInput.optional(),
+  end_user: endUser.nullable().optional(),
 };
 
-export const createInput = z.strictObject(fields).openapi("CreateSession");
+export const createInput = z.strictObject({ ...fields, external_id: externalId.nullable().optional() }).openapi("CreateSession");
+export type CreateBody = z.infer<typeof createInput>;
+/** The external id is in the path. */
+export const putInput = z.strictObject(fields).openapi("PutSession");
 export const patchInput = z.strictObject({ ...fields, policy: policyChoiceSchema.nullable().optional() }).openapi("PatchSession");
+
+/** Metadata in a query: `metadata[colour]=red`, once an entry. */
+const METADATA_FIELD = /^metadata\[(.*)\]$/su;
+
+const bound = (description: string) => moment.optional().openapi({ ...instant, description });
+
+const listFields = z.looseObject({
+  ...limitQuery,
+  after: z.string().min(1).max(512).optional().openapi({ description: "next_cursor of the page before, with the same order" }),
+  order_by: z.enum(SESSION_ORDERS).default("updated_at").openapi({ description: "The time by which the sessions are ordered" }),
+  order: z.enum(["asc", "desc"]).default("desc").openapi({ description: "`desc`: the latest first" }),
+  external_id: externalId.optional(),
+  end_user: endUser.optional(),
+  metadata: metadataInput.optional().openapi({
+    description: "Only sessions with these entries: `metadata[colour]=red`",
+    param: { style: "deepObject", explode: true },
+  }),
+  created_after: bound("Only sessions that were created after this moment: epoch milliseconds, or a day, which stands for its beginning"),
+  created_before: bound("Only sessions that were created before this moment"),
+  updated_after: bound("Only sessions that changed after this moment"),
+  updated_before: bound("Only sessions that did not change since this moment"),
+});
+
+export const listQuery = listFields.transform(({ metadata: _, ...query }, context) => {
+  const fields = Object.entries(query).filter(([name]) => !(name in listFields.shape));
+  const entries = fields.flatMap(([name, value]) => {
+    const entry = METADATA_FIELD.exec(name)?.[1];
+    return entry === undefined ? [] : [[entry, value] as const];
+  });
+  const keys = fields.map(([name]) => name).filter((name) => !METADATA_FIELD.test(name));
+  if (keys.length > 0) context.issues.push({ code: "unrecognized_keys", keys, input: query });
+  const metadata = metadataInput.safeParse(Object.fromEntries(entries));
+  if (metadata.success) return { ...query, metadata: metadata.data };
+  for (const { message, path } of metadata.error.issues) context.addIssue({ code: "custom", message, path: ["metadata", ...path] });
+  return z.NEVER;
+});
+
+type Selecting = Partial<Pick<z.infer<typeof listQuery>, SelectingField>>;
+type SelectingField = "external_id" | "end_user" | "metadata" | "created_after" | "created_before" | "updated_after" | "updated_before";
+
+export const toFilter = (asked: Selecting): SessionFilter => ({
+  externalId: asked.external_id ?? null,
+  endUser: asked.end_user ?? null,
+  metadata: asked.metadata ?? {},
+  createdAfter: asked.created_after ?? null,
+  createdBefore: asked.created_before ?? null,
+  updatedAfter: asked.updated_after ?? null,
+  updatedBefore: asked.updated_before ?? null,
+});
 
 /** The defaults of a session whose request names nothing. */
 interface SessionDefaults extends TenantSettings {
@@ -58,6 +127,8 @@ export function toOpenInput(
     title: input.title ?? null,
     ...(input.summary_instructions != null && { summaryInstructions: input.summary_instructions }),
     metadata: input.metadata ?? {},
+    external_id: input.external_id ?? null,
+    end_user: input.end_user ?? null,
   };
 }
 

@@ -16,7 +16,7 @@ function parseDay(text: string): number {
 }
 
 /** Epoch milliseconds, or a day, which stands for its beginning. */
-const moment = z
+export const moment = z
   .string()
   .regex(/^(?:\d{1,15}|\d{4}-\d{2}-\d{2})$/, "epoch milliseconds, or a day as 2026-11-22")
   .transform((text) => (text.includes("-") ? parseDay(text) : Number(text)))
@@ -35,7 +35,7 @@ const groups = z
     description: `Any of ${USAGE_GROUPS.join(", ")}, with commas between; empty: one row for all`,
   });
 
-const instant = { type: "string", pattern: "^(\\d{1,15}|\\d{4}-\\d{2}-\\d{2})$" } as const;
+export const instant = { type: "string", pattern: "^(\\d{1,15}|\\d{4}-\\d{2}-\\d{2})$" } as const;
 
 export const usageQuery = z.strictObject({
   ...limitQuery,

@@ -50,6 +50,7 @@ export function forkHead(session: Session, given: number | null): api.Outcome<Fo
     summary_instructions: content.readRefText(settings.summary_instructions ?? null),
     policy_instructions: content.readRefText(settings.policy_instructions ?? null),
     metadata: JSON.parse(content.readRefText(settings.metadata) ?? "{}") as Record<string, string>,
+    end_user: content.readRefText(settings.end_user ?? null),
     pins: state.pins.map((pin) => content.readRefText(pin) ?? ""),
     overlays: line.overlays.flatMap((overlay) => {
       const [moved] = moveRanges([overlay], count);
@@ -137,12 +138,13 @@ export function beginFork(
   const own = buildTextBody(head.summary_instructions ?? null, ids);
   const inherited = buildTextBody(head.policy_instructions ?? null, ids);
   const pins = head.pins.map((pin) => buildTextBody(pin, ids));
+  const user = buildTextBody(head.end_user ?? null, ids);
   const [system, tools, title] = texts;
-  const named = { system: system.ref, tools: tools.ref, title: title.ref, metadata: metadata.ref };
+  const named = { system: system.ref, tools: tools.ref, title: title.ref, metadata: metadata.ref, end_user: user.ref };
   const recall = { ...(head.recall ? {} : { recall: false }), recall_names_session: true } as const;
   const instructed = toInstructionSettings(own.ref, inherited.ref);
   const settings: SessionSettings = { model: head.model, policy: head.policy, ...named, ...instructed, ...recall };
-  const bodies: NewBody[] = [...texts, metadata, own, inherited].flatMap((drafted) => drafted.bodies);
+  const bodies: NewBody[] = [...texts, metadata, user, own, inherited].flatMap((drafted) => drafted.bodies);
   const summaries = head.overlays.flatMap(({ overlay, text }) => (text === null ? [] : [{ id: overlay.id, text }]));
   const reads = head.overlays.flatMap(({ overlay, read }) => (read ? [{ overlay: overlay.id, ranges: read }] : []));
   const view = { overlays: head.overlays.map(({ overlay }) => overlay), reduced: head.reduced, reads };

@@ -22,7 +22,7 @@ import { refuseTooLarge } from "./refuse-too-large";
 
 export async function openSession(session: Session, caller: api.Caller, input: api.OpenInput): Promise<api.Outcome<SessionDescription>> {
   const found = await resolveModel(input.model, { ...session.deps, models: session.deps.models(caller.tenant) });
-  if (session.state.lifecycle !== "new") return reopen(session, caller);
+  if (session.state.lifecycle !== "new") return input.external_id ? err({ code: "session_exists" }) : reopen(session, caller);
   if (!found.ok) return err(refusal(found.error, input.model));
   const spec = found.value;
   const { clock, ids } = session.deps;
@@ -32,14 +32,17 @@ export async function openSession(session: Session, caller: api.Caller, input: a
   const tooLarge = refuseTooLarge(spec, { policy: input.policy, system: system.ref, tools: tools.ref, pins: [] });
   if (tooLarge) return tooLarge;
   const metadata = buildTextBody(Object.keys(input.metadata).length > 0 ? JSON.stringify(input.metadata) : null, ids);
+  const external = buildTextBody(input.external_id ?? null, ids);
+  const user = buildTextBody(input.end_user ?? null, ids);
   const chosen = buildPolicy(parsePolicyText(input.policy), ids);
   const instructions = buildTextBody(input.summaryInstructions ?? null, ids);
   const { policy } = chosen;
-  const texts = { system: system.ref, tools: tools.ref, title: title.ref, metadata: metadata.ref };
+  const labels = { metadata: metadata.ref, external_id: external.ref, end_user: user.ref };
+  const texts = { system: system.ref, tools: tools.ref, title: title.ref, ...labels };
   const instructed = toInstructionSettings(instructions.ref, chosen.instructions);
   const recall = { ...(offersRecall(policy) ? {} : { recall: false }), recall_names_session: true } as const;
   const settings: SessionSettings = { model: input.model, policy, ...texts, ...instructed, ...recall };
-  const bodies = [system, tools, title, metadata, chosen, instructions].flatMap((built) => built.bodies);
+  const bodies = [system, tools, title, metadata, external, user, chosen, instructions].flatMap((built) => built.bodies);
   const opened = session.execute({ type: "OpenSession", at: clock(), ...caller, settings }, bodies);
   return opened.ok ? describeSession(session) : err(opened.error);
 }
@@ -120,6 +123,7 @@ function buildSettingsChanges(session: Session, input: api.PatchInput, whole: Po
     ...policy?.changes,
     ...(input.summaryInstructions === undefined ? {} : { summary_instructions: text(input.summaryInstructions) }),
     ...(input.metadata === undefined ? {} : { metadata: text(JSON.stringify(input.metadata)) }),
+    ...(input.end_user === undefined ? {} : { end_user: text(input.end_user) }),
     ...(input.system === undefined ? {} : { system: text(input.system) }),
     ...(input.title === undefined ? {} : { title: text(input.title) }),
     ...(input.tools === undefined ? {} : { tools: keep(buildToolsBody(input.tools, ids)) }),

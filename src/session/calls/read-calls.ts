@@ -44,6 +44,8 @@ export async function describeSession(session: Session): Promise<api.Outcome<Ses
     system: content.readRefText(settings.system),
     tools: content.readRefTools(settings.tools),
     title: content.readRefText(settings.title),
+    external_id: content.readRefText(settings.external_id ?? null),
+    end_user: content.readRefText(settings.end_user ?? null),
     metadata: readMetadata(session),
     etag: settingsEtag(state),
     created_at: state.opened_at,

@@ -1,6 +1,7 @@
 /** The two streams of a session: its live frames and its log. */
 import type { Outcome, StreamInput } from "../../app/session-api";
 import { describeFailure } from "../../app/turn/describe-failure";
+import type { Frame } from "../../contract/frame";
 import type { TurnReport } from "../../contract/turn";
 import type { StoredEvent } from "../../domain/events";
 import type { TurnId } from "../../domain/ids";
@@ -11,7 +12,7 @@ import { readEvents } from "../log/event-log";
 import { readTurn, type TurnRow } from "../log/log-tables";
 import type { Progress } from "../progress";
 import type { Session } from "../session";
-import { type Frame, type FrameLine, toFrameLine, toGapLine } from "../stream/frames";
+import { type FrameLine, toFrameLine, toGapLine } from "../stream/frames";
 import { openReader, openSse, type SseSource } from "../stream/stream-reader";
 import { MAX_ANSWER_BYTES, takeWithin } from "./answer-size";
 import { isUnderWay, reportTurn } from "./turn-report";

@@ -1,7 +1,7 @@
 /**
- * Deletes content that was replaced. A title, metadata, or a message that was cancelled in the queue was in no request,
- * and is deleted at once. Past requests are shown with the system prompt, tools, pins and policy of their time, and a
- * summary under way follows the instructions that it began with, so these stay until the session is erased, or until a
+ * Deletes content that was replaced. A title, metadata, an end user, or a message that was cancelled in the queue was in no
+ * request, and is deleted at once. Past requests are shown with the system prompt, tools, pins and policy of their time, and
+ * a summary under way follows the instructions that it began with, so these stay until the session is erased, or until a
  * redaction: a replaced text might repeat the redacted words.
  */
 import type { SessionSettings, StoredEvent } from "../../domain/events";
@@ -15,8 +15,8 @@ import type { Sql } from "./sql";
 type Of<T extends StoredEvent["type"]> = Extract<StoredEvent, { type: T }>;
 
 export function dropReplaced(sql: Sql, { changes }: Of<"SettingsChanged">, { settings }: SessionState): void {
-  const { title, metadata } = settings;
-  deleteBodies(sql, refs([changes.title === undefined ? null : title, changes.metadata === undefined ? null : metadata]));
+  const replaced = (["title", "metadata", "end_user"] as const).map((name) => (changes[name] === undefined ? null : settings[name]));
+  deleteBodies(sql, refs(replaced));
 }
 
 export function dropCancelled(sql: Sql, message: ItemId, { queue }: SessionState): void {

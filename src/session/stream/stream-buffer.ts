@@ -8,9 +8,10 @@
 
 import type { Log } from "../../app/ports";
 import type { Schedule } from "../../app/session-ports";
+import type { Frame } from "../../contract/frame";
 import { toErrorName } from "../../lib/error-name";
 import type { Sql } from "../log/sql";
-import type { Frame, FrameLine } from "./frames";
+import type { FrameLine } from "./frames";
 import { splitDelta, toFrameLine, toGapLine, toPacks } from "./frames";
 import { RecentFrames } from "./recent-frames";
 import { StoredFrames } from "./stored-frames";

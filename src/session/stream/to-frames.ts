@@ -3,6 +3,7 @@
 import { describeFailure } from "../../app/turn/describe-failure";
 import { messagesIn } from "../../context/cut";
 import type { ViewEntry } from "../../context/view";
+import type { ContextNumbers, Frame, TurnFigures } from "../../contract/frame";
 import type { DisplayItem } from "../../contract/item";
 import type { ToolCallView } from "../../contract/tool";
 import { rangesWithin } from "../../domain/branch";
@@ -15,7 +16,7 @@ import type { OpenCall, SessionState } from "../../domain/state";
 import { assertNever } from "../../lib/assert-never";
 import { toCallViews } from "../content";
 import { groupMessages } from "../display";
-import { COMPACTING_STATUS, type ContextNumbers, type Frame, TRIMMED_NOTICE, type TurnFigures } from "./frames";
+import { COMPACTING_STATUS, TRIMMED_NOTICE } from "./frames";
 
 interface FrameSource {
   readonly before: SessionState;
