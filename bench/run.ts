@@ -10,6 +10,7 @@ import { useUntilStopped } from "../scripts/support/stop-signal.ts";
 import { benchAppends } from "./appends.ts";
 import { benchContext } from "./context.ts";
 import { benchEvaluate } from "./evaluate.ts";
+import { benchFind } from "./find.ts";
 import { benchHistory } from "./history.ts";
 import { benchImport } from "./import.ts";
 import { benchMemory } from "./memory.ts";
@@ -31,6 +32,7 @@ const BENCHES: Readonly<Record<string, (rig: Rig) => BenchResult | Promise<Bench
   history: benchHistory,
   wake: benchWake,
   recall: benchRecall,
+  find: benchFind,
   import: benchImport,
   memory: benchMemory,
   past: benchPast,

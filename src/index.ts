@@ -17,6 +17,7 @@ import { databaseFor } from "./read-model/database-for";
 import { createExecutionReader } from "./read-model/execution-query";
 import { createSessionList } from "./read-model/queries";
 import { createRebuildRows } from "./read-model/rebuild";
+import { createSessionSearch } from "./read-model/session-search";
 import { createTenantRows } from "./read-model/tenant-rows";
 import { createUsageList } from "./read-model/usage-query";
 import { signAccessToken, verifyAccessToken } from "./tenant/access-token";
@@ -104,6 +105,7 @@ function buildApp(env: Env): ReturnType<typeof createApp> {
     sessions: (tenant, session) => sessionStub(env, tenant, session),
     tenants: (tenant) => tenantStub(env, tenant),
     sessionList: createSessionList(env),
+    sessionSearch: createSessionSearch(env),
     usageList: createUsageList(env),
     executions: createExecutionReader(env),
     authenticate: (key) => authenticate(env, config, key),

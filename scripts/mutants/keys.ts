@@ -136,7 +136,7 @@ export const keys: readonly Mutant[] = [
     file: "src/session/service.ts",
     find: "end_user === undefined || content.readRefText(state.settings.end_user ?? null) === end_user;",
     replace: "end_user === undefined || content !== null;",
-    tests: ["test/workers/access-tokens.test.ts"],
+    tests: ["test/session/end-users.test.ts"],
   },
   {
     name: "an access token takes settings with a message",

@@ -10,6 +10,7 @@ export const appWithoutObjects: HttpDeps = {
   sessions: unreachable,
   tenants: unreachable,
   sessionList: { listSessions: unreachable, isListed: unreachable },
+  sessionSearch: { searchSessions: unreachable },
   usageList: { sumUsage: unreachable },
   executions: { readExecution: unreachable },
   rows: unreachable,

@@ -6,7 +6,7 @@ import type { SessionDescription } from "../contract/session";
 import type { ItemId, SessionId } from "../domain/ids";
 import type { Part, ToolDefinition } from "../domain/message";
 import type { ForkBegun, ForkHead, ForkPage, ForkPlace } from "./fork-parts";
-import type { Caller, Idempotency, Once, Outcome } from "./session-api";
+import type { Caller, Idempotency, Once, Outcome, TurnInput } from "./session-api";
 
 interface Keyed {
   readonly idempotency: Idempotency | null;
@@ -25,10 +25,11 @@ export interface BranchApi {
   /** Replaces a user message on a new branch, and runs a turn for it. */
   editMessage(
     caller: Caller,
-    input: { readonly message: ItemId; readonly parts: readonly Part[]; readonly tools: readonly ToolDefinition[] | null } & Keyed,
+    input: { readonly message: ItemId; readonly parts: readonly Part[]; readonly tools: readonly ToolDefinition[] | null } & TurnInput &
+      Keyed,
   ): Promise<Outcome<Accepted>>;
   /** Runs a new turn for a user message, on a new branch. `message`: the user message, or an item of its answer. */
-  regenerate(caller: Caller, input: { readonly message: ItemId } & Keyed): Promise<Outcome<Accepted>>;
+  regenerate(caller: Caller, input: { readonly message: ItemId } & TurnInput & Keyed): Promise<Outcome<Accepted>>;
   /** Removes a message's content from the record for good, on every branch. */
   redact(caller: Caller, message: ItemId): Promise<Outcome<Redaction>>;
 

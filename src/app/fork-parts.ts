@@ -2,6 +2,7 @@
  * What is transferred when a session is copied. Positions start at 1 again, and items, calls and summaries get ids of the copy's own. Plain
  * data, in pages that fit RPC.
  */
+import type { Generation } from "../context/generation";
 import type { CoveredRange, Overlay, Reduced } from "../domain/compaction-events";
 import type { ItemMeta, ToolDefinition } from "../domain/message";
 
@@ -38,6 +39,8 @@ export interface ForkHead extends ForkLine {
   /** Absent in the head of an older build. The source's external id is its own, and is not copied. */
   readonly end_user?: string | null;
   readonly pins: readonly string[];
+  /** Absent in the head of an older build, and when there are none. */
+  readonly generation?: Generation;
   /**
    * In the copy's numbers. `text`: the text of a summary, else null. `read`: the positions that the summary was made from; absent in the
    * head of an older build.

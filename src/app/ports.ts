@@ -3,6 +3,7 @@
  * implementations.
  */
 import type { Prices } from "../context/economy";
+import type { Generation } from "../context/generation";
 import type { ModelCapabilities, Provider } from "../context/model-input";
 import type { ErasedUsage } from "../domain/erased-usage";
 import type { ByteFit, StoredEvent } from "../domain/events";
@@ -62,6 +63,8 @@ export interface ModelRequest {
   readonly tools: readonly ToolDefinition[];
   /** The most tokens of the reply. Null: no cap is named, and the reply may use what is left of the window. */
   readonly maxOutput: number | null;
+  /** What the reply must be like. Only what the model can express (`fitGeneration`). Absent: the provider's defaults. */
+  readonly generation?: Generation;
   /** `off`: the model must not think first, as far as the provider allows that. Absent: the model's own default. */
   readonly reasoning?: "off";
   /** How many messages at the front stand in for what has left the view; absent: none. They change only with an epoch. */

@@ -6,6 +6,7 @@
 import type { ExecutionDetail } from "../contract/execution";
 import type { List } from "../contract/page";
 import type { SessionSummary } from "../contract/session";
+import type { FoundSession } from "../contract/session-search";
 import type { UsageRow } from "../contract/usage";
 import type { ExecutionId, SessionId, TenantId } from "../domain/ids";
 import type { CallPurpose } from "../domain/model-call";
@@ -48,6 +49,25 @@ export interface SessionList {
   listSessions(input: SessionListInput): Promise<Result<SessionListPage, ReadError>>;
   /** Whether the session has a row. */
   isListed(session: Caller): Promise<boolean>;
+}
+
+export interface SessionSearchInput {
+  readonly tenant: TenantId;
+  /** Words, of which at least one is no punctuation. */
+  readonly query: string;
+  readonly filter: SessionFilter;
+  /** Sessions, 1 to 50. */
+  readonly limit: number;
+  /** `next_cursor` of the previous page of the same search. Null: start with the best. */
+  readonly after: string | null;
+}
+
+/** Best first. The cursor is visible ASCII. */
+export type SessionSearchPage = List<FoundSession>;
+
+/** Covers one tenant, reads D1, and throws when D1 is unreachable. */
+export interface SessionSearch {
+  searchSessions(input: SessionSearchInput): Promise<Result<SessionSearchPage, ReadError>>;
 }
 
 /** The dimensions by which usage can be grouped. */

@@ -2,6 +2,7 @@
  * What `http` and `queue` may ask of a session. Arguments and results are plain data, so that they cross RPC. Every call names the tenant
  * of the caller's API key, and the session's object compares that tenant with its own (docs/architecture.md).
  */
+import type { GenerationChoice } from "../context/generation";
 import type { PolicyChoice } from "../context/policy-choice";
 import type { CompactionView } from "../contract/compaction";
 import type { ContextReport } from "../contract/context";
@@ -88,6 +89,8 @@ export interface OpenInput {
   /** Absent: the policy's apply. */
   readonly summaryInstructions?: string;
   readonly metadata: Readonly<Record<string, string>>;
+  /** Absent: the provider's defaults. */
+  readonly generation?: GenerationChoice;
   /**
    * The client's own id of the session, which the tenant's directory has given to it. A session that is open already then answers
    * `session_exists`, so that one request alone creates it. Absent: none.
@@ -110,6 +113,17 @@ export interface PatchInput {
   readonly title?: string | null;
   readonly metadata?: Readonly<Record<string, string>>;
   readonly end_user?: string | null;
+  /** Changes field by field. */
+  readonly generation?: GenerationChoice | null;
+}
+
+/**
+ * What a turn is asked with. Absent: what the turn that it repeats was asked with, or else what the session says. Null: what the session
+ * says. `generation` changes field by field.
+ */
+export interface TurnInput {
+  readonly model?: string | null;
+  readonly generation?: GenerationChoice | null;
 }
 
 /** A call in an imported reply. Its id is data from the client, and may repeat. */
@@ -130,13 +144,14 @@ type Said =
 /** A message with what its client says of it. */
 export type WrittenMessage = Said & { readonly about?: MessageFacts };
 
-export type SubmitInput = WrittenMessage & {
-  readonly run: boolean;
-  readonly onBusy: OnBusy;
-  /** For this turn only, in place of the session's tools. */
-  readonly tools: readonly ToolDefinition[] | null;
-  readonly idempotency: Idempotency | null;
-};
+export type SubmitInput = WrittenMessage &
+  TurnInput & {
+    readonly run: boolean;
+    readonly onBusy: OnBusy;
+    /** For this turn only, in place of the session's tools. */
+    readonly tools: readonly ToolDefinition[] | null;
+    readonly idempotency: Idempotency | null;
+  };
 
 export interface ToolResultInput {
   readonly execution_id: ExecutionId | null;
@@ -262,7 +277,7 @@ export interface SessionApi {
     input: { readonly approvals: readonly ApprovalInput[]; readonly idempotency: Idempotency | null },
   ): Promise<Outcome<Accepted>>;
   stop(caller: Caller, input: { readonly idempotency: Idempotency | null }): Promise<Outcome<Once<{ readonly turn: TurnReport }>>>;
-  retry(caller: Caller, input: { readonly idempotency: Idempotency | null }): Promise<Outcome<Accepted>>;
+  retry(caller: Caller, input: TurnInput & { readonly idempotency: Idempotency | null }): Promise<Outcome<Accepted>>;
 
   /** Resolves when the turn has ended, or waits for tools. */
   waitForTurn(caller: Caller, turn: TurnId): Promise<Outcome<TurnReport>>;

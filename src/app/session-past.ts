@@ -5,7 +5,7 @@ import type { ViewThen } from "../context/rewind";
 import type { CoveredRange } from "../domain/compaction-events";
 import type { LastTurn } from "../domain/events";
 import type { CompactionId, TurnId } from "../domain/ids";
-import type { ItemMeta, TextRef } from "../domain/message";
+import type { ItemMeta } from "../domain/message";
 
 /** A branch that is not the current one, in the state in which it was left. */
 interface LeftBranch {
@@ -15,12 +15,6 @@ interface LeftBranch {
   readonly messages: number;
   readonly last_turn: LastTurn | null;
   readonly view: ViewBefore;
-}
-
-export interface EndedTurn {
-  readonly last: LastTurn;
-  /** The tools that the turn was offered in place of the session's. */
-  readonly tools: TextRef | null;
 }
 
 export interface SessionPast {
@@ -44,7 +38,8 @@ export interface SessionPast {
   earlierViews(to: number): Iterable<ViewThen>;
   /** Counts the messages of people and models at these positions. */
   countMessages(ranges: readonly CoveredRange[]): number;
-  turn(id: TurnId): EndedTurn | null;
+  /** How the turn ended. Null while it is queued or open. */
+  turn(id: TurnId): LastTurn | null;
   /** Null when there is no such branch, or it is the current one. */
   leftBranch(number: number): LeftBranch | null;
   /** Whether a redaction has removed the summary's text for good. */

@@ -1,4 +1,5 @@
 /** What the application layer needs from one session's object: the single writer, its content, and its live stream. */
+import type { Generation } from "../context/generation";
 import type { ViewInput } from "../context/view";
 import type { Command, ModelCall } from "../domain/commands";
 import type { StoredEvent, TurnFailureKind } from "../domain/events";
@@ -28,6 +29,8 @@ export interface SessionContent {
   readParts(item: ItemMeta): readonly Part[];
   /** Tools of the running turn; between turns, those of the last one. */
   readTools(): readonly ToolDefinition[];
+  /** The generation settings of the open turn over the session's; between turns, the session's. */
+  readGeneration(): Generation;
   /** The summaries in the view, oldest first. */
   readSummaries(): readonly string[];
   /** Items `from..to` with their content, oldest first, read page by page on demand. */

@@ -6,6 +6,7 @@
  */
 import type { ItemMeta } from "../domain/message";
 import { offeredTools, type SessionState } from "../domain/state";
+import { generationTexts } from "../domain/turn-choices";
 import { jsonBytes } from "../lib/text-bytes";
 import { isReduced, itemTokens } from "./budget";
 import { estimateTokens } from "./tokens";
@@ -36,9 +37,9 @@ export const reducedBytes = (item: ItemMeta, tokens: number): number => Math.min
 /** Arguments that are not JSON are quoted twice by wire formats that accept only objects. */
 const wholeBytes = ({ kind, bytes }: ItemMeta): number => (kind === "tool_call" ? 2 * bytes : bytes);
 
-/** Bytes of the system prompt, the tools and the pins. */
+/** Bytes of the system prompt, the tools, the pins and the generation settings. */
 export const fixedBytes = (state: SessionState): number =>
-  [state.settings.system, offeredTools(state), ...state.pins].reduce((sum, text) => sum + (text?.bytes ?? 0), 0);
+  [state.settings.system, offeredTools(state), ...state.pins, ...generationTexts(state)].reduce((sum, text) => sum + (text?.bytes ?? 0), 0);
 
 /** Bytes of content of the next request, or of one that ends with position `to`. */
 export function contentBytes(state: SessionState, to: number = Number.POSITIVE_INFINITY): number {

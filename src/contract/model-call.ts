@@ -123,6 +123,9 @@ export const ledgerRow = z
     estimate: z.number().openapi({ description: "This service's own estimate of the request before it was sent, unscaled" }),
     outcome: callOutcome,
     ms: z.number(),
+    left_out: z.array(z.string()).readonly().openapi({
+      description: "Generation settings that were set and that this request left out, because the model cannot express them",
+    }),
   })
   .openapi("ModelCall", { description: "One model call of a session. A count is null if the provider did not report it" });
 export type LedgerRow = z.infer<typeof ledgerRow>;

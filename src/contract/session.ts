@@ -1,5 +1,6 @@
 /** Sessions: the description of one, the row of a list, and the receipt of an erasure. */
 import { z } from "@hono/zod-openapi";
+import { generationSchema } from "../context/generation";
 import { policySchema } from "../context/policy";
 import { policyChoiceSchema } from "../context/policy-choice";
 import { breakerView } from "./compaction";
@@ -31,6 +32,7 @@ export const sessionDescription = z
     pins: z.array(z.string()).readonly().openapi({ description: "Texts that every request to the model repeats, before the summaries" }),
     title: z.string().nullable(),
     ...labels,
+    generation: generationSchema,
     etag: z.string().openapi({
       description:
         "The etag of the settings and pins, as in the header ETag. It does not change when messages come; a title that a model makes changes it",

@@ -11,7 +11,17 @@ import type {
   InlineWork,
   SummaryPlan,
 } from "./compaction-events";
-import type { BranchLine, ForkedLine, ForkedView, QueuedMessage, SessionSettings, StopReason, TurnEvent, TurnFailure } from "./events";
+import type {
+  BranchLine,
+  ForkedLine,
+  ForkedView,
+  QueuedMessage,
+  SessionSettings,
+  StopReason,
+  TurnChoices,
+  TurnEvent,
+  TurnFailure,
+} from "./events";
 import type { CompactionId, ExecutionId, ItemId, KeyId, OverlayId, SessionId, TenantId, TurnId } from "./ids";
 import type { ItemMeta, NewItem, TextRef } from "./message";
 import type { FinishReason } from "./model-call";
@@ -119,7 +129,8 @@ export type TurnCommand =
       CutShort)
   /** `turn`: null stops whichever turn is open. */
   | ({ readonly type: "StopTurn"; readonly turn: TurnId | null; readonly reason: StopReason } & CutShort)
-  | { readonly type: "RetryTurn"; readonly turn: TurnId; readonly incarnation: string }
+  /** `choices`: what the new turn is asked with. Absent: what the last one was asked with. */
+  | { readonly type: "RetryTurn"; readonly turn: TurnId; readonly incarnation: string; readonly choices?: TurnChoices }
   /** The first command of a new incarnation for a turn that an earlier one left open. */
   | ({ readonly type: "RecoverTurn"; readonly incarnation: string; readonly attemptLimit: number } & CutShort);
 
@@ -223,6 +234,7 @@ export interface RewindHistory {
         readonly turn: TurnId;
         readonly of: TurnId | null;
         readonly tools: TextRef | null;
+        readonly choices: TurnChoices;
         readonly incarnation: string;
       };
 }

@@ -61,8 +61,8 @@ function decideRewind(command: RewindHistory, state: SessionState): Decision {
     case "ask":
       return ok([...rewound, ...enterConversation(then.message, { position: state.next_position, incarnation: then.incarnation })]);
     case "answer": {
-      const { turn, incarnation, tools, of } = then;
-      return ok([...rewound, { type: "TurnStarted", turn, incarnation, attempt: 1, item: null, tools, retry_of: of }]);
+      const { turn, incarnation, tools, of, choices } = then;
+      return ok([...rewound, { type: "TurnStarted", turn, incarnation, attempt: 1, item: null, tools, retry_of: of, ...choices }]);
     }
     default:
       return assertNever(then);

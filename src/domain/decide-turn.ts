@@ -8,6 +8,7 @@ import { itemsOfMessage } from "./open-calls";
 import type { Rejection } from "./rejection";
 import { isRunning, type OpenTurn, type SessionState } from "./state";
 import { lostResults } from "./tool-result";
+import { toTurnChoices } from "./turn-choices";
 
 export const turnDeciders: Deciders<TurnCommand["type"]> = {
   StartTurn: (command, state) => ok(startNext(command, state)),
@@ -75,8 +76,8 @@ function decideRetry(command: CommandOf<"RetryTurn">, state: SessionState): Deci
   const last = state.last_turn;
   if (!last) return err({ code: "not_retryable", status: null });
   if (last.status === "completed") return err({ code: "not_retryable", status: last.status });
-  const { turn, incarnation } = command;
-  return ok([{ type: "TurnStarted", turn, incarnation, attempt: 1, item: null, tools: last.tools, retry_of: last.id }]);
+  const { turn, incarnation, choices = toTurnChoices(last) } = command;
+  return ok([{ type: "TurnStarted", turn, incarnation, attempt: 1, item: null, tools: last.tools, retry_of: last.id, ...choices }]);
 }
 
 /**
@@ -91,9 +92,10 @@ function recover(command: CommandOf<"RecoverTurn">, state: SessionState): Event[
   const crashed: Event = { type: "TurnFailed", turn: turn.id, failure: { kind: "crashed", status: null } };
   if (turn.attempt >= command.attemptLimit) return endCutShort(state, command, crashed);
   const { incarnation } = command;
+  const { id, attempt, tools } = turn;
   return [
     ...spentCall(state, command.call),
-    { type: "TurnStarted", turn: turn.id, incarnation, attempt: turn.attempt + 1, item: null, tools: turn.tools, retry_of: null },
+    { type: "TurnStarted", turn: id, incarnation, attempt: attempt + 1, item: null, tools, retry_of: null, ...toTurnChoices(turn) },
     ...lostResults(state, command.lost ?? [], incarnation),
   ];
 }

@@ -10,6 +10,7 @@ import type { OpenDraft } from "./open-draft";
 import type { Rejection } from "./rejection";
 import type { SessionState } from "./state";
 import { lostResults } from "./tool-result";
+import { toTurnChoices } from "./turn-choices";
 
 export type Decision = Result<readonly Event[], Rejection>;
 
@@ -49,7 +50,9 @@ export function enterConversation(message: QueuedMessage, at: { position: number
     const items = itemsOfMessage(message).map((draft, index) => place(draft, at.position + index));
     return [{ type: "MessagesAppended", items, dequeued: [item.id] }];
   }
-  return [{ type: "TurnStarted", turn: message.turn, incarnation: at.incarnation, attempt: 1, item, tools: message.tools, retry_of: null }];
+  const { turn, tools } = message;
+  const choices = toTurnChoices(message);
+  return [{ type: "TurnStarted", turn, incarnation: at.incarnation, attempt: 1, item, tools, retry_of: null, ...choices }];
 }
 
 /**

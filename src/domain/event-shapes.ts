@@ -40,6 +40,8 @@ const shapes: Shapes = {
     item: "object?",
     tools: "object?",
     retry_of: "string?",
+    generation: "object~",
+    model: "string~",
   },
   ModelCallFinished: {
     turn: "string?",

@@ -34,10 +34,19 @@ export interface SessionSettings {
   readonly summary_instructions?: TextRef | null;
   /** The instructions of the policy (`summary.instructions`), which `policy` leaves out because they are content. Absent or null: none. */
   readonly policy_instructions?: TextRef | null;
+  /** The session's generation settings (`context/generation`) as JSON. Absent or null: none. */
+  readonly generation?: TextRef | null;
+}
+
+/** What a turn is asked with in place of the session's settings. Absent: the session's. */
+export interface TurnChoices {
+  /** Generation settings as JSON, merged field by field over the session's. */
+  readonly generation?: TextRef;
+  readonly model?: string;
 }
 
 /** A message that waits in the session's durable FIFO queue. */
-export interface QueuedMessage {
+export interface QueuedMessage extends TurnChoices {
   readonly item: NewItem;
   /** The items of an imported message after its first: the calls of a reply. */
   readonly rest: readonly NewItem[];
@@ -86,7 +95,8 @@ export type CallOutcome = FinishReason | TurnFailureKind | "stale";
 
 export type TurnStatus = "completed" | "failed" | "stopped" | "interrupted";
 
-export interface LastTurn {
+/** A retry is asked with the same choices. */
+export interface LastTurn extends TurnChoices {
   readonly id: TurnId;
   readonly status: TurnStatus;
   readonly failure: TurnFailure | null;
@@ -179,7 +189,7 @@ export interface ForkedLine {
 }
 
 export type TurnEvent =
-  | {
+  | ({
       readonly type: "TurnStarted";
       readonly turn: TurnId;
       readonly incarnation: string;
@@ -189,7 +199,7 @@ export type TurnEvent =
       readonly item: ItemMeta | null;
       readonly tools: TextRef | null;
       readonly retry_of: TurnId | null;
-    }
+    } & TurnChoices)
   | {
       readonly type: "ModelCallFinished";
       readonly turn: TurnId | null;

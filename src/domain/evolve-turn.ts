@@ -18,6 +18,7 @@ import {
   type UsageAnchor,
   unsettledExcept,
 } from "./state";
+import { toTurnChoices } from "./turn-choices";
 import { toWeighedView } from "./view";
 
 export const turnEvolvers: Evolvers<TurnEvent["type"]> = {
@@ -48,6 +49,7 @@ function startTurn(state: SessionState, event: EventOf<"TurnStarted">): SessionS
     open_calls: again?.open_calls ?? [],
     tools: event.tools,
     rounds: again?.rounds ?? 0,
+    ...toTurnChoices(event),
   };
   const asked = event.item;
   const queue = asked ? state.queue.filter((entry) => entry.item.id !== asked.id) : state.queue;
@@ -202,6 +204,6 @@ function closeCall(state: SessionState, event: EventOf<"ToolResultRecorded">): S
   return appendItems({ ...state, turn }, [event.item]);
 }
 
-function endTurn(state: SessionState, ended: Omit<LastTurn, "tools">): SessionState {
-  return { ...state, turn: null, last_turn: { ...ended, tools: state.turn?.tools ?? null } };
+function endTurn(state: SessionState, ended: Omit<LastTurn, "tools" | "generation" | "model">): SessionState {
+  return { ...state, turn: null, last_turn: { ...ended, tools: state.turn?.tools ?? null, ...toTurnChoices(state.turn ?? {}) } };
 }

@@ -55,6 +55,8 @@ export interface AskedFor {
   readonly max_output: number | null;
   /** The model as the registry had it. */
   readonly model: AskedModel;
+  /** Generation settings that were set and that the request left out, because the model cannot express them. Absent: none. */
+  readonly left_out?: readonly string[];
 }
 
 export interface AskedModel {

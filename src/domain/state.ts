@@ -7,11 +7,12 @@ import { type BreakerState, closedBreaker } from "./breaker";
 import { type CallTotals, NO_CALLS } from "./call-totals";
 import type { Overlay, Reduced } from "./compaction-events";
 import type { CompactionLease, RequestedCompaction } from "./compaction-work";
-import type { ForkedLine, LastTurn, QueuedMessage, SessionSettings } from "./events";
+import type { ForkedLine, LastTurn, QueuedMessage, SessionSettings, TurnChoices } from "./events";
 import type { CompactionId, ExecutionId, ItemId, SessionId, TenantId, TurnId } from "./ids";
 import type { LearnedRatio } from "./learned-ratio";
 import type { ItemMeta, TextRef } from "./message";
 import type { OpenDraft } from "./open-draft";
+import { generationTexts } from "./turn-choices";
 
 /** Each snapshot stores this number, and a snapshot with another number is ignored. Raise it with any change of shape or meaning below. */
 export const STATE_VERSION = 20;
@@ -44,7 +45,7 @@ export function toTurnPhase(open: readonly OpenCall[]): TurnPhase {
 /** Whether the turn goes on without further input, so that an incarnation of the object must work on it. */
 export const isRunning = (turn: Pick<OpenTurn, "phase"> | null): boolean => turn !== null && turn.phase !== "awaiting_tools";
 
-export interface OpenTurn {
+export interface OpenTurn extends TurnChoices {
   readonly id: TurnId;
   readonly incarnation: string;
   readonly attempt: number;
@@ -234,12 +235,11 @@ export const initialState: SessionState = {
   title_tries: 0,
 };
 
-/** Raw estimate of what no compaction removes: system prompt, tools, pins, and `memory_query` where it is offered. */
+/** Raw estimate of what no compaction removes: system prompt, tools, pins, the reply's schema, and `memory_query` where it is offered. */
 export function fixedTokens(state: SessionState): number {
-  const tools = offeredTools(state);
-  const pins = state.pins.reduce((sum, pin) => sum + pin.tokens, 0);
   const recall = isRecallOffered(state) ? recallToolTokens(state) : 0;
-  return (state.settings.system?.tokens ?? 0) + (tools?.tokens ?? 0) + pins + recall;
+  const texts = [state.settings.system, offeredTools(state), ...state.pins, ...generationTexts(state)];
+  return texts.reduce((sum, text) => sum + (text?.tokens ?? 0), recall);
 }
 
 /** Raw weight of the definition of `memory_query` in a request (`context/recall-tool`), and what the session's id adds to it. */

@@ -125,9 +125,9 @@ async function openRegistered(deps: HttpDeps, c: Context<HttpEnv>, opening: Open
   }
   // The id of a refused session is removed, because no client knows it, unless the same request may come back to it.
   if (!isKeyed) await deps.tenants(readPrincipal(c).tenant).forgetSession(session);
-  return err(ofNamedModel(opened.error, body.model));
+  return err(ofCreation(opened.error, body.model));
 }
 
 /** If the client named no model, the unknown one comes from the tenant's settings. */
-const ofNamedModel = (error: SessionError, named: string | undefined): HttpError =>
+const ofCreation = (error: SessionError, named: string | undefined): HttpError =>
   named === undefined && error.code === "unknown_model" ? { code: "default_model_gone", model: error.model } : error;

@@ -7,7 +7,7 @@ import type { ProbeLimits } from "../app/models/probe-limits";
 import type { CredentialSealer } from "../app/models/rotate-credentials";
 import type { Clock, Log, ModelSpec } from "../app/ports";
 import type { RebuildRows } from "../app/projection/rebuild-ports";
-import type { ExecutionReader, SessionList, UsageList } from "../app/read-api";
+import type { ExecutionReader, SessionList, SessionSearch, UsageList } from "../app/read-api";
 import type { Schedule } from "../app/session-ports";
 import type { Principal, TenantApi, TenantMaintenance, TenantRows, TokenHolder } from "../app/tenant-api";
 import type { McpFailure, McpListing } from "../app/tool-entry";
@@ -34,6 +34,7 @@ export interface HttpDeps {
   /** Returns a fresh stub at each call. */
   tenants(tenant: TenantId): TenantApi & TenantMaintenance;
   readonly sessionList: SessionList;
+  readonly sessionSearch: SessionSearch;
   readonly usageList: UsageList;
   readonly executions: ExecutionReader;
   /** The read model's rows of a tenant's sessions: the live ones, and scratch rows to compare them with. */

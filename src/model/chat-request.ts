@@ -10,6 +10,7 @@
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { ModelRequest, ModelSpec } from "../app/ports";
 import { PROVIDER_NAME, toCompatibleCall } from "./compatible-prompt";
+import { findParallel, findStrictness } from "./generation-options";
 import { type BuiltRequest, readBuiltRequest } from "./provider-link";
 import { OPENAI_URL } from "./providers";
 
@@ -41,9 +42,8 @@ function sdkModel(baseUrl: string, { provider, upstream_id }: ModelSpec): SdkMod
   if (known) return known;
   if (models.size >= CACHED_MODELS) models.clear();
   const own = provider === "openai-chat" ? { transformRequestBody: openAiBody } : {};
-  const model = createOpenAICompatible({ name: PROVIDER_NAME, baseURL: baseUrl, includeUsage: true, fetch: captureFetch, ...own })(
-    upstream_id,
-  );
+  const settings = { name: PROVIDER_NAME, baseURL: baseUrl, includeUsage: true, supportsStructuredOutputs: true, fetch: captureFetch };
+  const model = createOpenAICompatible({ ...settings, ...own })(upstream_id);
   models.set(key, model);
   return model;
 }
@@ -63,7 +63,11 @@ export async function buildChatRequest(request: ModelRequest): Promise<BuiltRequ
 
 async function captureRequest(model: SdkModel, request: ModelRequest): Promise<BuiltRequest> {
   try {
-    await model.doStream({ ...toCompatibleCall(request), ...buildOptions(request) });
+    const call = toCompatibleCall(request);
+    await model.doStream({
+      ...call,
+      providerOptions: { [PROVIDER_NAME]: { ...buildOptions(request), ...buildGeneration(request, call) } },
+    });
   } catch (error) {
     if (error instanceof RequestBuilt) return error.request;
     throw error;
@@ -71,15 +75,24 @@ async function captureRequest(model: SdkModel, request: ModelRequest): Promise<B
   throw new TypeError("The provider package ended a call without building a request.");
 }
 
+/** Settings that chat completions know, and the SDK does not. An endpoint that refuses one was asked for it. */
+function buildGeneration(request: ModelRequest, { tools = [] }: ReturnType<typeof toCompatibleCall>): Record<string, boolean> {
+  const parallel = findParallel(request, tools);
+  const strictJsonSchema = findStrictness(request);
+  return {
+    ...(parallel !== null && { parallel_tool_calls: parallel }),
+    ...(strictJsonSchema !== null && { strictJsonSchema }),
+  };
+}
+
 /** Options that only OpenAI itself is known to accept. Other endpoints may refuse a name that they do not know. */
-function buildOptions({ model, reasoning, cacheKey }: ModelRequest): { providerOptions?: Record<string, Record<string, string>> } {
+function buildOptions({ model, reasoning, cacheKey }: ModelRequest): Record<string, string> {
   if (model.provider !== "openai-chat") return {};
   const effort = reasoning === "off" && model.capabilities?.reasoning !== false ? leastEffort(model.upstream_id) : null;
-  const options = {
+  return {
     ...(effort === null ? {} : { reasoningEffort: effort }),
     ...(cacheKey === undefined ? {} : { prompt_cache_key: cacheKey }),
   };
-  return { providerOptions: { [PROVIDER_NAME]: options } };
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Builds the prompt of a chat completion for any compatible endpoint. What the models wrote is sent back byte for byte. */
 import type { ModelRequest, ModelSpec } from "../app/ports";
 import { type ToolCallPart, thoughtSignature } from "../domain/message";
+import { toGenerationOptions } from "./generation-options";
 import { type PromptRules, type SdkAssistantPart, type SdkCall, toSdkPrompt } from "./sdk-prompt";
 import { toWireName, WireIds } from "./wire-names";
 
@@ -64,5 +65,6 @@ export function toCompatibleCall(request: ModelRequest): SdkCall {
     prompt: messages.map(({ message }) => message),
     tools: [...tools],
     ...(request.maxOutput === null ? {} : { maxOutputTokens: request.maxOutput }),
+    ...toGenerationOptions(request, tools),
   };
 }

@@ -5,6 +5,7 @@
  * randomness.
  */
 import type { CallOptions, ChatModel, ModelRequest, ModelStreamPart } from "../app/ports";
+import { asAsked, withChosenTools } from "./embedded/generation";
 import { readMessageText } from "./embedded/message-text";
 import { mostTokens, type Reply, replyTo } from "./embedded/reply";
 import type { EstimateTokens } from "./extract-summary";
@@ -19,8 +20,8 @@ export function createEmbeddedModel(estimate: EstimateTokens): ChatModel {
   };
 }
 
-const toBodyText = ({ model, system, messages, tools, maxOutput }: ModelRequest): string =>
-  JSON.stringify({ model: model.upstream_id, system, messages, tools: tools.map(shown), max_tokens: maxOutput });
+const toBodyText = ({ model, system, messages, tools, maxOutput, generation }: ModelRequest): string =>
+  JSON.stringify({ model: model.upstream_id, system, messages, tools: tools.map(shown), max_tokens: maxOutput, generation });
 
 /** Only these fields of a tool are sent. Who runs a tool is not for the model to know. */
 const shown = ({ name, description, parameters }: ModelRequest["tools"][number]) => ({ name, description, parameters });
@@ -34,7 +35,8 @@ async function* streamReply(request: ModelRequest, { options, estimate }: Run): 
   const aborted: ModelStreamPart = { type: "failure", failure: { kind: "aborted", status: null } };
   if (options.signal.aborted) return yield aborted;
   options.onRequest?.(toBodyText(request));
-  const { chunks, finish, output } = spoken(replyTo(request, estimate), { maxTokens: mostTokens(request), estimate });
+  const reply = asAsked(replyTo(withChosenTools(request), estimate), request);
+  const { chunks, finish, output } = spoken(reply, { maxTokens: mostTokens(request), estimate });
   for (const chunk of chunks) {
     if (options.signal.aborted) return yield aborted;
     yield chunk;

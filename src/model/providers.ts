@@ -1,7 +1,9 @@
 /** The providers that are called through their packages of the AI SDK. A package is loaded when it is first used. */
-import type { LanguageModelV4 } from "@ai-sdk/provider";
+import type { LanguageModelV4, LanguageModelV4FunctionTool } from "@ai-sdk/provider";
 import type { ModelRequest } from "../app/ports";
 import { markPrompt } from "./cache-marks";
+import { toClaudeOptions } from "./claude-options";
+import { findParallel, findStrictness, toGenerationOptions } from "./generation-options";
 import { anthropicRules, googleRules, openAiRules, type SupportedUrls } from "./prompt-rules";
 import type { ProviderAdapter } from "./provider-model";
 import { type PromptRules, type SdkCall, toSdkPrompt } from "./sdk-prompt";
@@ -25,14 +27,19 @@ const toOutputCap = (maxOutput: number | null): { maxOutputTokens?: number } => 
 const toReasoningOption = ({ reasoning, model }: ModelRequest): { reasoning?: "none" } =>
   reasoning === "off" && model.capabilities?.reasoning !== false ? { reasoning: "none" } : {};
 
-export function plainCall(request: ModelRequest, rules: PromptRules): SdkCall {
+export function plainCall(request: ModelRequest, rules: PromptRules): PlainCall {
   const { messages, tools } = toSdkPrompt(request, rules);
   return {
     prompt: messages.map(({ message }) => message),
     tools: [...tools],
     ...toOutputCap(request.maxOutput),
     ...toReasoningOption(request),
+    ...toGenerationOptions(request, tools),
   };
+}
+
+interface PlainCall extends SdkCall {
+  readonly tools: LanguageModelV4FunctionTool[];
 }
 
 /** The Responses API with nothing stored at OpenAI: thinking is sent back encrypted (`reasoning.encrypted_content`). */
@@ -60,6 +67,9 @@ export const openAi: ProviderAdapter = {
   },
   async toCall(request, model) {
     const { cacheKey, model: spec } = request;
+    const call = plainCall(request, openAiRules(await readSupportedUrls(model)));
+    const parallel = findParallel(request, call.tools);
+    const strict = findStrictness(request);
     const options = {
       store: false,
       // The package would ask for a summary of the thinking with every effort that it sends. OpenAI refuses that to accounts
@@ -68,8 +78,10 @@ export const openAi: ProviderAdapter = {
       ...(cacheKey === undefined ? {} : { promptCacheKey: cacheKey }),
       // If the package does not know the model by name, the registry says whether it thinks.
       ...(spec.capabilities?.reasoning === true ? { forceReasoning: true } : {}),
+      ...(parallel !== null && { parallelToolCalls: parallel }),
+      ...(strict !== null && { strictJsonSchema: strict }),
     };
-    return { ...plainCall(request, openAiRules(await readSupportedUrls(model))), providerOptions: { openai: options } };
+    return { ...call, providerOptions: { openai: options } };
   },
   toEvents: responsesEvents,
   authorize: setBearer,
@@ -97,7 +109,10 @@ export const anthropic: ProviderAdapter = {
   async toCall(request, model) {
     const marked = markPrompt(toSdkPrompt(request, anthropicRules(await readSupportedUrls(model))), request);
     // Anthropic requires `max_tokens`.
-    return { ...marked, maxOutputTokens: request.maxOutput ?? request.model.max_output, ...toReasoningOption(request) };
+    const cap = request.maxOutput ?? request.model.max_output;
+    const { reasoning: _, ...settings } = toGenerationOptions(request, marked.tools);
+    const own = toClaudeOptions(request, { ...marked, cap });
+    return { ...marked, maxOutputTokens: cap, ...toReasoningOption(request), ...settings, ...own };
   },
   toEvents: anthropicEvents,
   authorize: (headers, key) => setHeader(headers, "x-api-key", key),

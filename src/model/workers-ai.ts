@@ -5,6 +5,7 @@
  */
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import type { ChatModel, ModelRequest } from "../app/ports";
+import type { Generation } from "../context/generation";
 import { createChatCompletions } from "./chat-completions";
 import { ReplyDecoder } from "./chat-stream";
 import { workersAiRules } from "./prompt-rules";
@@ -54,14 +55,16 @@ async function buildInputs(request: ModelRequest): Promise<BuiltRequest> {
   const { createWorkersAI } = await import("workers-ai-provider");
   const run: Run = async (model, inputs, options) => {
     const headers = new Headers(toHeaders(asObject(options)?.extraHeaders));
-    throw new InputsBuilt({ url: `${SCHEME}${model}`, headers, body: JSON.stringify(inputs) });
+    throw new InputsBuilt({ url: `${SCHEME}${model}`, headers, body: JSON.stringify(withGeneration(inputs, request)) });
   };
   // The package uses only `run` of the binding.
   const binding = { run } as unknown as Ai;
   const settings = request.cacheKey === undefined ? {} : { sessionAffinity: request.cacheKey };
   const model: LanguageModelV4 = createWorkersAI({ binding })(request.model.upstream_id, settings);
   try {
-    await model.doStream(plainCall(request, workersAiRules()));
+    // The package leaves tools out when it is told of a format, and never sends a seed.
+    const { responseFormat: _, seed: __, ...call } = plainCall(request, workersAiRules());
+    await model.doStream(call);
   } catch (error) {
     const built = error instanceof Error && error.cause instanceof InputsBuilt ? error.cause : error;
     if (built instanceof InputsBuilt) return built.request;
@@ -69,6 +72,18 @@ async function buildInputs(request: ModelRequest): Promise<BuiltRequest> {
   }
   throw new TypeError("The provider package ended a call without building a request.");
 }
+
+/** JSON mode has no streams: https://developers.cloudflare.com/workers-ai/json-mode */
+function withGeneration(inputs: unknown, { generation: { seed, response_format: format } = {} }: ModelRequest): Json {
+  const whole = { ...asObject(inputs), ...(seed !== undefined && { seed }) };
+  if (!format || format.type === "text") return whole;
+  const { stream: _, ...rest } = { stream: undefined, ...whole };
+  return { ...rest, response_format: toJsonMode(format) };
+}
+
+/** The schema stands by itself, with its name as its title. */
+const toJsonMode = (format: Exclude<NonNullable<Generation["response_format"]>, { type: "text" }>): Json =>
+  format.type === "json" ? { type: "json_object" } : { type: "json_schema", json_schema: { title: format.name, ...format.schema } };
 
 function toHeaders(value: unknown): Record<string, string> {
   return Object.fromEntries(Object.entries(asObject(value) ?? {}).map(([name, text]) => [name, String(text)]));
@@ -101,11 +116,14 @@ function toChunk(event: Json): Json {
   if (choice) return choice.delta || !choice.message ? result : { ...result, choices: [{ ...choice, delta: choice.message }] };
   const calls = Array.isArray(result.tool_calls) ? result.tool_calls.map(toToolDelta) : [];
   const delta = {
-    ...(typeof result.response === "string" ? { content: result.response } : {}),
+    ...(result.response === undefined || result.response === null ? {} : { content: toContent(result.response) }),
     ...(calls.length > 0 ? { tool_calls: calls } : {}),
   };
   return { usage: result.usage, choices: Object.keys(delta).length > 0 ? [{ delta }] : [] };
 }
+
+/** A reply in JSON mode comes as a value. */
+const toContent = (response: unknown): string => (typeof response === "string" ? response : JSON.stringify(response));
 
 function toToolDelta(value: unknown): unknown {
   const call = asObject(value);

@@ -1,4 +1,5 @@
 /** Builds the row of an item: the content, cut to what a D1 row can hold, and the preview that lists show. Pure. */
+import { toSearchedText, toSessionTerms } from "../context/recall/session-terms";
 import { takeHead } from "../context/tool-results";
 import { parseBody } from "../domain/item-content";
 import { type ItemKind, type ItemMeta, type Part, toTimeSaid } from "../domain/message";
@@ -38,6 +39,12 @@ export function toMessageRow(item: ItemMeta, body: string | undefined): MessageR
     tokens: item.tokens,
     created_at: toTimeSaid(item),
   };
+}
+
+/** The terms by which a message is found. Null for calls and results, which are no messages. */
+export function toMessageTerms(item: ItemMeta, body: string | undefined): string | null {
+  if (!COUNTED_KINDS.includes(item.kind)) return null;
+  return toSessionTerms(toSearchedText(parseParts(body) ?? []), item.at);
 }
 
 /** Null also for a body that is no list of parts: a row without content is better than a projection that stops. */

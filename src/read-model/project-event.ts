@@ -3,13 +3,14 @@
  * session's `updated_at` and `last_seq` once a batch, whatever the event. A new event type is a type error here.
  */
 
+import { toSessionTerms } from "../context/recall/session-terms";
 import type { CompactionEvent } from "../domain/compaction-events";
 import type { Event, MessageEvent, SessionEvent, StoredEvent } from "../domain/events";
 import type { BodyId } from "../domain/ids";
 import type { ItemMeta, TextRef } from "../domain/message";
 import { assertNever } from "../lib/assert-never";
 import { callOps, importedOps, resultOps } from "./execution-row";
-import { toMessageRow } from "./message-row";
+import { toMessageRow, toMessageTerms } from "./message-row";
 import { projectEpochChange, toOverlayRow } from "./project-epoch";
 import type { RowOp, SessionChanges } from "./row-ops";
 
@@ -17,22 +18,22 @@ export type Bodies = ReadonlyMap<BodyId, string>;
 
 export function projectEvent(event: StoredEvent, bodies: Bodies): readonly RowOp[] {
   const stamp = { seq: event.seq, at: event.at };
-  const insert = (item: ItemMeta): RowOp => ({ ...stamp, op: "insert_message", row: toMessageRow(item, bodies.get(item.id)) });
+  const insert = (item: ItemMeta): readonly RowOp[] => insertItem(item, { stamp, body: bodies.get(item.id) });
   switch (event.type) {
     case "SessionOpened":
     case "SettingsChanged":
     case "SessionErased":
       return projectSession(event, bodies);
     case "MessagesAppended":
-      return [...event.items.map(insert), ...importedOps(event.items, { stamp, bodies })];
+      return [...event.items.flatMap(insert), ...importedOps(event.items, { stamp, bodies })];
     case "TurnStarted":
-      return event.item ? [insert(event.item)] : [];
+      return event.item ? insert(event.item) : [];
     case "AssistantReplied":
-      return [insert(event.item)];
+      return insert(event.item);
     case "ToolCalled":
-      return [insert(event.item), ...callOps(event.item, event.server ? "server" : "client", { stamp, bodies })];
+      return [...insert(event.item), ...callOps(event.item, event.server ? "server" : "client", { stamp, bodies })];
     case "ToolResultRecorded":
-      return [insert(event.item), ...resultOps(event.item, event.ran ?? null, { stamp, bodies })];
+      return [...insert(event.item), ...resultOps(event.item, event.ran ?? null, { stamp, bodies })];
     case "ToolStarted":
       return [{ ...stamp, op: "change_execution", id: event.execution, changes: { status: "running", started_at: event.at } }];
     case "ApprovalRequested":
@@ -74,6 +75,25 @@ export function projectEvent(event: StoredEvent, bodies: Bodies): readonly RowOp
   }
 }
 
+function insertItem(
+  item: ItemMeta,
+  { stamp, body }: { readonly stamp: Pick<RowOp, "seq" | "at">; readonly body: string | undefined },
+): readonly RowOp[] {
+  const terms = toMessageTerms(item, body);
+  const indexed: RowOp[] = terms === null || terms === "" ? [] : [{ ...stamp, op: "index_text", position: item.position, terms }];
+  return [{ ...stamp, op: "insert_message", row: toMessageRow(item, body) }, ...indexed];
+}
+
+/** The title's place in the index of sessions. Messages begin at 1. */
+const TITLE = 0;
+
+const indexTitle = (title: string | null, stamp: Pick<RowOp, "seq" | "at">): RowOp => ({
+  ...stamp,
+  op: "index_text",
+  position: TITLE,
+  terms: title === null ? "" : toSessionTerms(title, stamp.at),
+});
+
 type Of<U extends Event, T extends U["type"]> = StoredEvent & Extract<U, { type: T }>;
 
 const readText = (ref: TextRef | null, bodies: Bodies): string | null => (ref ? (bodies.get(ref.body) ?? null) : null);
@@ -93,33 +113,48 @@ function readMetadata(ref: TextRef | null, bodies: Bodies): ReadMetadata {
 function projectSession(event: Of<SessionEvent, "SessionOpened" | "SettingsChanged" | "SessionErased">, bodies: Bodies): readonly RowOp[] {
   const stamp = { seq: event.seq, at: event.at };
   switch (event.type) {
-    case "SessionOpened": {
-      const { title, model, policy, metadata: said, external_id = null, end_user = null } = event.settings;
-      const { metadata, entries } = readMetadata(said, bodies);
-      const labels = { external_id: readText(external_id, bodies), end_user: readText(end_user, bodies), metadata };
-      const row = { title: readText(title, bodies), model, policy, ...labels };
-      return [{ ...stamp, op: "open_session", row }, ...(entries.length > 0 ? [{ ...stamp, op: "set_metadata", entries } as const] : [])];
-    }
-    case "SettingsChanged": {
-      const { title, model, policy, end_user, metadata: said } = event.changes;
-      const read = said === undefined ? null : readMetadata(said, bodies);
-      const changes: SessionChanges = {
-        ...(title !== undefined && { title: readText(title, bodies) }),
-        ...(model !== undefined && { model }),
-        ...(policy !== undefined && { policy }),
-        ...(end_user !== undefined && { end_user: readText(end_user, bodies) }),
-        ...(read && { metadata: read.metadata }),
-      };
-      return [
-        ...(Object.keys(changes).length > 0 ? [{ ...stamp, op: "change_session", changes } as const] : []),
-        ...(read ? [{ ...stamp, op: "set_metadata", entries: read.entries } as const] : []),
-      ];
-    }
+    case "SessionOpened":
+      return openSession(event, bodies);
+    case "SettingsChanged":
+      return changeSession(event, bodies);
     case "SessionErased":
       return [{ ...stamp, op: "erase_session" }];
     default:
       return assertNever(event);
   }
+}
+
+function openSession({ seq, at, settings }: Of<SessionEvent, "SessionOpened">, bodies: Bodies): readonly RowOp[] {
+  const stamp = { seq, at };
+  const { model, policy, external_id = null, end_user = null } = settings;
+  const title = readText(settings.title, bodies);
+  const { metadata, entries } = readMetadata(settings.metadata, bodies);
+  const labels = { external_id: readText(external_id, bodies), end_user: readText(end_user, bodies), metadata };
+  return [
+    { ...stamp, op: "open_session", row: { title, model, policy, ...labels } },
+    ...(entries.length > 0 ? [{ ...stamp, op: "set_metadata", entries } as const] : []),
+    ...(title === null ? [] : [indexTitle(title, stamp)]),
+  ];
+}
+
+function changeSession({ seq, at, changes }: Of<SessionEvent, "SettingsChanged">, bodies: Bodies): readonly RowOp[] {
+  const stamp = { seq, at };
+  const { model, policy } = changes;
+  const read = (ref: TextRef | null | undefined) => (ref === undefined ? undefined : readText(ref, bodies));
+  const [title, end_user] = [read(changes.title), read(changes.end_user)];
+  const said = changes.metadata === undefined ? null : readMetadata(changes.metadata, bodies);
+  const columns: SessionChanges = {
+    ...(title !== undefined && { title }),
+    ...(model !== undefined && { model }),
+    ...(policy !== undefined && { policy }),
+    ...(end_user !== undefined && { end_user }),
+    ...(said && { metadata: said.metadata }),
+  };
+  return [
+    ...(Object.keys(columns).length > 0 ? [{ ...stamp, op: "change_session", changes: columns } as const] : []),
+    ...(said ? [{ ...stamp, op: "set_metadata", entries: said.entries } as const] : []),
+    ...(title === undefined ? [] : [indexTitle(title, stamp)]),
+  ];
 }
 
 /** A rewind keeps the rows of the branch that was left. They are marked, and no longer counted or previewed. */

@@ -58,5 +58,11 @@ function mendings(db: D1Database, { tenant, session }: Caller, { table, standing
   const names = columns.join(", ");
   const copy = `INSERT OR REPLACE INTO ${name} (tenant_id, ${names}) SELECT ?1, ${names} FROM ${name}
     WHERE tenant_id = ?2 AND ${owner} = ?3 AND ${unmoved} AND NOT ${BURIED}`;
-  return [...run(`DELETE FROM ${name} WHERE tenant_id = ?1 AND ${owner} = ?3 AND ${unmoved}`, remove), ...run(copy, write)];
+  const repairs = [...run(`DELETE FROM ${name} WHERE tenant_id = ?1 AND ${owner} = ?3 AND ${unmoved}`, remove), ...run(copy, write)];
+  if (table !== "search_rows") return repairs;
+  // The index reads a row's terms to remove them, and new rows have new numbers.
+  const ids = `SELECT id FROM search_rows WHERE tenant_id = ?1 AND session_id = ?3 AND ${unmoved}`;
+  const unindex = `DELETE FROM search_index WHERE rowid IN (${ids})`;
+  const index = `INSERT INTO search_index (rowid, terms) SELECT id, terms FROM search_texts WHERE id IN (${ids}) AND NOT ${BURIED}`;
+  return [...run(unindex, [...write, ...remove]), ...repairs, ...run(index, write)];
 }

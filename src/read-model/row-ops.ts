@@ -110,6 +110,8 @@ export type RowOp = { readonly seq: number; readonly at: number } & (
   /** Replaces all entries. */
   | { readonly op: "set_metadata"; readonly entries: readonly (readonly [name: string, value: string])[] }
   | { readonly op: "insert_message"; readonly row: MessageRow }
+  /** `terms`: of the message, or of the title at position 0. Empty: it cannot be found any more. */
+  | { readonly op: "index_text"; readonly position: number; readonly terms: string }
   | { readonly op: "insert_execution"; readonly row: ExecutionColumns }
   | { readonly op: "change_execution"; readonly id: string; readonly changes: ExecutionChanges }
   /** Cancels the calls that the turn left open. */

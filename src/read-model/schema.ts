@@ -264,6 +264,23 @@ export const erasedUsage = sqliteTable(
   ],
 );
 
+/**
+ * `terms`: those of a message, or of the title at position 0, without the tenant. The view `search_texts` adds it, and the
+ * FTS5 table `search_index` has the view's terms by `id`; drizzle knows neither. `id` says nothing of the session.
+ */
+export const searchRows = sqliteTable(
+  "search_rows",
+  {
+    id: integer("id").primaryKey(),
+    tenantId: text("tenant_id").notNull(),
+    sessionId: text("session_id").notNull(),
+    position: integer("position").notNull(),
+    terms: text("terms").notNull(),
+    lastSeq: integer("last_seq").notNull(),
+  },
+  (table) => [uniqueIndex("search_rows_by_place").on(table.tenantId, table.sessionId, table.position)],
+);
+
 export const sessionTombstones = sqliteTable(
   "session_tombstones",
   {

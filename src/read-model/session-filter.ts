@@ -8,10 +8,12 @@ import type { TenantId } from "../domain/ids";
 type Value = string | number;
 
 /** SQL that selects sessions as `s`. The parameters are plain `?`, in the order of the text. */
-interface SessionSelection {
+export interface SessionSelection {
   readonly from: string;
   readonly where: string;
   readonly params: readonly Value[];
+  /** Conditions on one session `s` of the tenant that another index has found, and their parameters. */
+  readonly check: { readonly where: string; readonly params: readonly Value[] };
 }
 
 /** The order that the selection's index should have. */
@@ -40,15 +42,20 @@ export async function selectSessions(
     WHERE m.tenant_id = s.tenant_id AND m.session_id = s.id AND m.name = ? AND m.value = ?)`;
   const conditions = [...bounds.map(([sql]) => sql), ...rest.map(() => has)];
   const params = [...bounds.map(([, value]) => value), ...rest.flat()];
+  const check = {
+    where: ["1", ...bounds.map(([sql]) => sql), ...entries.map(() => has)].join(" AND "),
+    params: [...bounds.map(([, value]) => value), ...entries.flat()],
+  };
   if (!rarest) {
     const from = `sessions AS s INDEXED BY ${indexFor(filter, orderBy)}`;
-    return { from, where: ["s.tenant_id = ?", ...conditions].join(" AND "), params: [tenant, ...params] };
+    return { from, where: ["s.tenant_id = ?", ...conditions].join(" AND "), params: [tenant, ...params], check };
   }
   const listed = "d.tenant_id = ? AND d.name = ? AND d.value = ? AND s.tenant_id = d.tenant_id AND s.id = d.session_id";
   return {
     from: "session_metadata AS d INDEXED BY session_metadata_by_value CROSS JOIN sessions AS s",
     where: [listed, ...conditions].join(" AND "),
     params: [tenant, ...rarest, ...params],
+    check,
   };
 }
 

@@ -14,7 +14,15 @@ export interface SummaryRow extends Omit<SessionSummary, "metadata" | "compacted
 }
 
 export const toSummary = ({ metadata, overlay_count: overlays, ...row }: SummaryRow): SessionSummary => ({
-  ...row,
+  id: row.id,
+  title: row.title,
+  external_id: row.external_id,
+  end_user: row.end_user,
   metadata: JSON.parse(metadata) as Readonly<Record<string, string>>,
+  model: row.model,
+  message_count: row.message_count,
+  last_message_preview: row.last_message_preview,
+  created_at: row.created_at,
+  updated_at: row.updated_at,
   compacted: overlays > 0,
 });

@@ -15,11 +15,11 @@ export interface Statement {
   readonly params: readonly Value[];
 }
 
-const GUARD = `coalesce((SELECT last_seq FROM sessions WHERE tenant_id = ?1 AND id = ?2), 0) = ?3
+export const GUARD = `coalesce((SELECT last_seq FROM sessions WHERE tenant_id = ?1 AND id = ?2), 0) = ?3
   AND NOT EXISTS (SELECT 1 FROM session_tombstones WHERE tenant_id = ?1 AND session_id = ?2)`;
 
-/** The SQL of one operation, in the order in which it must run. `erase_session` has no SQL here: the writer erases by itself. */
-export function toStatements(op: Exclude<RowOp, { op: "erase_session" }>): readonly Statement[] {
+/** The SQL of one operation, in the order in which it must run. `erase_session` has none here: the writer erases by itself. `search-statements` has that of `index_text`. */
+export function toStatements(op: Exclude<RowOp, { op: "erase_session" | "index_text" }>): readonly Statement[] {
   switch (op.op) {
     case "open_session":
       return [openSession(op)];

@@ -9,6 +9,7 @@ import type { SessionId, TenantId } from "../domain/ids";
 import { type Pause, pause, withRetries } from "./d1-retry";
 import { projectEvent } from "./project-event";
 import type { RowOp } from "./row-ops";
+import { indexTexts } from "./search-statements";
 import { finishSession, type Statement, toStatements } from "./statements";
 import { clearScratch, eraseRows, toScratchName } from "./store";
 
@@ -66,7 +67,7 @@ async function commit(db: D1Database, batch: Commit): Promise<Standing> {
   const last = events.at(-1);
   if (!first || !last) return { lastSeq: 0, erased: false };
   const ops = events.flatMap((event) => projectEvent(event, bodies));
-  const statements = [...ops.flatMap(toOpStatements), finishSession(ops, last)];
+  const statements = [...ops.flatMap(toOpStatements), ...indexTexts(ops, key !== tenant), finishSession(ops, last)];
   const base = first.seq - 1;
   const isRedacted = key === tenant && events.some((event) => event.type === "MessageRedacted");
   const results = await db.batch<Record<string, unknown>>([
@@ -78,7 +79,7 @@ async function commit(db: D1Database, batch: Commit): Promise<Standing> {
   return { lastSeq: Number(row?.last_seq ?? 0), erased: row?.erased === 1 };
 }
 
-const toOpStatements = (op: RowOp): readonly Statement[] => (op.op === "erase_session" ? [] : toStatements(op));
+const toOpStatements = (op: RowOp): readonly Statement[] => (op.op === "erase_session" || op.op === "index_text" ? [] : toStatements(op));
 
 function standing(db: D1Database, key: string, session: SessionId): D1PreparedStatement {
   const sql = `SELECT (SELECT last_seq FROM sessions WHERE tenant_id = ?1 AND id = ?2) AS last_seq,

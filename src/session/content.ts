@@ -1,6 +1,7 @@
 /** Reads the content of items for the view, for people and for transcripts. The content that the view shows stays parsed in memory. */
 
 import type { BodyText, SessionContent } from "../app/session-ports";
+import { type Generation, type GenerationChoice, mergeGeneration } from "../context/generation";
 import { estimateParts } from "../context/item-tokens";
 import { toPolicy } from "../context/policy-choice";
 import { RECALL_TOOL, recallTool } from "../context/recall-tool";
@@ -126,6 +127,7 @@ export function createContent(sql: Sql, state: () => SessionState): ContentReade
     readCacheKey: () => state().session,
     readParts: (item) => withParts([item], true)[0]?.parts ?? [],
     readTools: () => withRecall(readRefTools(offeredTools(state())), state()),
+    readGeneration: () => readGeneration(state(), readRefText),
     readSummaries: () => readSummaryTexts(state(), readText),
     readView: (upTo) => readView(state(), { entries: (items) => withParts(items, true), readRefText, readText }, upTo),
     forget() {
@@ -133,6 +135,12 @@ export function createContent(sql: Sql, state: () => SessionState): ContentReade
       texts.clear();
     },
   };
+}
+
+function readGeneration({ settings, turn }: SessionState, readRefText: Readers["readRefText"]): Generation {
+  const [ofSession, ofTurn] = [readRefText(settings.generation ?? null), readRefText(turn?.generation ?? null)];
+  const base = ofSession === null ? {} : (JSON.parse(ofSession) as Generation);
+  return ofTurn === null ? base : mergeGeneration(base, JSON.parse(ofTurn) as GenerationChoice);
 }
 
 /** Adds `memory_query` to the tools. A tool of the same name that the session defines takes precedence. */

@@ -79,6 +79,36 @@ describe.each(PROVIDERS_UNDER_TEST)("a past request to $name", (provider) => {
     expect(told.map(({ epoch }) => epoch)).toEqual([0, 0, 0, 1, 2]);
   });
 
+  it("is told as it was received with generation settings: of the session, of a message over them, changed since, and repeated", async () => {
+    const { life, bench } = await openSession(provider);
+    bench.standIn.enqueue(answer, answer, answer, answer);
+    const format = { type: "json_schema", name: "city", schema: { type: "object", properties: { city: { type: "string" } } } } as const;
+    await life.service.patch(CALLER, { generation: { max_output_tokens: 500, tool_choice: "none", response_format: format } });
+    await say(life, "Hello there.");
+    const parts = [{ type: "text", text: "And now?" }] as const;
+    const own = { generation: { max_output_tokens: 400, response_format: null }, model: "another" };
+    const sent = await life.service.submit(CALLER, {
+      ...{ role: "user", parts, run: true, onBusy: "queue", tools: null, idempotency: null, ...own },
+    });
+    await atRest(life);
+    await life.service.patch(CALLER, { generation: null });
+    await say(life, "Why?");
+    if (!sent.ok) throw new Error(sent.error.code);
+    await life.service.regenerate(CALLER, { message: sent.value.message_id, idempotency: null });
+    await atRest(life);
+
+    const told = await allPast(life);
+
+    expect(told.map(({ request }) => request.body)).toEqual(bench.standIn.log.map(({ raw }) => raw));
+    expect(told.map(({ digest }) => digest.matches)).toEqual([true, true, true, true]);
+    expect(bench.standIn.log.map(({ raw }) => [raw.includes("city"), /max\w*":[45]00\b/i.test(raw)])).toEqual([
+      [true, true],
+      [false, true],
+      [false, false],
+      [false, true],
+    ]);
+  });
+
   it("is told as it was received where the provider failed, and then answered", async () => {
     const { life, bench } = await openSession(provider);
     bench.standIn.enqueue({ blocks: [], mishap: { type: "hang_up" } }, answer);

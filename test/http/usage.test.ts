@@ -109,7 +109,7 @@ describe("the ledger of a session", () => {
   const call = (seq: number): LedgerRow => ({
     ...{ seq, at: NOW, turn_id: makeId("trn"), purpose: "turn", source: "turn", model: "gpt-4o" },
     ...{ input: 10, uncached: 4, cached: 6, cache_write: 0, output: 3, reasoning: 1, cost: null },
-    ...{ estimate: 11, outcome: "stop", ms: 250 },
+    ...{ estimate: 11, outcome: "stop", left_out: [], ms: 250 },
   });
 
   it("is a page of calls whose cursor is the last one's seq", async () => {

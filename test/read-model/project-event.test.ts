@@ -157,8 +157,14 @@ describe("events as row operations", () => {
   test("a title is the text that its reference names, and null when it was removed", () => {
     const log = new LogBuilder().open();
     const title = log.text("旅行 ✈️");
-    expect(project(log.event({ type: "SettingsChanged", changes: { title } }))).toMatchObject([{ changes: { title: "旅行 ✈️" } }]);
-    expect(project(log.event({ type: "SettingsChanged", changes: { title: null } }))).toMatchObject([{ changes: { title: null } }]);
+    expect(project(log.event({ type: "SettingsChanged", changes: { title } }))).toMatchObject([
+      { changes: { title: "旅行 ✈️" } },
+      { op: "index_text", position: 0, terms: expect.stringContaining("旅") },
+    ]);
+    expect(project(log.event({ type: "SettingsChanged", changes: { title: null } }))).toMatchObject([
+      { changes: { title: null } },
+      { op: "index_text", position: 0, terms: "" },
+    ]);
   });
 
   test("an epoch change keeps the number of the items that came back, not their metas", () => {

@@ -14,7 +14,12 @@ const TABLES = {
   usage: "seq",
   executions: "id",
   execution_artifacts: "id",
+  session_metadata: "number",
+  search_rows: "position",
 };
+
+/** A search row's number says nothing of the session. */
+const withoutNumber = ({ id: _, ...row }: Row): Row => row;
 
 /** By table and by the row's name within the session, without the tenant. */
 export async function readRows(db: D1Database, { tenant, session }: Caller): Promise<RowSnapshot> {
@@ -25,7 +30,8 @@ export async function readRows(db: D1Database, { tenant, session }: Caller): Pro
       .prepare(`SELECT * FROM ${table} WHERE tenant_id = ? AND ${owner} = ? ORDER BY ${key}`)
       .bind(tenant, session)
       .all<Row>();
-    snapshot[table] = Object.fromEntries(found.results.map(({ tenant_id: _, ...row }) => [String(row[key]), row]));
+    const rows = found.results.map(({ tenant_id: _, ...row }) => (table === "search_rows" ? withoutNumber(row) : row));
+    snapshot[table] = Object.fromEntries(rows.map((row) => [String(row[key]), row]));
   }
   return snapshot;
 }

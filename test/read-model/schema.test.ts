@@ -62,7 +62,12 @@ const byName = (columns: readonly ColumnInfo[]): ColumnInfo[] => [...columns].so
 
 describe("the schema and the migrated database", () => {
   test("name the same tables", () => {
-    const rows = migrated().prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
+    // The full-text index is a virtual table, with tables of its own: drizzle knows none of them.
+    const rows = migrated()
+      .prepare(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'search\\_index%' ESCAPE '\\' AND name <> 'search_terms'",
+      )
+      .all();
     expect(rows.map((row) => row.name).sort()).toEqual(tables.map((table) => table.name).sort());
   });
 

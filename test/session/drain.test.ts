@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { ToolOutcome } from "../../src/app/ports";
 import { DRAIN_BUDGET, PAGE } from "../../src/app/projection/project";
-import { d1CostOfBatch } from "../../src/app/projection/projection-cost";
+import { BATCH_COST, d1CostOfBatch } from "../../src/app/projection/projection-cost";
 import type { StoredEvent } from "../../src/domain/events";
 import { ringAlarm } from "../../src/session/alarm";
 import { DRAIN_EVERY_MS, DRAIN_IN_TURN_MS } from "../../src/session/drain";
@@ -176,7 +176,7 @@ test("a log of imported replies is written in batches and drains of a bounded co
       .map((event) => event.seq)
       .slice(1),
   );
-  expect(Math.max(...batches)).toBeLessThanOrEqual(PAGE.statements + 2);
+  expect(Math.max(...batches)).toBeLessThanOrEqual(PAGE.statements + BATCH_COST);
   expect(Math.max(...drains)).toBeLessThanOrEqual(DRAIN_BUDGET);
   expect(drains.length).toBeGreaterThan(2);
 });

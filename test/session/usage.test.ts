@@ -228,6 +228,7 @@ describe("the ledger of a session", () => {
         estimate: expect.any(Number),
         outcome: "stop",
         ms: 0,
+        left_out: [],
       },
     ]);
   });

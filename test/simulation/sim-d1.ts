@@ -47,10 +47,13 @@ export class SimD1 {
       "usage",
       "executions",
       "execution_artifacts",
+      "session_metadata",
+      "search_rows",
       "session_tombstones",
       "erased_usage",
     ])
       this.#database.exec(`DELETE FROM ${table}`);
+    this.#database.exec("INSERT INTO search_index (search_index) VALUES ('delete-all')");
   }
 
   /** Reads at once and without faults, for checks. */

@@ -15,7 +15,17 @@ import { summaryPlan } from "../support/builders";
 const readLogRows = (log: LogBuilder) => readRows(env.DB, log);
 const readSession = async (log: LogBuilder) => (await readLogRows(log)).sessions?.[log.session];
 const readMessages = async (log: LogBuilder) => Object.values((await readLogRows(log)).messages ?? {});
-const allTables = ["sessions", "messages", "overlays", "compactions", "usage", "executions", "execution_artifacts"];
+const allTables = [
+  "sessions",
+  "messages",
+  "overlays",
+  "compactions",
+  "usage",
+  "executions",
+  "execution_artifacts",
+  "session_metadata",
+  "search_rows",
+];
 
 let sessions = 200;
 let session: SessionId;

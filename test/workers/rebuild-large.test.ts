@@ -165,7 +165,7 @@ describe("a rebuild of a long session", () => {
 
     const report = await rebuildSession(toPorts(log, db, 1), at());
 
-    expect(report).toMatchObject({ value: { repaired: true, rows: 13, differences: [{ key: "11", column: "preview", before: null }] } });
+    expect(report).toMatchObject({ value: { repaired: true, rows: 25, differences: [{ key: "11", column: "preview", before: null }] } });
     expect(use.charsAtOnce).toBeLessThan(3_000_000);
   });
 });

@@ -63,7 +63,7 @@ export function lineAt(to: number, state: SessionState, past: SessionPast): Line
   const last = state.next_position - 1;
   const elsewhere = withRange(state.branch.elsewhere, { from: to + 1, to: last });
   const newest = past.newestUpTo(to);
-  const last_turn = newest?.turn && newest.kind !== "user" ? (past.turn(newest.turn)?.last ?? null) : null;
+  const last_turn = newest?.turn && newest.kind !== "user" ? past.turn(newest.turn) : null;
   const isAsked = newest?.kind === "user" || isAnswerOwed({ turn: null, last_turn });
   const mustShow = isAsked ? (past.newestQuestionUpTo(to)?.position ?? null) : null;
   const { overlays, reduced, shown, continues } = viewAt({ state, to, elsewhere, earlier: past.earlierViews(to), mustShow });

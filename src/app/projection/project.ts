@@ -36,7 +36,7 @@ interface ProjectPorts {
 type ProjectOutcome = { readonly done: true } | { readonly done: false; readonly retryInMs: number; readonly attempt: number };
 
 /** One page: few enough statements for one D1 batch, and far below a batch's size limit. */
-export const PAGE: ProjectionLimit = { events: 100, bytes: 1_000_000, statements: 200 };
+export const PAGE: ProjectionLimit = { events: 100, bytes: 1_000_000, statements: 190 };
 
 /** The most statements of one drain. The rest is left to another invocation, which has its own limit of 1,000. */
 export const DRAIN_BUDGET = 400;

@@ -6,8 +6,11 @@ import type { EpochOp } from "../../domain/compaction-events";
 import type { StoredEvent } from "../../domain/events";
 import { assertNever } from "../../lib/assert-never";
 
-/** Statements of any batch beside its events': the session's own row, and the query for the rows' current seq. */
-export const BATCH_COST = 2;
+/**
+ * Statements of any batch beside its events': the session's own row, the query for the rows' current seq, and the index of sessions, whose
+ * texts are written together, in parts.
+ */
+export const BATCH_COST = 8;
 
 /** An upper bound: one row for each item and one more for each call, some for each overlay of an epoch change, otherwise one. */
 export function countD1Rows(event: StoredEvent): number {
@@ -20,7 +23,7 @@ export function countD1Rows(event: StoredEvent): number {
       return 2 + (event.ran?.artifacts.length ?? 0);
     case "MessageRedacted":
       // Its own rows, and those of an interrupted rebuild: one statement per table.
-      return 6 + 8;
+      return 6 + 9;
     case "HistoryRewound":
     case "BranchSwitched":
       return 3;

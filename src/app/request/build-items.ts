@@ -1,4 +1,5 @@
 /** Prepares content, ids and estimates of items for a command, before the items have a position. */
+import { type GenerationChoice, weighGeneration } from "../../context/generation";
 import { estimateParts, estimateRough, estimateThinking } from "../../context/item-tokens";
 import { listMedia } from "../../context/media";
 import { estimateTokens } from "../../context/tokens";
@@ -84,4 +85,10 @@ export function buildToolsBody(tools: readonly ToolDefinition[] | null, ids: Ids
   if (!tools || !drafted.ref) return drafted;
   const told = tools.map(({ name, description, parameters }) => ({ name, ...(description !== undefined && { description }), parameters }));
   return { ...drafted, ref: { ...drafted.ref, tokens: estimateTokens(JSON.stringify(told)) } };
+}
+
+/** Generation settings as they are stored. Their token count covers what the model reads of them: the schema of its reply. */
+export function buildGenerationBody(generation: GenerationChoice | null, ids: Ids): ReturnType<typeof buildTextBody> {
+  const drafted = buildTextBody(generation && JSON.stringify(generation), ids);
+  return generation && drafted.ref ? { ...drafted, ref: { ...drafted.ref, tokens: weighGeneration(generation) } } : drafted;
 }

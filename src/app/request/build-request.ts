@@ -2,6 +2,8 @@
 import { assumeWindow, type ModelLimits, plannedNext, toRequestLimit } from "../../context/budget";
 import type { EpochChangeInput } from "../../context/epoch-change";
 import { buildChangeFromRungs } from "../../context/epoch-change";
+import type { GenerationField } from "../../context/generation";
+import { fitGeneration } from "../../context/generation-support";
 import { planGuard } from "../../context/guard";
 import type { Plan } from "../../context/plan";
 import type { Policy } from "../../context/policy";
@@ -33,8 +35,24 @@ export const toAssumedLimits = (spec: ModelSpec, policy: Policy): ModelLimits =>
  * `maxOutput`: the most tokens of the reply, where the model was found to take less than it would be asked for; null: no cap, and the reply
  * may use what is left of the window.
  */
-export function buildRequest(content: SessionContent, spec: ModelSpec, maxOutput: number | null = null): ModelRequest {
-  return { ...readPrefix(content, spec), purpose: "turn", maxOutput };
+export const buildRequest = (content: SessionContent, spec: ModelSpec, maxOutput: number | null = null): ModelRequest =>
+  buildFittedRequest(content, spec, maxOutput).request;
+
+interface FittedRequest {
+  readonly request: ModelRequest;
+  /** Generation settings that are set and that the request does not state, because the model cannot express them. */
+  readonly leftOut: readonly GenerationField[];
+}
+
+export function buildFittedRequest(content: SessionContent, spec: ModelSpec, maxOutput: number | null): FittedRequest {
+  const prefix = readPrefix(content, spec);
+  const { generation, leftOut } = fitGeneration(content.readGeneration(), {
+    model: spec,
+    tools: prefix.tools.map(({ name }) => name),
+    continues: prefix.messages.at(-1)?.role === "tool",
+  });
+  const isStated = Object.keys(generation).length > 0;
+  return { request: { ...prefix, purpose: "turn", maxOutput, ...(isStated && { generation }) }, leftOut };
 }
 
 /** What a turn's request shares with a summary request that reads the same prefix. `upTo`: the last position to include. */

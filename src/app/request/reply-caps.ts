@@ -23,16 +23,23 @@ interface Known {
   readonly state: SessionState;
 }
 
+interface Asking extends Known {
+  /** The cap that the generation settings name. Absent: none. */
+  readonly most?: number | undefined;
+}
+
 /** Providers that need a reply length: Anthropic refuses a request without one, Workers AI ends its reply after 256 tokens. */
 const WANTS_LENGTH: ReadonlySet<Provider> = new Set(["anthropic", "workers-ai"]);
 
 /**
  * The reply cap that the next request names; null: none, and the reply may use what is left of the window. `found`: a cap found earlier.
+ * Of that, the model's own maximum and what the generation settings name, the smallest holds.
  * Request and cap together stay within the window, because providers check the sum where a cap is named: their refusal is an overflow, and
  * an overflow costs history.
  */
-export function askedLength(found: number | null, { spec, state }: Known): number | null {
-  const cap = found ?? (WANTS_LENGTH.has(spec.provider) ? spec.max_output : null);
+export function askedLength(found: number | null, { spec, state, most }: Asking): number | null {
+  const ours = found ?? (WANTS_LENGTH.has(spec.provider) ? spec.max_output : null);
+  const cap = most === undefined ? ours : Math.min(most, ours ?? spec.max_output);
   if (cap === null || spec.context_window === null) return cap;
   return Math.max(1, Math.min(cap, spec.context_window - plannedNext(state, spec.id)));
 }

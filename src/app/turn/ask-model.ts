@@ -14,7 +14,7 @@ import { toErrorName } from "../../lib/error-name";
 import { toAskedModel } from "../asked-model";
 import { toPlausibleUsage } from "../plausible-usage";
 import type { CallOptions, ModelSpec, ModelStreamPart } from "../ports";
-import { buildRequest, toModelLimits } from "../request/build-request";
+import { buildFittedRequest, toModelLimits } from "../request/build-request";
 import type { SessionPorts } from "../session-ports";
 import { type LiveTurn, PendingCall } from "./live-turn";
 import { isCurrent } from "./make-room";
@@ -46,7 +46,6 @@ export interface Asking {
 
 export async function askModel(live: LiveTurn, { spec, maxOutput }: Asking, ports: SessionPorts): Promise<ModelReply> {
   const { clock, writer } = ports;
-  const request = buildRequest(ports.content, spec, maxOutput);
   const { state } = writer;
   const rent = toCallCacheReadCost({ state, limits: toModelLimits(spec), policy: toPolicy(state.settings.policy), now: clock() });
   const at = clock();
@@ -56,7 +55,8 @@ export async function askModel(live: LiveTurn, { spec, maxOutput }: Asking, port
     up_to: state.next_position - 1,
     estimate: rawViewTokens(measuredFor(state, spec)),
   };
-  const asked = { seq: state.seq, at, max_output: maxOutput, model: toAskedModel(spec) };
+  const { request, leftOut } = buildFittedRequest(ports.content, spec, maxOutput);
+  const asked = { seq: state.seq, at, max_output: maxOutput, model: toAskedModel(spec), ...(leftOut.length > 0 && { left_out: leftOut }) };
   const call = new PendingCall(
     { turn: live.run.turn, ...read, asked, ...(rent > 0 ? { rent } : {}), ...toStartRatio(spec) },
     at,

@@ -1,26 +1,27 @@
-/** Lists the models to ask for an answer, in order: the session's own model, then the fallback models of its policy. */
+/** Lists the models to ask for an answer, in order: the turn's own model (the session's, unless the message named one), then the fallback models of its policy. */
 import { plannedNext, toRequestLimit } from "../../context/budget";
 import { toPolicy } from "../../context/policy-choice";
 import { contentBytes, MAX_CONTENT_BYTES } from "../../context/request-bytes";
 import { measuredFor } from "../../context/start-ratio";
 import type { SessionState } from "../../domain/state";
+import { askedModel } from "../../domain/turn-choices";
 import type { ModelSpec } from "../ports";
 import { toAssumedLimits } from "../request/build-request";
 
 export interface ModelCandidate {
   readonly id: string;
-  /** True for the session's own model: the view is compacted to fit it. A fallback model takes the view as it is, or is skipped. */
+  /** True for the turn's own model: the view is compacted to fit it. A fallback model takes the view as it is, or is skipped. */
   readonly isOwn: boolean;
 }
 
 /** Puts the model that answered the turn's previous call first: it has the prefix in its cache, and only it gets back what it signed. */
 export function listCandidates(state: SessionState): readonly ModelCandidate[] {
-  const { settings } = state;
-  const ids = [...new Set([settings.model, ...toPolicy(settings.policy).fallback_models])];
+  const own = askedModel(state);
+  const ids = [...new Set([own, ...toPolicy(state.settings.policy).fallback_models])];
   const answered = findAnswerer(state);
   const first = ids.filter((id) => id === answered);
   const others = ids.filter((id) => id !== answered);
-  return [...first, ...others].map((id) => ({ id, isOwn: id === settings.model }));
+  return [...first, ...others].map((id) => ({ id, isOwn: id === own }));
 }
 
 /** The model of this turn's last call with reported usage. Null when the turn has none. */

@@ -2,6 +2,7 @@
  * Asks one model until it answers or its failure cannot be remedied. A request that is too long shrinks the view, a reply that is too long
  * shrinks its cap, and a transient failure is waited out. Each remedy is bounded, and only used before the model has sent anything.
  */
+import { isBarred } from "../../context/generation-support";
 import type { ModelCall } from "../../domain/commands";
 import type { TurnFailure } from "../../domain/events";
 import type { FinishReason } from "../../domain/model-call";
@@ -16,7 +17,10 @@ import type { LiveTurn } from "./live-turn";
 import { isCurrent, makeRoom, type RoomPorts } from "./make-room";
 import { type AnswerFailure, recoverFromOverflow } from "./recover-overflow";
 
-/** `over`: the turn has ended. `passed_over`: the view does not fit this model, and it was not asked. */
+/**
+ * `over`: the turn has ended. `passed_over`: the view does not fit this model, or it cannot express a setting that shapes the result, and
+ * it was not asked.
+ */
 export type AttemptResult =
   | { readonly kind: "answered"; readonly finish: FinishReason; readonly call: ModelCall }
   | FailedAttempt
@@ -30,6 +34,7 @@ export interface FailedAttempt extends AnswerFailure {
 }
 
 const OVER: AttemptResult = { kind: "over" };
+const PASSED_OVER: AttemptResult = { kind: "passed_over" };
 
 /** What was tried with one model so far. */
 interface OneModel {
@@ -54,11 +59,14 @@ export async function tryModel(
   if (!isCurrent(live, ports)) return OVER;
   if (!resolved.ok) return notAsked({ kind: resolved.error, status: null });
   const spec = resolved.value;
+  // The settings were accepted for this model, so either the registry has changed since, or it is a fallback model.
+  if (isBarred(ports.content.readGeneration(), spec)) return isOwn ? notAsked({ kind: "invalid_param", status: null }) : PASSED_OVER;
   const one: OneModel = { spec, isOwn, cap: ports.replyCaps.get(spec.id) ?? null, asked: null, calls: 0, shrinks: 0, recoveries: 0 };
   for (;;) {
     const barred = await findRoom(live, one, ports);
     if (barred) return barred;
-    one.asked = askedLength(one.cap, { spec, state: ports.writer.state });
+    const most = ports.content.readGeneration().max_output_tokens;
+    one.asked = askedLength(one.cap, { spec, state: ports.writer.state, most });
     const { outcome, call, silent } = await askModel(live, { spec, maxOutput: one.asked }, ports);
     if (outcome.kind === "finished") return { kind: "answered", finish: outcome.finish, call };
     const { failure } = outcome;
@@ -72,7 +80,7 @@ const notAsked = (failure: TurnFailure): FailedAttempt => toFailedAttempt({ fail
 
 /** Null when the request fits. Room is made only for the session's own model; a fallback model takes the view as it is. */
 async function findRoom(live: LiveTurn, { spec, isOwn }: OneModel, ports: RoomPorts): Promise<AttemptResult | null> {
-  if (!isOwn) return fitsCandidate(ports.writer.state, spec) ? null : { kind: "passed_over" };
+  if (!isOwn) return fitsCandidate(ports.writer.state, spec) ? null : PASSED_OVER;
   const room = await makeRoom(live, spec, ports);
   if (room.ok) return null;
   return room.error === "stopped" ? OVER : notAsked(room.error);

@@ -8,6 +8,7 @@ import type { streamFrame } from "../../contract/frame";
 import type { acceptedView, displayItem, importedMessages } from "../../contract/item";
 import type { usageSums } from "../../contract/model-call";
 import type { erasureReceipt, sessionDescription, sessionSummary } from "../../contract/session";
+import type { foundSession } from "../../contract/session-search";
 import type { turnReport } from "../../contract/turn";
 import type { batchInput } from "../schemas/message";
 import { ANSWER, AT, EXECUTION, QUESTION, SECOND, SESSION, TURN } from "./shared";
@@ -112,6 +113,7 @@ export const sessionExample: z.input<typeof sessionDescription> = {
   external_id: "ticket-4711",
   end_user: "user-42",
   metadata: { channel: "web" },
+  generation: { reasoning: { effort: "low" } },
   etag: '"9f86d081884c7d65"',
   created_at: AT,
   updated_at: AT + 2 * SECOND,
@@ -145,6 +147,13 @@ export const sessionSummaryExample: z.input<typeof sessionSummary> = {
   created_at: AT,
   updated_at: AT + 2 * SECOND,
   compacted: false,
+};
+
+export const foundSessionExample: z.input<typeof foundSession> = {
+  session: sessionSummaryExample,
+  score: 12.5,
+  in_title: true,
+  matches: [{ id: ANSWER, position: 2, role: "assistant", created_at: AT + SECOND, snippet: "It is sunny in Lisbon, 21 °C." }],
 };
 
 export const erasureExample: z.input<typeof erasureReceipt> = {

@@ -135,6 +135,7 @@ export const modelCallExample: z.input<typeof ledgerRow> = {
   estimate: 405,
   outcome: "stop",
   ms: 1_850,
+  left_out: [],
 };
 
 export const usageExample: z.input<typeof usageList> = {

@@ -18,10 +18,12 @@ import { sendProblem } from "../problem";
 import { eraseFor, registerSession } from "../register-session";
 import { json, jsonBody, taggedJson, tenantRoute } from "../routing";
 import { branchNumber, forkInput, rewindInput } from "../schemas/branch";
+import { repeatInput, toTurnInput } from "../schemas/generation";
 import { editInput, toParts } from "../schemas/message";
 import { limitQuery, pageQuery, takeListPage } from "../schemas/page";
 import { sessionPath } from "../schemas/paths";
 import { sessionClient } from "../session-calls";
+import { ofNamedModel } from "../session-model";
 import { findTools } from "../session-tools";
 
 type App = OpenAPIHono<HttpEnv>;
@@ -108,8 +110,9 @@ const regenerate = tenantRoute({
   opensTo: "session",
   operationId: "regenerateMessage",
   summary: "Regenerate an answer",
-  description: "Answers a user's message again on a new branch. The id is that of the message or of an answer to it.",
-  request: { params: messageParams, headers: turnHeaders, body: jsonBody(nothing, {}, false) },
+  description:
+    "Answers a user's message again on a new branch. The id is that of the message or of an answer to it. The body may name another model or other generation settings.",
+  request: { params: messageParams, headers: turnHeaders, body: jsonBody(repeatInput, {}, false) },
   responses: turnResponses,
 });
 
@@ -193,10 +196,10 @@ function registerMessagesAgain(app: App, deps: HttpDeps): void {
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
     const tools = await findTools(deps, readPrincipal(c).tenant, body.tools);
     if (!tools.ok) return sendProblem(c, tools.error);
-    const input = { message, parts: toParts(body.content), tools: tools.value, idempotency };
+    const input = { message, parts: toParts(body.content), tools: tools.value, idempotency, ...toTurnInput(body) };
     const calls = sessionClient(deps, c, session_id);
     const accepted = await (idempotency ? calls.repeatable : calls.once)((api, caller) => api.editMessage(caller, input));
-    return accepted.ok ? await answerTurn(c, calls, accepted.value) : sendProblem(c, accepted.error);
+    return accepted.ok ? await answerTurn(c, calls, accepted.value) : sendProblem(c, ofNamedModel(accepted.error, body));
   });
 
   app.openapi(regenerate, async (c) => {
@@ -205,8 +208,10 @@ function registerMessagesAgain(app: App, deps: HttpDeps): void {
     if (beyond) return sendProblem(c, beyond);
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
     const calls = sessionClient(deps, c, session_id);
-    const accepted = await (idempotency ? calls.repeatable : calls.once)((api, caller) => api.regenerate(caller, { message, idempotency }));
-    return accepted.ok ? await answerTurn(c, calls, accepted.value) : sendProblem(c, accepted.error);
+    const body = c.req.valid("json");
+    const input = { message, idempotency, ...toTurnInput(body) };
+    const accepted = await (idempotency ? calls.repeatable : calls.once)((api, caller) => api.regenerate(caller, input));
+    return accepted.ok ? await answerTurn(c, calls, accepted.value) : sendProblem(c, ofNamedModel(accepted.error, body));
   });
 
   app.openapi(redact, async (c) => {

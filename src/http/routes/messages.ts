@@ -19,6 +19,7 @@ import { pageQuery, toList } from "../schemas/page";
 import { sessionPath } from "../schemas/paths";
 import { approvalsInput, toApproval, toolResultsInput, toToolResult } from "../schemas/tool";
 import { sessionClient } from "../session-calls";
+import { ofNamedModel } from "../session-model";
 import { findTools } from "../session-tools";
 
 const tag = "messages";
@@ -124,7 +125,7 @@ export function registerMessages(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): voi
     const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     const send = idempotency ? calls.repeatable : calls.once;
     const accepted = await send((api, caller) => api.submit(caller, input));
-    if (!accepted.ok) return sendProblem(c, accepted.error);
+    if (!accepted.ok) return sendProblem(c, ofNamedModel(accepted.error, body));
     return input.run ? await answerTurn(c, calls, accepted.value) : answerAppended(c, accepted.value);
   });
 

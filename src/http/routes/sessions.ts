@@ -4,6 +4,7 @@ import type { PolicyChoice } from "../../context/policy-choice";
 import { chainChoices, parseLevel } from "../../context/policy-choice";
 import { listView } from "../../contract/page";
 import { erasureReceipt, sessionDescription, sessionSummary } from "../../contract/session";
+import { foundSession } from "../../contract/session-search";
 import type { TenantId } from "../../domain/ids";
 import { ok, type Result } from "../../lib/result";
 import { boundToEndUser, toCallersList, toCallersView } from "../access-limits";
@@ -12,7 +13,7 @@ import { callWithRetry } from "../calls";
 import { conditionHeaders, toCondition } from "../conditions";
 import { createSession, findByExternalId, putSession } from "../create-session";
 import type { HttpDeps, HttpEnv } from "../deps";
-import { erasureExample, sessionExample, sessionSummaryExample } from "../examples/conversation";
+import { erasureExample, foundSessionExample, sessionExample, sessionSummaryExample } from "../examples/conversation";
 import { onePage } from "../examples/shared";
 import { idempotencyHeaders } from "../idempotency";
 import { type HttpError, sendProblem } from "../problem";
@@ -21,8 +22,9 @@ import { eraseFor } from "../register-session";
 import { json, jsonBody, taggedJson, tenantRoute } from "../routing";
 import { sessionPath } from "../schemas/paths";
 import { createInput, externalId, listQuery, patchInput, putInput, toFilter, toPatchInput } from "../schemas/session";
+import { searchInput, toSearchInput } from "../schemas/session-search";
 import { sessionClient } from "../session-calls";
-import { ofSessionModel } from "../session-model";
+import { ofNamedModel } from "../session-model";
 import { findTools } from "../session-tools";
 import { faultOfName } from "../validation";
 
@@ -68,6 +70,19 @@ const list = tenantRoute({
       onePage(sessionSummaryExample),
     ),
   },
+});
+
+const search = tenantRoute({
+  method: "post",
+  path: "/v1/sessions/search",
+  tag,
+  scope: "sessions:read",
+  operationId: "searchSessions",
+  summary: "Search sessions by words",
+  description:
+    "Finds sessions by words in their titles and messages, best first, with up to three messages of each. Other forms of a word are found too, in the languages of `memory_query`. The answer lags behind the sessions by a short delay.",
+  request: { body: jsonBody(searchInput, { query: "weather in Lisbon", end_user: "user-42" }) },
+  responses: { 200: json("A page of the sessions found", listView(foundSession), onePage(foundSessionExample)) },
 });
 
 const named = "/v1/sessions/by-external-id/{external_id}";
@@ -184,6 +199,15 @@ function registerList(app: App, deps: HttpDeps): void {
   });
 }
 
+function registerSearch(app: App, deps: HttpDeps): void {
+  app.openapi(search, async (c) => {
+    const input = toSearchInput(readPrincipal(c).tenant, c.req.valid("json"));
+    const reached = await reachReadModel(c, deps, () => deps.sessionSearch.searchSessions(input));
+    if (!reached.ok) return sendProblem(c, reached.error);
+    return reached.value.ok ? c.json(reached.value.value, 200) : sendProblem(c, reached.value.error);
+  });
+}
+
 function registerOne(app: App, deps: HttpDeps): void {
   app.openapi(get, async (c) => {
     const calls = sessionClient(deps, c, c.req.valid("param").session_id);
@@ -201,7 +225,7 @@ function registerOne(app: App, deps: HttpDeps): void {
     const condition = toCondition(c.req.valid("header"));
     const session = await calls.once((api, caller) => api.patch(caller, input, condition));
     if (session.ok) return c.json(session.value, 200, { ETag: session.value.etag });
-    return sendProblem(c, body.model === undefined ? ofSessionModel(session.error) : session.error);
+    return sendProblem(c, ofNamedModel(session.error, body));
   });
 }
 
@@ -224,6 +248,7 @@ function registerErase(app: App, deps: HttpDeps): void {
 
 export function registerSessions(app: App, deps: HttpDeps): void {
   registerCreate(app, deps);
+  registerSearch(app, deps);
   registerNamed(app, deps);
   registerList(app, deps);
   registerOne(app, deps);

@@ -9,8 +9,10 @@ import { stoppedTurnExample, turnExample } from "../examples/conversation";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
+import { repeatInput, toTurnInput } from "../schemas/generation";
 import { sessionPath } from "../schemas/paths";
 import { sessionClient } from "../session-calls";
+import { ofNamedModel } from "../session-model";
 
 const tag = "turns";
 const nothing = z.strictObject({});
@@ -50,8 +52,8 @@ const retry = tenantRoute({
   operationId: "retryTurn",
   summary: "Retry the last turn",
   description:
-    "Runs the last turn again after it failed, was stopped or was interrupted. A partial reply of the earlier attempt is taken back.",
-  request: { params: sessionPath, headers: turnHeaders, body: jsonBody(nothing, {}, false) },
+    "Runs the last turn again after it failed, was stopped or was interrupted. A partial reply of the earlier attempt is taken back. The body may name another model or other generation settings.",
+  request: { params: sessionPath, headers: turnHeaders, body: jsonBody(repeatInput, {}, false) },
   responses: turnResponses,
 });
 
@@ -78,7 +80,8 @@ export function registerTurns(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
     const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     const send = idempotency ? calls.repeatable : calls.once;
-    const accepted = await send((api, caller) => api.retry(caller, { idempotency }));
-    return accepted.ok ? await answerTurn(c, calls, accepted.value) : sendProblem(c, accepted.error);
+    const body = c.req.valid("json");
+    const accepted = await send((api, caller) => api.retry(caller, { idempotency, ...toTurnInput(body) }));
+    return accepted.ok ? await answerTurn(c, calls, accepted.value) : sendProblem(c, ofNamedModel(accepted.error, body));
   });
 }

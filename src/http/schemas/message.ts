@@ -5,6 +5,7 @@ import { mediaPart, reasoningPart, textPart } from "../../contract/item";
 import type { MessageFacts } from "../../domain/item-content";
 import type { Part } from "../../domain/message";
 import { defined } from "./defined";
+import { toTurnInput, turnChoices } from "./generation";
 import { metadataInput } from "./session";
 import { callId, importedCalls, setByServer, toolsInput } from "./tool";
 
@@ -96,6 +97,7 @@ const fields = writtenMessage.extend({
     description: "false: append only, no turn; for recorded conversations. By default true for role user and false for the others",
   }),
   tools: toolsInput.nullable().optional().openapi({ description: "For this turn only, in place of the session's" }),
+  ...turnChoices,
 });
 type Fields = z.infer<typeof fields>;
 
@@ -117,6 +119,8 @@ const writtenRules: readonly Rule<Written>[] = [
 const runRules: readonly Rule<Fields>[] = [
   ["role", "only user with run: true", (message) => message.role !== "user" && isRun(message)],
   ["tools", "only with run: true", (message) => Boolean(message.tools) && !isRun(message)],
+  ["generation", "only with run: true", (message) => Boolean(message.generation) && !isRun(message)],
+  ["model", "only with run: true", (message) => Boolean(message.model) && !isRun(message)],
 ];
 
 type Refuse = (path: (string | number)[], fault: string) => void;
@@ -161,6 +165,7 @@ export const editInput = z
         `a message of role user holds ${allowed.user.join(", ")}`,
       ),
     tools: toolsInput.nullable().optional().openapi({ description: "For this turn only, in place of the session's" }),
+    ...turnChoices,
   })
   .openapi("EditMessage");
 
@@ -185,7 +190,8 @@ export function toSubmitInput(
   { tools, idempotency }: Pick<SubmitInput, "tools" | "idempotency">,
 ): SubmitInput {
   const run = isRun(input);
-  return { ...toSaid(input), about: toFacts(input, run), run, onBusy: input.on_busy, tools, idempotency };
+  const asked = { run, onBusy: input.on_busy, tools, idempotency, ...(run && toTurnInput(input)) };
+  return { ...toSaid(input), about: toFacts(input, run), ...asked };
 }
 
 /** A message that starts a turn is said now, whatever the copy that the client sends says of its time. */

@@ -14,6 +14,7 @@ import {
 } from "../../context/policy-choice";
 import type { ToolDefinition } from "../../domain/message";
 import { defined } from "./defined";
+import { generationInput } from "./generation";
 import { modelName } from "./model";
 import { limitQuery } from "./page";
 import { toolsInput } from "./tool";
@@ -51,6 +52,7 @@ const fields = {
       "What each summary should pay attention to and how to word it, at most 4,000 characters. It is added to the summariser's rules, which stay in force, and takes precedence over summary.instructions of the policy",
   }),
   metadata: metadataInput.optional(),
+  generation: generationInput.optional(),
   end_user: endUser.nullable().optional(),
 };
 
@@ -58,7 +60,13 @@ export const createInput = z.strictObject({ ...fields, external_id: externalId.n
 export type CreateBody = z.infer<typeof createInput>;
 /** The external id is in the path. */
 export const putInput = z.strictObject(fields).openapi("PutSession");
-export const patchInput = z.strictObject({ ...fields, policy: policyChoiceSchema.nullable().optional() }).openapi("PatchSession");
+export const patchInput = z
+  .strictObject({
+    ...fields,
+    policy: policyChoiceSchema.nullable().optional(),
+    generation: generationInput.nullable().optional(),
+  })
+  .openapi("PatchSession");
 
 /** Metadata in a query: `metadata[colour]=red`, once an entry. */
 const METADATA_FIELD = /^metadata\[(.*)\]$/su;
@@ -96,7 +104,7 @@ export const listQuery = listFields.transform(({ metadata: _, ...query }, contex
   return z.NEVER;
 });
 
-type Selecting = Partial<Pick<z.infer<typeof listQuery>, SelectingField>>;
+type Selecting = { readonly [F in SelectingField]?: z.infer<typeof listQuery>[F] | undefined };
 type SelectingField = "external_id" | "end_user" | "metadata" | "created_after" | "created_before" | "updated_after" | "updated_before";
 
 export const toFilter = (asked: Selecting): SessionFilter => ({
@@ -127,6 +135,7 @@ export function toOpenInput(
     title: input.title ?? null,
     ...(input.summary_instructions != null && { summaryInstructions: input.summary_instructions }),
     metadata: input.metadata ?? {},
+    ...(input.generation && { generation: input.generation }),
     external_id: input.external_id ?? null,
     end_user: input.end_user ?? null,
   };

@@ -10,6 +10,7 @@ import type { Page } from "../../contract/page";
 import { commonTo, rangesWithin } from "../../domain/branch";
 import type { RewindHistory } from "../../domain/commands";
 import type { CoveredRange } from "../../domain/compaction-events";
+import type { LastTurn } from "../../domain/events";
 import type { ItemId, TurnId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
 import type { SessionState } from "../../domain/state";
@@ -22,6 +23,7 @@ import type { Step } from "../log/store";
 import type { Session } from "../session";
 import { readByClientId, readMessages } from "./message-pages";
 import { transactOnce } from "./once";
+import { prepareTurn, resolveForTurn } from "./turn-choices";
 
 type InputOf<M extends keyof BranchApi> = Parameters<BranchApi[M]>[1];
 
@@ -113,13 +115,17 @@ function goBackAndRun(session: Session, idempotency: api.Idempotency | null, pla
   });
 }
 
-export function editMessage(session: Session, { message, parts, tools, idempotency }: InputOf<"editMessage">): api.Outcome<Accepted> {
+export async function editMessage(session: Session, input: InputOf<"editMessage">): Promise<api.Outcome<Accepted>> {
+  const { message, parts, tools, idempotency } = input;
+  const resolved = await resolveForTurn(session, input);
   return goBackAndRun(session, idempotency, () => {
     const { clock, ids, incarnation, sql } = session.deps;
     const { elsewhere } = session.state.branch;
     const named = findItem(sql, message, elsewhere);
     if (!named) return err({ code: "message_not_found", message });
     if (named.kind !== "user") return err({ code: "invalid", field: "message_id", detail: "only a user message can be edited" });
+    const { choices, bodies, refusal } = prepareTurn(session, input, { resolved, base: {}, tools });
+    if (refusal) return refusal;
     const turn = ids.newId("trn");
     // The words change, and who says them does not.
     const [before] = session.content.readStored([named]);
@@ -127,21 +133,31 @@ export function editMessage(session: Session, { message, parts, tools, idempoten
     const { draft, body } = buildItem({ kind: "user", parts, turn, at: clock(), about }, ids);
     const offered = buildToolsBody(tools, ids);
     const to = readBranchItems(sql, elsewhere, { from: 1, to: named.position - 1, limit: 1, order: "desc" })[0]?.position ?? 0;
-    const then = { do: "ask", message: { item: draft, rest: [], turn, tools: offered.ref }, incarnation } as const;
-    return ok({ to, then, bodies: [body, ...offered.bodies], message: draft.id, turn });
+    const then = { do: "ask", message: { item: draft, rest: [], turn, tools: offered.ref, ...choices }, incarnation } as const;
+    return ok({ to, then, bodies: [body, ...offered.bodies, ...bodies], message: draft.id, turn });
   });
 }
 
-export function regenerate(session: Session, { message, idempotency }: InputOf<"regenerate">): api.Outcome<Accepted> {
+/** The turn that answered a message before; null when none did, or it has not ended. */
+function findAnswer(session: Session, { turn }: ItemMeta): LastTurn | null {
+  return turn ? createSessionPast(session.deps.sql, session.state).turn(turn) : null;
+}
+
+export async function regenerate(session: Session, input: InputOf<"regenerate">): Promise<api.Outcome<Accepted>> {
+  const { message, idempotency } = input;
+  const before = askedBy(session, message);
+  const resolved = await resolveForTurn(session, input, (before.ok && findAnswer(session, before.value)) || {});
   return goBackAndRun(session, idempotency, () => {
     const asked = askedBy(session, message);
     if (!asked.ok) return asked;
-    const { sql, ids, incarnation } = session.deps;
-    const { position: to, turn: of, id } = asked.value;
+    const { ids, incarnation } = session.deps;
+    const { position: to, id } = asked.value;
     const turn = ids.newId("trn");
-    const ended = of ? createSessionPast(sql, session.state).turn(of) : null;
-    const then = { do: "answer", turn, of: ended ? of : null, tools: ended?.tools ?? null, incarnation } as const;
-    return ok({ to, then, bodies: [], message: id, turn });
+    const ended = findAnswer(session, asked.value);
+    const { choices, bodies, refusal } = prepareTurn(session, input, { resolved, base: ended ?? {}, tools: null });
+    if (refusal) return refusal;
+    const then = { do: "answer", turn, of: ended?.id ?? null, tools: ended?.tools ?? null, choices, incarnation } as const;
+    return ok({ to, then, bodies, message: id, turn });
   });
 }
 

@@ -11,7 +11,7 @@ import type { SummaryComparison, SummaryRef } from "../../contract/comparison";
 import { toSummaryInstructions } from "../../domain/standing-instructions";
 import { err, ok } from "../../lib/result";
 import type { Session } from "../session";
-import { refusal } from "./lifecycle-calls";
+import { refusal } from "./model-refusal";
 import { showCompaction } from "./read-calls";
 
 export async function compareFor(session: Session, input: CompareInput): Promise<api.Outcome<SummaryComparison>> {

@@ -14,6 +14,7 @@ import { decide } from "../../domain/decide";
 import type { Event } from "../../domain/events";
 import { evolve } from "../../domain/evolve";
 import type { Part } from "../../domain/message";
+import { askedModel } from "../../domain/turn-choices";
 import { err, ok } from "../../lib/result";
 import { type ContentReader, createContent } from "../content";
 import type { Session } from "../session";
@@ -28,17 +29,20 @@ export const MAX_SHOWN_CHARS = MAX_REQUEST_BYTES;
  * would get. A request that is too large to show is refused too: a part of it would not be what is sent.
  */
 export async function showContext(session: Session, content: readonly Part[] | null): Promise<api.Outcome<ContextReport>> {
-  const spec = await resolveQuietly(session);
+  const { settings } = session.state;
+  // A message that is only tried out names no model; an open turn may have.
+  const model = content ? settings.model : askedModel(session.state);
+  const spec = await resolveQuietly(session, model);
   const { epoch } = session.state.view;
-  if (!spec) return err({ code: "unknown_model", model: session.state.settings.model });
+  if (!spec) return err({ code: "unknown_model", model });
   const dry = rehearse(session, content);
   const { first, fits } = predictRoom(spec, { ...session.deps, ...dry });
   if (!fits.ok && fits.error.fit && content) return err({ code: "cannot_fit", fit: fits.error.fit });
   const { state } = dry.writer;
   const weights = weighContext(state, spec);
-  const request = await session.deps.model.render(
-    buildRequest(dry.content, spec, askedLength(session.ports().replyCaps.get(spec.id) ?? null, { spec, state })),
-  );
+  const found = session.ports().replyCaps.get(spec.id) ?? null;
+  const most = dry.content.readGeneration().max_output_tokens;
+  const request = await session.deps.model.render(buildRequest(dry.content, spec, askedLength(found, { spec, state, most })));
   const characters = request.body.length;
   if (characters > MAX_SHOWN_CHARS) return err({ code: "context_too_large", characters, limit: MAX_SHOWN_CHARS });
   return ok({

@@ -20,6 +20,7 @@ import type { Session } from "../session";
 import { takeWithin } from "./answer-size";
 import { toInstructionSettings } from "./lifecycle-calls";
 import { describeSession } from "./read-calls";
+import { changeGeneration, readSessionGeneration } from "./turn-choices";
 
 /** The limit of one page of a copy: one event and one transaction carry it. */
 const PAGE = { items: 512, bytes: 2_000_000 } as const;
@@ -52,6 +53,7 @@ export function forkHead(session: Session, given: number | null): api.Outcome<Fo
     metadata: JSON.parse(content.readRefText(settings.metadata) ?? "{}") as Record<string, string>,
     end_user: content.readRefText(settings.end_user ?? null),
     pins: state.pins.map((pin) => content.readRefText(pin) ?? ""),
+    generation: readSessionGeneration(session),
     overlays: line.overlays.flatMap((overlay) => {
       const [moved] = moveRanges([overlay], count);
       const text = overlay.kind === "summary" ? (content.readText(overlay.id) ?? "") : null;
@@ -143,8 +145,10 @@ export function beginFork(
   const named = { system: system.ref, tools: tools.ref, title: title.ref, metadata: metadata.ref, end_user: user.ref };
   const recall = { ...(head.recall ? {} : { recall: false }), recall_names_session: true } as const;
   const instructed = toInstructionSettings(own.ref, inherited.ref);
-  const settings: SessionSettings = { model: head.model, policy: head.policy, ...named, ...instructed, ...recall };
-  const bodies: NewBody[] = [...texts, metadata, user, own, inherited].flatMap((drafted) => drafted.bodies);
+  const generation = changeGeneration({}, head.generation ?? {}, ids);
+  const chosen = generation.ref && { generation: generation.ref };
+  const settings: SessionSettings = { model: head.model, policy: head.policy, ...named, ...instructed, ...recall, ...chosen };
+  const bodies: NewBody[] = [...texts, metadata, user, own, inherited, generation].flatMap((drafted) => drafted.bodies);
   const summaries = head.overlays.flatMap(({ overlay, text }) => (text === null ? [] : [{ id: overlay.id, text }]));
   const reads = head.overlays.flatMap(({ overlay, read }) => (read ? [{ overlay: overlay.id, ranges: read }] : []));
   const view = { overlays: head.overlays.map(({ overlay }) => overlay), reduced: head.reduced, reads };

@@ -1,12 +1,14 @@
 /** Opens, changes and exports a session. */
 
 import { type Condition, refuseUnmet } from "../../app/conditions";
+import type { ModelSpec } from "../../app/ports";
 import { PAGE } from "../../app/projection/project";
 import { buildTextBody, buildToolsBody } from "../../app/request/build-items";
 import { resolveModel } from "../../app/request/resolve-model";
 import { buildPolicy, readSessionPolicy } from "../../app/request/session-policy";
 import type * as api from "../../app/session-api";
 import type { LogPage } from "../../app/session-api";
+import type { Generation } from "../../context/generation";
 import { findPolicyFault } from "../../context/policy-check";
 import { mergeChoices, offersRecall, type PolicyChoice, parsePolicyText } from "../../context/policy-choice";
 import type { SessionDescription } from "../../contract/session";
@@ -17,8 +19,10 @@ import { err } from "../../lib/result";
 import { readPage } from "../drain";
 import type { NewBody } from "../log/bodies";
 import type { Session } from "../session";
+import { refusal } from "./model-refusal";
 import { describeSession, settingsEtag } from "./read-calls";
 import { refuseTooLarge } from "./refuse-too-large";
+import { changeGeneration, readSessionGeneration, refuseGeneration } from "./turn-choices";
 
 export async function openSession(session: Session, caller: api.Caller, input: api.OpenInput): Promise<api.Outcome<SessionDescription>> {
   const found = await resolveModel(input.model, { ...session.deps, models: session.deps.models(caller.tenant) });
@@ -29,7 +33,14 @@ export async function openSession(session: Session, caller: api.Caller, input: a
   const system = buildTextBody(input.system, ids);
   const tools = buildToolsBody(input.tools, ids);
   const title = buildTextBody(input.title, ids);
-  const tooLarge = refuseTooLarge(spec, { policy: input.policy, system: system.ref, tools: tools.ref, pins: [] });
+  const generation = changeGeneration({}, input.generation ?? {}, ids);
+  const tooLarge = refuseTooLarge(spec, {
+    policy: input.policy,
+    system: system.ref,
+    tools: tools.ref,
+    generation: generation.ref,
+    pins: [],
+  });
   if (tooLarge) return tooLarge;
   const metadata = buildTextBody(Object.keys(input.metadata).length > 0 ? JSON.stringify(input.metadata) : null, ids);
   const external = buildTextBody(input.external_id ?? null, ids);
@@ -41,8 +52,11 @@ export async function openSession(session: Session, caller: api.Caller, input: a
   const texts = { system: system.ref, tools: tools.ref, title: title.ref, ...labels };
   const instructed = toInstructionSettings(instructions.ref, chosen.instructions);
   const recall = { ...(offersRecall(policy) ? {} : { recall: false }), recall_names_session: true } as const;
-  const settings: SessionSettings = { model: input.model, policy, ...texts, ...instructed, ...recall };
-  const bodies = [system, tools, title, metadata, external, user, chosen, instructions].flatMap((built) => built.bodies);
+  const unfit = refuseGeneration(generation.generation, { spec, tools: input.tools ?? [], recall: offersRecall(policy) });
+  if (unfit) return unfit;
+  const own = generation.ref && { generation: generation.ref };
+  const settings: SessionSettings = { model: input.model, policy, ...texts, ...instructed, ...recall, ...own };
+  const bodies = [system, tools, title, metadata, external, user, chosen, instructions, generation].flatMap((built) => built.bodies);
   const opened = session.execute({ type: "OpenSession", at: clock(), ...caller, settings }, bodies);
   return opened.ok ? describeSession(session) : err(opened.error);
 }
@@ -55,9 +69,6 @@ export const toInstructionSettings = (
   ...(summary_instructions && { summary_instructions }),
   ...(policy_instructions && { policy_instructions }),
 });
-
-export const refusal = (error: "unknown_model" | "unavailable", model: string): api.SessionError =>
-  error === "unknown_model" ? { code: "unknown_model", model } : { code: "models_unavailable" };
 
 /** Answers a client that opens an existing session again because it has lost the first answer. */
 function reopen(session: Session, caller: api.Caller): Promise<api.Outcome<SessionDescription>> {
@@ -78,22 +89,21 @@ export async function patchSession(
   input: api.PatchInput,
   condition?: Condition,
 ): Promise<api.Outcome<SessionDescription>> {
-  const { clock } = session.deps;
   // A change of the title works even when the model cannot be looked up. A change of the request does not.
   const asked = input.model ?? session.state.settings.model;
-  const found = changesRequest(input) ? await resolveModel(asked, session.ports()) : null;
+  const found = changesRequest(input) || input.generation !== undefined ? await resolveModel(asked, session.ports()) : null;
   if (found && !found.ok) return err(refusal(found.error, asked));
   // Nothing is awaited from here to the change, so that no other change comes in between.
   const unmet = refuseUnmet(condition, settingsEtag(session.state));
   if (unmet) return unmet;
-  const { settings, pins } = session.state;
   const policy = mergePolicy(session, input);
   const misfit = policy && input.policy !== undefined ? refusePolicy(policy, input.policy) : null;
   if (misfit) return misfit;
-  const { changes, bodies } = buildSettingsChanges(session, input, policy);
-  const tooLarge = found ? refuseTooLarge(found.value, { ...settings, pins, ...changes }) : null;
-  if (tooLarge) return tooLarge;
-  const changed = session.execute({ type: "ChangeSettings", at: clock(), changes }, bodies);
+  const drafted = buildSettingsChanges(session, input, policy);
+  const refused = found ? refuseChanges(session, drafted, { spec: found.value, tools: input.tools }) : null;
+  if (refused) return refused;
+  const { changes, bodies } = drafted;
+  const changed = session.execute({ type: "ChangeSettings", at: session.deps.clock(), changes }, bodies);
   return changed.ok ? describeSession(session) : err(changed.error);
 }
 
@@ -105,15 +115,36 @@ function mergePolicy({ state, content }: Session, { policy, restoresPolicy }: ap
 
 interface SettingsChange {
   readonly changes: Partial<SessionSettings>;
-  readonly bodies: NewBody[];
+  readonly bodies: readonly NewBody[];
+}
+
+interface DraftedChanges extends SettingsChange {
+  /** The generation settings after the change. */
+  readonly generation: Generation;
+}
+
+/** Refuses what would leave no room for a conversation, and generation settings that the model or the tools do not allow. */
+function refuseChanges(
+  { state, content }: Session,
+  { changes, generation }: DraftedChanges,
+  { spec, tools }: { readonly spec: ModelSpec; readonly tools: api.PatchInput["tools"] },
+): api.Outcome<never> | null {
+  const settings = { ...state.settings, ...changes };
+  const offered = tools === undefined ? content.readRefTools(settings.tools) : (tools ?? []);
+  return (
+    refuseTooLarge(spec, { ...settings, pins: state.pins }) ??
+    refuseGeneration(generation, { spec, tools: offered, recall: settings.recall })
+  );
 }
 
 /** The changes that the client named; their texts become bodies. */
-function buildSettingsChanges(session: Session, input: api.PatchInput, whole: PolicyChoice | null): SettingsChange {
+function buildSettingsChanges(session: Session, input: api.PatchInput, whole: PolicyChoice | null): DraftedChanges {
   const { ids } = session.deps;
   const policy = whole && buildPolicyChange(session, whole);
   const bodies: NewBody[] = policy ? [...policy.bodies] : [];
-  const keep = (drafted: ReturnType<typeof buildTextBody>): TextRef | null => {
+  const before = readSessionGeneration(session);
+  const stored = input.generation === undefined ? null : changeGeneration(before, input.generation, ids);
+  const keep = (drafted: Pick<ReturnType<typeof buildTextBody>, "ref"> & { readonly bodies: readonly NewBody[] }): TextRef | null => {
     bodies.push(...drafted.bodies);
     return drafted.ref;
   };
@@ -127,8 +158,9 @@ function buildSettingsChanges(session: Session, input: api.PatchInput, whole: Po
     ...(input.system === undefined ? {} : { system: text(input.system) }),
     ...(input.title === undefined ? {} : { title: text(input.title) }),
     ...(input.tools === undefined ? {} : { tools: keep(buildToolsBody(input.tools, ids)) }),
+    ...(stored && { generation: keep(stored) }),
   };
-  return { changes, bodies };
+  return { changes, bodies, generation: stored?.generation ?? before };
 }
 
 /**

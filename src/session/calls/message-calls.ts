@@ -19,6 +19,7 @@ import type { Session } from "../session";
 import type { TurnRunner } from "../turn-runner";
 import { buildClientRun, buildMessage, buildResultItem, findReferencedCalls } from "./build-message";
 import { transactOnce } from "./once";
+import { prepareTurn, resolveForTurn } from "./turn-choices";
 import { reportTurn } from "./turn-report";
 
 /** The number of messages that may wait in the queue. */
@@ -35,6 +36,8 @@ interface KeyedCommand {
   readonly idempotency: api.Idempotency | null;
   /** The client's own ids of the new messages. Each must be new to the session. */
   readonly clientIds?: readonly string[];
+  /** Why the request is refused, unless its key was used before. Absent or null: it is not. */
+  readonly refusal?: api.Outcome<never> | null;
   /** Builds the acknowledgement from the appended events. */
   readonly accept: (events: readonly StoredEvent[]) => Omit<Accepted, "replayed" | "cursor">;
 }
@@ -43,6 +46,7 @@ interface KeyedCommand {
 export function acknowledge(session: Session, asked: KeyedCommand): api.Outcome<Accepted> {
   const cursor = session.buffer.offset;
   return transactOnce<Omit<Accepted, "replayed">>(session, asked.idempotency, (step) => {
+    if (asked.refusal) return asked.refusal;
     const taken = findTaken(session, asked.clientIds ?? []);
     if (taken) return err({ code: "client_id_taken", message: taken });
     session.content.learn(asked.bodies);
@@ -61,14 +65,16 @@ export function findTaken({ state, deps }: Session, clientIds: readonly string[]
   return null;
 }
 
-export function submitMessage(session: RunningSession, input: api.SubmitInput): api.Outcome<Accepted> {
+export async function submitMessage(session: RunningSession, input: api.SubmitInput): Promise<api.Outcome<Accepted>> {
+  const resolved = await resolveForTurn(session, input);
   const { clock, ids, incarnation } = session.deps;
   const at = clock();
   const turn = input.run ? ids.newId("trn") : null;
   const [first, ...rest] = buildMessage(session, input, { turn, at, open: openBehindQueue(session.state) });
   const tools = buildToolsBody(input.tools, ids);
+  const { choices, refusal, ...prepared } = prepareTurn(session, input, { resolved, base: {}, tools: input.tools });
   const { cut, bodies } = input.onBusy === "interrupt" ? session.runner.cutShort("aborted") : NOTHING_CUT;
-  const message = { item: first.draft, rest: rest.map(({ draft }) => draft), turn, tools: tools.ref };
+  const message = { item: first.draft, rest: rest.map(({ draft }) => draft), turn, tools: tools.ref, ...choices };
   const answers = input.role === "tool" ? { call_id: input.call_id, is_error: input.is_error } : null;
   const command = {
     type: "SubmitMessage",
@@ -87,13 +93,9 @@ export function submitMessage(session: RunningSession, input: api.SubmitInput): 
   const said = [first, ...rest].map(({ body }) => body);
   const running = session.state.turn?.id;
   const kept = isRunning(session.state.turn) ? bodies : [];
-  const accepted = acknowledge(session, {
-    command,
-    bodies: [...said, ...tools.bodies, ...kept],
-    idempotency: input.idempotency,
-    ...(input.about?.client_id && { clientIds: [input.about.client_id] }),
-    accept,
-  });
+  const texts = [...said, ...tools.bodies, ...prepared.bodies, ...kept];
+  const clientIds = input.about?.client_id ? [input.about.client_id] : [];
+  const accepted = acknowledge(session, { command, bodies: texts, idempotency: input.idempotency, refusal, clientIds, accept });
   if (running && session.state.turn?.id !== running) session.runner.abandon();
   return accepted;
 }
@@ -174,14 +176,20 @@ function lastAsked({ state, deps }: Session): ItemMeta | null {
   return shown ?? findNewest({ sql: deps.sql, elsewhere: state.branch.elsewhere }, ({ kind }) => kind === "user");
 }
 
-export function retryTurn(session: Session, input: { readonly idempotency: api.Idempotency | null }): api.Outcome<Accepted> {
+export async function retryTurn(
+  session: Session,
+  input: api.TurnInput & { readonly idempotency: api.Idempotency | null },
+): Promise<api.Outcome<Accepted>> {
+  const resolved = await resolveForTurn(session, input, session.state.last_turn ?? {});
   const { clock, ids, incarnation } = session.deps;
   const turn: TurnId = ids.newId("trn");
   const message = lastAsked(session);
   if (!message) return err({ code: "not_retryable", status: null });
-  const command = { type: "RetryTurn", at: clock(), turn, incarnation } as const;
+  const base = session.state.last_turn ?? {};
+  const { choices, bodies, refusal } = prepareTurn(session, input, { resolved, base, tools: null });
+  const command = { type: "RetryTurn", at: clock(), turn, incarnation, choices } as const;
   const accept: KeyedCommand["accept"] = () => ({ message_id: message.id, turn_id: turn, position: message.position, queued: false });
-  return acknowledge(session, { command, bodies: [], idempotency: input.idempotency, accept });
+  return acknowledge(session, { command, bodies, idempotency: input.idempotency, refusal, accept });
 }
 
 /** The number of newest items that are read: a refusal must not cost more than the work that it refuses. */

@@ -74,7 +74,7 @@ const toTurnCall = ({ seq, model, epoch, outcome, request_digest }: ModelCallEve
  */
 function isPurged({ view, settings, pins }: SessionState, content: ContentReader): boolean {
   const summaries = view.overlays.flatMap(({ kind, id }) => (kind === "summary" ? [id] : []));
-  const texts = [settings.system, settings.tools, ...pins].flatMap((text) => (text ? [text.body] : []));
+  const texts = [settings.system, settings.tools, settings.generation, ...pins].flatMap((text) => (text ? [text.body] : []));
   return [...summaries, ...texts].some((id) => content.readText(id) === null);
 }
 

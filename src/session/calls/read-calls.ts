@@ -26,6 +26,7 @@ import { type CompactionRow, readCompaction, readCompactions } from "../log/comp
 import { type ModelCallEvent, readCalls, readEvents, readEventsBackwards } from "../log/event-log";
 import type { Session } from "../session";
 import { MAX_ANSWER_BYTES, takeWithin } from "./answer-size";
+import { readSessionGeneration } from "./turn-choices";
 import { listOpenCalls } from "./turn-report";
 
 export async function describeSession(session: Session): Promise<api.Outcome<SessionDescription>> {
@@ -47,6 +48,7 @@ export async function describeSession(session: Session): Promise<api.Outcome<Ses
     external_id: content.readRefText(settings.external_id ?? null),
     end_user: content.readRefText(settings.end_user ?? null),
     metadata: readMetadata(session),
+    generation: readSessionGeneration(session),
     etag: settingsEtag(state),
     created_at: state.opened_at,
     updated_at: state.updated_at,
@@ -81,8 +83,7 @@ function readMetadata({ state, content }: Session): Readonly<Record<string, stri
 }
 
 /** The model's entry, if the registry answers: a description must not fail without it. Null when it is unknown. */
-export async function resolveQuietly(session: Session): Promise<ModelSpec | null> {
-  const { model } = session.state.settings;
+export async function resolveQuietly(session: Session, model: string = session.state.settings.model): Promise<ModelSpec | null> {
   const found = await resolveModel(model, session.ports());
   if (found.ok) return found.value;
   return found.error === "unavailable" ? session.knownModel.lastKnown(model) : null;
@@ -157,7 +158,8 @@ export function listCalls({ deps }: Session, { after, limit, order }: api.PageIn
 
 const UNREPORTED = { input: null, uncached: null, cached: null, cache_write: null, output: null, reasoning: null } as const;
 
-function toLedgerRow({ seq, at, turn, purpose, model, usage, estimate, outcome, ms, cost }: ModelCallEvent): LedgerRow {
+function toLedgerRow(event: ModelCallEvent): LedgerRow {
+  const { seq, at, turn, purpose, model, usage, estimate, outcome, ms, cost, asked } = event;
   const counts = usage
     ? {
         input: usage.input,
@@ -168,5 +170,6 @@ function toLedgerRow({ seq, at, turn, purpose, model, usage, estimate, outcome, 
         reasoning: usage.reasoning,
       }
     : UNREPORTED;
-  return { seq, at, turn_id: turn, purpose, source: usageSource(purpose), model, ...counts, cost: cost ?? null, estimate, outcome, ms };
+  const call = { seq, at, turn_id: turn, purpose, source: usageSource(purpose), model };
+  return { ...call, ...counts, cost: cost ?? null, estimate, outcome, ms, left_out: asked?.left_out ?? [] };
 }

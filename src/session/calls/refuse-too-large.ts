@@ -1,4 +1,4 @@
-/** Refuses system prompts, tools and pins that leave no room for a conversation: every request carries them, whatever is compacted. */
+/** Refuses system prompts, tools, schemas of replies and pins that leave no room for a conversation: every request carries them, whatever is compacted. */
 
 import type { ModelSpec } from "../../app/ports";
 import { toAssumedLimits } from "../../app/request/build-request";
@@ -11,6 +11,8 @@ import { err } from "../../lib/result";
 interface FixedTexts {
   readonly system: TextRef | null;
   readonly tools: TextRef | null;
+  /** Absent or null: none. */
+  readonly generation?: TextRef | null | undefined;
   readonly pins: readonly TextRef[];
 }
 
@@ -23,13 +25,17 @@ interface Fixed extends FixedTexts {
  * Checks before anything is stored. The refusal names the field that changed, or the heaviest when several may have. An
  * unknown window counts as what the policy assumes, as in every turn.
  */
-export function refuseTooLarge(spec: ModelSpec, { policy, system, tools, pins }: Fixed, changed?: keyof FixedTexts): Outcome<never> | null {
+export function refuseTooLarge(
+  spec: ModelSpec,
+  { policy, system, tools, generation = null, pins }: Fixed,
+  changed?: keyof FixedTexts,
+): Outcome<never> | null {
   const limit = toRequestLimit(toAssumedLimits(spec, toPolicy(policy)));
   if (limit === null) return null;
-  const weights = { system: planned([system]), tools: planned([tools]), pins: planned(pins) };
-  const all = weights.system + weights.tools + weights.pins;
+  const weights = { system: planned([system]), tools: planned([tools]), generation: planned([generation]), pins: planned(pins) };
+  const all = weights.system + weights.tools + weights.generation + weights.pins;
   if (all < limit) return null;
-  const fields = ["system", "tools", "pins"] as const;
+  const fields = ["system", "tools", "generation", "pins"] as const;
   const field = changed ?? fields.reduce((most, next) => (weights[next] > weights[most] ? next : most));
   const detail = `about ${weights[field]} tokens of ${all} that every request carries, and ${spec.id} takes requests of ${limit}`;
   return err({ code: "invalid", field, detail });

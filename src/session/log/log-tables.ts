@@ -35,6 +35,10 @@ export interface TurnRow {
   readonly model?: string;
   /** The tools that the turn was offered in place of the session's. Absent when there were none, and in rows of older builds. */
   readonly tools?: TextRef;
+  /** The turn's own generation settings. Absent when it had none, and in rows of older builds. */
+  readonly generation?: TextRef;
+  /** The model that the turn asked for in place of the session's. Absent when it asked for none, and in rows of older builds. */
+  readonly own_model?: string;
   /** Why the turn was stopped. Absent when it was not, and in rows of older builds. */
   readonly stop_reason?: StopReason;
   /** Set when the oldest groups left the view without a summary, in this turn or since the previous one. */
@@ -243,6 +247,8 @@ function startTurn(sql: Sql, event: Extract<StoredEvent, { type: "TurnStarted" }
     from: event.attempt > 1 && known ? known.from : last + 1,
     ...(trimmed && { trimmed }),
     ...(event.tools && { tools: event.tools }),
+    ...(event.generation && { generation: event.generation }),
+    ...(event.model !== undefined && { own_model: event.model }),
   });
 }
 

@@ -1,8 +1,8 @@
 /**
  * Deletes content that was replaced. A title, metadata, an end user, or a message that was cancelled in the queue was in no
- * request, and is deleted at once. Past requests are shown with the system prompt, tools, pins and policy of their time, and
- * a summary under way follows the instructions that it began with, so these stay until the session is erased, or until a
- * redaction: a replaced text might repeat the redacted words.
+ * request, and is deleted at once. Past requests are shown with the system prompt, tools, generation settings, pins and
+ * policy of their time, and a summary under way follows the instructions that it began with, so these stay until the
+ * session is erased, or until a redaction: a replaced text might repeat the redacted words.
  */
 import type { SessionSettings, StoredEvent } from "../../domain/events";
 import type { BodyId, ItemId } from "../../domain/ids";
@@ -22,7 +22,7 @@ export function dropReplaced(sql: Sql, { changes }: Of<"SettingsChanged">, { set
 export function dropCancelled(sql: Sql, message: ItemId, { queue }: SessionState): void {
   for (const queued of queue) {
     if (queued.item.id !== message) continue;
-    deleteBodies(sql, [...itemsOfMessage(queued).map(({ id }) => id), ...refs([queued.tools])]);
+    deleteBodies(sql, [...itemsOfMessage(queued).map(({ id }) => id), ...refs([queued.tools, queued.generation])]);
   }
 }
 
@@ -33,11 +33,12 @@ type Named = Partial<Pick<Of<"SessionOpened">, "settings"> & Pick<Of<"SettingsCh
 const listTexts = (settings: Partial<SessionSettings> = {}): readonly (TextRef | null | undefined)[] => [
   settings.system,
   settings.tools,
+  settings.generation,
   settings.summary_instructions,
   settings.policy_instructions,
 ];
 
-/** Deletes system prompts, tools, instructions for summaries and pins that the session no longer uses. */
+/** Deletes system prompts, tools, generation settings, instructions for summaries and pins that the session no longer uses. */
 export function dropEarlierSettings(sql: Sql, { settings, pins }: Pick<SessionState, "settings" | "pins">): void {
   const present = new Set(refs([...listTexts(settings), ...pins]));
   const rows = sql.all<{ data: string }>("SELECT data FROM events WHERE type IN ('SessionOpened', 'SettingsChanged', 'PinsSet')");

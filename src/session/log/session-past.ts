@@ -1,11 +1,13 @@
 /** Reads the session's past from the object's tables. */
-import type { EndedTurn, SessionPast } from "../../app/session-past";
+import type { SessionPast } from "../../app/session-past";
 import type { ViewThen } from "../../context/rewind";
 import { isAmong } from "../../domain/branch";
 import type { CoveredRange } from "../../domain/compaction-events";
+import type { LastTurn } from "../../domain/events";
 import type { ItemId, OverlayId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
 import type { OpenTurn, SessionState } from "../../domain/state";
+import { toTurnChoices } from "../../domain/turn-choices";
 import { readBodies } from "./bodies";
 import { backwards, findNewest, readBranchItems } from "./branch-items";
 import { readBranch, readLineage } from "./branch-rows";
@@ -62,14 +64,15 @@ function countMessages(sql: Sql, { from, to }: CoveredRange): number {
 }
 
 /** A turn that waits for tools is stopped when the conversation goes to another branch. */
-const toSuperseded = ({ id, tools }: OpenTurn): EndedTurn => ({
-  last: { id, status: "stopped", failure: null, stop_reason: "superseded", tools },
-  tools,
-});
+const toSuperseded = (turn: OpenTurn): LastTurn => {
+  const { id, tools } = turn;
+  return { id, status: "stopped", failure: null, stop_reason: "superseded", tools, ...toTurnChoices(turn) };
+};
 
-function toEnded(row: TurnRow): EndedTurn | null {
-  const { id, status, failure } = row;
+function toEnded(row: TurnRow): LastTurn | null {
+  const { id, status, failure, generation, own_model } = row;
   const [stop_reason, tools] = [row.stop_reason ?? null, row.tools ?? null];
   if (status === "queued" || status === "open") return null;
-  return { last: { id, status, failure, stop_reason, tools }, tools };
+  const choices = { ...(generation && { generation }), ...(own_model !== undefined && { model: own_model }) };
+  return { id, status, failure, stop_reason, tools, ...choices };
 }

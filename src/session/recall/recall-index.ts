@@ -6,6 +6,7 @@
 import { MOST_PASSAGES, toPassages, toRecallText } from "../../context/recall/passages";
 import type { RecallQuery } from "../../context/recall/query";
 import type { PassageCandidate } from "../../context/recall/rank";
+import { chooseRarest } from "../../context/recall/rarest-terms";
 import type { PositionRange } from "../../context/recall/request";
 import { toTerms } from "../../context/recall/terms";
 import { RECALL_TOOL } from "../../context/recall-tool";
@@ -111,26 +112,14 @@ function joinOldest(ranges: readonly PositionRange[]): readonly PositionRange[] 
   return [{ from: ranges[0]?.from ?? 0, to: ranges[ranges.length - MOST_RANGES]?.to ?? 0 }, ...newest];
 }
 
-interface CountedTerm {
-  readonly column: string;
-  readonly term: string;
-  readonly rows: number;
-}
-
-/** The rarest terms, as long as the search stays within `MOST_SCORED`. Null when no term is known. */
+/** Null when no term is known. */
 function chooseTerms(sql: Sql, { exact, stems }: RecallQuery): { readonly match: string; readonly isEverywhere: boolean } | null {
   const termRows = countRows(sql, [...stems, ...exact]);
   const asked = [...stems.map((term) => ({ column: "stems", term })), ...exact.map((term) => ({ column: "exact", term }))];
-  const counted = asked.map((each): CountedTerm => ({ ...each, rows: termRows.get(each.term) ?? 0 }));
-  const known = counted.filter((term) => term.rows > 0).sort((a, b) => a.rows - b.rows);
-  const [rarest] = known;
-  if (!rarest) return null;
-  let rows = 0;
-  const chosen = known.filter((term, index) => {
-    rows += term.rows;
-    return index === 0 || rows <= MOST_SCORED;
-  });
-  return { match: chosen.map(({ column, term }) => `${column} : "${term}"`).join(" OR "), isEverywhere: rarest.rows > MOST_SCORED };
+  const counted = asked.map((each) => ({ ...each, rows: termRows.get(each.term) ?? 0 }));
+  const chosen = chooseRarest(counted, MOST_SCORED);
+  if (!chosen) return null;
+  return { match: chosen.terms.map(({ column, term }) => `${column} : "${term}"`).join(" OR "), isEverywhere: chosen.isEverywhere };
 }
 
 /** The number of passages that have each term, in either column. */

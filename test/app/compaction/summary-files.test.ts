@@ -41,6 +41,7 @@ function reading(items: readonly ItemMeta[], lists: Readonly<Record<string, stri
       throw new Error("the record is read, not the view");
     },
     readParts: () => [],
+    readGeneration: () => ({}),
     readTools: () => [],
     readSummaries: () => [],
     readForwards: ({ from, to }) => entries(from, to, () => true),

@@ -46,6 +46,7 @@ const CONTENT: SessionContent = {
     throw new Error("a transcript is read from the record");
   },
   readParts: () => [],
+  readGeneration: () => ({}),
   readTools: () => [],
   readSummaries: () => [],
   readForwards: within,

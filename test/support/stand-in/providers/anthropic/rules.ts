@@ -20,6 +20,7 @@ export function findBreach(body: MessagesBody, given: ReadonlyMap<string, readon
     breachOfOrder(body) ??
     breachOfText(body) ??
     breachOfTools(body) ??
+    breachOfSettings(body) ??
     breachOfPairs(body.messages) ??
     breachOfBreakpoints(body) ??
     breachOfSeals(body.messages) ??
@@ -74,6 +75,21 @@ function breachOfTools({ tools = [], messages }: MessagesBody): string | null {
   const all = ids.flat().map(({ id }) => id);
   const twice = located(messages).findLast(({ block }) => block.type === "tool_use" && all.indexOf(block.id) !== all.lastIndexOf(block.id));
   return twice ? `${twice.path}: \`tool_use\` ids must be unique` : null;
+}
+
+/** Models that refuse sampling, and models that cannot be made to call a tool. */
+const NO_SAMPLING = /claude-(?:opus-4-[78]|(?:opus|sonnet|haiku|fable)-5)/;
+const FREE = /claude-(?:sonnet-5-5|opus-5-5)/;
+
+function breachOfSettings({ model, temperature, top_p, thinking, tool_choice, tools = [] }: MessagesBody): string | null {
+  const sampling = temperature !== undefined ? "temperature" : top_p !== undefined ? "top_p" : null;
+  if (sampling && NO_SAMPLING.test(model)) return `\`${sampling}\` is not supported for this model.`;
+  if (temperature !== undefined && top_p !== undefined) return "`temperature` and `top_p` cannot both be specified for this model.";
+  if (sampling && thinking?.type === "enabled") return "`temperature` may only be set to 1 when thinking is enabled.";
+  const isForced = tool_choice?.type === "any" || tool_choice?.type === "tool";
+  if (isForced && (thinking?.type === "enabled" || FREE.test(model)))
+    return "Thinking may not be enabled when tool_choice forces tool use.";
+  return tool_choice && tools.length === 0 ? "tool_choice may only be specified while providing tools." : null;
 }
 
 /** The calls or results among a message's blocks. Consecutive messages of one role count as one. */

@@ -108,6 +108,12 @@ const thinking = z.discriminatedUnion("type", [
 const toolChoice = z.discriminatedUnion("type", [
   toShape<Anthropic.ToolChoiceAuto>()({ type: z.literal("auto"), disable_parallel_tool_use: z.boolean().exactOptional() }),
   toShape<Anthropic.ToolChoiceNone>()({ type: z.literal("none") }),
+  toShape<Anthropic.ToolChoiceAny>()({ type: z.literal("any"), disable_parallel_tool_use: z.boolean().exactOptional() }),
+  toShape<Anthropic.ToolChoiceTool>()({
+    type: z.literal("tool"),
+    name: z.string().min(1),
+    disable_parallel_tool_use: z.boolean().exactOptional(),
+  }),
 ]);
 
 export const messagesBody = toShape<Anthropic.MessageCreateParamsStreaming>()({
@@ -118,9 +124,20 @@ export const messagesBody = toShape<Anthropic.MessageCreateParamsStreaming>()({
   tools: z.array(tool).exactOptional(),
   tool_choice: toolChoice.exactOptional(),
   thinking: thinking.exactOptional(),
+  stop_sequences: z.array(z.string().regex(/\S/, "each stop sequence must contain non-whitespace")).exactOptional(),
+  output_config: toShape<Anthropic.OutputConfig>()({
+    effort: z.enum(["low", "medium", "high", "xhigh", "max"]).nullable().exactOptional(),
+    format: toShape<Anthropic.JSONOutputFormat>()({ type: z.literal("json_schema"), schema: z.record(z.string(), z.unknown()) })
+      .nullable()
+      .exactOptional(),
+  }).exactOptional(),
   cache_control: cacheControl.nullable().exactOptional(),
   metadata: toShape<Anthropic.Metadata>()({ user_id: z.string().nullable().exactOptional() }).exactOptional(),
   stream: z.literal(true),
+}).extend({
+  // The SDK's types follow the newest models, which take no sampling. The API takes it for older ones.
+  temperature: z.number().min(0).max(1, "Input should be less than or equal to 1").exactOptional(),
+  top_p: z.number().min(0).max(1).exactOptional(),
 });
 
 export type MessagesBody = z.infer<typeof messagesBody>;

@@ -44,7 +44,7 @@ export function createGoogle({ window }: GoogleLimits): Dialect {
       const parsed = generateBody.safeParse(received.body);
       if (!parsed.success) return refuse(toMessage(findFault(parsed.error, received.body)));
       const body = parsed.data;
-      const breach = findBreach(body, { signed: SIGNS.test(model) });
+      const breach = findBreach(body, { signed: SIGNS.test(model) }) ?? breachOfFormat(body, model);
       if (breach) return refuse(breach);
       const segments = toPrompt(body);
       const input = countAll(segments);
@@ -63,6 +63,13 @@ export function createGoogle({ window }: GoogleLimits): Dialect {
       } satisfies Accepted;
     },
   };
+}
+
+/** Models before generation 3 call no functions while they are held to JSON. */
+function breachOfFormat({ generationConfig, tools = [] }: GenerateBody, model: string): string | null {
+  const isJson = generationConfig?.responseMimeType === "application/json";
+  if (!isJson || tools.length === 0 || SIGNS.test(model)) return null;
+  return "Function calling with a response mime type: 'application/json' is unsupported";
 }
 
 function refuseAddress({ path, headers }: Received): Refusal | null {

@@ -52,7 +52,12 @@ const declaration = toShape<FunctionDeclaration>()({
 
 const generationConfig = toShape<GenerationConfig>()({
   maxOutputTokens: z.int().min(1).exactOptional(),
-  temperature: z.number().exactOptional(),
+  temperature: z.number().min(0).max(2).exactOptional(),
+  topP: z.number().min(0).max(1).exactOptional(),
+  stopSequences: z.array(z.string().min(1)).max(5).exactOptional(),
+  seed: z.int().exactOptional(),
+  responseMimeType: z.enum(["text/plain", "application/json"]).exactOptional(),
+  responseJsonSchema: z.record(z.string(), z.unknown()).exactOptional(),
   thinkingConfig: toShape<ThinkingConfig>()({
     includeThoughts: z.boolean().exactOptional(),
     thinkingBudget: z.int().exactOptional(),
@@ -70,7 +75,10 @@ export const generateBody = z.strictObject({
   systemInstruction: content.exactOptional(),
   tools: z.array(toShape<Tool>()({ functionDeclarations: z.array(declaration).exactOptional() })).exactOptional(),
   toolConfig: toShape<ToolConfig>()({
-    functionCallingConfig: toShape<FunctionCallingConfig>()({ mode: z.enum(FunctionCallingConfigMode).exactOptional() }).exactOptional(),
+    functionCallingConfig: toShape<FunctionCallingConfig>()({
+      mode: z.enum(FunctionCallingConfigMode).exactOptional(),
+      allowedFunctionNames: z.array(z.string()).exactOptional(),
+    }).exactOptional(),
   }).exactOptional(),
   generationConfig: generationConfig.exactOptional(),
 });

@@ -7,6 +7,7 @@ import type {
   ChatCompletionCreateParamsStreaming,
   ChatCompletionFunctionTool,
   ChatCompletionMessageFunctionToolCall,
+  ChatCompletionNamedToolChoice,
   ChatCompletionStreamOptions,
   ChatCompletionSystemMessageParam,
   ChatCompletionToolMessageParam,
@@ -98,14 +99,36 @@ export const chatBody = toShape<ChatCompletionCreateParamsStreaming>()({
   model: z.string().min(1),
   messages: z.array(z.custom<ChatCompletionCreateParamsStreaming["messages"][number]>()),
   tools: z.array(functionTool).min(1).exactOptional(),
-  tool_choice: z.enum(["auto", "none"]).exactOptional(),
+  tool_choice: z
+    .union([
+      z.enum(["auto", "none", "required"]),
+      toShape<ChatCompletionNamedToolChoice>()({ type: z.literal("function"), function: z.strictObject({ name: z.string().min(1) }) }),
+    ])
+    .exactOptional(),
   parallel_tool_calls: z.boolean().exactOptional(),
   max_tokens: z.int().min(1).nullable().exactOptional(),
   max_completion_tokens: z.int().min(1).nullable().exactOptional(),
   reasoning_effort: z.enum(["none", "minimal", "low", "medium", "high", "xhigh"]).nullable().exactOptional(),
   prompt_cache_key: z.string().nullable().exactOptional(),
   store: z.boolean().nullable().exactOptional(),
-  temperature: z.number().nullable().exactOptional(),
+  temperature: z.number().min(0).max(2).nullable().exactOptional(),
+  top_p: z.number().min(0).max(1).nullable().exactOptional(),
+  seed: z.int().nullable().exactOptional(),
+  stop: z.array(z.string()).min(1).max(4).exactOptional(),
+  response_format: z
+    .discriminatedUnion("type", [
+      z.strictObject({ type: z.literal("text") }),
+      z.strictObject({ type: z.literal("json_object") }),
+      z.strictObject({
+        type: z.literal("json_schema"),
+        json_schema: z.strictObject({
+          name: z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/),
+          schema: z.record(z.string(), z.unknown()).exactOptional(),
+          strict: z.boolean().nullable().exactOptional(),
+        }),
+      }),
+    ])
+    .exactOptional(),
   stream: z.literal(true),
   stream_options: toShape<ChatCompletionStreamOptions>()({ include_usage: z.boolean().exactOptional() }).nullable().exactOptional(),
 });

@@ -64,7 +64,23 @@ function readRequest(received: Received, style: ChatStyle) {
   return refusal ?? { body, segments: [JSON.stringify(body.tools ?? []), ...messages.map((message) => JSON.stringify(message))] };
 }
 
+/** Settings that a model that thinks refuses. */
+const SAMPLING = ["temperature", "top_p", "stop"] as const;
+const RESTS = /^gpt-(?:5\.[1-9]|6-(?:sol|luna)$)/;
+
 function refuseSettings(body: ChatBody): Refusal | null {
+  const isIdle = !THINKS.test(body.model) || (RESTS.test(body.model) && body.reasoning_effort === "none");
+  const sampling = SAMPLING.find((param) => body[param] !== undefined && !(isIdle && param !== "stop") && THINKS.test(body.model));
+  if (sampling) {
+    const message = `Unsupported parameter: '${sampling}' is not supported with this model.`;
+    return refuseWith({ message, param: sampling, code: "unsupported_parameter" });
+  }
+  if (!body.tools && (body.tool_choice !== undefined || body.parallel_tool_calls !== undefined)) {
+    return refuseWith({
+      message: "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.",
+      param: "tool_choice",
+    });
+  }
   if (THINKS.test(body.model) && body.max_tokens !== undefined) {
     return refuseWith({
       message: "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",

@@ -2,7 +2,7 @@
 import { makeSeal } from "../mint.ts";
 import type { Refusal } from "../script.ts";
 import { refuseTooLong, refuseWith } from "./errors.ts";
-import type { InputItem } from "./responses-shape.ts";
+import type { InputItem, ResponsesBody } from "./responses-shape.ts";
 
 /** Longest `call_id`. */
 const MOST_CALL_ID = 64;
@@ -149,3 +149,20 @@ function refusePairs(items: readonly InputItem[]): Refusal | null {
 
 /** The content of a reasoning item's encryption: its id and its summary. */
 export const encryptedReasoning = (id: string, summary: readonly string[]): string => `gAAAAAB${makeSeal("reasoning", [id, summary])}`;
+
+/** Models that think, and those of them whose thinking can be turned off. */
+const THINKS = /^(?:o\d|gpt-(?:[5-9]|\d\d))/;
+const RESTS = /^gpt-(?:5\.[1-9]|6-(?:sol|luna)$)/;
+
+/** A parameter that the model does not support, and a choice among no tools. */
+export function refuseGeneration({ model, temperature, top_p, reasoning, tools = [], ...body }: ResponsesBody): Refusal | null {
+  const isIdle = !THINKS.test(model) || (RESTS.test(model) && reasoning?.effort === "none");
+  const sampling = temperature !== undefined ? "temperature" : top_p !== undefined ? "top_p" : null;
+  if (!isIdle && sampling) return refuseUnsupported(sampling);
+  if (reasoning?.effort && !THINKS.test(model)) return refuseUnsupported("reasoning.effort");
+  if (tools.length > 0 || (body.tool_choice === undefined && body.parallel_tool_calls === undefined)) return null;
+  return refuseWith({ message: "Tool choice 'tool_choice' is only allowed when 'tools' are specified.", param: "tool_choice" });
+}
+
+const refuseUnsupported = (param: string): Refusal =>
+  refuseWith({ message: `Unsupported parameter: '${param}' is not supported with this model.`, param, code: "unsupported_parameter" });

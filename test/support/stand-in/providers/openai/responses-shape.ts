@@ -3,6 +3,7 @@ import type {
   EasyInputMessage,
   FunctionTool,
   ResponseCreateParamsStreaming,
+  ResponseFormatTextJSONSchemaConfig,
   ResponseFunctionToolCall,
   ResponseInputFile,
   ResponseInputImage,
@@ -11,7 +12,9 @@ import type {
   ResponseOutputMessage,
   ResponseOutputText,
   ResponseReasoningItem,
+  ResponseTextConfig,
   Tool,
+  ToolChoiceFunction,
 } from "openai/resources/responses/responses";
 import type { Reasoning } from "openai/resources/shared";
 import { z } from "zod";
@@ -122,12 +125,25 @@ export const tool = z.strictObject({
   strict: z.boolean().nullable().exactOptional(),
 } satisfies { readonly [K in keyof FunctionTool]?: z.ZodType });
 
+const textFormat = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("text") }),
+  z.strictObject({ type: z.literal("json_object") }),
+  toShape<ResponseFormatTextJSONSchemaConfig>()({
+    type: z.literal("json_schema"),
+    name: z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/),
+    schema: z.record(z.string(), z.unknown()),
+    strict: z.boolean().nullable().exactOptional(),
+  }),
+]);
+
 export const responsesBody = toShape<ResponseCreateParamsStreaming>()({
   model: z.string().min(1),
   input: z.array(z.custom<ResponseInputItem>()),
   instructions: z.string().nullable().exactOptional(),
   tools: z.array(z.custom<Tool>()).exactOptional(),
-  tool_choice: z.enum(["auto", "none"]).exactOptional(),
+  tool_choice: z
+    .union([z.enum(["auto", "none", "required"]), toShape<ToolChoiceFunction>()({ type: z.literal("function"), name: z.string().min(1) })])
+    .exactOptional(),
   parallel_tool_calls: z.boolean().nullable().exactOptional(),
   max_output_tokens: z.int().min(16, "Expected a value >= 16").nullable().exactOptional(),
   include: z.array(z.literal("reasoning.encrypted_content")).nullable().exactOptional(),
@@ -140,5 +156,8 @@ export const responsesBody = toShape<ResponseCreateParamsStreaming>()({
   prompt_cache_key: z.string().nullable().exactOptional(),
   store: z.boolean().nullable().exactOptional(),
   stream: z.literal(true),
-  temperature: z.number().nullable().exactOptional(),
+  temperature: z.number().min(0).max(2).nullable().exactOptional(),
+  top_p: z.number().min(0).max(1).nullable().exactOptional(),
+  text: toShape<ResponseTextConfig>()({ format: textFormat.exactOptional() }).exactOptional(),
 });
+export type ResponsesBody = z.infer<typeof responsesBody>;

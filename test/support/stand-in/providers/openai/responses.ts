@@ -7,7 +7,7 @@ import { type Accepted, type Dialect, isRefusal, type Received, type Refusal, ty
 import { findFault } from "../shape.ts";
 import { refuseAddress, refuseFault, refuseOverflow, refuseWith } from "./errors.ts";
 import { type EventsInput, EventWriter, toFrames, toItems, toWhole } from "./responses-events.ts";
-import { type Given, refuseItems } from "./responses-rules.ts";
+import { type Given, refuseGeneration, refuseItems } from "./responses-rules.ts";
 import { type InputItem, readItem, responsesBody, tool } from "./responses-shape.ts";
 
 export interface ResponsesOptions {
@@ -81,6 +81,8 @@ function readRequest(received: Received, given: Given) {
     if (!read.success) return refuseFault({ ...findFault(read.error, raw), path: ["tools", place, ...findFault(read.error, raw).path] });
   }
   if (body.store !== false) return keepsNothing();
+  const unsupported = refuseGeneration(body);
+  if (unsupported) return unsupported;
   const refusal = refuseItems(items, given);
   if (refusal) return refusal;
   return { body, segments: [JSON.stringify(body.tools ?? []), body.instructions ?? "", ...items.map((item) => JSON.stringify(item))] };

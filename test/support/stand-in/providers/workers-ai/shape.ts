@@ -45,6 +45,7 @@ type Inputs = Pick<
   | "max_completion_tokens"
   | "temperature"
   | "top_p"
+  | "seed"
   | "reasoning_effort"
   | "chat_template_kwargs"
   | "stream"
@@ -56,14 +57,27 @@ const settings = toShape<Inputs>()({
   max_completion_tokens: z.int().min(1).exactOptional(),
   temperature: z.number().exactOptional(),
   top_p: z.number().exactOptional(),
+  seed: z.int().exactOptional(),
   reasoning_effort: z.enum(["low", "medium", "high"]).nullable().exactOptional(),
   chat_template_kwargs: z.custom<ChatTemplateKwargs>((value) => typeof value === "object" && value !== null).exactOptional(),
-  stream: z.literal(true),
+  stream: z.literal(true).exactOptional(),
 });
+
+/** JSON mode takes the schema as it is, and the platform's types have OpenAI's envelope. */
+const responseFormat = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("json_object") }),
+  z.strictObject({ type: z.literal("json_schema"), json_schema: z.record(z.string(), z.unknown()) }),
+]);
 
 export const runInputs = settings.extend({
   messages: z.array(message).min(1),
   tools: z.array(tool).exactOptional(),
-  tool_choice: z.enum(["auto", "none"]).exactOptional(),
+  tool_choice: z
+    .union([
+      z.enum(["auto", "none", "required"]),
+      z.strictObject({ type: z.literal("function"), function: z.strictObject({ name: z.string().min(1) }) }),
+    ])
+    .exactOptional(),
+  response_format: responseFormat.exactOptional(),
 });
 export type RunInputs = z.infer<typeof runInputs>;

@@ -91,8 +91,9 @@ function createReceiver(window: number): (received: Received) => Refusal | Accep
   };
 }
 
-/** The rule of its newer models' servers: results answer the calls directly before them. */
-function findBreach({ messages }: RunInputs): string | null {
+/** The rules of its newer models' servers: results answer the calls directly before them, and JSON comes whole. */
+function findBreach({ messages, response_format, stream }: RunInputs): string | null {
+  if (response_format && stream) return "JSON mode does not support streaming.";
   for (const [place, message] of messages.entries()) {
     if (message.role !== "tool") continue;
     const before = messages.slice(0, place).findLast(({ role }) => role !== "tool");
@@ -127,7 +128,8 @@ async function answer({ received, taken, options, desk }: Run): Promise<unknown>
     options.signal?.addEventListener("abort", () => closed.resolve("left"));
     return untilAborted(options.signal);
   }
-  if (reply.whole) return options.returnRawResponse ? Response.json(taken.whole(reply)) : taken.whole(reply);
+  const isStream = (received.body as { readonly stream?: boolean }).stream === true;
+  if (reply.whole || !isStream) return options.returnRawResponse ? Response.json(taken.whole(reply)) : taken.whole(reply);
   const { readable, sink } = pipe(closed, options.signal);
   void playReply({ accepted: taken, reply, sink }).catch(() => undefined);
   return options.returnRawResponse ? new Response(readable, { headers: { "content-type": "text/event-stream" } }) : readable;
