@@ -5,6 +5,7 @@
 import type { Context } from "hono";
 import type { List } from "../contract/page";
 import type { SessionDescription, SessionSummary } from "../contract/session";
+import type { FoundSession } from "../contract/session-search";
 import { err, ok, type Result } from "../lib/result";
 import { readPrincipal } from "./auth";
 import type { HttpEnv } from "./deps";
@@ -18,6 +19,8 @@ const SAYABLE = new Map<string, (value: unknown) => boolean>([
   ["role", (role) => role === "user"],
   ["run", (run) => run === true],
   ["on_busy", any],
+  ["client_id", any],
+  ["metadata", any],
 ]);
 
 /** The first field of the body that needs a key. Null when the caller has one, or the body names none. */
@@ -55,7 +58,13 @@ export function toCallersView(c: Context<HttpEnv>, session: SessionDescription):
   return readPrincipal(c).access_token === undefined ? session : { ...session, ...WITHHELD };
 }
 
+const toCallersRow = (row: SessionSummary): SessionSummary => ({ ...row, metadata: WITHHELD.metadata });
+
 export function toCallersList(c: Context<HttpEnv>, list: List<SessionSummary>): List<SessionSummary> {
+  return readPrincipal(c).access_token === undefined ? list : { ...list, data: list.data.map(toCallersRow) };
+}
+
+export function toCallersFinds(c: Context<HttpEnv>, list: List<FoundSession>): List<FoundSession> {
   if (readPrincipal(c).access_token === undefined) return list;
-  return { ...list, data: list.data.map((row) => ({ ...row, metadata: WITHHELD.metadata })) };
+  return { ...list, data: list.data.map((found) => ({ ...found, session: toCallersRow(found.session) })) };
 }

@@ -49,7 +49,9 @@ const findFactor = (model: string): number => MODEL_FACTORS[model] ?? 1;
 
 export function countRequest(request: ModelRequest): number {
   const tools = request.tools.length > 0 ? countText(JSON.stringify(request.tools)) : 0;
-  const fixed = countText(request.system ?? "") + tools;
+  const format = request.generation?.response_format;
+  const schema = format?.type === "json_schema" ? countText(JSON.stringify(format.schema)) : 0;
+  const fixed = countText(request.system ?? "") + tools + schema;
   return Math.ceil((fixed + sum(request.messages.map(countMessage))) * findFactor(request.model.id));
 }
 

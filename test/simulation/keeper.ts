@@ -2,7 +2,7 @@
 
 import type { WholeSessionApi } from "../../src/app/control-api";
 import { parsePolicyText } from "../../src/context/policy-choice";
-import { drawInstructions, drawPolicy } from "./profile";
+import { drawGeneration, drawInstructions, drawPolicy } from "./profile";
 import type { Random } from "./random";
 import { TOOLS } from "./sim-tools";
 import { drawText } from "./texts";
@@ -19,13 +19,14 @@ export async function attempt<T>(world: World, label: string, work: (service: Wh
 
 export async function changeSettings(world: World): Promise<void> {
   const { random, profile } = world;
-  const change = random.weighted({ model: 4, policy: 3, system: 1, tools: 1, title: 1, instructions: 2 });
+  const change = random.weighted({ model: 4, policy: 3, system: 1, tools: 1, title: 1, generation: 1.5, instructions: 2 });
   const input = {
     model: { model: random.pick(["big", "small", "small", "tiny", "stingy", "endless"]) },
     policy: { policy: parsePolicyText(drawPolicy(random)) },
     system: { system: drawText(random, 0, 600) },
     tools: { tools: profile.toolCalls > 0 && random.chance(0.7) ? TOOLS : null },
     title: { title: drawText(random, 1, 40) },
+    generation: { generation: random.chance(0.2) ? null : drawGeneration(random) },
     instructions: { summaryInstructions: drawInstructions(random) },
   }[change];
   await attempt(world, `patch ${change}`, (service) => service.patch(CALLER, input));

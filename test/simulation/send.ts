@@ -1,5 +1,6 @@
 /** One message of a client, and what is known about its fate. */
 import type { SubmitInput } from "../../src/app/session-api";
+import type { GenerationChoice } from "../../src/context/generation";
 import type { OnBusy } from "../../src/domain/commands";
 import type { ItemId, TurnId } from "../../src/domain/ids";
 import type { Part } from "../../src/domain/message";
@@ -15,6 +16,8 @@ export interface Send {
   readonly calls: readonly string[];
   /** For an imported reply: it consists only of its calls. */
   readonly wordless: boolean;
+  /** The message's own generation settings. Null: none. */
+  readonly generation: GenerationChoice | null;
   readonly issuedAt: number;
   ackedAt: number | null;
   message: ItemId | null;

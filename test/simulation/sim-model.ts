@@ -304,7 +304,7 @@ function firstDifference(a: string, b: string): string {
 const fails = (failure: ModelFailure): Script => ({ chunks: [{ type: "failure", failure }], hangsAfter: null, throwsAfter: null });
 const overflow = fails({ kind: "overflow", status: 400 });
 
-export const render = ({ system, messages, tools, model }: ModelRequest): RenderedRequest => ({
+export const render = ({ system, messages, tools, model, generation }: ModelRequest): RenderedRequest => ({
   url: "https://model.example",
-  body: JSON.stringify({ model: model.upstream_id, system, messages, tools }),
+  body: JSON.stringify({ model: model.upstream_id, system, messages, tools, generation }),
 });

@@ -7,6 +7,7 @@ import type { ToolCallView } from "../../src/contract/tool";
 import { answerAgain, goBack, goOnElsewhere, redact } from "./brancher";
 import { handleDraft } from "./editor";
 import { attempt, changeSettings, compact, look, pin, startOver, takeBack } from "./keeper";
+import { drawGeneration } from "./profile";
 import { type Send, toSaid } from "./send";
 import { TOOLS } from "./sim-tools";
 import { drawText } from "./texts";
@@ -179,6 +180,7 @@ export class Users {
       role: run ? "user" : random.pick(["user", "assistant", "system"]),
       calls: [],
       wordless: false,
+      generation: run && random.chance(0.12) ? drawGeneration(random) : null,
       issuedAt: scheduler.steps,
       ackedAt: null,
       message: null,
@@ -261,7 +263,9 @@ export class Users {
   }
 
   async #deliver(send: Send, key: string): Promise<void> {
-    const input = { ...toSaid(send), run: send.run, onBusy: send.onBusy, tools: null, idempotency: { key, digest: digestText(send.text) } };
+    const { run, onBusy, generation } = send;
+    const idempotency = { key, digest: digestText(send.text) };
+    const input = { ...toSaid(send), run, onBusy, tools: null, ...(generation && { generation }), idempotency };
     let attempts = 0;
     const submit = () => {
       attempts++;
@@ -277,7 +281,13 @@ export class Users {
     const { violations, stats, scheduler } = this.world;
     if (!accepted.ok) {
       stats.count(`refused: ${accepted.error.code}`);
-      const refusals = ["turn_running", "queue_full", "storage_full", ...(send.role === "tool" ? ["call_not_open"] : [])];
+      const refusals = [
+        "turn_running",
+        "queue_full",
+        "storage_full",
+        ...(send.generation ? ["models_unavailable"] : []),
+        ...(send.role === "tool" ? ["call_not_open"] : []),
+      ];
       const expected = refusals.includes(accepted.error.code);
       violations.check(expected, "I1", () => `a message was refused: ${JSON.stringify(accepted.error)}`);
       send.refused = send.ackedAt === null;
@@ -344,7 +354,7 @@ export class Users {
 
   /** Reads the next request from `context`, and then sends the message. */
   async #preview(): Promise<void> {
-    const send = this.#draw();
+    const send = this.#draw({ generation: null });
     await this.#try("context", (service) => service.context(CALLER, { content: toSaid(send).parts ?? [] }));
     await this.#deliver(send, `key-${++this.#keys}`);
   }

@@ -7,7 +7,7 @@ import { erasureReceipt, sessionDescription, sessionSummary } from "../../contra
 import { foundSession } from "../../contract/session-search";
 import type { TenantId } from "../../domain/ids";
 import { ok, type Result } from "../../lib/result";
-import { boundToEndUser, toCallersList, toCallersView } from "../access-limits";
+import { boundToEndUser, toCallersFinds, toCallersList, toCallersView } from "../access-limits";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
 import { conditionHeaders, toCondition } from "../conditions";
@@ -77,10 +77,11 @@ const search = tenantRoute({
   path: "/v1/sessions/search",
   tag,
   scope: "sessions:read",
+  opensTo: "end_user",
   operationId: "searchSessions",
   summary: "Search sessions by words",
   description:
-    "Finds sessions by words in their titles and messages, best first, with up to three messages of each. Other forms of a word are found too, in the languages of `memory_query`. The answer lags behind the sessions by a short delay.",
+    "Finds sessions by words in their titles and messages, best first, with up to three messages of each. Other forms of a word are found too, in the languages of `memory_query`. The answer lags behind the sessions by a short delay. The access token of an end user searches that end user's sessions alone.",
   request: { body: jsonBody(searchInput, { query: "weather in Lisbon", end_user: "user-42" }) },
   responses: { 200: json("A page of the sessions found", listView(foundSession), onePage(foundSessionExample)) },
 });
@@ -201,10 +202,12 @@ function registerList(app: App, deps: HttpDeps): void {
 
 function registerSearch(app: App, deps: HttpDeps): void {
   app.openapi(search, async (c) => {
-    const input = toSearchInput(readPrincipal(c).tenant, c.req.valid("json"));
+    const bounded = boundToEndUser(c, c.req.valid("json"));
+    if (!bounded.ok) return sendProblem(c, bounded.error);
+    const input = toSearchInput(readPrincipal(c).tenant, bounded.value);
     const reached = await reachReadModel(c, deps, () => deps.sessionSearch.searchSessions(input));
     if (!reached.ok) return sendProblem(c, reached.error);
-    return reached.value.ok ? c.json(reached.value.value, 200) : sendProblem(c, reached.value.error);
+    return reached.value.ok ? c.json(toCallersFinds(c, reached.value.value), 200) : sendProblem(c, reached.value.error);
   });
 }
 
