@@ -17,7 +17,6 @@ import type { OnBusy } from "../domain/commands";
 import type { CompactionFailure } from "../domain/compaction-events";
 import type { FitReport, StoredEvent } from "../domain/events";
 import type { BodyId, CompactionId, ExecutionId, ItemId, SessionId, TenantId, TurnId } from "../domain/ids";
-import type { MessageFacts } from "../domain/item-content";
 import type { Part, ToolDefinition } from "../domain/message";
 import type { CallUsage, FinishReason } from "../domain/model-call";
 import type { Rejection } from "../domain/rejection";
@@ -25,6 +24,7 @@ import type { Result } from "../lib/result";
 import type { ChunkRequest, NextChunk } from "./chunk-request";
 import type { Condition, UnmetCondition } from "./conditions";
 import type { ToolArtifact } from "./ports";
+import type { WrittenMessage } from "./written-message";
 
 /** Why a manual change of the view was refused, beside the domain's rejections. */
 type ControlError =
@@ -125,24 +125,6 @@ export interface TurnInput {
   readonly model?: string | null;
   readonly generation?: GenerationChoice | null;
 }
-
-/** A call in an imported reply. Its id is data from the client, and may repeat. */
-export interface ImportedCall {
-  readonly call_id: string;
-  readonly name: string;
-  /** JSON text, as the model wrote it. */
-  readonly arguments: string;
-}
-
-/** The content of a message. Calls and results can only be imported (`run: false`). */
-type Said =
-  /** `parts` may be empty when there are `calls`. */
-  | { readonly role: "user" | "assistant" | "system"; readonly parts: readonly Part[]; readonly calls?: readonly ImportedCall[] }
-  /** The result of an imported call. */
-  | { readonly role: "tool"; readonly call_id: string; readonly output: string; readonly is_error: boolean };
-
-/** A message with what its client says of it. */
-export type WrittenMessage = Said & { readonly about?: MessageFacts };
 
 export type SubmitInput = WrittenMessage &
   TurnInput & {

@@ -25,7 +25,7 @@ import type {
 import type { CompactionId, ExecutionId, ItemId, KeyId, OverlayId, SessionId, TenantId, TurnId } from "./ids";
 import type { ItemMeta, NewItem, TextRef } from "./message";
 import type { FinishReason } from "./model-call";
-import type { CallRef } from "./open-calls";
+import type { CallRef, ImportedMessage } from "./open-calls";
 import type { Receipt } from "./receipt";
 import type { ToolRun } from "./tool-run";
 
@@ -79,13 +79,6 @@ export type SessionCommand =
    */
   | { readonly type: "RecordTitle"; readonly call: ModelCall; readonly title: TextRef | null; readonly tries: number }
   | { readonly type: "EraseSession" };
-
-/** `answers`: as in `SubmitMessage`. */
-export interface ImportedMessage {
-  readonly item: NewItem;
-  readonly rest: readonly NewItem[];
-  readonly answers?: { readonly call_id: string; readonly is_error: boolean };
-}
 
 export type MessageCommand =
   | ({

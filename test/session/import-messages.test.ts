@@ -1,6 +1,6 @@
 /** Importing many messages at once: all or none, in one transaction. */
 import { describe, expect, test } from "vitest";
-import type { WrittenMessage } from "../../src/app/session-api";
+import type { WrittenMessage } from "../../src/app/written-message";
 import { CALLER, type Life, settle } from "./life";
 import { newLife } from "./talk";
 

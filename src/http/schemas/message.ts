@@ -1,6 +1,7 @@
 /** Messages as clients write them. */
 import { z } from "@hono/zod-openapi";
-import type { SubmitInput, WrittenMessage } from "../../app/session-api";
+import type { SubmitInput } from "../../app/session-api";
+import type { WrittenMessage } from "../../app/written-message";
 import { mediaPart, reasoningPart, textPart } from "../../contract/item";
 import type { MessageFacts } from "../../domain/item-content";
 import type { Part } from "../../domain/message";

@@ -1,8 +1,9 @@
 /** Turns a client's input into drafts for a command: items with their bodies, and results cut to what is recorded. */
 import { type BuiltItem, buildItem, buildToolResult } from "../../app/request/build-items";
-import type { ImportedCall, ToolResultInput, WrittenMessage } from "../../app/session-api";
+import type { ToolResultInput } from "../../app/session-api";
 import type { BodyText } from "../../app/session-ports";
 import { buildArtifacts } from "../../app/tools/run-tools";
+import type { ImportedCall, WrittenMessage } from "../../app/written-message";
 import { cutToolResult } from "../../context/cut-result";
 import { toPolicy } from "../../context/policy-choice";
 import type { TurnId } from "../../domain/ids";

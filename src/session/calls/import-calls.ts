@@ -1,9 +1,9 @@
 /** Imports a recorded conversation: many messages in one transaction, all or none. */
 import type * as api from "../../app/session-api";
+import type { WrittenMessage } from "../../app/written-message";
 import type { ImportedMessages } from "../../contract/item";
-import type { ImportedMessage } from "../../domain/commands";
 import type { StoredEvent } from "../../domain/events";
-import { findOpenCall, itemsOfMessage, openAfter } from "../../domain/open-calls";
+import { findOpenCall, type ImportedMessage, itemsOfMessage, openAfter } from "../../domain/open-calls";
 import { err, ok } from "../../lib/result";
 import type { NewBody } from "../log/bodies";
 import type { Session } from "../session";
@@ -28,7 +28,7 @@ export function importMessages(
   });
 }
 
-function findTakenAmong(session: Session, messages: readonly api.WrittenMessage[]): api.SessionError | null {
+function findTakenAmong(session: Session, messages: readonly WrittenMessage[]): api.SessionError | null {
   const seen = new Map<string, number>();
   for (const [index, { about }] of messages.entries()) {
     const clientId = about?.client_id;
@@ -48,7 +48,7 @@ interface Built {
 }
 
 /** Builds the messages in order, because a result may answer a call of an earlier one. */
-function buildAll(session: Session, messages: readonly api.WrittenMessage[]): api.Outcome<Built> {
+function buildAll(session: Session, messages: readonly WrittenMessage[]): api.Outcome<Built> {
   const at = { turn: null, at: session.deps.clock() };
   const imported: ImportedMessage[] = [];
   const bodies: NewBody[] = [];
