@@ -1,6 +1,7 @@
 /** Bindings and configuration, parsed once. This is the only file that spells a variable's name. */
 import { z } from "zod";
 import type { WholeSessionApi } from "./app/control-api";
+import type { TenantFilesApi } from "./app/file-api";
 import type { ModelOverride } from "./app/model-entry";
 import type { DeploymentKeys } from "./app/models/key-source";
 import type { TenantApi, TenantMaintenance } from "./app/tenant-api";
@@ -12,9 +13,11 @@ import { protoPath } from "./lib/proto-name";
 
 export interface Env {
   readonly SESSIONS: DurableObjectNamespace<WholeSessionApi & Rpc.DurableObjectBranded>;
-  readonly TENANTS: DurableObjectNamespace<TenantApi & TenantMaintenance & Rpc.DurableObjectBranded>;
+  readonly TENANTS: DurableObjectNamespace<TenantApi & TenantFilesApi & TenantMaintenance & Rpc.DurableObjectBranded>;
   readonly DB: D1Database;
   readonly COMPACTIONS: Queue;
+  /** The bytes of tenants' files. Absent: the deployment stores no files. */
+  readonly FILES?: R2Bucket;
   /** The files of the reference page. Absent: there is no page. */
   readonly ASSETS?: Fetcher;
   /** Workers AI. Absent: its models are unavailable. */
@@ -32,6 +35,7 @@ export interface Env {
   readonly CREDENTIALS_KEYS?: string;
   readonly ALLOW_PRIVATE_MODEL_URLS?: string;
   readonly ALLOW_PRIVATE_TOOL_URLS?: string;
+  readonly PUBLIC_URL?: string;
 }
 
 const deploymentModel = z
@@ -120,6 +124,14 @@ const config = z.object({
   ALLOW_PRIVATE_MODEL_URLS: z.stringbool().default(false),
   /** For development: the URL of a tool or an MCP server may use http and a local address, and its name is not resolved first. */
   ALLOW_PRIVATE_TOOL_URLS: z.stringbool().default(false),
+  /**
+   * The deployment's own address, without a path: `https://chat.example.com`. Providers read large files there, by signed addresses. Unset:
+   * they are given no such address.
+   */
+  PUBLIC_URL: z
+    .union([z.literal(""), z.url({ protocol: /^https?$/ })])
+    .default("")
+    .transform((url) => (url === "" ? null : new URL(url).origin)),
 });
 export type Config = z.infer<typeof config>;
 

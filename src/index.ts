@@ -5,6 +5,7 @@ import type { Principal } from "./app/tenant-api";
 import type { McpServer } from "./contract/registered-tool";
 import { parseId, type TenantId } from "./domain/ids";
 import { type Config, type Env, parseConfig, readDeadLetterQueue } from "./env";
+import { createFileSigner } from "./files/signed-url";
 import { createApp } from "./http/app";
 import type { HttpDeps } from "./http/deps";
 import { answerMisconfigured } from "./http/misconfigured";
@@ -29,7 +30,17 @@ import { createLookUpCache } from "./tenant/look-up-cache";
 import { buildDeploymentModels } from "./tenant/registry";
 import { listMcpTools } from "./tools/list-mcp-tools";
 import { openSecretHeader } from "./tools/tool-secret";
-import { buildChatModel, buildCredentials, buildOpenCredential, sessionStub, suggestLimitTo, tenantStub, toolFetchFor } from "./wiring";
+import {
+  buildChatModel,
+  buildCredentials,
+  buildFileReader,
+  buildFileStore,
+  buildOpenCredential,
+  sessionStub,
+  suggestLimitTo,
+  tenantStub,
+  toolFetchFor,
+} from "./wiring";
 
 export { SessionObject } from "./session/session-object";
 export { TenantObject } from "./tenant/tenant-object";
@@ -118,6 +129,8 @@ function buildApp(env: Env): ReturnType<typeof createApp> {
     sealer: createCredentialSealer(config.CREDENTIALS_KEYS),
     probeLimits: (tenant, model) => createProbeLimits({ credentials: buildCredentials(buildWiring(env, config, tenant)) })(model),
     listMcpTools: (tenant, server) => listServerTools(env, { tenant, server }),
+    files: (tenant) => buildFileStore(env, tenant),
+    fileSigner: createFileSigner(config.KEY_PEPPER, Date.now),
     readDocsFile: (name, headers) => readAsset(env, `/docs/${name}`, headers),
     noteChange,
     newId,
@@ -127,6 +140,7 @@ function buildApp(env: Env): ReturnType<typeof createApp> {
     log: createLog({ worker: "http" }),
     config: {
       adminKey: config.ADMIN_KEY ?? null,
+      publicUrl: config.PUBLIC_URL,
       allowPrivateModelUrls: config.ALLOW_PRIVATE_MODEL_URLS,
       allowPrivateToolUrls: config.ALLOW_PRIVATE_TOOL_URLS,
       defaultPolicy: config.POLICY,
@@ -161,6 +175,7 @@ export default {
         buildChatModel(env, {
           credentials: buildCredentials(buildWiring(env, config, tenant)),
           suggest: suggestLimitTo({ env, tenant, log }, (work) => ctx.waitUntil(work)),
+          files: buildFileReader({ env, config: () => config, tenant }),
         }),
       queue: { send: async (job) => void (await env.COMPACTIONS.send(job)) },
       clock: Date.now,

@@ -1,13 +1,18 @@
 /** Adapters that both the Worker's entry point and the objects need, built from the bindings in one place. */
 
+import type { FileReader, FileStore } from "./app/file-api";
 import { type SuggestLimit, sendSuggestion, withSuggestions } from "./app/models/suggest-limits";
 import { sessionObjectName, tenantObjectName } from "./app/object-name";
 import type { Credentials, Log } from "./app/ports";
 import { estimateTokens } from "./context/tokens";
 import type { SessionId, TenantId } from "./domain/ids";
 import { type Config, type Env, readDeploymentKeys } from "./env";
+import { createFileReader } from "./files/file-reader";
+import { createFileStore } from "./files/r2-store";
+import { createFileSigner } from "./files/signed-url";
 import { memoize } from "./lib/memoize";
 import { createChatModel } from "./model/chat-model";
+import { withFiles } from "./model/with-files";
 import { createCredentials, createOpenCredential, type OpenCredential } from "./tenant/credentials";
 import { createToolFetch } from "./tools/safe-fetch";
 
@@ -48,10 +53,26 @@ export function buildOpenCredential(wiring: TenantWiring): OpenCredential {
   });
 }
 
+/** Null when the deployment has no bucket for files. */
+export const buildFileStore = ({ FILES }: Env, tenant: TenantId): FileStore | null => (FILES ? createFileStore(FILES, tenant) : null);
+
 /** The models of all providers. A limit that a refusal names is suggested to the tenant's registry. */
-export function buildChatModel(env: Env, { credentials, suggest }: { readonly credentials: Credentials; readonly suggest: SuggestLimit }) {
-  return withSuggestions(createChatModel({ credentials, estimate: estimateTokens, ai: env.AI }), suggest);
+export function buildChatModel(
+  env: Env,
+  { credentials, suggest, files }: { readonly credentials: Credentials; readonly suggest: SuggestLimit; readonly files: FileReader },
+) {
+  return withSuggestions(withFiles(createChatModel({ credentials, estimate: estimateTokens, ai: env.AI }), files), suggest);
 }
+
+/** Keeps what it read for a short time. */
+export const buildFileReader = ({ env, config, tenant }: Omit<TenantWiring, "log">): FileReader =>
+  createFileReader({
+    tenant,
+    store: buildFileStore(env, tenant),
+    signer: () => createFileSigner(config().KEY_PEPPER, Date.now),
+    publicUrl: () => config().PUBLIC_URL,
+    now: Date.now,
+  });
 
 /** Suggests limits in the background: the model call neither waits for the tenant's object nor fails with it. */
 export function suggestLimitTo(

@@ -14,7 +14,7 @@ const CODE = ["src", "test", "scripts", "bench"].flatMap((directory) => readFile
 const INNER = ["lib", "domain", "context", "contract", "app", "evaluate"];
 /** Modules without a clock, randomness or the platform. */
 const PURE = ["domain", "context", "evaluate"];
-const OUTER = new Set(["session", "tenant", "read-model", "http", "queue", "model", "tools", "channels", "console"]);
+const OUTER = new Set(["session", "tenant", "read-model", "http", "queue", "model", "tools", "files", "channels", "console"]);
 /** The platform creates these two objects, so they build their own ports. */
 const COMPOSITION_ROOTS = new Set(["src/session/session-object.ts", "src/tenant/tenant-object.ts"]);
 const ENV = "src/env.ts";

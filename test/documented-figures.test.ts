@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { MAX_OFFERED_TOOLS } from "../src/app/tool-entry";
 import { MAX_REPLY_UNITS } from "../src/app/turn/ask-model";
+import { findFileType } from "../src/context/file-types";
 import { policySchema } from "../src/context/policy";
 import { presets } from "../src/context/presets";
 import { MAX_CONTENT_BYTES, MAX_REQUEST_BYTES } from "../src/context/request-bytes";
@@ -17,6 +18,7 @@ import { MAX_USAGE_DAYS } from "../src/http/schemas/usage";
 import { MAX_ANSWER_BYTES } from "../src/session/calls/answer-size";
 import { MAX_SHOWN_CHARS } from "../src/session/calls/context-call";
 import { MAX_CREDENTIALS } from "../src/tenant/credential-store";
+import { MAX_FILES, MAX_STORED_BYTES } from "../src/tenant/files";
 import { MAX_MODELS } from "../src/tenant/registry";
 import { MAX_MCP_SERVERS, MAX_TOOLS } from "../src/tenant/tool-registry";
 
@@ -25,6 +27,7 @@ const limits = readFileSync(join(import.meta.dirname, "..", "docs", "limits.md")
 const MIB = 1_048_576;
 const inWords = (figure: number): string => figure.toLocaleString("en-US");
 const tool = httpToolInput.parse({ url: "https://api.example.com/", parameters: { type: "object" } });
+const toMegabytes = (type: string): number => Math.floor((findFileType(type)?.maxBytes ?? 0) / 1e6);
 const MOST_ROUNDS = z.toJSONSchema(policySchema.shape.tools.shape.max_rounds).maximum ?? 0;
 
 test.each([
@@ -37,6 +40,8 @@ test.each([
   `A request to a model holds at most ${inWords(MAX_CONTENT_BYTES)} bytes of content, ${inWords(MAX_REQUEST_BYTES)} in all`,
   `A next request of more than ${inWords(MAX_SHOWN_CHARS)} characters is not shown`,
   `A tenant has at most ${MAX_MODELS} models, ${MAX_CREDENTIALS} credentials, ${MAX_TOOLS} HTTP tools and ${MAX_MCP_SERVERS} MCP servers of its own, a session ${MAX_OFFERED_TOOLS} tools`,
+  `An image is at most ${toMegabytes("image/png")} MB, a PDF ${toMegabytes("application/pdf")} MB, a text ${toMegabytes("text/csv")} MB`,
+  `A tenant stores at most ${inWords(MAX_FILES)} files and ${MAX_STORED_BYTES / 1e9} GB`,
   `A tool's answer is at most ${MAX_TOOL_ANSWER_BYTES / MIB} MiB and ${MAX_TIMEOUT_MS / 60_000} minutes (${tool.max_bytes / 1_000_000} MB and ${tool.timeout_ms / 1_000} seconds by default)`,
   `allows at most ${MAX_ALLOWED_ORIGINS} origins of web pages`,
   `An access token lives at most ${MAX_TOKEN_SECONDS / 3_600} hours`,

@@ -97,8 +97,8 @@ export const life: readonly Mutant[] = [
     name: "an erasure is over before every store has reported",
     breaks: "the tenant's note stays until every store has reported",
     file: "src/app/erase-session.ts",
-    find: "receipt.stores.every(",
-    replace: "receipt.stores.some(",
+    find: "= stores.every(",
+    replace: "= stores.some(",
     tests: ["test/http/sessions.test.ts"],
   },
   {

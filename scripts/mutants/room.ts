@@ -94,8 +94,8 @@ export const room: readonly Mutant[] = [
     name: "an image that is sent as words weighs as an image",
     breaks: "images and files weigh what the model at hand is sent of them",
     file: "src/context/media.ts",
-    find: "(isRead(reader, media) ? 0 :",
-    replace: "(media.words > 0 ? 0 :",
+    find: 'forms[index] === "words" ? readWeight(media)',
+    replace: "media.words < 0 ? readWeight(media)",
     tests: ["test/context/media.test.ts", "test/session/reported-usage.test.ts"],
   },
   {

@@ -22,6 +22,8 @@ export const appWithoutObjects: HttpDeps = {
   readDocsFile: unreachable,
   signAccessToken: unreachable,
   allowedOrigins: unreachable,
+  files: unreachable,
+  fileSigner: { sign: unreachable, verify: unreachable },
   noteChange: unreachable,
   generateKey: unreachable,
   hashKey: unreachable,
@@ -30,5 +32,5 @@ export const appWithoutObjects: HttpDeps = {
   schedule: unreachable,
   newPipe: unreachable,
   log: { info: () => {}, warn: () => {}, error: () => {} },
-  config: { adminKey: null, allowPrivateModelUrls: false, allowPrivateToolUrls: false, defaultPolicy: "balanced" },
+  config: { adminKey: null, publicUrl: null, allowPrivateModelUrls: false, allowPrivateToolUrls: false, defaultPolicy: "balanced" },
 };

@@ -72,6 +72,7 @@ export class SessionHost {
       models: () => ({ resolve: async (id) => (id === spec.id ? spec : null) }),
       queue: { send: async (job) => void this.#jobs.push(job) },
       projection: () => ({ write: async () => {}, erase: async () => ({ rows: 0 }) }),
+      files: () => ({ keep: async () => {} }),
       usageArchive: () => ({ keep: async (_, usage) => usage }),
       digest,
       deadlines: DEADLINES,

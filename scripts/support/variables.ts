@@ -19,4 +19,5 @@ export const PLAIN_VARIABLES: Variables = {
   CREDENTIALS_KEYS: "",
   ALLOW_PRIVATE_MODEL_URLS: "false",
   ALLOW_PRIVATE_TOOL_URLS: "false",
+  PUBLIC_URL: "",
 };

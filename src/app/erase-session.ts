@@ -6,11 +6,12 @@
 import type { ErasureReceipt } from "../contract/session";
 import type { SessionId } from "../domain/ids";
 import { ok, type Result } from "../lib/result";
+import type { TenantFilesApi } from "./file-api";
 import type { Outcome, SessionError } from "./session-api";
 import type { TenantApi, TenantError } from "./tenant-api";
 
 interface ErasurePorts<E> {
-  readonly tenant: Pick<TenantApi, "beginErasure" | "endErasure">;
+  readonly tenant: Pick<TenantApi, "beginErasure" | "endErasure"> & Pick<TenantFilesApi, "releaseFiles">;
   /** `isNoted`: the session is known to have existed, whatever its object still holds. */
   readonly erase: (isNoted: boolean) => Promise<Outcome<ErasureReceipt>>;
   /** Whether the read model still has a row of the session. */
@@ -34,9 +35,15 @@ export async function eraseSession<E>(session: SessionId, { tenant, erase, isLis
   return cleared.ok ? report(cleared.value, tenant) : cleared;
 }
 
-async function report(receipt: ErasureReceipt, tenant: ErasurePorts<never>["tenant"]): Promise<Result<ErasureReceipt, never>> {
-  const isDone = receipt.stores.every(({ status }) => status === "erased");
+async function report(receipt: ErasureReceipt, tenant: ErasurePorts<never>["tenant"]): Promise<Result<ErasureReceipt, TenantError>> {
+  // After the session: until its end it could refer to another file.
+  const released = await tenant.releaseFiles(receipt.id);
+  if (!released.ok) return released;
+  const { erased, pending } = released.value;
+  const files = { store: "files", status: pending === 0 ? "erased" : "pending", rows: erased } as const;
+  const stores = [...receipt.stores, files];
+  const isDone = stores.every(({ status }) => status === "erased");
   if (isDone) await tenant.endErasure(receipt.id);
   const directory = { store: "directory", status: isDone ? "erased" : "pending", rows: null } as const;
-  return ok({ ...receipt, stores: [...receipt.stores, directory] });
+  return ok({ ...receipt, stores: [...stores, directory] });
 }

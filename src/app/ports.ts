@@ -69,6 +69,8 @@ export interface ModelRequest {
   readonly reasoning?: "off";
   /** How many messages at the front stand in for what has left the view; absent: none. They change only with an epoch. */
   readonly older?: number;
+  /** When the request is sent, epoch milliseconds. Signed addresses of files depend on it. Absent: now. */
+  readonly at?: number;
   /** One value for all requests of a session, so that providers that route by it find their prompt cache again. */
   readonly cacheKey?: string;
 }

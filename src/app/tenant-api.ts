@@ -66,6 +66,9 @@ export type TenantError =
   | { readonly code: "mcp_server_not_found"; readonly server: string }
   /** `of`: HTTP tools, or MCP servers. */
   | { readonly code: "tool_limit"; readonly of: "tools" | "mcp_servers"; readonly limit: number }
+  | { readonly code: "file_not_found"; readonly file: string }
+  /** `of`: the number of the tenant's files, or their bytes. */
+  | { readonly code: "file_limit"; readonly of: "files" | "bytes"; readonly limit: number }
   | { readonly code: "idempotency_conflict" }
   | UnmetCondition
   /** `field` is named as the client wrote it: `default_policy.keep.ratio`. */

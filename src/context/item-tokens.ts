@@ -1,8 +1,10 @@
 /** The weight of an item in a request. It is estimated once, when the item is recorded. */
 
-import { type Part, thoughtSignature } from "../domain/message";
+import { type MediaPart, type Part, thoughtSignature } from "../domain/message";
 import { assertNever } from "../lib/assert-never";
 import { estimateTokens, IMAGE_TOKENS, MESSAGE_OVERHEAD_TOKENS } from "./tokens";
+
+const mediaTokens = (part: MediaPart): number => ("file_id" in part ? part.tokens : IMAGE_TOKENS);
 
 function estimatePart(part: Part): number {
   switch (part.type) {
@@ -12,7 +14,7 @@ function estimatePart(part: Part): number {
       return 0; // reasoning that is sent back is estimated separately: `estimateThinking`
     case "image":
     case "file":
-      return IMAGE_TOKENS;
+      return mediaTokens(part);
     case "tool_call":
       return (
         estimateTokens(part.call_id) +
@@ -57,7 +59,7 @@ function roughPart(part: Part): number {
       return roughText(part.text);
     case "image":
     case "file":
-      return IMAGE_TOKENS;
+      return mediaTokens(part);
     case "tool_call":
       return roughText(part.arguments);
     case "tool_result":

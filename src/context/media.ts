@@ -4,13 +4,20 @@
  */
 import type { ItemMeta, MediaMeta, MediaPart, Part } from "../domain/message";
 import type { MediaReader, SessionState, View } from "../domain/state";
+import { findFileType } from "./file-types";
 import { estimateTokens, IMAGE_TOKENS } from "./tokens";
 
-export const describeMediaPart = ({ name, media_type, url }: MediaPart): string => `[file: ${name ?? media_type} (${media_type}) ${url}]`;
+export function describeMediaPart(part: MediaPart): string {
+  const { name, media_type } = part;
+  return `[file: ${name ?? media_type} (${media_type})${"url" in part ? ` ${part.url}` : ""}]`;
+}
 
 export function toMediaMeta(part: MediaPart): MediaMeta {
   const { type, media_type } = part;
-  return { type, media_type, scheme: URL.parse(part.url)?.protocol ?? null, words: estimateTokens(describeMediaPart(part)) };
+  const words = estimateTokens(describeMediaPart(part));
+  if ("url" in part) return { type, media_type, scheme: URL.parse(part.url)?.protocol ?? null, words };
+  const { file_id: id, bytes, tokens } = part;
+  return { type, media_type, scheme: null, words, file: { id, bytes, tokens } };
 }
 
 export const listMedia = (parts: readonly Part[]): MediaMeta[] =>
@@ -34,16 +41,84 @@ const FETCHES: Readonly<Record<string, (media: Media) => boolean>> = {
   anthropic: (media) => media.scheme === "https:" && (isPicture(media) || isPdf(media)),
 };
 
-/** Whether the model is sent the file itself. True for a provider without rules here. */
-export function isRead({ provider, capabilities }: MediaReader, media: MediaMeta): boolean {
-  const readable = media.type === "image" ? capabilities?.images !== false : capabilities?.files !== false;
+/** Which providers read which stored files as data in the request. */
+const READS_DATA: Readonly<Record<string, (media: Media) => boolean>> = {
+  embedded: () => false,
+  "workers-ai": () => false,
+  "openai-compatible": isPicture,
+  "openai-chat": isPicture,
+};
+const readsPicturesAndPdf = (media: Media): boolean => isPicture(media) || isPdf(media);
+
+/**
+ * The most bytes of one message's files that are sent inside the request. In base64 they are a third more, and leave room for the
+ * conversation within the bound of every request (`request-bytes`). Anthropic takes images up to 5 MB in base64.
+ */
+const MAX_INLINE_BYTES = 3_750_000;
+
+/**
+ * How a model is sent an image or a file: `url` by its address, `data` inside the request in base64, `text` inside the request as text, `words`
+ * by name only. A stored file that goes by `url` gets a signed address.
+ */
+export type MediaForm = "url" | "data" | "text" | "words";
+
+const isReadable = ({ capabilities }: MediaReader, { type }: MediaMeta): boolean =>
+  (type === "image" ? capabilities?.images : capabilities?.files) !== false;
+
+const isFetched = (reader: MediaReader, media: MediaMeta): boolean => {
   const media_type = media.type === "image" && !isPicture(media) ? "image" : media.media_type;
-  return readable && media.scheme !== null && (FETCHES[provider]?.({ ...media, media_type }) ?? true);
+  return isReadable(reader, media) && media.scheme !== null && (FETCHES[reader.provider]?.({ ...media, media_type }) ?? true);
+};
+
+function chooseStoredForm(reader: MediaReader, media: MediaMeta, isInline: boolean): MediaForm {
+  if (findFileType(media.media_type)?.kind === "text") return isInline ? "text" : "words";
+  if (!isReadable(reader, media)) return "words";
+  if (isInline) return (READS_DATA[reader.provider] ?? readsPicturesAndPdf)(media) ? "data" : "words";
+  // A signed address is https wherever the deployment has an address of its own.
+  return readsPicturesAndPdf(media) && (FETCHES[reader.provider]?.({ ...media, scheme: "https:" }) ?? false) ? "url" : "words";
 }
 
+/**
+ * The forms of one message's media, in order. A text file is read by every model. Files are sent inside the request while they are within the
+ * bound of a message.
+ */
+export function chooseForms(reader: MediaReader, media: readonly MediaMeta[]): readonly MediaForm[] {
+  let left = MAX_INLINE_BYTES;
+  return media.map((each) => {
+    if (!each.file) return isFetched(reader, each) ? "url" : "words";
+    const form = chooseStoredForm(reader, each, each.file.bytes <= left);
+    if (form === "data" || form === "text") left -= each.file.bytes;
+    return form;
+  });
+}
+
+const ANY_READER: MediaReader = { provider: "unknown" };
+const BASE64_SHARE = 4 / 3;
+/** A text's quotes and line ends are escaped in a request. */
+const ESCAPED_SHARE = 2;
+
+/** The most bytes of an item's stored files inside a request. */
+export function inlineBytes({ attached = [] }: ItemMeta, reader: MediaReader = ANY_READER): number {
+  if (!attached.some(({ file }) => file)) return 0;
+  const forms = chooseForms(reader, attached);
+  return attached.reduce((sum, { file }, index) => {
+    const form = forms[index];
+    if (!file || (form !== "data" && form !== "text")) return sum;
+    return sum + Math.ceil(file.bytes * (form === "data" ? BASE64_SHARE : ESCAPED_SHARE));
+  }, 0);
+}
+
+const readWeight = ({ file }: MediaMeta): number => file?.tokens ?? IMAGE_TOKENS;
+
+/** Raw tokens of an item's images and files, as it was recorded. */
+export const recordedMediaTokens = ({ attached, media = 0 }: ItemMeta): number =>
+  attached ? attached.reduce((sum, each) => sum + readWeight(each), 0) : media * IMAGE_TOKENS;
+
 /** Raw tokens that an item weighs less for this model than it was recorded with. */
-const countSavedTokens = ({ attached = [] }: ItemMeta, reader: MediaReader): number =>
-  attached.reduce((sum, media) => sum + (isRead(reader, media) ? 0 : IMAGE_TOKENS - media.words), 0);
+function countSavedTokens({ attached = [] }: ItemMeta, reader: MediaReader): number {
+  const forms = chooseForms(reader, attached);
+  return attached.reduce((sum, media, index) => sum + (forms[index] === "words" ? readWeight(media) - media.words : 0), 0);
+}
 
 interface Saved {
   readonly reader: MediaReader;

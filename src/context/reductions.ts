@@ -4,8 +4,9 @@ import type { ItemMeta } from "../domain/message";
 import type { SessionState } from "../domain/state";
 import { isReduced, itemTokens, SHORTENED_TOKENS } from "./budget";
 import { estimateParts } from "./item-tokens";
+import { recordedMediaTokens } from "./media";
 import type { Policy } from "./policy";
-import { estimateTokens, IMAGE_TOKENS } from "./tokens";
+import { estimateTokens } from "./tokens";
 import { clearedToolResult } from "./tool-results";
 
 /** Tokens of an id of about 40 random characters, for which the figures here have room. */
@@ -24,7 +25,7 @@ const DENSITY_MARGIN = 1.2;
 /** Tokens of a call's id beyond an ordinary one. The id stays, however little of the output is shown. */
 const idTokens = ({ tool }: ItemMeta): number => Math.max(0, estimateTokens(tool?.call_id ?? "") - ORDINARY_ID_TOKENS);
 /** Maximum tokens of a shortened item. Images and files beside a shortened text stay. */
-const shortenedTokens = (item: ItemMeta): number => SHORTENED_TOKENS + idTokens(item) + (item.media ?? 0) * IMAGE_TOKENS;
+const shortenedTokens = (item: ItemMeta): number => SHORTENED_TOKENS + idTokens(item) + recordedMediaTokens(item);
 
 /** Caches the estimate, because items are immutable and each plan of a view asks for all of its results. */
 const cleared = new WeakMap<ItemMeta, number>();
@@ -114,7 +115,7 @@ function previewTokens({ settings }: SessionState, item: ItemMeta, chars: number
 export function evictable(state: SessionState, items: readonly ItemMeta[]): Reduction[] {
   const media = items.filter((item) => (item.media ?? 0) > 0 && !isReduced(state, item));
   return media.flatMap((item) => {
-    const tokens = item.tokens - (item.media ?? 0) * (IMAGE_TOKENS - EVICTED_TOKENS);
+    const tokens = item.tokens - recordedMediaTokens(item) + (item.media ?? 0) * EVICTED_TOKENS;
     return tokens < itemTokens(state, item) ? [{ position: item.position, tokens }] : [];
   });
 }

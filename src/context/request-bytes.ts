@@ -9,6 +9,7 @@ import { offeredTools, type SessionState } from "../domain/state";
 import { generationTexts } from "../domain/turn-choices";
 import { jsonBytes } from "../lib/text-bytes";
 import { isReduced, itemTokens } from "./budget";
+import { inlineBytes } from "./media";
 import { estimateTokens } from "./tokens";
 
 /** Maximum bytes of a request's body. */
@@ -29,10 +30,11 @@ export const weighText = (text: string): number => Math.max(estimateTokens(text)
 
 /** Bytes of an item as the view shows it. */
 export const itemBytes = (state: SessionState, item: ItemMeta): number =>
-  isReduced(state, item) ? reducedBytes(item, itemTokens(state, item)) : wholeBytes(item) + FRAME_BYTES;
+  isReduced(state, item) ? reducedBytes(item, itemTokens(state, item)) : wholeBytes(item) + inlineBytes(item, state.reader) + FRAME_BYTES;
 
 /** Bytes of an item of which only `tokens` tokens are shown. */
-export const reducedBytes = (item: ItemMeta, tokens: number): number => Math.min(wholeBytes(item), tokens * BYTES_PER_TOKEN) + FRAME_BYTES;
+export const reducedBytes = (item: ItemMeta, tokens: number): number =>
+  Math.min(wholeBytes(item) + inlineBytes(item), tokens * BYTES_PER_TOKEN) + FRAME_BYTES;
 
 /** Arguments that are not JSON are quoted twice by wire formats that accept only objects. */
 const wholeBytes = ({ kind, bytes }: ItemMeta): number => (kind === "tool_call" ? 2 * bytes : bytes);

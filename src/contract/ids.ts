@@ -14,6 +14,7 @@ const NAMES: Readonly<Record<IdPrefix, string>> = {
   ovl: "a summary or a gap of the view",
   key: "an API key",
   tok: "an access token",
+  fil: "a file",
   bod: "a text",
 };
 

@@ -8,21 +8,50 @@ import { tokenFigure } from "./tokens";
 export const itemKind = z.enum(["system", "user", "assistant", "tool_call", "tool_result"]) satisfies z.ZodType<ItemKind>;
 
 const MAX_URL = 8192;
+const DATA_URL = /^data:[^,]{0,255};base64,/i;
+const isDataUrl = (text: string): boolean => DATA_URL.test(text);
 const isWebUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 
 export const textPart = z.strictObject({ type: z.literal("text"), text: z.string().min(1) });
 export const reasoningPart = z.strictObject({ type: z.literal("reasoning"), text: z.string().min(1) });
-export const mediaPart = z.strictObject({
+const media = {
   type: z.enum(["image", "file"]),
-  /** By URL only: content as base64 never enters the log. */
-  url: z.string().max(MAX_URL).refine(isWebUrl, "must be an http or https URL").openapi({ format: "uri" }),
   media_type: z.string().regex(/^[\w.+-]{1,64}\/[\w.+*-]{1,64}$/, "a media type, such as image/png"),
   name: z.string().min(1).max(255).optional(),
+};
+const fileId = id("fil").openapi({ description: "A stored file. Its type and size are the file's own" });
+
+/** An image or a file as clients write it: by exactly one of `file_id` and `url`. Content as base64 never enters the log. */
+export const mediaInput = z
+  .strictObject({
+    ...media,
+    url: z
+      .string()
+      .refine((url) => isDataUrl(url) || (url.length <= MAX_URL && isWebUrl(url)), "must be an http, https or base64 data URL")
+      .openapi({ format: "uri", description: "A data URL becomes a stored file" })
+      .optional(),
+    file_id: fileId.optional(),
+    media_type: media.media_type.optional().openapi({ description: "Needed with an http or https URL. Ignored for a stored file" }),
+    bytes: z.int().optional().openapi({ readOnly: true }),
+    tokens: z.number().optional().openapi({ readOnly: true }),
+  })
+  .superRefine(({ url, file_id, media_type }, context) => {
+    const refuse = (field: string, message: string) => context.addIssue({ code: "custom", path: [field], message });
+    if ((url === undefined) === (file_id === undefined)) refuse("file_id", "either file_id or url is needed");
+    else if (url !== undefined && !isDataUrl(url) && media_type === undefined) refuse("media_type", "required with a URL");
+  });
+
+const linkedMedia = z.strictObject({ ...media, url: z.string().openapi({ format: "uri" }) });
+const storedMedia = z.strictObject({
+  ...media,
+  file_id: fileId,
+  bytes: z.int().openapi({ readOnly: true }),
+  tokens: z.number().openapi({ readOnly: true, description: "Estimated, for a model that reads the file" }),
 });
 
 const contentPart = domainShape<Exclude<Part, ToolCallPart | ToolResultPart>>()(
   // An output may be empty.
-  z.union([textPart.extend({ text: z.string() }), reasoningPart, mediaPart]),
+  z.union([textPart.extend({ text: z.string() }), reasoningPart, linkedMedia, storedMedia]),
 );
 
 const messageCall = z.object({

@@ -90,7 +90,7 @@ export const erasureReceipt = z
     stores: z
       .array(
         z.object({
-          store: z.string().openapi({ description: "session, read_model, directory" }),
+          store: z.string().openapi({ description: "session, read_model, files, directory" }),
           status: z.enum(["erased", "pending"]),
           rows: z.int().nullable(),
         }),

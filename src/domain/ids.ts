@@ -14,6 +14,7 @@ export type CompactionId = Branded<"compaction">;
 export type OverlayId = Branded<"overlay">;
 export type KeyId = Branded<"key">;
 export type AccessTokenId = Branded<"access token">;
+export type FileId = Branded<"file">;
 /** The id of one content body of a session: an item's id, an overlay's id, or a `bod_` id of its own. */
 export type BodyId = Branded<"body"> | ItemId | OverlayId;
 
@@ -27,6 +28,7 @@ export interface IdKinds {
   ovl: OverlayId;
   key: KeyId;
   tok: AccessTokenId;
+  fil: FileId;
   bod: BodyId;
 }
 

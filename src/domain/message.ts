@@ -2,7 +2,7 @@
  * The parts of a conversation. An *item* is one message, one tool call or one tool result. Its numbers and ids
  * (`ItemMeta`) live in events and state; its content (`Part[]`) lives in a body with the same id.
  */
-import type { BodyId, ExecutionId, ItemId, TurnId } from "./ids";
+import type { BodyId, ExecutionId, FileId, ItemId, TurnId } from "./ids";
 
 /** Opaque data that a provider expects back byte for byte (item ids, thought signatures), by provider name. */
 export type ProviderMetadata = Readonly<Record<string, unknown>>;
@@ -17,14 +17,25 @@ export interface ReasoningPart {
   readonly text: string;
   readonly provider_metadata?: ProviderMetadata;
 }
-/** An image or a file, held by reference: the log never holds base64. */
-export interface MediaPart {
+interface AnyMedia {
   readonly type: "image" | "file";
-  readonly url: string;
   readonly media_type: string;
   readonly name?: string;
   readonly provider_metadata?: ProviderMetadata;
 }
+/** An image or a file somewhere on the web. */
+interface LinkedMedia extends AnyMedia {
+  readonly url: string;
+}
+/** A file that the tenant has stored. A file never changes, so that its size and weight are known for good. */
+export interface StoredMedia extends AnyMedia {
+  readonly file_id: FileId;
+  readonly bytes: number;
+  /** Raw estimate of the file in a request to a model that reads it. */
+  readonly tokens: number;
+}
+/** An image or a file, held by reference: the log never holds base64. */
+export type MediaPart = LinkedMedia | StoredMedia;
 /**
  * Maximum length of a `call_id`, in UTF-16 units. Events and the state carry it, so it must be bounded. The limit is
  * far above the 64 of most providers, because some gateways put a thought signature into it, and would not accept a
@@ -99,6 +110,8 @@ export interface MediaMeta {
   readonly scheme: string | null;
   /** Raw estimate, in tokens, of the text that names the file to a model that is not sent it. */
   readonly words: number;
+  /** The tenant's stored file, with its size and its raw weight for a model that reads it. Absent: something on the web. */
+  readonly file?: { readonly id: FileId; readonly bytes: number; readonly tokens: number };
 }
 
 /** An item as the log and the state hold it, without content. */

@@ -68,9 +68,9 @@ export function authenticate(deps: HttpDeps): MiddlewareHandler<HttpEnv> {
   };
 }
 
-/** True when a request may change what isolates cache of its tenant. Requests to sessions and for access tokens change nothing of that. */
+/** True when a request may change what isolates cache of its tenant. Requests to sessions and files and for access tokens change nothing of that. */
 const changesTenant = ({ method, path }: Context<HttpEnv>["req"]): boolean =>
-  method !== "GET" && !path.startsWith("/v1/sessions") && path !== "/v1/tokens";
+  method !== "GET" && !/^\/v1\/(?:sessions|files)/.test(path) && path !== "/v1/tokens";
 
 /** Returns a check whether the credential of this request is still valid for its page, for answers that outlive the request. */
 export function keyCheck(c: Context<HttpEnv>, deps: HttpDeps): () => Promise<boolean> {

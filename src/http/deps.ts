@@ -3,6 +3,7 @@
  * fakes.
  */
 import type { WholeSessionApi } from "../app/control-api";
+import type { FileSigner, FileStore, TenantFilesApi } from "../app/file-api";
 import type { ProbeLimits } from "../app/models/probe-limits";
 import type { CredentialSealer } from "../app/models/rotate-credentials";
 import type { Clock, Log, ModelSpec } from "../app/ports";
@@ -20,6 +21,8 @@ import type { TransformPair } from "./bound-stream";
 export interface HttpConfig {
   /** Bearer token of the admin routes. Null: those routes refuse every request. */
   readonly adminKey: string | null;
+  /** The deployment's own address, such as `https://chat.example.com`. Null: addresses are built from the request's own. */
+  readonly publicUrl: string | null;
   /** True in development: a tenant's base URL may be http and local. */
   readonly allowPrivateModelUrls: boolean;
   /** True in development: a tool's URL may be http and local. */
@@ -32,7 +35,7 @@ export interface HttpDeps {
   /** Returns a fresh stub at each call: after an object was reset, an old stub stays broken. */
   sessions(tenant: TenantId, session: SessionId): WholeSessionApi;
   /** Returns a fresh stub at each call. */
-  tenants(tenant: TenantId): TenantApi & TenantMaintenance;
+  tenants(tenant: TenantId): TenantApi & TenantFilesApi & TenantMaintenance;
   readonly sessionList: SessionList;
   readonly sessionSearch: SessionSearch;
   readonly usageList: UsageList;
@@ -47,6 +50,10 @@ export interface HttpDeps {
   probeLimits(tenant: TenantId, model: ModelSpec): ReturnType<ProbeLimits>;
   /** Asks an MCP server for its tools, with the tenant's credential that the server's entry names. */
   listMcpTools(tenant: TenantId, server: McpServer): Promise<Result<McpListing, McpFailure>>;
+  /** The bytes of the tenant's files. Null when the deployment stores no files. */
+  files(tenant: TenantId): FileStore | null;
+  /** Signs and verifies addresses that read one file without a key. */
+  readonly fileSigner: FileSigner;
   /**
    * Takes a key or an access token. Null when the text is neither, when the key is unknown, expired or revoked, and when the token is
    * forged or expired.

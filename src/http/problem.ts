@@ -14,6 +14,8 @@ import type { Scope } from "../domain/scopes";
 import { conflict, invalid, NOT_FOUND, type RouteAnswer, retryLater, toText, unknown } from "./answer";
 import type { HttpEnv } from "./deps";
 import { draftAnswers } from "./draft-problems";
+import { type FileError, fileAnswers } from "./file-problems";
+import { limitAnswers } from "./limit-problems";
 import { closedCalls, externalIdTaken, mcpFaults, mcpFields, notRetryable, probeFaults } from "./problem-texts";
 
 /** The refusals of the HTTP layer itself. */
@@ -45,7 +47,7 @@ export type RequestError =
   | { readonly code: "unavailable" }
   | { readonly code: "internal" };
 
-export type HttpError = SessionError | TenantError | ReadError | RequestError;
+export type HttpError = SessionError | TenantError | ReadError | FileError | RequestError;
 type ErrorOf = { [E in HttpError as E["code"]]: E };
 
 const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnswer } = {
@@ -110,6 +112,7 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
       from,
     }),
   ...draftAnswers,
+  ...fileAnswers,
   lease_held: ({ expires_at }) => conflict("Lease held", "Another worker holds this compaction.", { expires_at }),
   idempotency_conflict: () => ({
     status: 422,
@@ -161,14 +164,9 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
       "The model belongs to the deployment. Only the tenant's own models and overrides can be deleted.",
     ),
   credential_not_found: () => unknown("credential", "credential_name"),
-  credential_limit: ({ limit }) =>
-    conflict("Too many credentials", `A tenant has at most ${limit} credentials; delete one first.`, { limit }),
-  key_limit: ({ limit }) => conflict("Too many keys", `A tenant has at most ${limit} valid keys; revoke one first.`, { limit }),
-  model_limit: ({ limit }) => conflict("Too many models", `A tenant has at most ${limit} models of its own; delete one first.`, { limit }),
+  ...limitAnswers,
   tool_not_found: () => unknown("tool", "tool_name"),
   mcp_server_not_found: () => unknown("server", "server_name"),
-  tool_limit: ({ of, limit }) =>
-    conflict("Too many tools", `A tenant has at most ${limit} ${of === "tools" ? "tools" : "MCP servers"}; delete one first.`, { limit }),
   precondition_failed: ({ etag }) => ({
     status: 412,
     title: "Precondition failed",

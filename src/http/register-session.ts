@@ -32,6 +32,7 @@ export function eraseFor(deps: HttpDeps, c: Context<HttpEnv>, session: SessionId
   return eraseSession(session, {
     tenant: {
       beginErasure: (input) => callWithRetry(connect, (api) => api.beginErasure(input)),
+      releaseFiles: (ended) => callWithRetry(connect, (api) => api.releaseFiles(ended)),
       endErasure: (ended) => callWithRetry(connect, (api) => api.endErasure(ended)),
     },
     erase: (isNoted) => sessionClient(deps, c, session).repeatable((api, caller) => api.erase(caller, isNoted)),

@@ -63,7 +63,9 @@ function declare<M extends Method, P extends string, Q extends RouteRequest>(
 ) {
   const answers: Responses = { ...responses, ...refusalsFor({ request, security }) };
   const unconditional = rest.method === "get" || takesConditions(request) ? [] : [refuseConditions];
-  const middleware = [...guards, ...(request.query ? [] : [refuseQuery]), ...unconditional, ...(request.body ? [readBody] : [])];
+  // Another body than JSON is read by its route.
+  const reads = request.body?.content["application/json"] ? [readBody] : [];
+  const middleware = [...guards, ...(request.query ? [] : [refuseQuery]), ...unconditional, ...reads];
   return createRoute({ ...rest, tags: [tag], security, request, middleware, responses: answers });
 }
 

@@ -13,6 +13,7 @@ const TAGS = {
   models: "The models that sessions may use, with their limits and prices.",
   credentials: "A tenant's own keys for providers and tools. A key is stored sealed and never shown.",
   tools: "HTTP tools and MCP servers that the service calls for the model.",
+  files: "Images and documents that a tenant stores once and messages refer to.",
   tenant: "The settings of the caller's tenant.",
   keys: "A tenant's API keys, and the access tokens for browsers that they make.",
   admin: "Operations of the deployment's admin. They take the admin key.",

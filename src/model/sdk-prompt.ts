@@ -183,10 +183,19 @@ class PromptBuild {
   }
 
   /**
-   * Sends the file by URL where the provider fetches it. Otherwise the prompt names it in words, so that the request is not
-   * refused.
+   * Sends the file as data or by URL where the provider takes it so. Otherwise the prompt names it in words, so that the request is not
+   * refused. A stored file has become data or a URL before (`with-files`).
    */
   #media(part: MediaPart): SdkUserPart {
+    if ("file_id" in part) return { type: "text", text: describeMediaPart(part) };
+    const data = DATA_URL.exec(part.url);
+    if (data)
+      return {
+        type: "file",
+        mediaType: part.media_type,
+        data: { type: "data", data: part.url.slice(data[0].length) },
+        ...toFilename(part),
+      };
     const { capabilities } = this.request.model;
     const readable = part.type === "image" ? capabilities?.images !== false : capabilities?.files !== false;
     const mediaType = part.type === "image" && !part.media_type.startsWith("image/") ? "image" : part.media_type;
@@ -220,6 +229,10 @@ class PromptBuild {
     }
   }
 }
+
+/** The content of a stored file. */
+const DATA_URL = /^data:[^,;]{1,128};base64,/;
+const toFilename = ({ type, name }: MediaPart): { filename?: string } => (type === "file" && name !== undefined ? { filename: name } : {});
 
 const callInWords = ({ name, arguments: input }: ToolCallPart): string => `[Called the tool ${name} with ${input}]`;
 

@@ -2,6 +2,7 @@
 import { assertNever } from "../lib/assert-never";
 import { toErrorName } from "../lib/error-name";
 import { finishErasure } from "./erasure";
+import { keepFiles } from "./kept-files";
 import { type Job, needsWatch } from "./log/jobs";
 import type { SessionRuntime } from "./runtime";
 import { resumeScrub } from "./scrub";
@@ -62,6 +63,9 @@ function runJob(runtime: SessionRuntime, job: Job): void {
     }
     case "scrub":
       return resumeScrub(runtime);
+    case "keep_files":
+      jobs.arm("keep_files", clock() + RECOVER_AFTER_MS, job.attempts);
+      return runtime.deps.background(keepFiles(runtime));
     default:
       assertNever(job.kind);
   }

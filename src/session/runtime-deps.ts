@@ -1,4 +1,5 @@
 /** The ports of a session's runtime. The Durable Object brings them; tests bring their own. */
+import type { FileReferences } from "../app/file-api";
 import type { ChatModel, Clock, CompactionQueue, Ids, Log, ModelDirectory, Projection, ToolRunner, UsageArchive } from "../app/ports";
 import type { Deadlines, Schedule } from "../app/session-ports";
 import type { TenantId } from "../domain/ids";
@@ -20,6 +21,7 @@ export interface RuntimeDeps {
   readonly queue: CompactionQueue;
   readonly projection: (tenant: TenantId) => Projection;
   readonly usageArchive: (tenant: TenantId) => UsageArchive;
+  readonly files: (tenant: TenantId) => FileReferences;
   readonly random: () => number;
   readonly digest: (text: string) => Promise<string>;
   readonly deadlines: Deadlines;

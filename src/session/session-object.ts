@@ -18,7 +18,15 @@ import { createModelDirectory } from "../tenant/model-directory";
 import { createToolDirectory } from "../tenant/tool-directory";
 import { createUsageArchive } from "../tenant/usage-archive";
 import { createToolRunner } from "../tools/tool-runner";
-import { buildChatModel, buildCredentials, buildOpenCredential, suggestLimitTo, tenantStub, toolFetchFor } from "../wiring";
+import {
+  buildChatModel,
+  buildCredentials,
+  buildFileReader,
+  buildOpenCredential,
+  suggestLimitTo,
+  tenantStub,
+  toolFetchFor,
+} from "../wiring";
 import { ringAlarm } from "./alarm";
 import { createObjectSql } from "./log/do-sql";
 import { SessionRuntime } from "./runtime";
@@ -57,6 +65,7 @@ export class SessionObject extends DurableObject<Env> {
         schedule: startTimer,
       });
     });
+    const files = memoize((tenant: TenantId) => buildFileReader(buildWiring(tenant)));
     const waitUntil = (work: Promise<unknown>) => ctx.waitUntil(work);
     this.#runtime = new SessionRuntime({
       sql: createObjectSql(ctx.storage),
@@ -70,6 +79,17 @@ export class SessionObject extends DurableObject<Env> {
       model: buildChatModel(env, {
         credentials: async (spec) => (await this.#tenant((tenant) => credentials(tenant)(spec))) ?? null,
         suggest: (suggested) => this.#tenant((tenant) => suggestLimitTo(buildWiring(tenant), waitUntil)(suggested)),
+        files: {
+          readBase64: async (file) => (await this.#tenant((tenant) => files(tenant).readBase64(file))) ?? null,
+          readText: async (file) => (await this.#tenant((tenant) => files(tenant).readText(file))) ?? null,
+          findAddress: async (file, at) => (await this.#tenant((tenant) => files(tenant).findAddress(file, at))) ?? null,
+        },
+      }),
+      files: (tenant) => ({
+        keep: async (input) => {
+          const kept = await tenantStub(env, tenant).keepFiles(input);
+          if (!kept.ok) throw new Error(kept.error.code);
+        },
       }),
       models,
       tools,

@@ -1,6 +1,8 @@
 /** Arms the alarm's jobs with the events that cause them, so that work that is lost with the object or in a queue is found again. */
 import type { Clock, CompactionQueue, Log } from "../app/ports";
 import type { StoredEvent } from "../domain/events";
+import { listEventItems } from "../domain/items-of";
+import type { ItemMeta } from "../domain/message";
 import type { SessionState } from "../domain/state";
 import { type Jobs, needsWatch } from "./log/jobs";
 
@@ -23,8 +25,17 @@ export function armJobs({ jobs, state }: Watched, events: readonly StoredEvent[]
   jobs.armIfIdle("project", now + PROJECT_WATCHDOG_MS);
   if (needsWatch(state)) jobs.armIfIdle("recover_turn", now + RECOVER_AFTER_MS);
   if (events.some((event) => event.type === "ToolCalled")) jobs.arm("expire_tools", now + TOOLS_EXPIRE_MS);
+  if (events.some(changesFiles)) jobs.arm("keep_files", now);
   if (events.some((event) => event.type === "CompactionRequested") && !state.turn) jobs.arm("wake_compaction", now);
   else if (state.compaction.requested) jobs.armIfIdle("wake_compaction", now + COMPACTION_WATCHDOG_MS);
+}
+
+const namesFile = ({ attached = [] }: Pick<ItemMeta, "attached">): boolean => attached.some(({ file }) => file);
+
+/** True when the event may change which files the session refers to. */
+function changesFiles(event: StoredEvent): boolean {
+  if (event.type === "MessageRedacted" || event.type === "QueuedMessageCancelled") return true;
+  return (event.type === "MessageQueued" ? [event.message.item] : listEventItems(event)).some(namesFile);
 }
 
 /** True when an event of a turn's tools was committed. Clients read an execution by its id, so it must be projected soon. */

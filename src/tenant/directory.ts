@@ -24,6 +24,8 @@ export interface Directory {
    * the request that made it: a late repetition must not bring an erased session back.
    */
   forget(session: SessionId): null;
+  /** True when the session is registered and its erasure has not begun. */
+  has(session: SessionId): boolean;
   /** Lists sessions, newest first: ids sort by time. */
   list(page: { readonly after: SessionId | null; readonly limit: number }): SessionPage;
 }
@@ -65,6 +67,7 @@ export function createDirectory(sql: TenantSql): Directory {
       sql.rows("UPDATE sessions SET claims = claims - 1 WHERE id = ?", session);
       return null;
     },
+    has: (session) => sql.rows("SELECT 1 FROM sessions WHERE id = ?", session).length > 0 && !isBeingErased(session),
     list: ({ after, limit }) => {
       const size = Math.min(limit, MAX_PAGE);
       const rows = sql.rows<{ id: string; created_at: number }>(

@@ -1,16 +1,18 @@
 /** The calls that a tenant's object answers: one table, from which the object takes its methods. */
 import { type Condition, refuseUnmet, toEtag } from "../app/conditions";
+import type { TenantFilesApi } from "../app/file-api";
 import { runOnce } from "../app/idempotency";
 import type { TenantApi, TenantError, TenantMaintenance, TenantOutcome } from "../app/tenant-api";
 import { toServerEtag } from "../app/tool-entry";
 import { findPolicyFault } from "../context/policy-check";
 import { chainChoices, mergeChoices, type PolicyChoice, parseLevel, toPolicyText } from "../context/policy-choice";
+import type { FileId } from "../domain/ids";
 import { err, ok } from "../lib/result";
 import { loadPrices } from "./price-package";
 import { DEFAULT_MODEL } from "./settings";
 import type { Tenant } from "./tenant";
 
-type Api = TenantApi & TenantMaintenance;
+type Api = TenantApi & TenantFilesApi & TenantMaintenance;
 type Call<A extends readonly unknown[], T> = (tenant: Tenant, ...args: A) => Promise<T>;
 type Calls = { readonly [Name in keyof Api]: Api[Name] extends (...args: infer A) => Promise<infer T> ? Call<A, T> : never };
 
@@ -37,6 +39,8 @@ const lookUp =
     tenant.isCreated ? find(tenant, ...args) : null;
 
 const prices = () => loadPrices(Date.now);
+
+const noFile = (file: FileId): TenantOutcome<never> => err({ code: "file_not_found", file });
 
 async function getModel({ registry }: Tenant, id: string): ReturnType<Api["getModel"]> {
   const found = registry.find(id, await prices());
@@ -158,6 +162,37 @@ export const tenantCalls = {
   deleteMcpServer: existing((tenant, name, condition) =>
     changeServer(tenant, { name, condition: tenant.tools.servers([name])[0] && condition }, () => tenant.tools.removeServer(name)),
   ),
+
+  beginFile: existing(async (tenant, upload) => {
+    const begun = tenant.transaction(() => tenant.files.begin(upload, Date.now()));
+    await tenant.upkeep.fileRemoval.resume();
+    return begun;
+  }),
+  finishFile: existing(async (tenant, upload) => {
+    const finished = tenant.transaction(() => tenant.files.finish(upload, Date.now()));
+    await tenant.upkeep.fileRemoval.resume();
+    return finished;
+  }),
+  getFile: existing(({ files }, file) => {
+    const found = files.find(file);
+    return found ? ok(found) : noFile(file);
+  }),
+  listFiles: existing(({ files }, page) => ok(files.list(page))),
+  deleteFile: existing(async (tenant, file) => {
+    if (!tenant.transaction(() => tenant.files.remove(file, Date.now()))) return noFile(file);
+    const pending = await tenant.upkeep.fileRemoval.remove([file]);
+    return ok({ id: file, status: pending > 0 ? ("pending" as const) : ("erased" as const) });
+  }),
+  useFiles: existing((tenant, input) =>
+    tenant.transaction(() => (tenant.directory.has(input.session) ? tenant.files.use(input, Date.now()) : err({ code: "session_erased" }))),
+  ),
+  keepFiles: existing(async (tenant, input) => {
+    // An erased session keeps nothing, and its references end with its erasure.
+    if (!tenant.directory.has(input.session)) return ok(null);
+    await tenant.upkeep.fileRemoval.remove(tenant.transaction(() => tenant.files.keep(input, Date.now())));
+    return ok(null);
+  }),
+  releaseFiles: existing(async ({ upkeep }, session) => ok(await upkeep.releaseFiles(session))),
 
   exportTenant: existing(async (tenant) => {
     const models = tenant.registry.list(await prices());

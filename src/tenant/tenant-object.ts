@@ -8,7 +8,7 @@ import { createLog } from "../lib/log";
 import { takeMethods } from "../lib/take-methods";
 import { databaseFor } from "../read-model/database-for";
 import { createTenantProjection } from "../read-model/tenant-projection";
-import { sessionStub } from "../wiring";
+import { buildFileStore, sessionStub } from "../wiring";
 import { buildDeploymentModels } from "./registry";
 import { Tenant } from "./tenant";
 import { tenantCalls } from "./tenant-calls";
@@ -25,6 +25,7 @@ export class TenantObject extends DurableObject<Env> {
       deployment: { models: buildDeploymentModels(config.MODELS), keys: readDeploymentKeys(config), policy: config.POLICY },
       storage: ctx.storage,
       projection: { write: (change) => createTenantProjection(databaseFor(env, change.tenant)).write(change) },
+      fileStore: (tenant) => buildFileStore(env, tenant),
       sessions: ({ tenant, session }) => sessionStub(env, tenant, session),
       background: (work) => ctx.waitUntil(work),
       log: createLog({ component: "tenant" }),

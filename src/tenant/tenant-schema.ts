@@ -149,6 +149,29 @@ const migrations: readonly (readonly string[])[] = [
     "ALTER TABLE sessions ADD COLUMN claims INTEGER NOT NULL DEFAULT 1",
     "CREATE UNIQUE INDEX sessions_by_external_id ON sessions (external_id) WHERE external_id IS NOT NULL",
   ],
+  [
+    // state: uploading, stored or removed. due_at: when an upload or an unused file ends, or when the bytes of a removed one are removed
+    // again; null while a session refers to the file. removed_for: the session whose erasure removed the file. tokens: estimated, for a model
+    // that reads it.
+    `CREATE TABLE files (
+       id TEXT PRIMARY KEY,
+       name TEXT,
+       media_type TEXT NOT NULL,
+       bytes INTEGER NOT NULL,
+       sha256 TEXT NOT NULL,
+       tokens INTEGER NOT NULL,
+       created_at INTEGER NOT NULL,
+       state TEXT NOT NULL,
+       removed_for TEXT,
+       due_at INTEGER,
+       attempts INTEGER NOT NULL
+     ) STRICT, WITHOUT ROWID`,
+    "CREATE INDEX files_by_due ON files (due_at) WHERE due_at IS NOT NULL",
+    "CREATE TABLE file_refs (session TEXT NOT NULL, file TEXT NOT NULL, PRIMARY KEY (session, file)) STRICT, WITHOUT ROWID",
+    "CREATE INDEX file_refs_by_file ON file_refs (file)",
+  ],
+  // Until when a message may be on its way to its session. Null: the session has confirmed the reference.
+  ["ALTER TABLE file_refs ADD COLUMN held_until INTEGER"],
 ];
 
 /** Reads without creating anything: clients can address an object by a made-up name, and that object must stay empty. */

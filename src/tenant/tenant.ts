@@ -12,6 +12,7 @@ import { noteChange } from "./changes";
 import { type CredentialStore, createCredentialStore } from "./credential-store";
 import { createDirectory, type Directory } from "./directory";
 import { createErasedUsage, type ErasedUsageStore } from "./erased-usage";
+import { createFiles, type Files } from "./files";
 import { createKeys, type Keys } from "./keys";
 import { MODEL_PRESETS } from "./model-presets";
 import { createRegistry, type DeploymentModels, type Registry } from "./registry";
@@ -21,7 +22,7 @@ import { isCreated, migrateTenant } from "./tenant-schema";
 import { createToolRegistry, type ToolRegistry } from "./tool-registry";
 import { createUpkeep, type Upkeep, type UpkeepDeps } from "./upkeep";
 
-interface TenantDeps extends Omit<UpkeepDeps, "snapshot" | "tenant"> {
+interface TenantDeps extends Omit<UpkeepDeps, "snapshot" | "tenant" | "files"> {
   readonly deployment: { readonly models: DeploymentModels; readonly keys: DeploymentKeys; readonly policy: PolicyChoice };
   /** Keeps the object alive until the work is done. */
   readonly background: (work: Promise<unknown>) => void;
@@ -40,6 +41,7 @@ export class Tenant {
   readonly tools: ToolRegistry;
   readonly directory: Directory;
   readonly erasedUsage: ErasedUsageStore;
+  readonly files: Files;
   readonly upkeep: Upkeep;
   #isCreated: boolean;
 
@@ -59,7 +61,13 @@ export class Tenant {
     });
     this.directory = createDirectory(sql);
     this.erasedUsage = createErasedUsage(sql);
-    this.upkeep = createUpkeep({ ...deps, snapshot: () => this.snapshot(), tenant: () => this.settings.identity().tenant });
+    this.files = createFiles(sql);
+    this.upkeep = createUpkeep({
+      ...deps,
+      files: this.files,
+      snapshot: () => this.snapshot(),
+      tenant: () => this.settings.identity().tenant,
+    });
     this.#isCreated = isCreated(sql);
     if (!this.#isCreated) return;
     sql.transaction(() => this.#prepare());

@@ -1,10 +1,14 @@
-/** The pending work of the tenant's object: its rows in the read model, and erasures under way. One alarm serves both. */
+/** The pending work of the tenant's object: its rows in the read model, erasures under way, and files that ended. One alarm serves all. */
+
+import type { FileStore } from "../app/file-api";
 import { withNames } from "../app/named-log";
 import type { Log } from "../app/ports";
 import type { Caller, SessionApi } from "../app/session-api";
 import type { TenantChange, TenantProjection } from "../app/tenant-api";
 import type { SessionId, TenantId } from "../domain/ids";
 import { createErasures, type Erasures } from "./erasures";
+import { createFileRemoval, type FileRemoval } from "./file-removal";
+import type { Files } from "./files";
 import { createProjectionOutbox, type ProjectionOutbox } from "./projection-outbox";
 import type { TenantSql } from "./tenant-sql";
 
@@ -15,47 +19,70 @@ export interface UpkeepDeps {
   readonly snapshot: () => TenantChange;
   readonly tenant: () => TenantId;
   readonly sessions: (caller: Caller) => Pick<SessionApi, "erase">;
+  readonly files: Files;
+  /** Null when the deployment stores no files. */
+  readonly fileStore: (tenant: TenantId) => FileStore | null;
   readonly log: Log;
 }
 
 export interface Upkeep {
   readonly outbox: ProjectionOutbox;
   readonly erasures: Erasures;
+  readonly fileRemoval: FileRemoval;
+  /** Ends the references of an erased session. Returns how many files are still to be erased. */
+  releaseFiles(session: SessionId): Promise<{ readonly erased: number; readonly pending: number }>;
   /** Called when the object starts. It arms an alarm for pending work, in case the platform dropped the last one. */
   resume(): Promise<void>;
   ring(): Promise<void>;
 }
 
-export function createUpkeep({ sql, storage, projection, snapshot, tenant, sessions, log: unnamed }: UpkeepDeps): Upkeep {
-  const log = withNames(unnamed, () => ({ tenant: tenant() }));
+export function createUpkeep(deps: UpkeepDeps): Upkeep {
+  const { sql, storage, projection, snapshot, tenant, sessions, files } = deps;
+  const log = withNames(deps.log, () => ({ tenant: tenant() }));
   const erase = async (session: SessionId): Promise<boolean> => {
     const caller = { tenant: tenant(), session };
     const erased = await sessions(caller).erase(caller, true);
-    return erased.ok && erased.value.stores.every(({ status }) => status === "erased");
+    if (!erased.ok || erased.value.stores.some(({ status }) => status !== "erased")) return false;
+    return (await releaseFiles(session)).pending === 0;
   };
+  async function releaseFiles(session: SessionId): ReturnType<Upkeep["releaseFiles"]> {
+    const ended = sql.transaction(() => {
+      files.release(session, Date.now());
+      return files.listRemovedFor(session);
+    });
+    const pending = await fileRemoval.remove(ended);
+    return { erased: ended.length - pending, pending };
+  }
   const get = () => storage.getAlarm();
   const set = (at: number): void => void storage.setAlarm(at);
   const erasures = createErasures({ sql, alarm: { get, set }, erase, now: Date.now, log });
-  /** The outbox's alarm. It never delays an erasure that is due earlier. */
+  const store = () => deps.fileStore(tenant());
+  const fileRemoval = createFileRemoval({ sql, files, store, alarm: { get, set }, now: Date.now, log });
+  const nextDue = (): number => Math.min(erasures.nextDue() ?? Number.POSITIVE_INFINITY, files.nextDue() ?? Number.POSITIVE_INFINITY);
+  /** The outbox's alarm. It never delays an erasure or a removal that is due earlier. */
   const alarm = {
     get,
-    set: (at: number): void => set(Math.min(at, erasures.nextDue() ?? at)),
+    set: (at: number): void => set(Math.min(at, nextDue())),
     clear: (): void => {
-      const due = erasures.nextDue();
-      if (due === null) void storage.deleteAlarm();
-      else set(due);
+      const due = nextDue();
+      if (Number.isFinite(due)) set(due);
+      else void storage.deleteAlarm();
     },
   };
   const outbox = createProjectionOutbox({ sql, projection, snapshot, alarm, now: Date.now, log });
   return {
     outbox,
     erasures,
+    fileRemoval,
+    releaseFiles,
     resume: async () => {
       await outbox.resume();
       await erasures.resume();
+      await fileRemoval.resume();
     },
     ring: async () => {
       await erasures.run();
+      await fileRemoval.run();
       await outbox.drain();
     },
   };

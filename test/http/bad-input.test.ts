@@ -67,10 +67,10 @@ describe("a body that is not what the route takes is refused, with the field's n
     ["a part of an unknown type", "POST", MESSAGES, { content: [{ type: "audio" }] }, "content.0.type"],
     ["an unknown field of a part", "POST", MESSAGES, { content: [{ type: "text", text: "x", lang: "en" }] }, "content.0.lang"],
     [
-      "an image as base64",
+      "an image by a scheme that is not of the web",
       "POST",
       MESSAGES,
-      { content: [{ type: "image", url: "data:image/png;base64,AA==", media_type: "image/png" }] },
+      { content: [{ type: "image", url: "ftp://example.com/a.png", media_type: "image/png" }] },
       "content.0.url",
     ],
     ["reasoning from a user", "POST", MESSAGES, { content: [{ type: "reasoning", text: "hm" }] }, "content.0.type"],

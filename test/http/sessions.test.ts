@@ -3,7 +3,7 @@ import type { OpenInput, PatchInput, SessionApi } from "../../src/app/session-ap
 import type { TenantApi } from "../../src/app/tenant-api";
 import type { SessionId } from "../../src/domain/ids";
 import { err, ok } from "../../src/lib/result";
-import { description, readProblem, SESSION, world } from "./support";
+import { description, readProblem, SESSION, type WorldInput, world } from "./support";
 
 const base = `/v1/sessions/${SESSION}`;
 const UNNAMED = { external_id: null, end_user: null };
@@ -124,7 +124,11 @@ describe("erasing a session", () => {
 
   it("is noted before anything is asked of the session, and leaves the directory when every store has reported", async () => {
     const steps: string[] = [];
-    const tenant: Partial<TenantApi> = {
+    const tenant: WorldInput["tenant"] = {
+      releaseFiles: async (session) => {
+        steps.push(`files of ${session}`);
+        return ok({ erased: 2, pending: 0 });
+      },
       beginErasure: async ({ session }) => {
         steps.push(`noted ${session}`);
         return ok({ noted: true });
@@ -141,9 +145,21 @@ describe("erasing a session", () => {
 
     const response = await world({ tenant, session: { erase } }).call("DELETE", base);
 
-    expect(steps).toEqual([`noted ${SESSION}`, "erased true", `ended ${SESSION}`]);
+    expect(steps).toEqual([`noted ${SESSION}`, "erased true", `files of ${SESSION}`, `ended ${SESSION}`]);
+    const files = { store: "files", status: "erased", rows: 2 };
     const directory = { store: "directory", status: "erased", rows: null };
-    expect(await response.json()).toEqual({ ...receipt, stores: [...receipt.stores, directory] });
+    expect(await response.json()).toEqual({ ...receipt, stores: [...receipt.stores, files, directory] });
+  });
+
+  it("stays noted while the bytes of its files are out of reach", async () => {
+    const endErasure: TenantApi["endErasure"] = () => Promise.reject(new Error("must not be ended"));
+    const tenant: WorldInput["tenant"] = { endErasure, releaseFiles: async () => ok({ erased: 1, pending: 1 }) };
+
+    const response = await world({ tenant, session: { erase: async () => ok(receipt) } }).call("DELETE", base);
+
+    expect(await response.json()).toMatchObject({
+      stores: [{ status: "erased" }, { store: "files", status: "pending", rows: 1 }, { store: "directory", status: "pending" }],
+    });
   });
 
   it("stays noted, and says so, while a store has not reported", async () => {
@@ -154,7 +170,7 @@ describe("erasing a session", () => {
 
     expect(response.status).toBe(200);
     expect(await response.json()).toMatchObject({
-      stores: [{ status: "erased" }, { status: "pending" }, { store: "directory", status: "pending" }],
+      stores: [{ status: "erased" }, { status: "pending" }, { store: "files" }, { store: "directory", status: "pending" }],
     });
   });
 

@@ -1,6 +1,7 @@
 /** Builders for the HTTP tests: a set of fakes that record which object was called for which tenant. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { WholeSessionApi } from "../../src/app/control-api";
+import type { TenantFilesApi } from "../../src/app/file-api";
 import type { ModelEntry } from "../../src/app/model-entry";
 import type { CredentialSealer } from "../../src/app/models/rotate-credentials";
 import type { RebuildRows } from "../../src/app/projection/rebuild-ports";
@@ -16,6 +17,7 @@ import { NO_CALLS } from "../../src/domain/call-totals";
 import type { IdKinds, IdPrefix, SessionId, TenantId } from "../../src/domain/ids";
 import { parseId } from "../../src/domain/ids";
 import { SCOPES, type Scope } from "../../src/domain/scopes";
+import { createFileSigner } from "../../src/files/signed-url";
 import { createApp } from "../../src/http/app";
 import type { HttpConfig, HttpDeps, HttpEnv } from "../../src/http/deps";
 import { err, ok } from "../../src/lib/result";
@@ -202,7 +204,7 @@ const keyEntry = {
   revoked_by: null,
 } as const;
 
-function emptyTenant(): TenantApi & TenantMaintenance {
+function emptyTenant(): TenantApi & TenantFilesApi & TenantMaintenance {
   const settings = { name: "Acme", default_model: "embedded", default_policy: "oneclaw", allowed_origins: [] };
   return {
     create: async () => ok({ replayed: false }),
@@ -240,6 +242,14 @@ function emptyTenant(): TenantApi & TenantMaintenance {
     deleteMcpServer: async (server) => err({ code: "mcp_server_not_found", server }),
     sealedCredentials: async () => ok([]),
     replaceSealed: async (resealed) => ok({ replaced: resealed.length }),
+    beginFile: async () => ok(null),
+    finishFile: async ({ file }) => err({ code: "file_not_found", file }),
+    getFile: async (file) => err({ code: "file_not_found", file }),
+    listFiles: async () => ok({ data: [], has_more: false }),
+    deleteFile: async (file) => err({ code: "file_not_found", file }),
+    useFiles: async ({ files: [file = ""] }) => err({ code: "file_not_found", file }),
+    keepFiles: async () => ok(null),
+    releaseFiles: async () => ok({ erased: 0, pending: 0 }),
     exportTenant: async () => ok({ tenant: FOREIGN_TENANT, settings, models: [], created_at: NOW, keys: [] }),
     projectAgain: async () => ok(null),
     keepUsage: async ({ usage }) => ok(usage),
@@ -272,7 +282,7 @@ export function emptyTenantRows(): TenantRows {
 
 export interface WorldInput {
   readonly session?: Partial<WholeSessionApi>;
-  readonly tenant?: Partial<TenantApi & TenantMaintenance>;
+  readonly tenant?: Partial<TenantApi & TenantFilesApi & TenantMaintenance>;
   readonly principal?: Principal | null;
   readonly config?: Partial<HttpConfig>;
   readonly deps?: Partial<HttpDeps>;
@@ -345,6 +355,8 @@ export function world(input: WorldInput = {}): World {
     sealer: fakeSealer,
     probeLimits: async () => err({ reason: "unsupported", status: null }),
     listMcpTools: async () => ok({ tools: [], skipped: [], truncated: false }),
+    files: () => null,
+    fileSigner: createFileSigner("a-pepper-for-tests-only", () => NOW),
     readDocsFile: async () => null,
     noteChange: () => {},
     generateKey: async (tenant) => `lh_test_${tenant.slice(4)}_secret`,
@@ -354,7 +366,14 @@ export function world(input: WorldInput = {}): World {
     schedule: new FakeSchedule().schedule,
     newPipe: () => new TransformStream<Uint8Array, Uint8Array>(),
     log: noteLines(log),
-    config: { adminKey: ADMIN_KEY, allowPrivateModelUrls: false, allowPrivateToolUrls: false, defaultPolicy: "oneclaw", ...input.config },
+    config: {
+      adminKey: ADMIN_KEY,
+      publicUrl: null,
+      allowPrivateModelUrls: false,
+      allowPrivateToolUrls: false,
+      defaultPolicy: "oneclaw",
+      ...input.config,
+    },
     ...input.deps,
   };
   const app = createApp(deps);
@@ -419,6 +438,7 @@ const params: Readonly<Record<string, string>> = {
   server_name: "github",
   branch: "2",
   tenant_id: FOREIGN_TENANT,
+  file_id: makeId("fil"),
 };
 
 /** The path with well-formed ids in place of its parameters. */

@@ -147,6 +147,7 @@ export class Life {
         run: (request, options) => this.tools.run(request, options),
       }),
       queue: { send: async (job) => void this.jobs.push(job.compaction) },
+      files: () => ({ keep: async () => {} }),
       usageArchive: () => ({ keep: (session, usage) => this.usageArchive.keep(session, usage) }),
       projection: () => ({ write: (batch) => this.projection.write(batch), erase: (input) => this.projection.erase(input) }),
       digest: (text) => this.digest(text),

@@ -50,6 +50,7 @@ export class SimErasures {
     await eraseSession(session, {
       tenant: {
         beginErasure: (input) => reach(() => ok({ noted: this.#erasures.begin(input) })),
+        releaseFiles: () => reach(() => ok({ erased: 0, pending: 0 })),
         endErasure: (ended) => reach(() => ok(this.#erasures.end(ended))),
       },
       erase: (isNoted) => this.#ask(from, isNoted),

@@ -5,6 +5,7 @@ import type { SessionApi } from "../../src/app/session-api";
 import type { TenantChange } from "../../src/app/tenant-api";
 import { ok } from "../../src/lib/result";
 import { createDirectory } from "../../src/tenant/directory";
+import { createFiles } from "../../src/tenant/files";
 import { createUpkeep } from "../../src/tenant/upkeep";
 import { createMigratedSql } from "./memory-sql";
 import { makeId } from "./support";
@@ -43,7 +44,17 @@ function world(write: () => Promise<void>, eraseSession: Erase = eraseAtOnce) {
     settings: { name: "t", default_model: "m", default_policy: "", allowed_origins: [] },
     models: [],
   });
-  const deps = { sql, storage, projection: { write }, snapshot, tenant: () => TENANT, sessions: () => ({ erase }), log };
+  const deps = {
+    sql,
+    storage,
+    projection: { write },
+    snapshot,
+    tenant: () => TENANT,
+    sessions: () => ({ erase }),
+    files: createFiles(sql),
+    fileStore: () => null,
+    log,
+  };
   return { sql, set, asked, lines, upkeep: createUpkeep(deps) };
 }
 

@@ -66,6 +66,7 @@ describe("erasing a session", () => {
       stores: [
         { store: "session", status: "erased" },
         { store: "read_model", status: "erased" },
+        { store: "files", status: "erased", rows: 0 },
         { store: "directory", status: "erased" },
       ],
     });
@@ -252,6 +253,7 @@ describe("with the read model out of reach, erasing", () => {
     expect(receipt.stores).toMatchObject([
       { status: "erased" },
       { store: "read_model", status: "pending", rows: null },
+      { store: "files", status: "erased" },
       { status: "pending" },
     ]);
     expect(await objectText(chat)).not.toContain(MARK);
@@ -259,7 +261,12 @@ describe("with the read model out of reach, erasing", () => {
     await runDurableObjectAlarm(chat.stub);
     const again = await eraseChat(chat);
 
-    expect(again.stores).toMatchObject([{ status: "erased" }, { store: "read_model", status: "erased" }, { status: "erased" }]);
+    expect(again.stores).toMatchObject([
+      { status: "erased" },
+      { store: "read_model", status: "erased" },
+      { status: "erased" },
+      { status: "erased" },
+    ]);
     expect(await readRows(chat)).toEqual(LEFT);
   });
 });
@@ -283,7 +290,7 @@ describe("an erasure that was cut off", () => {
 
     const receipt = await eraseChat(chat);
 
-    expect(receipt.stores.map(({ status }) => status)).toEqual(["erased", "erased", "erased"]);
+    expect(receipt.stores.map(({ status }) => status)).toEqual(["erased", "erased", "erased", "erased"]);
     expect(await readRows(chat)).toEqual(["session_tombstones"]);
     expect(await (await chat.tenant.call("GET", "/v1/sessions?limit=200")).text()).not.toContain(chat.id);
     expect(await eraseChat(chat)).toMatchObject({ erased_at: receipt.erased_at });
@@ -304,7 +311,7 @@ describe("an erasure that was cut off", () => {
     const chat = await cutOff(false);
     await tenantStub(chat).forgetSession(chat.id);
 
-    expect((await eraseChat(chat)).stores.map(({ status }) => status)).toEqual(["erased", "erased", "erased"]);
+    expect((await eraseChat(chat)).stores.map(({ status }) => status)).toEqual(["erased", "erased", "erased", "erased"]);
     expect(await readRows(chat)).toEqual(["session_tombstones"]);
   });
 

@@ -28,15 +28,17 @@ export function newId<P extends IdPrefix>(prefix: P): IdKinds[P] {
   return id;
 }
 
-/** One request to the Worker, from outside. */
+/** One request to the Worker, from outside. A body of bytes is sent as it is, any other as JSON. */
 export async function request(
   method: string,
   path: string,
   { key, body, headers = {} }: { key?: string; body?: unknown; headers?: Headers_ },
 ) {
   const authorization: Headers_ = key === undefined ? {} : { authorization: `Bearer ${key}` };
-  const content: Headers_ = body === undefined ? {} : { "content-type": "application/json" };
-  const init = { method, headers: { ...authorization, ...content, ...headers }, ...(body !== undefined && { body: JSON.stringify(body) }) };
+  const isRaw = body instanceof Uint8Array;
+  const content: Headers_ = body === undefined || isRaw ? {} : { "content-type": "application/json" };
+  const sent = isRaw ? body : JSON.stringify(body);
+  const init = { method, headers: { ...authorization, ...content, ...headers }, ...(body !== undefined && { body: sent }) };
   const response = await exports.default.fetch(new Request(`https://longhand.test${path}`, init));
   const faults = (await documentedAnswers()).findFaults(await toAnswer(method, path, response));
   if (response.headers.get("x-content-type-options") !== "nosniff") throw new Error(`${method} ${path} may be sniffed`);

@@ -46,9 +46,9 @@ export interface Asking {
 
 export async function askModel(live: LiveTurn, { spec, maxOutput }: Asking, ports: SessionPorts): Promise<ModelReply> {
   const { clock, writer } = ports;
-  const { state } = writer;
-  const rent = toCallCacheReadCost({ state, limits: toModelLimits(spec), policy: toPolicy(state.settings.policy), now: clock() });
   const at = clock();
+  const { state } = writer;
+  const rent = toCallCacheReadCost({ state, limits: toModelLimits(spec), policy: toPolicy(state.settings.policy), now: at });
   const read = {
     model: spec.id,
     epoch: state.view.epoch,
@@ -69,7 +69,7 @@ export async function askModel(live: LiveTurn, { spec, maxOutput }: Asking, port
   const onRequest = (body: string): void => {
     noted = note(call, { live, digest: ports.digest(body).catch(() => null) }, ports);
   };
-  const ask: Ask = (signals) => ports.model.stream(request, { ...signals, onRequest });
+  const ask: Ask = (signals) => ports.model.stream({ ...request, at }, { ...signals, onRequest });
   const heard = await listen(live, { ask, spec }, ports);
   await noted;
   call.usage = toPlausibleUsage(call.usage, { request, estimate: read.estimate, units: live.spoken.units });

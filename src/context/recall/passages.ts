@@ -34,7 +34,7 @@ function partText(part: Part): string {
       return "";
     case "image":
     case "file":
-      return part.name ?? part.url;
+      return part.name ?? ("url" in part ? part.url : part.media_type);
     case "tool_call":
       return `${part.name} ${part.arguments}`;
     case "tool_result":

@@ -12,6 +12,7 @@ export const KEY = `key_${ULID}J`;
 export const ACCESS_TOKEN_ID = `tok_${ULID}P`;
 export const TENANT = `ten_${ULID}K`;
 export const FORK = `ses_${ULID}M`;
+export const FILE = `fil_${ULID}P`;
 export const REVERSAL = `cmp_${ULID}N`;
 
 /** 22 November 2026. */

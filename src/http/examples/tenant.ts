@@ -3,6 +3,7 @@ import type { z } from "@hono/zod-openapi";
 import { presets } from "../../context/presets";
 import type { accessTokenView } from "../../contract/access-token";
 import type { credentialView, rotationReport } from "../../contract/credential";
+import type { fileView } from "../../contract/file";
 import type { modelView } from "../../contract/model";
 import type { ledgerRow } from "../../contract/model-call";
 import type { rebuildReport, tenantRebuildReport } from "../../contract/rebuild";
@@ -10,7 +11,7 @@ import type { httpToolEntry, mcpServerView } from "../../contract/registered-too
 import type { keyView, tenantExportView, tenantView } from "../../contract/tenant";
 import type { usageList } from "../../contract/usage";
 import { usageSumsExample } from "./conversation";
-import { ACCESS_TOKEN_ID, AT, KEY, SECOND, SESSION, TENANT, TURN } from "./shared";
+import { ACCESS_TOKEN_ID, AT, FILE, KEY, SECOND, SESSION, TENANT, TURN } from "./shared";
 
 export const tenantExample: z.input<typeof tenantView> = {
   id: TENANT,
@@ -19,6 +20,19 @@ export const tenantExample: z.input<typeof tenantView> = {
   default_policy: null,
   effective_policy: presets.balanced,
   allowed_origins: ["https://app.example.com"],
+};
+
+const DAY = 86_400 * SECOND;
+
+export const fileExample: z.input<typeof fileView> = {
+  id: FILE,
+  name: "plan.pdf",
+  media_type: "application/pdf",
+  bytes: 48_213,
+  sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+  created_at: AT,
+  sessions: 0,
+  expires_at: AT + DAY,
 };
 
 export const keyExample: z.input<typeof keyView> = {

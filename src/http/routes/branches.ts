@@ -25,6 +25,7 @@ import { sessionPath } from "../schemas/paths";
 import { sessionClient } from "../session-calls";
 import { ofNamedModel } from "../session-model";
 import { findTools } from "../session-tools";
+import { takeFiles } from "../take-files";
 
 type App = OpenAPIHono<HttpEnv>;
 const tag = "branches";
@@ -196,7 +197,9 @@ function registerMessagesAgain(app: App, deps: HttpDeps): void {
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
     const tools = await findTools(deps, readPrincipal(c).tenant, body.tools);
     if (!tools.ok) return sendProblem(c, tools.error);
-    const input = { message, parts: toParts(body.content), tools: tools.value, idempotency, ...toTurnInput(body) };
+    const content = await takeFiles(deps, { tenant: readPrincipal(c).tenant, session: session_id }, body.content);
+    if (!content.ok) return sendProblem(c, content.error);
+    const input = { message, parts: toParts(content.value), tools: tools.value, idempotency, ...toTurnInput(body) };
     const calls = sessionClient(deps, c, session_id);
     const accepted = await (idempotency ? calls.repeatable : calls.once)((api, caller) => api.editMessage(caller, input));
     return accepted.ok ? await answerTurn(c, calls, accepted.value) : sendProblem(c, ofNamedModel(accepted.error, body));

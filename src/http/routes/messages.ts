@@ -1,5 +1,6 @@
 /** Accepts messages and tool results, and lists the conversation as people read it. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { WrittenMessage } from "../../app/written-message";
 import { id } from "../../contract/ids";
 import { acceptedView, displayItem, importedMessages } from "../../contract/item";
 import { listView } from "../../contract/page";
@@ -21,6 +22,7 @@ import { approvalsInput, toApproval, toolResultsInput, toToolResult } from "../s
 import { sessionClient } from "../session-calls";
 import { ofNamedModel } from "../session-model";
 import { findTools } from "../session-tools";
+import { takeFiles } from "../take-files";
 
 const tag = "messages";
 const path = "/v1/sessions/{session_id}/messages";
@@ -121,7 +123,10 @@ export function registerMessages(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): voi
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
     const tools = await findTools(deps, readPrincipal(c).tenant, body.tools);
     if (!tools.ok) return sendProblem(c, tools.error);
-    const input = toSubmitInput(body, { tools: tools.value, idempotency });
+    const { session_id: session } = c.req.valid("param");
+    const content = await takeFiles(deps, { tenant: readPrincipal(c).tenant, session }, body.content);
+    if (!content.ok) return sendProblem(c, content.error);
+    const input = toSubmitInput({ ...body, content: content.value }, { tools: tools.value, idempotency });
     const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     const send = idempotency ? calls.repeatable : calls.once;
     const accepted = await send((api, caller) => api.submit(caller, input));
@@ -130,7 +135,13 @@ export function registerMessages(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): voi
   });
 
   app.openapi(batch, async (c) => {
-    const messages = c.req.valid("json").items.map(toWritten);
+    const place = { tenant: readPrincipal(c).tenant, session: c.req.valid("param").session_id };
+    const messages: WrittenMessage[] = [];
+    for (const [index, item] of c.req.valid("json").items.entries()) {
+      const content = await takeFiles(deps, { ...place, field: `items.${index}.content` }, item.content);
+      if (!content.ok) return sendProblem(c, content.error);
+      messages.push(toWritten({ ...item, content: content.value }));
+    }
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
     const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     const send = idempotency ? calls.repeatable : calls.once;

@@ -2,10 +2,9 @@
 import { z } from "@hono/zod-openapi";
 import type { SubmitInput } from "../../app/session-api";
 import type { WrittenMessage } from "../../app/written-message";
-import { mediaPart, reasoningPart, textPart } from "../../contract/item";
+import { mediaInput, reasoningPart, textPart } from "../../contract/item";
 import type { MessageFacts } from "../../domain/item-content";
 import type { Part } from "../../domain/message";
-import { defined } from "./defined";
 import { toTurnInput, turnChoices } from "./generation";
 import { metadataInput } from "./session";
 import { callId, importedCalls, setByServer, toolsInput } from "./tool";
@@ -14,9 +13,11 @@ import { callId, importedCalls, setByServer, toolsInput } from "./tool";
 const MAX_PARTS = 128;
 /** An output may be empty; the rules below refuse an empty text elsewhere. */
 const anyText = textPart.extend({ text: z.string() });
-const partInput = z.discriminatedUnion("type", [anyText, reasoningPart, mediaPart]);
-type PartInput = z.infer<typeof partInput>;
-type Content = string | readonly PartInput[];
+const partInput = z.discriminatedUnion("type", [anyText, reasoningPart, mediaInput]);
+export type PartInput = z.infer<typeof partInput>;
+export type Content = string | PartInput[];
+export type MediaPartInput = z.infer<typeof mediaInput>;
+export const isMediaInput = (part: PartInput): part is MediaPartInput => part.type === "image" || part.type === "file";
 type Role = SubmitInput["role"];
 
 const allowed: Readonly<Record<Role, readonly PartInput["type"][]>> = {
@@ -173,7 +174,16 @@ export const editInput = z
 export function toParts(content: Content): readonly Part[] {
   return typeof content === "string"
     ? [{ type: "text", text: content }]
-    : content.map((part) => (part.type === "text" ? part : defined(part)));
+    : content.map((part) => (isMediaInput(part) ? toMediaPart(part) : part));
+}
+
+/** `take-files` has looked up what is stored of a file, and the schema has demanded the rest. */
+function toMediaPart({ type, url, file_id, media_type, bytes, tokens, name }: MediaPartInput): Part {
+  const named = { type, ...(name !== undefined && { name }) };
+  if (media_type !== undefined && url !== undefined) return { ...named, url, media_type };
+  if (media_type !== undefined && file_id !== undefined && bytes !== undefined && tokens !== undefined)
+    return { ...named, file_id, media_type, bytes, tokens };
+  throw new TypeError("A file of a message was not looked up");
 }
 
 /** A reply without text consists of its calls alone. */

@@ -27,7 +27,10 @@ export async function showPast(
   const spec = await findSpec(session, call);
   if (!spec.ok) return spec;
   const maxOutput = call.asked ? call.asked.max_output : askedLength(null, { spec: spec.value, state });
-  const request = await session.deps.model.render(buildRequest(past.content, spec.value, maxOutput));
+  const request = await session.deps.model.render({
+    ...buildRequest(past.content, spec.value, maxOutput),
+    ...(call.asked && { at: call.asked.at }),
+  });
   const characters = request.body.length;
   if (characters > MAX_SHOWN_CHARS) return err({ code: "context_too_large", characters, limit: MAX_SHOWN_CHARS });
   return ok({

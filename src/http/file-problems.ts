@@ -1,0 +1,47 @@
+/** Refusals of files, as documents. */
+import type { TenantError } from "../app/tenant-api";
+import { FILE_TYPE_NAMES } from "../context/file-types";
+import { conflict, type RouteAnswer, retryLater, unknown } from "./answer";
+
+/** `field` is named as the client wrote it: `body`, `content.1.url`. */
+export type FileError =
+  /** The type is not one that is stored, or the bytes are not of the type that the client named. `found`: null when nothing is known of it. */
+  | { readonly code: "file_type_not_allowed"; readonly field: string; readonly found: string | null }
+  | { readonly code: "file_too_large"; readonly field: string; readonly limit: number }
+  | { readonly code: "length_required" }
+  /** The deployment has no bucket for files. */
+  | { readonly code: "files_disabled" }
+  | { readonly code: "file_store_unavailable" };
+
+type Answered = FileError | Extract<TenantError, { readonly code: "file_not_found" | "file_limit" }>;
+type AnsweredBy = { [E in Answered as E["code"]]: E };
+
+const ALLOWED = `one of ${FILE_TYPE_NAMES.join(", ")}`;
+
+export const fileAnswers: { readonly [C in keyof AnsweredBy]: (error: AnsweredBy[C]) => RouteAnswer } = {
+  file_type_not_allowed: ({ field, found }) => {
+    const detail = found === null ? `must be ${ALLOWED}` : `the content is ${found}; it must be ${ALLOWED}, and the type that is named`;
+    return { status: 415, title: "File type not allowed", detail: `${field}: ${detail}.`, errors: [{ field, detail }], extra: { found } };
+  },
+  file_too_large: ({ field, limit }) => {
+    const detail = `at most ${limit} bytes`;
+    return { status: 413, title: "File too large", detail: `${field}: ${detail}.`, errors: [{ field, detail }], extra: { limit } };
+  },
+  length_required: () => ({
+    status: 411,
+    title: "Length required",
+    detail: "Content-Length: needed, because a file is stored while it arrives.",
+    errors: [{ field: "Content-Length", detail: "needed" }],
+  }),
+  files_disabled: () => ({
+    status: 501,
+    title: "Files not configured",
+    detail: "This deployment stores no files, because it has no bucket for them.",
+  }),
+  file_store_unavailable: () => retryLater("The files' store is unavailable; nothing was changed."),
+  file_not_found: () => unknown("file"),
+  file_limit: ({ of, limit }) =>
+    conflict("Too many files", `A tenant stores at most ${limit} ${of === "files" ? "files" : "bytes of files"}; delete some first.`, {
+      limit,
+    }),
+};

@@ -1,0 +1,222 @@
+/**
+ * The tenant's registry of files: what is stored, which sessions refer to it, and what has to be removed. A row is
+ * written before the first byte is stored and removed after the last one is gone, so that nothing is left in the store
+ * that no row names. The bytes themselves are elsewhere (`FileStore`).
+ */
+import type { FileFacts, FilePage, FileQuery, FileReferences, StoredFile } from "../app/file-api";
+import { runOnce } from "../app/idempotency";
+import type { Idempotency } from "../app/session-api";
+import type { TenantError, TenantOutcome } from "../app/tenant-api";
+import type { FileView } from "../contract/file";
+import { type FileId, parseId, type SessionId } from "../domain/ids";
+import { err, ok } from "../lib/result";
+import { createRequests } from "./requests";
+import type { TenantSql } from "./tenant-sql";
+
+export const MAX_FILES = 10_000;
+export const MAX_STORED_BYTES = 10_000_000_000;
+/** An upload that has not ended by then was cut off. */
+const UPLOAD_MS = 60 * 60 * 1_000;
+/** How long a file stays that no message refers to. */
+const UNUSED_MS = 24 * 60 * 60 * 1_000;
+/** How long a message may be on its way to its session. */
+const HOLD_MS = 60 * 60 * 1_000;
+const FIRST_RETRY_MS = 15_000;
+const MAX_RETRY_MS = 60 * 60 * 1_000;
+/** A string that sorts after every file id. */
+const AFTER_EVERY_ID = "~";
+
+interface FileRow {
+  readonly [column: string]: string | number | null;
+  readonly id: string;
+  readonly name: string | null;
+  readonly media_type: string;
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly tokens: number;
+  readonly created_at: number;
+  readonly due_at: number | null;
+  readonly sessions: number;
+}
+
+const SELECT = `SELECT id, name, media_type, bytes, sha256, tokens, created_at, due_at,
+  (SELECT count(*) FROM file_refs WHERE file = id) AS sessions FROM files WHERE state = 'stored'`;
+
+export interface Upload {
+  readonly file: FileId;
+  readonly name: string | null;
+  readonly media_type: string;
+  readonly bytes: number;
+}
+
+/** Methods that change rows are called inside a transaction. */
+export interface Files {
+  begin(upload: Upload, at: number): TenantOutcome<null>;
+  finish(
+    input: { readonly file: FileId; readonly stored: StoredFile; readonly idempotency: Idempotency | null },
+    at: number,
+  ): TenantOutcome<{ readonly file: FileView; readonly replayed: boolean }>;
+  find(file: FileId): FileView | null;
+  list(page: FileQuery): FilePage;
+  use(input: { readonly session: SessionId; readonly files: readonly FileId[] }, at: number): TenantOutcome<readonly FileFacts[]>;
+  /** Replaces the session's references. Returns the files that are to be removed because no session refers to them any more. */
+  keep(input: Parameters<FileReferences["keep"]>[0], at: number): readonly FileId[];
+  /** Ends all references of an erased session, and marks the files that were its own. */
+  release(session: SessionId, at: number): void;
+  /** The files that were removed with this session's last reference and whose bytes are not known to be gone. */
+  listRemovedFor(session: SessionId): readonly FileId[];
+  /** Marks the file as removed. False when there is no such file. */
+  remove(file: FileId, at: number): boolean;
+  /** Marks what is due as removed, and returns all files whose removal is due. */
+  takeDue(at: number, limit: number): readonly FileId[];
+  /** Forgets a file whose bytes are gone. */
+  forget(file: FileId): void;
+  /** Notes that the bytes could not be removed now. */
+  postpone(file: FileId, at: number): void;
+  /** When the next file has to be looked at. Null: none. */
+  nextDue(): number | null;
+}
+
+function toFileId(text: string): FileId {
+  const id = parseId("fil", text);
+  if (!id) throw new Error("A stored file id is malformed");
+  return id;
+}
+
+function toView({ id, name, media_type, bytes, sha256, created_at, due_at, sessions }: FileRow): FileView {
+  return { id: toFileId(id), name, media_type, bytes, sha256, created_at, sessions, expires_at: due_at };
+}
+
+export function createFiles(sql: TenantSql): Files {
+  const requests = createRequests(sql);
+  const findRow = (file: string): FileRow | null => sql.rows<FileRow>(`${SELECT} AND id = ?`, file)[0] ?? null;
+  const view = (file: string): FileView | null => {
+    const row = findRow(file);
+    return row && toView(row);
+  };
+  const mark = (file: string, at: number, session: SessionId | null = null): void => {
+    sql.rows("DELETE FROM file_refs WHERE file = ?", file);
+    sql.rows(
+      "UPDATE files SET state = 'removed', removed_for = ?, due_at = ?, attempts = 0, name = NULL WHERE id = ? AND state != 'removed'",
+      session,
+      at,
+      file,
+    );
+  };
+  const isUnused = (file: string): boolean => sql.rows("SELECT 1 FROM file_refs WHERE file = ? LIMIT 1", file).length === 0;
+  /** Notes a reference that its session has yet to confirm. Until then the file ends when it would have ended, but not before the note. */
+  const hold = (session: SessionId, file: FileId, until: number): void => {
+    sql.rows("INSERT INTO file_refs (session, file, held_until) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", session, file, until);
+    sql.rows("UPDATE files SET due_at = max(due_at, ?) WHERE id = ?", until, file);
+  };
+  const confirm = (session: SessionId, file: FileId): void => {
+    sql.rows(
+      "INSERT INTO file_refs (session, file) VALUES (?, ?) ON CONFLICT (session, file) DO UPDATE SET held_until = NULL",
+      session,
+      file,
+    );
+    sql.rows("UPDATE files SET due_at = NULL WHERE id = ?", file);
+  };
+
+  return {
+    begin: ({ file, name, media_type, bytes }, at) => {
+      const held = sql.rows<{ files: number; bytes: number }>("SELECT count(*) AS files, coalesce(sum(bytes), 0) AS bytes FROM files")[0];
+      if (held && held.files >= MAX_FILES) return err({ code: "file_limit", of: "files", limit: MAX_FILES });
+      if (held && held.bytes + bytes > MAX_STORED_BYTES) return err({ code: "file_limit", of: "bytes", limit: MAX_STORED_BYTES });
+      sql.rows(
+        `INSERT INTO files (id, name, media_type, bytes, sha256, tokens, created_at, state, due_at, attempts)
+         VALUES (?, ?, ?, ?, '', 0, ?, 'uploading', ?, 0)`,
+        file,
+        name,
+        media_type,
+        bytes,
+        at,
+        at + UPLOAD_MS,
+      );
+      return ok(null);
+    },
+    finish: ({ file, stored, idempotency }, at) => {
+      const done = runOnce<string, TenantError>(requests, { idempotency, now: at }, () => {
+        sql.rows(
+          "UPDATE files SET state = 'stored', sha256 = ?, tokens = ?, due_at = ? WHERE id = ? AND state = 'uploading'",
+          stored.sha256,
+          stored.tokens,
+          at + UNUSED_MS,
+          file,
+        );
+        return findRow(file) ? ok(file) : err({ code: "file_not_found", file });
+      });
+      if (!done.ok || done.value.outcome !== file) mark(file, at);
+      if (!done.ok) return done;
+      const { outcome, replayed } = done.value;
+      const found = view(outcome);
+      return found ? ok({ file: found, replayed }) : err({ code: "file_not_found", file: outcome });
+    },
+    find: view,
+    list: ({ after, limit, order }) => {
+      const rows =
+        order === "desc"
+          ? sql.rows<FileRow>(`${SELECT} AND id < ? ORDER BY id DESC LIMIT ?`, after ?? AFTER_EVERY_ID, limit + 1)
+          : sql.rows<FileRow>(`${SELECT} AND id > ? ORDER BY id LIMIT ?`, after ?? "", limit + 1);
+      return { data: rows.slice(0, limit).map(toView), has_more: rows.length > limit };
+    },
+    use: ({ session, files }, at) => {
+      const rows = files.map(findRow);
+      const missing = files.find((_, index) => !rows[index]);
+      if (missing !== undefined) return err({ code: "file_not_found", file: missing });
+      for (const file of files) hold(session, file, at + HOLD_MS);
+      return ok(
+        rows.flatMap((row) => {
+          if (!row) return [];
+          const { id, name, media_type, bytes, tokens } = row;
+          return [{ file_id: toFileId(id), name, media_type, bytes, tokens }];
+        }),
+      );
+    },
+    keep: ({ session, files, gone }, at) => {
+      const before = sql.rows<{ file: string; held_until: number | null }>(
+        "SELECT file, held_until FROM file_refs WHERE session = ?",
+        session,
+      );
+      const [kept, redacted] = [new Set<string>(files), new Set<string>(gone)];
+      for (const file of files) if (findRow(file)) confirm(session, file);
+      const isOver = ({ file, held_until }: (typeof before)[number]): boolean =>
+        !kept.has(file) && (held_until === null || held_until <= at || redacted.has(file));
+      const ended = before.filter(isOver).map(({ file }) => file);
+      for (const file of ended) sql.rows("DELETE FROM file_refs WHERE session = ? AND file = ?", session, file);
+      const unused = ended.filter(isUnused);
+      for (const file of unused) mark(file, at, session);
+      return unused.map(toFileId);
+    },
+    release: (session, at) => {
+      const held = sql.rows<{ file: string }>("SELECT file FROM file_refs WHERE session = ?", session);
+      sql.rows("DELETE FROM file_refs WHERE session = ?", session);
+      for (const { file } of held) if (isUnused(file)) mark(file, at, session);
+    },
+    listRemovedFor: (session) =>
+      sql.rows<{ id: string }>("SELECT id FROM files WHERE removed_for = ?", session).map(({ id }) => toFileId(id)),
+    remove: (file, at) => {
+      if (!findRow(file)) return false;
+      mark(file, at);
+      return true;
+    },
+    takeDue: (at, limit) => {
+      const due = sql.rows<{ id: string; state: string }>(
+        "SELECT id, state FROM files WHERE due_at <= ? ORDER BY due_at LIMIT ?",
+        at,
+        limit,
+      );
+      for (const { id, state } of due) if (state !== "removed") mark(id, at);
+      return due.map(({ id }) => toFileId(id));
+    },
+    forget: (file) => {
+      sql.rows("DELETE FROM files WHERE id = ? AND state = 'removed'", file);
+    },
+    postpone: (file, at) => {
+      const attempts = sql.rows<{ attempts: number }>("SELECT attempts FROM files WHERE id = ?", file)[0]?.attempts ?? 0;
+      const due = at + Math.min(FIRST_RETRY_MS * 2 ** attempts, MAX_RETRY_MS);
+      sql.rows("UPDATE files SET attempts = attempts + 1, due_at = ? WHERE id = ?", due, file);
+    },
+    nextDue: () => sql.rows<{ due: number | null }>("SELECT min(due_at) AS due FROM files")[0]?.due ?? null,
+  };
+}

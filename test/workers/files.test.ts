@@ -1,0 +1,144 @@
+/** Files over HTTP, with the bucket that workerd brings: what is stored, what is refused, and what remains. */
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, it } from "vitest";
+import type { FileView } from "../../src/contract/file";
+import type { List } from "../../src/contract/page";
+import { pdf, png, send, text, upload } from "./files";
+import { migrate, newId, newTenant, readBody, request } from "./support";
+
+beforeAll(migrate);
+
+const toHex = (bytes: ArrayBuffer): string => [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+const digest = async (bytes: Uint8Array): Promise<string> => toHex(await crypto.subtle.digest("SHA-256", bytes));
+
+describe("a stored file", () => {
+  it("is read back byte for byte, with its type, size, digest and name", async () => {
+    const tenant = await newTenant();
+    const bytes = png("Ada");
+
+    const file = await readBody<FileView>(await send(tenant, bytes, { path: "/v1/files?name=%E7%94%BB.png", type: "image/png" }), 201);
+
+    expect(file).toMatchObject({
+      name: "画.png",
+      media_type: "image/png",
+      bytes: bytes.byteLength,
+      sha256: await digest(bytes),
+      sessions: 0,
+    });
+    expect(await readBody(await tenant.call("GET", `/v1/files/${file.id}`))).toEqual(file);
+    const content = await tenant.call("GET", `/v1/files/${file.id}/content`);
+    expect(new Uint8Array(await content.arrayBuffer())).toEqual(bytes);
+    expect(content.headers.get("content-type")).toBe("image/png");
+    expect(content.headers.get("content-security-policy")).toBe("default-src 'none'; sandbox");
+    expect(content.headers.get("content-disposition")).toBe("attachment; filename*=UTF-8''%E7%94%BB.png");
+  });
+
+  it("of several megabytes passes through", async () => {
+    const tenant = await newTenant();
+    const bytes = new Uint8Array(5_000_000);
+    bytes.set(png());
+
+    const file = await upload(tenant, bytes);
+
+    expect([file.bytes, file.sha256]).toEqual([5_000_000, await digest(bytes)]);
+    const content = await tenant.call("GET", `/v1/files/${file.id}/content`);
+    expect((await content.arrayBuffer()).byteLength).toBe(5_000_000);
+  });
+
+  it("belongs to its tenant alone", async () => {
+    const [tenant, other] = [await newTenant(), await newTenant()];
+    const file = await upload(tenant, png());
+
+    for (const path of ["", "/content"]) expect((await other.call("GET", `/v1/files/${file.id}${path}`)).status).toBe(404);
+    expect((await other.call("POST", `/v1/files/${file.id}/url`, {})).status).toBe(404);
+    expect((await other.call("DELETE", `/v1/files/${file.id}`)).status).toBe(404);
+    expect((await readBody<List<FileView>>(await other.call("GET", "/v1/files"))).data).toEqual([]);
+    expect((await readBody<List<FileView>>(await tenant.call("GET", "/v1/files"))).data).toEqual([file]);
+  });
+
+  it("that is sent twice under one key is one file; another content under it is refused", async () => {
+    const tenant = await newTenant();
+    const first = await readBody<FileView>(await send(tenant, png("a"), { key: "k1" }), 201);
+
+    const again = await send(tenant, png("a"), { key: "k1" });
+
+    expect(again.headers.get("idempotent-replayed")).toBe("true");
+    expect(await readBody<FileView>(again, 201)).toEqual(first);
+    expect((await send(tenant, png("b"), { key: "k1" })).status).toBe(422);
+    expect((await readBody<List<FileView>>(await tenant.call("GET", "/v1/files"))).data).toHaveLength(1);
+  });
+
+  it("is gone when it is deleted, from the bucket too", async () => {
+    const tenant = await newTenant();
+    const file = await upload(tenant, png());
+    const { url } = await readBody<{ url: string }>(await tenant.call("POST", `/v1/files/${file.id}/url`, {}));
+
+    expect(await readBody(await tenant.call("DELETE", `/v1/files/${file.id}`))).toEqual({ id: file.id, status: "erased" });
+
+    expect((await env.FILES?.list({ prefix: `${tenant.id}/` }))?.objects).toEqual([]);
+    for (const method of ["GET", "DELETE"]) expect((await tenant.call(method, `/v1/files/${file.id}`)).status).toBe(404);
+    expect((await request("GET", url.slice("https://longhand.test".length), {})).status).toBe(404);
+  });
+});
+
+describe("a signed address", () => {
+  it("reads that one file without a key, and nothing else", async () => {
+    const tenant = await newTenant();
+    const [file, other] = [await upload(tenant, text("hello")), await upload(tenant, text("secret"))];
+    const { url } = await readBody<{ url: string }>(await tenant.call("POST", `/v1/files/${file.id}/url`, { expires_in: 60 }));
+    const path = url.slice("https://longhand.test".length);
+
+    expect(await (await request("GET", path, {})).text()).toBe("hello");
+
+    expect((await request("GET", path.replace(file.id, other.id), {})).status).toBe(401);
+    expect((await request("GET", path.replace("/content", ""), {})).status).toBe(401);
+    expect((await request("GET", `${path.slice(0, -1)}${path.endsWith("0") ? "1" : "0"}`, {})).status).toBe(401);
+    const [, , expires] = path.split(".");
+    expect((await request("GET", path.replace(`.${expires}.`, `.${Number(expires) + 1_000}.`), {})).status).toBe(401);
+  });
+
+  it("expires", async () => {
+    const tenant = await newTenant();
+    const file = await upload(tenant, text("hello"));
+    const { createFileSigner } = await import("../../src/files/signed-url");
+    const expired = await createFileSigner(env.KEY_PEPPER ?? "", Date.now).sign({
+      tenant: tenant.id,
+      file: file.id,
+      expires_at: Date.now() - 1,
+    });
+
+    expect((await request("GET", `/v1/files/${file.id}/content?signature=${expired}`, {})).status).toBe(401);
+  });
+});
+
+describe("refused", () => {
+  it.each([
+    ["a program", text("\x7fELF\0\0"), "application/octet-stream", 415],
+    ["a type that is not stored", text("<svg/>"), "image/svg+xml", 415],
+    ["HTML", text("<script>"), "text/html", 415],
+    ["a PDF that calls itself a picture", pdf(1), "image/png", 415],
+    ["a picture that calls itself text", png(), "text/plain", 415],
+    ["bytes that are no text", Uint8Array.from([0xe4, 0xf6, 0xfc]), "text/plain", 400],
+    ["nothing", new Uint8Array(), "text/plain", 400],
+  ])("%s", async (_, bytes, type, status) => {
+    const tenant = await newTenant();
+
+    const response = await send(tenant, bytes, { type });
+
+    expect(response.status).toBe(status);
+    expect((await readBody<List<FileView>>(await tenant.call("GET", "/v1/files"))).data).toEqual([]);
+  });
+
+  it("a text larger than a message may be, by its announced size", async () => {
+    const tenant = await newTenant();
+    const response = await send(tenant, new Uint8Array(1_048_577).fill(0x61), { type: "text/plain" });
+    expect(await readBody(response, 413)).toMatchObject({ type: "urn:longhand:problem:file_too_large", limit: 1_048_576 });
+  });
+
+  it("a name with control characters, and a field that no route knows", async () => {
+    const tenant = await newTenant();
+    expect((await send(tenant, png(), { path: "/v1/files?name=a%00b" })).status).toBe(400);
+    expect((await send(tenant, png(), { path: "/v1/files?nome=a" })).status).toBe(400);
+    expect((await tenant.call("GET", `/v1/files/${newId("fil")}?x=1`)).status).toBe(400);
+  });
+});

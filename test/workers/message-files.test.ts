@@ -1,0 +1,138 @@
+/** Files in conversations: what a message accepts, what the model is sent, and what becomes of a file. */
+import { runDurableObjectAlarm } from "cloudflare:test";
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import type { PastContext } from "../../src/contract/context";
+import type { FileView } from "../../src/contract/file";
+import type { SessionDescription } from "../../src/contract/session";
+import { pdf, png, text, upload } from "./files";
+import { Chat, migrate, newChat, newId, newTenant, readBody } from "./support";
+
+beforeAll(migrate);
+
+const toBase64 = (bytes: Uint8Array): string => btoa(String.fromCharCode(...bytes));
+const say = (chat: Chat, ...content: object[]) => chat.call("POST", "/messages", { content });
+const readFile = async (chat: Chat, id: string): Promise<FileView | null> => {
+  const found = await chat.tenant.call("GET", `/v1/files/${id}`);
+  return found.status === 404 ? null : readBody<FileView>(found);
+};
+/** The last request that the model received. */
+const sentTo = async (chat: Chat): Promise<string> => JSON.stringify((await chat.model.heard(1)).at(-1)?.body);
+/** The session tells the tenant's object by its alarm, which may have rung already. */
+const settle = async (chat: Chat): Promise<void> => void (await runDurableObjectAlarm(chat.stub));
+
+describe("a message with a file", () => {
+  it("is sent to the model with the content, and shown with the file's id alone", async () => {
+    const chat = await newChat({ replies: [{ text: "A picture." }] });
+    const file = await upload(chat.tenant, png("Ada"));
+
+    await readBody(await say(chat, { type: "text", text: "What is this?" }, { type: "image", file_id: file.id }));
+
+    expect(await sentTo(chat)).toContain(`data:image/png;base64,${toBase64(png("Ada"))}`);
+    const [item] = await chat.items();
+    const part = { type: "image", file_id: file.id, media_type: "image/png", name: "a file", bytes: file.bytes };
+    expect(item?.content).toEqual([{ type: "text", text: "What is this?" }, expect.objectContaining(part)]);
+    expect(JSON.stringify(await chat.events())).not.toContain("base64");
+  });
+
+  it("gives a text to every model as text", async () => {
+    const chat = await newChat({ replies: [{ text: "Ada is 36." }] });
+    const file = await upload(chat.tenant, text("name,age\nAda,36\n"), "text/csv");
+
+    await readBody(await say(chat, { type: "file", file_id: file.id }));
+
+    expect(await sentTo(chat)).toContain(JSON.stringify("name,age\nAda,36\n").slice(1, -1));
+  });
+
+  it("names a file that the model cannot read", async () => {
+    const chat = await newChat({ replies: [{ text: "I cannot read it." }] });
+    const file = await upload(chat.tenant, pdf(2));
+
+    await readBody(await say(chat, { type: "file", file_id: file.id, name: "plan.pdf" }));
+
+    expect(await sentTo(chat)).toContain("[file: plan.pdf (application/pdf)]");
+  });
+
+  it("that is given as a data URL becomes a stored file", async () => {
+    const chat = await newChat({ replies: [{ text: "A picture." }] });
+
+    await readBody(await say(chat, { type: "image", url: `data:image/png;base64,${toBase64(png("inline"))}` }));
+
+    expect(await sentTo(chat)).toContain(toBase64(png("inline")));
+    const [item] = await chat.items();
+    expect(item?.content[0]).toMatchObject({ type: "image", file_id: expect.stringMatching(/^fil_/), media_type: "image/png" });
+  });
+
+  it("is refused by the field at fault when there is no such file, and nothing is accepted", async () => {
+    const chat = await newChat();
+    const foreign = await upload(await newTenant(), png());
+    const words = { type: "text", text: "Look." };
+
+    for (const file_id of [newId("fil"), foreign.id]) {
+      const problem = await readBody<{ errors: object[] }>(await say(chat, words, { type: "image", file_id }), 400);
+      expect(problem.errors).toEqual([{ field: "content.1.file_id", detail: "no such file" }]);
+    }
+    const fault = await readBody<{ errors: object[] }>(await say(chat, words, { type: "image", url: "data:image/png;base64,iVB?" }), 400);
+    expect(fault.errors).toEqual([{ field: "content.1.url", detail: "not base64" }]);
+    expect((await say(chat, { type: "image", url: `data:image/png;base64,${toBase64(pdf(1))}` })).status).toBe(415);
+    expect((await say(chat, { type: "image" })).status).toBe(400);
+    expect(await chat.items()).toEqual([]);
+  });
+
+  it("is rebuilt byte for byte as it was sent", async () => {
+    const chat = await newChat({ replies: [{ text: "A picture." }] });
+    const file = await upload(chat.tenant, png("past"));
+    const { id } = await readBody<{ id: string }>(await say(chat, { type: "image", file_id: file.id }));
+
+    const past = await chat.read<PastContext>(`/context?at=${id}`);
+
+    expect(past.digest).toMatchObject({ matches: true });
+    expect(past.request.body).toContain(toBase64(png("past")));
+  });
+});
+
+describe("a file that was deleted", () => {
+  it("is named as such, and the conversation goes on", async () => {
+    const chat = await newChat({ replies: [{ text: "A picture." }, { text: "It is gone." }] });
+    const file = await upload(chat.tenant, png("brief"));
+    await readBody(await say(chat, { type: "image", file_id: file.id }));
+    await chat.tenant.call("DELETE", `/v1/files/${file.id}`);
+
+    const turn = await chat.say("What was it?");
+
+    expect(turn.status).toBe("completed");
+    expect(await sentTo(chat)).toContain("[file: a file (image/png), deleted since]");
+  });
+});
+
+describe("a file of a message", () => {
+  it("is counted for its session, goes on with a fork, and ends with the last of them", async () => {
+    const chat = await newChat({ replies: [{ text: "A picture." }] });
+    const file = await upload(chat.tenant, png("shared"));
+    await readBody(await say(chat, { type: "image", file_id: file.id }));
+    await settle(chat);
+    expect(await readFile(chat, file.id)).toMatchObject({ sessions: 1, expires_at: null });
+    const fork = await readBody<SessionDescription>(await chat.call("POST", "/fork", {}), 201);
+    const copy = new Chat(chat.tenant, fork.id, chat.model);
+    await settle(copy);
+    expect(await readFile(chat, file.id)).toMatchObject({ sessions: 2 });
+
+    await readBody(await chat.call("DELETE"));
+    expect(await readFile(chat, file.id)).toMatchObject({ sessions: 1 });
+    const receipt = await readBody<{ stores: object[] }>(await copy.call("DELETE"));
+
+    expect(receipt.stores).toContainEqual({ store: "files", status: "erased", rows: 1 });
+    expect(await readFile(chat, file.id)).toBeNull();
+  });
+
+  it("ends when the only message that names it is redacted", async () => {
+    const chat = await newChat({ replies: [{ text: "A picture." }] });
+    const file = await upload(chat.tenant, png("secret"));
+    await readBody(await say(chat, { type: "image", file_id: file.id }));
+    const [item] = await chat.items();
+
+    await readBody(await chat.call("POST", `/messages/${item?.id}/redact`, {}));
+    await settle(chat);
+
+    await vi.waitFor(async () => expect(await readFile(chat, file.id)).toBeNull());
+  });
+});
