@@ -1,7 +1,8 @@
 /**
- * The import of a long record, message by message: the cost of each message, and of waking afterwards, by the number of
+ * The import of a long record, message by message and in batches: the cost of each message, and of waking afterwards, by the number of
  * messages. The code of the session's object over Node's SQLite, in this process.
  */
+import { batchInput, toWritten } from "../src/http/schemas/message.ts";
 import { loadState } from "../src/session/log/snapshots.ts";
 import { CALLER, Life } from "../test/session/life.ts";
 import { type BenchResult, type Figure, measured, ratio } from "./support/report.ts";
@@ -12,6 +13,33 @@ const [FEW, MANY] = [5_000, 40_000];
 const GOAL = 1.5;
 
 const MESSAGE = { role: "user", run: false, onBusy: "queue", tools: null, idempotency: null } as const;
+
+/** The messages of one request. */
+const BATCH = 1_000;
+/** CPU of a message of a batch, in µs: validation of the request included. */
+const BATCH_GOAL = 300;
+
+/** CPU of a message of an import in batches, in µs. Each request is parsed and validated as the API does it. */
+async function importBatches(messages: number): Promise<number> {
+  const life = new Life();
+  await life.open("balanced");
+  const bodies = Array.from({ length: messages / BATCH }, (_, batch) => JSON.stringify({ items: toItems(batch * BATCH) }));
+  const before = process.cpuUsage();
+  for (const body of bodies) {
+    const { items } = batchInput.parse(JSON.parse(body));
+    const done = await life.service.importMessages(CALLER, { messages: items.map(toWritten), idempotency: null });
+    if (!done.ok) throw new Error(done.error.code);
+  }
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / messages;
+}
+
+const toItems = (from: number): object[] =>
+  Array.from({ length: BATCH }, (_, n) => ({
+    role: n % 2 ? "assistant" : "user",
+    content: `message ${from + n} of a long record`,
+    created_at: n,
+  }));
 
 /** Wall time of a message, in µs. */
 async function importInto(life: Life, messages: number): Promise<number> {
@@ -39,11 +67,18 @@ async function benchSize(messages: number): Promise<{ readonly each: Figure; rea
 export async function benchImport(): Promise<BenchResult> {
   await importInto(new Life(), FEW); // compiled once
   const [few, many] = [await benchSize(FEW), await benchSize(MANY)];
+  const inBatches = measured(
+    `a message of ${FEW} in batches of ${BATCH}, CPU`,
+    "µs",
+    [await importBatches(FEW), await importBatches(FEW)],
+    BATCH_GOAL,
+  );
   return {
     title: "Import of a long record",
     notes: ["Wall time in Node; no turn, nothing compacted: all of it is in the view. Linear is a ratio of 1 for a message."],
     figures: [
       few.each,
+      inBatches,
       many.each,
       ratio(`a message of ${MANY} against one of ${FEW}`, [many.each, few.each], GOAL),
       few.wake,

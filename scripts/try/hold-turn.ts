@@ -1,8 +1,6 @@
 /** Shows one turn as it happens: the answer, the calls and their results, and the tokens. */
 import { z } from "zod";
 import { turnFailure } from "../../src/contract/model-call";
-import { defined } from "../../src/http/schemas/defined";
-import { describeFailure } from "../../src/http/turn-failure";
 import { type Call, type Connection, streamApi } from "../support/api-client.ts";
 import { createFrameReader } from "../support/frames.ts";
 import { Failure } from "../support/output.ts";
@@ -92,9 +90,7 @@ async function readAnswer({ connection, write }: Talk, call: Call): Promise<Endi
 }
 
 function describeEnd(end: Exclude<Ending, { type: "turn.completed" | "turn.awaiting_tools" }>): string {
-  return end.type === "turn.failed"
-    ? `${describeFailure(defined(end.failure)).detail} ${JSON.stringify(end.failure)}`
-    : JSON.stringify(end);
+  return end.type === "turn.failed" ? `${end.failure.detail} ${JSON.stringify(end.failure)}` : JSON.stringify(end);
 }
 
 function describe({ finish, usage: used, context_window, current_context_tokens }: Extract<Frame, { type: "turn.completed" }>): string {

@@ -7,7 +7,7 @@ import type { PolicyChoice } from "../context/policy-choice";
 import type { CompactionView } from "../contract/compaction";
 import type { ContextReport } from "../contract/context";
 import type { ExecutionView } from "../contract/execution";
-import type { Accepted, DisplayItem } from "../contract/item";
+import type { Accepted, DisplayItem, ImportedMessages } from "../contract/item";
 import type { LedgerRow } from "../contract/model-call";
 import type { Page } from "../contract/page";
 import type { RecallReport } from "../contract/recall";
@@ -24,6 +24,7 @@ import type { Result } from "../lib/result";
 import type { ChunkRequest, NextChunk } from "./chunk-request";
 import type { Condition, UnmetCondition } from "./conditions";
 import type { ToolArtifact } from "./ports";
+import type { WrittenMessage } from "./written-message";
 
 /** Why a manual change of the view was refused, beside the domain's rejections. */
 type ControlError =
@@ -50,6 +51,8 @@ export type SessionError =
   /** An older build did not record the call's request settings, and the registry does not know the model any more. */
   | { readonly code: "request_unknown"; readonly model: string }
   | { readonly code: "message_not_found"; readonly message: string }
+  /** `message`: the message that has the client's id already. `index`: of several messages, the one at fault. */
+  | { readonly code: "client_id_taken"; readonly message: string; readonly index?: number }
   | { readonly code: "branch_not_found"; readonly branch: number }
   | { readonly code: "cannot_fit"; readonly fit: FitReport }
   /** The result exists, and is larger than one answer may be. `characters`: its UTF-16 units; `limit`: the most that are allowed. */
@@ -123,22 +126,7 @@ export interface TurnInput {
   readonly generation?: GenerationChoice | null;
 }
 
-/** A call in an imported reply. Its id is data from the client, and may repeat. */
-export interface ImportedCall {
-  readonly call_id: string;
-  readonly name: string;
-  /** JSON text, as the model wrote it. */
-  readonly arguments: string;
-}
-
-/** The content of a message. Calls and results can only be imported (`run: false`). */
-type Said =
-  /** `parts` may be empty when there are `calls`. */
-  | { readonly role: "user" | "assistant" | "system"; readonly parts: readonly Part[]; readonly calls?: readonly ImportedCall[] }
-  /** The result of an imported call. */
-  | { readonly role: "tool"; readonly call_id: string; readonly output: string; readonly is_error: boolean };
-
-export type SubmitInput = Said &
+export type SubmitInput = WrittenMessage &
   TurnInput & {
     readonly run: boolean;
     readonly onBusy: OnBusy;
@@ -255,6 +243,11 @@ export interface SessionApi {
   erase(caller: Caller, isNoted?: boolean): Promise<Outcome<ErasureReceipt>>;
 
   submit(caller: Caller, input: SubmitInput): Promise<Outcome<Accepted>>;
+  /** Appends messages without turns, in one transaction: all or none. */
+  importMessages(
+    caller: Caller,
+    input: { readonly messages: readonly WrittenMessage[]; readonly idempotency: Idempotency | null },
+  ): Promise<Outcome<Once<ImportedMessages>>>;
   cancelQueued(caller: Caller, message: ItemId): Promise<Outcome<null>>;
   toolResults(
     caller: Caller,
@@ -275,8 +268,14 @@ export interface SessionApi {
   /** Server-sent events as bytes. Disconnecting stops nothing. */
   stream(caller: Caller, input: StreamInput): Promise<Outcome<ReadableStream<Uint8Array>>>;
 
-  /** The conversation as people read it. `branch` absent: the current branch. */
-  items(caller: Caller, page: PageInput & { readonly branch?: BranchChoice }): Promise<Outcome<Page<DisplayItem>>>;
+  /**
+   * The conversation as people read it. `branch` absent: the current branch. `clientId`: only the message with the
+   * client's own id, on whichever branch it is.
+   */
+  items(
+    caller: Caller,
+    page: PageInput & { readonly branch?: BranchChoice; readonly clientId?: string },
+  ): Promise<Outcome<Page<DisplayItem>>>;
   /** One message, of any branch. `id` may be that of a call inside of it. */
   message(caller: Caller, id: ItemId): Promise<Outcome<DisplayItem>>;
   /** Every call of the session, in order of the calls' positions. */

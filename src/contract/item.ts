@@ -107,5 +107,16 @@ export const acceptedView = z
   .openapi("Accepted", { description: "The durable acknowledgement of a message" });
 export type AcceptedView = z.infer<typeof acceptedView>;
 
+export const importedMessages = z
+  .object({
+    data: z
+      .array(z.object({ id: id("msg"), position: z.int(), client_id: z.string().nullable() }))
+      .readonly()
+      .openapi({ description: "One for each message of the request, in its order" }),
+    cursor: z.int().openapi({ description: "Read the live stream after this offset to see everything from message.accepted on" }),
+  })
+  .openapi("ImportedMessages", { description: "The durable acknowledgement of messages that were appended together" });
+export type ImportedMessages = z.infer<typeof importedMessages>;
+
 /** `replayed`: the idempotency key was used before, and this is the first request's outcome. The answer says it in a header. */
 export type Accepted = AcceptedView & { readonly replayed: boolean };

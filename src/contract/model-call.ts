@@ -18,6 +18,12 @@ export const callUsage = domainShape<CallUsage>()(
 
 export const modelFailureKind = z.enum(FAILURE_KINDS);
 
+/** A failure of a turn with the words that explain it. */
+export interface TurnFailureView extends TurnFailure {
+  readonly detail: string;
+  readonly remedy: string;
+}
+
 const byteFit = z.object({ floor: z.int(), limit: z.int() });
 
 export const fitReportView = domainShape<FitReport>()(
@@ -45,7 +51,7 @@ export const turnFailureKind = z.enum([
   "internal",
 ]) satisfies z.ZodType<TurnFailureKind>;
 
-export const turnFailure = domainShape<TurnFailure>()(
+export const turnFailure = domainShape<TurnFailureView>()(
   z.object({
     kind: turnFailureKind,
     status: z.int().nullable().openapi({ description: "The provider's HTTP status. Null if the provider did not answer" }),
@@ -58,6 +64,10 @@ export const turnFailure = domainShape<TurnFailure>()(
       .optional()
       .openapi({ description: "Tokens that would fit, as the provider reported: of the request (overflow) or of the reply (output_cap)" }),
     retry_after_ms: z.int().optional().openapi({ description: "The wait that the provider asked for, on the last attempt" }),
+    detail: z
+      .string()
+      .openapi({ description: "Why the turn failed, for people: by the class of the failure, never in the provider's words" }),
+    remedy: z.string().openapi({ description: "What can be done, for people. The message is kept, so it must not be sent again" }),
   }),
 );
 

@@ -24,6 +24,7 @@ export const turnReport = z
     items_truncated: z.boolean().openapi({
       description: "`items` leaves older items out, because there are too many or they are too large. The list of messages has all of them",
     }),
+    output_text: z.string().openapi({ description: "The text of the turn's newest reply. Empty if it has none" }),
     open_calls: z.array(toolCallView).readonly(),
     model: z.string().nullable().openapi({
       description:

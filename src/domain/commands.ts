@@ -25,7 +25,7 @@ import type {
 import type { CompactionId, ExecutionId, ItemId, KeyId, OverlayId, SessionId, TenantId, TurnId } from "./ids";
 import type { ItemMeta, NewItem, PinRef, TextRef } from "./message";
 import type { FinishReason } from "./model-call";
-import type { CallRef } from "./open-calls";
+import type { CallRef, ImportedMessage } from "./open-calls";
 import type { Receipt } from "./receipt";
 import type { ToolRun } from "./tool-run";
 
@@ -92,6 +92,8 @@ export type MessageCommand =
       readonly queueLimit: number;
       /** `CutShort`: what the running turn leaves behind, if this message stops it. */
     } & CutShort)
+  /** Appends messages without turns, all or none. Results answer imported calls, also those of the same command. */
+  | { readonly type: "ImportMessages"; readonly messages: readonly ImportedMessage[] }
   | { readonly type: "CancelQueued"; readonly message: ItemId };
 
 export type TurnCommand =

@@ -1,14 +1,44 @@
 /** Decides on incoming messages: a message is appended at once, starts a turn, or waits in the durable FIFO queue. */
 import { err, ok } from "../lib/result";
 import type { CommandOf, MessageCommand } from "./commands";
-import { type Deciders, type Decision, endCutShort, enterConversation } from "./decision";
+import { type Deciders, type Decision, endCutShort, enterConversation, place } from "./decision";
 import type { Event, QueuedMessage } from "./events";
-import { findOpenCall, itemsOfMessage, openBehindQueue } from "./open-calls";
-import type { SessionState } from "./state";
+import type { ItemMeta, NewItem } from "./message";
+import { findOpenCall, itemsOfMessage, openAfter, openBehindQueue } from "./open-calls";
+import type { OpenCall, SessionState } from "./state";
 
 type Submit = CommandOf<"SubmitMessage">;
 
-export const messageDeciders: Deciders<MessageCommand["type"]> = { SubmitMessage: decideSubmit, CancelQueued: decideCancel };
+export const messageDeciders: Deciders<MessageCommand["type"]> = {
+  SubmitMessage: decideSubmit,
+  ImportMessages: decideImport,
+  CancelQueued: decideCancel,
+};
+
+/** The most items of one event of an import, as of a page of a fork. A message is never divided, so a reply's calls may exceed it. */
+const ITEMS_PER_EVENT = 512;
+
+/**
+ * Appends all messages, or none. A turn or a waiting message would come between them, so neither may be there. The calls
+ * of an earlier message are open for the results of a later one.
+ */
+function decideImport({ messages }: CommandOf<"ImportMessages">, state: SessionState): Decision {
+  if (state.turn || state.queue.length > 0) return err({ code: "turn_running", turn: state.turn?.id ?? "" });
+  let open = state.imported_calls;
+  let position = state.next_position;
+  const events: ItemMeta[][] = [];
+  for (const [index, { answers, ...message }] of messages.entries()) {
+    const answered = answers ? withOpenCall(message.item, answers, open) : message.item;
+    if (!answered) return err({ code: "call_not_open", index, call: answers?.call_id ?? "" });
+    const items = itemsOfMessage({ ...message, item: answered });
+    open = openAfter(open, items);
+    const placed = items.map((item) => place(item, position++));
+    const last = events.at(-1);
+    if (last && last.length + placed.length <= ITEMS_PER_EVENT) last.push(...placed);
+    else events.push(placed);
+  }
+  return ok(events.map((items): Event => ({ type: "MessagesAppended", items, dequeued: [] })));
+}
 
 /** Cancelling a queued reply also cancels the queued results of its calls, which would otherwise answer nothing. */
 function decideCancel(command: CommandOf<"CancelQueued">, state: SessionState): Decision {
@@ -49,6 +79,12 @@ function decideSubmit(command: Submit, state: SessionState): Decision {
 function withCall({ message, answers, onBusy }: Submit, state: SessionState): QueuedMessage | null {
   if (!answers) return message;
   const open = onBusy === "interrupt" ? state.imported_calls : openBehindQueue(state);
-  const call = findOpenCall(open, { execution: null, call_id: answers.call_id });
-  return call && { ...message, item: { ...message.item, tool: { ...call, is_error: answers.is_error } } };
+  const item = withOpenCall(message.item, answers, open);
+  return item && { ...message, item };
+}
+
+/** The result with the call that it answers: the first open one with the id. Null when there is none. */
+function withOpenCall(item: NewItem, { call_id, is_error }: NonNullable<Submit["answers"]>, open: readonly OpenCall[]): NewItem | null {
+  const call = findOpenCall(open, { execution: null, call_id });
+  return call && { ...item, tool: { execution: call.execution, call_id: call.call_id, name: call.name, is_error } };
 }

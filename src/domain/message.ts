@@ -141,9 +141,16 @@ export interface ItemMeta {
   readonly signed?: Signed;
   /** The reply was cut off: stopped, failed or interrupted before its end. */
   readonly incomplete?: true;
+  /** When an imported message was said, as its client reports, in epoch milliseconds. Never used for order. Absent: at `at`. */
+  readonly said_at?: number;
+  /** The client's own id of the message, unique in the session. */
+  readonly client_id?: string;
   /** The item was imported as part of the same message as the item before it. Items that a turn produced share its `turn` instead. */
   readonly continues?: true;
 }
+
+/** When the item was said: what people and models are told, while `at` is when it was recorded. */
+export const toTimeSaid = ({ said_at, at }: Pick<ItemMeta, "said_at" | "at">): number => said_at ?? at;
 
 /** An item before it has a position, as commands carry it. */
 export type NewItem = Omit<ItemMeta, "position">;

@@ -14,11 +14,18 @@ export interface CallRef {
   readonly call_id: string | null;
 }
 
+/** A message of an import, before it has a position. `answers`: as in `SubmitMessage`. */
+export interface ImportedMessage {
+  readonly item: NewItem;
+  readonly rest: readonly NewItem[];
+  readonly answers?: { readonly call_id: string; readonly is_error: boolean };
+}
+
 export const findOpenCall = (open: readonly OpenCall[], ref: CallRef): OpenCall | null =>
   open.find((call) => (ref.execution ? ref.execution === call.execution : ref.call_id === call.call_id)) ?? null;
 
 /** One message's items in order. The first begins the message. */
-export const itemsOfMessage = ({ item, rest }: QueuedMessage): readonly NewItem[] => [
+export const itemsOfMessage = ({ item, rest }: Pick<QueuedMessage, "item" | "rest">): readonly NewItem[] => [
   item,
   ...rest.map((next) => ({ ...next, continues: true as const })),
 ];

@@ -10,6 +10,7 @@ import type { PolicyChoice } from "../context/policy-choice";
 import type { Evaluation } from "../contract/evaluation";
 import type { StoredEvent } from "../domain/events";
 import type { ItemId, SessionId } from "../domain/ids";
+import { parseBody, toSpokenParts } from "../domain/item-content";
 import { listEventItems } from "../domain/items-of";
 import type { ItemMeta, Part } from "../domain/message";
 import { initialState, type SessionState } from "../domain/state";
@@ -159,4 +160,4 @@ const toOpeningState = (state: SessionState): SessionState => ({
 });
 
 /** Empty when the content no longer exists. */
-const parseParts = (text: string | undefined): readonly Part[] => (text === undefined ? [] : (JSON.parse(text) as Part[]));
+const parseParts = (text: string | undefined): readonly Part[] => (text === undefined ? [] : toSpokenParts(parseBody(text)));

@@ -4,11 +4,13 @@
  */
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import type { SessionError } from "../app/session-api";
 import { streamFrame } from "../contract/frame";
 import type { Accepted } from "../contract/item";
 import { type AcceptedView, acceptedView } from "../contract/item";
 import { turnReport } from "../contract/turn";
 import type { TurnId } from "../domain/ids";
+import { toErrorName } from "../lib/error-name";
 import type { HttpEnv } from "./deps";
 import { sendEvents } from "./event-stream";
 import { acceptedExample, frameExample, turnExample } from "./examples/conversation";
@@ -23,12 +25,15 @@ export const turnHeaders = idempotencyHeaders.extend({
 });
 
 export const turnResponses = {
-  200: jsonOrEvents("The turn, once it has ended or waits for tools. With Accept: text/event-stream: its frames as they are produced", {
-    schema: turnReport,
-    example: turnExample,
-    events: eventStream(streamFrame, frameExample),
-  }),
-  202: json("Accepted (Prefer: respond-async)", acceptedView, acceptedExample),
+  200: jsonOrEvents(
+    "The turn, once it has ended, failed or waits for tools. With Accept: text/event-stream: its frames as they are produced",
+    { schema: turnReport, example: turnExample, events: eventStream(streamFrame, frameExample) },
+  ),
+  202: json(
+    "Accepted: `Prefer: respond-async` was sent, or the turn goes on and could not be awaited. GET the turn to read it",
+    acceptedView,
+    acceptedExample,
+  ),
 };
 
 function toView({ message_id, turn_id, position, queued, cursor }: Accepted): AcceptedView {
@@ -46,22 +51,40 @@ export function answerAppended(c: Context<HttpEnv>, accepted: Accepted): Respons
   return c.json(toView(accepted), 201);
 }
 
-async function answerFinished(c: Context<HttpEnv>, calls: SessionCalls, turn: TurnId): Promise<Response> {
-  const report = await calls.repeatable((api, caller) => api.waitForTurn(caller, turn));
-  if (!report.ok) return sendProblem(c, report.error);
-  const { status, failure } = report.value;
-  if (status === "failed" && failure) return sendProblem(c, { code: "turn_failed", failure, turn: report.value });
-  return c.json(report.value, 200);
-}
+/** The message is durable, but its turn cannot be awaited or heard here: its client reads the turn later. */
+const answerAccepted = (c: Context<HttpEnv>, accepted: Accepted): Response => c.json(toView(accepted), 202);
 
+/** A turn that failed is answered with 200, too: its message is recorded, and a client that repeats the request would add it twice. */
 export async function answerTurn(c: Context<HttpEnv>, calls: SessionCalls, accepted: Accepted): Promise<Response> {
-  const { turn_id: turn, cursor } = accepted;
+  const { turn_id: turn } = accepted;
   if (turn === null) return answerAppended(c, accepted);
   markReplay(c, accepted);
   if (prefersAsync(c.req.header("prefer"))) {
-    return c.json(toView(accepted), 202, { "Preference-Applied": "respond-async" });
+    c.header("Preference-Applied", "respond-async");
+    return answerAccepted(c, accepted);
   }
-  if (!acceptsEventStream(c.req.header("accept"))) return await answerFinished(c, calls, turn);
-  const stream = await calls.repeatable((api, caller) => api.stream(caller, { after: cursor, turn }));
-  return stream.ok ? await sendEvents(c, stream.value) : sendProblem(c, stream.error);
+  try {
+    return await (acceptsEventStream(c.req.header("accept")) ? answerStream : answerFinished)(c, calls, { ...accepted, turn_id: turn });
+  } catch (error) {
+    // The object was lost while the turn ran. It recovers the turn, whether or not a client waits.
+    calls.log.warn("http.turn_not_awaited", { request_id: c.get("requestId"), turn, error: toErrorName(error) });
+    return answerAccepted(c, accepted);
+  }
 }
+
+type Started = Accepted & { readonly turn_id: TurnId };
+
+async function answerFinished(c: Context<HttpEnv>, calls: SessionCalls, accepted: Started): Promise<Response> {
+  const report = await calls.repeatable((api, caller) => api.waitForTurn(caller, accepted.turn_id));
+  return report.ok ? c.json(report.value, 200) : answerUnheard(c, accepted, report.error);
+}
+
+async function answerStream(c: Context<HttpEnv>, calls: SessionCalls, accepted: Started): Promise<Response> {
+  const { cursor, turn_id } = accepted;
+  const stream = await calls.repeatable((api, caller) => api.stream(caller, { after: cursor, turn: turn_id }));
+  return stream.ok ? await sendEvents(c, stream.value) : answerUnheard(c, accepted, stream.error);
+}
+
+/** Only a session that was erased in the meantime has no message any more. */
+const answerUnheard = (c: Context<HttpEnv>, accepted: Accepted, error: SessionError): Response =>
+  error.code === "session_erased" || error.code === "session_not_found" ? sendProblem(c, error) : answerAccepted(c, accepted);

@@ -8,9 +8,8 @@ import type { ReadError } from "../app/read-api";
 import type { SessionError } from "../app/session-api";
 import type { TenantError } from "../app/tenant-api";
 import type { McpFailure } from "../app/tool-entry";
+import { tooLarge } from "../app/turn/describe-failure";
 import type { FieldError } from "../contract/problem";
-import type { TurnReport } from "../contract/turn";
-import type { TurnFailure } from "../domain/events";
 import type { Scope } from "../domain/scopes";
 import { conflict, invalid, NOT_FOUND, type RouteAnswer, retryLater, toText, unknown } from "./answer";
 import type { HttpEnv } from "./deps";
@@ -18,7 +17,6 @@ import { draftAnswers } from "./draft-problems";
 import { type FileError, fileAnswers } from "./file-problems";
 import { limitAnswers } from "./limit-problems";
 import { closedCalls, externalIdTaken, mcpFaults, mcpFields, notRetryable, probeFaults } from "./problem-texts";
-import { describeFailure, tooLarge } from "./turn-failure";
 
 /** The refusals of the HTTP layer itself. */
 export type RequestError =
@@ -47,8 +45,7 @@ export type RequestError =
   | ({ readonly code: "mcp_failed" } & McpFailure)
   | { readonly code: "overloaded" }
   | { readonly code: "unavailable" }
-  | { readonly code: "internal" }
-  | { readonly code: "turn_failed"; readonly failure: TurnFailure; readonly turn: TurnReport };
+  | { readonly code: "internal" };
 
 export type HttpError = SessionError | TenantError | ReadError | FileError | RequestError;
 type ErrorOf = { [E in HttpError as E["code"]]: E };
@@ -104,6 +101,11 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
     detail: "The session's storage is full, and nothing was changed. The session can be read, forked and erased.",
   }),
   message_not_found: () => unknown("message"),
+  client_id_taken: ({ message, index }) => {
+    const field = index === undefined ? "client_id" : `items.${index}.client_id`;
+    const detail = "a message of this session has it already";
+    return { ...conflict("Client id taken", `${field}: ${detail}.`, { message_id: message }), errors: [{ field, detail }] };
+  },
   branch_not_found: () => unknown("branch", "branch"),
   fork_unfinished: ({ from }) =>
     conflict("Fork unfinished", `The copy from ${from} was not finished: send the same POST again with its Idempotency-Key.`, {
@@ -265,17 +267,6 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
   overloaded: () => retryLater("The session or tenant accepts no more requests at the moment."),
   unavailable: () => retryLater("The session or tenant is being moved; send the request again."),
   internal: () => ({ status: 500, title: "Internal error", detail: "An internal error occurred. The logs have it under the request id." }),
-  turn_failed: ({ failure, turn }) => {
-    const { status, detail, remedy, retryAfter } = describeFailure(failure);
-    return {
-      status,
-      title: "Turn failed",
-      detail: `${detail} The message is kept; ${remedy}.`,
-      extra: { failure, turn },
-      // The message is recorded: a client that sends it again by itself would add it twice.
-      headers: { "x-should-retry": "false", ...(retryAfter !== null && { "Retry-After": String(retryAfter) }) },
-    };
-  },
 };
 
 function toRouteAnswer<C extends keyof ErrorOf>(code: C, error: ErrorOf[C]): RouteAnswer {

@@ -1,7 +1,8 @@
 /** Builds the row of an item: the content, cut to what a D1 row can hold, and the preview that lists show. Pure. */
 import { toSearchedText, toSessionTerms } from "../context/recall/session-terms";
 import { takeHead } from "../context/tool-results";
-import type { ItemKind, ItemMeta, Part } from "../domain/message";
+import { parseBody } from "../domain/item-content";
+import { type ItemKind, type ItemMeta, type Part, toTimeSaid } from "../domain/message";
 import { toShownParts } from "../domain/shown-parts";
 import type { MessageRow } from "./row-ops";
 
@@ -36,7 +37,7 @@ export function toMessageRow(item: ItemMeta, body: string | undefined): MessageR
     execution_id: item.tool?.execution ?? null,
     incomplete: item.incomplete ? 1 : 0,
     tokens: item.tokens,
-    created_at: item.at,
+    created_at: toTimeSaid(item),
   };
 }
 
@@ -50,8 +51,8 @@ export function toMessageTerms(item: ItemMeta, body: string | undefined): string
 export function parseParts(body: string | undefined): readonly Part[] | null {
   if (body === undefined) return null;
   try {
-    const value: unknown = JSON.parse(body);
-    return Array.isArray(value) ? toShownParts(value as Part[]) : null;
+    const { parts } = parseBody(body);
+    return Array.isArray(parts) ? toShownParts(parts) : null;
   } catch {
     return null;
   }

@@ -10,11 +10,12 @@ import type { DisplayItem } from "../contract/item";
 import type { ToolCallView } from "../contract/tool";
 import type { CoveredRange } from "../domain/compaction-events";
 import type { BodyId, ItemId } from "../domain/ids";
+import { type ItemContent, parseBody, toPlainContent, toSpokenParts } from "../domain/item-content";
 import type { ItemMeta, Part, TextRef, ToolDefinition } from "../domain/message";
 import { toShownParts } from "../domain/shown-parts";
 import { isRecallOffered, type OpenCall, offeredTools, type SessionState } from "../domain/state";
 import { createBoundedCache } from "./bounded-cache";
-import { groupMessages, toMessage } from "./display";
+import { groupMessages, type StoredEntry, toMessage } from "./display";
 import { readBodies } from "./log/bodies";
 import { readBranchItems } from "./log/branch-items";
 import type { Sql } from "./log/sql";
@@ -42,8 +43,10 @@ export interface ContentReader extends SessionContent {
   learn(bodies: readonly BodyText[]): void;
   /** Items in order, as the messages that clients read. */
   display(items: readonly ItemMeta[]): DisplayItem[];
-  /** Items one by one, without what only their provider can read. */
+  /** Items one by one as models read them, without what only their provider can read. */
   readShown(items: readonly ItemMeta[]): ViewEntry[];
+  /** Items one by one as they were written, without what only their provider can read. */
+  readStored(items: readonly ItemMeta[]): StoredEntry[];
   readText(id: BodyId): string | null;
   readRefText(ref: TextRef | null): string | null;
   readRefTools(ref: TextRef | null): readonly ToolDefinition[];
@@ -53,28 +56,32 @@ export interface ContentReader extends SessionContent {
 }
 
 export function createContent(sql: Sql, state: () => SessionState): ContentReader {
-  const parsed = createBoundedCache<ItemId, readonly Part[]>(CACHED_UNITS);
+  const parsed = createBoundedCache<ItemId, ItemContent>(CACHED_UNITS);
   const texts = createBoundedCache<BodyId, string>(CACHED_UNITS);
 
-  /** Adds the content of items. `keep` caches it: for the view, not for a single read of the record. */
-  const withParts = (items: readonly ItemMeta[], keep: boolean): ViewEntry[] => {
+  /** Adds the content of items as it is stored. `keep` caches it: for the view, not for a single read of the record. */
+  const withContent = (items: readonly ItemMeta[], keep: boolean): StoredEntry[] => {
     const hidden = new Set(state().redacted);
     const missing: BodyId[] = [];
     const known = items.map((item) => {
-      const parts = parsed.get(item.id);
-      if (!parts) missing.push(item.id);
-      return parts;
+      const content = parsed.get(item.id);
+      if (!content) missing.push(item.id);
+      return content;
     });
     const read = readBodies(sql, missing);
     return items.map((meta, index) => {
       const text = read.get(meta.id);
-      const parts = known[index] ?? (text === undefined ? [] : (JSON.parse(text) as Part[]));
-      if (keep && text !== undefined) parsed.set(meta.id, parts, text.length);
-      return { meta, parts: hidden.has(meta.id) ? redactedParts(meta) : parts };
+      const content = known[index] ?? (text === undefined ? toPlainContent([]) : parseBody(text));
+      if (keep && text !== undefined) parsed.set(meta.id, content, text.length);
+      return { meta, ...(hidden.has(meta.id) ? toPlainContent(redactedParts(meta)) : content) };
     });
   };
+  const withParts = (items: readonly ItemMeta[], keep: boolean): ViewEntry[] =>
+    withContent(items, keep).map((entry) => ({ meta: entry.meta, parts: toSpokenParts(entry) }));
   const readShown = (items: readonly ItemMeta[]): ViewEntry[] =>
     withParts(items, false).map(({ meta, parts }) => ({ meta, parts: toShownParts(parts) }));
+  const readStored = (items: readonly ItemMeta[]): StoredEntry[] =>
+    withContent(items, false).map((entry) => ({ ...entry, parts: toShownParts(entry.parts) }));
   const readText = (id: BodyId): string | null => {
     const text = texts.get(id) ?? readBodies(sql, [id]).get(id) ?? null;
     if (text !== null) texts.set(id, text, text.length);
@@ -98,11 +105,12 @@ export function createContent(sql: Sql, state: () => SessionState): ContentReade
   return {
     learn(bodies) {
       for (const { id, text } of bodies) {
-        if (id.startsWith("msg_")) parsed.set(id as ItemId, JSON.parse(text) as Part[], text.length);
+        if (id.startsWith("msg_")) parsed.set(id as ItemId, parseBody(text), text.length);
         else texts.set(id, text, text.length);
       }
     },
-    display: (items) => groupMessages(readShown(items), ({ meta }) => meta).map(toMessage),
+    display: (items) => groupMessages(readStored(items), ({ meta }) => meta).map(toMessage),
+    readStored,
     readShown,
     readText,
     readRefText,

@@ -1,9 +1,12 @@
 /** Shows stored items as the messages that clients read. A reply and the calls that belong to it are stored apart, and shown as one. */
 import { toEstimate } from "../context/budget";
 import { startsGroup } from "../context/groups";
-import type { ViewEntry } from "../context/view";
 import type { DisplayItem } from "../contract/item";
-import type { ItemKind, ItemMeta, Part } from "../domain/message";
+import type { ItemContent } from "../domain/item-content";
+import { type ItemKind, type ItemMeta, type Part, toTimeSaid } from "../domain/message";
+
+/** An item with its content as it was written. */
+export type StoredEntry = ItemContent & { readonly meta: ItemMeta };
 
 /** Whether the item begins a message. `previous`: the item before it on the branch; undefined when there is none. */
 export const startsMessage = (item: ItemMeta, previous: ItemMeta | undefined): boolean =>
@@ -34,8 +37,8 @@ const ROLES = {
 type MessageCall = NonNullable<DisplayItem["tool_calls"]>[number];
 type ContentPart = DisplayItem["content"][number];
 
-export function toMessage(entries: readonly [ViewEntry, ...ViewEntry[]]): DisplayItem {
-  const [{ meta, parts }] = entries;
+export function toMessage(entries: readonly [StoredEntry, ...StoredEntry[]]): DisplayItem {
+  const [{ meta, parts, name, metadata }] = entries;
   const calls = entries.flatMap(toCall);
   return {
     id: meta.id,
@@ -44,11 +47,11 @@ export function toMessage(entries: readonly [ViewEntry, ...ViewEntry[]]): Displa
     content: toContent(parts),
     ...(calls.length > 0 && { tool_calls: calls }),
     ...toResult(meta),
-    name: null,
-    client_id: null,
-    metadata: {},
+    name,
+    client_id: meta.client_id ?? null,
+    metadata: { ...metadata },
     turn_id: meta.turn,
-    created_at: meta.at,
+    created_at: toTimeSaid(meta),
     recorded_at: meta.at,
     incomplete: entries.some((entry) => entry.meta.incomplete),
     tokens: toEstimate(entries.reduce((sum, entry) => sum + entry.meta.tokens, 0)),
@@ -62,7 +65,7 @@ const toContent = (parts: readonly Part[]): ContentPart[] =>
     return [part.type === "tool_result" ? { type: "text", text: part.output } : part];
   });
 
-function toCall({ meta: { id, position, kind, tool }, parts }: ViewEntry): MessageCall[] {
+function toCall({ meta: { id, position, kind, tool }, parts }: StoredEntry): MessageCall[] {
   if (kind !== "tool_call" || !tool) return [];
   const { execution, call_id, name } = tool;
   const part = parts.find((each) => each.type === "tool_call");

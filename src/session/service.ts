@@ -15,6 +15,7 @@ import { compactSession, resetFor, revertFor } from "./calls/control-calls";
 import { commitFor, discardFor, editFor, showWithPreview } from "./calls/draft-calls";
 import { listExecutions } from "./calls/execution-calls";
 import { beginFork, completeFork, copyIntoFork, findFork, forkHead, forkPage } from "./calls/fork-calls";
+import { importMessages } from "./calls/import-calls";
 import { exportLog, openSession, patchSession } from "./calls/lifecycle-calls";
 import { cancelQueued, retryTurn, stopTurn, submitMessage, submitToolResults } from "./calls/message-calls";
 import { showMessage } from "./calls/message-pages";
@@ -109,6 +110,7 @@ export const sessionCalls = {
   erase,
 
   submit: write(submitMessage),
+  importMessages: write(importMessages),
   cancelQueued: write(cancelQueued),
   toolResults: write(submitToolResults),
   approvals: write(resolveApprovals),

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { SessionApi, StreamInput, SubmitInput, ToolResultInput } from "../../src/app/session-api";
-import { ok } from "../../src/lib/result";
-import { accepted, makeId, readProblem, SESSION, toStream, turn, world } from "./support";
+import { describeFailure } from "../../src/app/turn/describe-failure";
+import { err, ok } from "../../src/lib/result";
+import { accepted, makeId, SESSION, toStream, turn, world } from "./support";
 
 const base = `/v1/sessions/${SESSION}`;
 const asEvents = { accept: "text/event-stream" };
@@ -65,40 +66,59 @@ describe.each(starters)("POST …/%s", (path, body) => {
     expect((await call("POST", `${base}/${path}`, { body, headers: asAsync })).headers.get("idempotent-replayed")).toBe("true");
   });
 
-  it.each([
-    ["rate_limit", 503],
-    ["unavailable", 503],
-    ["timeout", 504],
-    ["auth", 502],
-    ["cannot_fit", 422],
-    ["crashed", 500],
-  ] as const)("answers a turn that failed by %s with %i, and says not to send the message again", async (kind, status) => {
-    const failed = turn({ status: "failed", finish: null, failure: { kind, status: null } });
-    const { call } = world({ session: accepting({ waitForTurn: async () => ok(failed) }) });
+  it.each(["rate_limit", "unavailable", "timeout", "auth", "cannot_fit", "crashed"] as const)(
+    "answers a turn that failed by %s with the turn, because its message is recorded",
+    async (kind) => {
+      const failed = turn({ status: "failed", finish: null, failure: describeFailure({ kind, status: null, retry_after_ms: 3_000 }) });
+      const { call } = world({ session: accepting({ waitForTurn: async () => ok(failed) }) });
 
-    const response = await call("POST", `${base}/${path}`, { body });
+      const response = await call("POST", `${base}/${path}`, { body });
 
-    expect(response.status).toBe(status);
-    expect(response.headers.get("x-should-retry")).toBe("false");
-    const problem = await readProblem(response);
-    expect(problem.turn).toEqual(failed);
-    expect(problem.failure).toEqual({ kind, status: null });
+      expect(response.status).toBe(200);
+      expect(response.headers.get("retry-after")).toBeNull();
+      expect(await response.json()).toEqual(failed);
+    },
+  );
+
+  it.each([{ retryable: true }, { retryable: false }])("acknowledges what it cannot await, because it is recorded (%j)", async (marks) => {
+    const lost = async () => Promise.reject(Object.assign(new Error("lost"), marks));
+    const { call } = world({ session: accepting({ waitForTurn: lost, stream: lost }) });
+
+    const answers = [await call("POST", `${base}/${path}`, { body }), await call("POST", `${base}/${path}`, { body, headers: asEvents })];
+
+    const { replayed: _, ...view } = accepted();
+    for (const response of answers) expect([response.status, await response.json()]).toEqual([202, view]);
   });
 
-  it("tells a key that its provider refused from one that was never there, and what to do about both", async () => {
-    const says = async (status: number | null) => {
-      const failed = turn({ status: "failed", finish: null, failure: { kind: "auth", status } });
-      const { call } = world({ session: accepting({ waitForTurn: async () => ok(failed) }) });
-      return (await readProblem(await call("POST", `${base}/${path}`, { body }))).detail;
+  it("acknowledges a message whose turn the full storage halts, and says of an erased session that it is gone", async () => {
+    const answer = async (code: "storage_full" | "session_erased") => {
+      const { call } = world({ session: accepting({ waitForTurn: async () => err({ code }) }) });
+      return (await call("POST", `${base}/${path}`, { body })).status;
     };
-    expect(await says(401)).toMatch(/^The provider refused the model.s API key\. .*PUT \/v1\/credentials/);
-    expect(await says(null)).toMatch(/^There is no key .*PUT \/v1\/credentials/);
+
+    expect([await answer("storage_full"), await answer("session_erased")]).toEqual([202, 404]);
   });
 
   it.each(["stopped", "interrupted", "awaiting_tools"] as const)("answers a turn that is %s with the turn", async (status) => {
     const { call } = world({ session: accepting({ waitForTurn: async () => ok(turn({ status })) }) });
 
     expect((await call("POST", `${base}/${path}`, { body })).status).toBe(200);
+  });
+});
+
+describe("a failure of a turn", () => {
+  it("tells a key that its provider refused from one that was never there, and what to do about both", () => {
+    const says = (status: number | null): string => {
+      const { detail, remedy } = describeFailure({ kind: "auth", status });
+      return `${detail} ${remedy}`;
+    };
+    expect(says(401)).toMatch(/^The provider refused the model.s API key\. .*PUT \/v1\/credentials/);
+    expect(says(null)).toMatch(/^There is no key .*PUT \/v1\/credentials/);
+  });
+
+  it("keeps what the record has of it", () => {
+    const failure = { kind: "rate_limit", status: 429, retry_after_ms: 3_000 } as const;
+    expect(describeFailure(failure)).toMatchObject(failure);
   });
 });
 
@@ -151,6 +171,7 @@ describe("the calls to the session", () => {
     expect(await submitted({ content: "Hello" })).toEqual({
       role: "user",
       parts: [{ type: "text", text: "Hello" }],
+      about: { name: null, client_id: null, metadata: {}, said_at: null, incomplete: false },
       run: true,
       onBusy: "queue",
       tools: null,
@@ -182,6 +203,7 @@ describe("the calls to the session", () => {
       call_id: "c",
       output: "",
       is_error: true,
+      about: { name: null, client_id: null, metadata: {}, said_at: null, incomplete: false },
       run: false,
       onBusy: "queue",
       tools: null,

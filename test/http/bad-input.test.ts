@@ -77,7 +77,7 @@ describe("a body that is not what the route takes is refused, with the field's n
     ["an unknown role", "POST", MESSAGES, { content: "x", role: "robot", run: false }, "role"],
     ["neither content nor calls", "POST", MESSAGES, { role: "assistant", run: false, tool_calls: [] }, "content"],
     ["calls of a user", "POST", MESSAGES, { content: "x", run: false, tool_calls: [imported] }, "tool_calls"],
-    ["calls in a message that runs", "POST", MESSAGES, { role: "assistant", tool_calls: [imported] }, "role"],
+    ["calls in a message that runs", "POST", MESSAGES, { role: "assistant", run: true, tool_calls: [imported] }, "role"],
     [
       "a call with a name that no provider takes",
       "POST",
@@ -92,7 +92,13 @@ describe("a body that is not what the route takes is refused, with the field's n
       { ...calling, tool_calls: [{ ...imported, arguments: {} }] },
       "tool_calls.0.arguments",
     ],
-    ["a call under another name for its id", "POST", MESSAGES, { ...calling, tool_calls: [{ ...imported, id: "c" }] }, "tool_calls.0.id"],
+    [
+      "a call under another name for its id",
+      "POST",
+      MESSAGES,
+      { ...calling, tool_calls: [{ ...imported, tool_call_id: "c" }] },
+      "tool_calls.0.tool_call_id",
+    ],
     [
       "a call with an id without end",
       "POST",
@@ -112,7 +118,7 @@ describe("a body that is not what the route takes is refused, with the field's n
     ["a result without content", "POST", MESSAGES, { call_id: "c", role: "tool", run: false }, "content"],
     ["a call id of a user", "POST", MESSAGES, { content: "x", call_id: "c" }, "call_id"],
     ["an error of a user", "POST", MESSAGES, { content: "x", is_error: false }, "is_error"],
-    ["a turn on behalf of the assistant", "POST", MESSAGES, { content: "x", role: "assistant" }, "role"],
+    ["a turn on behalf of the assistant", "POST", MESSAGES, { content: "x", role: "assistant", run: true }, "role"],
     ["tools without a turn", "POST", MESSAGES, { content: "x", run: false, tools: [tool] }, "tools"],
     ["an unknown on_busy", "POST", MESSAGES, { content: "x", on_busy: "wait" }, "on_busy"],
     ["run as text", "POST", MESSAGES, { content: "x", run: "false" }, "run"],

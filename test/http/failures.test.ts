@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { SessionApi, SessionError } from "../../src/app/session-api";
-import type { TurnFailureKind } from "../../src/domain/events";
-import { describeFailure } from "../../src/http/turn-failure";
+import { describeFailure } from "../../src/app/turn/describe-failure";
 import { err, ok } from "../../src/lib/result";
 import { accepted, description, readProblem, SESSION, TENANT, turn, world } from "./support";
 
@@ -31,6 +30,7 @@ const sessionErrors: { readonly [C in SessionError["code"]]: readonly [Extract<S
   branch_limit: [{ code: "branch_limit", limit: 500 }, 409],
   storage_full: [{ code: "storage_full" }, 507],
   message_not_found: [{ code: "message_not_found", message: "msg_x" }, 404],
+  client_id_taken: [{ code: "client_id_taken", message: "msg_x" }, 409],
   branch_not_found: [{ code: "branch_not_found", branch: 9 }, 404],
   fork_unfinished: [{ code: "fork_unfinished", from: "ses_x" }, 409],
   precondition_failed: [{ code: "precondition_failed", etag: null }, 412],
@@ -77,19 +77,6 @@ describe("every reason of a session is a problem document", () => {
     const { call } = world({ session: { submit: async () => err({ code: "cannot_fit", fit }) } });
 
     expect((await readProblem(await call("POST", `${base}/messages`, { body: { content: "x" } }))).fit).toEqual(fit);
-  });
-});
-
-describe("a failed turn", () => {
-  it.each<[TurnFailureKind, number, number | null]>([
-    ["overflow", 422, null],
-    ["payload", 413, null],
-    ["invalid_param", 502, null],
-    ["quota", 503, 5],
-    ["timeout", 504, null],
-    ["internal", 500, null],
-  ])("by %s is %i, to be tried again after %j seconds", (kind, status, retryAfter) => {
-    expect(describeFailure({ kind, status: 418 })).toMatchObject({ status, retryAfter });
   });
 });
 
@@ -182,16 +169,11 @@ describe("a defect", () => {
 
 describe("a turn that failed says what is left to do", () => {
   it.each([
-    ["cannot_fit", "use a model with a larger window"],
-    ["unknown_model", "set a model for the session"],
-    ["timeout", "the turn can be retried."],
-  ] as const)("%s", async (kind, said) => {
-    const failed = turn({ status: "failed", failure: { kind, status: null } });
-    const { call } = world({ session: { submit: async () => ok(accepted()), waitForTurn: async () => ok(failed) } });
-
-    const response = await call("POST", `${base}/messages`, { body: { content: "x" } });
-
-    expect((await readProblem(response)).detail).toContain(`The message is kept; ${said}`);
+    ["cannot_fit", "Use a model with a larger window"],
+    ["unknown_model", "Set a model for the session"],
+    ["timeout", "Retry the turn."],
+  ] as const)("%s", (kind, said) => {
+    expect(describeFailure({ kind, status: null }).remedy).toContain(said);
   });
 });
 
@@ -206,14 +188,11 @@ describe("a request that is too large in bytes", () => {
       "takes about 9000000 bytes; a request to a model holds at most 8000000.",
     ],
     ["payload", { kind: "payload", status: null, bytes }, "would be 9000000 bytes; at most 8000000 are sent to a model. It was not sent."],
-  ] as const)("says so where the turn failed as %s, and offers no larger window", async (_, failure, said) => {
-    const failed = turn({ status: "failed", failure });
-    const { call } = world({ session: { submit: async () => ok(accepted()), waitForTurn: async () => ok(failed) } });
-
-    const { detail } = await readProblem(await call("POST", `${base}/messages`, { body: { content: "x" } }));
+  ] as const)("says so where the turn failed as %s, and offers no larger window", (_, failure, said) => {
+    const { detail, remedy } = describeFailure(failure);
 
     expect(detail).toContain(said);
-    expect(detail).toContain("The message is kept; shorten the system prompt, tools, pins or this message");
+    expect(remedy).toBe("Shorten the system prompt, tools, pins or this message.");
   });
 
   it("says so where it was refused at once", async () => {

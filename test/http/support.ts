@@ -58,6 +58,7 @@ export function turn(changes: Partial<TurnReport> = {}): TurnReport {
     message_id: makeId("msg"),
     items: [],
     items_truncated: false,
+    output_text: "",
     model: null,
     notices: [],
     open_calls: [],
@@ -121,6 +122,7 @@ function unknownSession(): WholeSessionApi {
     patch: no,
     erase: no,
     submit: no,
+    importMessages: no,
     cancelQueued: no,
     toolResults: no,
     approvals: no,
@@ -457,6 +459,7 @@ export const sampleQuery = (path: string): string => (path.endsWith("/context/di
 
 /** By the end of the route's path. */
 const ENDINGS: readonly (readonly [ending: string, body: unknown])[] = [
+  ["/messages/batch", { items: [{ content: "x" }] }],
   ["/context", { content: "Hello" }],
   ["/messages", { content: "Hello" }],
   ["/edit", { content: "Hello" }],

@@ -1,7 +1,8 @@
 /** The list of messages: a reply and its calls are one message, on one page, whatever the page's size. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { ImportedCall, SubmitInput } from "../../src/app/session-api";
+import type { SubmitInput } from "../../src/app/session-api";
+import type { ImportedCall } from "../../src/app/written-message";
 import type { DisplayItem } from "../../src/contract/item";
 import type { ItemId } from "../../src/domain/ids";
 import { CALLER, type Life, settle } from "./life";

@@ -147,9 +147,9 @@ function checkOrder({ violations }: World, placed: ReadonlyMap<Send, number>): v
   }
 }
 
-function readRecord(world: World): ViewEntry[] {
+function readRecord(world: World): readonly ViewEntry[] {
   const { runtime } = world.wake();
-  return runtime.content.readShown(readItems(runtime.deps.sql, { from: 1, to: ALL_POSITIONS, limit: ALL_POSITIONS, order: "asc" }));
+  return runtime.content.readStored(readItems(runtime.deps.sql, { from: 1, to: ALL_POSITIONS, limit: ALL_POSITIONS, order: "asc" }));
 }
 
 /** I9: a new life, which has only the stored data, would send the identical request. */

@@ -5,6 +5,7 @@
 import type { ModelRequest } from "../../src/app/ports";
 import type { StoredEvent } from "../../src/domain/events";
 import type { ItemId, TenantId } from "../../src/domain/ids";
+import { parseBody } from "../../src/domain/item-content";
 import { listEventItems } from "../../src/domain/items-of";
 import type { Part } from "../../src/domain/message";
 import type { SessionState } from "../../src/domain/state";
@@ -45,7 +46,7 @@ export class RedactionRules {
 
   #noteMark(id: ItemId): void {
     const text = readBodies(this.world.sql, [id]).get(id);
-    const [part] = text === undefined ? [] : (JSON.parse(text) as Part[]);
+    const [part] = text === undefined ? [] : parseBody(text).parts;
     const mark = part === undefined ? null : findMark(toWords(part));
     if (mark !== null) this.#marks.set(id, mark);
   }

@@ -56,6 +56,7 @@ const TRIED = [
       "crashes",
       "title requests",
       "changed: title",
+      "import: done",
     ],
   },
   {

@@ -28,14 +28,32 @@ export interface Send {
 
 const IMAGE: Part = { type: "image", url: "https://example.com/seat.png", media_type: "image/png", name: "seat.png" };
 
+/**
+ * What the client says of the message beside its text. Names are given to replies and system messages only, because the
+ * rules find a question in a request by its exact text.
+ */
+function toFacts({ role, text, run }: Send) {
+  const mark = text.slice(0, text.indexOf(" "));
+  const named = role === "assistant" || role === "system";
+  return {
+    // The mark itself must be gone after a redaction, and this id stays.
+    client_id: `id-${mark.slice(1)}`,
+    metadata: { mark },
+    ...(named && { name: "Ada" }),
+    ...(!run && { said_at: 1_000 + text.length }),
+  };
+}
+
 /** The text of the send is that of its first item. */
-export function toSaid({ role, text, image, calls, wordless }: Send) {
-  if (role === "tool") return { role, call_id: calls[0] ?? "", output: text, is_error: false };
+export function toSaid(send: Send) {
+  const { role, text, image, calls, wordless } = send;
+  const about = toFacts(send);
+  if (role === "tool") return { role, call_id: calls[0] ?? "", output: text, is_error: false, about };
   const made = calls.map((call_id, index) => ({
     call_id,
     name: "look_up",
     // Only the first item has the message's mark, because each item is redacted separately.
     arguments: wordless && index === 0 ? text : `${index} ${text.slice(text.indexOf(" ") + 1)}`,
   }));
-  return { role, parts: wordless ? [] : [{ type: "text" as const, text }, ...(image ? [IMAGE] : [])], calls: made };
+  return { role, parts: wordless ? [] : [{ type: "text" as const, text }, ...(image ? [IMAGE] : [])], calls: made, about };
 }

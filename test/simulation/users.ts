@@ -216,12 +216,42 @@ export class Users {
     const { random } = this.world;
     const calls = Array.from({ length: random.int(1, 3) }, () => `call_${random.int(1, 3)}`);
     const reply = this.#draw({ role: "assistant", calls, wordless: random.chance(0.4) });
+    if (random.chance(0.4)) return this.#importAtOnce(reply);
     await this.#deliver(reply, `key-${++this.#keys}`);
     for (const call_id of calls.toReversed()) {
       if (this.closing || random.chance(0.2)) return;
       const answered = random.chance(0.1) ? `call_${random.int(1, 3)}` : call_id;
       const result = this.#draw({ role: "tool", calls: [answered], onBusy: random.chance(0.9) ? "queue" : "interrupt" });
       await this.#deliver(result, `key-${++this.#keys}`);
+    }
+  }
+
+  /** An imported exchange as one request, of which all or nothing is recorded. */
+  async #importAtOnce(reply: Send): Promise<void> {
+    const { random, violations, stats, clients } = this.world;
+    const results = reply.calls.filter(() => random.chance(0.8)).map((call_id) => this.#draw({ role: "tool", calls: [call_id] }));
+    const sends = [reply, ...results];
+    const key = `key-${++this.#keys}`;
+    const input = { messages: sends.map(toSaid), idempotency: { key, digest: digestText(reply.text) } };
+    let attempts = 0;
+    const submit = () => {
+      attempts++;
+      return this.world.call(clients, "import", (service) => service.importMessages(CALLER, input));
+    };
+    let done = await this.#insist("import", submit);
+    while (!done.ok && done.error.code === "storage_full" && attempts > 1) done = await this.#insist("import", submit);
+    stats.count(`import: ${done.ok ? "done" : done.error.code}`);
+    if (!done.ok) {
+      const expected = ["turn_running", "storage_full", "invalid"].includes(done.error.code);
+      violations.check(expected, "I1", () => `an import was refused: ${JSON.stringify(done)}`);
+      for (const send of sends) send.refused = true;
+      return;
+    }
+    const { data } = done.value;
+    violations.check(data.length === sends.length, "I1", () => `an import of ${sends.length} messages was answered with ${data.length}`);
+    for (const [index, send] of sends.entries()) {
+      send.ackedAt = this.world.scheduler.steps;
+      send.message = data[index]?.id ?? null;
     }
   }
 

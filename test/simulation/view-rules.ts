@@ -7,7 +7,7 @@ import { isAmong } from "../../src/domain/branch";
 import type { Overlay } from "../../src/domain/compaction-events";
 import type { StoredEvent } from "../../src/domain/events";
 import type { CompactionId, ItemId, OverlayId } from "../../src/domain/ids";
-import type { Part } from "../../src/domain/message";
+import { parseBody } from "../../src/domain/item-content";
 import type { SessionState, View } from "../../src/domain/state";
 import { NO_RESULT_TOKENS } from "../../src/domain/view";
 import { readBodies } from "../../src/session/log/bodies";
@@ -139,7 +139,7 @@ export class ViewRules {
     if (known !== undefined) return known;
     const id = this.#items[position];
     const text = id === undefined ? undefined : readBodies(this.world.sql, [id]).get(id);
-    const [part] = text === undefined ? [] : (JSON.parse(text) as Part[]);
+    const [part] = text === undefined ? [] : parseBody(text).parts;
     const mark = part?.type === "text" ? findMark(part.text) : null;
     this.#marks.set(position, mark);
     return mark;

@@ -8,7 +8,7 @@ import { createNodeSql } from "../../scripts/support/node-sql";
 import { serveSession } from "../../scripts/support/serve-session";
 import type { WholeSessionApi } from "../../src/app/control-api";
 import type { ModelDirectory, ModelRequest } from "../../src/app/ports";
-import type { Part } from "../../src/domain/message";
+import { parseBody } from "../../src/domain/item-content";
 import { createProjection } from "../../src/read-model/writer";
 import { ringAlarm } from "../../src/session/alarm";
 import { readBodies } from "../../src/session/log/bodies";
@@ -273,7 +273,7 @@ export class World {
     log.catchUp();
     const { content, state } = life.runtime;
     const id = log.question?.id;
-    const [asked] = id ? (JSON.parse(readBodies(sql, [id]).get(id) ?? "[]") as Part[]) : [];
+    const [asked] = id ? parseBody(readBodies(sql, [id]).get(id) ?? "[]").parts : [];
     return {
       state,
       question: asked?.type === "text" ? asked.text : null,

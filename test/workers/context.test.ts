@@ -142,7 +142,8 @@ describe("GET /context", () => {
     const refused = await chat.call("GET", `/context?content=${encodeURIComponent(words(4_000, "long"))}`);
     const sent = await chat.send(words(4_000, "long"));
 
-    expect([refused.status, sent.status]).toEqual([422, 422]);
+    expect([refused.status, sent.status]).toEqual([422, 200]);
+    expect(await sent.json()).toMatchObject({ status: "failed", failure: { kind: "cannot_fit", fit: { limit: LIMIT } } });
     expect(await refused.json()).toMatchObject({ type: "urn:longhand:problem:cannot_fit", fit: { limit: LIMIT } });
     expect(await chat.model.heard()).toEqual([]);
   });

@@ -58,10 +58,15 @@ function listenToLogs(): readonly unknown[] {
 async function expectNoKey(chat: Chat, content: string): Promise<void> {
   const before = (await chat.model.heard()).length;
   const answer = await chat.send(content);
-  expect(answer.status).toBe(502);
+  expect(answer.status).toBe(200);
   expect(await answer.json()).toMatchObject({
-    detail: expect.stringMatching(/^There is no key .*PUT \/v1\/credentials\/\{name\}/),
-    failure: { kind: "auth", status: null },
+    status: "failed",
+    failure: {
+      kind: "auth",
+      status: null,
+      detail: expect.stringMatching(/^There is no key /),
+      remedy: expect.stringContaining("PUT /v1/credentials/{name}"),
+    },
   });
   expect(await chat.model.heard()).toHaveLength(before);
 }

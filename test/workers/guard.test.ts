@@ -128,14 +128,14 @@ describe("a request that would exceed the window", () => {
 });
 
 describe("what no compaction can remove", () => {
-  it("is refused before it is sent, with the floor, the limit and what weighs most; a shorter message goes through", async () => {
+  it("fails the turn before anything is sent, with the floor, the limit and what weighs most; a shorter message goes through", async () => {
     const { chat, frames } = await guardedChat();
 
     const refused = await chat.send(words(2_400, "too-long"));
     const asked = await chat.model.heard();
     const next = await chat.say("short");
 
-    expect(refused.status).toBe(422);
+    expect(refused.status).toBe(200);
     expect(await refused.json()).toMatchObject({
       failure: { kind: "cannot_fit", fit: { limit: LIMIT, biggest: [{ what: "user at position 1" }, {}] } },
     });

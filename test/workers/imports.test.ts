@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { NO_RESULT } from "../../src/context/view";
-import type { Accepted } from "../../src/contract/item";
+import type { Accepted, DisplayItem, ImportedMessages } from "../../src/contract/item";
 import { readRows } from "../read-model/rows";
 import { type Chat, migrate, newChat, readBody, readText } from "./support";
 
@@ -134,6 +134,48 @@ describe("a recorded conversation", () => {
 
     expect(again).toEqual(first);
     expect(await kinds(chat)).toEqual(["1 assistant", "2 tool"]);
+  });
+});
+
+describe("a batch", () => {
+  it("is read from one session and sent to another as it is, whole, and is not taken while a turn runs", async () => {
+    const chat = await newChat({ tools: [weather], replies: [{ text: "Oslo is wetter." }] });
+    await take(chat, {
+      content: "比较巴黎和奥斯陆",
+      name: "小明",
+      client_id: "c-1",
+      metadata: { channel: "web" },
+      created_at: 1_700_000_000_000,
+    });
+    await reply(chat, "Let me look.", call("same", "Paris"), call("same", "Oslo"));
+    await result(chat, "same", "sun");
+    await result(chat, "same", "");
+    await chat.say("And?");
+    const { data } = await chat.read<{ readonly data: readonly DisplayItem[] }>("/messages");
+
+    const other = await newChat({ replies: [{ gate: "go", text: "ok" }] });
+    const key = { "idempotency-key": "all" };
+    const imported = await readBody<ImportedMessages>(await other.call("POST", "/messages/batch", { items: data }, key), 201);
+    const again = await other.call("POST", "/messages/batch", { items: data }, key);
+
+    expect(await readBody(again, 201)).toEqual(imported);
+    expect(again.headers.get("idempotent-replayed")).toBe("true");
+    expect(imported.data.map(({ position, client_id }) => [position, client_id])).toEqual(
+      data.map(({ position, client_id }) => [position, client_id]),
+    );
+    const plain = ({ role, content, name, metadata, created_at }: DisplayItem) => ({ role, content, name, metadata, created_at });
+    expect((await other.items()).map(plain)).toEqual(data.map(plain));
+    expect((await readBody<{ data: unknown[] }>(await other.call("GET", "/messages?client_id=c-1"))).data).toHaveLength(1);
+    const taken = await other.call("POST", "/messages/batch", { items: [{ content: "x", client_id: "c-1" }] });
+    expect([taken.status, await taken.json()]).toMatchObject([
+      409,
+      { errors: [{ field: "items.0.client_id" }], message_id: imported.data[0]?.id },
+    ]);
+
+    const { turn_id } = await other.post("go");
+    expect((await other.call("POST", "/messages/batch", { items: [{ content: "now" }] })).status).toBe(409);
+    await other.model.open("go");
+    await other.ended(turn_id);
   });
 });
 

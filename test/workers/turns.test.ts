@@ -38,11 +38,16 @@ describe("sending a message", () => {
 
     const failed = await chat.send("hello");
 
-    expect(failed.status).toBe(503);
-    expect(failed.headers.get("x-should-retry")).toBe("false");
-    expect(await failed.text()).not.toContain("secret");
+    expect(failed.status).toBe(200);
+    const said = await failed.text();
+    expect(said).not.toContain("secret");
+    expect(JSON.parse(said)).toMatchObject({
+      status: "failed",
+      failure: { kind: "quota", status: 402, detail: expect.any(String), remedy: "Retry the turn." },
+      output_text: "",
+    });
     const retried = await readBody<TurnReport>(await chat.call("POST", "/retry"));
-    expect(retried).toMatchObject({ status: "completed", items: [{ role: "assistant" }] });
+    expect(retried).toMatchObject({ status: "completed", items: [{ role: "assistant" }], output_text: "now" });
     expect(told(await chat.items())).toEqual(["user: hello", "assistant: now"]);
   });
 });

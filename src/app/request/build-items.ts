@@ -4,6 +4,7 @@ import { estimateParts, estimateRough, estimateThinking } from "../../context/it
 import { listMedia } from "../../context/media";
 import { estimateTokens } from "../../context/tokens";
 import type { TurnId } from "../../domain/ids";
+import { formatBody, type MessageFacts, toSpokenParts } from "../../domain/item-content";
 import type { ItemKind, NewItem, Part, TextRef, ToolDefinition, ToolRef, ToolResultPart } from "../../domain/message";
 import type { Ids } from "../ports";
 import type { BodyText } from "../session-ports";
@@ -21,6 +22,7 @@ interface ItemInput {
   readonly turn: TurnId | null;
   readonly at: number;
   readonly tool?: ToolRef;
+  readonly about?: MessageFacts;
   /** The model that wrote the item. Only this model gets the provider's metadata back. */
   readonly model?: string;
 }
@@ -28,8 +30,11 @@ interface ItemInput {
 /** An item and its body, under one id. */
 export function buildItem(input: ItemInput, ids: Ids): BuiltItem {
   const id = ids.newId("msg");
-  const text = JSON.stringify(input.parts);
-  const { kind, turn, at, tool, model } = input;
+  const { kind, turn, at, tool, model, about = {} } = input;
+  const { name = null, metadata = {}, client_id = null, said_at = null, incomplete = false } = about;
+  const content = { parts: input.parts, name, metadata };
+  const spoken = toSpokenParts(content);
+  const text = formatBody(content);
   const isSigned = model !== undefined && input.parts.some((part) => "provider_metadata" in part);
   const attached = listMedia(input.parts);
   const draft: NewItem = {
@@ -38,10 +43,13 @@ export function buildItem(input: ItemInput, ids: Ids): BuiltItem {
     turn,
     at,
     bytes: utf8.encode(text).byteLength,
-    tokens: estimateParts(input.parts),
-    rough: estimateRough(input.parts),
+    tokens: estimateParts(spoken),
+    rough: estimateRough(spoken),
     ...(attached.length > 0 ? { media: attached.length, attached } : {}),
     ...(tool ? { tool } : {}),
+    ...(said_at !== null && { said_at }),
+    ...(client_id !== null && { client_id }),
+    ...(incomplete && { incomplete }),
     ...(isSigned ? { signed: { model, tokens: estimateThinking(input.parts) } } : {}),
   };
   return { draft, body: { id, text } };
@@ -55,12 +63,13 @@ export function buildToolResult(
     is_error,
     turn,
     at,
+    about,
   }: { readonly call: Pick<ToolRef, "call_id" | "name">; readonly output: string } & Pick<ToolResultPart, "is_error"> &
-    Pick<ItemInput, "turn" | "at">,
+    Pick<ItemInput, "turn" | "at" | "about">,
   ids: Ids,
 ): BuiltItem {
   const part = { type: "tool_result", call_id: call.call_id, name: call.name, output, is_error } as const;
-  return buildItem({ kind: "tool_result", parts: [part], turn, at }, ids);
+  return buildItem({ kind: "tool_result", parts: [part], turn, at, ...(about && { about }) }, ids);
 }
 
 /** A text and the reference to it that events carry. A null text gives a null reference. */

@@ -5,12 +5,13 @@ import type { branchComparison, branchView } from "../../contract/branch";
 import type { eventView } from "../../contract/event";
 import type { executionDetail, executionView } from "../../contract/execution";
 import type { streamFrame } from "../../contract/frame";
-import type { acceptedView, displayItem } from "../../contract/item";
+import type { acceptedView, displayItem, importedMessages } from "../../contract/item";
 import type { usageSums } from "../../contract/model-call";
 import type { pinsView } from "../../contract/pin";
 import type { erasureReceipt, sessionDescription, sessionSummary } from "../../contract/session";
 import type { foundSession } from "../../contract/session-search";
 import type { turnReport } from "../../contract/turn";
+import type { batchInput } from "../schemas/message";
 import { ANSWER, AT, EXECUTION, QUESTION, SECOND, SESSION, TURN } from "./shared";
 
 export const questionExample: z.input<typeof displayItem> = {
@@ -47,6 +48,21 @@ export const acceptedExample: z.input<typeof acceptedView> = {
   cursor: 41,
 };
 
+export const importExample = {
+  items: [
+    { role: "user", content: "What is the weather in Lisbon?", name: "Ada", created_at: AT },
+    { role: "assistant", content: "It is sunny in Lisbon, 21 °C.", created_at: AT + 2 * SECOND },
+  ],
+} satisfies z.input<typeof batchInput>;
+
+export const importedExample: z.input<typeof importedMessages> = {
+  data: [
+    { id: QUESTION, position: 1, client_id: null },
+    { id: ANSWER, position: 2, client_id: null },
+  ],
+  cursor: 40,
+};
+
 const figure = { tokens: 412, source: "reported", error_bound: 0 } as const;
 
 export const turnExample: z.input<typeof turnReport> = {
@@ -58,6 +74,7 @@ export const turnExample: z.input<typeof turnReport> = {
   message_id: QUESTION,
   items: [answerExample],
   items_truncated: false,
+  output_text: "It is sunny in Lisbon, 21 °C.",
   open_calls: [],
   model: "gpt-5",
   usage: { input: 398, output: 14, cached: 256, reasoning: 0 },

@@ -1,19 +1,21 @@
 /** Accepts messages and tool results, and lists the conversation as people read it. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { WrittenMessage } from "../../app/written-message";
 import { id } from "../../contract/ids";
-import { acceptedView, displayItem } from "../../contract/item";
+import { acceptedView, displayItem, importedMessages } from "../../contract/item";
 import { listView } from "../../contract/page";
 import { findBeyondToken } from "../access-limits";
 import { answerAppended, answerTurn, turnHeaders, turnResponses } from "../answer-turn";
 import { readPrincipal } from "../auth";
 import type { HttpDeps, HttpEnv } from "../deps";
-import { acceptedExample, answerExample, questionExample } from "../examples/conversation";
+import { acceptedExample, answerExample, importExample, importedExample, questionExample } from "../examples/conversation";
 import { EXECUTION, onePage } from "../examples/shared";
-import { readIdempotency } from "../idempotency";
+import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { branchQuery } from "../schemas/branch";
-import { messageInput, toSubmitInput } from "../schemas/message";
+import { defined } from "../schemas/defined";
+import { batchInput, clientIdQuery, messageInput, toSubmitInput, toWritten } from "../schemas/message";
 import { pageQuery, toList } from "../schemas/page";
 import { sessionPath } from "../schemas/paths";
 import { approvalsInput, toApproval, toolResultsInput, toToolResult } from "../schemas/tool";
@@ -39,6 +41,19 @@ const submit = tenantRoute({
   responses: { ...turnResponses, 201: json("Appended (run: false)", acceptedView, acceptedExample) },
 });
 
+const batch = tenantRoute({
+  method: "post",
+  path: `${path}/batch`,
+  tag,
+  scope: "sessions:write",
+  operationId: "importMessages",
+  summary: "Import messages",
+  description:
+    "Appends up to 1,000 messages without turns, all or none. The items of a list of messages can be sent as they are. Refused with 409 while a turn is open or messages wait.",
+  request: { params: sessionPath, headers: idempotencyHeaders, body: jsonBody(batchInput, importExample) },
+  responses: { 201: json("Appended", importedMessages, importedExample) },
+});
+
 const list = tenantRoute({
   method: "get",
   path,
@@ -48,7 +63,7 @@ const list = tenantRoute({
   operationId: "listMessages",
   summary: "List messages",
   description: "Lists the whole conversation as people read it, whether or not the messages are in the model's view.",
-  request: { params: sessionPath, query: pageQuery.extend({ branch: branchQuery }) },
+  request: { params: sessionPath, query: pageQuery.extend({ branch: branchQuery, client_id: clientIdQuery }) },
   responses: { 200: json("A page, in order of position", listView(displayItem), onePage(questionExample, answerExample)) },
 });
 
@@ -130,14 +145,32 @@ export function registerMessages(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): voi
     const send = idempotency ? calls.repeatable : calls.once;
     const accepted = await send((api, caller) => api.submit(caller, input));
     if (!accepted.ok) return sendProblem(c, ofNamedModel(accepted.error, body));
-    return body.run ? await answerTurn(c, calls, accepted.value) : answerAppended(c, accepted.value);
+    return input.run ? await answerTurn(c, calls, accepted.value) : answerAppended(c, accepted.value);
+  });
+
+  app.openapi(batch, async (c) => {
+    const place = { tenant: readPrincipal(c).tenant, session: c.req.valid("param").session_id };
+    const messages: WrittenMessage[] = [];
+    for (const [index, item] of c.req.valid("json").items.entries()) {
+      const content = await takeFiles(deps, { ...place, field: `items.${index}.content` }, item.content);
+      if (!content.ok) return sendProblem(c, content.error);
+      messages.push(toWritten({ ...item, content: content.value }));
+    }
+    const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
+    const calls = sessionClient(deps, c, c.req.valid("param").session_id);
+    const send = idempotency ? calls.repeatable : calls.once;
+    const done = await send((api, caller) => api.importMessages(caller, { messages, idempotency }));
+    if (!done.ok) return sendProblem(c, done.error);
+    const { replayed, ...imported } = done.value;
+    if (replayed) c.header("idempotent-replayed", "true");
+    return c.json(imported, 201);
   });
 
   app.openapi(list, async (c) => {
-    const { after = null, limit, order, branch } = c.req.valid("query");
+    const { after = null, limit, order, branch, client_id } = c.req.valid("query");
     const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     const page = await calls.repeatable((api, caller) =>
-      api.items(caller, { after, limit, order, ...(branch === undefined ? {} : { branch }) }),
+      api.items(caller, { after, limit, order, ...defined({ branch, clientId: client_id }) }),
     );
     return page.ok
       ? c.json(

@@ -1,14 +1,19 @@
 /** Messages as clients write them. */
 import { z } from "@hono/zod-openapi";
 import type { SubmitInput } from "../../app/session-api";
+import type { WrittenMessage } from "../../app/written-message";
 import { mediaInput, reasoningPart, textPart } from "../../contract/item";
+import type { MessageFacts } from "../../domain/item-content";
 import type { Part } from "../../domain/message";
 import { toTurnInput, turnChoices } from "./generation";
-import { callId, importedCalls, toolsInput } from "./tool";
+import { metadataInput } from "./session";
+import { callId, importedCalls, setByServer, toolsInput } from "./tool";
 
 /** Maximum number of parts of one message: more than a person writes, and each part adds its own overhead to a request. */
 const MAX_PARTS = 128;
-const partInput = z.discriminatedUnion("type", [textPart, reasoningPart, mediaInput]);
+/** An output may be empty; the rules below refuse an empty text elsewhere. */
+const anyText = textPart.extend({ text: z.string() });
+const partInput = z.discriminatedUnion("type", [anyText, reasoningPart, mediaInput]);
 export type PartInput = z.infer<typeof partInput>;
 export type Content = string | PartInput[];
 export type MediaPartInput = z.infer<typeof mediaInput>;
@@ -27,48 +32,129 @@ const isBlank = (content: Content): boolean =>
     ? content.trim() === ""
     : content.every((part) => (part.type === "text" || part.type === "reasoning") && part.text.trim() === "");
 
-const fields = z.strictObject({
+/** A name of several lines could pass for another message of the conversation. */
+const isOneLine = (name: string): boolean => name.trim() !== "" && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(name);
+
+/** The year 9999: what a date can show. */
+const MAX_TIME = 253_402_300_799_999;
+const MAX_NAME = 64;
+const MAX_CLIENT_ID = 128;
+
+export const clientIdQuery = z
+  .string()
+  .min(1)
+  .max(MAX_CLIENT_ID)
+  .optional()
+  .openapi({ description: "Only the message with this client_id, on whichever branch it is" });
+
+/** A message as clients write it: the fields of the answer that they set, and those that only the server sets. */
+const written = {
   content: z
     .union([z.string(), z.array(partInput).max(MAX_PARTS)], "must be a string or a list of parts")
     .optional()
     .openapi({ description: "Needed, unless a reply has tool_calls; of role tool the output, which may be empty" }),
   role: z.enum(["user", "assistant", "system", "tool"]).default("user"),
-  on_busy: z.enum(["queue", "reject", "interrupt"]).default("queue"),
-  run: z.boolean().default(true).openapi({ description: "false: append only, no turn; for recorded conversations" }),
   tool_calls: importedCalls.optional().openapi({ description: "Of role assistant: the calls of a recorded reply" }),
   call_id: callId.optional().openapi({
     description: "Of role tool: the imported call that this is the result of; of several with the same id the first open one",
   }),
   is_error: z.boolean().optional().openapi({ description: "Of role tool: the call failed" }),
+  name: z
+    .string()
+    .min(1)
+    .max(MAX_NAME)
+    .refine(isOneLine, "must be one line with a visible character")
+    .nullable()
+    .optional()
+    .openapi({ description: "Who speaks: the model reads it in front of the text. Not of role tool" }),
+  client_id: z
+    .string()
+    .min(1)
+    .max(MAX_CLIENT_ID)
+    .nullable()
+    .optional()
+    .openapi({ description: "The client's own id of the message, unique in the session. GET the messages with it to find the message" }),
+  metadata: metadataInput.optional(),
+  created_at: z
+    .int()
+    .min(0)
+    .max(MAX_TIME)
+    .optional()
+    .openapi({ description: "When an imported message was said, in epoch milliseconds. Never used for order; ignored with run: true" }),
+  incomplete: z.boolean().optional().openapi({ description: "Of role assistant: the recorded reply was cut off before its end" }),
+  id: setByServer,
+  position: setByServer,
+  turn_id: setByServer,
+  recorded_at: setByServer,
+  tokens: setByServer,
+  execution_id: setByServer,
+  tool_name: setByServer,
+};
+const writtenMessage = z.strictObject(written);
+type Written = z.infer<typeof writtenMessage>;
+
+const fields = writtenMessage.extend({
+  on_busy: z.enum(["queue", "reject", "interrupt"]).default("queue"),
+  run: z.boolean().optional().openapi({
+    description: "false: append only, no turn; for recorded conversations. By default true for role user and false for the others",
+  }),
   tools: toolsInput.nullable().optional().openapi({ description: "For this turn only, in place of the session's" }),
   ...turnChoices,
 });
 type Fields = z.infer<typeof fields>;
 
+/** Whether the message starts a turn. */
+const isRun = ({ run, role }: Pick<Fields, "run" | "role">): boolean => run ?? role === "user";
+
+type Rule<T> = readonly [field: string, fault: string, isBroken: (message: T) => boolean];
 /** Rules that concern several fields: the field at fault, what is wrong, and when the rule is broken. */
-const rules: readonly (readonly [field: string, fault: string, isBroken: (message: Fields) => boolean])[] = [
+const writtenRules: readonly Rule<Written>[] = [
   ["content", "must not be empty", ({ role, content, tool_calls }) => role !== "tool" && isBlank(content ?? "") && !tool_calls?.length],
   ["content", "needed of role tool", ({ role, content }) => role === "tool" && content === undefined],
-  ["role", "only user with run: true", ({ role, run }) => role !== "user" && run],
-  ["tools", "only with run: true", ({ tools, run }) => Boolean(tools) && !run],
-  ["generation", "only with run: true", ({ generation, run }) => Boolean(generation) && !run],
-  ["model", "only with run: true", ({ model, run }) => Boolean(model) && !run],
   ["tool_calls", "only of role assistant", ({ role, tool_calls }) => tool_calls !== undefined && role !== "assistant"],
   ["call_id", "needed of role tool", ({ role, call_id }) => role === "tool" && call_id === undefined],
   ["call_id", "only of role tool", ({ role, call_id }) => role !== "tool" && call_id !== undefined],
   ["is_error", "only of role tool", ({ role, is_error }) => role !== "tool" && is_error !== undefined],
+  ["name", "not of role tool", ({ role, name }) => role === "tool" && typeof name === "string"],
+  ["incomplete", "only of role assistant", ({ role, incomplete }) => role !== "assistant" && incomplete === true],
 ];
+const runRules: readonly Rule<Fields>[] = [
+  ["role", "only user with run: true", (message) => message.role !== "user" && isRun(message)],
+  ["tools", "only with run: true", (message) => Boolean(message.tools) && !isRun(message)],
+  ["generation", "only with run: true", (message) => Boolean(message.generation) && !isRun(message)],
+  ["model", "only with run: true", (message) => Boolean(message.model) && !isRun(message)],
+];
+
+type Refuse = (path: (string | number)[], fault: string) => void;
+
+function checkWritten(message: Written, refuse: Refuse): void {
+  const { content, role } = message;
+  for (const [field, fault, isBroken] of writtenRules) if (isBroken(message)) refuse([field], fault);
+  for (const [index, part] of (typeof content === "object" ? content : []).entries()) {
+    if (!allowed[role].includes(part.type))
+      refuse(["content", index, "type"], `a message of role ${role} holds ${allowed[role].join(", ")}`);
+    if (role !== "tool" && part.type === "text" && part.text === "") refuse(["content", index, "text"], "must not be empty");
+  }
+}
 
 export const messageInput = fields
   .superRefine((message, context) => {
-    const { content, role } = message;
-    const refuse = (path: (string | number)[], fault: string) => context.addIssue({ code: "custom", path, message: fault });
-    for (const [field, fault, isBroken] of rules) if (isBroken(message)) refuse([field], fault);
-    for (const [index, { type }] of (typeof content === "object" ? content : []).entries()) {
-      if (!allowed[role].includes(type)) refuse(["content", index, "type"], `a message of role ${role} holds ${allowed[role].join(", ")}`);
-    }
+    const refuse: Refuse = (path, fault) => context.addIssue({ code: "custom", path, message: fault });
+    for (const [field, fault, isBroken] of runRules) if (isBroken(message)) refuse([field], fault);
+    checkWritten(message, refuse);
   })
   .openapi("SubmitMessage");
+
+const MAX_BATCH = 1_000;
+const batchItem = writtenMessage.superRefine((message, context) =>
+  checkWritten(message, (path, fault) => context.addIssue({ code: "custom", path, message: fault })),
+);
+
+export const batchInput = z
+  .strictObject({
+    items: z.array(batchItem).min(1).max(MAX_BATCH).openapi({ description: "In order. Messages of a list can be sent as they are" }),
+  })
+  .openapi("ImportMessages");
 
 /** The new content of a user's message. */
 export const editInput = z
@@ -101,15 +187,29 @@ function toMediaPart({ type, url, file_id, media_type, bytes, tokens, name }: Me
 }
 
 /** A reply without text consists of its calls alone. */
+function toSaid(input: Written): WrittenMessage {
+  const { role, content = "", call_id = "", is_error = false, tool_calls } = input;
+  if (role === "tool") return { role, call_id, output: toText(content), is_error };
+  const calls = tool_calls?.map(({ call_id: id, name, arguments: given }) => ({ call_id: id, name, arguments: given }));
+  return { role, parts: isBlank(content) ? [] : toParts(content), ...(calls && { calls }) };
+}
+
+export const toWritten = (item: z.infer<typeof batchItem>): WrittenMessage => ({ ...toSaid(item), about: toFacts(item, false) });
+
 export function toSubmitInput(
   input: z.infer<typeof messageInput>,
   { tools, idempotency }: Pick<SubmitInput, "tools" | "idempotency">,
 ): SubmitInput {
-  const { role, content = "", run, on_busy: onBusy, call_id = "", is_error = false, tool_calls: calls } = input;
-  const asked = { run, onBusy, tools, idempotency, ...(run && toTurnInput(input)) };
-  if (role === "tool") return { role, call_id, output: toText(content), is_error, ...asked };
-  return { role, parts: isBlank(content) ? [] : toParts(content), ...(calls && { calls }), ...asked };
+  const run = isRun(input);
+  const asked = { run, onBusy: input.on_busy, tools, idempotency, ...(run && toTurnInput(input)) };
+  return { ...toSaid(input), about: toFacts(input, run), ...asked };
 }
+
+/** A message that starts a turn is said now, whatever the copy that the client sends says of its time. */
+const toFacts = (
+  { name = null, client_id = null, metadata = {}, created_at, incomplete = false }: Written,
+  run: boolean,
+): MessageFacts => ({ name, client_id, metadata, said_at: run ? null : (created_at ?? null), incomplete });
 
 const toText = (content: Content): string =>
   typeof content === "string" ? content : content.map((part) => (part.type === "text" ? part.text : "")).join("");

@@ -23,7 +23,7 @@ import { instant, moment } from "./usage";
 const MAX_TITLE = 200;
 const MAX_METADATA = 16;
 
-const metadataInput = z
+export const metadataInput = z
   .record(z.string().min(1).max(64), z.string().max(512))
   .refine((metadata) => Object.keys(metadata).length <= MAX_METADATA, `at most ${MAX_METADATA} entries`)
   .openapi({ description: `At most ${MAX_METADATA} entries; names of 64, values of 512 characters` });

@@ -79,6 +79,9 @@ export const callId = z.string().min(1).max(MAX_CALL_ID_UNITS);
 /** One request can answer every call of a reply. */
 const MAX_RESULTS = MAX_REPLY_CALLS;
 
+/** A field of an answer. It is accepted, so that an answer can be sent back as it is, and has no effect. */
+export const setByServer = z.unknown().optional().openapi({ readOnly: true, description: "Set by the server, and ignored in requests" });
+
 /** Calls of a recorded reply. A name that no provider accepts would make every later request fail. */
 export const importedCalls = z
   .array(
@@ -86,6 +89,9 @@ export const importedCalls = z
       call_id: callId.openapi({ description: "The provider's own id; may repeat" }),
       name: toolName,
       arguments: z.string().openapi({ description: "JSON text, as the model wrote it" }),
+      id: setByServer,
+      position: setByServer,
+      execution_id: setByServer,
     }),
   )
   .max(MAX_RESULTS);

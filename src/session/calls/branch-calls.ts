@@ -21,7 +21,7 @@ import { readBranch, readBranches } from "../log/branch-rows";
 import { createSessionPast, findItem } from "../log/session-past";
 import type { Step } from "../log/store";
 import type { Session } from "../session";
-import { readMessages } from "./message-pages";
+import { readByClientId, readMessages } from "./message-pages";
 import { transactOnce } from "./once";
 import { prepareTurn, resolveForTurn } from "./turn-choices";
 
@@ -127,7 +127,10 @@ export async function editMessage(session: Session, input: InputOf<"editMessage"
     const { choices, bodies, refusal } = prepareTurn(session, input, { resolved, base: {}, tools });
     if (refusal) return refusal;
     const turn = ids.newId("trn");
-    const { draft, body } = buildItem({ kind: "user", parts, turn, at: clock() }, ids);
+    // The words change, and who says them does not.
+    const [before] = session.content.readStored([named]);
+    const about = { name: before?.name ?? null, metadata: before?.metadata ?? {} };
+    const { draft, body } = buildItem({ kind: "user", parts, turn, at: clock(), about }, ids);
     const offered = buildToolsBody(tools, ids);
     const to = readBranchItems(sql, elsewhere, { from: 1, to: named.position - 1, limit: 1, order: "desc" })[0]?.position ?? 0;
     const then = { do: "ask", message: { item: draft, rest: [], turn, tools: offered.ref, ...choices }, incarnation } as const;
@@ -166,7 +169,8 @@ function findLine({ state, deps }: Session, number: number): { readonly elsewher
 }
 
 export function listItems(session: Session, page: Parameters<api.SessionApi["items"]>[1]): api.Outcome<Page<DisplayItem>> {
-  const { branch = "current", ...asked } = page;
+  const { branch = "current", clientId, ...asked } = page;
+  if (clientId !== undefined) return ok({ data: readByClientId(session, clientId), has_more: false });
   const number = branch === "current" || branch === "all" ? session.state.branch.number : branch;
   const line = findLine(session, number);
   if (!line) return err({ code: "branch_not_found", branch: number });

@@ -1,12 +1,14 @@
 /** Turns a client's input into drafts for a command: items with their bodies, and results cut to what is recorded. */
 import { type BuiltItem, buildItem, buildToolResult } from "../../app/request/build-items";
-import type { ImportedCall, SubmitInput, ToolResultInput } from "../../app/session-api";
+import type { ToolResultInput } from "../../app/session-api";
 import type { BodyText } from "../../app/session-ports";
 import { buildArtifacts } from "../../app/tools/run-tools";
+import type { ImportedCall, WrittenMessage } from "../../app/written-message";
 import { cutToolResult } from "../../context/cut-result";
 import { toPolicy } from "../../context/policy-choice";
 import type { TurnId } from "../../domain/ids";
-import { type CallRef, findOpenCall, openBehindQueue } from "../../domain/open-calls";
+import type { MessageFacts } from "../../domain/item-content";
+import { type CallRef, findOpenCall } from "../../domain/open-calls";
 import type { OpenCall } from "../../domain/state";
 import type { ToolRun } from "../../domain/tool-run";
 import type { Session } from "../session";
@@ -14,20 +16,29 @@ import type { Session } from "../session";
 interface At {
   readonly turn: TurnId | null;
   readonly at: number;
+  readonly about?: MessageFacts;
 }
 
-/** The items that one message becomes; the first gives the message its id. Never empty. */
-export function buildMessage(session: Session, input: SubmitInput, to: At): readonly [BuiltItem, ...BuiltItem[]] {
+/** The items that one message becomes; the first gives the message its id. Never empty. `open`: the calls that a result may answer. */
+export function buildMessage(
+  session: Session,
+  input: WrittenMessage,
+  to: At & { readonly open: readonly OpenCall[] },
+): readonly [BuiltItem, ...BuiltItem[]] {
   const { ids } = session.deps;
+  const { about = {} } = input;
+  const at = { turn: to.turn, at: to.at };
   if (input.role === "tool") {
     const { call_id, output, is_error } = input;
-    const call = findOpenCall(openBehindQueue(session.state), { execution: null, call_id });
-    return [buildResultItem(session, { call: { call_id, name: call?.name ?? "" }, output, is_error }, to)];
+    const call = findOpenCall(to.open, { execution: null, call_id });
+    return [buildResultItem(session, { call: { call_id, name: call?.name ?? "" }, output, is_error }, { ...at, about })];
   }
-  const calls = (input.calls ?? []).map((call) => buildCallItem(session, call, to));
-  const [first, ...rest] = calls;
-  if (first && input.parts.length === 0) return [first, ...rest];
-  return [buildItem({ kind: input.role, parts: input.parts, ...to }, ids), ...calls];
+  const { said_at = null, incomplete = false } = about;
+  const [first, ...later] = input.calls ?? [];
+  const toCalls = (calls: readonly ImportedCall[]) =>
+    calls.map((call) => buildCallItem(session, call, { ...at, about: { said_at, incomplete } }));
+  if (first && input.parts.length === 0) return [buildCallItem(session, first, { ...at, about }), ...toCalls(later)];
+  return [buildItem({ kind: input.role, parts: input.parts, ...at, about }, ids), ...toCalls(input.calls ?? [])];
 }
 
 function buildCallItem(session: Session, { call_id, name, arguments: written }: ImportedCall, to: At): BuiltItem {

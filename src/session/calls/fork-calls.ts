@@ -9,6 +9,7 @@ import type { SessionDescription } from "../../contract/session";
 import { isAmong, rangesWithin, withRange } from "../../domain/branch";
 import type { CoveredRange } from "../../domain/compaction-events";
 import type { SessionSettings } from "../../domain/events";
+import { formatBody, toPlainContent } from "../../domain/item-content";
 import type { ItemMeta, PinRef } from "../../domain/message";
 import { err, ok } from "../../lib/result";
 import type { NewBody } from "../log/bodies";
@@ -112,10 +113,10 @@ export function forkPage({ deps, content }: Session, { at, elsewhere, shown, aft
   const ends = read.findIndex((item) => isShown(item) === aside);
   const alike = takeWithin(ends < 0 ? read : read.slice(0, ends), { weigh: ({ bytes }) => bytes, limit: PAGE.bytes });
   const before = readItems(deps.sql, { from: 1, to: after, limit: 1, order: "desc" })[0];
-  const texts = content.readShown(alike);
+  const texts = content.readStored(alike);
   const items = alike.map((item, index) => {
-    const parts = texts[index]?.parts ?? [];
-    return { meta: toCopied(item, alike[index - 1] ?? before, copied + index + 1), text: JSON.stringify(parts) };
+    const { parts, name, metadata } = texts[index] ?? toPlainContent([]);
+    return { meta: toCopied(item, alike[index - 1] ?? before, copied + index + 1), text: formatBody({ parts, name, metadata }) };
   });
   const last = alike.at(-1)?.position ?? at;
   return { items, aside, next: last < at ? last : null };

@@ -8,13 +8,13 @@ import type { Command, NewToolResult } from "../../domain/commands";
 import type { StoredEvent } from "../../domain/events";
 import type { ItemId, TurnId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
-import type { CallRef } from "../../domain/open-calls";
+import { type CallRef, openBehindQueue } from "../../domain/open-calls";
 import type { ClosedCall } from "../../domain/rejection";
 import { isRunning, type OpenCall } from "../../domain/state";
 import { err, ok } from "../../lib/result";
 import type { NewBody } from "../log/bodies";
 import { findNewest } from "../log/branch-items";
-import { newestItems } from "../log/log-tables";
+import { findByClientId, newestItems } from "../log/log-tables";
 import type { Session } from "../session";
 import type { TurnRunner } from "../turn-runner";
 import { buildClientRun, buildMessage, buildResultItem, findReferencedCalls } from "./build-message";
@@ -34,6 +34,8 @@ interface KeyedCommand {
   readonly command: Command;
   readonly bodies: readonly NewBody[];
   readonly idempotency: api.Idempotency | null;
+  /** The client's own ids of the new messages. Each must be new to the session. */
+  readonly clientIds?: readonly string[];
   /** Why the request is refused, unless its key was used before. Absent or null: it is not. */
   readonly refusal?: api.Outcome<never> | null;
   /** Builds the acknowledgement from the appended events. */
@@ -45,10 +47,22 @@ export function acknowledge(session: Session, asked: KeyedCommand): api.Outcome<
   const cursor = session.buffer.offset;
   return transactOnce<Omit<Accepted, "replayed">>(session, asked.idempotency, (step) => {
     if (asked.refusal) return asked.refusal;
+    const taken = findTaken(session, asked.clientIds ?? []);
+    if (taken) return err({ code: "client_id_taken", message: taken });
     session.content.learn(asked.bodies);
     const executed = step.execute(asked.command, asked.bodies);
     return executed.ok ? ok({ ...asked.accept(executed.value), cursor }) : err(executed.error);
   });
+}
+
+/** The message, recorded or queued, that has one of these ids already. */
+export function findTaken({ state, deps }: Session, clientIds: readonly string[]): ItemId | null {
+  for (const clientId of clientIds) {
+    const waiting = state.queue.find(({ item }) => item.client_id === clientId)?.item;
+    const found = waiting ?? findByClientId(deps.sql, clientId);
+    if (found) return found.id;
+  }
+  return null;
 }
 
 export async function submitMessage(session: RunningSession, input: api.SubmitInput): Promise<api.Outcome<Accepted>> {
@@ -56,7 +70,7 @@ export async function submitMessage(session: RunningSession, input: api.SubmitIn
   const { clock, ids, incarnation } = session.deps;
   const at = clock();
   const turn = input.run ? ids.newId("trn") : null;
-  const [first, ...rest] = buildMessage(session, input, { turn, at });
+  const [first, ...rest] = buildMessage(session, input, { turn, at, open: openBehindQueue(session.state) });
   const tools = buildToolsBody(input.tools, ids);
   const { choices, refusal, ...prepared } = prepareTurn(session, input, { resolved, base: {}, tools: input.tools });
   const { cut, bodies } = input.onBusy === "interrupt" ? session.runner.cutShort("aborted") : NOTHING_CUT;
@@ -80,7 +94,8 @@ export async function submitMessage(session: RunningSession, input: api.SubmitIn
   const running = session.state.turn?.id;
   const kept = isRunning(session.state.turn) ? bodies : [];
   const texts = [...said, ...tools.bodies, ...prepared.bodies, ...kept];
-  const accepted = acknowledge(session, { command, bodies: texts, idempotency: input.idempotency, refusal, accept });
+  const clientIds = input.about?.client_id ? [input.about.client_id] : [];
+  const accepted = acknowledge(session, { command, bodies: texts, idempotency: input.idempotency, refusal, clientIds, accept });
   if (running && session.state.turn?.id !== running) session.runner.abandon();
   return accepted;
 }

@@ -8,7 +8,7 @@ import { type ItemMeta, MAX_REPLY_CALLS } from "../../domain/message";
 import { err, ok } from "../../lib/result";
 import { startsMessage } from "../display";
 import { backwards as itemsBack, forwards as itemsFrom, readBranchItems } from "../log/branch-items";
-import { ALL_POSITIONS, readItems } from "../log/log-tables";
+import { ALL_POSITIONS, findByClientId, readItems } from "../log/log-tables";
 import { findItemAnywhere } from "../log/session-past";
 import type { Sql } from "../log/sql";
 import type { Session } from "../session";
@@ -61,6 +61,12 @@ export function readAround(sql: Sql, named: ItemMeta): readonly ItemMeta[] {
     message.push(next);
   }
   return message;
+}
+
+/** The message with the client's own id, on whichever branch it is. Empty: none is recorded. */
+export function readByClientId({ deps: { sql }, content }: Session, clientId: string): readonly DisplayItem[] {
+  const item = findByClientId(sql, clientId);
+  return item ? content.display(readAround(sql, item)) : [];
 }
 
 /** Messages from the one on that holds or follows position `from`. */

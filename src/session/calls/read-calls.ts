@@ -6,6 +6,7 @@ import { resolveModel } from "../../app/request/resolve-model";
 import { readEffectivePolicy, readPolicy, readSessionPolicy } from "../../app/request/session-policy";
 import type * as api from "../../app/session-api";
 import { shownEvent } from "../../app/shown-address";
+import { describeFailure } from "../../app/turn/describe-failure";
 import { toSums } from "../../app/usage-sums";
 import { measureNext, toEstimate } from "../../context/budget";
 import { fileOpsIn } from "../../context/file-ops";
@@ -64,7 +65,11 @@ export async function describeSession(session: Session): Promise<api.Outcome<Ses
     usage: toSums(state.totals),
     breaker: describeBreaker(state.compaction),
     turn: turn && { id: turn.id, phase: turn.phase, open_calls: listOpenCalls(session) },
-    last_turn: last_turn && { id: last_turn.id, status: last_turn.status, failure: last_turn.failure },
+    last_turn: last_turn && {
+      id: last_turn.id,
+      status: last_turn.status,
+      failure: last_turn.failure && describeFailure(last_turn.failure),
+    },
     queued: state.queue.map((entry) => ({ id: entry.item.id, turn_id: entry.turn })),
     stream_offset: session.buffer.offset,
   });

@@ -1,5 +1,6 @@
 /** The two streams of a session: its live frames and its log. */
 import type { Outcome, StreamInput } from "../../app/session-api";
+import { describeFailure } from "../../app/turn/describe-failure";
 import type { Frame } from "../../contract/frame";
 import type { TurnReport } from "../../contract/turn";
 import type { StoredEvent } from "../../domain/events";
@@ -79,7 +80,7 @@ function endFrames(report: TurnReport, { attempt, stop_reason }: TurnRow): Frame
     case "completed":
       return [{ type: "turn.completed", turn_id, finish: finish ?? "other", ...figures }];
     case "failed":
-      return [{ type: "turn.failed", turn_id, failure: failure ?? { kind: "internal", status: null }, ...figures }];
+      return [{ type: "turn.failed", turn_id, failure: failure ?? describeFailure({ kind: "internal", status: null }), ...figures }];
     case "stopped":
       // The turn never started: its message was cancelled in the queue.
       if (attempt === 0 && message_id) return [{ type: "message.cancelled", message_id, turn_id }];

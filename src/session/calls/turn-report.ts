@@ -1,5 +1,7 @@
 /** Reports a turn: from the state while it is open, from the record afterwards. */
 import type * as api from "../../app/session-api";
+import { describeFailure } from "../../app/turn/describe-failure";
+import type { DisplayItem } from "../../contract/item";
 import type { Page } from "../../contract/page";
 import type { ToolCallView } from "../../contract/tool";
 import type { TurnReport } from "../../contract/turn";
@@ -36,15 +38,17 @@ export function listTurns(session: Session, { after, limit, order }: Parameters<
 
 function showTurn(session: Session, row: TurnRow, { items, isWhole }: TakenItems): TurnReport {
   const { id } = row;
+  const shown = session.content.display(items);
   return {
     id,
     status: findStatus(session, row),
     finish: row.finish,
-    failure: row.failure,
+    failure: row.failure && describeFailure(row.failure),
     attempt: row.attempt,
     message_id: row.message_id,
-    items: session.content.display(items),
+    items: shown,
     items_truncated: !isWhole,
+    output_text: readOutput(shown),
     open_calls: session.state.turn?.id === id ? listOpenCalls(session) : [],
     model: row.model ?? null,
     ...toSpent(row),
@@ -59,6 +63,11 @@ const ITEMS_PER_REPORT = 1_000;
 interface TakenItems {
   readonly items: readonly ItemMeta[];
   readonly isWhole: boolean;
+}
+
+function readOutput(items: readonly DisplayItem[]): string {
+  const reply = items.findLast(({ role }) => role === "assistant");
+  return (reply?.content ?? []).map((part) => (part.type === "text" ? part.text : "")).join("");
 }
 
 /** The turn's newest messages in order. A message whose first item is left out is left out as a whole. */

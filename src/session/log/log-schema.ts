@@ -48,6 +48,9 @@ const migrations: readonly string[] = [
   `
   CREATE TABLE branches (number INTEGER PRIMARY KEY, data TEXT NOT NULL);
   ${PAST_STEP}`,
+  `
+  CREATE UNIQUE INDEX items_by_client_id ON items (json_extract(meta, '$.client_id')) WHERE json_extract(meta, '$.client_id') IS NOT NULL;
+  `,
 ];
 
 /** True when a session was ever opened here. A look-up of an unknown id must leave nothing behind. */

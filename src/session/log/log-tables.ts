@@ -115,6 +115,13 @@ export function readTurnItems(sql: Sql, { id, from }: TurnRow, limit: number): {
   return { items: newest.slice(0, limit), truncated: newest.length > limit };
 }
 
+/** The item with the client's own id. The condition names the index, which has the items that have one. */
+export function findByClientId(sql: Sql, clientId: string): ItemMeta | null {
+  const column = "json_extract(meta, '$.client_id')";
+  const [row] = sql.all<{ meta: string }>(`SELECT meta FROM items WHERE ${column} IS NOT NULL AND ${column} = ?`, clientId);
+  return row ? parseItem(row.meta) : null;
+}
+
 /** The newest items, newest first. */
 export function newestItems(sql: Sql, limit: number): ItemMeta[] {
   return readItems(sql, { from: 1, to: ALL_POSITIONS, limit, order: "desc" });

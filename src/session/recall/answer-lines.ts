@@ -9,7 +9,7 @@ import { fitted, NEIGHBOUR_UNITS, snippetUnits, timeBetween, toLabel, WITH_NEIGH
 import { toSnippet } from "../../context/recall/snippet";
 import { estimateTokens } from "../../context/tokens";
 import type { RecallHit, RecallNeighbour, RecallReport } from "../../contract/recall";
-import type { ItemMeta } from "../../domain/message";
+import { type ItemMeta, toTimeSaid } from "../../domain/message";
 import type { FoundRecord, SearchInput } from "./found-record";
 
 const HEADER = "Found in this conversation, best first (#position who: words; read on with from and to, or execution_id):";
@@ -60,14 +60,14 @@ export class AnswerLines {
   #say(hit: Ranked, meta: ItemMeta, { snippet, neighbours }: Pick<RecallHit, "snippet" | "neighbours">): boolean {
     const in_view = this.#input.isShown(hit.position);
     const lines = [
-      ...timeBetween(this.#at, meta.at),
+      ...timeBetween(this.#at, toTimeSaid(meta)),
       `${toLabel(meta)}${in_view ? " (in view)" : ""}: ${snippet}`,
       ...neighbours.map((near) => `  ${toLabel(this.#record.meta(near.position) ?? meta)}: ${near.snippet}`),
     ];
     const tokens = weigh(lines);
     if (tokens > this.#left) return false;
     this.#left -= tokens;
-    this.#at = meta.at;
+    this.#at = toTimeSaid(meta);
     this.#lines.push(...lines);
     for (const { position } of [meta, ...neighbours]) this.#said.add(position);
     this.#hits.push({ ...toHit(meta), in_view, snippet, score: rounded(hit.score), neighbours });
@@ -98,12 +98,12 @@ export class AnswerLines {
   }
 }
 
-const toHit = ({ position, id, kind, at, tool }: ItemMeta) => ({
-  position,
-  id,
-  kind,
-  created_at: at,
-  execution_id: tool?.execution ?? null,
+const toHit = (meta: ItemMeta) => ({
+  position: meta.position,
+  id: meta.id,
+  kind: meta.kind,
+  created_at: toTimeSaid(meta),
+  execution_id: meta.tool?.execution ?? null,
 });
 
 const weigh = (lines: readonly string[]): number => lines.reduce((sum, line) => sum + estimateTokens(line) + 1, 0);

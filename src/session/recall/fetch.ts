@@ -9,7 +9,7 @@ import { estimateTokens } from "../../context/tokens";
 import { takeHead } from "../../context/tool-results";
 import type { RecallHit, RecallNext, RecallReport } from "../../contract/recall";
 import type { ExecutionId } from "../../domain/ids";
-import type { ItemMeta } from "../../domain/message";
+import { type ItemMeta, toTimeSaid } from "../../domain/message";
 import { toUtcMinute } from "../../lib/utc-time";
 import type { ContentReader } from "../content";
 import { readBranchItems } from "../log/branch-items";
@@ -79,10 +79,11 @@ export function fetchExecution(execution: ExecutionId, input: FetchInput, ports:
   return toReport(hits, `${page}\n${footer}`, { from: null, to: null, offset: end });
 }
 
-const toBlock = (item: ItemMeta, text: string): string => `${toLabel(item)}, ${toUtcMinute(item.at)}:\n${text}`;
+const toBlock = (item: ItemMeta, text: string): string => `${toLabel(item)}, ${toUtcMinute(toTimeSaid(item))}:\n${text}`;
 
 function toHit(item: ItemMeta, text: string, { isShown }: Pick<FetchInput, "isShown">): RecallHit {
-  const { position, id, kind, at: created_at, tool } = item;
+  const { position, id, kind, tool } = item;
+  const created_at = toTimeSaid(item);
   const snippet = toSnippet(text, [], fitted(SNIPPET_UNITS, text));
   const found = { id, position, kind, created_at, execution_id: tool?.execution ?? null, in_view: isShown(position) };
   return { ...found, snippet, score: 0, neighbours: [] };
@@ -143,7 +144,7 @@ export function listNewest(last: number, input: ListInput, ports: FetchPorts): R
       const item = items[index];
       if (!item || left <= 0) break;
       const hit = toHit(item, toRecallText(shown.parts), input);
-      const line = `${toLabel(item)}, ${toUtcMinute(item.at)}: ${hit.snippet}`;
+      const line = `${toLabel(item)}, ${toUtcMinute(toTimeSaid(item))}: ${hit.snippet}`;
       left -= estimateTokens(line) + 1;
       if (left <= 0) break;
       hits.push(hit);

@@ -11,7 +11,7 @@ import type { PositionRange } from "../../context/recall/request";
 import { toTerms } from "../../context/recall/terms";
 import { RECALL_TOOL } from "../../context/recall-tool";
 import type { ViewEntry } from "../../context/view";
-import type { ItemMeta } from "../../domain/message";
+import { type ItemMeta, toTimeSaid } from "../../domain/message";
 import { readMeta, writeMeta } from "../log/log-schema";
 import { toRowId, WATERMARK } from "../log/recall-step";
 import type { Sql } from "../log/sql";
@@ -82,7 +82,7 @@ function indexItem(sql: Sql, { meta, parts }: ViewEntry): number {
   if (isLookUp(meta)) return 0;
   const text = toRecallText(parts);
   for (const [index, passage] of toPassages(text).entries()) {
-    const { exact, stems } = toTerms(passage.text, meta.at);
+    const { exact, stems } = toTerms(passage.text, toTimeSaid(meta));
     sql.all("INSERT INTO recall (rowid, exact, stems) VALUES (?, ?, ?)", toRowId(meta.position, index), exact.join(" "), stems.join(" "));
   }
   return text.length;

@@ -1,5 +1,6 @@
 /** Maps committed events to the frames that clients receive. Pure but for the content of items, which the caller reads. */
 
+import { describeFailure } from "../../app/turn/describe-failure";
 import { messagesIn } from "../../context/cut";
 import type { ViewEntry } from "../../context/view";
 import type { ContextNumbers, Frame, TurnFigures } from "../../contract/frame";
@@ -70,7 +71,7 @@ function eventFrames(event: StoredEvent, source: EventSource): Frame[] {
     case "TurnCompleted":
       return [{ type: "turn.completed", turn_id: event.turn, finish: event.finish, ...figures(event.turn, source) }];
     case "TurnFailed":
-      return [{ type: "turn.failed", turn_id: event.turn, failure: event.failure, ...figures(event.turn, source) }];
+      return [{ type: "turn.failed", turn_id: event.turn, failure: describeFailure(event.failure), ...figures(event.turn, source) }];
     case "TurnStopped":
       return [{ type: "turn.stopped", turn_id: event.turn, reason: event.reason, ...figures(event.turn, source) }];
     case "TurnInterrupted":

@@ -1,28 +1,6 @@
-/** Describes a failed turn to a client that waited for it: by the class of the failure, never in the provider's own words. */
-import type { ByteFit, TurnFailure, TurnFailureKind } from "../domain/events";
-
-type FailureStatus = 413 | 422 | 500 | 502 | 503 | 504 | 507;
-
-const statuses: Readonly<Record<TurnFailureKind, FailureStatus>> = {
-  overflow: 422,
-  cannot_fit: 422,
-  media: 422,
-  refused: 422,
-  unknown_model: 422,
-  payload: 413,
-  output_cap: 502,
-  invalid_param: 502,
-  auth: 502,
-  rate_limit: 503,
-  quota: 503,
-  unavailable: 503,
-  aborted: 503,
-  timeout: 504,
-  round_limit: 422,
-  storage_full: 507,
-  crashed: 500,
-  internal: 500,
-};
+/** Says why a turn failed and what can be done: by the class of the failure, never in the provider's own words. */
+import type { TurnFailureView } from "../../contract/model-call";
+import type { ByteFit, TurnFailure, TurnFailureKind } from "../../domain/events";
 
 const details: Readonly<Record<TurnFailureKind, string>> = {
   overflow: "The provider refused the request as larger than the model's context window.",
@@ -51,14 +29,14 @@ const NO_KEY =
 
 /** What must change before a retry, where the same request would fail again. */
 const remedies: Partial<Readonly<Record<TurnFailureKind, string>>> = {
-  cannot_fit: "use a model with a larger window, or shorten the system prompt, tools, pins or this message",
-  auth: "give the model a key that its provider accepts (PUT /v1/credentials/{name}, then set it as the model's credential) and retry the turn",
-  storage_full: "the session can be read, forked and erased",
-  unknown_model: "set a model for the session and retry the turn",
+  cannot_fit: "Use a model with a larger window, or shorten the system prompt, tools, pins or this message.",
+  auth: "Give the model a key that its provider accepts (PUT /v1/credentials/{name}, then set it as the model's credential) and retry the turn.",
+  storage_full: "The session can be read, forked and erased.",
+  unknown_model: "Set a model for the session and retry the turn.",
 };
 
 /** For a request with too many bytes: a larger window does not help. */
-const SMALLER = "shorten the system prompt, tools, pins or this message";
+const SMALLER = "Shorten the system prompt, tools, pins or this message.";
 
 export const tooLarge = ({ floor, limit }: ByteFit): string =>
   `The content that no compaction can remove takes about ${floor} bytes; a request to a model holds at most ${limit}.`;
@@ -66,27 +44,15 @@ export const tooLarge = ({ floor, limit }: ByteFit): string =>
 const notSent = ({ floor, limit }: ByteFit): string =>
   `The request would be ${floor} bytes; at most ${limit} are sent to a model. It was not sent.`;
 
-interface FailureAnswer {
-  readonly status: FailureStatus;
-  readonly detail: string;
-  /** What the client can do, as the end of a sentence about the message. */
-  readonly remedy: string;
-  /** Seconds; null when waiting alone does not help. */
-  readonly retryAfter: number | null;
-}
-
-/** The provider's wait where it named one, else 5 seconds. */
-const toSeconds = ({ retry_after_ms }: TurnFailure): number => (retry_after_ms === undefined ? 5 : Math.ceil(retry_after_ms / 1_000));
-
 function toDetail({ kind, status, fit, bytes }: TurnFailure): string {
   if (bytes) return notSent(bytes);
   if (fit?.bytes) return tooLarge(fit.bytes);
   return kind === "auth" && status === null ? NO_KEY : details[kind];
 }
 
-export function describeFailure(failure: TurnFailure): FailureAnswer {
-  const status = statuses[failure.kind];
+/** The failure as clients read it. The message is kept in every case, so no remedy is to send it again. */
+export function describeFailure(failure: TurnFailure): TurnFailureView {
   const isLarge = failure.bytes !== undefined || failure.fit?.bytes !== undefined;
-  const remedy = isLarge ? SMALLER : (remedies[failure.kind] ?? "the turn can be retried");
-  return { status, detail: toDetail(failure), remedy, retryAfter: status === 503 ? toSeconds(failure) : null };
+  const remedy = isLarge ? SMALLER : (remedies[failure.kind] ?? "Retry the turn.");
+  return { ...failure, detail: toDetail(failure), remedy };
 }
