@@ -1,7 +1,8 @@
 /** Pins that are made from messages: what a copy holds, and how it goes. */
 import { describe, expect, test } from "vitest";
 import type { PinInput, PinsState } from "../../src/app/control-api";
-import type { ImportedCall, SubmitInput } from "../../src/app/written-message";
+import type { SubmitInput } from "../../src/app/session-api";
+import type { ImportedCall } from "../../src/app/written-message";
 import { fold } from "../../src/domain/evolve";
 import type { ItemId } from "../../src/domain/ids";
 import { toSummarySources } from "../../src/domain/summary-sources";
