@@ -54,7 +54,9 @@ describe("every reason of a session is a problem document", () => {
     async (code, status, error) => {
       const { call } = world({ session: { submit: async () => err(error) } });
 
-      const response = await call("POST", `${base}/messages`, { body: { content: "x" }, headers: { "x-request-id": "req-1" } });
+      // The request names a model, so an unknown one is its own fault, and not the session's.
+      const body = { content: "x", model: "m" };
+      const response = await call("POST", `${base}/messages`, { body, headers: { "x-request-id": "req-1" } });
 
       expect(response.status).toBe(status);
       const problem = await readProblem(response);
