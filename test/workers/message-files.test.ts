@@ -62,6 +62,25 @@ describe("a message with a file", () => {
     expect(item?.content[0]).toMatchObject({ type: "image", file_id: expect.stringMatching(/^fil_/), media_type: "image/png" });
   });
 
+  it("goes to another session as it is shown, in a batch; a file that does not exist refuses the whole batch", async () => {
+    const chat = await newChat({ replies: [{ text: "A picture." }] });
+    const file = await upload(chat.tenant, png("Ada"));
+    await readBody(await say(chat, { type: "image", file_id: file.id }));
+    const shown = await chat.items();
+    const { id } = await readBody<{ id: string }>(await chat.tenant.call("POST", "/v1/sessions", {}), 201);
+    const send = (items: readonly object[]) => chat.tenant.call("POST", `/v1/sessions/${id}/messages/batch`, { items });
+    const readBack = async () =>
+      (await readBody<{ data: { content: object[] }[] }>(await chat.tenant.call("GET", `/v1/sessions/${id}/messages`))).data;
+
+    const missing = { role: "user", content: [{ type: "image", file_id: newId("fil") }] };
+    const problem = await readBody<{ errors: object[] }>(await send([...shown, missing]), 400);
+    expect(problem.errors).toEqual([{ field: `items.${shown.length}.content.0.file_id`, detail: "no such file" }]);
+    expect(await readBack()).toEqual([]);
+
+    await readBody(await send(shown), 201);
+    expect((await readBack()).map(({ content }) => content)).toEqual(shown.map(({ content }) => content));
+  });
+
   it("is refused by the field at fault when there is no such file, and nothing is accepted", async () => {
     const chat = await newChat();
     const foreign = await upload(await newTenant(), png());
