@@ -6,8 +6,8 @@ import type { FieldError } from "../contract/problem";
 import type { HttpEnv } from "./deps";
 import { sendProblem } from "./problem";
 
-const TAG = '(?:W\\/)?"[\\x21\\x23-\\x7e\\x80-\\xff]*"';
-const TAGS = new RegExp(`^(?:\\*|${TAG}(?:[ \\t]*,[ \\t]*${TAG})*)$`);
+const TAG = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
+const TAGS = /^(?:\*|(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"(?:[ \t]*,[ \t]*(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*")*)$/;
 const MAX_TAGS = 2_048;
 
 const tags = (description: string) =>
@@ -27,7 +27,7 @@ export const conditionHeaders = z.object({
 export const takesConditions = ({ headers }: NonNullable<RouteConfig["request"]>): boolean =>
   headers instanceof z.ZodObject && Object.keys(conditionHeaders.shape).every((name) => name in headers.shape);
 
-const splitTags = (header: string): readonly string[] => header.match(new RegExp(TAG, "g")) ?? [];
+const splitTags = (header: string): readonly string[] => header.match(TAG) ?? [];
 
 /** If-Match compares strongly: a weak tag matches nothing. If-None-Match compares weakly. */
 export function toCondition({ "If-Match": match, "If-None-Match": noneMatch }: z.infer<typeof conditionHeaders>): Condition | undefined {

@@ -8,6 +8,7 @@ import { PLAIN_VARIABLES } from "../../scripts/support/variables";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 const PARTS = [
+  "assets",
   "src",
   "test",
   "scripts",
