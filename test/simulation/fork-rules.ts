@@ -58,9 +58,9 @@ const CUTS = 3;
 
 /** Without signed content, which is only sent to the model that wrote it, and without the session's own names. */
 function plain({ system, messages }: ReturnType<typeof buildRequest>) {
-  // A fork has its own positions, which the notices of reduced items contain.
+  // A fork has its own positions, which the notices of reduced items and the labels of pinned messages contain.
   const named = (text: string): string =>
-    text.replace(/\b(ses|exe)_[0-9A-Z]{26}/g, "$1").replace(/from \d+ and to \d+ has all/g, "has all");
+    text.replace(/\b(ses|exe)_[0-9A-Z]{26}/g, "$1").replace(/from \d+ and to \d+ has all|(?<=^Message )\d+(?=, )/gm, "");
   const shown = messages.map(({ role, parts }) => ({ role, parts: parts.filter(({ type }) => type !== "reasoning") }));
   const text = JSON.stringify(shown, (key, value: unknown) => (key === "provider_metadata" ? undefined : value));
   return { system: system && named(system), messages: JSON.parse(named(text)) as unknown[] };

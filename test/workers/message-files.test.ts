@@ -129,11 +129,11 @@ describe("a file of a message", () => {
     const file = await upload(chat.tenant, png("shared"));
     await readBody(await say(chat, { type: "image", file_id: file.id }));
     await settle(chat);
-    expect(await readFile(chat, file.id)).toMatchObject({ sessions: 1, expires_at: null });
+    await expect.poll(() => readFile(chat, file.id)).toMatchObject({ sessions: 1, expires_at: null });
     const fork = await readBody<SessionDescription>(await chat.call("POST", "/fork", {}), 201);
     const copy = new Chat(chat.tenant, fork.id, chat.model);
     await settle(copy);
-    expect(await readFile(chat, file.id)).toMatchObject({ sessions: 2 });
+    await expect.poll(() => readFile(chat, file.id)).toMatchObject({ sessions: 2 });
 
     await readBody(await chat.call("DELETE"));
     expect(await readFile(chat, file.id)).toMatchObject({ sessions: 1 });
