@@ -67,6 +67,21 @@ export const toScratchName = (tenant: TenantId): string => `scratch/${tenant}`;
 export const clearScratch = (db: D1Database, tenant: TenantId, session: SessionId): D1PreparedStatement[] =>
   deletions(db, toScratchName(tenant), session);
 
+/**
+ * Deletes the scratch rows if one of them shows a message that the live rows know as redacted: the rebuild read the log
+ * before the redaction. The messages go last, because the other deletions look at them.
+ */
+export function dropOutdatedScratch(db: D1Database, tenant: TenantId, session: SessionId): D1PreparedStatement[] {
+  const outdated = `EXISTS (SELECT 1 FROM messages old JOIN messages live ON live.session_id = old.session_id AND live.position = old.position
+    WHERE old.tenant_id = ?1 AND old.session_id = ?2 AND old.content_state IN ('full', 'cut')
+    AND live.tenant_id = ?3 AND live.content_state = 'redacted')`;
+  return [...TABLES]
+    .sort((one, other) => Number(one.name === "messages") - Number(other.name === "messages"))
+    .map(({ name, session: owner }) =>
+      db.prepare(`DELETE FROM ${name} WHERE tenant_id = ?1 AND ${owner} = ?2 AND ${outdated}`).bind(toScratchName(tenant), session, tenant),
+    );
+}
+
 const deletions = (db: D1Database, key: string, session: SessionId): D1PreparedStatement[] =>
   TABLES.map((table) => db.prepare(`DELETE FROM ${table.name} WHERE tenant_id = ?1 AND ${table.session} = ?2`).bind(key, session));
 

@@ -11,7 +11,7 @@ import { projectEvent } from "./project-event";
 import type { RowOp } from "./row-ops";
 import { indexTexts } from "./search-statements";
 import { finishSession, type Statement, toStatements } from "./statements";
-import { clearScratch, eraseRows, toScratchName } from "./store";
+import { clearScratch, dropOutdatedScratch, eraseRows, toScratchName } from "./store";
 
 export interface WriterOptions {
   /** Writes scratch rows, which `rebuild` compares with the live ones. No list shows them. */
@@ -73,6 +73,7 @@ async function commit(db: D1Database, batch: Commit): Promise<Standing> {
   const results = await db.batch<Record<string, unknown>>([
     ...(isRedacted ? clearScratch(db, tenant, session) : []),
     ...statements.map(({ sql, params }) => db.prepare(sql).bind(key, session, base, ...params)),
+    ...(key === tenant ? [] : dropOutdatedScratch(db, tenant, session)),
     standing(db, key, session),
   ]);
   const row = results.at(-1)?.results[0];
