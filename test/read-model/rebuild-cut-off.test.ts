@@ -32,9 +32,16 @@ test("what a rebuild that was cut off has left goes with a redaction, and the ne
   await rebuildStep({ ...toPorts(db, log), budget: CUT_OFF }, AT, null);
   expect(await found()).toBe(2);
 
+  const written = log.batch(1, PAGE);
+  const before = { ...written, bodies: new Map(written.bodies) };
   log.event({ type: "MessageRedacted", item: makeId("msg", 1), position: 1 });
+  // A session deletes the body in the same transaction.
+  log.bodies.delete(makeId("msg", 1));
   await projection.write(log.batch(log.events.length));
 
+  expect(await found()).toBe(0);
+  // A rebuild that read the log before the redaction writes after it.
+  await expect(toPorts(db, log).rows.scratch.write(before)).rejects.toThrow("another writer");
   expect(await found()).toBe(0);
   expect(await rebuildSession(toPorts(db, log), AT)).toMatchObject({ ok: true, value: { differences: [], repaired: true } });
 });
