@@ -9,6 +9,7 @@ import { toSessionTerms } from "../src/context/recall/session-terms.ts";
 import { type IdPrefix, parseId } from "../src/domain/ids.ts";
 import { createSessionList } from "../src/read-model/queries.ts";
 import { createSessionSearch } from "../src/read-model/session-search.ts";
+import { ALL_SESSIONS } from "../test/read-model/builders.ts";
 import { type BenchResult, type Figure, measured } from "./support/report.ts";
 
 const SESSIONS = 100_000;
@@ -86,16 +87,6 @@ async function fill(db: D1Database): Promise<number> {
   return (indexing * 1_000) / (SESSIONS * (MESSAGES + 1));
 }
 
-const ALL: SessionFilter = {
-  externalId: null,
-  endUser: null,
-  metadata: {},
-  createdAfter: null,
-  createdBefore: null,
-  updatedAfter: null,
-  updatedBefore: null,
-};
-
 async function timeQueries(name: string, goal: number, run: (random: Random) => Promise<{ readonly ok: boolean }>): Promise<Figure[]> {
   const random = createRandom(2);
   const taken: number[] = [];
@@ -114,21 +105,21 @@ async function timeAll(db: D1Database): Promise<Figure[]> {
   const [{ listSessions }, { searchSessions }] = [createSessionList({ DB: db }), createSessionSearch({ DB: db })];
   const person = (random: Random): string => `user ${random.between(0, SESSIONS / OF_PERSON - 1)}`;
   const list = (asked: Partial<SessionListInput>) =>
-    listSessions({ tenant: TENANT, filter: ALL, orderBy: "updated_at", order: "desc", limit: 50, after: null, ...asked });
+    listSessions({ tenant: TENANT, filter: ALL_SESSIONS, orderBy: "updated_at", order: "desc", limit: 50, after: null, ...asked });
   const search = (query: string, filter: Partial<SessionFilter> = {}) =>
-    searchSessions({ tenant: TENANT, query, filter: { ...ALL, ...filter }, limit: 20, after: null });
+    searchSessions({ tenant: TENANT, query, filter: { ...ALL_SESSIONS, ...filter }, limit: 20, after: null });
   const middle = START + (SESSIONS / 2) * 1_000;
   return [
     ...(await timeQueries("list, the newest", GOAL.list, () => list({}))),
     ...(await timeQueries("list, from the middle, oldest first", GOAL.list, () =>
-      list({ orderBy: "created_at", order: "asc", filter: { ...ALL, createdAfter: middle } }),
+      list({ orderBy: "created_at", order: "asc", filter: { ...ALL_SESSIONS, createdAfter: middle } }),
     )),
-    ...(await timeQueries("list, of a person", GOAL.list, (random) => list({ filter: { ...ALL, endUser: person(random) } }))),
+    ...(await timeQueries("list, of a person", GOAL.list, (random) => list({ filter: { ...ALL_SESSIONS, endUser: person(random) } }))),
     ...(await timeQueries("list, metadata that half of them have", GOAL.list, () =>
-      list({ filter: { ...ALL, metadata: { team: "red" } } }),
+      list({ filter: { ...ALL_SESSIONS, metadata: { team: "red" } } }),
     )),
     ...(await timeQueries("list, metadata that one has", GOAL.list, (random) =>
-      list({ filter: { ...ALL, metadata: { team: "red", rare: `r${random.between(1, SESSIONS / RARE) * RARE}` } } }),
+      list({ filter: { ...ALL_SESSIONS, metadata: { team: "red", rare: `r${random.between(1, SESSIONS / RARE) * RARE}` } } }),
     )),
     ...(await timeQueries("search, three words of any frequency", GOAL.search, (random) => search(sentence(random, 3)))),
     ...(await timeQueries("search, one word that is everywhere", GOAL.search, () => search("w0ing"))),

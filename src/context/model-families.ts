@@ -37,13 +37,13 @@ const toRestful = (efforts: readonly Effort[]): OpenAiModel => ({ thinks: true, 
 export interface ClaudeModel {
   /** Takes temperature and top_p. */
   readonly samples: boolean;
-  /** How it is told how much to think: by an effort, or by a number of tokens. */
+  /** How a request states how much the model may think: by an effort, or by a number of tokens. */
   readonly thinking: "adaptive" | "budget";
   /** Its thinking can be turned off. */
   readonly rests: boolean;
-  /** It can be made to call a tool. */
+  /** A request can force the model to call a tool. */
   readonly forces: boolean;
-  /** It takes a JSON Schema of its reply. */
+  /** The provider accepts a JSON Schema for the reply. */
   readonly schemas: boolean;
 }
 
@@ -65,7 +65,7 @@ const CLAUDES: readonly (readonly [pattern: RegExp, model: ClaudeModel])[] = [
 export const readClaudeModel = (id: string): ClaudeModel => CLAUDES.find(([pattern]) => pattern.test(id))?.[1] ?? OLDER;
 
 interface GeminiModel {
-  /** How it is told how much to think: by a level, or by a number of tokens. */
+  /** How a request states how much the model may think: by a level, or by a number of tokens. */
   readonly thinking: "level" | "budget";
   readonly efforts: readonly Effort[];
 }

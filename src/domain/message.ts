@@ -149,7 +149,7 @@ export interface ItemMeta {
   readonly continues?: true;
 }
 
-/** When the item was said: what people and models are told, while `at` is when it was recorded. */
+/** When the item was said. Clients and models read this time; `at` is when the log recorded the item. */
 export const toTimeSaid = ({ said_at, at }: Pick<ItemMeta, "said_at" | "at">): number => said_at ?? at;
 
 /** An item before it has a position, as commands carry it. */

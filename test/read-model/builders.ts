@@ -1,11 +1,23 @@
 /** Events and logs as a session would have written them, with the few values that a test needs. */
 
 import type { ProjectionBatch } from "../../src/app/ports";
+import type { SessionFilter } from "../../src/app/read-api";
 import type { Event, SessionSettings, StoredEvent } from "../../src/domain/events";
 import { type BodyId, type IdKinds, type IdPrefix, parseId, type SessionId, type TenantId, type TurnId } from "../../src/domain/ids";
 import type { ItemKind, ItemMeta, Part, TextRef } from "../../src/domain/message";
 import type { Receipt } from "../../src/domain/receipt";
 import { RECEIPT as ordinary } from "../support/builders";
+
+/** The filter of a list or search that leaves no session out. */
+export const ALL_SESSIONS: SessionFilter = {
+  externalId: null,
+  endUser: null,
+  metadata: {},
+  createdAfter: null,
+  createdBefore: null,
+  updatedAfter: null,
+  updatedBefore: null,
+};
 
 /** Ids in the order of their requests, the same in every run. */
 export function makeId<P extends IdPrefix>(prefix: P, number: number): IdKinds[P] {

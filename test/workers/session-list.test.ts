@@ -7,7 +7,7 @@ import type { SessionId, TenantId } from "../../src/domain/ids";
 import { createSessionList } from "../../src/read-model/queries";
 import { createTenantProjection } from "../../src/read-model/tenant-projection";
 import { createProjection } from "../../src/read-model/writer";
-import { LogBuilder, makeId, START } from "../read-model/builders";
+import { ALL_SESSIONS, LogBuilder, makeId, START } from "../read-model/builders";
 
 let tenants = 500;
 let tenant: TenantId;
@@ -19,16 +19,7 @@ beforeEach(() => {
 
 const list = createSessionList(env);
 
-const ALL: SessionFilter = {
-  externalId: null,
-  endUser: null,
-  metadata: {},
-  createdAfter: null,
-  createdBefore: null,
-  updatedAfter: null,
-  updatedBefore: null,
-};
-const NEWEST = { filter: ALL, orderBy: "updated_at", order: "desc" } as const;
+const NEWEST = { filter: ALL_SESSIONS, orderBy: "updated_at", order: "desc" } as const;
 
 async function readPage(limit: number, after: string | null = null, asked: Partial<SessionListInput> = {}): Promise<SessionListPage> {
   const page = await list.listSessions({ tenant, ...NEWEST, ...asked, limit, after });
@@ -170,21 +161,21 @@ describe("orders and filters of the list", () => {
     ["updated, oldest first", { order: "asc" }, [2, 6, 3, 1, 5, 4]],
     ["created, newest first: those of one moment by id", { orderBy: "created_at" }, [6, 5, 4, 3, 2, 1]],
     ["created, oldest first", { orderBy: "created_at", order: "asc" }, [1, 2, 3, 4, 5, 6]],
-    ["of a person, and of no other with another case", { filter: { ...ALL, endUser: "ann" } }, [1, 3, 2]],
-    ["of a person, as created", { filter: { ...ALL, endUser: "ann" }, orderBy: "created_at", order: "asc" }, [1, 2, 3]],
-    ["by external id", { filter: { ...ALL, externalId: "X1" } }, [6]],
-    ["by an entry of metadata", { filter: { ...ALL, metadata: { colour: "red" } } }, [4, 1, 3]],
-    ["by two entries", { filter: { ...ALL, metadata: { colour: "red", size: "s" } } }, [4, 1]],
-    ["by an entry and a person", { filter: { ...ALL, metadata: { colour: "red" }, endUser: "ann" } }, [1, 3]],
-    ["by an entry that no session has", { filter: { ...ALL, metadata: { colour: "green" } } }, []],
-    ["by a value that is another entry's", { filter: { ...ALL, metadata: { size: "red" } } }, []],
+    ["of a person, and of no other with another case", { filter: { ...ALL_SESSIONS, endUser: "ann" } }, [1, 3, 2]],
+    ["of a person, as created", { filter: { ...ALL_SESSIONS, endUser: "ann" }, orderBy: "created_at", order: "asc" }, [1, 2, 3]],
+    ["by external id", { filter: { ...ALL_SESSIONS, externalId: "X1" } }, [6]],
+    ["by an entry of metadata", { filter: { ...ALL_SESSIONS, metadata: { colour: "red" } } }, [4, 1, 3]],
+    ["by two entries", { filter: { ...ALL_SESSIONS, metadata: { colour: "red", size: "s" } } }, [4, 1]],
+    ["by an entry and a person", { filter: { ...ALL_SESSIONS, metadata: { colour: "red" }, endUser: "ann" } }, [1, 3]],
+    ["by an entry that no session has", { filter: { ...ALL_SESSIONS, metadata: { colour: "green" } } }, []],
+    ["by a value that is another entry's", { filter: { ...ALL_SESSIONS, metadata: { size: "red" } } }, []],
     [
       "updated within a time, whose bounds are left out",
-      { filter: { ...ALL, updatedAfter: START + 3000, updatedBefore: START + 6000 } },
+      { filter: { ...ALL_SESSIONS, updatedAfter: START + 3000, updatedBefore: START + 6000 } },
       [5, 1],
     ],
-    ["created after a time", { filter: { ...ALL, createdAfter: START + 1000 } }, []],
-    ["created before a time", { filter: { ...ALL, createdBefore: START + 1001, endUser: "Ann" } }, [4]],
+    ["created after a time", { filter: { ...ALL_SESSIONS, createdAfter: START + 1000 } }, []],
+    ["created before a time", { filter: { ...ALL_SESSIONS, createdBefore: START + 1001, endUser: "Ann" } }, [4]],
   ])("%s", async (_, asked, numbers) => {
     await six();
     expect(await listAll(asked)).toEqual(numbers);
@@ -194,7 +185,7 @@ describe("orders and filters of the list", () => {
     const log = new LogBuilder(makeId("ses", 1), tenant).open({ end_user: "ann", metadata: { a: "1", b: "2" } });
     const changes = { end_user: log.text("bob"), metadata: log.text('{"b":"3"}') };
     await createProjection(env.DB).write(log.event({ type: "SettingsChanged", changes }).batch());
-    const find = (filter: Partial<SessionFilter>) => listAll({ filter: { ...ALL, ...filter } });
+    const find = (filter: Partial<SessionFilter>) => listAll({ filter: { ...ALL_SESSIONS, ...filter } });
 
     expect(await Promise.all([find({ endUser: "ann" }), find({ endUser: "bob" }), find({ metadata: { a: "1" } })])).toEqual([[], [1], []]);
     expect(await Promise.all([find({ metadata: { b: "2" } }), find({ metadata: { b: "3" } })])).toEqual([[], [1]]);
@@ -216,10 +207,10 @@ describe("orders and filters of the list", () => {
     tenant = makeId("ten", ++tenants);
     await chat(7, 1, { external_id: "x1", end_user: "ann", metadata: { colour: "red" } });
     for (const filter of [{ externalId: "x1" }, { endUser: "ann" }, { metadata: { colour: "red" } }]) {
-      expect(await listAll({ filter: { ...ALL, ...filter } })).toEqual([7]);
+      expect(await listAll({ filter: { ...ALL_SESSIONS, ...filter } })).toEqual([7]);
     }
     tenant = mine;
-    expect(await listAll({ filter: { ...ALL, externalId: "x1" } })).toEqual([1]);
+    expect(await listAll({ filter: { ...ALL_SESSIONS, externalId: "x1" } })).toEqual([1]);
   });
 
   it("find an entry that more sessions have than are listed at once", async () => {
@@ -229,8 +220,8 @@ describe("orders and filters of the list", () => {
     const others = Array.from({ length: 2_100 }, (_, index) => row.bind(tenant, makeId("ses", index + 100)));
     await env.DB.batch(others);
 
-    expect(await listAll({ filter: { ...ALL, metadata: { colour: "red" } } })).toEqual([2, 1]);
-    expect(await listAll({ filter: { ...ALL, metadata: { colour: "red", size: "s" } } })).toEqual([1]);
+    expect(await listAll({ filter: { ...ALL_SESSIONS, metadata: { colour: "red" } } })).toEqual([2, 1]);
+    expect(await listAll({ filter: { ...ALL_SESSIONS, metadata: { colour: "red", size: "s" } } })).toEqual([1]);
   });
 });
 

@@ -6,7 +6,7 @@ import type { TenantId } from "../../src/domain/ids";
 import { createRebuildRows } from "../../src/read-model/rebuild";
 import { createSessionSearch } from "../../src/read-model/session-search";
 import { createProjection } from "../../src/read-model/writer";
-import { LogBuilder, makeId, START } from "../read-model/builders";
+import { ALL_SESSIONS, LogBuilder, makeId, START } from "../read-model/builders";
 import { rebuildSession } from "../read-model/rows";
 
 let tenants = 900;
@@ -17,19 +17,10 @@ beforeEach(() => {
   tenant = makeId("ten", ++tenants);
 });
 
-const ALL: SessionFilter = {
-  externalId: null,
-  endUser: null,
-  metadata: {},
-  createdAfter: null,
-  createdBefore: null,
-  updatedAfter: null,
-  updatedBefore: null,
-};
 const { searchSessions } = createSessionSearch(env);
 
 async function search(query: string, asked: Partial<SessionSearchInput> = {}): Promise<SessionSearchPage> {
-  const page = await searchSessions({ tenant, query, filter: ALL, limit: 20, after: null, ...asked });
+  const page = await searchSessions({ tenant, query, filter: ALL_SESSIONS, limit: 20, after: null, ...asked });
   if (!page.ok) throw new Error(page.error.code);
   return page.value;
 }
@@ -133,9 +124,9 @@ describe("a search over sessions", () => {
     expect(seen.toSorted()).toEqual([1, 2, 3, 4, 5, 6, 7]);
 
     const { next_cursor: after } = await search("words", { limit: 3 });
-    const others = [{ query: "word" }, { filter: { ...ALL, endUser: "ann" } }, { after: "3-0000000000000000" }, { after: "x" }];
+    const others = [{ query: "word" }, { filter: { ...ALL_SESSIONS, endUser: "ann" } }, { after: "3-0000000000000000" }, { after: "x" }];
     for (const other of others) {
-      const page = await searchSessions({ tenant, query: "words", filter: ALL, limit: 3, after, ...other });
+      const page = await searchSessions({ tenant, query: "words", filter: ALL_SESSIONS, limit: 3, after, ...other });
       expect(page).toEqual({ ok: false, error: { code: "invalid_cursor" } });
     }
   });
@@ -151,18 +142,18 @@ describe("a search over sessions", () => {
     await chat(1, ["a secret garden"], { end_user: "ann" });
     await chat(2, ["a secret garden", "yes"], { metadata: { team: "red" } });
     await chat(3, ["a secret garden"], { external_id: "x" });
-    expect(await find("garden", { filter: { ...ALL, ...filter } })).toEqual(numbers);
+    expect(await find("garden", { filter: { ...ALL_SESSIONS, ...filter } })).toEqual(numbers);
   });
 
   it("finds the same with a filter that selects everything as without one, by the index and by the texts", async () => {
     for (let number = 1; number <= 5; number++) await chat(number, [`the lighthouse ${"and more ".repeat(number)}`, "a boat"]);
     const without = await search("lighthouse boat");
-    const filtered = await search("lighthouse boat", { filter: { ...ALL, createdAfter: 0 } });
+    const filtered = await search("lighthouse boat", { filter: { ...ALL_SESSIONS, createdAfter: 0 } });
     expect(filtered.data).toEqual(without.data);
 
     const row = env.DB.prepare("INSERT INTO search_rows (tenant_id, session_id, position, terms, last_seq) VALUES (?, ?, ?, 'nothing', 1)");
     await env.DB.batch(Array.from({ length: 3_001 }, (_, index) => row.bind(tenant, makeId("ses", 1), index + 10)));
-    const many = await search("lighthouse boat", { filter: { ...ALL, createdAfter: 0 } });
+    const many = await search("lighthouse boat", { filter: { ...ALL_SESSIONS, createdAfter: 0 } });
     expect(many.data.map(({ session }) => session.id)).toEqual(without.data.map(({ session }) => session.id));
   });
 
@@ -200,7 +191,7 @@ describe("tenants", () => {
 
     const other_tag = other.slice(4).toLowerCase();
     for (const query of ["xylophone", `${other_tag}·xylophone`, `${other_tag} xylophone`]) expect(await find(query)).toEqual([]);
-    expect(await find("xylophone", { filter: { ...ALL, endUser: "ann" } })).toEqual([]);
+    expect(await find("xylophone", { filter: { ...ALL_SESSIONS, endUser: "ann" } })).toEqual([]);
   });
 
   it("have each their own lists in the index: a search looks up no term of another tenant", async () => {

@@ -33,7 +33,7 @@ const WANTS_LENGTH: ReadonlySet<Provider> = new Set(["anthropic", "workers-ai"])
 
 /**
  * The reply cap that the next request names; null: none, and the reply may use what is left of the window. `found`: a cap found earlier.
- * Of that, the model's own maximum and what the generation settings name, the smallest holds.
+ * The cap is the smallest of that, of the model's own maximum and of what the generation settings name.
  * Request and cap together stay within the window, because providers check the sum where a cap is named: their refusal is an overflow, and
  * an overflow costs history.
  */
