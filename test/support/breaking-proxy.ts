@@ -56,7 +56,7 @@ interface Exchange {
 }
 
 function forward(target: string, { request, response, fault }: Exchange): void {
-  const onward = openRequest(new URL(request.url ?? "/", target), {
+  const onward = openRequest(`${target}${request.url ?? "/"}`, {
     method: request.method ?? "GET",
     // A compressed answer would hide the text at which it is cut.
     headers: { ...request.headers, host: new URL(target).host, "accept-encoding": "identity" },
