@@ -15,6 +15,13 @@ export interface FileFacts {
   readonly tokens: number;
 }
 
+export interface FileUse {
+  readonly session: SessionId;
+  readonly files: readonly FileId[];
+  /** A file that the session does not refer to yet counts as missing. */
+  readonly sessionsOnly?: true;
+}
+
 /** What is known of a file once its bytes are stored. */
 export interface StoredFile {
   /** Hexadecimal. */
@@ -48,7 +55,7 @@ export interface TenantFilesApi {
    * Notes that a message of the session is about to refer to these files, and returns what messages store of them. Refused as a whole if one
    * of them is missing. `keepFiles` confirms the note.
    */
-  useFiles(input: { readonly session: SessionId; readonly files: readonly FileId[] }): Promise<TenantOutcome<readonly FileFacts[]>>;
+  useFiles(input: FileUse): Promise<TenantOutcome<readonly FileFacts[]>>;
   /**
    * Replaces the set of files that the session refers to. A file that no session refers to any more is erased. References that were noted a
    * short time ago stay, because their message may be on its way, except those of `gone`: their messages were redacted.

@@ -9,6 +9,8 @@ export type FileError =
   | { readonly code: "file_type_not_allowed"; readonly field: string; readonly found: string | null }
   | { readonly code: "file_too_large"; readonly field: string; readonly limit: number }
   | { readonly code: "length_required" }
+  /** A signed address that has expired, or that this deployment did not sign for this file. */
+  | { readonly code: "signature_not_valid" }
   /** The deployment has no bucket for files. */
   | { readonly code: "files_disabled" }
   | { readonly code: "file_store_unavailable" };
@@ -32,6 +34,11 @@ export const fileAnswers: { readonly [C in keyof AnsweredBy]: (error: AnsweredBy
     title: "Length required",
     detail: "Content-Length: needed, because a file is stored while it arrives.",
     errors: [{ field: "Content-Length", detail: "needed" }],
+  }),
+  signature_not_valid: () => ({
+    status: 403,
+    title: "Signature not valid",
+    detail: "The signed address has expired, or is not as it was signed. Ask for a new one.",
   }),
   files_disabled: () => ({
     status: 501,

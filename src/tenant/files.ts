@@ -3,7 +3,7 @@
  * written before the first byte is stored and removed after the last one is gone, so that nothing is left in the store
  * that no row names. The bytes themselves are elsewhere (`FileStore`).
  */
-import type { FileFacts, FilePage, FileQuery, FileReferences, StoredFile } from "../app/file-api";
+import type { FileFacts, FilePage, FileQuery, FileReferences, FileUse, StoredFile } from "../app/file-api";
 import { runOnce } from "../app/idempotency";
 import type { Idempotency } from "../app/session-api";
 import type { TenantError, TenantOutcome } from "../app/tenant-api";
@@ -58,7 +58,7 @@ export interface Files {
   ): TenantOutcome<{ readonly file: FileView; readonly replayed: boolean }>;
   find(file: FileId): FileView | null;
   list(page: FileQuery): FilePage;
-  use(input: { readonly session: SessionId; readonly files: readonly FileId[] }, at: number): TenantOutcome<readonly FileFacts[]>;
+  use(input: FileUse, at: number): TenantOutcome<readonly FileFacts[]>;
   /** Replaces the session's references. Returns the files that are to be removed because no session refers to them any more. */
   keep(input: Parameters<FileReferences["keep"]>[0], at: number): readonly FileId[];
   /** Ends all references of an erased session, and marks the files that were its own. */
@@ -104,6 +104,8 @@ export function createFiles(sql: TenantSql): Files {
     );
   };
   const isUnused = (file: string): boolean => sql.rows("SELECT 1 FROM file_refs WHERE file = ? LIMIT 1", file).length === 0;
+  const isReferred = (session: SessionId, file: string): boolean =>
+    sql.rows("SELECT 1 FROM file_refs WHERE session = ? AND file = ?", session, file).length > 0;
   /** Notes a reference that its session has yet to confirm. Until then the file ends when it would have ended, but not before the note. */
   const hold = (session: SessionId, file: FileId, until: number): void => {
     sql.rows("INSERT INTO file_refs (session, file, held_until) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", session, file, until);
@@ -160,18 +162,16 @@ export function createFiles(sql: TenantSql): Files {
           : sql.rows<FileRow>(`${SELECT} AND id > ? ORDER BY id LIMIT ?`, after ?? "", limit + 1);
       return { data: rows.slice(0, limit).map(toView), has_more: rows.length > limit };
     },
-    use: ({ session, files }, at) => {
-      const rows = files.map(findRow);
-      const missing = files.find((_, index) => !rows[index]);
-      if (missing !== undefined) return err({ code: "file_not_found", file: missing });
+    use: ({ session, files, sessionsOnly = false }, at) => {
+      const facts: FileFacts[] = [];
+      for (const file of files) {
+        const row = sessionsOnly && !isReferred(session, file) ? null : findRow(file);
+        if (!row) return err({ code: "file_not_found", file });
+        const { name, media_type, bytes, tokens } = row;
+        facts.push({ file_id: file, name, media_type, bytes, tokens });
+      }
       for (const file of files) hold(session, file, at + HOLD_MS);
-      return ok(
-        rows.flatMap((row) => {
-          if (!row) return [];
-          const { id, name, media_type, bytes, tokens } = row;
-          return [{ file_id: toFileId(id), name, media_type, bytes, tokens }];
-        }),
-      );
+      return ok(facts);
     },
     keep: ({ session, files, gone }, at) => {
       const before = sql.rows<{ file: string; held_until: number | null }>(

@@ -2831,7 +2831,7 @@ export interface components {
             };
         };
         /** @description The data of one event of the live stream, as JSON */
-        StreamFrame: components["schemas"]["MessageAcceptedFrame"] | components["schemas"]["MessageCancelledFrame"] | components["schemas"]["MessageRedactedFrame"] | components["schemas"]["TurnStartedFrame"] | components["schemas"]["TurnResumedFrame"] | components["schemas"]["TurnWaitingFrame"] | components["schemas"]["TextDeltaFrame"] | components["schemas"]["ReasoningDeltaFrame"] | components["schemas"]["ItemCompletedFrame"] | components["schemas"]["ToolStartedFrame"] | components["schemas"]["ApprovalRequestedFrame"] | components["schemas"]["ApprovalResolvedFrame"] | components["schemas"]["TurnAwaitingToolsFrame"] | components["schemas"]["TurnCompletedFrame"] | components["schemas"]["TurnFailedFrame"] | components["schemas"]["TurnStoppedFrame"] | components["schemas"]["TurnInterruptedFrame"] | components["schemas"]["UsageUpdatedFrame"] | components["schemas"]["CompactionStartedFrame"] | components["schemas"]["CompactionDraftedFrame"] | components["schemas"]["CompactionCompletedFrame"] | components["schemas"]["NoticeFrame"] | components["schemas"]["BranchChangedFrame"] | components["schemas"]["SessionErasedFrame"] | components["schemas"]["StreamGapFrame"] | components["schemas"]["StreamRewindFrame"];
+        StreamFrame: components["schemas"]["MessageAcceptedFrame"] | components["schemas"]["MessageCancelledFrame"] | components["schemas"]["MessageRedactedFrame"] | components["schemas"]["TurnStartedFrame"] | components["schemas"]["TurnResumedFrame"] | components["schemas"]["TurnWaitingFrame"] | components["schemas"]["TextDeltaFrame"] | components["schemas"]["ReasoningDeltaFrame"] | components["schemas"]["ItemCompletedFrame"] | components["schemas"]["ToolStartedFrame"] | components["schemas"]["ApprovalRequestedFrame"] | components["schemas"]["ApprovalResolvedFrame"] | components["schemas"]["TurnAwaitingToolsFrame"] | components["schemas"]["TurnCompletedFrame"] | components["schemas"]["TurnFailedFrame"] | components["schemas"]["TurnStoppedFrame"] | components["schemas"]["TurnInterruptedFrame"] | components["schemas"]["UsageUpdatedFrame"] | components["schemas"]["CompactionStartedFrame"] | components["schemas"]["CompactionDraftedFrame"] | components["schemas"]["CompactionCompletedFrame"] | components["schemas"]["NoticeFrame"] | components["schemas"]["BranchChangedFrame"] | components["schemas"]["SessionErasedFrame"] | components["schemas"]["StreamGapFrame"] | components["schemas"]["StreamRewindFrame"] | components["schemas"]["StreamHaltedFrame"];
         /** @description A message is durable. `position` is null while it waits in the queue */
         MessageAcceptedFrame: {
             /** @enum {string} */
@@ -3260,6 +3260,13 @@ export interface components {
             /** @enum {string} */
             type: "stream.rewind";
             to: number;
+        };
+        /** @description What comes next cannot be recorded. The turn has not ended, but its own stream ends here */
+        StreamHaltedFrame: {
+            /** @enum {string} */
+            type: "stream.halted";
+            /** @enum {string} */
+            reason: "storage_full";
         };
         /** @description The durable acknowledgement of a message */
         Accepted: {
@@ -7878,6 +7885,7 @@ export type BranchChangedFrame = components['schemas']['BranchChangedFrame'];
 export type SessionErasedFrame = components['schemas']['SessionErasedFrame'];
 export type StreamGapFrame = components['schemas']['StreamGapFrame'];
 export type StreamRewindFrame = components['schemas']['StreamRewindFrame'];
+export type StreamHaltedFrame = components['schemas']['StreamHaltedFrame'];
 export type Accepted = components['schemas']['Accepted'];
 export type SubmitMessage = components['schemas']['SubmitMessage'];
 export type ImportedMessages = components['schemas']['ImportedMessages'];
@@ -8356,6 +8364,8 @@ export interface operations {
                 "Idempotency-Key"?: string;
                 /** @description respond-async: 202 as soon as the message is durable */
                 Prefer?: string;
+                /** @description With Accept: text/event-stream: the last offset that the client has. The stream goes on after it. Sent with the same `Idempotency-Key` after a break */
+                "Last-Event-ID"?: string;
             };
             path: {
                 /** @description The id of a session */
@@ -8485,6 +8495,8 @@ export interface operations {
                 "Idempotency-Key"?: string;
                 /** @description respond-async: 202 as soon as the message is durable */
                 Prefer?: string;
+                /** @description With Accept: text/event-stream: the last offset that the client has. The stream goes on after it. Sent with the same `Idempotency-Key` after a break */
+                "Last-Event-ID"?: string;
             };
             path: {
                 /** @description The id of a session */
@@ -8527,6 +8539,8 @@ export interface operations {
                 "Idempotency-Key"?: string;
                 /** @description respond-async: 202 as soon as the message is durable */
                 Prefer?: string;
+                /** @description With Accept: text/event-stream: the last offset that the client has. The stream goes on after it. Sent with the same `Idempotency-Key` after a break */
+                "Last-Event-ID"?: string;
             };
             path: {
                 /** @description The id of a session */
@@ -8658,6 +8672,8 @@ export interface operations {
                 "Idempotency-Key"?: string;
                 /** @description respond-async: 202 as soon as the message is durable */
                 Prefer?: string;
+                /** @description With Accept: text/event-stream: the last offset that the client has. The stream goes on after it. Sent with the same `Idempotency-Key` after a break */
+                "Last-Event-ID"?: string;
             };
             path: {
                 /** @description The id of a session */
@@ -8826,6 +8842,8 @@ export interface operations {
                 "Idempotency-Key"?: string;
                 /** @description respond-async: 202 as soon as the message is durable */
                 Prefer?: string;
+                /** @description With Accept: text/event-stream: the last offset that the client has. The stream goes on after it. Sent with the same `Idempotency-Key` after a break */
+                "Last-Event-ID"?: string;
             };
             path: {
                 /** @description The id of a session */
@@ -8870,6 +8888,8 @@ export interface operations {
                 "Idempotency-Key"?: string;
                 /** @description respond-async: 202 as soon as the message is durable */
                 Prefer?: string;
+                /** @description With Accept: text/event-stream: the last offset that the client has. The stream goes on after it. Sent with the same `Idempotency-Key` after a break */
+                "Last-Event-ID"?: string;
             };
             path: {
                 /** @description The id of a session */
