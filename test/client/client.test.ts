@@ -119,9 +119,10 @@ describe("lists", () => {
     proxy.plan();
     const path = { session_id: id };
     const entries = longhand.list("/v1/sessions/{session_id}/messages", { path, query: { limit: 3 } });
-    expect((await entries.next()).value).toMatchObject({ content: "Message 0" });
+    const first = await entries.next();
+    expect(first.done === true || readText(first.value.content)).toBe("Message 0");
     expect(proxy.seen).toHaveLength(1);
-    expect((await collect(entries)).map(({ content }) => content)).toEqual([1, 2, 3, 4, 5, 6].map((n) => `Message ${n}`));
+    expect((await collect(entries)).map(({ content }) => readText(content))).toEqual([1, 2, 3, 4, 5, 6].map((n) => `Message ${n}`));
     expect(proxy.seen).toHaveLength(3);
     const pages = await collect(longhand.pages("/v1/sessions/{session_id}/messages", { path, query: { limit: 3, order: "desc" } }));
     expect(pages.map(({ data }) => data.length)).toEqual([3, 3, 1]);
