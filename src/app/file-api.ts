@@ -46,6 +46,8 @@ export interface TenantFilesApi {
     readonly stored: StoredFile;
     readonly idempotency: Idempotency | null;
   }): Promise<TenantOutcome<{ readonly file: FileView; readonly replayed: boolean }>>;
+  /** Gives up an upload that failed, so that it does not count against the tenant until its hour is over. A stored file stays. */
+  abandonFile(file: FileId): Promise<TenantOutcome<null>>;
   getFile(file: FileId): Promise<TenantOutcome<FileView>>;
   /** By the time of the upload. */
   listFiles(page: FileQuery): Promise<TenantOutcome<FilePage>>;
@@ -80,16 +82,19 @@ export interface FilePage {
   readonly has_more: boolean;
 }
 
+/** Faults of a body: it has not as many bytes as were announced, it ended before its end, or it was to be a text and is not UTF-8. */
+export type PutFault = "length" | "cut_off" | "not_text";
+
 /** The bytes of one tenant's files. A method throws when the store is out of reach. */
 export interface FileStore {
   /**
-   * Stores the body under a new id. `length`: the body has not as many bytes as were announced; `not_text`: a text is not UTF-8. Then nothing
-   * is stored, or what is stored is removed with the note of the upload.
+   * Stores the body under a new id. After a fault nothing is stored, or what is stored is removed with the note of the upload. Throws when the store
+   * refuses: then it may store the bytes all the same.
    */
   put(
     file: FileId,
     input: { readonly body: ReadableStream<Uint8Array>; readonly bytes: number; readonly media_type: string },
-  ): Promise<Result<StoredFile, "length" | "not_text">>;
+  ): Promise<Result<StoredFile, PutFault>>;
   /** Null when there is no such file. */
   open(file: FileId): Promise<ReadableStream<Uint8Array> | null>;
   has(file: FileId): Promise<boolean>;

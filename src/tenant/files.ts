@@ -56,6 +56,8 @@ export interface Files {
     input: { readonly file: FileId; readonly stored: StoredFile; readonly idempotency: Idempotency | null },
     at: number,
   ): TenantOutcome<{ readonly file: FileView; readonly replayed: boolean }>;
+  /** Marks an upload as removed that failed. A file that is stored stays. */
+  abandon(file: FileId, at: number): void;
   find(file: FileId): FileView | null;
   list(page: FileQuery): FilePage;
   use(input: FileUse, at: number): TenantOutcome<readonly FileFacts[]>;
@@ -69,10 +71,10 @@ export interface Files {
   remove(file: FileId, at: number): boolean;
   /** Marks what is due as removed, and returns all files whose removal is due. */
   takeDue(at: number, limit: number): readonly FileId[];
-  /** Forgets a file whose bytes are gone. */
-  forget(file: FileId): void;
-  /** Notes that the bytes could not be removed now. */
-  postpone(file: FileId, at: number): void;
+  /** Notes when the bytes are to be removed again. Returns that time, by which the removal that begins now is known. */
+  postpone(file: FileId, at: number): number;
+  /** Forgets a file whose bytes are gone, unless another removal was noted since this one began. */
+  forget(file: FileId, postponed: number): void;
   /** When the next file has to be looked at. Null: none. */
   nextDue(): number | null;
 }
@@ -101,6 +103,17 @@ export function createFiles(sql: TenantSql): Files {
       session,
       at,
       file,
+    );
+  };
+  /** The bytes of an upload arrived that was given up before: they are removed, whether or not its row is there still. */
+  const removeLate = (file: string, at: number): void => {
+    sql.rows(
+      `INSERT INTO files (id, name, media_type, bytes, sha256, tokens, created_at, state, due_at, attempts)
+       VALUES (?, NULL, '', 0, '', 0, ?, 'removed', ?, 0)
+       ON CONFLICT (id) DO UPDATE SET state = 'removed', due_at = excluded.due_at, attempts = 0, name = NULL`,
+      file,
+      at,
+      at,
     );
   };
   const isUnused = (file: string): boolean => sql.rows("SELECT 1 FROM file_refs WHERE file = ? LIMIT 1", file).length === 0;
@@ -148,11 +161,14 @@ export function createFiles(sql: TenantSql): Files {
         );
         return findRow(file) ? ok(file) : err({ code: "file_not_found", file });
       });
-      if (!done.ok || done.value.outcome !== file) mark(file, at);
+      if (!done.ok || done.value.outcome !== file) removeLate(file, at);
       if (!done.ok) return done;
       const { outcome, replayed } = done.value;
       const found = view(outcome);
       return found ? ok({ file: found, replayed }) : err({ code: "file_not_found", file: outcome });
+    },
+    abandon: (file, at) => {
+      if (sql.rows("SELECT 1 FROM files WHERE id = ? AND state = 'uploading'", file).length > 0) mark(file, at);
     },
     find: view,
     list: ({ after, limit, order }) => {
@@ -209,13 +225,14 @@ export function createFiles(sql: TenantSql): Files {
       for (const { id, state } of due) if (state !== "removed") mark(id, at);
       return due.map(({ id }) => toFileId(id));
     },
-    forget: (file) => {
-      sql.rows("DELETE FROM files WHERE id = ? AND state = 'removed'", file);
-    },
     postpone: (file, at) => {
       const attempts = sql.rows<{ attempts: number }>("SELECT attempts FROM files WHERE id = ?", file)[0]?.attempts ?? 0;
       const due = at + Math.min(FIRST_RETRY_MS * 2 ** attempts, MAX_RETRY_MS);
       sql.rows("UPDATE files SET attempts = attempts + 1, due_at = ? WHERE id = ?", due, file);
+      return due;
+    },
+    forget: (file, postponed) => {
+      sql.rows("DELETE FROM files WHERE id = ? AND state = 'removed' AND due_at = ?", file, postponed);
     },
     nextDue: () => sql.rows<{ due: number | null }>("SELECT min(due_at) AS due FROM files")[0]?.due ?? null,
   };
