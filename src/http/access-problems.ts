@@ -1,0 +1,40 @@
+/** Refusals of what a credential does not open: part of the table in `problem`. */
+import type { TenantError } from "../app/tenant-api";
+import type { RouteAnswer } from "./answer";
+import type { RequestError } from "./problem";
+
+type Code = "unauthorized" | "forbidden" | "key_required" | "beyond_access_token" | "origin_not_allowed" | "beyond_own_key";
+type Answered = Extract<RequestError | TenantError, { readonly code: Code }>;
+
+export const accessAnswers: { readonly [C in Code]: (error: Extract<Answered, { code: C }>) => RouteAnswer } = {
+  unauthorized: () => ({
+    status: 401,
+    title: "Unauthorized",
+    detail: "A valid key is required: Authorization: Bearer …",
+    headers: { "WWW-Authenticate": "Bearer" },
+  }),
+  forbidden: ({ scope }) => ({
+    status: 403,
+    title: "Scope missing",
+    detail: `The key or access token does not have the scope ${scope}.`,
+    extra: { scope },
+    headers: { "WWW-Authenticate": `Bearer error="insufficient_scope", scope="${scope}"` },
+  }),
+  key_required: () => ({
+    status: 403,
+    title: "API key required",
+    detail: "This request needs an API key: the access token does not open it. Send it from your server.",
+  }),
+  beyond_access_token: ({ field, detail }) => ({
+    status: 403,
+    title: "Beyond the access token",
+    detail: `${field}: ${detail}.`,
+    errors: [{ field, detail }],
+  }),
+  origin_not_allowed: () => ({
+    status: 403,
+    title: "Origin not allowed",
+    detail: "The page's origin is not among the tenant's allowed_origins. PATCH /v1/tenant adds it.",
+  }),
+  beyond_own_key: ({ field, detail }) => ({ status: 403, title: "Beyond the calling key", detail, errors: [{ field, detail }] }),
+};
