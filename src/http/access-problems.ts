@@ -1,12 +1,20 @@
 /** Refusals of what a credential does not open: part of the table in `problem`. */
 import type { TenantError } from "../app/tenant-api";
+import type { Scope } from "../domain/scopes";
 import type { RouteAnswer } from "./answer";
-import type { RequestError } from "./problem";
 
-type Code = "unauthorized" | "forbidden" | "key_required" | "beyond_access_token" | "origin_not_allowed" | "beyond_own_key";
-type Answered = Extract<RequestError | TenantError, { readonly code: Code }>;
+export type AccessError =
+  | { readonly code: "unauthorized" }
+  | { readonly code: "forbidden"; readonly scope: Scope }
+  /** The route takes no access token, or not one for a single session. */
+  | { readonly code: "key_required" }
+  /** A field that an access token may not set. */
+  | { readonly code: "beyond_access_token"; readonly field: string; readonly detail: string }
+  | { readonly code: "origin_not_allowed" };
 
-export const accessAnswers: { readonly [C in Code]: (error: Extract<Answered, { code: C }>) => RouteAnswer } = {
+type Answered = AccessError | Extract<TenantError, { readonly code: "beyond_own_key" }>;
+
+export const accessAnswers: { readonly [E in Answered as E["code"]]: (error: E) => RouteAnswer } = {
   unauthorized: () => ({
     status: 401,
     title: "Unauthorized",

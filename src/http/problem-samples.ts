@@ -33,6 +33,7 @@ export const PROBLEMS: { readonly [C in ProblemCode]: Sampled<C> } = {
     "The calling key has less than what it would give or take away",
     { code: "beyond_own_key", field: "scopes", detail: "the calling key does not have the scope keys:write" },
   ],
+  signature_not_valid: ["The signed address has expired, or is not as it was signed", { code: "signature_not_valid" }],
   not_found: [
     "A parameter of the path has not the form of such a name",
     { code: "not_found", errors: invalid("session_id", "must have the form ses_…") },
@@ -83,6 +84,7 @@ export const PROBLEMS: { readonly [C in ProblemCode]: Sampled<C> } = {
   file_limit: ["The tenant stores as many files, or as many bytes, as it may", { code: "file_limit", of: "files", limit: 10_000 }],
   model_not_own: ["The model belongs to the deployment", { code: "model_not_own", model: MODEL }],
   model_is_default: ["The model is the tenant's default", { code: "model_is_default", model: MODEL }],
+  upload_too_slow: ["The upload took too long; nothing was stored", { code: "upload_too_slow", limit: 300_000 }],
   length_required: ["There is no `Content-Length`", { code: "length_required" }],
   precondition_failed: [
     "The resource is not as `If-Match` or `If-None-Match` asks; nothing was changed",

@@ -10,8 +10,7 @@ import type { TenantError } from "../app/tenant-api";
 import type { McpFailure } from "../app/tool-entry";
 import { tooLarge } from "../app/turn/describe-failure";
 import type { FieldError } from "../contract/problem";
-import type { Scope } from "../domain/scopes";
-import { accessAnswers } from "./access-problems";
+import { type AccessError, accessAnswers } from "./access-problems";
 import { conflict, invalid, NOT_FOUND, type RouteAnswer, retryLater, toText, unknown } from "./answer";
 import type { HttpEnv } from "./deps";
 import { draftAnswers } from "./draft-problems";
@@ -22,13 +21,7 @@ import { closedCalls, externalIdTaken, mcpFaults, mcpFields, notRetryable, probe
 /** The refusals of the HTTP layer itself. */
 export type RequestError =
   | { readonly code: "invalid_request"; readonly errors: readonly FieldError[] }
-  | { readonly code: "unauthorized" }
-  | { readonly code: "forbidden"; readonly scope: Scope }
-  /** The route takes no access token, or not one for a single session. */
-  | { readonly code: "key_required" }
-  /** A field that an access token may not set. */
-  | { readonly code: "beyond_access_token"; readonly field: string; readonly detail: string }
-  | { readonly code: "origin_not_allowed" }
+  | AccessError
   /** `errors`: the path is known, but these of its parameters cannot name anything. `hint`: a common mistake in such a path. */
   | { readonly code: "not_found"; readonly errors?: readonly FieldError[]; readonly hint?: string }
   /** The session's own model is not known any more. The request named no model. */

@@ -96,6 +96,7 @@ const file = {
 const withFile = {
   getFile: async () => ok(file),
   beginFile: async () => ok(null),
+  useFiles: async () => ok([]),
 } as const;
 
 /** How each reason is caused. */

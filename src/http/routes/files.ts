@@ -45,7 +45,15 @@ const upload = tenantRoute({
   summary: "Upload a file",
   description:
     "The body is the content, with its `Content-Length`. It is stored while it arrives. Its type is found by its first bytes: PNG, JPEG, GIF, WebP, PDF, or text in UTF-8. The file ends after 24 hours unless a message refers to it.",
-  refuses: ["length_required", "file_too_large", "file_type_not_allowed", "file_limit", "files_disabled", "file_store_unavailable"],
+  refuses: [
+    "length_required",
+    "upload_too_slow",
+    "file_too_large",
+    "file_type_not_allowed",
+    "file_limit",
+    "files_disabled",
+    "file_store_unavailable",
+  ],
   request: {
     headers: idempotencyHeaders,
     query: z.strictObject({ name: fileName.optional().openapi({ description: "The name that people and models are shown" }) }),
@@ -93,7 +101,7 @@ const download = tenantRoute({
   operationId: "downloadFile",
   summary: "Read the content of a file",
   description: "Returns the bytes as they were sent, always as a download. A signed address is accepted in place of a key.",
-  refuses: ["file_not_found", "files_disabled", "file_store_unavailable"],
+  refuses: ["signature_not_valid", "file_not_found", "files_disabled", "file_store_unavailable"],
   request: {
     params,
     query: z.strictObject({ signature: z.string().optional().openapi({ description: "Part of a signed address, in place of a key" }) }),
