@@ -106,7 +106,13 @@ const download = tenantRoute({
     params,
     query: z.strictObject({ signature: z.string().optional().openapi({ description: "Part of a signed address, in place of a key" }) }),
   },
-  responses: { 200: { description: "The bytes as they were sent", content } },
+  responses: {
+    200: {
+      description: "The bytes as they were sent",
+      headers: { ETag: { description: "The SHA-256 of the content, in quotes", schema: { type: "string" as const } } },
+      content,
+    },
+  },
 });
 
 const DEFAULT_SECONDS = 3_600;
