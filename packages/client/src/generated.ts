@@ -8009,7 +8009,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of a copy: 304 if the document is still the same */
+                /** @description The ETag of a copy: 304 if it is still the same */
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -8035,7 +8035,10 @@ export interface operations {
     getReferencePage: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of a copy: 304 if it is still the same */
+                "If-None-Match"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -8055,7 +8058,10 @@ export interface operations {
     getReferenceFile: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of a copy: 304 if it is still the same */
+                "If-None-Match"?: string;
+            };
             path: {
                 /** @description The name of the file */
                 file: "start.js" | "swagger-ui-bundle.js" | "swagger-ui-bundle.js.LICENSE.txt" | "swagger-ui.css";
