@@ -1,4 +1,4 @@
-/** Mutants of what turns, messages and searches are asked with and named by: the simulation alone must notice them. */
+/** Mutants of what turns are asked with, and of how messages and sessions are named and found: mostly the simulation must notice them. */
 import { type Mutant, SIMULATION } from "./mutant.ts";
 
 const RETRIES = "I32: a retry and a new answer begin with the choices of the turn that they repeat";
@@ -37,8 +37,7 @@ export const choices: readonly Mutant[] = [
     file: "src/app/turn/try-model.ts",
     find: "while this one was awaited.\n    if (!isCurrent(live, ports)) return OVER;",
     replace: "while this one was awaited.",
-    tests: SIMULATION,
-    seeds: 400,
+    tests: ["test/session/ended-before-asked.test.ts"],
   },
   {
     name: "a client's id of a waiting message is given again",
