@@ -7,10 +7,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { z } from "zod";
-import { createApp } from "../src/http/app.ts";
 import { readCommandLine } from "./support/command-line.ts";
-import { appWithoutObjects } from "./support/no-objects.ts";
-import { Failure, print, runScript, say } from "./support/output.ts";
+import { readOpenApi } from "./support/openapi.ts";
+import { print, runScript, say } from "./support/output.ts";
 import { ROOT } from "./support/paths.ts";
 
 const USAGE = `Usage: npm run openapi -- [options]
@@ -20,12 +19,6 @@ const USAGE = `Usage: npm run openapi -- [options]
 const LINTER = join(ROOT, "node_modules", "@redocly", "cli", "bin", "cli.js");
 /** The linter works offline and sends no telemetry. */
 const OFFLINE = { REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
-
-async function readDocument(): Promise<string> {
-  const response = await createApp(appWithoutObjects).request("/openapi.json");
-  if (response.status !== 200) throw new Failure(`GET /openapi.json answered ${response.status}`);
-  return JSON.stringify(await response.json(), null, 2);
-}
 
 function lint(document: string): number {
   const folder = mkdtempSync(join(tmpdir(), "longhand-openapi-"));
@@ -51,7 +44,7 @@ async function main(): Promise<number> {
       lint: z.boolean(),
     }),
   });
-  const document = await readDocument();
+  const document = await readOpenApi();
   if (options.lint) return lint(document);
   if (options.out === undefined) print(document);
   else writeFileSync(resolve(process.env.INIT_CWD ?? ".", options.out), `${document}\n`);

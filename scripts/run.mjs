@@ -35,6 +35,7 @@ const COMMANDS = {
   fidelity: [script("scripts/fidelity.ts")],
   try: [script("scripts/try.ts")],
   openapi: [script("scripts/openapi.ts")],
+  client: [script("scripts/client.ts")],
   demo: [script("scripts/demo.ts")],
   simulate: [
     tool(
@@ -51,7 +52,9 @@ const COMMANDS = {
   mutants: [script("scripts/mutants.ts")],
   check: [
     tool("typescript", "bin/tsc", "-p", ".", "--noEmit"),
+    tool("typescript", "bin/tsc", "-p", "packages/client", "--noEmit"),
     [...script("scripts/openapi.ts"), "--lint"],
+    [...script("scripts/client.ts"), "--check"],
     tool("@biomejs/biome", "bin/biome", "ci"),
   ],
   wrangler: [tool("wrangler", "bin/wrangler.js")],

@@ -8,7 +8,7 @@ const paths = new Set(sources.map((file) => file.path));
 const imports = sources.flatMap(readImports);
 const internal = imports.filter(({ to }) => paths.has(to));
 
-const CODE = ["src", "test", "scripts", "bench"].flatMap((directory) => readFiles(directory, /\.(ts|tsx|mjs)$/));
+const CODE = ["src", "test", "scripts", "bench", "packages"].flatMap((directory) => readFiles(directory, /\.(ts|tsx|mjs)$/));
 
 /** lib ← domain ← context ← contract ← app ← evaluate ← the outer folders ← index and env. */
 const INNER = ["lib", "domain", "context", "contract", "app", "evaluate"];
@@ -100,6 +100,22 @@ describe("direction of dependencies", () => {
     const reached = new Set([INDEX]);
     for (const path of reached) for (const next of edges.get(path) ?? []) reached.add(next);
     expect([...paths].filter((path) => !reached.has(path))).toEqual([]);
+  });
+});
+
+describe("the client", () => {
+  const client = readFiles("packages/client/src", /\.ts$/);
+  const isWithin = (path: string): boolean => path.startsWith("packages/client/src/");
+
+  test("imports its own files only, beside what its build takes in, and the backend imports nothing of it", () => {
+    const foreign = client.flatMap(readImports).filter(({ to }) => !isWithin(to) && to !== "eventsource-parser");
+    expect(foreign.map(show)).toEqual([]);
+    expect(imports.filter(({ to }) => /^packages\/|^longhand\b/.test(to)).map(show)).toEqual([]);
+  });
+
+  test("no file is over 300 lines but the generated one", () => {
+    const long = client.filter(({ path, text }) => !path.endsWith("/generated.ts") && text.trimEnd().split("\n").length > 300);
+    expect(long.map(({ path }) => path)).toEqual([]);
   });
 });
 

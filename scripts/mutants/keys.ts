@@ -124,7 +124,7 @@ export const keys: readonly Mutant[] = [
   },
   {
     name: "an access token opens every session of its tenant",
-    breaks: "docs/browsers.md: a session that the token does not reach is a 404",
+    breaks: "docs/api/browsers.md: a session that the token does not reach is a 404",
     file: "src/http/auth.ts",
     find: 'reached !== undefined && reached !== c.req.param("session_id")',
     replace: "reached === null",
@@ -132,7 +132,7 @@ export const keys: readonly Mutant[] = [
   },
   {
     name: "an end user's token opens the sessions of every end user",
-    breaks: "docs/browsers.md: the token opens the sessions of this end user",
+    breaks: "docs/api/browsers.md: the token opens the sessions of this end user",
     file: "src/session/service.ts",
     find: "end_user === undefined || content.readRefText(state.settings.end_user ?? null) === end_user;",
     replace: "end_user === undefined || content !== null;",
@@ -140,7 +140,7 @@ export const keys: readonly Mutant[] = [
   },
   {
     name: "an access token takes settings with a message",
-    breaks: "docs/browsers.md: fields that decide what a turn costs or may do need a key",
+    breaks: "docs/api/browsers.md: fields that decide what a turn costs or may do need a key",
     file: "src/http/access-limits.ts",
     find: "!SAYABLE.get(name)?.(value)",
     replace: "SAYABLE.get(name)?.(value) === false",
@@ -156,7 +156,7 @@ export const keys: readonly Mutant[] = [
   },
   {
     name: "a page of every origin may call",
-    breaks: "docs/browsers.md: a request from an origin that the tenant has not allowed is answered 403",
+    breaks: "docs/api/browsers.md: a request from an origin that the tenant has not allowed is answered 403",
     file: "src/http/browsers.ts",
     find: "return allowed.includes(origin) || allowed.includes(ANY_ORIGIN);",
     replace: "return allowed.length >= 0;",

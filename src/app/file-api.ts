@@ -15,6 +15,13 @@ export interface FileFacts {
   readonly tokens: number;
 }
 
+export interface FileUse {
+  readonly session: SessionId;
+  readonly files: readonly FileId[];
+  /** A file that the session does not refer to yet counts as missing. */
+  readonly sessionsOnly?: true;
+}
+
 /** What is known of a file once its bytes are stored. */
 export interface StoredFile {
   /** Hexadecimal. */
@@ -39,6 +46,8 @@ export interface TenantFilesApi {
     readonly stored: StoredFile;
     readonly idempotency: Idempotency | null;
   }): Promise<TenantOutcome<{ readonly file: FileView; readonly replayed: boolean }>>;
+  /** Gives up an upload that failed, so that it does not count against the tenant until its hour is over. A stored file stays. */
+  abandonFile(file: FileId): Promise<TenantOutcome<null>>;
   getFile(file: FileId): Promise<TenantOutcome<FileView>>;
   /** By the time of the upload. */
   listFiles(page: FileQuery): Promise<TenantOutcome<FilePage>>;
@@ -48,7 +57,7 @@ export interface TenantFilesApi {
    * Notes that a message of the session is about to refer to these files, and returns what messages store of them. Refused as a whole if one
    * of them is missing. `keepFiles` confirms the note.
    */
-  useFiles(input: { readonly session: SessionId; readonly files: readonly FileId[] }): Promise<TenantOutcome<readonly FileFacts[]>>;
+  useFiles(input: FileUse): Promise<TenantOutcome<readonly FileFacts[]>>;
   /**
    * Replaces the set of files that the session refers to. A file that no session refers to any more is erased. References that were noted a
    * short time ago stay, because their message may be on its way, except those of `gone`: their messages were redacted.
@@ -73,16 +82,19 @@ export interface FilePage {
   readonly has_more: boolean;
 }
 
+/** Faults of a body: it has not as many bytes as were announced, it ended before its end, or it was to be a text and is not UTF-8. */
+export type PutFault = "length" | "cut_off" | "not_text";
+
 /** The bytes of one tenant's files. A method throws when the store is out of reach. */
 export interface FileStore {
   /**
-   * Stores the body under a new id. `length`: the body has not as many bytes as were announced; `not_text`: a text is not UTF-8. Then nothing
-   * is stored, or what is stored is removed with the note of the upload.
+   * Stores the body under a new id. After a fault nothing is stored, or what is stored is removed with the note of the upload. Throws when the store
+   * refuses: then it may store the bytes all the same.
    */
   put(
     file: FileId,
     input: { readonly body: ReadableStream<Uint8Array>; readonly bytes: number; readonly media_type: string },
-  ): Promise<Result<StoredFile, "length" | "not_text">>;
+  ): Promise<Result<StoredFile, PutFault>>;
   /** Null when there is no such file. */
   open(file: FileId): Promise<ReadableStream<Uint8Array> | null>;
   has(file: FileId): Promise<boolean>;

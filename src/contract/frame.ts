@@ -116,11 +116,14 @@ export const streamFrame = z
     frame("stream.rewind", "What the client received after the offset `to` was lost with the process. The stream continues after it", {
       to: z.int(),
     }),
+    frame("stream.halted", "What comes next cannot be recorded. The turn has not ended, but its own stream ends here", {
+      reason: z.enum(["storage_full"]),
+    }),
   ])
   .openapi("StreamFrame", { description: "The data of one event of the live stream, as JSON" });
 
 /** What the stream itself reports beside the session's frames. */
-type StreamNotice = "stream.gap" | "stream.rewind";
+type StreamNotice = "stream.gap" | "stream.rewind" | "stream.halted";
 /** A frame about a session. */
 export type Frame = Exclude<z.infer<typeof streamFrame>, { type: StreamNotice }>;
 /** A frame that a client may receive. */

@@ -1,5 +1,5 @@
 /** The bytes of one tenant's files in an R2 bucket, one object each, under the tenant's and the file's id. */
-import type { FileStore, StoredFile } from "../app/file-api";
+import type { FileStore, PutFault, StoredFile } from "../app/file-api";
 import type { FileId, TenantId } from "../domain/ids";
 import { err, ok, type Result } from "../lib/result";
 import { type Digest, FileMeter } from "./file-meter";
@@ -21,11 +21,7 @@ function createDigest(): Digest {
 type Upload = Parameters<FileStore["put"]>[1];
 
 /** R2 takes a stream only if its length is known in advance (https://developers.cloudflare.com/r2/api/workers/workers-api-reference/). */
-async function putStream(
-  bucket: R2Bucket,
-  key: string,
-  { body, bytes, media_type }: Upload,
-): Promise<Result<StoredFile, "length" | "not_text">> {
+async function putStream(bucket: R2Bucket, key: string, { body, bytes, media_type }: Upload): Promise<Result<StoredFile, PutFault>> {
   const pipe = new FixedLengthStream(bytes);
   const meter = new FileMeter(media_type, createDigest());
   const writer = pipe.writable.getWriter();
@@ -33,7 +29,7 @@ async function putStream(
   // A store that refuses reads no further, and a write would wait for it.
   put.catch((error: unknown) => writer.abort(error)).catch(() => undefined);
   const [pumped, stored] = await Promise.allSettled([pump(body, { meter, bytes, writer }), put]);
-  if (pumped.status === "fulfilled" && !pumped.value) return err("length");
+  if (pumped.status === "fulfilled" && pumped.value !== null) return err(pumped.value);
   if (stored.status === "rejected") throw stored.reason;
   if (pumped.status === "rejected") throw pumped.reason;
   const measured = await meter.end();
@@ -46,22 +42,41 @@ interface Pump {
   readonly writer: WritableStreamDefaultWriter<Uint8Array>;
 }
 
-/** Passes the body on. False when it has not as many bytes as were announced: then the write fails, and nothing is stored. */
-async function pump(body: ReadableStream<Uint8Array>, { meter, bytes, writer }: Pump): Promise<boolean> {
+/** Passes the body on. After a fault the write fails, and nothing is stored. */
+async function pump(body: ReadableStream<Uint8Array>, { meter, bytes, writer }: Pump): Promise<PutFault | null> {
   const reader = body.getReader();
   try {
-    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    for (let part = await readPart(reader); !part.done; part = await readPart(reader)) {
       await meter.take(part.value);
       if (meter.bytes > bytes) break;
       await writer.write(part.value);
     }
   } catch (error) {
     await writer.abort(error).catch(() => undefined);
+    await reader.cancel(error).catch(() => undefined);
+    if (error instanceof CutOffError) return "cut_off";
     throw error;
   }
   if (meter.bytes === bytes) await writer.close();
-  else await writer.abort(new TypeError("The body has another length.")).catch(() => undefined);
-  return meter.bytes === bytes;
+  else {
+    const fault = new TypeError("The body has another length.");
+    await writer.abort(fault).catch(() => undefined);
+    await reader.cancel(fault).catch(() => undefined);
+  }
+  return meter.bytes === bytes ? null : "length";
+}
+
+/** The client's side of an upload failed, not the store's. */
+class CutOffError extends Error {
+  override readonly name = "CutOffError";
+}
+
+async function readPart(reader: ReadableStreamDefaultReader<Uint8Array>) {
+  try {
+    return await reader.read();
+  } catch (cause) {
+    throw new CutOffError("The body ended before its end.", { cause });
+  }
 }
 
 export function createFileStore(bucket: R2Bucket, tenant: TenantId): FileStore {

@@ -18,10 +18,17 @@ import { idempotencyHeaders } from "./idempotency";
 import { acceptsEventStream, prefersAsync } from "./negotiate";
 import { sendProblem } from "./problem";
 import { eventStream, json, jsonOrEvents } from "./routing";
+import { counter } from "./schemas/page";
 import type { SessionCalls } from "./session-calls";
+
+const LAST_EVENT_ID = "Last-Event-ID";
 
 export const turnHeaders = idempotencyHeaders.extend({
   Prefer: z.string().optional().openapi({ description: "respond-async: 202 as soon as the message is durable" }),
+  [LAST_EVENT_ID]: counter.optional().openapi({
+    description:
+      "With Accept: text/event-stream: the last offset that the client has. The stream goes on after it. Sent with the same `Idempotency-Key` after a break",
+  }),
 });
 
 export const turnResponses = {
@@ -81,7 +88,9 @@ async function answerFinished(c: Context<HttpEnv>, calls: SessionCalls, accepted
 
 async function answerStream(c: Context<HttpEnv>, calls: SessionCalls, accepted: Started): Promise<Response> {
   const { cursor, turn_id } = accepted;
-  const stream = await calls.repeatable((api, caller) => api.stream(caller, { after: cursor, turn: turn_id }));
+  // The header is validated by every route that has `turnHeaders`.
+  const after = Number(c.req.header(LAST_EVENT_ID) ?? cursor);
+  const stream = await calls.repeatable((api, caller) => api.stream(caller, { after, turn: turn_id }));
   return stream.ok ? await sendEvents(c, stream.value) : answerUnheard(c, accepted, stream.error);
 }
 

@@ -18,11 +18,13 @@ export async function answerContent(
   if (!found.ok) return sendProblem(c, found.error);
   const store = deps.files(tenant);
   if (!store) return sendProblem(c, { code: "files_disabled" });
-  const opened = await reachStore(deps, () => store.open(file));
+  const isHead = c.req.method === "HEAD";
+  const open = async () => (isHead ? ((await store.has(file)) ? "head" : null) : store.open(file));
+  const opened = await reachStore(deps, open);
   if (!opened.ok) return sendProblem(c, opened.error);
   if (opened.value === null) return sendProblem(c, { code: "file_not_found", file });
   const { media_type, bytes, sha256, name } = found.value;
-  return c.body(opened.value, 200, {
+  const headers = {
     "content-type": media_type,
     "content-length": String(bytes),
     etag: `"${sha256}"`,
@@ -30,12 +32,19 @@ export async function answerContent(
     // A document may hold a script. No browser may run it with the deployment's origin.
     "content-security-policy": "default-src 'none'; sandbox",
     "cache-control": "private, no-store",
-  });
+    // The address may be a credential. What a page shows of the file names it to no other site.
+    "referrer-policy": "no-referrer",
+    // A request for a part is answered with the whole, which is what RFC 9110 lets a server do.
+    "accept-ranges": "none",
+  };
+  return opened.value === "head" ? c.body(null, 200, headers) : c.body(opened.value, 200, headers);
 }
 
 /** A file's name in a header (RFC 8187): `encodeURIComponent` leaves a few signs that the header does not allow. */
 const encodeName = (name: string): string =>
   encodeURIComponent(name).replace(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+
+const READING = new Set(["GET", "HEAD"]);
 
 /**
  * Serves a signed address before a key is asked for. The signature is the credential: tenant and file come from it, and
@@ -44,9 +53,9 @@ const encodeName = (name: string): string =>
 export function serveSigned(deps: HttpDeps): MiddlewareHandler<HttpEnv> {
   return async (c, next) => {
     const signature = c.req.query("signature");
-    if (c.req.method !== "GET" || signature === undefined) return await next();
+    if (!READING.has(c.req.method) || signature === undefined) return await next();
     const grant = await deps.fileSigner.verify(signature);
-    if (!grant || grant.file !== c.req.param("file_id")) return sendProblem(c, { code: "unauthorized" });
+    if (!grant || grant.file !== c.req.param("file_id")) return sendProblem(c, { code: "signature_not_valid" });
     return await answerContent(c, deps, grant);
   };
 }

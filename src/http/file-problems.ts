@@ -9,6 +9,10 @@ export type FileError =
   | { readonly code: "file_type_not_allowed"; readonly field: string; readonly found: string | null }
   | { readonly code: "file_too_large"; readonly field: string; readonly limit: number }
   | { readonly code: "length_required" }
+  /** `limit`: milliseconds. */
+  | { readonly code: "upload_too_slow"; readonly limit: number }
+  /** A signed address that has expired, or that this deployment did not sign for this file. */
+  | { readonly code: "signature_not_valid" }
   /** The deployment has no bucket for files. */
   | { readonly code: "files_disabled" }
   | { readonly code: "file_store_unavailable" };
@@ -32,6 +36,17 @@ export const fileAnswers: { readonly [C in keyof AnsweredBy]: (error: AnsweredBy
     title: "Length required",
     detail: "Content-Length: needed, because a file is stored while it arrives.",
     errors: [{ field: "Content-Length", detail: "needed" }],
+  }),
+  upload_too_slow: ({ limit }) => ({
+    status: 408,
+    title: "Upload too slow",
+    detail: `An upload takes at most ${limit / 60_000} minutes. Nothing was stored.`,
+    extra: { limit_ms: limit },
+  }),
+  signature_not_valid: () => ({
+    status: 403,
+    title: "Signature not valid",
+    detail: "The signed address has expired, or is not as it was signed. Ask for a new one.",
   }),
   files_disabled: () => ({
     status: 501,

@@ -273,11 +273,14 @@ function toRouteAnswer<C extends keyof ErrorOf>(code: C, error: ErrorOf[C]): Rou
   return answers[code](error);
 }
 
+/** To a client, input that the object refuses is the same problem as input that the schema refuses. */
+const toProblem = (code: keyof ErrorOf): string => (code === "invalid" ? "invalid_request" : code);
+
 /** Sends a refusal. `type` is `urn:longhand:problem:<code>`; `request_id` is the id in the logs. */
 export function sendProblem(c: Context<HttpEnv>, error: HttpError): Response {
   const { status, title, detail, errors, extra, headers } = toRouteAnswer(error.code, error);
   const document = {
-    type: `urn:longhand:problem:${error.code}`,
+    type: `urn:longhand:problem:${toProblem(error.code)}`,
     title,
     status,
     detail,

@@ -1,9 +1,10 @@
 /** Stores a file that a client sends: checks its type and size, notes it at the tenant's object, and streams it to the store. */
+import type { FileStore, PutFault } from "../app/file-api";
 import type { Idempotency } from "../app/session-api";
 import type { TenantError } from "../app/tenant-api";
 import { findFileType } from "../context/file-types";
 import type { FileView } from "../contract/file";
-import type { TenantId } from "../domain/ids";
+import type { FileId, TenantId } from "../domain/ids";
 import { toErrorName } from "../lib/error-name";
 import { err, ok, type Result } from "../lib/result";
 import { SNIFFED_BYTES, sniffType } from "../lib/sniff-type";
@@ -26,22 +27,48 @@ interface SentFile {
 
 type Stored = Result<{ readonly file: FileView; readonly replayed: boolean }, TenantError | FileError | RequestError>;
 
+/** Less than the hour after which the tenant's object takes an upload for cut off: no bytes arrive for a file that was given up. */
+const UPLOAD_LIMIT_MS = 30 * 60 * 1_000;
+
+const FAULTS: Readonly<Record<PutFault, string>> = {
+  length: "has not as many bytes as Content-Length says",
+  cut_off: "ended before its end",
+  not_text: "not UTF-8",
+};
+
 export async function storeFile(deps: HttpDeps, tenant: TenantId, sent: SentFile): Promise<Stored> {
   const store = deps.files(tenant);
   if (!store) return err({ code: "files_disabled" });
-  const { head, body } = await readHead(sent.body);
-  const checked = checkType(head, sent);
+  const timed = limitTime(sent.body, deps);
+  try {
+    const stored = await storeBody(deps, { tenant, store, sent: { ...sent, body: timed.body } });
+    return timed.isOver() && !stored.ok ? err({ code: "upload_too_slow", limit: UPLOAD_LIMIT_MS }) : stored;
+  } finally {
+    timed.stop();
+  }
+}
+
+interface Storing {
+  readonly tenant: TenantId;
+  readonly store: FileStore;
+  readonly sent: SentFile;
+}
+
+async function storeBody(deps: HttpDeps, { tenant, store, sent }: Storing): Promise<Stored> {
+  const read = await readHead(sent.body);
+  if (read === null) return refuse(sent, "cut_off");
+  const checked = checkType(read.head, sent);
   if (!checked.ok) return checked;
   const media_type = checked.value;
   const file = deps.newId("fil");
   const { name, bytes } = sent;
   const begun = await deps.tenants(tenant).beginFile({ file, name, media_type, bytes });
   if (!begun.ok) return begun;
-  const put = await reachStore(deps, () => store.put(file, { body, bytes, media_type }));
+  const put = await reachStore(deps, () => store.put(file, { body: read.body, bytes, media_type }));
   if (!put.ok) return put;
   if (!put.value.ok) {
-    const detail = put.value.error === "length" ? "has not as many bytes as Content-Length says" : "not UTF-8";
-    return err({ code: "invalid_request", errors: [{ field: sent.field, detail }] });
+    await abandon(deps, tenant, file);
+    return refuse(sent, put.value.error);
   }
   const stored = put.value.value;
   const idempotency = await sent.identify(stored.sha256);
@@ -49,6 +76,44 @@ export async function storeFile(deps: HttpDeps, tenant: TenantId, sent: SentFile
     () => deps.tenants(tenant),
     (api) => api.finishFile({ file, stored, idempotency }),
   );
+}
+
+const refuse = ({ field }: SentFile, fault: PutFault): Stored =>
+  err({ code: "invalid_request", errors: [{ field, detail: FAULTS[fault] }] });
+
+/** Frees what the upload took of the tenant's quota. Where it fails, that ends with the upload's hour. */
+async function abandon({ tenants, log }: HttpDeps, tenant: TenantId, file: FileId): Promise<void> {
+  try {
+    await tenants(tenant).abandonFile(file);
+  } catch (error) {
+    log.warn("http.upload_not_abandoned", { file, error: toErrorName(error) });
+  }
+}
+
+/** A stream that fails when the time of an upload is over, whatever the client sends. */
+function limitTime(body: ReadableStream<Uint8Array>, { schedule }: HttpDeps) {
+  const reader = body.getReader();
+  const late = Promise.withResolvers<never>();
+  late.promise.catch(() => undefined);
+  let over = false;
+  const stop = schedule(UPLOAD_LIMIT_MS, () => {
+    over = true;
+    const error = new Error("The upload took too long.");
+    late.reject(error);
+    reader.cancel(error).catch(() => undefined);
+  });
+  const timed = new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        const { done, value } = await Promise.race([late.promise, reader.read()]);
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+  return { body: timed, stop, isOver: () => over };
 }
 
 /** The result of `work`, or an error when the store is out of reach. */
@@ -74,28 +139,41 @@ function checkType(head: Uint8Array, { declared, field, bytes }: SentFile): Resu
   return bytes > type.maxBytes ? err({ code: "file_too_large", field, limit: type.maxBytes }) : ok(named);
 }
 
-/** The first bytes, and a stream of the whole. */
+/** The first bytes, and a stream of the whole. Null: the body ended before its end. */
 async function readHead(
   body: ReadableStream<Uint8Array>,
-): Promise<{ readonly head: Uint8Array; readonly body: ReadableStream<Uint8Array> }> {
+): Promise<{ readonly head: Uint8Array; readonly body: ReadableStream<Uint8Array> } | null> {
   const reader = body.getReader();
   const chunks: Uint8Array[] = [];
   let size = 0;
-  while (size < SNIFFED_BYTES) {
-    const part = await reader.read();
-    if (part.done) break;
-    chunks.push(part.value);
-    size += part.value.byteLength;
+  try {
+    while (size < SNIFFED_BYTES) {
+      const part = await reader.read();
+      if (part.done) break;
+      chunks.push(part.value);
+      size += part.value.byteLength;
+    }
+  } catch {
+    return null;
   }
+  return { head: joinChunks(chunks, size), body: toStream(chunks, reader) };
+}
+
+function joinChunks(chunks: readonly Uint8Array[], size: number): Uint8Array {
   const head = new Uint8Array(size);
   let at = 0;
   for (const chunk of chunks) {
     head.set(chunk, at);
     at += chunk.byteLength;
   }
-  const whole = new ReadableStream<Uint8Array>({
+  return head;
+}
+
+/** The chunks that were read already, then the rest. */
+const toStream = (chunks: readonly Uint8Array[], reader: ReadableStreamDefaultReader<Uint8Array>): ReadableStream<Uint8Array> =>
+  new ReadableStream<Uint8Array>({
     start: (controller) => {
-      if (size > 0) controller.enqueue(head);
+      for (const chunk of chunks) controller.enqueue(chunk);
     },
     pull: async (controller) => {
       const { done, value } = await reader.read();
@@ -104,5 +182,3 @@ async function readHead(
     },
     cancel: (reason) => reader.cancel(reason),
   });
-  return { head, body: whole };
-}

@@ -1,56 +1,148 @@
 /**
- * Resolves the files of a message before its session accepts it: data URLs become stored files, and the tenant's object notes that the session
- * is about to refer to each file.
+ * Resolves the files of messages before their session accepts them: data URLs become stored files, and the tenant's object notes that the
+ * session is about to refer to each file. However many messages a request has, the tenant's object is asked once for the files that they name,
+ * and once more for those that came as data URLs.
  */
+import type { Context } from "hono";
 import type { FileFacts } from "../app/file-api";
-import type { FileId, SessionId, TenantId } from "../domain/ids";
+import type { FileId, SessionId } from "../domain/ids";
 import { fromBase64 } from "../lib/base64";
 import { err, ok, type Result } from "../lib/result";
+import { readPrincipal } from "./auth";
 import { callWithRetry } from "./calls";
-import type { HttpDeps } from "./deps";
+import type { HttpDeps, HttpEnv } from "./deps";
 import type { HttpError } from "./problem";
 import { type Content, isMediaInput, type MediaPartInput, type PartInput } from "./schemas/message";
+import { findSession } from "./session-calls";
 import { storeFile } from "./store-file";
 
-interface Place {
-  readonly tenant: TenantId;
+/** Each data URL of a request is an upload of its own. More files than that are uploaded first, and named. */
+const MAX_DATA_URLS = 128;
+
+/** Contents of one request by the field that holds each, and the session that is to receive them. */
+interface Request<C> {
   readonly session: SessionId;
-  /** The field of the request that holds the content, for refusals. */
-  readonly field?: string;
+  readonly contents: readonly { readonly field: string; readonly content: C }[];
 }
 
-type Taken = Result<PartInput, HttpError>;
+/** A part of the request that names a file, or is one. */
+interface Place {
+  readonly field: string;
+  readonly part: MediaPartInput;
+}
+
+type Facts = ReadonlyMap<string, FileFacts>;
 
 /** The content with all facts of its files. Content without files comes back as it is, and nothing is asked. */
 export async function takeFiles<C extends Content | undefined>(
+  c: Context<HttpEnv>,
   deps: HttpDeps,
-  place: Place,
-  content: C,
+  { session, content }: { readonly session: SessionId; readonly content: C },
 ): Promise<Result<C | Content, HttpError>> {
-  if (content === undefined || typeof content === "string" || !content.some(isStoredOrData)) return ok(content);
-  const { tenant, session, field = "content" } = place;
-  const parts: PartInput[] = [];
-  for (const [index, part] of content.entries()) {
-    const stored = await storeData(deps, { tenant, field: `${field}.${index}.url` }, part);
-    if (!stored.ok) return stored;
-    parts.push(stored.value);
-  }
-  const files = [...new Set(parts.flatMap((part) => (isMediaInput(part) && part.file_id ? [part.file_id] : [])))];
-  const used = await callWithRetry(
-    () => deps.tenants(tenant),
-    (api) => api.useFiles({ session, files }),
-  );
-  if (!used.ok) return err(used.error.code === "file_not_found" ? refuseUnknown(parts, used.error.file, field) : used.error);
-  const facts = new Map(used.value.map((each) => [each.file_id, each]));
-  return ok(parts.map((part) => (isMediaInput(part) && part.file_id ? fill(part, facts.get(part.file_id)) : part)));
+  const taken = await takeAllFiles(c, deps, { session, contents: [{ field: "content", content }] });
+  return taken.ok ? ok(taken.value[0] ?? content) : taken;
 }
 
-const isStoredOrData = (part: PartInput): boolean =>
-  isMediaInput(part) && (part.file_id !== undefined || part.url?.slice(0, "data:".length).toLowerCase() === "data:");
+/** The contents in their order. One file that is missing refuses all of them. */
+export async function takeAllFiles<C extends Content | undefined>(
+  c: Context<HttpEnv>,
+  deps: HttpDeps,
+  { session, contents }: Request<C>,
+): Promise<Result<readonly (C | Content)[], HttpError>> {
+  const places = contents.flatMap(listPlaces);
+  if (places.length === 0) return ok(contents.map(({ content }) => content));
+  const [data, named] = [places.filter(({ part }) => isData(part)), places.filter(({ part }) => part.file_id !== undefined)];
+  const excess = data[MAX_DATA_URLS];
+  if (excess) return refuse(`${excess.field}.url`, `at most ${MAX_DATA_URLS} data URLs in one request`);
+  const refused = await refuseForeignSession(c, deps, session);
+  if (refused) return err(refused);
+  const known = await useFiles(c, deps, { session, places: named, sessionsOnly: readPrincipal(c).access_token !== undefined });
+  if (!known.ok) return known;
+  const stored = await storeAll(c, deps, data);
+  if (!stored.ok) return stored;
+  const added = data.length === 0 ? known : await useFiles(c, deps, { session, places: stored.value, sessionsOnly: false });
+  if (!added.ok) return added;
+  const ids = new Map(stored.value.map(({ field, part }) => [field, part]));
+  const facts = new Map([...known.value, ...added.value]);
+  return ok(contents.map((each) => fillContent(each, { ids, facts })));
+}
 
-function refuseUnknown(parts: readonly PartInput[], file: string, field: string): HttpError {
-  const index = parts.findIndex((part) => isMediaInput(part) && part.file_id === file);
-  return { code: "invalid_request", errors: [{ field: `${field}.${index}.file_id`, detail: "no such file" }] };
+const refuse = (field: string, detail: string) => err({ code: "invalid_request" as const, errors: [{ field, detail }] });
+
+const isData = ({ url }: MediaPartInput): boolean => url?.slice(0, "data:".length).toLowerCase() === "data:";
+
+function listPlaces({ field, content }: { readonly field: string; readonly content: Content | undefined }): Place[] {
+  if (content === undefined || typeof content === "string") return [];
+  return content.flatMap((part, index) =>
+    isMediaInput(part) && (part.file_id !== undefined || isData(part)) ? [{ field: `${field}.${index}`, part }] : [],
+  );
+}
+
+/** An end user's token names any session in its path. Nothing is stored for one that the token does not reach. */
+async function refuseForeignSession(c: Context<HttpEnv>, deps: HttpDeps, session: SessionId): Promise<HttpError | null> {
+  if (readPrincipal(c).access_token?.reach.end_user === undefined) return null;
+  const found = await findSession(deps, c, session);
+  return found.ok ? null : found.error;
+}
+
+interface Use {
+  readonly session: SessionId;
+  readonly places: readonly Place[];
+  /** True for an access token: it names only files that its session refers to already, because a reply may tell what a file holds. */
+  readonly sessionsOnly: boolean;
+}
+
+async function useFiles(c: Context<HttpEnv>, deps: HttpDeps, { session, places, sessionsOnly }: Use): Promise<Result<Facts, HttpError>> {
+  const files = [...new Set(places.flatMap(({ part }) => part.file_id ?? []))];
+  const used = await callWithRetry(
+    () => deps.tenants(readPrincipal(c).tenant),
+    (api) => api.useFiles({ session, files, ...(sessionsOnly && { sessionsOnly }) }),
+  );
+  if (used.ok) return ok(new Map(used.value.map((each) => [each.file_id, each])));
+  const { error } = used;
+  if (error.code !== "file_not_found") return err(error);
+  return refuse(`${places.find(({ part }) => part.file_id === error.file)?.field}.file_id`, "no such file");
+}
+
+/** The places with the ids of the files that were stored. */
+async function storeAll(c: Context<HttpEnv>, deps: HttpDeps, places: readonly Place[]): Promise<Result<readonly Place[], HttpError>> {
+  const stored: Place[] = [];
+  for (const { field, part } of places) {
+    const file = await storeData(c, deps, { field: `${field}.url`, part });
+    if (!file.ok) return file;
+    const { type, name } = part;
+    stored.push({ field, part: { type, file_id: file.value, ...(name !== undefined && { name }) } });
+  }
+  return ok(stored);
+}
+
+async function storeData(c: Context<HttpEnv>, deps: HttpDeps, { field, part }: Place): Promise<Result<FileId, HttpError>> {
+  const { url = "", name = null } = part;
+  const comma = url.indexOf(",");
+  const bytes = fromBase64(url.slice(comma + 1));
+  if (!bytes || bytes.byteLength === 0) return refuse(field, "not base64");
+  const declared = url.slice("data:".length, comma).split(";")[0]?.trim().toLowerCase() ?? "";
+  const body = new Blob([bytes]).stream();
+  const { tenant } = readPrincipal(c);
+  const stored = await storeFile(deps, tenant, { field, name, declared, body, bytes: bytes.byteLength, identify: async () => null });
+  return stored.ok ? ok(stored.value.file.id) : stored;
+}
+
+interface Known {
+  /** The stored file in place of a data URL, by its field. */
+  readonly ids: ReadonlyMap<string, MediaPartInput>;
+  readonly facts: Facts;
+}
+
+function fillContent<C extends Content | undefined>(
+  { field, content }: { readonly field: string; readonly content: C },
+  { ids, facts }: Known,
+): C | Content {
+  if (content === undefined || typeof content === "string") return content;
+  return content.map((part, index): PartInput => {
+    const named = isMediaInput(part) ? (ids.get(`${field}.${index}`) ?? part) : null;
+    return named?.file_id === undefined ? part : fill(named, facts.get(named.file_id));
+  });
 }
 
 /** The part's own name goes before the file's. Its type is always the file's. */
@@ -59,23 +151,4 @@ function fill({ type, file_id, name: own }: MediaPartInput, facts: FileFacts | u
   const { media_type, bytes, tokens } = facts;
   const name = own ?? facts.name;
   return { type, file_id, media_type, bytes, tokens, ...(name !== null && { name }) };
-}
-
-/** Stores the content of a data URL. Any other part comes back as it is. */
-async function storeData(
-  deps: HttpDeps,
-  { tenant, field }: { readonly tenant: TenantId; readonly field: string },
-  part: PartInput,
-): Promise<Taken> {
-  if (!isMediaInput(part) || part.url === undefined || !isStoredOrData(part)) return ok(part);
-  const comma = part.url.indexOf(",");
-  const bytes = fromBase64(part.url.slice(comma + 1));
-  if (!bytes || bytes.byteLength === 0) return err({ code: "invalid_request", errors: [{ field, detail: "not base64" }] });
-  const declared = part.url.slice("data:".length, comma).split(";")[0]?.trim().toLowerCase() ?? "";
-  const body = new Blob([bytes]).stream();
-  const name = part.name ?? null;
-  const stored = await storeFile(deps, tenant, { field, name, declared, body, bytes: bytes.byteLength, identify: async () => null });
-  if (!stored.ok) return stored;
-  const file_id: FileId = stored.value.file.id;
-  return ok({ type: part.type, file_id, ...(part.name !== undefined && { name: part.name }) });
 }

@@ -1,6 +1,6 @@
 /**
  * Access tokens: JWTs that a key makes for a browser. They are signed under a key derived from the deployment's pepper
- * and verified without a look-up, so none can be revoked: they are short-lived instead (docs/browsers.md).
+ * and verified without a look-up, so none can be revoked: they are short-lived instead (docs/api/browsers.md).
  */
 import { errors, type JWTPayload, jwtVerify, SignJWT } from "jose";
 import type { AccessReach, TokenHolder } from "../app/tenant-api";

@@ -32,10 +32,10 @@ export interface FileRemoval {
 export function createFileRemoval({ sql, files, store, alarm, now, log }: RemovalDeps): FileRemoval {
   async function removeOne(file: FileId): Promise<boolean> {
     // A second try is noted before the first begins: the object may end during it.
-    sql.transaction(() => files.postpone(file, now()));
+    const postponed = sql.transaction(() => files.postpone(file, now()));
     try {
       await store()?.remove(file);
-      sql.transaction(() => files.forget(file));
+      sql.transaction(() => files.forget(file, postponed));
       return true;
     } catch (error) {
       log.warn("tenant.file_not_removed", { file, error: toErrorName(error) });

@@ -3,7 +3,7 @@
  * written before the first byte is stored and removed after the last one is gone, so that nothing is left in the store
  * that no row names. The bytes themselves are elsewhere (`FileStore`).
  */
-import type { FileFacts, FilePage, FileQuery, FileReferences, StoredFile } from "../app/file-api";
+import type { FileFacts, FilePage, FileQuery, FileReferences, FileUse, StoredFile } from "../app/file-api";
 import { runOnce } from "../app/idempotency";
 import type { Idempotency } from "../app/session-api";
 import type { TenantError, TenantOutcome } from "../app/tenant-api";
@@ -56,9 +56,11 @@ export interface Files {
     input: { readonly file: FileId; readonly stored: StoredFile; readonly idempotency: Idempotency | null },
     at: number,
   ): TenantOutcome<{ readonly file: FileView; readonly replayed: boolean }>;
+  /** Marks an upload as removed that failed. A file that is stored stays. */
+  abandon(file: FileId, at: number): void;
   find(file: FileId): FileView | null;
   list(page: FileQuery): FilePage;
-  use(input: { readonly session: SessionId; readonly files: readonly FileId[] }, at: number): TenantOutcome<readonly FileFacts[]>;
+  use(input: FileUse, at: number): TenantOutcome<readonly FileFacts[]>;
   /** Replaces the session's references. Returns the files that are to be removed because no session refers to them any more. */
   keep(input: Parameters<FileReferences["keep"]>[0], at: number): readonly FileId[];
   /** Ends all references of an erased session, and marks the files that were its own. */
@@ -69,10 +71,10 @@ export interface Files {
   remove(file: FileId, at: number): boolean;
   /** Marks what is due as removed, and returns all files whose removal is due. */
   takeDue(at: number, limit: number): readonly FileId[];
-  /** Forgets a file whose bytes are gone. */
-  forget(file: FileId): void;
-  /** Notes that the bytes could not be removed now. */
-  postpone(file: FileId, at: number): void;
+  /** Notes when the bytes are to be removed again. Returns that time, by which the removal that begins now is known. */
+  postpone(file: FileId, at: number): number;
+  /** Forgets a file whose bytes are gone, unless another removal was noted since this one began. */
+  forget(file: FileId, postponed: number): void;
   /** When the next file has to be looked at. Null: none. */
   nextDue(): number | null;
 }
@@ -103,7 +105,20 @@ export function createFiles(sql: TenantSql): Files {
       file,
     );
   };
+  /** The bytes of an upload arrived that was given up before: they are removed, whether or not its row is there still. */
+  const removeLate = (file: string, at: number): void => {
+    sql.rows(
+      `INSERT INTO files (id, name, media_type, bytes, sha256, tokens, created_at, state, due_at, attempts)
+       VALUES (?, NULL, '', 0, '', 0, ?, 'removed', ?, 0)
+       ON CONFLICT (id) DO UPDATE SET state = 'removed', due_at = excluded.due_at, attempts = 0, name = NULL`,
+      file,
+      at,
+      at,
+    );
+  };
   const isUnused = (file: string): boolean => sql.rows("SELECT 1 FROM file_refs WHERE file = ? LIMIT 1", file).length === 0;
+  const isReferred = (session: SessionId, file: string): boolean =>
+    sql.rows("SELECT 1 FROM file_refs WHERE session = ? AND file = ?", session, file).length > 0;
   /** Notes a reference that its session has yet to confirm. Until then the file ends when it would have ended, but not before the note. */
   const hold = (session: SessionId, file: FileId, until: number): void => {
     sql.rows("INSERT INTO file_refs (session, file, held_until) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", session, file, until);
@@ -146,11 +161,14 @@ export function createFiles(sql: TenantSql): Files {
         );
         return findRow(file) ? ok(file) : err({ code: "file_not_found", file });
       });
-      if (!done.ok || done.value.outcome !== file) mark(file, at);
+      if (!done.ok || done.value.outcome !== file) removeLate(file, at);
       if (!done.ok) return done;
       const { outcome, replayed } = done.value;
       const found = view(outcome);
       return found ? ok({ file: found, replayed }) : err({ code: "file_not_found", file: outcome });
+    },
+    abandon: (file, at) => {
+      if (sql.rows("SELECT 1 FROM files WHERE id = ? AND state = 'uploading'", file).length > 0) mark(file, at);
     },
     find: view,
     list: ({ after, limit, order }) => {
@@ -160,18 +178,16 @@ export function createFiles(sql: TenantSql): Files {
           : sql.rows<FileRow>(`${SELECT} AND id > ? ORDER BY id LIMIT ?`, after ?? "", limit + 1);
       return { data: rows.slice(0, limit).map(toView), has_more: rows.length > limit };
     },
-    use: ({ session, files }, at) => {
-      const rows = files.map(findRow);
-      const missing = files.find((_, index) => !rows[index]);
-      if (missing !== undefined) return err({ code: "file_not_found", file: missing });
+    use: ({ session, files, sessionsOnly = false }, at) => {
+      const facts: FileFacts[] = [];
+      for (const file of files) {
+        const row = sessionsOnly && !isReferred(session, file) ? null : findRow(file);
+        if (!row) return err({ code: "file_not_found", file });
+        const { name, media_type, bytes, tokens } = row;
+        facts.push({ file_id: file, name, media_type, bytes, tokens });
+      }
       for (const file of files) hold(session, file, at + HOLD_MS);
-      return ok(
-        rows.flatMap((row) => {
-          if (!row) return [];
-          const { id, name, media_type, bytes, tokens } = row;
-          return [{ file_id: toFileId(id), name, media_type, bytes, tokens }];
-        }),
-      );
+      return ok(facts);
     },
     keep: ({ session, files, gone }, at) => {
       const before = sql.rows<{ file: string; held_until: number | null }>(
@@ -209,13 +225,14 @@ export function createFiles(sql: TenantSql): Files {
       for (const { id, state } of due) if (state !== "removed") mark(id, at);
       return due.map(({ id }) => toFileId(id));
     },
-    forget: (file) => {
-      sql.rows("DELETE FROM files WHERE id = ? AND state = 'removed'", file);
-    },
     postpone: (file, at) => {
       const attempts = sql.rows<{ attempts: number }>("SELECT attempts FROM files WHERE id = ?", file)[0]?.attempts ?? 0;
       const due = at + Math.min(FIRST_RETRY_MS * 2 ** attempts, MAX_RETRY_MS);
       sql.rows("UPDATE files SET attempts = attempts + 1, due_at = ? WHERE id = ?", due, file);
+      return due;
+    },
+    forget: (file, postponed) => {
+      sql.rows("DELETE FROM files WHERE id = ? AND state = 'removed' AND due_at = ?", file, postponed);
     },
     nextDue: () => sql.rows<{ due: number | null }>("SELECT min(due_at) AS due FROM files")[0]?.due ?? null,
   };

@@ -173,6 +173,11 @@ export const tenantCalls = {
     await tenant.upkeep.fileRemoval.resume();
     return finished;
   }),
+  abandonFile: existing(async (tenant, file) => {
+    tenant.transaction(() => tenant.files.abandon(file, Date.now()));
+    await tenant.upkeep.fileRemoval.run();
+    return ok(null);
+  }),
   getFile: existing(({ files }, file) => {
     const found = files.find(file);
     return found ? ok(found) : noFile(file);

@@ -60,7 +60,11 @@ describe("every reason of a session is a problem document", () => {
 
       expect(response.status).toBe(status);
       const problem = await readProblem(response);
-      expect(problem).toMatchObject({ type: `urn:longhand:problem:${code}`, status, request_id: "req-1" });
+      expect(problem).toMatchObject({
+        type: `urn:longhand:problem:${code === "invalid" ? "invalid_request" : code}`,
+        status,
+        request_id: "req-1",
+      });
       expect(problem.title).not.toBe("");
       expect(problem.detail).not.toBe("");
     },

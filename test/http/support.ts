@@ -247,6 +247,7 @@ function emptyTenant(): TenantApi & TenantFilesApi & TenantMaintenance {
     replaceSealed: async (resealed) => ok({ replaced: resealed.length }),
     beginFile: async () => ok(null),
     finishFile: async ({ file }) => err({ code: "file_not_found", file }),
+    abandonFile: async () => ok(null),
     getFile: async (file) => err({ code: "file_not_found", file }),
     listFiles: async () => ok({ data: [], has_more: false }),
     deleteFile: async (file) => err({ code: "file_not_found", file }),

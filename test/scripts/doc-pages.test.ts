@@ -74,7 +74,7 @@ describe("what is read of a page", () => {
     path: "docs/x.md",
     text: [
       "# One, two\n\nA text\nof two lines, with [a link](a.md#b).\n\n- an item\n  that goes on\n- another\n",
-      "**Needs an account.** First:\n\n```sh\ncat src/index.ts\n```\n\n| a | table |\n\n## One, two\n\n`docs/NNNN-x.md` and `docs/api.md`\n",
+      "**Needs an account.** First:\n\n```sh\ncat src/index.ts\n```\n\n| a | table |\n\n## One, two\n\n`docs/NNNN-x.md` and `docs/limits.md`\n",
     ].join("\n"),
   };
 
@@ -84,14 +84,14 @@ describe("what is read of a page", () => {
       "item: - an item that goes on",
       "item: - another",
       "paragraph: **Needs an account.** First:",
-      "paragraph: `docs/NNNN-x.md` and `docs/api.md`",
+      "paragraph: `docs/NNNN-x.md` and `docs/limits.md`",
     ]);
   });
 
   test("links, headings as anchors, and files that commands and backticks name", () => {
     expect(findLinks(page)).toEqual(["a.md#b"]);
     expect([...findAnchors(page)]).toEqual(["one-two", "one-two-1"]);
-    expect(findNamedPaths(page)).toEqual(["src/index.ts", "docs/api.md"]);
+    expect(findNamedPaths(page)).toEqual(["src/index.ts", "docs/limits.md"]);
   });
 
   test("what a block of commands needs beside a backend", () => {

@@ -30,6 +30,7 @@ async function submit(life: Life, key: string | null = null): Promise<Accepted> 
 interface Heard {
   readonly types: string[];
   readonly data: Record<string, unknown>[];
+  readonly offsets: number[];
   ended: boolean;
 }
 
@@ -37,13 +38,14 @@ interface Heard {
 async function listen(life: Life, input: { after: number | null; turn: TurnId | null; of?: "frames" | "events" }): Promise<Heard> {
   const opened = await life.service.stream(CALLER, input);
   if (!opened.ok) throw new Error(opened.error.code);
-  const heard: Heard = { types: [], data: [], ended: false };
+  const heard: Heard = { types: [], data: [], offsets: [], ended: false };
   const decoder = new TextDecoder();
   const read = async (): Promise<void> => {
     for await (const bytes of opened.value) {
       const text = decoder.decode(bytes);
       heard.types.push(...[...text.matchAll(/^event: (.*)$/gm)].map(([, type = ""]) => type));
       heard.data.push(...[...text.matchAll(/^data: (.*)$/gm)].map(([, json = ""]) => JSON.parse(json)));
+      heard.offsets.push(...[...text.matchAll(/^id: (\d+)$/gm)].map(([, id = ""]) => Number(id)));
     }
     heard.ended = true;
   };
@@ -200,6 +202,20 @@ describe("a turn whose frames are gone is streamed from the record", () => {
       return accepted;
     }, from);
     expect(heard).toMatchObject({ types: ["message.accepted", "turn.started", "item.completed", "turn.completed"], ended: true });
+  });
+
+  test("whole again to a client that was cut off among its frames", async () => {
+    const life = await firstLife();
+    const { turn_id, cursor } = await submit(life);
+    await life.answer("hi");
+    life.sql.all("DELETE FROM frames");
+    const later = new Life(life.sql, "life-2");
+
+    const first = await listen(later, { after: cursor, turn: turn_id });
+    const second = await listen(later, { after: first.offsets[1] ?? null, turn: turn_id });
+
+    expect(first.offsets).toEqual([cursor, cursor, cursor, cursor]);
+    expect(second).toEqual(first);
   });
 
   test("to a client that repeats its message with its key", async () => {

@@ -2,7 +2,7 @@
 import { readFiles } from "./source-files";
 
 export interface Page {
-  /** The path from the repository's root: `docs/api.md`. */
+  /** The path from the repository's root: `docs/limits.md`. */
   readonly path: string;
   readonly text: string;
 }
@@ -22,7 +22,7 @@ export interface Piece {
 }
 
 /** Decisions are frozen, so they do not count as pages. */
-export const readPages = (): readonly Page[] => readFiles(".", /\.md$/).filter(({ path }) => /^(docs\/)?[^/]+$/.test(path));
+export const readPages = (): readonly Page[] => readFiles(".", /\.md$/).filter(({ path }) => /^(docs\/(api\/)?)?[^/]+$/.test(path));
 
 const FENCE = /^```(\w*)[^\n]*\n([\s\S]*?)^```/gm;
 const SHELLS = new Set(["sh", "bash", "zsh", "shell"]);

@@ -68,6 +68,40 @@ describe("an upload", () => {
     expect(files.finish({ file, stored: STORED, idempotency: null }, clock.now())).toMatchObject({ error: { code: "file_not_found" } });
   });
 
+  it("that was given up and arrives all the same is removed again", async () => {
+    const { files, begin, clock, removal, held } = world();
+    const file = begin(1);
+    clock.advance(HOUR);
+    await removal.run();
+    held.add(file);
+
+    expect(files.finish({ file, stored: STORED, idempotency: null }, clock.now()).ok).toBe(false);
+    await removal.run();
+
+    expect([held.size, files.nextDue()]).toEqual([0, null]);
+  });
+
+  it("that arrives while its bytes are being removed is not forgotten by that removal", () => {
+    const { files, begin, clock } = world();
+    const file = begin(1);
+    files.abandon(file, clock.now());
+    const postponed = files.postpone(file, clock.now());
+    files.finish({ file, stored: STORED, idempotency: null }, clock.now());
+
+    files.forget(file, postponed);
+
+    expect(files.takeDue(clock.now(), 10)).toEqual([file]);
+  });
+
+  it("that failed frees its bytes at once, and a stored file cannot be given up", () => {
+    const { files, begin, upload, clock } = world();
+    const [failed, stored] = [begin(1), upload(2)];
+    for (const file of [failed, stored]) files.abandon(file, clock.now());
+
+    expect(files.takeDue(clock.now(), 10)).toEqual([failed]);
+    expect(files.find(stored)).not.toBeNull();
+  });
+
   it("under a key that was used returns the first file, and its own bytes go", async () => {
     const { files, begin, clock, removal, held } = world();
     const [first, second] = [begin(1), begin(2)];

@@ -1,12 +1,13 @@
 /** Files over HTTP, with the bucket that workerd brings: what is stored, what is refused, and what remains. */
 import { env } from "cloudflare:workers";
-import { beforeAll, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { FileView } from "../../src/contract/file";
 import type { List } from "../../src/contract/page";
 import { pdf, png, send, text, upload } from "./files";
 import { migrate, newId, newTenant, readBody, request } from "./support";
 
 beforeAll(migrate);
+afterEach(() => vi.restoreAllMocks());
 
 const toHex = (bytes: ArrayBuffer): string => [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 const digest = async (bytes: Uint8Array): Promise<string> => toHex(await crypto.subtle.digest("SHA-256", bytes));
@@ -90,11 +91,55 @@ describe("a signed address", () => {
 
     expect(await (await request("GET", path, {})).text()).toBe("hello");
 
-    expect((await request("GET", path.replace(file.id, other.id), {})).status).toBe(401);
-    expect((await request("GET", path.replace("/content", ""), {})).status).toBe(401);
-    expect((await request("GET", `${path.slice(0, -1)}${path.endsWith("0") ? "1" : "0"}`, {})).status).toBe(401);
     const [, , expires] = path.split(".");
-    expect((await request("GET", path.replace(`.${expires}.`, `.${Number(expires) + 1_000}.`), {})).status).toBe(401);
+    const foreign = await newTenant();
+    const tampered = [
+      path.replace(file.id, other.id),
+      `${path.slice(0, -1)}${path.endsWith("0") ? "1" : "0"}`,
+      path.replace(`.${expires}.`, `.${Number(expires) + 1_000}.`),
+      path.replace(tenant.id.slice(4), foreign.id.slice(4)),
+      path.replaceAll(file.id.slice(4), other.id.slice(4)),
+      path.replace(/signature=.*/, "signature="),
+    ];
+    for (const address of tampered) {
+      const refused = await request("GET", address, {});
+      expect([refused.status, await refused.text()], address).toEqual([403, expect.stringContaining("signature_not_valid")]);
+    }
+    expect((await request("GET", path.replace("/content", ""), {})).status).toBe(401);
+    for (const method of ["POST", "DELETE"]) expect((await request(method, path, {})).status).toBe(401);
+  });
+
+  it("is answered to HEAD with the headers of the content, and to a request for a part with the whole", async () => {
+    const tenant = await newTenant();
+    const file = await upload(tenant, text("hello"));
+    const { url } = await readBody<{ url: string }>(await tenant.call("POST", `/v1/files/${file.id}/url`, {}));
+    const path = url.slice("https://longhand.test".length);
+
+    for (const asked of [{ path }, { path: `/v1/files/${file.id}/content`, key: tenant.key }]) {
+      const head = await request("HEAD", asked.path, asked);
+      expect([head.status, await head.text()]).toEqual([200, ""]);
+      expect(Object.fromEntries(head.headers)).toMatchObject({ "content-type": "text/plain", "content-length": "5" });
+      const part = await request("GET", asked.path, { ...asked, headers: { range: "bytes=1-2" } });
+      expect([part.status, part.headers.get("accept-ranges"), await part.text()]).toEqual([200, "none", "hello"]);
+    }
+    await tenant.call("DELETE", `/v1/files/${file.id}`);
+    expect((await request("HEAD", path, {})).status).toBe(404);
+  });
+
+  it("is no use to another page or a log: it names no referrer, is not cached, and no line of ours holds it", async () => {
+    const lines: unknown[] = [];
+    for (const level of ["log", "info", "warn", "error"] as const)
+      vi.spyOn(console, level).mockImplementation((...words) => void lines.push(words));
+    const tenant = await newTenant();
+    const file = await upload(tenant, text("hello"));
+    const { url } = await readBody<{ url: string }>(await tenant.call("POST", `/v1/files/${file.id}/url`, {}));
+
+    const read = await request("GET", url.slice("https://longhand.test".length), {});
+
+    expect(read.headers.get("referrer-policy")).toBe("no-referrer");
+    expect(read.headers.get("cache-control")).toBe("private, no-store");
+    expect(JSON.stringify(lines)).toContain("/v1/files/");
+    expect(JSON.stringify(lines)).not.toContain(url.split("signature=")[1]);
   });
 
   it("expires", async () => {
@@ -107,7 +152,7 @@ describe("a signed address", () => {
       expires_at: Date.now() - 1,
     });
 
-    expect((await request("GET", `/v1/files/${file.id}/content?signature=${expired}`, {})).status).toBe(401);
+    expect((await request("GET", `/v1/files/${file.id}/content?signature=${expired}`, {})).status).toBe(403);
   });
 });
 

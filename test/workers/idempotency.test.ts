@@ -61,6 +61,30 @@ describe("one idempotency key on a message", () => {
     expect(second.seen).toEqual(first.seen);
   });
 
+  it("again with Last-Event-ID continues right after that offset, while the turn runs and when it is over", async () => {
+    const chat = await newChat({ replies: [{ deltas: ["Once upon ", { gate: "go" }, "a time."] }] });
+    const first = await chat.hear("tell me", {}, key);
+    const { offset } = await first.until("text.delta");
+
+    const second = await chat.hear("tell me", {}, { ...key, "last-event-id": String(offset) });
+    await chat.model.open("go");
+    await Promise.all([first.rest(), second.rest()]);
+    const third = await chat.hear("tell me", {}, { ...key, "last-event-id": String(offset) });
+    await third.rest();
+
+    expect(second.seen).toEqual(first.seen.filter((frame) => frame.offset > offset));
+    expect(third.seen).toEqual(second.seen);
+  });
+
+  it("with a Last-Event-ID that is no offset is refused, and the message can still be sent", async () => {
+    const chat = await newChat();
+
+    const refused = await chat.send("hello", {}, { ...key, "last-event-id": "-1" });
+    const accepted = await chat.send("hello", {}, key);
+
+    expect([refused.status, accepted.status]).toEqual([400, 200]);
+  });
+
   it("with another body is refused, and nothing is appended", async () => {
     const chat = await newChat();
     await chat.send("hello", {}, key);

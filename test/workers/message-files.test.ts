@@ -3,9 +3,11 @@ import { runDurableObjectAlarm } from "cloudflare:test";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import type { PastContext } from "../../src/contract/context";
 import type { FileView } from "../../src/contract/file";
+import type { DisplayItem } from "../../src/contract/item";
+import type { List, Page } from "../../src/contract/page";
 import type { SessionDescription } from "../../src/contract/session";
 import { pdf, png, text, upload } from "./files";
-import { Chat, migrate, newChat, newId, newTenant, readBody } from "./support";
+import { Chat, migrate, newChat, newId, newTenant, readBody, request, type Tenant } from "./support";
 
 beforeAll(migrate);
 
@@ -17,6 +19,11 @@ const readFile = async (chat: Chat, id: string): Promise<FileView | null> => {
 };
 /** The last request that the model received. */
 const sentTo = async (chat: Chat): Promise<string> => JSON.stringify((await chat.model.heard(1)).at(-1)?.body);
+const listIds = async (chat: Chat): Promise<string[]> =>
+  (await readBody<List<FileView>>(await chat.tenant.call("GET", "/v1/files"))).data.map(({ id }) => id);
+const makeToken = async (tenant: Tenant, reach: object): Promise<string> =>
+  (await readBody<{ token: string }>(await tenant.call("POST", "/v1/tokens", reach), 201)).token;
+
 /** The session tells the tenant's object by its alarm, which may have rung already. */
 const settle = async (chat: Chat): Promise<void> => void (await runDurableObjectAlarm(chat.stub));
 
@@ -153,5 +160,105 @@ describe("a file of a message", () => {
     await settle(chat);
 
     await vi.waitFor(async () => expect(await readFile(chat, file.id)).toBeNull());
+  });
+});
+
+describe("a batch whose messages name files", () => {
+  it("of 1,000 messages is accepted whole, and each shows its file", async () => {
+    const chat = await newChat();
+    const files: FileView[] = [];
+    for (let number = 0; number < 20; number++) files.push(await upload(chat.tenant, png(`${number}`)));
+    const items = Array.from({ length: 1_000 }, (_, index) => ({
+      role: "user",
+      content: [
+        { type: "text", text: `picture ${index}` },
+        { type: "image", file_id: files[index % files.length]?.id },
+      ],
+    }));
+
+    await readBody(await chat.call("POST", "/messages/batch", { items }), 201);
+
+    await settle(chat);
+    await expect.poll(() => readFile(chat, files[0]?.id ?? "")).toMatchObject({ sessions: 1, expires_at: null });
+    const page = await chat.read<Page<DisplayItem>>("/messages?limit=3&order=desc");
+    expect(page.data.map(({ content }) => content[1])).toEqual([
+      expect.objectContaining({ file_id: files[19]?.id, media_type: "image/png" }),
+      expect.objectContaining({ file_id: files[18]?.id }),
+      expect.objectContaining({ file_id: files[17]?.id }),
+    ]);
+  });
+
+  it("takes data URLs, at most 128 of them, and stores nothing when a message names no file", async () => {
+    const chat = await newChat();
+    const item = (mark: string) => ({ content: [{ type: "image", url: `data:image/png;base64,${toBase64(png(mark))}` }] });
+    const send = (items: readonly object[]) => chat.call("POST", "/messages/batch", { items });
+
+    const many = Array.from({ length: 129 }, (_, index) => item(`${index}`));
+    const problem = await readBody<{ errors: object[] }>(await send(many), 400);
+    expect(problem.errors).toEqual([{ field: "items.128.content.0.url", detail: "at most 128 data URLs in one request" }]);
+    const missing = { content: [{ type: "image", file_id: newId("fil") }] };
+    expect((await send([item("a"), missing])).status).toBe(400);
+    expect(await listIds(chat)).toEqual([]);
+
+    await readBody(await send([item("a"), item("b")]), 201);
+    expect(await listIds(chat)).toHaveLength(2);
+  });
+});
+
+describe("an access token", () => {
+  it("names no file that its session does not refer to, and its message leaves nothing", async () => {
+    const chat = await newChat({ replies: [{ text: "A picture." }, { text: "The same." }] });
+    const other = await newChat({ tenant: chat.tenant });
+    const [own, foreign, unused] = [
+      await upload(chat.tenant, png("own")),
+      await upload(chat.tenant, png("another person's")),
+      await upload(chat.tenant, png("unused")),
+    ];
+    await readBody(await say(chat, { type: "image", file_id: own.id }));
+    await readBody(await other.call("POST", "/messages", { content: [{ type: "image", file_id: foreign.id }] }));
+    await settle(other);
+    await expect.poll(() => readFile(chat, foreign.id)).toMatchObject({ sessions: 1, expires_at: null });
+    const key = await makeToken(chat.tenant, { session_id: chat.id });
+    const send = (file_id: string) =>
+      request("POST", `/v1/sessions/${chat.id}/messages`, { key, body: { content: [{ type: "image", file_id }] } });
+
+    for (const file of [foreign, unused]) {
+      const problem = await readBody<{ errors: object[] }>(await send(file.id), 400);
+      expect(problem.errors).toEqual([{ field: "content.0.file_id", detail: "no such file" }]);
+      const [message] = await chat.items();
+      const edit = { key, body: { content: [{ type: "image", file_id: file.id }] } };
+      expect((await request("POST", `/v1/sessions/${chat.id}/messages/${message?.id}/edit`, edit)).status).toBe(400);
+    }
+    expect(await readFile(chat, foreign.id)).toMatchObject({ sessions: 1 });
+    expect(await readFile(chat, unused.id)).toMatchObject({ sessions: 0, expires_at: unused.expires_at });
+    expect(JSON.stringify(await chat.model.heard())).not.toContain(toBase64(png("another person's")));
+
+    await readBody(await send(own.id));
+    expect(await sentTo(chat)).toContain(toBase64(png("own")));
+  });
+
+  it("sends a data URL, and reads no file by its id", async () => {
+    const chat = await newChat({ replies: [{ text: "A picture." }] });
+    const key = await makeToken(chat.tenant, { session_id: chat.id });
+    const body = { content: [{ type: "image", url: `data:image/png;base64,${toBase64(png("mine"))}` }] };
+
+    await readBody(await request("POST", `/v1/sessions/${chat.id}/messages`, { key, body }));
+
+    expect(await sentTo(chat)).toContain(toBase64(png("mine")));
+    const [file] = await listIds(chat);
+    for (const path of ["", `/${file}`, `/${file}/content`]) expect((await request("GET", `/v1/files${path}`, { key })).status).toBe(403);
+    expect((await request("POST", `/v1/files/${file}/url`, { key, body: {} })).status).toBe(403);
+    expect((await request("DELETE", `/v1/files/${file}`, { key })).status).toBe(403);
+    expect((await request("POST", "/v1/files", { key, body: png("x") })).status).toBe(403);
+  });
+
+  it("of an end user stores nothing by way of a session that is not theirs", async () => {
+    const chat = await newChat();
+    const key = await makeToken(chat.tenant, { end_user: "ada" });
+    const body = { content: [{ type: "image", url: `data:image/png;base64,${toBase64(png("ada"))}` }] };
+
+    expect((await request("POST", `/v1/sessions/${chat.id}/messages`, { key, body })).status).toBe(404);
+
+    expect(await listIds(chat)).toEqual([]);
   });
 });

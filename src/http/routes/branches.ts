@@ -197,7 +197,7 @@ function registerMessagesAgain(app: App, deps: HttpDeps): void {
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
     const tools = await findTools(deps, readPrincipal(c).tenant, body.tools);
     if (!tools.ok) return sendProblem(c, tools.error);
-    const content = await takeFiles(deps, { tenant: readPrincipal(c).tenant, session: session_id }, body.content);
+    const content = await takeFiles(c, deps, { session: session_id, content: body.content });
     if (!content.ok) return sendProblem(c, content.error);
     const input = { message, parts: toParts(content.value), tools: tools.value, idempotency, ...toTurnInput(body) };
     const calls = sessionClient(deps, c, session_id);

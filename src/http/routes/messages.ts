@@ -22,7 +22,7 @@ import { approvalsInput, toApproval, toolResultsInput, toToolResult } from "../s
 import { sessionClient } from "../session-calls";
 import { ofNamedModel } from "../session-model";
 import { findTools } from "../session-tools";
-import { takeFiles } from "../take-files";
+import { takeAllFiles, takeFiles } from "../take-files";
 
 const tag = "messages";
 const path = "/v1/sessions/{session_id}/messages";
@@ -138,7 +138,7 @@ export function registerMessages(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): voi
     const tools = await findTools(deps, readPrincipal(c).tenant, body.tools);
     if (!tools.ok) return sendProblem(c, tools.error);
     const { session_id: session } = c.req.valid("param");
-    const content = await takeFiles(deps, { tenant: readPrincipal(c).tenant, session }, body.content);
+    const content = await takeFiles(c, deps, { session, content: body.content });
     if (!content.ok) return sendProblem(c, content.error);
     const input = toSubmitInput({ ...body, content: content.value }, { tools: tools.value, idempotency });
     const calls = sessionClient(deps, c, c.req.valid("param").session_id);
@@ -149,13 +149,11 @@ export function registerMessages(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): voi
   });
 
   app.openapi(batch, async (c) => {
-    const place = { tenant: readPrincipal(c).tenant, session: c.req.valid("param").session_id };
-    const messages: WrittenMessage[] = [];
-    for (const [index, item] of c.req.valid("json").items.entries()) {
-      const content = await takeFiles(deps, { ...place, field: `items.${index}.content` }, item.content);
-      if (!content.ok) return sendProblem(c, content.error);
-      messages.push(toWritten({ ...item, content: content.value }));
-    }
+    const { items } = c.req.valid("json");
+    const contents = items.map(({ content }, index) => ({ field: `items.${index}.content`, content }));
+    const taken = await takeAllFiles(c, deps, { session: c.req.valid("param").session_id, contents });
+    if (!taken.ok) return sendProblem(c, taken.error);
+    const messages: WrittenMessage[] = items.map((item, index) => toWritten({ ...item, content: taken.value[index] }));
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
     const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     const send = idempotency ? calls.repeatable : calls.once;

@@ -13,7 +13,7 @@ import { pickBestSentences, RESULT_CHARS, STAND_IN, seenSentences } from "./sent
 import { isRecall, readEmbeddedTurn, type Turn } from "./turn";
 
 /** One sentence that contains the model's name, so that the model never quotes it as an answer (`splitStatements`). */
-const GREETING = `Hello! ${STAND_IN}, for development without an account: I understand nothing, and answer with sentences that I can see or look up, so tell me that your dog is called Rex and ask me later what your dog is called, name one of your tools with its arguments, or put a real model in my place as docs/models-and-keys.md shows.`;
+const GREETING = `Hello! ${STAND_IN}, for development without an account: I understand nothing, and answer with sentences that I can see or look up, so tell me that your dog is called Rex and ask me later what your dog is called, name one of your tools with its arguments, or put a real model in my place as docs/api/models-and-keys.md shows.`;
 
 /** Greetings in English, German, Chinese and Japanese. The pattern matches whole sentences only. */
 const HELLO =

@@ -31,7 +31,7 @@ function openFrameStream(session: StreamedSession, input: StreamInput): Readable
   const after = input.after ?? session.buffer.locate(startOfTurn(session)).offset;
   const isOver = (): boolean => turn === null || !isUnderWay(session, turn);
   const lost = turn !== null && isOver() && session.buffer.locate(after).kind === "pruned";
-  const replay = lost ? replayTurn(session, turn) : [];
+  const replay = lost ? replayTurn(session, { turn, after }) : [];
   return openReader(session.buffer, { after, turn, replay, isOver, isHalted: () => session.progress.isHalted }, session.deps.schedule);
 }
 
@@ -42,20 +42,25 @@ function startOfTurn(session: Session): number {
   return session.buffer.findStart(turn.id) ?? session.buffer.offset;
 }
 
+interface ReplayInput {
+  readonly turn: TurnId;
+  /** The client's offset. All rebuilt frames have it, so that a client that is cut off among them gets all of them again. */
+  readonly after: number;
+}
+
 /** Rebuilds the frames of a turn from the record when they are no longer kept: what it produced, and how it ended. */
-function replayTurn(session: Session, turn: TurnId): FrameLine[] {
+function replayTurn(session: Session, { turn, after }: ReplayInput): FrameLine[] {
   const report = reportTurn(session, turn);
   const row = readTurn(session.deps.sql, turn);
   if (!report.ok || !row) return [];
   const { items, items_truncated, message_id, attempt, notices } = report.value;
-  const { offset } = session.buffer;
-  const lines = (...frames: Frame[]): FrameLine[] => frames.map((frame) => toFrameLine(frame, offset));
+  const lines = (...frames: Frame[]): FrameLine[] => frames.map((frame) => toFrameLine(frame, after));
   const position = positionAsked(row);
   return [
     ...(message_id ? lines({ type: "message.accepted", message_id, turn_id: turn, position, queued: false }) : []),
     ...(row.attempt > 0 ? lines({ type: "turn.started", turn_id: turn, attempt, message_id, position }) : []),
     ...lines(...notices.map((notice): Frame => ({ type: "notice", ...notice }))),
-    ...(items_truncated ? [toGapLine(offset)] : []),
+    ...(items_truncated ? [{ ...toGapLine(session.buffer.offset), offset: after }] : []),
     ...lines(...items.map((item): Frame => ({ type: "item.completed", turn_id: turn, item }))),
     ...lines(...endFrames(report.value, row)),
   ];
