@@ -29,12 +29,12 @@ const content = Object.fromEntries(
 );
 
 const MAX_NAME = 255;
-/** No control characters: the name is shown to models and put into headers. */
+/** One line that reads as it is written: the name is shown to people and models, and put into headers. */
 const fileName = z
   .string()
   .min(1)
   .max(MAX_NAME)
-  .regex(/^[^\p{Cc}\p{Cs}]*$/u, "must not contain control characters");
+  .regex(/^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]*$/u, "must not contain control characters");
 
 const upload = tenantRoute({
   method: "post",
