@@ -78,6 +78,10 @@ describe("the OpenAPI document", () => {
     expect(listed.sort()).toEqual(operations.map(([name]) => unname(name)).sort());
   });
 
+  it("allows null beside a referenced schema, and not inside of allOf, where the reference refuses it", () => {
+    expect(JSON.stringify(document)).not.toMatch(/"allOf":\[\{"\$ref":"[^"]*"\},\{"type":\["\w+","null"\]\}\]/);
+  });
+
   it("refers to nothing that it does not hold", () => {
     const known = (["schemas", "responses", "examples"] as const).flatMap((kind) =>
       Object.keys(document.components[kind]).map((name) => `#/components/${kind}/${name}`),
