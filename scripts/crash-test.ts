@@ -2,7 +2,7 @@
  * `npm run crash-test`: clients send messages without pause while the whole server is killed (kill -9, all its
  * processes) at random moments and restarted. A message is acknowledged once a client has read `message.accepted` for
  * it. Each acknowledged message must exist exactly once, in its client's order. Meanwhile other clients erase, redact,
- * fork and rebuild, and repeat each request until it is answered. At the end no erased or redacted content may remain,
+ * fork, rebuild and use files, and repeat each request until it is answered. At the end no erased or redacted content may remain,
  * forks must be complete, and the read model must equal the logs.
  */
 import { setTimeout as delay } from "node:timers/promises";
@@ -11,6 +11,14 @@ import { type StandIn, startStandIn } from "../test/support/stand-in/stand-in.ts
 import { type ClientRecord, talk } from "./crash-test/client.ts";
 import { type Errands, eraseSessions, forkSession, MARK, rebuildRows, redactMessages } from "./crash-test/errands.ts";
 import { askForErased, askForRedacted, compareRows, readFiles, readForks } from "./crash-test/evidence.ts";
+import {
+  type BucketEvidence,
+  type FileUseEvidence,
+  faultsOfUsedFiles,
+  readBucket,
+  readUsedFiles,
+  useFiles,
+} from "./crash-test/file-errands.ts";
 import { findFaults, type Verdict, verify } from "./crash-test/verify.ts";
 import { type ErrandEvidence, faultsOfErrands } from "./crash-test/verify-errands.ts";
 import { openSession } from "./replay/player.ts";
@@ -115,6 +123,8 @@ async function readUserMessages(connection: Connection, sessions: readonly strin
 interface Run {
   readonly clients: readonly ClientRecord[];
   readonly evidence: ErrandEvidence;
+  readonly files: readonly FileUseEvidence[];
+  readonly bucket: BucketEvidence;
   /** The number of requests that errands repeated. */
   readonly cut: number;
   readonly rebuilds: number;
@@ -122,9 +132,9 @@ interface Run {
   readonly wall: number;
 }
 
-function report(verdict: Verdict, { clients, evidence, cut, rebuilds, kills, wall }: Run): boolean {
+function report(verdict: Verdict, { clients, evidence, files, bucket, cut, rebuilds, kills, wall }: Run): boolean {
   const resent = clients.reduce((sum, client) => sum + client.resent, 0);
-  const faults = [...findFaults(verdict, resent), ...faultsOfErrands(evidence)];
+  const faults = [...findFaults(verdict, resent), ...faultsOfErrands(evidence), ...faultsOfUsedFiles(files, bucket)];
   print(
     [
       `kills         ${kills}`,
@@ -137,6 +147,7 @@ function report(verdict: Verdict, { clients, evidence, cut, rebuilds, kills, wal
       `redacted      ${evidence.redacted.markers.length}`,
       `forked        ${evidence.forks.length}`,
       `rebuilt       ${rebuilds}`,
+      `files         ${files.length}`,
       `of these cut  ${cut}`,
       `wrong         ${faults.length}`,
       `wall time     ${(wall / 1000).toFixed(1)} s`,
@@ -180,11 +191,12 @@ async function perform({ sandbox, provider }: Stage, options: ReturnType<typeof 
     redactMessages(errands, redacted),
     forkSession(errands, source, messages),
     rebuildRows(errands, target, [...sessions, redacted]),
+    useFiles(errands),
   ] as const;
   const raging = rage(sandbox, server, { kills: options.kills, random: createRandom(options.seed) }).finally(() => {
     isOver = true;
   });
-  const [clients, erasures, redactions, forks, rebuilds, last] = await Promise.all([Promise.all(talking), ...running, raging]);
+  const [clients, erasures, redactions, forks, rebuilds, used, last] = await Promise.all([Promise.all(talking), ...running, raging]);
   const verdict = verify(clients, await readUserMessages(connection, sessions));
   const answered = {
     erased: await askForErased(errands, erasures),
@@ -192,9 +204,11 @@ async function perform({ sandbox, provider }: Stage, options: ReturnType<typeof 
     forks: await readForks(connection, messages, forks),
     rebuilt: await compareRows(target, [...sessions, redacted, source, ...forks.slice(-1).map(({ fork }) => fork)]),
   };
+  const files = await readUsedFiles(connection, used);
   await last.stop();
   const evidence = { ...answered, files: readFiles(sandbox.state, erasures) };
-  return report(verdict, { clients, evidence, cut, rebuilds, kills: options.kills, wall: performance.now() - startedAt });
+  const bucket = readBucket(sandbox.state);
+  return report(verdict, { clients, evidence, files, bucket, cut, rebuilds, kills: options.kills, wall: performance.now() - startedAt });
 }
 
 async function main(): Promise<number> {
