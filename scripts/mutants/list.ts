@@ -4,6 +4,7 @@ import { branches } from "./branches.ts";
 import { drafts } from "./drafts.ts";
 import { failures } from "./failures.ts";
 import { fencing } from "./fencing.ts";
+import { files } from "./files.ts";
 import { keys } from "./keys.ts";
 import { ledger } from "./ledger.ts";
 import { life } from "./life.ts";
@@ -32,4 +33,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...reach,
   ...past,
   ...branches,
+  ...files,
 ];
