@@ -75,17 +75,25 @@ const mapValues = <T, U>(record: Readonly<Record<string, T>>, map: (value: T) =>
 
 /** What the code of the client needs to know of operations while it runs: types are gone by then. */
 function listOperations(document: OpenApi): string {
-  const posts = Object.entries(document.paths).flatMap(([path, { post }]) => (post ? [{ path, operation: post }] : []));
-  const gets = Object.entries(document.paths).flatMap(([path, { get }]) => (get ? [{ path, operation: get }] : []));
+  const find = (method: string) =>
+    Object.entries(document.paths).flatMap(([path, { [method]: operation }]) => (operation ? [{ path, operation }] : []));
+  const posts = find("post");
   const takes = (name: string) =>
     posts.filter((each) => each.operation.parameters?.some((header) => header.in === "header" && header.name === name));
   const lists = posts.filter((each) => isPage(document, each.operation));
-  const bytes = gets.filter((each) => Object.keys(each.operation.responses[200]?.content ?? {}).some((type) => !READABLE.has(type)));
+  const bytes = find("get").filter((each) => Object.keys(each.operation.responses[200]?.content ?? {}).some((type) => !READABLE.has(type)));
   return [
     HEADER,
     write("TAKES_KEY", "POSTs that take an `Idempotency-Key`.", takes("Idempotency-Key")),
     write("RUNS_TURN", "POSTs that are answered when a turn has ended.", takes("Prefer")),
     write("LISTED_BY_POST", "Lists that are asked for by POST, with the cursor in the body.", lists),
+    write(
+      "DELETED_WITHOUT_BODY",
+      "DELETEs that are answered by a status alone.",
+      find("delete").filter(({ operation: { responses } }) =>
+        Object.keys(responses).every((status) => status === "204" || !status.startsWith("2")),
+      ),
+    ),
     write("ANSWERED_WITH_BYTES", "GETs whose answer is not JSON.", bytes),
   ].join("\n");
 }

@@ -1,6 +1,7 @@
 /** All deliberate breakages (`mutant`), by subject. */
 import { adapters } from "./adapters.ts";
 import { branches } from "./branches.ts";
+import { choices } from "./choices.ts";
 import { drafts } from "./drafts.ts";
 import { failures } from "./failures.ts";
 import { fencing } from "./fencing.ts";
@@ -34,4 +35,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...past,
   ...branches,
   ...files,
+  ...choices,
 ];

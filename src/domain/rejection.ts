@@ -1,4 +1,4 @@
-/** Why a command was rejected. The union is closed, so that every edge maps it exhaustively (docs/errors.md). */
+/** Why a command was rejected. The union is closed, so that every edge maps it exhaustively (docs/api/errors.md). */
 export type Rejection =
   | { readonly code: "session_not_found" }
   | { readonly code: "session_erased" }

@@ -1,4 +1,4 @@
-/** An expected outcome as a value. Only defects are thrown (docs/errors.md). */
+/** An expected outcome as a value. Only defects are thrown (docs/api/errors.md). */
 export type Result<T, E> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: E };
 
 export const ok = <T>(value: T): Result<T, never> => ({ ok: true, value });

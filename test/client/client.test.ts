@@ -214,6 +214,17 @@ describe("failures", () => {
     expect(proxy.seen).toHaveLength(2);
   });
 
+  test("a deletion whose answer was lost is done, and one of something that never was is refused", async () => {
+    const path = { credential_name: "a" };
+    await longhand.put("/v1/credentials/{credential_name}", { path, body: { api_key: "sk-1234567890" } });
+    proxy.plan(loseAnswer);
+    expect(await longhand.delete("/v1/credentials/{credential_name}", { path })).toBeUndefined();
+    expect(proxy.seen).toHaveLength(2);
+    expect(await refusal(longhand.delete("/v1/credentials/{credential_name}", { path }))).toMatchObject({ code: "credential_not_found" });
+    proxy.plan(answer(429, "{}", { "retry-after": "0" }));
+    expect((await refusal(longhand.delete("/v1/credentials/{credential_name}", { path }))).status).toBe(404);
+  });
+
   test("a change with a condition is not sent again when it may have been carried out", async () => {
     const { etag } = await longhand.request("GET", "/v1/tenant");
     proxy.plan(loseAnswer);

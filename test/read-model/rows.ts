@@ -5,18 +5,10 @@ import type { RebuildPorts, RebuildProgress } from "../../src/app/projection/reb
 import type { Caller, Outcome } from "../../src/app/session-api";
 import type { RowDifference } from "../../src/contract/rebuild";
 import { ok } from "../../src/lib/result";
+import { TABLES } from "../../src/read-model/store";
 
-const TABLES = {
-  sessions: "id",
-  messages: "position",
-  overlays: "id",
-  compactions: "id",
-  usage: "seq",
-  executions: "id",
-  execution_artifacts: "id",
-  session_metadata: "number",
-  search_rows: "position",
-};
+/** Tables that have something of a session after its erasure, and no row of it before. */
+export const LEFT_OF_ERASED = ["session_tombstones", "erased_usage"];
 
 /** A search row's number says nothing of the session. */
 const withoutNumber = ({ id: _, ...row }: Row): Row => row;
@@ -24,8 +16,7 @@ const withoutNumber = ({ id: _, ...row }: Row): Row => row;
 /** By table and by the row's name within the session, without the tenant. */
 export async function readRows(db: D1Database, { tenant, session }: Caller): Promise<RowSnapshot> {
   const snapshot: Record<string, Record<string, Row>> = {};
-  for (const [table, key] of Object.entries(TABLES)) {
-    const owner = table === "sessions" ? "id" : "session_id";
+  for (const { name: table, session: owner, key } of TABLES) {
     const found = await db
       .prepare(`SELECT * FROM ${table} WHERE tenant_id = ? AND ${owner} = ? ORDER BY ${key}`)
       .bind(tenant, session)

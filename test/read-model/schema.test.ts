@@ -4,6 +4,8 @@ import { fileURLToPath } from "node:url";
 import { getTableConfig, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { describe, expect, test } from "vitest";
 import * as schema from "../../src/read-model/schema";
+import { TABLES } from "../../src/read-model/store";
+import { LEFT_OF_ERASED } from "./rows";
 
 const directory = fileURLToPath(new URL("../../migrations/", import.meta.url).href);
 const files = readdirSync(directory)
@@ -69,6 +71,13 @@ describe("the schema and the migrated database", () => {
       )
       .all();
     expect(rows.map((row) => row.name).sort()).toEqual(tables.map((table) => table.name).sort());
+  });
+
+  test("have no table of a session's rows that an erasure and a rebuild would miss", () => {
+    const database = migrated();
+    const names = tables.map(({ name }) => name).filter((name) => found(database, name).some((column) => column.name === "session_id"));
+    const known = [...TABLES.map(({ name }) => name), ...LEFT_OF_ERASED];
+    expect(["sessions", ...names].sort()).toEqual(known.sort());
   });
 
   test.each(tables.map((table) => [table.name, table] as const))("agree on every column of %s", (name, table) => {

@@ -14,6 +14,7 @@ import { checkFork } from "./fork-rules";
 import type { LogRules } from "./log-rules";
 import { checkPast } from "./past-rules";
 import { MODELS } from "./profile";
+import { checkNothingFound, checkSearch } from "./search-rules";
 import type { Send } from "./send";
 import { checkExecutions } from "./tool-rules";
 import type { Users } from "./users";
@@ -32,11 +33,15 @@ export async function checkAtRest(run: Run): Promise<void> {
   checkMessages(run);
   checkLedger(run);
   checkExecutions(run.world, run.log.events);
-  checkReplayedView(run);
+  run.world.choices.check(run.log.events);
+  await run.users.names.check(run.world, run.log.events);
+  await checkSearch(run.world, run.users.sends);
   // Runs before a complete rebuild, which removes the rows that an interrupted rebuild left.
   await run.log.redactions.checkRows();
   await checkReadModel(run);
   run.log.redactions.checkTables();
+  // The new life that it makes may record what the one before could not write, so the rows are checked before.
+  checkReplayedView(run);
   // Both rules replay the log. Checking a part of the stories suffices.
   if (run.world.seed % PLAYED_AGAIN !== 0) return;
   checkPast(run.world, run.log.events);
@@ -129,9 +134,23 @@ function checkMessages({ world, users, log }: Run): void {
     if (position !== undefined && send.ackedAt !== null && send.onBusy !== "interrupt") placed.set(send, position);
   }
   checkOrder(world, placed);
+  checkBatches(world, { items, sends: users.sends });
   const asked = new Set(users.sends.map((send) => send.text));
   const invented = items.filter((item) => item.meta.kind === "user" && !asked.has(toItemText(item)) && !redacted.has(item.meta.id));
   violations.check(invented.length === 0, "I1", () => `no client sent ${invented.map(({ meta }) => meta.id)}`);
+}
+
+/** I1: what one import recorded stands together and in order. A refused import has left nothing. */
+function checkBatches({ violations }: World, { items, sends }: { items: readonly ViewEntry[]; sends: readonly Send[] }): void {
+  const positions = new Map(items.map(({ meta }) => [meta.id, meta.position]));
+  let next: number | null = null;
+  for (const [index, { batch, role, calls, wordless, message }] of sends.entries()) {
+    const position = message === null ? undefined : positions.get(message);
+    if (batch === null || position === undefined) continue;
+    const follows = sends[index - 1]?.batch !== batch || next === null || position === next;
+    violations.check(follows, "I1", () => `message ${message} of an import is at ${position}, after one that ends before ${next}`);
+    next = position + (role === "assistant" ? calls.length : 0) + (wordless ? 0 : 1);
+  }
 }
 
 /** A message that was sent after an acknowledgement comes later in the record. An interruption may precede waiting messages. */
@@ -194,6 +213,7 @@ export async function checkErased({ world, users }: Run): Promise<void> {
     .flatMap(Object.entries)
     .flatMap(([table, found]) => Object.keys(found).map((key) => `${table} ${key}`));
   violations.check(rows.length === 0, "I17", () => `rows are left: ${rows}`);
+  await checkNothingFound(world, users.sends);
   await checkErasedUsage(world);
   const asked = {
     role: "user",

@@ -17,9 +17,22 @@ export async function attempt<T>(world: World, label: string, work: (service: Wh
   }
 }
 
+/** Repeats the call until there is a response. */
+export async function insist<T>(world: World, label: string, work: (service: WholeSessionApi) => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await world.call(world.clients, label, work);
+    } catch {
+      await world.scheduler.gate(world.clients, `${label} again`);
+    }
+  }
+}
+
 export async function changeSettings(world: World): Promise<void> {
-  const { random, profile } = world;
-  const change = random.weighted({ model: 4, policy: 3, system: 1, tools: 1, title: 1, generation: 1.5, instructions: 2 });
+  const { random, profile, log } = world;
+  const isCompacting = log.replayed.compaction.requested !== null;
+  const ordinary = random.weighted({ model: 4, policy: 3, system: 1, tools: 1, title: 1, generation: 1.5, instructions: 2 });
+  const change = isCompacting && random.chance(0.5) ? "instructions" : ordinary;
   const input = {
     model: { model: random.pick(["big", "small", "small", "tiny", "stingy", "endless"]) },
     policy: { policy: parsePolicyText(drawPolicy(random)) },
@@ -34,9 +47,14 @@ export async function changeSettings(world: World): Promise<void> {
 
 export async function pin(world: World): Promise<void> {
   const { random } = world;
-  const pins = Array.from({ length: random.int(0, 2) }, () =>
-    random.chance(0.5) ? { position: random.int(1, Math.max(1, world.log.replayed.next_position)) } : drawText(random, 3, 300),
-  );
+  const newest = { after: null, limit: 12, order: "desc" } as const;
+  const listed = await attempt(world, "items", (service) => service.items(CALLER, newest));
+  const ids = listed?.ok ? listed.value.data.map(({ id }) => id) : [];
+  const pins = Array.from({ length: random.int(0, 2) }, () => {
+    if (random.chance(0.4)) return drawText(random, 3, 300);
+    if (ids.length > 0 && random.chance(0.6)) return { message_id: random.pick(ids) };
+    return { position: random.int(1, Math.max(1, world.log.replayed.next_position)) };
+  });
   const set = await attempt(world, "pins", (service) => service.setPins(CALLER, pins));
   if (set?.ok && set.value.pins.some(({ position }) => position !== null)) world.stats.count("pinned a message");
 }

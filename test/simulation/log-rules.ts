@@ -7,6 +7,7 @@ import { evolve } from "../../src/domain/evolve";
 import { listEventItems } from "../../src/domain/items-of";
 import type { ItemMeta, TextRef } from "../../src/domain/message";
 import { initialState, isRunning, type SessionState } from "../../src/domain/state";
+import { readBodies } from "../../src/session/log/bodies";
 import { findNewest } from "../../src/session/log/branch-items";
 import { readEvents } from "../../src/session/log/event-log";
 import { hasSchema, readMeta } from "../../src/session/log/log-schema";
@@ -33,8 +34,8 @@ export class LogRules {
   readonly redactions: RedactionRules;
   /** The epoch of each lease, by its fencing token. */
   readonly #epochs = new Map<number, number>();
-  /** Whether the plan of each lease names standing instructions, by its fencing token. */
-  readonly #instructed = new Map<number, boolean>();
+  /** The standing instructions that the plan of each lease names, by its fencing token. */
+  readonly #instructed = new Map<number, string | null>();
   #begun = false;
 
   readonly world: World;
@@ -58,8 +59,8 @@ export class LogRules {
     this.#checkAlarm();
   }
 
-  isInstructed(lease: number): boolean | null {
-    return this.#instructed.get(lease) ?? null;
+  findInstructions(lease: number): string | null | undefined {
+    return this.#instructed.get(lease);
   }
 
   findEpoch(lease: number | null): number | null {
@@ -95,17 +96,29 @@ export class LogRules {
         () => `position ${item.position} follows ${expected - 1}`,
       );
     }
+    if (event.type === "SettingsChanged" && event.changes.summary_instructions !== undefined && before.compaction.lease)
+      this.world.stats.count("instructions changed under a summary");
     this.#checkTurn(event, before);
     this.#checkRefusal(event, before);
     this.replayed = evolve(before, event);
     if (event.type === "PinsSet") this.pins = event.pins;
     if (event.type === "CompactionStarted") this.#epochs.set(event.token, event.base_epoch);
-    if (event.type === "CompactionStarted") this.#instructed.set(event.token, event.instructions !== undefined);
+    if (event.type === "CompactionStarted") this.#checkInstructions(event, before);
     if (event.type === "TurnStarted" && event.attempt === 1) this.question = event.item ?? this.#askedAgain();
     this.#compactions.afterEvent(event, before, this.replayed);
     this.#drafts.afterEvent(event, before, this.replayed);
     this.#view.afterEvent(event, before, this.replayed);
     this.redactions.afterEvent(event, before, this.replayed);
+  }
+
+  /** I19: a summary is begun under the instructions that stand, unless its plan says that they are left out. */
+  #checkInstructions(event: Extract<StoredEvent, { type: "CompactionStarted" }>, { settings, compaction }: SessionState): void {
+    const named = compaction.requested?.options?.policy_instructions;
+    const standing = named === undefined ? (settings.summary_instructions ?? settings.policy_instructions ?? null) : named;
+    const body = event.instructions?.body ?? null;
+    const stands = body === (standing?.body ?? null) || (body === null && event.instructions_left_out === true);
+    this.world.violations.check(stands, "I19", () => `lease ${event.token} has the instructions ${body}, and ${standing?.body} stand`);
+    this.#instructed.set(event.token, body === null ? null : (readBodies(this.world.sql, [body]).get(body) ?? null));
   }
 
   /** I23: the message that is answered again is the newest user message of the continuing branch, and is in the view. */

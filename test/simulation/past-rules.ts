@@ -25,6 +25,7 @@ function sample<T>(all: readonly T[]): readonly T[] {
 export function checkPast(world: World, events: readonly StoredEvent[]): void {
   const { runtime } = world.wake();
   const calls = events.flatMap((event) => (event.type === "ModelCallFinished" && event.purpose === "turn" ? [event] : []));
+  const chose = new Set(events.flatMap((event) => (event.type === "TurnStarted" && (event.model || event.generation) ? [event.turn] : [])));
   for (const { seq, turn, request_digest } of sample(calls)) {
     if (!turn || request_digest === null) continue;
     const n = readTurnCalls(runtime.deps.sql, turn).findIndex((call) => call.seq === seq) + 1;
@@ -35,7 +36,7 @@ export function checkPast(world: World, events: readonly StoredEvent[]): void {
       "I8",
       () => `the request of call ${n} of ${turn} is told otherwise than it was sent`,
     );
-    world.stats.count("requests told again");
+    world.stats.count(chose.has(turn) ? "requests told again with choices" : "requests told again");
   }
   for (const seq of sample(events.map((event) => event.seq))) checkState(world, { seq, events });
 }

@@ -25,6 +25,8 @@ export class RedactionRules {
   readonly #marks = new Map<ItemId, string>();
   /** By mark: the epoch from which nothing may contain it. */
   readonly #gone = new Map<string, number>();
+  /** The positions of which the newest change of pins removed the copies. */
+  #unpinned = new Set<number>();
 
   readonly world: World;
 
@@ -32,9 +34,18 @@ export class RedactionRules {
     this.world = world;
   }
 
+  /** The marks of everything that was redacted. */
+  get goneMarks(): readonly string[] {
+    return [...this.#gone.keys()];
+  }
+
   afterEvent(event: StoredEvent, before: SessionState, after: SessionState): void {
     for (const { id } of listEventItems(event)) this.#noteMark(id);
+    if (event.type === "PinsSet") this.#checkUnpinned(event.pins, before);
     if (event.type !== "MessageRedacted") return;
+    const copies = after.pins.filter(({ from = [] }) => from.includes(event.position));
+    this.world.violations.check(copies.length === 0, "I31", () => `a pin is still a copy of the redacted position ${event.position}`);
+    if (this.#unpinned.delete(event.position)) this.world.stats.count("redacted a pinned message");
     const mark = this.#marks.get(event.item);
     if (mark === undefined) return;
     this.#gone.set(mark, after.view.epoch);
@@ -42,6 +53,13 @@ export class RedactionRules {
     if (summaries > 1) this.world.stats.count("redacted under a chain of summaries");
     const beyond = before.view.overlays.some(({ id, from }) => from > event.position && event.texts?.includes(id));
     if (beyond) this.world.stats.count("redacted beyond a summary's range");
+  }
+
+  /** The copies that these pins leave out. A redaction removes them with an event of its own, before the message. */
+  #checkUnpinned(pins: SessionState["pins"], before: SessionState): void {
+    const left = new Set(pins.flatMap(({ from = [] }) => from));
+    const gone = before.pins.flatMap(({ from = [] }) => from).filter((position) => !left.has(position));
+    this.#unpinned = new Set(gone);
   }
 
   #noteMark(id: ItemId): void {

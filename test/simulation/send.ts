@@ -1,12 +1,16 @@
 /** One message of a client, and what is known about its fate. */
-import type { SubmitInput } from "../../src/app/session-api";
-import type { GenerationChoice } from "../../src/context/generation";
+import type { SubmitInput, TurnInput } from "../../src/app/session-api";
 import type { OnBusy } from "../../src/domain/commands";
 import type { ItemId, TurnId } from "../../src/domain/ids";
 import type { Part } from "../../src/domain/message";
 
 export interface Send {
+  /** Begins with a mark, and with a word that no other text has. */
   readonly text: string;
+  /** Mostly the send's own. Sometimes that of an earlier send, which only one of the two may keep. */
+  readonly clientId: string;
+  /** The number of the import that it was sent in. Null: it was sent alone. */
+  readonly batch: number | null;
   readonly onBusy: OnBusy;
   /** The message contains an image. */
   readonly image: boolean;
@@ -16,8 +20,8 @@ export interface Send {
   readonly calls: readonly string[];
   /** For an imported reply: it consists only of its calls. */
   readonly wordless: boolean;
-  /** The message's own generation settings. Null: none. */
-  readonly generation: GenerationChoice | null;
+  /** What the message chooses for its own turn. */
+  readonly choice: TurnInput;
   readonly issuedAt: number;
   ackedAt: number | null;
   message: ItemId | null;
@@ -32,12 +36,12 @@ const IMAGE: Part = { type: "image", url: "https://example.com/seat.png", media_
  * What the client says of the message beside its text. Names are given to replies and system messages only, because the
  * rules find a question in a request by its exact text.
  */
-function toFacts({ role, text, run }: Send) {
+function toFacts({ role, text, run, clientId }: Send) {
   const mark = text.slice(0, text.indexOf(" "));
   const named = role === "assistant" || role === "system";
   return {
     // The mark itself must be gone after a redaction, and this id stays.
-    client_id: `id-${mark.slice(1)}`,
+    client_id: clientId,
     metadata: { mark },
     ...(named && { name: "Ada" }),
     ...(!run && { said_at: 1_000 + text.length }),

@@ -5,6 +5,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { TABLES } from "../../src/read-model/store";
+import { LEFT_OF_ERASED } from "../read-model/rows";
 import type { Scheduler, Scope } from "./scheduler";
 
 type Param = string | number | null;
@@ -39,20 +41,7 @@ export class SimD1 {
 
   /** Empties the tables of sessions, because opening a database for each run would take longer than the run. */
   clear(): void {
-    for (const table of [
-      "sessions",
-      "messages",
-      "overlays",
-      "compactions",
-      "usage",
-      "executions",
-      "execution_artifacts",
-      "session_metadata",
-      "search_rows",
-      "session_tombstones",
-      "erased_usage",
-    ])
-      this.#database.exec(`DELETE FROM ${table}`);
+    for (const table of [...TABLES.map(({ name }) => name), ...LEFT_OF_ERASED]) this.#database.exec(`DELETE FROM ${table}`);
     this.#database.exec("INSERT INTO search_index (search_index) VALUES ('delete-all')");
   }
 
@@ -112,7 +101,7 @@ export class SimD1 {
   #run(sql: string, params: readonly Param[]): BatchResult {
     const statement = this.#statements.get(sql) ?? this.#database.prepare(sql);
     this.#statements.set(sql, statement);
-    if (!/^\s*SELECT/i.test(sql)) return { results: [], meta: { changes: Number(statement.run(...params).changes) } };
+    if (!/^\s*(SELECT|WITH)\b/i.test(sql)) return { results: [], meta: { changes: Number(statement.run(...params).changes) } };
     return { results: statement.all(...params), meta: { changes: 0 } };
   }
 }

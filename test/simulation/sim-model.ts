@@ -3,6 +3,7 @@ import type { CallOptions, ChatModel, ModelFailure, ModelRequest, ModelStreamPar
 import type { Part } from "../../src/domain/message";
 import type { CallUsage, FailureKind, FinishReason } from "../../src/domain/model-call";
 import { AnswerRules } from "./answer-rules";
+import type { ChoiceRules } from "./choice-rules";
 import { countReply, countRequest } from "./count-tokens";
 import { INSTRUCTION_MARK, type Profile, TRUE_CAP, TRUE_SHARE } from "./profile";
 import type { Random } from "./random";
@@ -11,7 +12,7 @@ import type { Scheduler, Scope } from "./scheduler";
 import { drawCalls, writeSummary } from "./sim-summary";
 import type { Stats } from "./stats";
 import type { SummaryBook } from "./summary-book";
-import { drawText } from "./texts";
+import { drawText, toOwnWord } from "./texts";
 import type { Violations } from "./violation";
 
 interface Deps {
@@ -21,10 +22,11 @@ interface Deps {
   readonly violations: Violations;
   readonly stats: Stats;
   readonly book: SummaryBook;
+  readonly choices: ChoiceRules;
   /** The epoch for which a lease was given. */
   readonly findEpoch: (lease: number | null) => number | null;
-  /** Whether the lease's plan names standing instructions. Null: there is no such lease. */
-  readonly isInstructed: (lease: number) => boolean | null;
+  /** The standing instructions that the lease's plan names. Null: it names none. Undefined: there is no such lease. */
+  readonly findInstructions: (lease: number) => string | null | undefined;
   /** `epoch`: the one in which a worker's request was built. Null: the session builds it now. */
   readonly onRequest: (request: ModelRequest, epoch: number | null) => void;
 }
@@ -47,6 +49,7 @@ export interface Script {
   readonly throwsAfter: number | null;
 }
 
+const INSTRUCTIONS = new RegExp(`${INSTRUCTION_MARK}-\\d+`, "g");
 const FAILURES: readonly FailureKind[] = ["rate_limit", "unavailable", "auth", "refused", "quota", "timeout", "media"];
 const PASSING: ReadonlySet<FailureKind> = new Set(["rate_limit", "unavailable"]);
 
@@ -92,7 +95,7 @@ export class SimModel {
     const call: Call = { name: `${request.purpose} call ${++this.#calls}`, scope: at.scope, signal: options.signal, heard, asked };
     this.#count(request, at.owed);
     options.onRequest?.(render(request).body);
-    if (request.purpose === "turn") this.#checkShown(request, at.owed?.state.seq ?? null);
+    if (request.purpose === "turn") this.#checkTurn(request, at.owed);
     const lease = request.purpose === "compaction" ? this.#noteLease(request, at.owed?.state.compaction.lease?.token ?? 0) : null;
     const tooLarge = this.rules.check(request, at.owed, this.deps.findEpoch(lease)) || this.#refuses(request);
     this.deps.onRequest(request, at.owed ? null : this.deps.findEpoch(lease));
@@ -119,13 +122,15 @@ export class SimModel {
     return token;
   }
 
-  /** I19: a summariser is given the standing instructions exactly where its plan says so, in each chunk and in any mode. */
+  /** I19: a summariser is given the standing instructions that its plan names, and no others, in each chunk and in any mode. */
   #checkInstructed({ system, messages }: ModelRequest, token: number): void {
-    const expected = this.deps.isInstructed(token);
-    if (expected === null) return;
+    const expected = this.deps.findInstructions(token);
+    if (expected === undefined) return;
     const asked = `${system ?? ""}\n${JSON.stringify(messages.at(-1)?.parts)}`;
-    const isGiven = asked.includes(INSTRUCTION_MARK);
-    this.deps.violations.check(isGiven === expected, "I19", () => `lease ${token}: instructions given ${isGiven}, planned ${expected}`);
+    const given = new Set(asked.match(INSTRUCTIONS));
+    const planned = expected?.match(INSTRUCTIONS) ?? [];
+    const same = given.size === planned.length && planned.every((mark) => given.has(mark));
+    this.deps.violations.check(same, "I19", () => `lease ${token}: instructions ${[...given]} were given, ${planned} planned`);
   }
 
   /** Facts that the registry does not know: a smaller window, or a gateway that counts differently. */
@@ -162,6 +167,11 @@ export class SimModel {
   /** Calls of running turns that were not cancelled. */
   get running(): number {
     return [...this.#running].filter((call) => call.scope.alive && !call.signal.aborted).length;
+  }
+
+  #checkTurn(request: ModelRequest, owed: Owed | null): void {
+    this.#checkShown(request, owed?.state.seq ?? null);
+    if (owed) this.deps.choices.onRequest(request, owed.state);
   }
 
   /** Called directly after the request was shown, with the same model: only the message itself was appended in between. */
@@ -232,7 +242,7 @@ export class SimModel {
     const { random, profile } = this.deps;
     const kind = random.weighted({ text: 10, empty: 0.4, reasoning: 1, cut: 0.5 });
     const texts = kind === "empty" ? [] : Array.from({ length: random.int(1, 4) }, () => drawText(random, 1, profile.wordy));
-    if (texts.length > 0) texts[0] = `@${++this.#replies} ${texts[0]}`;
+    if (texts.length > 0) texts[0] = `@${++this.#replies} ${toOwnWord("z", this.#replies)} ${texts[0]}`;
     const said: ModelStreamPart[] = texts.map((text) => ({ type: "text", text }));
     if (kind === "reasoning") said.unshift(this.#think(request));
     const calls = request.tools.length > 0 && random.chance(profile.toolCalls) ? drawCalls(random) : [];

@@ -79,6 +79,8 @@ async function rest({ world, log, users, readers }: Run): Promise<void> {
   for (const reader of readers) reader.leave();
   calm(world.profile);
   world.diskIsFull = false;
+  // The last life records what the one before it left open, and the rows follow that too.
+  if (log.replayed.lifecycle === "open") void world.wake().service.items(CALLER, { after: null, limit: 1, order: "asc" });
   for (let step = 0; world.hasNoViolation; step++) {
     if (!(await world.scheduler.step())) break;
     log.afterStep();

@@ -29,3 +29,9 @@ export function drawText(random: Random, from: number, to: number): string {
   const start = random.int(0, LENGTH / 2 - 1);
   return corpus.slice(start, start + length).toWellFormed();
 }
+
+const LETTERS = "bcdfghjlmp";
+
+/** A word that only one text has, made of letters, so that no language's rules divide or shorten it. `kind`: its first letter. */
+export const toOwnWord = (kind: "q" | "z", number: number): string =>
+  `${kind}x${[...String(number)].map((digit) => LETTERS[Number(digit)]).join("")}k`;

@@ -4,13 +4,14 @@ import type { WholeSessionApi } from "../../src/app/control-api";
 import type { Outcome } from "../../src/app/session-api";
 import type { Accepted } from "../../src/contract/item";
 import type { ToolCallView } from "../../src/contract/tool";
-import { answerAgain, goBack, goOnElsewhere, redact } from "./brancher";
+import { answerAgain, findQuestion, goBack, goOnElsewhere, redact } from "./brancher";
 import { handleDraft } from "./editor";
-import { attempt, changeSettings, compact, look, pin, startOver, takeBack } from "./keeper";
-import { drawGeneration } from "./profile";
+import { attempt, changeSettings, compact, insist, look, pin, startOver, takeBack } from "./keeper";
+import { NameRules } from "./name-rules";
+import { drawTurnInput } from "./profile";
 import { type Send, toSaid } from "./send";
 import { TOOLS } from "./sim-tools";
-import { drawText } from "./texts";
+import { drawText, toOwnWord } from "./texts";
 import { CALLER, digestText, type World } from "./world";
 
 const ENDS = ["completed", "failed", "stopped", "interrupted", "awaiting_tools"];
@@ -35,7 +36,8 @@ const ORDINARY = {
   reset: 0.2,
   rewind: 0.6,
   switch: 0.5,
-  again: 0.5,
+  again: 0.7,
+  edit: 0.5,
   redact: 0.8,
   rebuild: 0.5,
 };
@@ -59,14 +61,16 @@ const TYPIST: typeof ORDINARY = {
   rewind: 0,
   switch: 0,
   again: 0,
+  edit: 0,
   redact: 0,
   rebuild: 0,
 };
 
 export class Users {
   readonly sends: Send[] = [];
+  readonly names = new NameRules(this.sends);
   closing = false;
-  #keys = 0;
+  #batches = 0;
   #left: number;
 
   readonly world: World;
@@ -87,7 +91,7 @@ export class Users {
       title: null,
       metadata: {},
     };
-    const open = () => this.#insist("open", () => this.world.call(this.world.clients, "open", (service) => service.open(CALLER, input)));
+    const open = () => this.#insist("open", (service) => service.open(CALLER, input));
     let opened = await open();
     while (!opened.ok && ["models_unavailable", "storage_full"].includes(opened.error.code)) opened = await open();
     this.world.violations.check(opened.ok, "harness", () => `the session did not open: ${JSON.stringify(opened)}`);
@@ -141,6 +145,8 @@ export class Users {
         return goOnElsewhere(this.world);
       case "again":
         return answerAgain(this.world);
+      case "edit":
+        return this.#edit();
       case "redact":
         return redact(this.world);
       case "rebuild":
@@ -158,29 +164,25 @@ export class Users {
     return attempt(this.world, label, work);
   }
 
-  /** Repeats the call until there is a response. */
-  async #insist<T>(label: string, attempt: () => Promise<T>): Promise<T> {
-    for (;;) {
-      try {
-        return await attempt();
-      } catch {
-        await this.world.scheduler.gate(this.world.clients, `${label} again`);
-      }
-    }
+  #insist<T>(label: string, work: (service: WholeSessionApi) => Promise<T>): Promise<T> {
+    return insist(this.world, label, work);
   }
 
   #draw(change: Partial<Send> = {}): Send {
     const { random, profile, scheduler } = this.world;
     const run = change.role === undefined && random.chance(0.88);
+    const number = this.sends.length + 1;
     const send: Send = {
-      text: `~${this.sends.length + 1} ${drawText(random, random.chance(0.4) ? profile.longest / 3 : 3, profile.longest)}`,
+      text: `~${number} ${toOwnWord("q", number)} ${drawText(random, random.chance(0.4) ? profile.longest / 3 : 3, profile.longest)}`,
+      clientId: random.chance(0.05) && number > 1 ? random.pick(this.sends).clientId || `id-${number}` : `id-${number}`,
+      batch: null,
       image: change.role === undefined && random.chance(profile.images),
       onBusy: random.weighted({ queue: 7, interrupt: 2, reject: 1 }),
       run,
       role: run ? "user" : random.pick(["user", "assistant", "system"]),
       calls: [],
       wordless: false,
-      generation: run && random.chance(0.12) ? drawGeneration(random) : null,
+      choice: run && random.chance(0.2) ? drawTurnInput(random) : {},
       issuedAt: scheduler.steps,
       ackedAt: null,
       message: null,
@@ -194,7 +196,7 @@ export class Users {
 
   async #send(): Promise<Send> {
     const send = this.#draw();
-    await this.#deliver(send, `key-${++this.#keys}`);
+    await this.#deliver(send, this.world.newKey());
     return send;
   }
 
@@ -215,38 +217,45 @@ export class Users {
   async #import(): Promise<void> {
     const { random } = this.world;
     const calls = Array.from({ length: random.int(1, 3) }, () => `call_${random.int(1, 3)}`);
-    const reply = this.#draw({ role: "assistant", calls, wordless: random.chance(0.4) });
-    if (random.chance(0.4)) return this.#importAtOnce(reply);
-    await this.#deliver(reply, `key-${++this.#keys}`);
+    const batch = random.chance(0.5) ? ++this.#batches : null;
+    const reply = this.#draw({ role: "assistant", calls, wordless: random.chance(0.4), batch });
+    if (batch !== null) return this.#importAtOnce(reply, batch);
+    await this.#deliver(reply, this.world.newKey());
     for (const call_id of calls.toReversed()) {
       if (this.closing || random.chance(0.2)) return;
       const answered = random.chance(0.1) ? `call_${random.int(1, 3)}` : call_id;
       const result = this.#draw({ role: "tool", calls: [answered], onBusy: random.chance(0.9) ? "queue" : "interrupt" });
-      await this.#deliver(result, `key-${++this.#keys}`);
+      await this.#deliver(result, this.world.newKey());
     }
   }
 
   /** An imported exchange as one request, of which all or nothing is recorded. */
-  async #importAtOnce(reply: Send): Promise<void> {
-    const { random, violations, stats, clients } = this.world;
-    const results = reply.calls.filter(() => random.chance(0.8)).map((call_id) => this.#draw({ role: "tool", calls: [call_id] }));
-    const sends = [reply, ...results];
-    const key = `key-${++this.#keys}`;
-    const input = { messages: sends.map(toSaid), idempotency: { key, digest: digestText(reply.text) } };
+  async #importAtOnce(reply: Send, batch: number): Promise<void> {
+    const { random, violations, stats, log } = this.world;
+    const results = reply.calls.filter(() => random.chance(0.8)).map((call_id) => this.#draw({ role: "tool", calls: [call_id], batch }));
+    const others = Array.from({ length: random.pick([0, 0, 3, 20]) }, () =>
+      this.#draw({ role: random.pick(["user", "assistant", "system"]), batch }),
+    );
+    const sends = [reply, ...results, ...others];
+    const input = { messages: sends.map(toSaid), idempotency: { key: this.world.newKey(), digest: digestText(reply.text) } };
     let attempts = 0;
-    const submit = () => {
-      attempts++;
-      return this.world.call(clients, "import", (service) => service.importMessages(CALLER, input));
-    };
-    let done = await this.#insist("import", submit);
-    while (!done.ok && done.error.code === "storage_full" && attempts > 1) done = await this.#insist("import", submit);
+    const submit = () =>
+      this.#insist("import", (service) => {
+        attempts++;
+        return service.importMessages(CALLER, input);
+      });
+    let done = await submit();
+    while (!done.ok && done.error.code === "storage_full" && attempts > 1) done = await submit();
     stats.count(`import: ${done.ok ? "done" : done.error.code}`);
     if (!done.ok) {
-      const expected = ["turn_running", "storage_full", "invalid"].includes(done.error.code);
+      const expected = ["turn_running", "storage_full", "invalid", "client_id_taken"].includes(done.error.code);
       violations.check(expected, "I1", () => `an import was refused: ${JSON.stringify(done)}`);
+      if (done.error.code === "client_id_taken") this.names.noteTaken(sends[done.error.index ?? -1], done.error.message);
       for (const send of sends) send.refused = true;
       return;
     }
+    log.catchUp();
+    if (log.replayed.compaction.requested) stats.count("imports beside a compaction");
     const { data } = done.value;
     violations.check(data.length === sends.length, "I1", () => `an import of ${sends.length} messages was answered with ${data.length}`);
     for (const [index, send] of sends.entries()) {
@@ -258,26 +267,32 @@ export class Users {
   /** A client that sends a request twice: two requests with one key. */
   async #sendTwice(): Promise<void> {
     const send = this.#draw();
-    const key = `key-${++this.#keys}`;
+    const key = this.world.newKey();
     await Promise.all([this.#deliver(send, key), this.#deliver(send, key)]);
   }
 
   async #deliver(send: Send, key: string): Promise<void> {
-    const { run, onBusy, generation } = send;
+    const { run, onBusy, choice } = send;
     const idempotency = { key, digest: digestText(send.text) };
-    const input = { ...toSaid(send), run, onBusy, tools: null, ...(generation && { generation }), idempotency };
-    let attempts = 0;
-    const submit = () => {
-      attempts++;
-      return this.world.call(this.world.clients, `send ${send.text.slice(0, 6)}`, (service) => service.submit(CALLER, input));
-    };
-    let accepted = await this.#insist("send", submit);
-    // The outcome of an attempt whose response was lost is unknown until there is room again.
-    while (!accepted.ok && accepted.error.code === "storage_full" && attempts > 1) accepted = await this.#insist("send", submit);
+    const input = { ...toSaid(send), run, onBusy, tools: null, ...choice, idempotency };
+    const accepted = await this.#insistOnRoom(`send ${send.text.slice(0, 6)}`, (service) => service.submit(CALLER, input));
     this.#noteAnswer(send, accepted);
   }
 
-  #noteAnswer(send: Send, accepted: Outcome<Accepted>): void {
+  /** The outcome of an attempt whose response was lost is unknown until there is room again. */
+  async #insistOnRoom(label: string, work: (service: WholeSessionApi) => Promise<Outcome<Accepted>>): Promise<Outcome<Accepted>> {
+    let attempts = 0;
+    const submit = () =>
+      this.#insist(label, (service) => {
+        attempts++;
+        return work(service);
+      });
+    let accepted = await submit();
+    while (!accepted.ok && accepted.error.code === "storage_full" && attempts > 1) accepted = await submit();
+    return accepted;
+  }
+
+  #noteAnswer(send: Send, accepted: Outcome<Accepted>, more: readonly string[] = []): void {
     const { violations, stats, scheduler } = this.world;
     if (!accepted.ok) {
       stats.count(`refused: ${accepted.error.code}`);
@@ -285,11 +300,15 @@ export class Users {
         "turn_running",
         "queue_full",
         "storage_full",
-        ...(send.generation ? ["models_unavailable"] : []),
+        ...more,
+        ...(Object.keys(send.choice).length > 0 ? ["models_unavailable"] : []),
+        ...(send.choice.model === "nobody" ? ["unknown_model"] : []),
+        "client_id_taken",
         ...(send.role === "tool" ? ["call_not_open"] : []),
       ];
       const expected = refusals.includes(accepted.error.code);
       violations.check(expected, "I1", () => `a message was refused: ${JSON.stringify(accepted.error)}`);
+      if (accepted.error.code === "client_id_taken") this.names.noteTaken(send, accepted.error.message);
       send.refused = send.ackedAt === null;
       return;
     }
@@ -300,6 +319,22 @@ export class Users {
     send.ackedAt ??= scheduler.steps;
     send.message = message_id;
     send.turn = turn_id;
+    if (turn_id) this.world.choices.note(turn_id, send.choice, null);
+  }
+
+  /** A user's message in other words, on a branch of its own. It has no id of the client's. */
+  async #edit(): Promise<void> {
+    const { random } = this.world;
+    const asked = await findQuestion(this.world);
+    if (!asked) return;
+    const choice = random.chance(0.4) ? drawTurnInput(random) : {};
+    const send = this.#draw({ role: "user", run: true, onBusy: "queue", clientId: "", choice });
+    const parts = [{ type: "text" as const, text: send.text }];
+    const idempotency = { key: this.world.newKey(), digest: digestText(send.text) };
+    const input = { message: asked, parts, tools: null, ...choice, idempotency };
+    const accepted = await this.#insistOnRoom("edit", (service) => service.editMessage(CALLER, input));
+    if (accepted.ok) this.world.stats.count("edit: done");
+    this.#noteAnswer(send, accepted, ["message_not_found", "invalid", "branch_limit", "would_not_fit", "too_many_items"]);
   }
 
   async #answerTools(): Promise<void> {
@@ -318,9 +353,8 @@ export class Users {
       output: random.chance(0.03) ? drawText(random, 20_000, 40_000) : drawText(random, 0, 2_000),
       is_error: random.chance(0.1),
     }));
-    const idempotency = { key: `key-${++this.#keys}`, digest: "results" };
-    const answer = () => this.world.call(this.world.clients, "results", (service) => service.toolResults(CALLER, { results, idempotency }));
-    await this.#insist("results", answer);
+    const idempotency = { key: this.world.newKey(), digest: "results" };
+    await this.#insist("results", (service) => service.toolResults(CALLER, { results, idempotency }));
   }
 
   /** A person who handles waiting approvals: mostly approves, sometimes refuses, decides twice, or ignores them. */
@@ -329,10 +363,8 @@ export class Users {
     const waiting = open.filter((call) => call.approval === "pending" || random.chance(0.02));
     if (waiting.length === 0 || random.chance(0.1)) return;
     const approvals = waiting.map(({ id }) => ({ execution_id: id, approved: random.chance(0.7), reason: null }));
-    const idempotency = { key: `key-${++this.#keys}`, digest: "approvals" };
-    const answer = () =>
-      this.world.call(this.world.clients, "approvals", (service) => service.approvals(CALLER, { approvals, idempotency }));
-    const answered = await this.#insist("approvals", answer);
+    const idempotency = { key: this.world.newKey(), digest: "approvals" };
+    const answered = await this.#insist("approvals", (service) => service.approvals(CALLER, { approvals, idempotency }));
     stats.count(`approvals: ${answered.ok ? "taken" : answered.error.code}`);
   }
 
@@ -348,15 +380,19 @@ export class Users {
   }
 
   async #retry(): Promise<void> {
-    const idempotency = { key: `key-${++this.#keys}`, digest: "retry" };
-    await this.#insist("retry", () => this.world.call(this.world.clients, "retry", (service) => service.retry(CALLER, { idempotency })));
+    const { random, choices, stats } = this.world;
+    const choice = random.chance(0.4) ? drawTurnInput(random) : {};
+    const idempotency = { key: this.world.newKey(), digest: "retry" };
+    const done = await this.#insistOnRoom("retry", (service) => service.retry(CALLER, { ...choice, idempotency }));
+    stats.count(`retry: ${done.ok ? "done" : done.error.code}`);
+    if (done.ok && done.value.turn_id) choices.note(done.value.turn_id, choice, null);
   }
 
   /** Reads the next request from `context`, and then sends the message. */
   async #preview(): Promise<void> {
-    const send = this.#draw({ generation: null });
+    const send = this.#draw({ choice: {} });
     await this.#try("context", (service) => service.context(CALLER, { content: toSaid(send).parts ?? [] }));
-    await this.#deliver(send, `key-${++this.#keys}`);
+    await this.#deliver(send, this.world.newKey());
   }
 
   async #cancel(): Promise<void> {

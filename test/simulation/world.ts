@@ -16,6 +16,7 @@ import type { Sql } from "../../src/session/log/sql";
 import { SessionRuntime } from "../../src/session/runtime";
 import { countingIds, SESSION, TENANT } from "../support/builders";
 import { createFaultySql, DiskFullError, WriteFailedError } from "../support/faulty-sql";
+import { ChoiceRules } from "./choice-rules";
 import { LogRules } from "./log-rules";
 import { drawProfile, MODELS, type Profile } from "./profile";
 import { Random } from "./random";
@@ -74,6 +75,7 @@ export class World {
   readonly clients = new Scope("clients");
   readonly book = new SummaryBook();
   readonly log: LogRules;
+  readonly choices = new ChoiceRules(this);
   life: Life | null = null;
   /** The time of the alarm. Null: it is not set. */
   alarmAt: number | null = null;
@@ -91,6 +93,7 @@ export class World {
   readonly #platform = new Scope("platform");
   readonly #ids = countingIds();
   #cancelAlarm: () => void = () => {};
+  #keys = 0;
   /** A life that died in the middle of a step. The rest of the step fails. */
   readonly #cut = new Set<Scope>();
   #lives = 0;
@@ -107,12 +110,12 @@ export class World {
     const base = createNodeSql();
     // The platform removes the alarm together with the data.
     this.sql = { ...base, wipe: () => this.#wipe(base) };
-    const { random, profile, scheduler, violations, stats, book } = this;
+    const { random, profile, scheduler, violations, stats, book, choices } = this;
     this.log = new LogRules(this);
     const findEpoch = (lease: number | null): number | null => this.log.findEpoch(lease);
-    const isInstructed = (lease: number): boolean | null => this.log.isInstructed(lease);
+    const findInstructions = (lease: number): string | null | undefined => this.log.findInstructions(lease);
     const onRequest = (request: ModelRequest, epoch: number | null): void => this.log.redactions.checkRequest(request, epoch);
-    this.model = new SimModel({ scheduler, random, profile, violations, stats, book, findEpoch, isInstructed, onRequest });
+    this.model = new SimModel({ scheduler, random, profile, violations, stats, book, choices, findEpoch, findInstructions, onRequest });
     this.queue = new SimQueue({
       scheduler,
       profile,
@@ -140,6 +143,11 @@ export class World {
         },
       }),
     });
+  }
+
+  /** An idempotency key that no other request has. */
+  newKey(): string {
+    return `key-${++this.#keys}`;
   }
 
   /** A stored offset between the two, kept or not. Null: there is none. */

@@ -6,6 +6,7 @@ import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Projection } from "../../src/app/ports";
 import { ProjectionGapError } from "../../src/app/projection/projection-gap";
 import type { SessionId } from "../../src/domain/ids";
+import { TABLES } from "../../src/read-model/store";
 import { createProjection } from "../../src/read-model/writer";
 import { LogBuilder, makeId, modelCall, TENANT } from "../read-model/builders";
 import { failingOnce } from "../read-model/failing-database";
@@ -15,17 +16,7 @@ import { summaryPlan } from "../support/builders";
 const readLogRows = (log: LogBuilder) => readRows(env.DB, log);
 const readSession = async (log: LogBuilder) => (await readLogRows(log)).sessions?.[log.session];
 const readMessages = async (log: LogBuilder) => Object.values((await readLogRows(log)).messages ?? {});
-const allTables = [
-  "sessions",
-  "messages",
-  "overlays",
-  "compactions",
-  "usage",
-  "executions",
-  "execution_artifacts",
-  "session_metadata",
-  "search_rows",
-];
+const allTables = TABLES.map(({ name }) => name);
 
 let sessions = 200;
 let session: SessionId;

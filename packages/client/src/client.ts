@@ -7,7 +7,7 @@ import type { Answer, AnyPage, CommonInit, Entry, InitArgument, ListArgument, Li
 import { describeAnswer, LonghandError } from "./errors.ts";
 import type { SubmitMessage, Turn } from "./generated.ts";
 import { newKey } from "./new-key.ts";
-import { ANSWERED_WITH_BYTES, LISTED_BY_POST, RUNS_TURN, TAKES_KEY } from "./operations.ts";
+import { ANSWERED_WITH_BYTES, DELETED_WITHOUT_BODY, LISTED_BY_POST, RUNS_TURN, TAKES_KEY } from "./operations.ts";
 import { createTransport, type Method, type Transport, type TransportOptions } from "./transport.ts";
 
 export type { Answer, Bytes, CommonInit, Entry, Init, ListPath, Page, PathOf } from "./api-types.ts";
@@ -133,6 +133,7 @@ export class Longhand {
       signal: init.signal,
       idempotencyKey: init.idempotencyKey ?? (isPost && TAKES_KEY.includes(template) ? newKey() : undefined),
       repeatable: isPost && (READS_BY_POST as readonly string[]).includes(template),
+      isDoneWhenGone: method === "DELETE" && DELETED_WITHOUT_BODY.includes(template),
       timeoutMs: init.timeoutMs ?? (isPost && RUNS_TURN.includes(template) ? TURN_TIMEOUT_MS : undefined),
       accept: ANSWERED_WITH_BYTES.includes(template) ? "*/*" : "application/json",
     });

@@ -64,13 +64,12 @@ export async function readRefusal(request: string, response: Response): Promise<
   };
   const problem = parseProblem(text);
   if (!problem) return new LonghandError(request, { ...facts, code: "unexpected_answer", detail: describeAnswer(response) });
-  const type = typeof problem.type === "string" ? problem.type : NO_TYPE;
   return new LonghandError(request, {
     ...facts,
-    type,
-    code: /[^:/#]*$/.exec(type)?.[0] || "unexpected_answer",
-    detail: problem.detail ?? problem.title ?? describeAnswer(response),
-    errors: Array.isArray(problem.errors) ? problem.errors : [],
+    type: problem.type,
+    code: /[^:/#]*$/.exec(problem.type)?.[0] || "unexpected_answer",
+    detail: problem.detail,
+    errors: problem.errors ?? [],
     requestId: facts.requestId ?? problem.request_id ?? null,
     problem,
   });
@@ -79,15 +78,20 @@ export async function readRefusal(request: string, response: Response): Promise<
 export const describeAnswer = (response: Response): string =>
   `The answer is not Longhand's: status ${response.status}, ${response.headers.get("content-type") ?? "no content type"}.`;
 
-/** Null for anything but a JSON object with a type or a detail. */
+/** Null for what is no problem document of this API: other services answer JSON of their own. */
 function parseProblem(text: string): Problem | null {
   try {
     const value: unknown = JSON.parse(text);
-    const isProblem = typeof value === "object" && value !== null && ("detail" in value || "type" in value);
-    return isProblem ? (value as Problem) : null;
+    return isProblem(value) ? value : null;
   } catch {
     return null;
   }
+}
+
+function isProblem(value: unknown): value is Problem {
+  if (typeof value !== "object" || value === null || !("type" in value && "detail" in value)) return false;
+  const errors = "errors" in value ? value.errors : [];
+  return typeof value.type === "string" && typeof value.detail === "string" && Array.isArray(errors);
 }
 
 /** Seconds or a date (RFC 9110), in milliseconds from now. */

@@ -2624,7 +2624,48 @@ export interface components {
             metadata?: {
                 [key: string]: string;
             };
-            generation?: components["schemas"]["Generation"] & (Record<string, never> | null);
+            /** @description Each field that is named changes; null clears all of them */
+            generation?: {
+                /** @description Randomness of the choice of words. Anthropic takes at most 1 */
+                temperature?: number | null;
+                /** @description The share of the likeliest words to choose from */
+                top_p?: number | null;
+                /** @description The most tokens of each reply. The model's own maximum holds where it is smaller */
+                max_output_tokens?: number | null;
+                /** @description The reply ends before the first of these texts */
+                stop?: string[] | null;
+                /** @description The same seed gives the same reply, as far as the provider keeps to it */
+                seed?: number | null;
+                /** @description Whether the model calls a tool. A forced call holds for the first reply of a turn; after the results the model is free */
+                tool_choice?: ("auto" | "none" | "required") | {
+                    name: string;
+                } | null;
+                /** @description Whether one reply may hold several calls */
+                parallel_tool_calls?: boolean | null;
+                /** @description The form of the reply's text */
+                response_format?: {
+                    /** @enum {string} */
+                    type: "text";
+                } | {
+                    /** @enum {string} */
+                    type: "json";
+                } | {
+                    /** @enum {string} */
+                    type: "json_schema";
+                    name: string;
+                    /** @description The JSON Schema of the reply */
+                    schema: {
+                        [key: string]: unknown;
+                    };
+                    /** @description The provider must enforce the schema. Default: false */
+                    strict?: boolean;
+                } | null;
+                /** @description How much the model thinks before it replies */
+                reasoning?: {
+                    /** @enum {string} */
+                    effort: "none" | "minimal" | "low" | "medium" | "high";
+                } | null;
+            } | null;
             /** @description The client's id of the person who talks */
             end_user?: string | null;
         };
@@ -8009,7 +8050,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of a copy: 304 if the document is still the same */
+                /** @description The ETag of a copy: 304 if it is still the same */
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -8035,7 +8076,10 @@ export interface operations {
     getReferencePage: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of a copy: 304 if it is still the same */
+                "If-None-Match"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -8055,7 +8099,10 @@ export interface operations {
     getReferenceFile: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of a copy: 304 if it is still the same */
+                "If-None-Match"?: string;
+            };
             path: {
                 /** @description The name of the file */
                 file: "start.js" | "swagger-ui-bundle.js" | "swagger-ui-bundle.js.LICENSE.txt" | "swagger-ui.css";

@@ -29,6 +29,8 @@ export interface Outgoing {
   readonly idempotencyKey?: string | undefined;
   /** A POST without a key that may be sent twice, because it changes nothing. */
   readonly repeatable?: boolean | undefined;
+  /** A DELETE whose answer has no body. If it is sent again and nothing is there any more, the first one has done it. */
+  readonly isDoneWhenGone?: boolean | undefined;
   readonly timeoutMs?: number | undefined;
   /** Resolves at the answer's headers and leaves its body to the caller. `signal` ends that too. */
   readonly stream?: boolean | undefined;
@@ -48,6 +50,7 @@ export function createTransport(options: TransportOptions): Transport {
   return {
     async send(method, path, outgoing = {}) {
       const body = encodeBody(outgoing.body);
+      let mayBeDone = false;
       for (let failures = 0; ; failures++) {
         outgoing.signal?.throwIfAborted();
         const headers = await buildHeaders(options, outgoing, body.type);
@@ -63,6 +66,8 @@ export function createTransport(options: TransportOptions): Transport {
           timeoutMs,
         });
         if (!(outcome instanceof LonghandError)) return outcome;
+        if (mayBeDone && outgoing.isDoneWhenGone && outcome.status === 404 && outcome.problem) return new Response(null, { status: 204 });
+        mayBeDone ||= !isWithoutEffect(outcome);
         if (failures >= retries || !mayRepeat(method, headers, outgoing, outcome)) throw outcome;
         await sleep(chooseWait(failures, outcome.retryAfterMs), outgoing.signal);
       }

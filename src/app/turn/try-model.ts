@@ -62,9 +62,21 @@ export async function tryModel(
   // The settings were accepted for this model, so either the registry has changed since, or it is a fallback model.
   if (isBarred(ports.content.readGeneration(), spec)) return isOwn ? notAsked({ kind: "invalid_param", status: null }) : PASSED_OVER;
   const one: OneModel = { spec, isOwn, cap: ports.replyCaps.get(spec.id) ?? null, asked: null, calls: 0, shrinks: 0, recoveries: 0 };
+  return askUntilAnswered(live, { one, budget }, ports);
+}
+
+interface Answering {
+  readonly one: OneModel;
+  readonly budget: RetryBudget;
+}
+
+async function askUntilAnswered(live: LiveTurn, { one, budget }: Answering, ports: RoomPorts): Promise<AttemptResult> {
+  const { spec } = one;
   for (;;) {
     const barred = await findRoom(live, one, ports);
     if (barred) return barred;
+    // Another request may have ended the turn while this one was awaited.
+    if (!isCurrent(live, ports)) return OVER;
     const most = ports.content.readGeneration().max_output_tokens;
     one.asked = askedLength(one.cap, { spec, state: ports.writer.state, most });
     const { outcome, call, silent } = await askModel(live, { spec, maxOutput: one.asked }, ports);

@@ -14,7 +14,7 @@ import {
 } from "../../context/policy-choice";
 import type { ToolDefinition } from "../../domain/message";
 import { defined } from "./defined";
-import { generationInput } from "./generation";
+import { generationInput, turnChoices } from "./generation";
 import { modelName } from "./model";
 import { limitQuery } from "./page";
 import { toolsInput } from "./tool";
@@ -64,7 +64,7 @@ export const patchInput = z
   .strictObject({
     ...fields,
     policy: policyChoiceSchema.nullable().optional(),
-    generation: generationInput.nullable().optional(),
+    generation: turnChoices.generation.openapi({ description: "Each field that is named changes; null clears all of them" }),
   })
   .openapi("PatchSession");
 

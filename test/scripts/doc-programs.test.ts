@@ -1,0 +1,98 @@
+/**
+ * The programs of docs/api: each page has one, which compiles strictly against the client's built types, runs as it is shown
+ * against a running backend, and prints what the page shows.
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { buildClient, CLIENT } from "../../scripts/client/build";
+import { createTenant, writeConnection } from "../../scripts/support/connection";
+import { createSandbox, type Sandbox } from "../../scripts/support/sandbox";
+import { readPages } from "../support/doc-pages";
+import { findPrograms, hideVariables, type Program } from "../support/doc-programs";
+
+const ROOT = join(import.meta.dirname, "..", "..");
+const MINUTES = 60_000;
+const MOST_LINES = 40;
+const COMPILER_OPTIONS = {
+  strict: true,
+  noUncheckedIndexedAccess: true,
+  exactOptionalPropertyTypes: true,
+  target: "es2023",
+  module: "nodenext",
+  types: ["node"],
+  noEmit: true,
+};
+
+const pages = readPages().filter(({ path }) => path.startsWith("docs/api/"));
+const programs = pages.flatMap(findPrograms).filter(({ language }) => language === "ts");
+/** The README's program has a placeholder for the key, so it is not run. */
+const compiled = [
+  ...programs,
+  ...readPages()
+    .filter(({ path }) => path === "README.md")
+    .flatMap(findPrograms),
+];
+const nameFile = ({ page }: Program): string => basename(page, ".md");
+
+let folder: string;
+let sandbox: Sandbox;
+let url: string;
+
+/** A reader's folder has the client as a package, and Node's types. */
+beforeAll(async () => {
+  await buildClient();
+  folder = mkdtempSync(join(tmpdir(), "longhand-programs-"));
+  mkdirSync(join(folder, "node_modules"));
+  symlinkSync(CLIENT, join(folder, "node_modules", "longhand"));
+  for (const name of ["@types", "undici-types"]) symlinkSync(join(ROOT, "node_modules", name), join(folder, "node_modules", name));
+  sandbox = await createSandbox();
+  ({ url } = await sandbox.start());
+}, 3 * MINUTES);
+
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  await sandbox.close();
+});
+
+describe("a page of docs/api", () => {
+  test.each(programs)("shows what its program prints: $page", ({ output }) => {
+    expect(output).not.toBeNull();
+  });
+
+  test.each(programs)("has a program of at most 40 lines: $page", ({ code }) => {
+    expect(code.trimEnd().split("\n").length).toBeLessThanOrEqual(MOST_LINES);
+  });
+});
+
+describe("the programs of docs/api", () => {
+  test(
+    "compile strictly against the built client",
+    () => {
+      for (const program of compiled) writeFileSync(join(folder, `${program.page.replaceAll("/", "-")}.mts`), program.code);
+      writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions: COMPILER_OPTIONS, include: ["*.mts"] }));
+      const compiler = join(ROOT, "node_modules", "typescript", "bin", "tsc");
+      const { stdout } = spawnSync(process.execPath, [compiler, "-p", folder], { encoding: "utf8" });
+      expect(stdout).toBe("");
+    },
+    MINUTES,
+  );
+
+  test.each(programs)(
+    "print what the page shows: $page",
+    async (program) => {
+      const home = mkdtempSync(join(folder, `${nameFile(program)}-`));
+      writeConnection(await createTenant(url, sandbox.adminKey), join(home, ".longhand", "dev.json"));
+      // Without annotations of types, a program is JavaScript too, which every Node runs.
+      writeFileSync(join(home, "program.mjs"), program.code);
+      const child = spawn(process.execPath, ["program.mjs"], { cwd: home, stdio: ["ignore", "pipe", "pipe"] });
+      const [said, wrong] = await Promise.all([text(child.stdout), text(child.stderr)]);
+      expect(wrong).toBe("");
+      expect(hideVariables(said).trimEnd()).toBe(hideVariables(program.output ?? "").trimEnd());
+    },
+    MINUTES,
+  );
+});
