@@ -1,6 +1,7 @@
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 import { AnswersReporter } from "./test/support/answers-reporter.ts";
+import { NEVER_ANSWERED } from "./test/support/never-answered.ts";
 import { SEEDED } from "./test/support/read-seed.ts";
 import { TEST_VARIABLES } from "./test/support/test-variables.ts";
 
@@ -9,7 +10,7 @@ const migrations = await readD1Migrations("./migrations");
 export default defineConfig({
   test: {
     silent: "passed-only",
-    reporters: ["default", new AnswersReporter("workers")],
+    reporters: ["default", new AnswersReporter({ worker: "workers", layer: "node", exempt: NEVER_ANSWERED })],
     projects: [
       { test: { name: "node", ...SEEDED, include: ["test/**/*.test.ts"], exclude: ["test/workers/**"] } },
       {

@@ -27,22 +27,42 @@ export const conditionHeaders = z.object({
 export const takesConditions = ({ headers }: NonNullable<RouteConfig["request"]>): boolean =>
   headers instanceof z.ZodObject && Object.keys(conditionHeaders.shape).every((name) => name in headers.shape);
 
-const splitTags = (header: string): readonly string[] => header.match(TAG) ?? [];
+/** For reads: the etag of a copy that the client has. Any text is taken, because a client that is not understood only loses time. */
+export const knownHeaders = z.object({
+  "If-None-Match": z
+    .string()
+    .optional()
+    .openapi({ description: "The ETag of a copy: 304 if it is still the same", example: '"9f86d081884c7d65"' }),
+});
+
+const isWeak = (tag: string): boolean => tag.startsWith("W/");
+const toOpaque = (tag: string): string => tag.replace(/^W\//, "");
+
+/** The entity tags of a header, as they are written. `*` names every state. */
+const readTags = (header: string): "*" | readonly string[] => (header.trim() === "*" ? "*" : (header.match(TAG) ?? []));
+
+/** True when `If-None-Match` names this etag, by the weak comparison. */
+export function isKnownTo(ifNoneMatch: string | undefined, etag: string): boolean {
+  const tags = readTags(ifNoneMatch ?? "");
+  return tags === "*" || tags.map(toOpaque).includes(toOpaque(etag));
+}
 
 /** If-Match compares strongly: a weak tag matches nothing. If-None-Match compares weakly. */
 export function toCondition({ "If-Match": match, "If-None-Match": noneMatch }: z.infer<typeof conditionHeaders>): Condition | undefined {
   if (match === undefined && noneMatch === undefined) return undefined;
-  const strong = (header: string) => (header === "*" ? header : splitTags(header).filter((tag) => !tag.startsWith("W/")));
-  const weak = (header: string) => (header === "*" ? header : splitTags(header).map((tag) => tag.replace(/^W\//, "")));
+  const choose = (header: string, work: (tags: readonly string[]) => readonly string[]) => {
+    const tags = readTags(header);
+    return tags === "*" ? tags : work(tags);
+  };
   return {
-    match: match === undefined ? null : strong(match),
-    none_match: noneMatch === undefined ? null : weak(noneMatch),
+    match: match === undefined ? null : choose(match, (tags) => tags.filter((tag) => !isWeak(tag))),
+    none_match: noneMatch === undefined ? null : choose(noneMatch, (tags) => tags.map(toOpaque)),
   };
 }
 
-export const etagHeader = z.object({
-  ETag: z.string().openapi({ description: "The etag to send as If-Match", example: '"9f86d081884c7d65"' }),
-});
+export const etagHeader = {
+  ETag: { description: "The etag to send as If-Match", required: true, schema: { type: "string" as const }, example: '"9f86d081884c7d65"' },
+};
 
 const NAMES = ["If-Match", "If-None-Match"] as const;
 

@@ -4,14 +4,13 @@
  */
 import type { z } from "zod";
 import type { Log } from "../app/ports";
+import { describeRefusal } from "./problem";
 import { toFieldErrors } from "./validation";
 
 export function answerMisconfigured(error: z.ZodError, log: Log): Response {
   const request_id = crypto.randomUUID();
   const errors = toFieldErrors(error.issues);
-  const detail = errors.map(({ field, detail: fault }) => (fault.startsWith(field) ? fault : `${field}: ${fault}`)).join("; ");
   log.error("config.invalid", { request_id, variables: errors.map(({ field }) => field) });
-  const document = { type: "urn:longhand:problem:misconfigured", title: "Misconfigured", status: 500, detail, request_id, errors };
-  const headers = { "content-type": "application/problem+json", "x-request-id": request_id, "x-content-type-options": "nosniff" };
-  return Response.json(document, { status: 500, headers });
+  const { status, document, headers } = describeRefusal({ code: "misconfigured", errors }, request_id);
+  return Response.json(document, { status, headers: { ...headers, "x-request-id": request_id, "x-content-type-options": "nosniff" } });
 }

@@ -22,12 +22,6 @@ export function acceptsGzip(acceptEncoding: string | undefined): boolean {
   return (named?.weight ?? 0) > 0;
 }
 
-/** True when `If-None-Match` names this ETag, by the weak comparison (RFC 9110 §13.1.2). */
-export function isKnownTo(ifNoneMatch: string | undefined, etag: string): boolean {
-  const tags = (ifNoneMatch ?? "").split(",").map((tag) => tag.trim().replace(/^W\//, ""));
-  return tags.includes("*") || tags.includes(etag.replace(/^W\//, ""));
-}
-
 /** True when the client names server-sent events and does not prefer JSON. */
 export function acceptsEventStream(accept: string | undefined): boolean {
   const ranges = parseList(accept);

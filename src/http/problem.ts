@@ -10,7 +10,7 @@ import type { TenantError } from "../app/tenant-api";
 import type { McpFailure } from "../app/tool-entry";
 import { tooLarge } from "../app/turn/describe-failure";
 import type { FieldError } from "../contract/problem";
-import type { Scope } from "../domain/scopes";
+import { type AccessError, accessAnswers } from "./access-problems";
 import { conflict, invalid, NOT_FOUND, type RouteAnswer, retryLater, toText, unknown } from "./answer";
 import type { HttpEnv } from "./deps";
 import { draftAnswers } from "./draft-problems";
@@ -21,13 +21,7 @@ import { closedCalls, externalIdTaken, mcpFaults, mcpFields, notRetryable, probe
 /** The refusals of the HTTP layer itself. */
 export type RequestError =
   | { readonly code: "invalid_request"; readonly errors: readonly FieldError[] }
-  | { readonly code: "unauthorized" }
-  | { readonly code: "forbidden"; readonly scope: Scope }
-  /** The route takes no access token, or not one for a single session. */
-  | { readonly code: "key_required" }
-  /** A field that an access token may not set. */
-  | { readonly code: "beyond_access_token"; readonly field: string; readonly detail: string }
-  | { readonly code: "origin_not_allowed" }
+  | AccessError
   /** `errors`: the path is known, but these of its parameters cannot name anything. `hint`: a common mistake in such a path. */
   | { readonly code: "not_found"; readonly errors?: readonly FieldError[]; readonly hint?: string }
   /** The session's own model is not known any more. The request named no model. */
@@ -45,10 +39,19 @@ export type RequestError =
   | ({ readonly code: "mcp_failed" } & McpFailure)
   | { readonly code: "overloaded" }
   | { readonly code: "unavailable" }
-  | { readonly code: "internal" };
+  | { readonly code: "internal" }
+  /** A variable of the deployment is invalid. */
+  | { readonly code: "misconfigured"; readonly errors: readonly FieldError[] };
 
 export type HttpError = SessionError | TenantError | ReadError | FileError | RequestError;
 type ErrorOf = { [E in HttpError as E["code"]]: E };
+/** Reasons inside of the code that clients know as another one. */
+const KNOWN_AS = { invalid: "invalid_request", own_key_ended: "unauthorized" } as const;
+/** Reasons that no operation is refused for: the first is answered where there is no operation, the others by objects to the service itself. */
+type Unlisted = "method_not_allowed" | "session_exists" | "lease_held";
+/** What the `type` of an operation's refusal ends with. */
+export type ProblemCode = Exclude<keyof ErrorOf, keyof typeof KNOWN_AS | Unlisted>;
+export type ErrorsOf = Pick<ErrorOf, ProblemCode>;
 
 const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnswer } = {
   session_not_found: () => unknown("session"),
@@ -154,7 +157,6 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
 
   tenant_not_found: () => unknown("tenant"),
   tenant_exists: () => conflict("Tenant exists", "A tenant with this id exists already."),
-  beyond_own_key: ({ field, detail }) => ({ status: 403, title: "Beyond the calling key", detail, errors: [{ field, detail }] }),
   own_key_ended: () => answers.unauthorized({ code: "unauthorized" }),
   key_not_found: () => unknown("key"),
   model_not_found: () => unknown("model"),
@@ -165,6 +167,7 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
     ),
   credential_not_found: () => unknown("credential", "credential_name"),
   ...limitAnswers,
+  ...accessAnswers,
   tool_not_found: () => unknown("tool", "tool_name"),
   mcp_server_not_found: () => unknown("server", "server_name"),
   precondition_failed: ({ etag }) => ({
@@ -180,35 +183,6 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
   invalid_cursor: () => invalid([{ field: "after", detail: "not a cursor of this list" }]),
 
   invalid_request: ({ errors }) => invalid(errors),
-  unauthorized: () => ({
-    status: 401,
-    title: "Unauthorized",
-    detail: "A valid key is required: Authorization: Bearer …",
-    headers: { "WWW-Authenticate": "Bearer" },
-  }),
-  forbidden: ({ scope }) => ({
-    status: 403,
-    title: "Scope missing",
-    detail: `The key or access token does not have the scope ${scope}.`,
-    extra: { scope },
-    headers: { "WWW-Authenticate": `Bearer error="insufficient_scope", scope="${scope}"` },
-  }),
-  key_required: () => ({
-    status: 403,
-    title: "API key required",
-    detail: "This request needs an API key: the access token does not open it. Send it from your server.",
-  }),
-  beyond_access_token: ({ field, detail }) => ({
-    status: 403,
-    title: "Beyond the access token",
-    detail: `${field}: ${detail}.`,
-    errors: [{ field, detail }],
-  }),
-  origin_not_allowed: () => ({
-    status: 403,
-    title: "Origin not allowed",
-    detail: "The page's origin is not among the tenant's allowed_origins. PATCH /v1/tenant adds it.",
-  }),
   not_found: ({ errors, hint }) => ({
     ...NOT_FOUND,
     detail: [errors ? `${toText(errors)}.` : "There is no such resource.", ...(hint ? [hint] : [])].join(" "),
@@ -267,26 +241,30 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
   overloaded: () => retryLater("The session or tenant accepts no more requests at the moment."),
   unavailable: () => retryLater("The session or tenant is being moved; send the request again."),
   internal: () => ({ status: 500, title: "Internal error", detail: "An internal error occurred. The logs have it under the request id." }),
+  misconfigured: ({ errors }) => ({
+    status: 500,
+    title: "Misconfigured",
+    detail: errors.map(({ field, detail }) => (detail.startsWith(field) ? detail : `${field}: ${detail}`)).join("; "),
+    errors,
+  }),
 };
 
 function toRouteAnswer<C extends keyof ErrorOf>(code: C, error: ErrorOf[C]): RouteAnswer {
   return answers[code](error);
 }
 
-/** To a client, input that the object refuses is the same problem as input that the schema refuses. */
-const toProblem = (code: keyof ErrorOf): string => (code === "invalid" ? "invalid_request" : code);
+const isRenamed = (code: HttpError["code"]): code is keyof typeof KNOWN_AS => code in KNOWN_AS;
+const toType = (code: HttpError["code"]): string => `urn:longhand:problem:${isRenamed(code) ? KNOWN_AS[code] : code}`;
+
+/** A refusal as a document, and the headers that it is sent with. */
+export function describeRefusal(error: HttpError, request_id: string) {
+  const { status, title, detail, errors, extra, headers } = toRouteAnswer(error.code, error);
+  const document = { type: toType(error.code), title, status, detail, request_id, ...(errors && { errors }), ...extra };
+  return { status, document, headers: { ...headers, "content-type": "application/problem+json" } };
+}
 
 /** Sends a refusal. `type` is `urn:longhand:problem:<code>`; `request_id` is the id in the logs. */
 export function sendProblem(c: Context<HttpEnv>, error: HttpError): Response {
-  const { status, title, detail, errors, extra, headers } = toRouteAnswer(error.code, error);
-  const document = {
-    type: `urn:longhand:problem:${toProblem(error.code)}`,
-    title,
-    status,
-    detail,
-    request_id: c.get("requestId"),
-    ...(errors && { errors }),
-    ...extra,
-  };
-  return c.json(document, status, { ...headers, "Content-Type": "application/problem+json" });
+  const { status, document, headers } = describeRefusal(error, c.get("requestId"));
+  return c.json(document, status, headers);
 }

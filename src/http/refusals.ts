@@ -1,122 +1,143 @@
 /**
- * The refusals that the OpenAPI document lists for every operation, as components of the document. A refusal with another status is
- * documented as `default`; all of them are RFC 9457 documents.
+ * The refusals that the OpenAPI document lists for each operation, by status and with every `type` that may be answered. Most follow from
+ * what the operation takes; a route names the others. Tests hold every answer to this list, and the list to the answers.
  */
-import type { OpenAPIHono, RouteConfig } from "@hono/zod-openapi";
+import { type OpenAPIHono, type RouteConfig, z } from "@hono/zod-openapi";
 import { problem } from "../contract/problem";
 import { API_KEY } from "./auth";
 import { takesConditions } from "./conditions";
 import type { HttpEnv } from "./deps";
+import { describeRefusal, type ProblemCode } from "./problem";
+import { PROBLEM_CODES, PROBLEMS } from "./problem-samples";
 
-interface Refusal {
-  readonly status: number;
-  readonly title: string;
-  readonly code: string;
-  /** When the service answers with it. */
-  readonly description: string;
-  /** The `detail` of the example. */
-  readonly detail: string;
-  readonly field?: string;
-}
+type Responses = RouteConfig["responses"];
 
-const REFUSALS = {
-  BadRequest: {
-    status: 400,
-    title: "Invalid request",
-    code: "invalid_request",
-    description: "The request is malformed. `errors` names each field at fault",
-    detail: "must be an integer from 1 to 200",
-    field: "limit",
-  },
-  Unauthorized: {
-    status: 401,
-    title: "Unauthorized",
-    code: "unauthorized",
-    description: "There is no key or access token, or it is unknown, expired or revoked",
-    detail: "A valid key is required: Authorization: Bearer …",
-  },
-  Forbidden: {
-    status: 403,
-    title: "Scope missing",
-    code: "forbidden",
-    description:
-      "The key lacks the scope that this operation needs, the operation takes no access token, or the origin of the page is not allowed",
-    detail: "The key or access token does not have the scope sessions:write.",
-  },
-  NotFound: {
-    status: 404,
-    title: "Not found",
-    code: "session_not_found",
-    description: "A parameter of the path names nothing that the caller may know of",
-    detail: "no such session",
-    field: "session_id",
-  },
-  PreconditionFailed: {
-    status: 412,
-    title: "Precondition failed",
-    code: "precondition_failed",
-    description: "The resource is not as If-Match or If-None-Match asks. Nothing was changed",
-    detail: "The resource is not as If-Match or If-None-Match asks; nothing was changed. Read it again.",
-  },
-  BodyTooLarge: {
-    status: 413,
-    title: "Body too large",
-    code: "body_too_large",
-    description: "The body, or the answer that it asks for, is larger than the service accepts",
-    detail: "at most 1000000 bytes",
-    field: "body",
-  },
-  UnsupportedMediaType: {
-    status: 415,
-    title: "Unsupported media type",
-    code: "unsupported_media_type",
-    description: "The body is not of a documented content type",
-    detail: "must be application/json in UTF-8",
-    field: "Content-Type",
-  },
-  Refused: {
-    status: 409,
-    title: "Conflict",
-    code: "turn_running",
-    description:
-      "Any other refusal. `type` names the reason: 409 if the state of the resource forbids the request, 422 if the request is well-formed and cannot be carried out, 502 and 504 if a provider failed, 503 if the request may be sent again later",
-    detail: "A turn of this session is under way.",
-  },
-} as const satisfies Record<string, Refusal>;
-
-type RefusalName = keyof typeof REFUSALS;
+const REQUEST_ID = "0b0f1f5e-6f0c-4c57-9b3a-8f6c2f1f7a11";
 
 interface Declared {
+  readonly method: string;
+  readonly path: string;
   readonly request: NonNullable<RouteConfig["request"]>;
   readonly security: readonly Record<string, string[]>[];
+  /** The route refuses some access tokens, or all. */
+  readonly needsKey: boolean;
+  /** The reasons that do not follow from the rest. */
+  readonly refuses: readonly ProblemCode[];
 }
 
-/** Lists the refusals of a route: what its key, path and body can be refused for. */
-export function refusalsFor({ request, security }: Declared): RouteConfig["responses"] {
-  const names: RefusalName[] = ["BadRequest"];
-  if (security.length > 0) names.push("Unauthorized");
-  if (security.some((entry) => API_KEY in entry)) names.push("Forbidden");
-  if (request.params) names.push("NotFound");
-  if (takesConditions(request)) names.push("PreconditionFailed");
-  if (request.body) names.push("BodyTooLarge", "UnsupportedMediaType");
-  const listed = names.map((name) => [String(REFUSALS[name].status), toRef(name)] as const);
-  return { ...Object.fromEntries(listed), default: toRef("Refused") };
+/** Every reason for which the operation can be refused. */
+function listReasons({ method, path, request, security, needsKey, refuses }: Declared): readonly ProblemCode[] {
+  const scopes = security.flatMap((entry) => Object.values(entry).flat());
+  const isOfTenant = security.some((entry) => API_KEY in entry);
+  const { params, body, headers } = request;
+  const isOfSession = namesField(params, "session_id");
+  // A session that was erased is erased again, and its object has made room.
+  const isErasure = method === "delete" && path.endsWith("/{session_id}");
+  const follow: readonly (readonly [boolean, ...ProblemCode[]])[] = [
+    [true, "invalid_request", "internal", "misconfigured"],
+    [security.length > 0, "unauthorized", "unavailable", "overloaded"],
+    [isOfTenant, "origin_not_allowed"],
+    [isOfTenant && needsKey, "key_required"],
+    [scopes.length > 0, "forbidden"],
+    [hasForm(params), "not_found"],
+    [isOfSession, "session_not_found"],
+    [isOfSession && !isErasure, "session_erased"],
+    [isOfSession && scopes.includes("sessions:write"), "storage_full"],
+    [body?.content["application/json"] !== undefined, "body_too_large", "unsupported_media_type"],
+    [takesConditions(request), "precondition_failed"],
+    [namesField(headers, "Idempotency-Key"), "idempotency_conflict"],
+  ];
+  return [...new Set([...follow.flatMap(([isSo, ...reasons]) => (isSo ? reasons : [])), ...refuses])];
 }
 
-const toRef = (name: RefusalName) => ({ $ref: `#/components/responses/${name}` });
+const readShape = (schema: unknown): object => (schema instanceof z.ZodObject ? schema.shape : {});
+/** True when the object schema has the field. */
+export const namesField = (schema: unknown, name: string): boolean => name in readShape(schema);
 
-function toExample({ status, title, code, detail, field }: Refusal) {
-  const errors = field === undefined ? {} : { errors: [{ field, detail }] };
-  const shown = field === undefined ? detail : `${field}: ${detail}.`;
-  const requestId = "0b0f1f5e-6f0c-4c57-9b3a-8f6c2f1f7a11";
-  return { type: `urn:longhand:problem:${code}`, title, status, detail: shown, request_id: requestId, ...errors };
+/** True when some text cannot be a parameter of the path. */
+function hasForm(params: Declared["request"]["params"]): boolean {
+  const odd = Object.fromEntries(Object.keys(readShape(params)).map((name) => [name, "\u0000"]));
+  return params !== undefined && !params.safeParse(odd).success;
 }
 
-export function registerRefusals(app: OpenAPIHono<HttpEnv>): void {
-  app.openAPIRegistry.register("Problem", problem);
-  const schema = { $ref: "#/components/schemas/Problem" };
-  for (const [name, refusal] of Object.entries(REFUSALS)) {
-    const content = { "application/problem+json": { schema, example: toExample(refusal) } };
-    app.openAPIRegistry.registerComponent("responses", name, { description: refusal.description, content });
+/** The status of a reason, and the statuses of one that has several. */
+const listStatuses = (code: ProblemCode): readonly number[] => {
+  const [, ...errors] = PROBLEMS[code];
+  return errors.map((error) => describeRefusal(error, REQUEST_ID).status);
+};
+
+/** Lists the refusals of a route by status: as a component that operations share, where one reason alone has the status. */
+export function refusalsFor(declared: Declared): Responses {
+  const byStatus = new Map<number, ProblemCode[]>();
+  for (const code of listReasons(declared)) {
+    for (const status of listStatuses(code)) byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  const listed = [...byStatus].sort(([one], [other]) => one - other);
+  return Object.fromEntries(listed.map(([status, codes]) => [String(status), toResponse(status, codes)]));
+}
+
+/** The sets of reasons that many operations have, under the names of their components. */
+const SHARED: Readonly<Record<string, readonly ProblemCode[]>> = {
+  BadRequest: ["invalid_request"],
+  Unauthorized: ["unauthorized"],
+  Forbidden: ["origin_not_allowed", "forbidden"],
+  KeyRequired: ["origin_not_allowed", "key_required", "forbidden"],
+  SessionNotFound: ["not_found", "session_not_found", "session_erased"],
+  PreconditionFailed: ["precondition_failed"],
+  BodyTooLarge: ["body_too_large"],
+  UnsupportedMediaType: ["unsupported_media_type"],
+  IdempotencyConflict: ["idempotency_conflict"],
+  Failed: ["internal", "misconfigured"],
+  Unavailable: ["unavailable", "overloaded"],
+  StorageFull: ["storage_full"],
+};
+
+function toResponse(status: number, codes: readonly ProblemCode[]): Responses[string] {
+  const shared = Object.entries(SHARED).find(([, set]) => set.length === codes.length && set.every((code) => codes.includes(code)));
+  return shared ? { $ref: `#/components/responses/${shared[0]}` } : buildResponse(status, codes);
+}
+
+function buildResponse(status: number, codes: readonly ProblemCode[]) {
+  const description = codes.map((code) => `\`${code}\`: ${PROBLEMS[code][0]}`).join(". ");
+  const type = { type: "string" as const, enum: codes.map((code) => `urn:longhand:problem:${code}`) };
+  const narrowed = { type: "object" as const, required: ["type"], properties: { type } };
+  const schema = { allOf: [{ $ref: "#/components/schemas/Problem" }, narrowed] };
+  const examples = Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${toExampleName(code, status)}` }]));
+  return { description, ...readHeaders(codes, status), content: { "application/problem+json": { schema, examples } } };
+}
+
+const toExampleName = (code: ProblemCode, status: number): string => (listStatuses(code).length > 1 ? `${code}_${status}` : code);
+
+const HEADERS: Readonly<Record<string, string>> = {
+  Allow: "The methods of the resource",
+  ETag: "The etag of the resource as it is, if it exists",
+  "Retry-After": "Seconds to wait before the request is sent again",
+  "WWW-Authenticate": "The scheme of the credential, and the scope that is missing (RFC 6750)",
+};
+
+/** The headers that a refusal with this status may have. */
+function readHeaders(codes: readonly ProblemCode[], status: number) {
+  const sent = codes.flatMap((code) => sample(code, status).flatMap(({ headers }) => Object.keys(headers)));
+  const named = Object.entries(HEADERS).filter(([name]) => sent.includes(name));
+  if (named.length === 0) return {};
+  return { headers: Object.fromEntries(named.map(([name, description]) => [name, { description, schema: { type: "string" } as const }])) };
+}
+
+const sample = (code: ProblemCode, status: number) => {
+  const [, ...errors] = PROBLEMS[code];
+  return errors.map((error) => describeRefusal(error, REQUEST_ID)).filter((refusal) => refusal.status === status);
+};
+
+export function registerRefusals({ openAPIRegistry: registry }: OpenAPIHono<HttpEnv>): void {
+  registry.register("Problem", problem);
+  for (const [name, codes] of Object.entries(SHARED)) {
+    const [first] = codes.flatMap(listStatuses);
+    if (first !== undefined) registry.registerComponent("responses", name, buildResponse(first, codes));
+  }
+  for (const code of PROBLEM_CODES) {
+    for (const status of listStatuses(code)) {
+      const [refusal] = sample(code, status);
+      registry.registerComponent("examples", toExampleName(code, status), { summary: PROBLEMS[code][0], value: refusal?.document });
+    }
   }
 }

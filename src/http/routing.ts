@@ -1,12 +1,13 @@
 /** Declares routes. What the OpenAPI document says a route needs is enforced from the same declaration. */
-import { createRoute, type RouteConfig, type z } from "@hono/zod-openapi";
+import { createRoute, type RouteConfig, z } from "@hono/zod-openapi";
 import type { MiddlewareHandler } from "hono";
 import type { Scope } from "../domain/scopes";
 import { ACCESS_TOKEN, ADMIN_KEY, API_KEY, isStreamPath, requireScope, STREAM_TOKEN, type TokenUse } from "./auth";
 import { readBody } from "./body";
 import { etagHeader, refuseConditions, takesConditions } from "./conditions";
 import type { HttpEnv } from "./deps";
-import { refusalsFor } from "./refusals";
+import type { ProblemCode } from "./problem";
+import { namesField, refusalsFor } from "./refusals";
 import type { Tag } from "./tags";
 import { refuseQuery } from "./validation";
 
@@ -26,11 +27,41 @@ interface RouteInput<M extends Method, P extends string, Q extends RouteRequest>
   readonly description: string;
   readonly request: Q;
   readonly responses: Responses;
+  /** The reasons for a refusal that do not follow from scope, path, headers and body (`refusals`). */
+  readonly refuses?: readonly ProblemCode[];
 }
 
 /** A JSON answer with an example, which a test holds to the schema. */
 export function json<S extends z.ZodType>(description: string, schema: S, example: z.input<S>): Responses[string] {
   return { description, content: { "application/json": { schema, example } } };
+}
+
+const header = (description: string) => ({ description, schema: { type: "string" as const } });
+const REPLAYED = {
+  "Idempotent-Replayed": header("`true`: the answer repeats the outcome of an earlier request with this Idempotency-Key"),
+};
+const PREFERRED = { "Preference-Applied": header("The preference of the header `Prefer` that was applied") };
+const LOCATION = { Location: header("The path of the resource") };
+
+/** An answer that says where the resource is. */
+export const located = (response: Responses[string]): Responses[string] => addHeaders(response, LOCATION);
+
+function addHeaders(response: Responses[string], more: Readonly<Record<string, ReturnType<typeof header>>>): Responses[string] {
+  // A schema of headers could not be added to, and a shared response has its own.
+  if ("$ref" in response || response.headers instanceof z.ZodObject) return response;
+  return { ...response, headers: { ...response.headers, ...more } };
+}
+
+/** The headers of successes that follow from those of the request. */
+function addAnswered(responses: Responses, { headers }: RouteRequest): Responses {
+  const isKeyed = namesField(headers, "Idempotency-Key");
+  const prefers = namesField(headers, "Prefer");
+  return Object.fromEntries(
+    Object.entries(responses).map(([status, response]) => {
+      const keyed = isKeyed ? addHeaders(response, REPLAYED) : response;
+      return [status, prefers && status === "202" ? addHeaders(keyed, PREFERRED) : keyed];
+    }),
+  );
 }
 
 /** A JSON answer with the resource's etag. */
@@ -56,12 +87,17 @@ export function jsonBody<S extends z.ZodType>(schema: S, example: z.input<S>, re
   return { required, content: { "application/json": { schema, example } } };
 }
 
+interface Access {
+  readonly security: Record<string, string[]>[];
+  readonly needsKey: boolean;
+  readonly guards: MiddlewareHandler<HttpEnv>[];
+}
+
 function declare<M extends Method, P extends string, Q extends RouteRequest>(
-  { tag, responses, request, ...rest }: RouteInput<M, P, Q>,
-  security: Record<string, string[]>[],
-  guards: MiddlewareHandler<HttpEnv>[],
+  { tag, responses, request, refuses = [], ...rest }: RouteInput<M, P, Q>,
+  { security, needsKey, guards }: Access,
 ) {
-  const answers: Responses = { ...responses, ...refusalsFor({ request, security }) };
+  const answers: Responses = { ...addAnswered(responses, request), ...refusalsFor({ ...rest, request, security, needsKey, refuses }) };
   const unconditional = rest.method === "get" || takesConditions(request) ? [] : [refuseConditions];
   // Another body than JSON is read by its route.
   const reads = request.body?.content["application/json"] ? [readBody] : [];
@@ -76,19 +112,16 @@ export function tenantRoute<M extends Method, P extends string, Q extends RouteR
   const { scope, opensTo = null, ...rest } = input;
   const scopes = scope ? [scope] : [];
   const schemes = [API_KEY, ...(opensTo === null ? [] : [ACCESS_TOKEN]), ...(isStreamPath(rest) ? [STREAM_TOKEN] : [])];
-  return declare<M, P, Q>(
-    rest,
-    schemes.map((scheme) => ({ [scheme]: scopes })),
-    [requireScope(scope, opensTo)],
-  );
+  const security = schemes.map((scheme) => ({ [scheme]: scopes }));
+  return declare<M, P, Q>(rest, { security, needsKey: opensTo !== "session", guards: [requireScope(scope, opensTo)] });
 }
 
 /** A route of the deployment's admin, below `/v1/admin`, where the key is checked. */
 export function adminRoute<M extends Method, P extends string, Q extends RouteRequest>(input: RouteInput<M, P, Q>) {
-  return declare<M, P, Q>(input, [{ [ADMIN_KEY]: [] }], []);
+  return declare<M, P, Q>(input, { security: [{ [ADMIN_KEY]: [] }], needsKey: true, guards: [] });
 }
 
 /** A route that needs no key. */
 export function publicRoute<M extends Method, P extends string, Q extends RouteRequest>(input: RouteInput<M, P, Q>) {
-  return declare<M, P, Q>(input, [], []);
+  return declare<M, P, Q>(input, { security: [], needsKey: false, guards: [] });
 }

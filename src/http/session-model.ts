@@ -2,9 +2,9 @@
 import type { SessionError } from "../app/session-api";
 import type { HttpError } from "./problem";
 
-/** Converts the error of a request that may name a model: only then an unknown model is its own fault. */
+/** Converts the error of a request that may name a model: only that model is its own fault. */
 export const ofNamedModel = (error: SessionError, { model }: { readonly model?: string | null | undefined }): HttpError =>
-  model ? error : ofSessionModel(error);
+  error.code === "unknown_model" && error.model === model ? error : ofSessionModel(error);
 
 /** Converts the error of a request that leaves the session's model as it is. */
 export function ofSessionModel(error: SessionError): HttpError {

@@ -1,7 +1,6 @@
 /**
- * Walks over the document: causes each refusal that an operation lists, on each operation. `call` checks every response against the
- * document. 404 is caused where the path names a session, 403
- * where the operation needs a scope, and 412 in `conditions.test.ts`.
+ * Walks over the document: causes the refusals that do not depend on what an object holds, on each operation that lists them. `call` checks
+ * every response against the document. The Worker's tests cause each refusal with each of its reasons (`test/workers/refusals`).
  */
 import { describe, expect, it } from "vitest";
 import { SCOPES } from "../../src/domain/scopes";
@@ -71,13 +70,5 @@ describe.each(Object.entries(CAUSES))("%s", (status, how) => {
 
   it.each(listed.map((route) => [`${route.method} ${route.path}`, route] as const))("is what %s says", async (_, route) => {
     expect(await cause(route, how)).toBe(Number(status));
-  });
-});
-
-describe("the statuses that operations list", () => {
-  it("are those that are caused here or in another test", () => {
-    const refusals = routes.flatMap(({ operation }) => Object.keys(operation.responses).filter((status) => /^[45]/.test(status)));
-
-    expect([...new Set(refusals)].filter((status) => !(status in CAUSES))).toEqual(["412"]);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { SessionApi, SessionError } from "../../src/app/session-api";
 import { describeFailure } from "../../src/app/turn/describe-failure";
 import { err, ok } from "../../src/lib/result";
-import { accepted, description, readProblem, SESSION, TENANT, turn, world } from "./support";
+import { accepted, description, KEY, readProblem, SESSION, TENANT, turn, world } from "./support";
 
 const base = `/v1/sessions/${SESSION}`;
 const fit = { floor: 9_000, limit: 8_000, biggest: [{ what: "system", tokens: 8_500 }] };
@@ -52,19 +52,18 @@ describe("every reason of a session is a problem document", () => {
   it.each(Object.values(sessionErrors).map(([error, status]) => [error.code, status, error] as const))(
     "%s is %i",
     async (code, status, error) => {
-      const { call } = world({ session: { submit: async () => err(error) } });
+      const { app } = world({ session: { submit: async () => err(error) } });
 
+      // The route cannot be refused for each of these reasons, so the answer is not held to what is documented of it.
       // The request names a model, so an unknown one is its own fault, and not the session's.
-      const body = { content: "x", model: "m" };
-      const response = await call("POST", `${base}/messages`, { body, headers: { "x-request-id": "req-1" } });
+      const body = JSON.stringify({ content: "x", model: "m" });
+      const headers = { authorization: `Bearer ${KEY}`, "content-type": "application/json", "x-request-id": "req-1" };
+      const response = await app.request(`${base}/messages`, { method: "POST", body, headers });
 
       expect(response.status).toBe(status);
       const problem = await readProblem(response);
-      expect(problem).toMatchObject({
-        type: `urn:longhand:problem:${code === "invalid" ? "invalid_request" : code}`,
-        status,
-        request_id: "req-1",
-      });
+      const known = code === "invalid" ? "invalid_request" : code;
+      expect(problem).toMatchObject({ type: `urn:longhand:problem:${known}`, status, request_id: "req-1" });
       expect(problem.title).not.toBe("");
       expect(problem.detail).not.toBe("");
     },
@@ -80,9 +79,9 @@ describe("every reason of a session is a problem document", () => {
   });
 
   it("what cannot fit comes with the floor, the limit and what weighs most", async () => {
-    const { call } = world({ session: { submit: async () => err({ code: "cannot_fit", fit }) } });
+    const { call } = world({ session: { context: async () => err({ code: "cannot_fit", fit }) } });
 
-    expect((await readProblem(await call("POST", `${base}/messages`, { body: { content: "x" } }))).fit).toEqual(fit);
+    expect((await readProblem(await call("POST", `${base}/context`, { body: { content: "x" } }))).fit).toEqual(fit);
   });
 });
 
@@ -202,8 +201,8 @@ describe("a request that is too large in bytes", () => {
   });
 
   it("says so where it was refused at once", async () => {
-    const { call } = world({ session: { submit: async () => err({ code: "cannot_fit", fit: large }) } });
-    const problem = await readProblem(await call("POST", `${base}/messages`, { body: { content: "x" } }));
+    const { call } = world({ session: { context: async () => err({ code: "cannot_fit", fit: large }) } });
+    const problem = await readProblem(await call("POST", `${base}/context`, { body: { content: "x" } }));
     expect(problem).toMatchObject({ title: "Request too large", fit: { bytes } });
     expect(problem.detail).toContain("takes about 9000000 bytes");
   });

@@ -7,6 +7,7 @@ import { listRoutes, world } from "./support";
 interface Media {
   readonly schema: object;
   readonly example?: unknown;
+  readonly examples?: Readonly<Record<string, { readonly $ref: string }>>;
 }
 interface Content {
   readonly content?: Readonly<Record<string, Media>>;
@@ -27,6 +28,7 @@ interface Document {
   readonly components: {
     readonly schemas: Readonly<Record<string, unknown>>;
     readonly responses: Readonly<Record<string, Content>>;
+    readonly examples: Readonly<Record<string, { readonly value: unknown }>>;
     readonly securitySchemes: Readonly<Record<string, unknown>>;
   };
 }
@@ -46,10 +48,15 @@ function listRefs(value: unknown): string[] {
   return Object.entries(value).flatMap(([key, child]) => (key === "$ref" && typeof child === "string" ? [child] : listRefs(child)));
 }
 
-function findExampleFaults({ schema, example }: Media): string[] {
-  if (example === undefined) return ["there is no example"];
-  const { errors } = new Validator({ ...schema, components: document.components } as Schema, "2020-12", false).validate(example);
-  return errors.slice(-3).map(({ instanceLocation, error }) => `${instanceLocation} ${error}`);
+const readExample = ({ $ref }: { readonly $ref: string }): unknown =>
+  document.components.examples[$ref.replace("#/components/examples/", "")]?.value;
+
+function findExampleFaults({ schema, example, examples = {} }: Media): string[] {
+  const shown = [...(example === undefined ? [] : [example]), ...Object.values(examples).map(readExample)];
+  if (shown.length === 0) return ["there is no example"];
+  const validator = new Validator({ ...schema, components: document.components } as Schema, "2020-12", false);
+  const faults = shown.flatMap((each) => validator.validate(each).errors.slice(-3));
+  return faults.map(({ instanceLocation, error }) => `${instanceLocation} ${error}`);
 }
 
 describe("the OpenAPI document", () => {
@@ -76,7 +83,7 @@ describe("the OpenAPI document", () => {
   });
 
   it("refers to nothing that it does not hold", () => {
-    const known = (["schemas", "responses"] as const).flatMap((kind) =>
+    const known = (["schemas", "responses", "examples"] as const).flatMap((kind) =>
       Object.keys(document.components[kind]).map((name) => `#/components/${kind}/${name}`),
     );
 
@@ -88,7 +95,8 @@ describe("the OpenAPI document", () => {
     const declared = (operation.parameters ?? []).filter((parameter) => parameter.in === "path").map(({ name }) => name);
 
     expect(declared).toEqual(named);
-    expect(Object.keys(operation.responses)).toContain("default");
+    expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(["400", "500"]));
+    expect(Object.keys(operation.responses).filter((status) => !/^[2345]\d\d$/.test(status))).toEqual([]);
     expect(Object.keys(operation.responses).filter((status) => /^2\d\d$/.test(status))).not.toEqual([]);
   });
 

@@ -23,6 +23,7 @@ import type { HttpConfig, HttpDeps, HttpEnv } from "../../src/http/deps";
 import { err, ok } from "../../src/lib/result";
 import { DocumentedAnswers, toAnswer } from "../support/documented-answers";
 import { FakeSchedule } from "../support/fake-schedule";
+import { reportAnswers } from "../support/report-answers";
 
 export const NOW = 1_795_000_000_000;
 const DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
@@ -117,7 +118,8 @@ export function toStream(text: string): ReadableStream<Uint8Array> {
 function unknownSession(): WholeSessionApi {
   const no = async () => err({ code: "session_not_found" } as const);
   return {
-    open: no,
+    // A new id is never unknown to its object.
+    open: async () => err({ code: "session_erased" }),
     describe: no,
     patch: no,
     erase: no,
@@ -392,6 +394,7 @@ export function world(input: WorldInput = {}): World {
 }
 
 let documented: Promise<DocumentedAnswers> | null = null;
+reportAnswers(async () => documented);
 
 /** The document is the same for every set of fakes, because it depends on the routes alone. */
 export function readDocument(app: OpenAPIHono<HttpEnv>): Promise<DocumentedAnswers> {
@@ -471,6 +474,9 @@ const ENDINGS: readonly (readonly [ending: string, body: unknown])[] = [
   ["/:compaction_id", { summary: "They spoke.", edits: 0 }],
   ["/compactions/compare", { a: "current", b: "current" }],
   ["/v1/keys", { name: "ci" }],
+  ["/sessions/search", { query: "weather" }],
+  ["/policies/evaluate", { session: SESSION, policy: "economy" }],
+  ["/v1/tokens", { session_id: SESSION }],
   ["/refresh", undefined],
   ["/probe", undefined],
   ["/rotate", undefined],

@@ -1,14 +1,14 @@
 /**
- * Fails a complete run of the Worker's tests in which a documented success response never occurred, and so was never
- * checked against the document.
+ * Fails a complete run in which a documented success or fault of the service never occurred. What never occurred was never checked against the
+ * document, and may be impossible.
  */
 import type { Reporter, TestModule, TestRunEndReason, Vitest } from "vitest/node";
 
-/** For example `GET /v1/models 200`. */
+/** For example `GET /v1/models 200` and `GET /v1/models 401 unauthorized`. */
 export interface AnswersOfFile {
-  /** Every documented success. */
+  /** Every documented answer. */
   readonly documented: readonly string[];
-  /** The responses that were checked against the document. */
+  /** The answers that were checked against the document. */
   readonly met: readonly string[];
 }
 
@@ -18,19 +18,40 @@ declare module "vitest" {
   }
 }
 
-/** The documented successes that occurred in no file. */
-export function successesNeverMet(files: readonly AnswersOfFile[]): readonly string[] {
-  const met = new Set(files.flatMap((file) => file.met));
-  return [...new Set(files.flatMap((file) => file.documented))].filter((success) => !met.has(success));
+/** The faults of the service itself: they are caused by objects that fail, which the tests of the HTTP layer put in place of real ones. */
+const isFault = (answer: string): boolean => / 5\d\d /.test(answer);
+
+const isSuccess = (answer: string): boolean => / 2\d\d$/.test(answer);
+
+interface Run {
+  /** The files that ask the Worker. Only real objects show that a success or a refusal is possible. */
+  readonly worker: readonly AnswersOfFile[];
+  /** The files that ask the HTTP layer over objects of their own. Null: they were not run. */
+  readonly layer: readonly AnswersOfFile[] | null;
+}
+
+/** The documented answers that did not occur where they must. */
+export function answersNeverMet({ worker, layer }: Run): readonly string[] {
+  const [real, all] = [listMet(worker), listMet([...worker, ...(layer ?? [])])];
+  const documented = [...new Set(worker.flatMap((file) => file.documented))];
+  return documented.filter((answer) => (isFault(answer) ? layer !== null && !all.has(answer) : isSuccess(answer) && !real.has(answer)));
+}
+
+const listMet = (files: readonly AnswersOfFile[]): ReadonlySet<string> => new Set(files.flatMap((file) => file.met));
+
+interface Projects {
+  readonly worker: string;
+  readonly layer: string;
+  /** The answers that cannot be caused, each with the reason. */
+  readonly exempt: ReadonlyMap<string, string>;
 }
 
 export class AnswersReporter implements Reporter {
-  readonly #project: string;
+  readonly #projects: Projects;
   #vitest: Vitest | null = null;
 
-  /** `project`: the project whose files report their responses. */
-  constructor(project: string) {
-    this.#project = project;
+  constructor(projects: Projects) {
+    this.#projects = projects;
   }
 
   onInit(vitest: Vitest): void {
@@ -39,15 +60,28 @@ export class AnswersReporter implements Reporter {
 
   async onTestRunEnd(modules: readonly TestModule[], _errors: readonly unknown[], reason: TestRunEndReason): Promise<void> {
     const vitest = this.#vitest;
-    const own = modules.filter(({ project }) => project.name === this.#project);
-    const [first] = own;
-    // A failed run needs no further failure, and a part of the files or tests covers only a part of the responses.
-    if (!vitest || !first || reason !== "passed" || vitest.getGlobalTestNamePattern()) return;
-    const { testFiles } = await first.project.globTestFiles();
-    if (own.length < testFiles.length) return;
-    const missing = successesNeverMet(own.flatMap((module) => module.meta().answers ?? []));
-    if (missing.length === 0) return;
-    vitest.logger.error(`Documented, and answered in no test of the Worker:\n${missing.map((success) => `  ${success}`).join("\n")}`);
+    // A failed run needs no further failure, and a part of the tests covers only a part of the answers.
+    if (!vitest || reason !== "passed" || vitest.getGlobalTestNamePattern()) return;
+    const { worker: name, layer, exempt } = this.#projects;
+    const worker = await readWholeProject(modules, name);
+    if (!worker) return;
+    const missing = answersNeverMet({ worker, layer: await readWholeProject(modules, layer) });
+    const met = listMet(worker);
+    const faults = [
+      ...missing.filter((answer) => !exempt.has(answer)).map((answer) => `${answer}: documented, and answered in no test`),
+      ...[...exempt.keys()].filter((answer) => met.has(answer)).map((answer) => `${answer}: exempt, and answered`),
+    ];
+    if (faults.length === 0) return;
+    vitest.logger.error(faults.map((fault) => `  ${fault}`).join("\n"));
     process.exitCode = 1;
   }
+}
+
+/** What the files of a project report. Null unless all of them were run. */
+async function readWholeProject(modules: readonly TestModule[], name: string): Promise<readonly AnswersOfFile[] | null> {
+  const own = modules.filter(({ project }) => project.name === name);
+  const [first] = own;
+  if (!first) return null;
+  const { testFiles } = await first.project.globTestFiles();
+  return own.length < testFiles.length ? null : own.flatMap((module) => module.meta().answers ?? []);
 }

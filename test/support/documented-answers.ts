@@ -1,8 +1,13 @@
-/** Checks responses against the published OpenAPI document: route, status, content type, and the body by its schema. */
+/** Checks responses against the published OpenAPI document: route, status, content type, headers, and the body by its schema. */
 import { type Schema, Validator } from "@cfworker/json-schema";
 
+interface Media {
+  readonly schema: object;
+  readonly examples?: Readonly<Record<string, unknown>>;
+}
 interface DocumentedResponse {
-  readonly content?: Readonly<Record<string, { readonly schema: object }>>;
+  readonly content?: Readonly<Record<string, Media>>;
+  readonly headers?: Readonly<Record<string, unknown>>;
 }
 interface Reference {
   readonly $ref: string;
@@ -22,6 +27,8 @@ export interface Answer {
   readonly status: number;
   /** The Content-Type header. */
   readonly type: string;
+  /** The names of its headers. */
+  readonly headers: readonly string[];
   /** Null when it is not JSON, or has not been read. */
   readonly body: unknown;
 }
@@ -32,10 +39,30 @@ interface Route {
   readonly operation: Operation;
 }
 
+/** Where two paths match, a word goes before a parameter. In ASCII a brace comes after every letter. */
+const byLiterals = (one: Route, other: Route): number => (one.name < other.name ? -1 : 1);
+
 const literal = (text: string): string => text.replaceAll(/[.*+?^$()|[\]\\]/g, String.raw`\$&`);
 
+const PROBLEM = "application/problem+json";
+const PREFIX = "urn:longhand:problem:";
+
+/** What a refusal's `type` names. Null for any other answer, and for one without a body. */
+function readReason({ status, body }: Answer): string | null {
+  const type = status >= 400 && typeof body === "object" && body !== null && "type" in body ? String(body.type) : "";
+  return type.startsWith(PREFIX) ? type.slice(PREFIX.length) : null;
+}
+
+/** The headers with a meaning for clients of this API. An answer that has one must be documented with it. */
+const TOLD = ["etag", "location", "retry-after", "www-authenticate", "allow", "idempotent-replayed", "preference-applied"];
+
+function headerFaults({ headers }: Answer, { headers: documented = {} }: DocumentedResponse): string[] {
+  const known = Object.keys(documented).map((name) => name.toLowerCase());
+  return headers.filter((name) => TOLD.includes(name) && !known.includes(name)).map((name) => `the header ${name} is not documented`);
+}
+
 export class DocumentedAnswers {
-  /** Routes with the statuses whose responses were checked against the document: `GET /v1/models 200`. */
+  /** The answers that were checked against the document: `GET /v1/models 200`, and refusals with their reason: `GET /v1/models 401 unauthorized`. */
   readonly seen = new Set<string>();
   readonly #components: Document["components"];
   readonly #routes: readonly Route[];
@@ -46,19 +73,19 @@ export class DocumentedAnswers {
     this.#routes = Object.entries(document.paths).flatMap(([path, operations]) =>
       Object.entries(operations).map(([method, operation]) => ({
         name: `${method.toUpperCase()} ${path}`,
-        // One parameter may contain slashes: a model's name.
-        pattern: new RegExp(`^${literal(path).replaceAll(/\{(\w+)\}/g, (_, name) => (name === "model_id" ? ".+" : "[^/]+"))}$`),
+        pattern: new RegExp(`^${literal(path).replaceAll(/\{\w+\}/g, "[^/]+")}$`),
         operation,
       })),
     );
   }
 
-  /** Every documented success, in the form of `seen`. */
-  get successes(): readonly string[] {
+  /** Every documented answer, in the form of `seen`. */
+  get all(): readonly string[] {
     return this.#routes.flatMap(({ name, operation }) =>
-      Object.keys(operation.responses)
-        .filter((status) => status.startsWith("2"))
-        .map((status) => `${name} ${status}`),
+      Object.entries(operation.responses).flatMap(([status, response]) => {
+        const reasons = Object.keys(this.#resolve(response)?.content?.[PROBLEM]?.examples ?? {});
+        return reasons.length === 0 ? [`${name} ${status}`] : reasons.map((reason) => `${name} ${status} ${reason}`);
+      }),
     );
   }
 
@@ -66,18 +93,18 @@ export class DocumentedAnswers {
   findFaults(answer: Answer): readonly string[] {
     const method = answer.method === "HEAD" ? "GET" : answer.method;
     const candidates = this.#routes.filter(({ name, pattern }) => name.startsWith(`${method} `) && pattern.test(answer.path));
-    const route = candidates.find(({ name }) => name === `${method} ${answer.path}`) ?? candidates.at(-1);
+    const [route] = candidates.sort(byLiterals);
     if (!route) return answer.status < 400 ? [`${method} ${answer.path} is not documented`] : [];
     const name = `${route.name} ${answer.status}`;
-    const { responses } = route.operation;
-    const response = this.#resolve(responses[String(answer.status)] ?? (answer.status >= 400 ? responses.default : undefined));
-    if (!response) return [`${name}: the status is not documented`];
-    const faults = this.#contentFaults(answer, response.content ?? {}).map((fault) => `${name}: ${fault}`);
-    if (faults.length === 0) this.seen.add(name);
+    const response = this.#resolve(route.operation.responses[String(answer.status)]);
+    if (!response) return [`${name}: the status is not documented (${readReason(answer)})`];
+    const found = [...this.#contentFaults(answer, response.content ?? {}), ...headerFaults(answer, response)];
+    const faults = found.map((fault) => `${name}: ${fault} (${readReason(answer)})`);
+    if (faults.length === 0) this.seen.add([name, readReason(answer)].filter((part) => part !== null).join(" "));
     return faults;
   }
 
-  #contentFaults({ method, type, body }: Answer, content: Readonly<Record<string, { readonly schema: object }>>): string[] {
+  #contentFaults({ method, type, body }: Answer, content: Readonly<Record<string, Media>>): string[] {
     const [media = ""] = type.split(";");
     if (Object.keys(content).length === 0) return type === "" ? [] : [`a body of type ${media} is not documented`];
     const documented = content[media.trim()];
@@ -107,5 +134,6 @@ export async function toAnswer(method: string, url: string, response: Response):
   const { pathname } = new URL(url, "https://longhand.test");
   const isJson = /^application\/(?:problem\+)?json\b/.test(type) && method !== "HEAD";
   const text = isJson ? await response.clone().text() : "";
-  return { method, path: pathname, status: response.status, type, body: text === "" ? null : JSON.parse(text) };
+  const headers = [...response.headers.keys()];
+  return { method, path: pathname, status: response.status, type, headers, body: text === "" ? null : JSON.parse(text) };
 }

@@ -2,7 +2,7 @@
 import { applyD1Migrations } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { ulid } from "ulidx";
-import { afterAll, inject } from "vitest";
+import { inject } from "vitest";
 import type { WholeSessionApi } from "../../src/app/control-api";
 import { sessionObjectName } from "../../src/app/object-name";
 import type { PolicyChoice } from "../../src/context/policy-choice";
@@ -14,6 +14,7 @@ import type { StoredEvent } from "../../src/domain/events";
 import { type IdKinds, type IdPrefix, parseId, type SessionId, type TenantId, type TurnId } from "../../src/domain/ids";
 import type { Env } from "../../src/env";
 import { DocumentedAnswers, toAnswer } from "../support/documented-answers";
+import { reportAnswers } from "../support/report-answers";
 import type { LogEntry } from "../support/stand-in/log";
 import type { RemoteReply, ScriptInput } from "../support/stand-in-setup";
 import { Frames } from "./frames";
@@ -56,12 +57,7 @@ function documentedAnswers(): Promise<DocumentedAnswers> {
   return documented;
 }
 
-/** The file's checked responses go to the reporter with the file (`answers-reporter`). */
-// biome-ignore lint/correctness/noEmptyPattern: Vitest reads from the pattern which fixtures are wanted.
-afterAll(async ({}, file) => {
-  const answers = await documented;
-  if (answers) file.meta.answers = { documented: [...answers.successes], met: [...answers.seen] };
-});
+reportAnswers(async () => documented);
 
 /** The body of a response that must have this status. `T` is the type that the OpenAPI document promises. */
 export async function readBody<T>(response: Response, status = 200): Promise<T> {

@@ -8050,7 +8050,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of a copy: 304 if the document is still the same */
+                /** @description The ETag of a copy: 304 if it is still the same */
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -8076,7 +8076,10 @@ export interface operations {
     getReferencePage: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of a copy: 304 if it is still the same */
+                "If-None-Match"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -8096,7 +8099,10 @@ export interface operations {
     getReferenceFile: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of a copy: 304 if it is still the same */
+                "If-None-Match"?: string;
+            };
             path: {
                 /** @description The name of the file */
                 file: "start.js" | "swagger-ui-bundle.js" | "swagger-ui-bundle.js.LICENSE.txt" | "swagger-ui.css";

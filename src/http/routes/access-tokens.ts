@@ -22,6 +22,7 @@ const create = tenantRoute({
   summary: "Create an access token",
   description:
     "Makes a short-lived token that a browser holds in place of a key. It opens one session, or the sessions of one end user, and there only the operations on which a person chats. It cannot be revoked: it is valid until it expires, also after its key was revoked.",
+  refuses: ["beyond_own_key", "session_not_found", "session_erased"],
   request: { body: jsonBody(accessTokenInput, { session_id: SESSION, expires_in: 900 }) },
   responses: { 201: json("The token. It is shown only here", accessTokenView, accessTokenExample) },
 });

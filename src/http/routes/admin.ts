@@ -26,6 +26,7 @@ const createTenant = adminRoute({
   operationId: "createTenant",
   summary: "Create a tenant",
   description: "Creates a tenant without keys. Create its first key next.",
+  refuses: ["tenant_exists"],
   request: { headers: newTenantHeaders, body: jsonBody(createTenantInput, { name: "Acme" }) },
   responses: { 201: json("The tenant's id", z.object({ tenant_id: id("ten") }), { tenant_id: TENANT }) },
 });
@@ -37,6 +38,7 @@ const createKey = adminRoute({
   operationId: "createTenantKey",
   summary: "Create an API key of a tenant",
   description: "By default the key has all scopes. The secret is shown by this answer only.",
+  refuses: ["tenant_not_found", "key_limit"],
   request: { params: tenantPath, headers: idempotencyHeaders, body: jsonBody(keyInput, { name: "first key" }) },
   responses: { 201: json("The key. It is shown only once", newKeyView, { id: KEY, key: "lh_production_…" }) },
 });

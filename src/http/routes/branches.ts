@@ -6,7 +6,7 @@ import { branchComparison, branchView, redaction } from "../../contract/branch";
 import { id } from "../../contract/ids";
 import { listView } from "../../contract/page";
 import { sessionDescription } from "../../contract/session";
-import type { SessionId } from "../../domain/ids";
+import type { FileId, SessionId } from "../../domain/ids";
 import { findBeyondToken } from "../access-limits";
 import { answerTurn, turnHeaders, turnResponses } from "../answer-turn";
 import { readPrincipal } from "../auth";
@@ -16,7 +16,7 @@ import { FORK, onePage, QUESTION, SESSION } from "../examples/shared";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
 import { eraseFor, registerSession } from "../register-session";
-import { json, jsonBody, taggedJson, tenantRoute } from "../routing";
+import { json, jsonBody, located, taggedJson, tenantRoute } from "../routing";
 import { branchNumber, forkInput, rewindInput } from "../schemas/branch";
 import { repeatInput, toTurnInput } from "../schemas/generation";
 import { editInput, toParts } from "../schemas/message";
@@ -25,7 +25,7 @@ import { sessionPath } from "../schemas/paths";
 import { sessionClient } from "../session-calls";
 import { ofNamedModel } from "../session-model";
 import { findTools } from "../session-tools";
-import { takeFiles } from "../take-files";
+import { holdFiles, takeFiles } from "../take-files";
 
 type App = OpenAPIHono<HttpEnv>;
 const tag = "branches";
@@ -57,6 +57,7 @@ const rewind = tenantRoute({
   summary: "Go back to a position",
   description:
     "Starts a new branch after the position, which becomes the current one. Nothing is deleted: the branch that was left can be read and switched to.",
+  refuses: ["turn_running", "branch_limit", "too_many_items", "fork_unfinished"],
   request: { params: sessionPath, headers: idempotencyHeaders, body: jsonBody(rewindInput, { to: 0 }) },
   responses: { 201: json("The new branch", branchView, branchExample) },
 });
@@ -70,6 +71,7 @@ const compare = tenantRoute({
   operationId: "compareBranches",
   summary: "Compare two branches",
   description: "By default, compares the current branch with the branch that it was created from.",
+  refuses: ["branch_not_found"],
   request: { params: sessionPath, query: z.strictObject({ a: branchNumber.optional(), b: branchNumber.optional(), ...limitQuery }) },
   responses: {
     200: json("The position where the branches diverge, and the messages after it on each", branchComparison, branchComparisonExample),
@@ -85,6 +87,7 @@ const choose = tenantRoute({
   operationId: "switchBranch",
   summary: "Switch to another branch",
   description: "Continues on a branch that was left. Later messages are added to it.",
+  refuses: ["branch_not_found", "turn_running", "too_many_items", "fork_unfinished"],
   request: { params: sessionPath.extend({ branch: branchNumber }), headers: idempotencyHeaders, body: jsonBody(nothing, {}, false) },
   responses: { 200: json("The branch", branchView, branchExample) },
 });
@@ -99,6 +102,22 @@ const edit = tenantRoute({
   summary: "Edit a message",
   description:
     "Puts other content in place of a user's message on a new branch, and runs a turn. The first version stays on its own branch.",
+  refuses: [
+    "beyond_access_token",
+    "message_not_found",
+    "branch_limit",
+    "too_many_items",
+    "fork_unfinished",
+    "turn_running",
+    "unknown_model",
+    "model_gone",
+    "models_unavailable",
+    "file_too_large",
+    "file_type_not_allowed",
+    "file_limit",
+    "files_disabled",
+    "file_store_unavailable",
+  ],
   request: { params: messageParams, headers: turnHeaders, body: jsonBody(editInput, { content: "What is the weather in Porto?" }) },
   responses: turnResponses,
 });
@@ -113,6 +132,17 @@ const regenerate = tenantRoute({
   summary: "Regenerate an answer",
   description:
     "Answers a user's message again on a new branch. The id is that of the message or of an answer to it. The body may name another model or other generation settings.",
+  refuses: [
+    "beyond_access_token",
+    "message_not_found",
+    "branch_limit",
+    "too_many_items",
+    "fork_unfinished",
+    "turn_running",
+    "unknown_model",
+    "model_gone",
+    "models_unavailable",
+  ],
   request: { params: messageParams, headers: turnHeaders, body: jsonBody(repeatInput, {}, false) },
   responses: turnResponses,
 });
@@ -126,6 +156,7 @@ const redact = tenantRoute({
   summary: "Redact a message",
   description:
     "Deletes the content of a message permanently, with every summary made from it. The message keeps its position. Redacting cannot be undone.",
+  refuses: ["message_not_found", "turn_running", "fork_unfinished"],
   request: { params: messageParams, body: jsonBody(nothing, {}, false) },
   responses: { 200: json("The message without its content. It keeps its position", redaction, { id: QUESTION, position: 1 }) },
 });
@@ -140,12 +171,14 @@ const fork = tenantRoute({
   description: "Creates a new session with a copy of this one's history. Neither session sees later messages of the other.",
   request: { params: sessionPath, headers: idempotencyHeaders, body: jsonBody(forkInput, { at: 2, title: "A second try" }, false) },
   responses: {
-    201: taggedJson("The new session", sessionDescription, {
-      ...sessionExample,
-      id: FORK,
-      title: "A second try",
-      forked_from: { session_id: SESSION, at: 2 },
-    }),
+    201: located(
+      taggedJson("The new session", sessionDescription, {
+        ...sessionExample,
+        id: FORK,
+        title: "A second try",
+        forked_from: { session_id: SESSION, at: 2 },
+      }),
+    ),
   },
 });
 
@@ -232,7 +265,8 @@ function registerFork(app: App, deps: HttpDeps): void {
     if (!registered.ok) return sendProblem(c, registered.error);
     const { session: to, replayed } = registered.value;
     const [source, target] = [sessionClient(deps, c, from), sessionClient(deps, c, to)];
-    const copied = await copySession({ source: source.repeatable, target: target.repeatable, from, to, at, title });
+    const hold = (files: readonly FileId[]) => holdFiles(c, deps, { session: to, files });
+    const copied = await copySession({ source: source.repeatable, target: target.repeatable, hold, from, to, at, title });
     if (!copied.ok) {
       if (!isKeyed) await dropCopy(deps, c, to);
       return sendProblem(c, copied.error);

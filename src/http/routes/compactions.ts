@@ -34,6 +34,7 @@ const get = tenantRoute({
   operationId: "getCompaction",
   summary: "Read a compaction",
   description: "Shows one compaction. For a draft, the receipt says what committing it now would do.",
+  refuses: ["compaction_not_found"],
   request: { params: sessionPath.extend({ compaction_id: id("cmp") }) },
   responses: { 200: json("The compaction", compactionView, compactionExample) },
 });

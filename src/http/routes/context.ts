@@ -36,6 +36,15 @@ const context = tenantRoute({
   summary: "Show a request to the model",
   description:
     "Shows the exact next request, or with `turn` the exact request of a past turn, byte for byte, and the tokens of its parts. Nothing is sent or stored.",
+  refuses: [
+    "turn_not_found",
+    "request_not_found",
+    "request_unknown",
+    "cannot_fit",
+    "context_too_large",
+    "model_gone",
+    "models_unavailable",
+  ],
   request: {
     params: sessionPath,
     query: z
@@ -73,6 +82,7 @@ const contextIfSaid = tenantRoute({
   summary: "Show the request that a message would cause",
   description:
     "Shows the exact next request with this user message added. Nothing is sent or stored. The message is in the body, so that it does not appear in logs of URLs.",
+  refuses: ["cannot_fit", "context_too_large", "model_gone", "models_unavailable"],
   request: { params: sessionPath, body: jsonBody(contextInput, { content: "What is the weather in Lisbon?" }) },
   responses: {
     200: json(
@@ -103,6 +113,7 @@ const diff = tenantRoute({
   operationId: "compareContexts",
   summary: "Compare two requests to the model",
   description: "Shows what left the model's view between two requests, what came into it, and what is shown differently, without content.",
+  refuses: ["turn_not_found", "request_not_found", "model_gone", "models_unavailable"],
   request: {
     params: sessionPath,
     query: z

@@ -12,10 +12,11 @@ import { compactionExample, planExample, revertedExample, runningExample } from 
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { prefersAsync } from "../negotiate";
 import { sendProblem } from "../problem";
-import { json, jsonBody, tenantRoute } from "../routing";
+import { json, jsonBody, located, tenantRoute } from "../routing";
 import { compactInput, toCompactInput } from "../schemas/control";
 import { sessionPath } from "../schemas/paths";
 import { sessionClient } from "../session-calls";
+import { ofNamedModel, ofSessionModel } from "../session-model";
 
 const tag = "context";
 const scope = "sessions:write";
@@ -30,6 +31,7 @@ const compact = tenantRoute({
   summary: "Compact now",
   description:
     "Makes room in the model's view. `dry_run` only shows the plan, and `draft` makes a summary that takes effect when it is committed. A compaction that needs a model runs in the background.",
+  refuses: ["compaction_running", "draft_open", "cannot_fit", "unknown_model", "model_gone", "models_unavailable", "fork_unfinished"],
   request: {
     params: sessionPath,
     headers: idempotencyHeaders.extend({
@@ -42,8 +44,8 @@ const compact = tenantRoute({
   },
   responses: {
     200: json("The plan of a dry run, or a plan of kind `none` when there is nothing to do. Nothing was stored", shownPlan, planExample),
-    201: json("The compaction, completed: no model was needed", compactionView, compactionExample),
-    202: json("The compaction runs in the background, after the running turn if there is one", compactionView, runningExample),
+    201: located(json("The compaction, completed: no model was needed", compactionView, compactionExample)),
+    202: located(json("The compaction runs in the background, after the running turn if there is one", compactionView, runningExample)),
   },
 });
 
@@ -56,6 +58,7 @@ const revert = tenantRoute({
   summary: "Revert the newest compaction",
   description:
     "Brings back what the compaction removed from the view. Later messages stay in the view. It is refused if the next request would not fit.",
+  refuses: ["compaction_not_found", "not_newest", "turn_running", "too_many_items", "would_not_fit", "model_gone", "models_unavailable"],
   request: {
     params: sessionPath.extend({ compaction_id: id("cmp") }),
     headers: idempotencyHeaders,
@@ -74,6 +77,7 @@ const reset = tenantRoute({
   operationId: "resetSummary",
   summary: "Reset the summary",
   description: "Removes every summary from the view. As many of the newest messages as fit return to it.",
+  refuses: ["turn_running", "model_gone", "models_unavailable", "fork_unfinished"],
   request: { params: sessionPath },
   responses: { 200: json("The change of the view", compactionView, revertedExample), 204: { description: "There is no summary" } },
 });
@@ -95,7 +99,7 @@ export function registerControl(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void
     const calls = sessionClient(deps, c, session_id);
     const send = idempotency || input.dryRun ? calls.repeatable : calls.once;
     const outcome = await send((api, caller) => api.compact(caller, { ...input, idempotency }));
-    return outcome.ok ? answerCompact(c, session_id, outcome.value) : sendProblem(c, outcome.error);
+    return outcome.ok ? answerCompact(c, session_id, outcome.value) : sendProblem(c, ofNamedModel(outcome.error, c.req.valid("json")));
   });
 
   app.openapi(revert, async (c) => {
@@ -104,14 +108,14 @@ export function registerControl(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void
     const calls = sessionClient(deps, c, session_id);
     const send = idempotency ? calls.repeatable : calls.once;
     const reverted = await send((api, caller) => api.revertCompaction(caller, { compaction, idempotency }));
-    if (!reverted.ok) return sendProblem(c, reverted.error);
+    if (!reverted.ok) return sendProblem(c, ofSessionModel(reverted.error));
     if (reverted.value.replayed) c.header("idempotent-replayed", "true");
     return c.json(reverted.value.compaction, 200);
   });
 
   app.openapi(reset, async (c) => {
     const done = await sessionClient(deps, c, c.req.valid("param").session_id).once((api, caller) => api.resetSummary(caller));
-    if (!done.ok) return sendProblem(c, done.error);
+    if (!done.ok) return sendProblem(c, ofSessionModel(done.error));
     return done.value ? c.json(done.value, 200) : c.body(null, 204);
   });
 }

@@ -44,6 +44,7 @@ const put = tenantRoute({
   operationId: "putCredential",
   summary: "Store or replace a credential",
   description: "Stores an API key of a provider or a tool, sealed. Calls use the new key within 30 seconds.",
+  refuses: ["credential_limit", "credentials_disabled"],
   request: { params, body: jsonBody(credentialInput, { api_key: "a-provider's-key" }) },
   responses: {
     200: json("The credential without its key. Model calls use the new key within 30 seconds", credentialView, credentialExample),
@@ -58,6 +59,7 @@ const remove = tenantRoute({
   operationId: "deleteCredential",
   summary: "Delete a credential",
   description: "Within 30 seconds, calls of models and tools that use it fail.",
+  refuses: ["credential_not_found"],
   request: { params },
   responses: { 204: { description: "Removed" } },
 });
@@ -69,6 +71,7 @@ const rotate = adminRoute({
   operationId: "rotateCredentials",
   summary: "Seal credentials anew",
   description: "Encrypts a tenant's credentials with the current master key. Credentials that no known key opens are listed.",
+  refuses: ["tenant_not_found", "credentials_disabled"],
   request: { params: z.object({ tenant_id: id("ten") }) },
   responses: { 200: json("The number of re-encrypted credentials, and those that could not be read", rotationReport, rotationExample) },
 });

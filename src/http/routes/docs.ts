@@ -1,6 +1,7 @@
 /** The reference page: a viewer of the OpenAPI document, served by this deployment without any other site. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { knownHeaders } from "../conditions";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { publicRoute } from "../routing";
@@ -25,7 +26,8 @@ const CONTENT_SECURITY_POLICY = [
 ].join("; ");
 
 const text = (description: string) => ({ schema: z.string().openapi({ description }) });
-const unchanged = { description: "The file is the one that `If-None-Match` names" };
+const headers = { ETag: { description: "Names this version of the file", schema: { type: "string" as const } } };
+const unchanged = { description: "The file is the one that `If-None-Match` names", headers };
 
 const page = publicRoute({
   method: "get",
@@ -34,8 +36,9 @@ const page = publicRoute({
   operationId: "getReferencePage",
   summary: "Read the reference page",
   description: "Shows this document to people, and lets them send requests with their own key.",
-  request: {},
-  responses: { 200: { description: "The page", content: { "text/html": text("The page") } }, 304: unchanged },
+  refuses: ["not_found"],
+  request: { headers: knownHeaders },
+  responses: { 200: { description: "The page", headers, content: { "text/html": text("The page") } }, 304: unchanged },
 });
 
 const file = publicRoute({
@@ -45,10 +48,11 @@ const file = publicRoute({
   operationId: "getReferenceFile",
   summary: "Read a file of the reference page",
   description: "The scripts and the style sheet of the reference page.",
-  request: { params: z.object({ file: z.enum(FILES).openapi({ description: "The name of the file" }) }) },
+  request: { params: z.object({ file: z.enum(FILES).openapi({ description: "The name of the file" }) }), headers: knownHeaders },
   responses: {
     200: {
       description: "The file",
+      headers,
       content: { "text/javascript": text("A script"), "text/css": text("A style sheet"), "text/plain": text("Licences") },
     },
     304: unchanged,

@@ -19,6 +19,7 @@ import { json, jsonBody, tenantRoute } from "../routing";
 import { commitInput, draftEdit } from "../schemas/control";
 import { sessionPath } from "../schemas/paths";
 import { sessionClient } from "../session-calls";
+import { ofNamedModel, ofSessionModel } from "../session-model";
 
 const MAX_QUESTION = 1_000;
 const MAX_EXPECT = 500;
@@ -64,6 +65,7 @@ const edit = tenantRoute({
   summary: "Edit a draft",
   description:
     "Replaces the summary of a draft. `edits` names the version that the client read: a draft that changed since then is refused with 409.",
+  refuses: ["compaction_not_found", "not_drafted", "draft_edited", "model_gone", "models_unavailable"],
   request: { params, body: jsonBody(draftEdit, { summary: "Ada ordered an umbrella (order 7719-B).", edits: 0 }) },
   responses: { 200: json("The draft, with the effect of committing it now", compactionView, draftExample) },
 });
@@ -76,6 +78,16 @@ const commit = tenantRoute({
   operationId: "commitDraft",
   summary: "Commit a draft",
   description: "The draft's summary takes effect. It is refused if the conversation changed in the part that the summary covers.",
+  refuses: [
+    "compaction_not_found",
+    "not_drafted",
+    "draft_edited",
+    "not_smaller",
+    "turn_running",
+    "stale",
+    "model_gone",
+    "models_unavailable",
+  ],
   request: { params, headers: idempotencyHeaders, body: jsonBody(commitInput, { edits: 1 }, false) },
   responses: { 200: json("The completed compaction. Its receipt names the editor", compactionView, compactionExample) },
 });
@@ -88,6 +100,7 @@ const discard = tenantRoute({
   operationId: "discardDraft",
   summary: "Discard a draft",
   description: "Ends a draft, or a compaction that is still producing one. The view was never changed.",
+  refuses: ["compaction_not_found", "not_drafted"],
   request: { params },
   responses: { 204: { description: "Discarded. The view was never changed" } },
 });
@@ -101,6 +114,7 @@ const compare = tenantRoute({
   summary: "Compare two summaries",
   description:
     "Compares two summaries by text, by the terms that they keep, and by their answers to questions. Each question costs two calls of a model; without questions no model is called.",
+  refuses: ["unknown_model", "model_gone", "models_unavailable"],
   request: { params: sessionPath, body: jsonBody(compareInput, { a: COMPACTION, b: "current" }) },
   responses: { 200: json("The comparison. Without questions, no model was called", summaryComparison, comparisonExample) },
 });
@@ -111,7 +125,7 @@ export function registerDrafts(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
     const input = { compaction, ...c.req.valid("json"), by: readPrincipal(c).key };
     // A repeated request finds its own text already stored.
     const edited = await sessionClient(deps, c, session_id).repeatable((api, caller) => api.editDraft(caller, input));
-    return edited.ok ? c.json(edited.value, 200) : sendProblem(c, edited.error);
+    return edited.ok ? c.json(edited.value, 200) : sendProblem(c, ofSessionModel(edited.error));
   });
 
   app.openapi(commit, async (c) => {
@@ -121,7 +135,7 @@ export function registerDrafts(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
     const calls = sessionClient(deps, c, session_id);
     const send = idempotency ? calls.repeatable : calls.once;
     const committed = await send((api, caller) => api.commitDraft(caller, { compaction, edits, idempotency }));
-    if (!committed.ok) return sendProblem(c, committed.error);
+    if (!committed.ok) return sendProblem(c, ofSessionModel(committed.error));
     if (committed.value.replayed) c.header("idempotent-replayed", "true");
     return c.json(committed.value.compaction, 200);
   });
@@ -132,7 +146,7 @@ export function registerDrafts(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
     // With questions, a repetition would pay a model twice.
     const send = input.questions.length > 0 ? calls.once : calls.repeatable;
     const comparison = await send((api, caller) => api.compareSummaries(caller, input));
-    return comparison.ok ? c.json(comparison.value, 200) : sendProblem(c, comparison.error);
+    return comparison.ok ? c.json(comparison.value, 200) : sendProblem(c, ofNamedModel(comparison.error, input));
   });
 
   app.openapi(discard, async (c) => {

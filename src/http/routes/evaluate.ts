@@ -51,6 +51,7 @@ const evaluate = tenantRoute({
   summary: "Evaluate another policy",
   description:
     "Plays a session's log under another policy: what it would have cost, and what would have left the view. No model is called, and nothing is changed.",
+  refuses: ["session_not_found", "session_erased", "unknown_model", "model_gone"],
   request: { body: jsonBody(evaluationInput, { session: SESSION, policy: "economy" }) },
   responses: { 200: json("Both policies, and what the session really used", evaluation, evaluationExample) },
 });

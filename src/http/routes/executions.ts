@@ -26,6 +26,7 @@ const show = tenantRoute({
   summary: "Read a tool call",
   description:
     "Shows a call with its arguments, output and artifacts, whichever session it belongs to. It becomes available shortly after the call.",
+  refuses: ["execution_not_found", "read_model_unavailable"],
   request: { params: z.object({ execution_id: id("exe") }) },
   responses: { 200: json("The execution. It becomes available shortly after the call", executionDetail, executionDetailExample) },
 });

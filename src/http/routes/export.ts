@@ -39,6 +39,7 @@ const readTenant = adminRoute({
   operationId: "getTenantExport",
   summary: "Read a tenant",
   description: "Shows a tenant as its object knows it: settings, models and keys, without secrets.",
+  refuses: ["tenant_not_found"],
   request: { params: tenantPath },
   responses: { 200: json("The tenant", tenantExportView, tenantExportExample) },
 });
@@ -50,6 +51,7 @@ const listSessions = adminRoute({
   operationId: "listTenantSessions",
   summary: "List a tenant's sessions",
   description: "The newest session comes first. `source` chooses the tenant's directory or the rows of the read model.",
+  refuses: ["tenant_not_found", "read_model_unavailable"],
   request: { params: tenantPath, query: sessionsQuery },
   responses: { 200: json("A page", listView(z.object({ id: id("ses"), created_at: time })), onePage({ id: SESSION, created_at: AT })) },
 });

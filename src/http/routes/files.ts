@@ -45,6 +45,15 @@ const upload = tenantRoute({
   summary: "Upload a file",
   description:
     "The body is the content, with its `Content-Length`. It is stored while it arrives. Its type is found by its first bytes: PNG, JPEG, GIF, WebP, PDF, or text in UTF-8. The file ends after 24 hours unless a message refers to it.",
+  refuses: [
+    "length_required",
+    "upload_too_slow",
+    "file_too_large",
+    "file_type_not_allowed",
+    "file_limit",
+    "files_disabled",
+    "file_store_unavailable",
+  ],
   request: {
     headers: idempotencyHeaders,
     query: z.strictObject({ name: fileName.optional().openapi({ description: "The name that people and models are shown" }) }),
@@ -79,6 +88,7 @@ const get = tenantRoute({
   operationId: "getFile",
   summary: "Read a file",
   description: "Shows what is known of a file: its type, size and digest, and how many sessions refer to it.",
+  refuses: ["file_not_found"],
   request: { params },
   responses: { 200: json("The file", fileView, fileExample) },
 });
@@ -91,11 +101,18 @@ const download = tenantRoute({
   operationId: "downloadFile",
   summary: "Read the content of a file",
   description: "Returns the bytes as they were sent, always as a download. A signed address is accepted in place of a key.",
+  refuses: ["signature_not_valid", "file_not_found", "files_disabled", "file_store_unavailable"],
   request: {
     params,
     query: z.strictObject({ signature: z.string().optional().openapi({ description: "Part of a signed address, in place of a key" }) }),
   },
-  responses: { 200: { description: "The bytes as they were sent", content } },
+  responses: {
+    200: {
+      description: "The bytes as they were sent",
+      headers: { ETag: { description: "The SHA-256 of the content, in quotes", schema: { type: "string" as const } } },
+      content,
+    },
+  },
 });
 
 const DEFAULT_SECONDS = 3_600;
@@ -114,6 +131,7 @@ const share = tenantRoute({
   operationId: "signFileUrl",
   summary: "Make a signed address of a file",
   description: "The address reads the content without a key until it expires, or until the file is deleted.",
+  refuses: ["file_not_found"],
   request: {
     params,
     body: jsonBody(
@@ -133,6 +151,7 @@ const remove = tenantRoute({
   operationId: "deleteFile",
   summary: "Delete a file",
   description: "The file is unreadable at once, whatever refers to it. A message that refers to it keeps its place and names the file.",
+  refuses: ["file_not_found"],
   request: { params },
   responses: { 200: json("The file cannot be read any more", fileErasure, { id: FILE, status: "erased" }) },
 });

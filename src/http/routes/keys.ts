@@ -38,6 +38,7 @@ const create = tenantRoute({
   operationId: "createKey",
   summary: "Create an API key",
   description: "The new key's scopes and expiry must not exceed those of the calling key. The secret is shown by this answer only.",
+  refuses: ["beyond_own_key", "key_limit"],
   request: { headers: idempotencyHeaders, body: jsonBody(keyInput, { name: "backend", scopes: ["sessions:read", "sessions:write"] }) },
   responses: { 201: json("The key. It is shown only once", keyView.extend({ key: shownOnce }), { ...keyExample, key: "lh_production_…" }) },
 });
@@ -50,6 +51,7 @@ const revoke = tenantRoute({
   operationId: "revokeKey",
   summary: "Revoke an API key",
   description: "The calling key must have all scopes of the key that it revokes. Cached checks of the key expire within 30 seconds.",
+  refuses: ["key_not_found", "beyond_own_key"],
   request: { params: z.object({ key_id: id("key") }) },
   responses: { 200: json("The revoked key", keyView, { ...keyExample, revoked_at: AT, revoked_by: KEY }) },
 });

@@ -44,6 +44,7 @@ const get = tenantRoute({
   operationId: "getMcpServer",
   summary: "Read an MCP server",
   description: "Shows a server with the tools that it listed last.",
+  refuses: ["mcp_server_not_found"],
   request: { params },
   responses: { 200: taggedJson("The server", mcpServerView, mcpServerExample) },
 });
@@ -56,6 +57,7 @@ const put = tenantRoute({
   operationId: "putMcpServer",
   summary: "Register or replace an MCP server",
   description: "Registers a remote MCP server, and asks it for its tools. A server that does not answer is refused and not stored.",
+  refuses: ["tool_limit", "mcp_failed"],
   request: { params, headers: conditionHeaders, body: jsonBody(mcpServerInput, { url: "https://mcp.example.com", needs_approval: true }) },
   responses: { 200: taggedJson("The server with its tools", mcpServerView, mcpServerExample) },
 });
@@ -68,6 +70,7 @@ const refresh = tenantRoute({
   operationId: "refreshMcpServer",
   summary: "List an MCP server's tools again",
   description: "Asks the server for its tools. Sessions keep their tool definitions until their tools are set again.",
+  refuses: ["mcp_server_not_found", "mcp_failed"],
   request: { params },
   responses: { 200: taggedJson("The server with its tools", mcpServerView, mcpServerExample) },
 });
@@ -80,6 +83,7 @@ const remove = tenantRoute({
   operationId: "deleteMcpServer",
   summary: "Delete an MCP server",
   description: "Within 30 seconds, calls to its tools fail.",
+  refuses: ["mcp_server_not_found"],
   request: { params, headers: conditionHeaders },
   responses: { 204: { description: "Removed" } },
 });

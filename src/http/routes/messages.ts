@@ -37,6 +37,22 @@ const submit = tenantRoute({
   summary: "Send a message",
   description:
     "Records the message, and the model answers it in a turn. The turn runs to its end whether or not the client stays connected. `run: false` only appends a message, of any role, without a turn.",
+  refuses: [
+    "beyond_access_token",
+    "queue_full",
+    "call_not_open",
+    "client_id_taken",
+    "fork_unfinished",
+    "turn_running",
+    "unknown_model",
+    "model_gone",
+    "models_unavailable",
+    "file_too_large",
+    "file_type_not_allowed",
+    "file_limit",
+    "files_disabled",
+    "file_store_unavailable",
+  ],
   request: { params: sessionPath, headers: turnHeaders, body: jsonBody(messageInput, { content: "What is the weather in Lisbon?" }) },
   responses: { ...turnResponses, 201: json("Appended (run: false)", acceptedView, acceptedExample) },
 });
@@ -50,6 +66,17 @@ const batch = tenantRoute({
   summary: "Import messages",
   description:
     "Appends up to 1,000 messages without turns, all or none. The items of a list of messages can be sent as they are. Refused with 409 while a turn is open or messages wait.",
+  refuses: [
+    "turn_running",
+    "call_not_open",
+    "client_id_taken",
+    "fork_unfinished",
+    "file_too_large",
+    "file_type_not_allowed",
+    "file_limit",
+    "files_disabled",
+    "file_store_unavailable",
+  ],
   request: { params: sessionPath, headers: idempotencyHeaders, body: jsonBody(batchInput, importExample) },
   responses: { 201: json("Appended", importedMessages, importedExample) },
 });
@@ -63,6 +90,7 @@ const list = tenantRoute({
   operationId: "listMessages",
   summary: "List messages",
   description: "Lists the whole conversation as people read it, whether or not the messages are in the model's view.",
+  refuses: ["branch_not_found"],
   request: { params: sessionPath, query: pageQuery.extend({ branch: branchQuery, client_id: clientIdQuery }) },
   responses: { 200: json("A page, in order of position", listView(displayItem), onePage(questionExample, answerExample)) },
 });
@@ -77,6 +105,7 @@ const get = tenantRoute({
   summary: "Read a message",
   description:
     "Reads one message of any branch. The id of a call inside a reply returns the reply. A message that waits in the queue is not in the conversation yet, and is unknown here.",
+  refuses: ["message_not_found"],
   request: { params: sessionPath.extend({ message_id: id("msg") }) },
   responses: { 200: json("The message", displayItem, answerExample) },
 });
@@ -90,6 +119,7 @@ const cancel = tenantRoute({
   operationId: "cancelMessage",
   summary: "Cancel a queued message",
   description: "Takes back a message that waits in the queue. A message whose turn has started is refused with 409; stop its turn instead.",
+  refuses: ["message_not_queued", "fork_unfinished"],
   request: { params: sessionPath.extend({ message_id: id("msg") }) },
   responses: { 204: { description: "Cancelled. For an imported reply, the queued results of its calls are cancelled too" } },
 });
@@ -103,6 +133,7 @@ const toolResults = tenantRoute({
   operationId: "submitToolResults",
   summary: "Submit results of client tools",
   description: "Answers open calls of the model. The turn continues after the last open call is answered.",
+  refuses: ["call_not_open", "fork_unfinished"],
   request: {
     params: sessionPath,
     headers: turnHeaders,
@@ -121,6 +152,7 @@ const approvals = tenantRoute({
   summary: "Approve or refuse tool calls",
   description:
     "Answers calls that wait for a person's approval. Approved calls run; the model reads that a call was refused, with the reason.",
+  refuses: ["approval_not_open", "fork_unfinished"],
   request: {
     params: sessionPath,
     headers: turnHeaders,

@@ -52,6 +52,7 @@ const get = tenantRoute({
   operationId: "getModel",
   summary: "Read a model",
   description: "Shows a model's limits and prices, with the source of each figure.",
+  refuses: ["model_not_found"],
   request: { params },
   responses: { 200: taggedJson("The model", modelView, modelExample) },
 });
@@ -65,6 +66,7 @@ const put = tenantRoute({
   summary: "Add or replace a model",
   description:
     "Adds a model of the tenant, or overrides one of the deployment. The request replaces the earlier entry as a whole. Sessions use the change within 30 seconds.",
+  refuses: ["model_limit"],
   request: {
     params,
     headers: conditionHeaders,
@@ -82,6 +84,7 @@ const remove = tenantRoute({
   summary: "Delete a model",
   description:
     "Deletes a model of the tenant, or the tenant's override of one of the deployment. Sessions that use a deleted model fail until they name another.",
+  refuses: ["model_not_found", "model_not_own", "model_is_default"],
   request: { params, headers: conditionHeaders },
   responses: { 204: { description: "Removed" } },
 });
@@ -94,6 +97,7 @@ const probe = tenantRoute({
   operationId: "probeModel",
   summary: "Ask for a model's limits",
   description: "Asks the provider for the model's limits, and stores the answer as a suggestion. Nothing else changes.",
+  refuses: ["model_not_found", "probe_failed"],
   request: { params },
   responses: { 200: taggedJson("The model with the suggested limits. Nothing else has changed", modelView, suggestedModelExample) },
 });

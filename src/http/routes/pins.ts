@@ -9,6 +9,7 @@ import { jsonBody, taggedJson, tenantRoute } from "../routing";
 import { pinsInput } from "../schemas/control";
 import { sessionPath } from "../schemas/paths";
 import { sessionClient } from "../session-calls";
+import { ofSessionModel } from "../session-model";
 
 const tag = "context";
 const path = "/v1/sessions/{session_id}/pins";
@@ -34,6 +35,7 @@ const put = tenantRoute({
   summary: "Set the pins",
   description:
     "Replaces all pins, which every request contains. An empty list clears them. Of a message the words are copied now: of a reply with its calls and their results, of a call with its result, of a result with its call. A pin goes with the redaction of a message that it was copied from.",
+  refuses: ["model_gone", "models_unavailable", "fork_unfinished"],
   request: {
     params: sessionPath,
     headers: conditionHeaders,
@@ -53,6 +55,6 @@ export function registerPins(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
     const condition = toCondition(c.req.valid("header"));
     const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     const set = await (condition ? calls.once : calls.repeatable)((api, caller) => api.setPins(caller, pins, condition));
-    return set.ok ? c.json({ pins: set.value.pins }, 200, { ETag: set.value.etag }) : sendProblem(c, set.error);
+    return set.ok ? c.json({ pins: set.value.pins }, 200, { ETag: set.value.etag }) : sendProblem(c, ofSessionModel(set.error));
   });
 }

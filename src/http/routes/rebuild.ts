@@ -52,6 +52,7 @@ const rebuildOne = adminRoute({
   summary: "Repair a session's rows",
   description:
     "Compares a session's rows in the read model with its log, and repairs differences. A long session continues with `next_cursor`.",
+  refuses: ["invalid_cursor", "read_model_unavailable"],
   request: {
     params: tenantPath.extend({ session_id: id("ses") }),
     query: z.strictObject({
@@ -68,6 +69,7 @@ const rebuildAll = adminRoute({
   operationId: "rebuildTenant",
   summary: "Repair a tenant's rows",
   description: "Compares a tenant's row and its models' rows with the tenant's object, and repairs differences. Sessions are not compared.",
+  refuses: ["tenant_not_found", "read_model_unavailable"],
   request: { params: tenantPath },
   responses: { 200: json("The differences found, and whether they were repaired", tenantRebuildReport, tenantRebuildExample) },
 });

@@ -1,9 +1,10 @@
 /** Routes about the service itself. They need no key. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { isKnownTo, knownHeaders } from "../conditions";
 import type { HttpEnv } from "../deps";
 import { serveDocument } from "../document";
-import { acceptsGzip, isKnownTo } from "../negotiate";
+import { acceptsGzip } from "../negotiate";
 import { json, publicRoute } from "../routing";
 
 const tag = "service";
@@ -19,7 +20,7 @@ const health = publicRoute({
   responses: { 200: json("The service is up", z.object({ status: z.literal("ok") }), { status: "ok" }) },
 });
 
-const etagHeader = { ETag: { description: "Names this version of the document", schema: { type: "string" } } } as const;
+const etagHeader = { ETag: { description: "Names this version of the document", schema: { type: "string" as const } } };
 
 const openapi = publicRoute({
   method: "get",
@@ -28,14 +29,10 @@ const openapi = publicRoute({
   operationId: "getOpenapiDocument",
   summary: "Read this OpenAPI document",
   description: "The document describes the deployment that serves it: what it lists is what is enforced.",
-  request: {
-    headers: z.object({
-      "If-None-Match": z.string().optional().openapi({ description: "The ETag of a copy: 304 if the document is still the same" }),
-    }),
-  },
+  request: { headers: knownHeaders },
   responses: {
     200: { ...json("OpenAPI 3.1", z.looseObject({ openapi: z.string() }), { openapi: "3.1.0" }), headers: etagHeader },
-    304: { description: "The document is the one that `If-None-Match` names" },
+    304: { description: "The document is the one that `If-None-Match` names", headers: etagHeader },
   },
 });
 

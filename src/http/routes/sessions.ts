@@ -19,7 +19,7 @@ import { idempotencyHeaders } from "../idempotency";
 import { type HttpError, sendProblem } from "../problem";
 import { reachReadModel } from "../read-model";
 import { eraseFor } from "../register-session";
-import { json, jsonBody, taggedJson, tenantRoute } from "../routing";
+import { json, jsonBody, located, taggedJson, tenantRoute } from "../routing";
 import { sessionPath } from "../schemas/paths";
 import { createInput, externalId, listQuery, patchInput, putInput, toFilter, toPatchInput } from "../schemas/session";
 import { searchInput, toSearchInput } from "../schemas/session-search";
@@ -41,6 +41,7 @@ const create = tenantRoute({
   summary: "Create a session",
   description:
     "Every field is optional. What the request leaves out comes from the tenant's settings, and then from the deployment's. The session keeps these settings when the defaults change later.",
+  refuses: ["external_id_taken", "session_erased", "unknown_model", "default_model_gone", "models_unavailable"],
   request: {
     headers: idempotencyHeaders,
     body: jsonBody(
@@ -49,7 +50,7 @@ const create = tenantRoute({
       false,
     ),
   },
-  responses: { 201: taggedJson("The session", sessionDescription, sessionExample) },
+  responses: { 201: located(taggedJson("The session", sessionDescription, sessionExample)) },
 });
 
 const list = tenantRoute({
@@ -62,6 +63,7 @@ const list = tenantRoute({
   summary: "List sessions",
   description:
     "Without parameters the most recently updated session comes first. Filters select some of the sessions, and all filters must hold. The list lags behind the sessions by a short delay. The access token of an end user lists that end user's sessions, without `metadata`.",
+  refuses: ["beyond_access_token", "invalid_cursor", "read_model_unavailable"],
   request: { query: listQuery },
   responses: {
     200: json(
@@ -82,6 +84,7 @@ const search = tenantRoute({
   summary: "Search sessions by words",
   description:
     "Finds sessions by words in their titles and messages, best first, with up to three messages of each. Other forms of a word are found too, in the languages of `memory_query`. The answer lags behind the sessions by a short delay. The access token of an end user searches that end user's sessions alone.",
+  refuses: ["beyond_access_token", "invalid_cursor", "read_model_unavailable"],
   request: { body: jsonBody(searchInput, { query: "weather in Lisbon", end_user: "user-42" }) },
   responses: { 200: json("A page of the sessions found", listView(foundSession), onePage(foundSessionExample)) },
 });
@@ -97,6 +100,7 @@ const getNamed = tenantRoute({
   operationId: "getSessionByExternalId",
   summary: "Read the session that has an external id",
   description: "Shows the same as reading the session by its id. The external id belongs to at most one session of the tenant.",
+  refuses: ["session_not_found", "session_erased"],
   request: { params: namedPath },
   responses: { 200: taggedJson("The session", sessionDescription, sessionExample) },
 });
@@ -110,10 +114,11 @@ const putNamed = tenantRoute({
   summary: "Get or create the session that has an external id",
   description:
     "Returns the session that has the external id, unchanged whatever the body says, or creates it. Requests for the same id at once end in one session: one of them creates it, and the others get it.",
+  refuses: ["session_erased", "unknown_model", "default_model_gone", "models_unavailable"],
   request: { params: namedPath, body: jsonBody(putInput, { title: "Order 4711", end_user: "user-42" }, false) },
   responses: {
-    200: taggedJson("The session that has the id, unchanged", sessionDescription, sessionExample),
-    201: taggedJson("The new session", sessionDescription, sessionExample),
+    200: located(taggedJson("The session that has the id, unchanged", sessionDescription, sessionExample)),
+    201: located(taggedJson("The new session", sessionDescription, sessionExample)),
   },
 });
 
@@ -140,6 +145,7 @@ const patch = tenantRoute({
   summary: "Update a session",
   description:
     "Changes the fields that the request names. Null clears a field; a null policy restores the current default of the tenant or the deployment. A turn that runs keeps the settings that it started with.",
+  refuses: ["unknown_model", "model_gone", "models_unavailable", "fork_unfinished"],
   request: {
     params: sessionPath,
     headers: conditionHeaders,
@@ -157,6 +163,7 @@ const erase = tenantRoute({
   summary: "Erase a session with all its content",
   description:
     "Ends the running turn and deletes every message, summary and output from every store. A store that is out of reach is reported as pending and is erased later. Erasing cannot be undone.",
+  refuses: ["read_model_unavailable"],
   request: { params: sessionPath },
   responses: { 200: json("What was erased, by store", erasureReceipt, erasureExample) },
 });

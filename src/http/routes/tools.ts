@@ -42,6 +42,7 @@ const get = tenantRoute({
   operationId: "getTool",
   summary: "Read an HTTP tool",
   description: "Shows the definition that the model reads, and how the service calls the tool.",
+  refuses: ["tool_not_found"],
   request: { params },
   responses: { 200: taggedJson("The tool", httpToolEntry, toolExample) },
 });
@@ -55,6 +56,7 @@ const put = tenantRoute({
   summary: "Register or replace an HTTP tool",
   description:
     "Registers a URL that the service calls when the model asks for it. A session offers the tool when its `tools` name it, and keeps the definition that it found then.",
+  refuses: ["tool_limit"],
   request: {
     params,
     headers: conditionHeaders,
@@ -81,6 +83,7 @@ const remove = tenantRoute({
   operationId: "deleteTool",
   summary: "Delete an HTTP tool",
   description: "Within 30 seconds, calls to it fail.",
+  refuses: ["tool_not_found"],
   request: { params, headers: conditionHeaders },
   responses: { 204: { description: "Removed" } },
 });

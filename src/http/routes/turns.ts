@@ -35,6 +35,7 @@ const get = tenantRoute({
   operationId: "getTurn",
   summary: "Read a turn",
   description: "Shows the state of a turn at any time, also after the client that started it went away.",
+  refuses: ["turn_not_found"],
   request: { params: sessionPath.extend({ turn_id: id("trn") }) },
   responses: { 200: json("The turn", turnReport, turnExample) },
 });
@@ -61,6 +62,7 @@ const stop = tenantRoute({
   operationId: "stopTurn",
   summary: "Stop the running turn",
   description: "Ends the turn and keeps the partial reply, which is marked as incomplete.",
+  refuses: ["no_turn"],
   request: { params: sessionPath, headers: idempotencyHeaders, body: jsonBody(nothing, {}, false) },
   responses: { 200: json("The stopped turn", turnReport, stoppedTurnExample) },
 });
@@ -75,6 +77,7 @@ const retry = tenantRoute({
   summary: "Retry the last turn",
   description:
     "Runs the last turn again after it failed, was stopped or was interrupted. A partial reply of the earlier attempt is taken back. The body may name another model or other generation settings.",
+  refuses: ["beyond_access_token", "not_retryable", "fork_unfinished", "turn_running", "unknown_model", "model_gone", "models_unavailable"],
   request: { params: sessionPath, headers: turnHeaders, body: jsonBody(repeatInput, {}, false) },
   responses: turnResponses,
 });

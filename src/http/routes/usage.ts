@@ -26,6 +26,7 @@ const ofTenant = tenantRoute({
   summary: "Sum up usage",
   description:
     "Sums the tenant's model calls in a period, by day, session, model or purpose. The sums follow the calls with a short delay.",
+  refuses: ["invalid_cursor", "read_model_unavailable"],
   request: { query: usageQuery },
   responses: {
     200: json(

@@ -19,7 +19,7 @@ import { err, ok } from "../../lib/result";
 import { type ContentReader, createContent } from "../content";
 import type { Session } from "../session";
 import { weighContext } from "./context-weights";
-import { resolveQuietly } from "./read-calls";
+import { resolveKnown } from "./read-calls";
 
 /** The longest request body that is shown, in characters. A longer one is never sent. */
 export const MAX_SHOWN_CHARS = MAX_REQUEST_BYTES;
@@ -32,17 +32,18 @@ export async function showContext(session: Session, content: readonly Part[] | n
   const { settings } = session.state;
   // A message that is only tried out names no model; an open turn may have.
   const model = content ? settings.model : askedModel(session.state);
-  const spec = await resolveQuietly(session, model);
+  const found = await resolveKnown(session, model);
   const { epoch } = session.state.view;
-  if (!spec) return err({ code: "unknown_model", model });
+  if (!found.ok) return found;
+  const spec = found.value;
   const dry = rehearse(session, content);
   const { first, fits } = predictRoom(spec, { ...session.deps, ...dry });
   if (!fits.ok && fits.error.fit && content) return err({ code: "cannot_fit", fit: fits.error.fit });
   const { state } = dry.writer;
   const weights = weighContext(state, spec);
-  const found = session.ports().replyCaps.get(spec.id) ?? null;
+  const cap = session.ports().replyCaps.get(spec.id) ?? null;
   const most = dry.content.readGeneration().max_output_tokens;
-  const request = await session.deps.model.render(buildRequest(dry.content, spec, askedLength(found, { spec, state, most })));
+  const request = await session.deps.model.render(buildRequest(dry.content, spec, askedLength(cap, { spec, state, most })));
   const characters = request.body.length;
   if (characters > MAX_SHOWN_CHARS) return err({ code: "context_too_large", characters, limit: MAX_SHOWN_CHARS });
   return ok({

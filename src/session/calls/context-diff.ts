@@ -8,13 +8,13 @@ import { buildView } from "../../context/view";
 import { diffViews, MAX_LISTED, requestTokens, type ShownRequest } from "../../context/view-diff";
 import type { ContextDiff, DiffSide, EpochStep } from "../../contract/context";
 import type { SessionState } from "../../domain/state";
-import { err, ok } from "../../lib/result";
+import { ok } from "../../lib/result";
 import type { ContentReader } from "../content";
 import { readEpochChanges } from "../log/event-log";
 import type { Session } from "../session";
 import { rehearse } from "./context-call";
 import { findRequest } from "./past-request";
-import { resolveQuietly } from "./read-calls";
+import { resolveKnown } from "./read-calls";
 
 type Side = ShownRequest & Pick<DiffSide, "turn_id" | "call">;
 
@@ -54,8 +54,9 @@ async function readSide(session: Session, { turn, call }: RequestRef): Promise<a
 
 /** The next request as `GET …/context` shows it: made to fit first, by the steps that need no model. */
 async function readNext(session: Session): Promise<api.Outcome<Side>> {
-  const spec = await resolveQuietly(session);
-  if (!spec) return err({ code: "unknown_model", model: session.state.settings.model });
+  const found = await resolveKnown(session);
+  if (!found.ok) return found;
+  const spec = found.value;
   const { writer, content } = rehearse(session, null);
   predictRoom(spec, { ...session.deps, writer, content });
   return ok({ turn_id: null, call: null, ...toShown({ state: writer.state, content, model: spec.id }) });

@@ -26,6 +26,7 @@ import { type CompactionRow, readCompaction, readCompactions } from "../log/comp
 import { type ModelCallEvent, readCalls, readEvents, readEventsBackwards } from "../log/event-log";
 import type { Session } from "../session";
 import { MAX_ANSWER_BYTES, takeWithin } from "./answer-size";
+import { refusal } from "./model-refusal";
 import { readPins } from "./pin-views";
 import { readSessionGeneration } from "./turn-choices";
 import { listOpenCalls } from "./turn-report";
@@ -83,11 +84,18 @@ function readMetadata({ state, content }: Session): Readonly<Record<string, stri
   return text === null ? {} : (JSON.parse(text) as Record<string, string>);
 }
 
-/** The model's entry, if the registry answers: a description must not fail without it. Null when it is unknown. */
-export async function resolveQuietly(session: Session, model: string = session.state.settings.model): Promise<ModelSpec | null> {
+/** The model's entry, or the one that was last looked up while the registry does not answer. */
+export async function resolveKnown(session: Session, model: string = session.state.settings.model): Promise<api.Outcome<ModelSpec>> {
   const found = await resolveModel(model, session.ports());
-  if (found.ok) return found.value;
-  return found.error === "unavailable" ? session.knownModel.lastKnown(model) : null;
+  if (found.ok) return found;
+  const known = found.error === "unavailable" ? session.knownModel.lastKnown(model) : null;
+  return known ? ok(known) : err(refusal(found.error, model));
+}
+
+/** The model's entry, if there is one: a description must not fail without it. */
+export async function resolveQuietly(session: Session): Promise<ModelSpec | null> {
+  const found = await resolveKnown(session);
+  return found.ok ? found.value : null;
 }
 
 function readSummary({ state, content }: Session): Pick<SessionDescription, "compacted_summary" | "compact_boundary_timestamp"> {

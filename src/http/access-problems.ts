@@ -1,0 +1,48 @@
+/** Refusals of what a credential does not open: part of the table in `problem`. */
+import type { TenantError } from "../app/tenant-api";
+import type { Scope } from "../domain/scopes";
+import type { RouteAnswer } from "./answer";
+
+export type AccessError =
+  | { readonly code: "unauthorized" }
+  | { readonly code: "forbidden"; readonly scope: Scope }
+  /** The route takes no access token, or not one for a single session. */
+  | { readonly code: "key_required" }
+  /** A field that an access token may not set. */
+  | { readonly code: "beyond_access_token"; readonly field: string; readonly detail: string }
+  | { readonly code: "origin_not_allowed" };
+
+type Answered = AccessError | Extract<TenantError, { readonly code: "beyond_own_key" }>;
+
+export const accessAnswers: { readonly [E in Answered as E["code"]]: (error: E) => RouteAnswer } = {
+  unauthorized: () => ({
+    status: 401,
+    title: "Unauthorized",
+    detail: "A valid key is required: Authorization: Bearer …",
+    headers: { "WWW-Authenticate": "Bearer" },
+  }),
+  forbidden: ({ scope }) => ({
+    status: 403,
+    title: "Scope missing",
+    detail: `The key or access token does not have the scope ${scope}.`,
+    extra: { scope },
+    headers: { "WWW-Authenticate": `Bearer error="insufficient_scope", scope="${scope}"` },
+  }),
+  key_required: () => ({
+    status: 403,
+    title: "API key required",
+    detail: "This request needs an API key: the access token does not open it. Send it from your server.",
+  }),
+  beyond_access_token: ({ field, detail }) => ({
+    status: 403,
+    title: "Beyond the access token",
+    detail: `${field}: ${detail}.`,
+    errors: [{ field, detail }],
+  }),
+  origin_not_allowed: () => ({
+    status: 403,
+    title: "Origin not allowed",
+    detail: "The page's origin is not among the tenant's allowed_origins. PATCH /v1/tenant adds it.",
+  }),
+  beyond_own_key: ({ field, detail }) => ({ status: 403, title: "Beyond the calling key", detail, errors: [{ field, detail }] }),
+};
