@@ -168,5 +168,7 @@ describe("against a backend", () => {
     expect(compiler && node && compile(compiler.tsc, node, "readme.ts")).toBe("");
     const said = run(process.execPath, ["--disable-warning=ExperimentalWarning", "readme.ts"], project);
     expect(said).toMatch(/^completed \S/);
+    expect(said).toContain("name\nRex\n");
+    expect(said).toContain("404 not_found");
   });
 });

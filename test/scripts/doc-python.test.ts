@@ -100,9 +100,12 @@ describe.skipIf(withHttpx === undefined)("the program (skipped where python3 has
         ...Array.from({ length: 3 }, () => `POST ${results}`),
         ...Array.from({ length: 4 }, () => `GET ${messages}`),
       ]);
-      const resumed = (proxy?.passed ?? []).filter(({ name }) => name === `POST ${results}`).map(({ headers }) => headers["last-event-id"]);
-      expect(resumed.map(Number)).toEqual([...resumed.map(Number)].sort((a, b) => a - b));
-      expect(new Set(resumed).size).toBe(3);
+      const resumed = (proxy?.passed ?? [])
+        .filter(({ name }) => name === `POST ${results}`)
+        .map(({ headers }) => Number(headers["last-event-id"] ?? 0));
+      expect(resumed[0]).toBe(0);
+      expect(resumed[1]).toBeGreaterThan(0);
+      expect(resumed[2]).toBeGreaterThan(resumed[1] ?? 0);
       const { data } = z.object({ data: z.array(z.unknown()) }).parse(await callApi(connection, { method: "GET", path: "/v1/sessions" }));
       expect(data).toHaveLength(1);
     },
