@@ -177,7 +177,7 @@ describe("422 idempotency_conflict", () => {
   // A compaction is looked for first, and there is none.
   it.each(listing("422 idempotency_conflict").filter(([, { path }]) => !path.includes("{compaction_id}")))("%s", async (_, route) => {
     const { path } = route;
-    // The key is known to whoever owns what the request concerns: the session, the directory of sessions, the keys or the files.
+    // The owner of what the request concerns knows the key: the session, the directory of sessions, the keys or the files.
     const first = path.startsWith("/v1/sessions/{session_id}/") && !path.endsWith("/fork") ? `/v1/sessions/${chat.id}/messages` : null;
     if (first) await chat.tenant.call("POST", first, { content: "again", run: false }, headers);
     else if (path.endsWith("/fork")) await chat.tenant.call("POST", "/v1/sessions", {}, headers);

@@ -12,7 +12,7 @@ import { type Chat, migrate, newChat, newId, newTenant, readBody, request, type 
 beforeAll(migrate);
 
 const look = { name: "look", parameters: { type: "object" } };
-const stubOf = (tenant: Tenant) => env.TENANTS.getByName(tenantObjectName(tenant.id));
+const findStub = (tenant: Tenant) => env.TENANTS.getByName(tenantObjectName(tenant.id));
 
 /** `409 turn_running`, or the status of a success. */
 async function read(asked: Response | Promise<Response>): Promise<string> {
@@ -235,7 +235,7 @@ describe("a message", () => {
       ["POST", "/messages/batch", { items: [{ content: zip }] }],
       ["POST", `/messages/${item?.id}/edit`, { content: zip }],
     ]);
-    await stubOf(chat.tenant).beginFile({ file: newId("fil"), name: null, media_type: "text/plain", bytes: 9_999_999_999 });
+    await findStub(chat.tenant).beginFile({ file: newId("fil"), name: null, media_type: "text/plain", bytes: 9_999_999_999 });
     const note = [{ type: "file", url: `data:text/plain;base64,${btoa("A note of many words")}` }];
     await expectAll(chat, "409 file_limit", [
       ["POST", "/messages", { content: note }],
@@ -292,7 +292,7 @@ describe("a tenant's limits", () => {
 
   it("hold for keys, models, credentials and tools", async () => {
     const tenant = await newTenant();
-    const stub = stubOf(tenant);
+    const stub = findStub(tenant);
     const scopes = [...SCOPES];
     const order = { name: "x", scopes, expires_at: null, by: null, idempotency: null };
     for (let count = 0; count < 100; count++) await stub.addKey({ ...order, id: newId("key"), hash: `hash-${count}` });
@@ -362,7 +362,7 @@ describe("what the deployment owns", () => {
     expect(await read(tenant.call("PUT", "/v1/mcp_servers/desk", { url, secret_header }))).toBe("422 mcp_failed");
     await readBody(await tenant.call("PUT", "/v1/credentials/gone", { api_key: "sk-a-key-for-tests" }));
     const server = { url, secret_header: { ...secret_header, prefix: "" }, timeout_ms: 1_000, needs_approval: false, allowed_tools: null };
-    await stubOf(tenant).putMcpServer({ name: "desk", server, listing: { tools: [], skipped: [], truncated: false } });
+    await findStub(tenant).putMcpServer({ name: "desk", server, listing: { tools: [], skipped: [], truncated: false } });
     await tenant.call("DELETE", "/v1/credentials/gone");
     expect(await read(tenant.call("POST", "/v1/mcp_servers/desk/refresh"))).toBe("422 mcp_failed");
   });
