@@ -9666,7 +9666,10 @@ export interface operations {
                 /** @description `parameters`: also all values of each policy, and the bounds and the meaning of every parameter */
                 include?: "parameters";
             };
-            header?: never;
+            header?: {
+                /** @description The ETag of a copy: 304 if it is still the same */
+                "If-None-Match"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -9833,7 +9836,10 @@ export interface operations {
     getPolicy: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of a copy: 304 if it is still the same */
+                "If-None-Match"?: string;
+            };
             path: {
                 /** @description The name of a policy */
                 policy_name: "oneclaw" | "opal" | "odincode" | "yeoman" | "balanced" | "economy" | "retain" | "verbatim";
