@@ -4,18 +4,32 @@
  */
 import { buildPath, buildQuery } from "./address.ts";
 import type { Answer, AnyPage, CommonInit, Entry, InitArgument, ListArgument, ListPath, Page, PathOf } from "./api-types.ts";
+import type { StreamSettings } from "./connection.ts";
 import { describeAnswer, LonghandError } from "./errors.ts";
+import { type FollowInit, followSession } from "./follow.ts";
 import type { SubmitMessage, Turn } from "./generated.ts";
 import { newKey } from "./new-key.ts";
 import { ANSWERED_WITH_BYTES, DELETED_WITHOUT_BODY, LISTED_BY_POST, RUNS_TURN, TAKES_KEY } from "./operations.ts";
-import { createTransport, type Method, type Transport, type TransportOptions } from "./transport.ts";
+import { type RunToolsInit, ToolLoop } from "./run-tools.ts";
+import { TurnStream } from "./stream.ts";
+import type { StreamEvent } from "./stream-types.ts";
+import type { Tools } from "./tools.ts";
+import { createTransport, DEFAULT_RETRIES, type Method, type Transport, type TransportOptions } from "./transport.ts";
 
 export type { Answer, Bytes, CommonInit, Entry, Init, ListPath, Page, PathOf } from "./api-types.ts";
 export { LonghandError } from "./errors.ts";
+export type { FollowInit } from "./follow.ts";
 export type * from "./generated.ts";
+export type { Approval, RunToolsInit } from "./run-tools.ts";
+export type { TurnStream } from "./stream.ts";
+export type { StreamEvent } from "./stream-types.ts";
+export type { JsonObject, Tool, ToolCall, ToolContext, Tools } from "./tools.ts";
 export type { Method } from "./transport.ts";
 
-export type LonghandOptions = TransportOptions;
+export interface LonghandOptions extends TransportOptions {
+  /** A stream that brings no byte for so long is taken for lost, and resumed (60,000). The server is never silent for more than 30 seconds. */
+  readonly silenceMs?: number | undefined;
+}
 
 /** A message and its turn: text, or the body of `POST /v1/sessions/{session_id}/messages`. */
 export type NewMessage = string | (SubmitMessage & { readonly run?: true });
@@ -23,6 +37,11 @@ export type NewMessage = string | (SubmitMessage & { readonly run?: true });
 export interface SendInit extends CommonInit {
   /** The same key with the same message is one message. Made by the client if it is left out. */
   readonly idempotencyKey?: string | undefined;
+}
+
+export interface StreamInit extends Omit<SendInit, "timeoutMs"> {
+  /** With the key of an earlier request: the offset of the last event that the caller has of it. */
+  readonly after?: number | undefined;
 }
 
 export interface FullAnswer<T> {
@@ -53,12 +72,16 @@ const READS_BY_POST: readonly PathOf<"POST">[] = [
 
 /** How long an attempt may wait for a turn. When it is over, the same key joins the turn that is under way. */
 const TURN_TIMEOUT_MS = 300_000;
+const DEFAULT_SILENCE_MS = 60_000;
 
 export class Longhand {
   readonly #transport: Transport;
+  readonly #streams: StreamSettings;
 
   constructor(options: LonghandOptions) {
     this.#transport = createTransport(options);
+    const { retries = DEFAULT_RETRIES, silenceMs = DEFAULT_SILENCE_MS } = options;
+    this.#streams = { transport: this.#transport, retries, silenceMs };
   }
 
   get<P extends PathOf<"GET">>(path: P, ...[init]: InitArgument<"GET", P>): Promise<Answer<"GET", P>> {
@@ -101,13 +124,36 @@ export class Longhand {
 
   /** Sends a message and resolves with its turn, once that has ended, failed or waits for tools. */
   async send(session: string, message: NewMessage, init: SendInit = {}): Promise<Turn> {
-    const body = typeof message === "string" ? { content: message } : message;
+    const body = toBody(message);
     const { data } = await this.#request<Turn>("POST", "/v1/sessions/{session_id}/messages", {
       ...init,
       path: { session_id: session },
       body,
     });
     return data;
+  }
+
+  /**
+   * Sends a message and reads its turn as it is produced. Nothing is sent before the stream is read. A break is not seen: the stream is
+   * resumed where it was. A reader that leaves does not stop the turn.
+   */
+  stream(session: string, message: NewMessage, init: StreamInit = {}): TurnStream {
+    const { after = null, idempotencyKey = newKey(), signal, headers } = init;
+    const request = { session, route: "messages", body: toBody(message), idempotencyKey, after, turn: null, signal, headers };
+    return new TurnStream(this.#streams, request);
+  }
+
+  /** The stream of the whole session, resumed for ever. It ends when the session is erased. */
+  follow(session: string, init: FollowInit = {}): AsyncGenerator<StreamEvent, void, undefined> {
+    return followSession(this.#streams, session, init);
+  }
+
+  /**
+   * Sends a message, runs the tools that the model calls and sends their results, until the turn has ended or waits for something that
+   * `tools` and `approve` cannot give. With null in place of a message it goes on with the turn that is open.
+   */
+  runTools<T>(session: string, message: NewMessage | null, tools: Tools<T>, init: RunToolsInit = {}): Promise<Turn> {
+    return new ToolLoop(this.#streams, { session, tools, init }).run(message === null ? null : toBody(message));
   }
 
   async *#pages(path: string, init: AnyInit = {}): AsyncGenerator<AnyPage, void, undefined> {
@@ -141,6 +187,8 @@ export class Longhand {
     return { data, status: response.status, etag: response.headers.get("etag"), headers: response.headers };
   }
 }
+
+const toBody = (message: NewMessage): SubmitMessage => (typeof message === "string" ? { content: message } : message);
 
 async function readBody(request: string, template: string, response: Response): Promise<unknown> {
   if (ANSWERED_WITH_BYTES.includes(template)) return response.blob();

@@ -41,7 +41,7 @@ export interface Transport {
   send(method: Method, path: string, outgoing?: Outgoing): Promise<Response>;
 }
 
-const DEFAULT_RETRIES = 4;
+export const DEFAULT_RETRIES = 4;
 const DEFAULT_TIMEOUT_MS = 60_000;
 
 export function createTransport(options: TransportOptions): Transport {
