@@ -1,5 +1,6 @@
 /** Bindings and configuration, parsed once. This is the only file that spells a variable's name. */
 import { z } from "zod";
+import "./lib/plain-issues";
 import type { WholeSessionApi } from "./app/control-api";
 import type { TenantFilesApi } from "./app/file-api";
 import type { ModelOverride } from "./app/model-entry";

@@ -15,7 +15,7 @@ describe("the deployment's configuration", () => {
   });
 
   test.each([
-    ["an unknown name", "yolo", /POLICY: Invalid option/],
+    ["an unknown name", "yolo", /POLICY: must be one of /],
     ["a value out of bounds", '{"keep":{"ratio":7}}', /POLICY: keep\.ratio/],
     ["values that contradict each other", '{"keep":{"ratio":0.9}}', /POLICY: keep\.ratio/],
   ])("that is wrong says so at once, with the variable's and the parameter's name: %s", (_, POLICY, said) => {

@@ -1,4 +1,5 @@
 /** Checks what a policy's schema cannot express: values that are each valid and together make no sense. */
+import "../lib/plain-issues";
 import { err, ok, type Result } from "../lib/result";
 import type { Policy } from "./policy";
 import { type PolicyChoice, policyChoiceSchema, resolvePolicy } from "./policy-choice";

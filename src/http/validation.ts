@@ -2,6 +2,7 @@
 import type { Context, MiddlewareHandler } from "hono";
 import type { z } from "zod";
 import type { FieldError } from "../contract/problem";
+import "../lib/plain-issues";
 import type { HttpEnv } from "./deps";
 import { sendProblem } from "./problem";
 
@@ -33,9 +34,6 @@ function listKinds(branches: readonly (readonly Issue[])[]): readonly unknown[] 
 
 const isInside = (issue: Issue): boolean => issue.path.length > 0 || issue.code === "unrecognized_keys";
 
-/** An issue does not hold the value, so only zod's own wording shows that it is missing. */
-const isMissing = (issue: Issue): boolean => issue.code === "invalid_type" && issue.message.endsWith("received undefined");
-
 function toErrors(issue: Issue, base: Path): FieldError[] {
   const path = [...base, ...issue.path];
   if (issue.code === "unrecognized_keys") {
@@ -47,7 +45,7 @@ function toErrors(issue: Issue, base: Path): FieldError[] {
     const branch = pickBranch(issue.errors);
     if (branch) return branch.flatMap((inner) => toErrors(inner, path));
   }
-  return [{ field: toField(path), detail: isMissing(issue) ? "required" : issue.message }];
+  return [{ field: toField(path), detail: issue.message }];
 }
 
 const UNKNOWN_FIELD = "unknown field";

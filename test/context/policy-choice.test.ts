@@ -175,7 +175,7 @@ describe("the deployment's policy", () => {
   });
 
   test.each([
-    ["blanced", "Invalid option"],
+    ["blanced", "must be one of "],
     ["{", "not JSON"],
     ['{"keep":{"ratio":2}}', "keep.ratio"],
     ['{"kept":1}', "kept"],

@@ -35,7 +35,7 @@ async function misconfigured(env: Partial<Env>): Promise<LocalServer> {
 const PEPPER = "a-pepper-for-tests-only";
 
 test.each([
-  ["an unknown policy", { KEY_PEPPER: PEPPER, POLICY: "hunter2" }, /wrong\. POLICY: Invalid option: expected one of "oneclaw"/],
+  ["an unknown policy", { KEY_PEPPER: PEPPER, POLICY: "hunter2" }, /wrong\. POLICY: must be one of oneclaw, /],
   ["a secret that is missing", {}, /wrong\. KEY_PEPPER: /],
   ["models that are no JSON", { KEY_PEPPER: PEPPER, MODELS: "hunter2" }, /wrong\. MODELS is not JSON/],
 ])("a wrong configuration ends the wait at once, with the variable's name and never its value: %s", async (_, env, said) => {
