@@ -125,7 +125,7 @@ interface Run {
   readonly evidence: ErrandEvidence;
   readonly files: readonly FileUseEvidence[];
   readonly bucket: BucketEvidence;
-  /** The number of requests that errands repeated. */
+  /** How often a request of those four kinds was repeated. */
   readonly cut: number;
   readonly rebuilds: number;
   readonly kills: number;
@@ -148,7 +148,7 @@ function report(verdict: Verdict, { clients, evidence, files, bucket, cut, rebui
       `forked        ${evidence.forks.length}`,
       `rebuilt       ${rebuilds}`,
       `files         ${files.length}`,
-      `of these cut  ${cut}`,
+      `asked again   ${cut}`,
       `wrong         ${faults.length}`,
       `wall time     ${(wall / 1000).toFixed(1)} s`,
     ].join("\n"),

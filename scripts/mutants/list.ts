@@ -5,6 +5,7 @@ import { choices } from "./choices.ts";
 import { drafts } from "./drafts.ts";
 import { failures } from "./failures.ts";
 import { fencing } from "./fencing.ts";
+import { files } from "./files.ts";
 import { keys } from "./keys.ts";
 import { ledger } from "./ledger.ts";
 import { life } from "./life.ts";
@@ -33,5 +34,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...reach,
   ...past,
   ...branches,
+  ...files,
   ...choices,
 ];

@@ -17,8 +17,9 @@ export function describe(run: Run, { provider }: { readonly provider: FaultyProv
   const { findings, notes, told, samples } = run;
   const { messages } = findings;
   const grown = findGrowth(samples).map(({ what, first, last }) => {
+    const unit = what === "memory" ? " MB" : "";
     const notable = last > first * NOTABLE_GROWTH ? `, more than ${NOTABLE_GROWTH} times` : "";
-    return `${what.padEnd(16)}${Math.round(first)} in the first quarter, ${Math.round(last)} in the last (medians)${notable}`;
+    return `${what.padEnd(16)}${Math.round(first)}${unit} in the first quarter, ${Math.round(last)}${unit} in the last (medians)${notable}`;
   });
   return [
     `wall time       ${(run.wall_ms / 60_000).toFixed(1)} min`,

@@ -20,6 +20,18 @@ export interface FileUse {
   readonly files: readonly FileId[];
   /** A file that the session does not refer to yet counts as missing. */
   readonly sessionsOnly?: true;
+  /** A file that is missing is left out. For copies of messages, which may refer to files that were deleted. */
+  readonly skipMissing?: true;
+}
+
+/** Which files a session refers to. */
+interface FileKeep {
+  readonly session: SessionId;
+  readonly files: readonly FileId[];
+  /** Files of redacted messages that no other message refers to. */
+  readonly gone: readonly FileId[];
+  /** The session's newest event, by which an outdated call is known: calls arrive in any order. Absent: an older build does not say. */
+  readonly seq?: number;
 }
 
 /** What is known of a file once its bytes are stored. */
@@ -62,11 +74,7 @@ export interface TenantFilesApi {
    * Replaces the set of files that the session refers to. A file that no session refers to any more is erased. References that were noted a
    * short time ago stay, because their message may be on its way, except those of `gone`: their messages were redacted.
    */
-  keepFiles(input: {
-    readonly session: SessionId;
-    readonly files: readonly FileId[];
-    readonly gone: readonly FileId[];
-  }): Promise<TenantOutcome<null>>;
+  keepFiles(input: FileKeep): Promise<TenantOutcome<null>>;
   /** Ends all references of an erased session and erases the files that were its own. `pending`: the files still to be erased. */
   releaseFiles(session: SessionId): Promise<TenantOutcome<{ readonly erased: number; readonly pending: number }>>;
 }
@@ -129,5 +137,5 @@ export interface FileReader {
 
 /** Tells the tenant's object which files a session refers to. */
 export interface FileReferences {
-  keep(input: { readonly session: SessionId; readonly files: readonly FileId[]; readonly gone: readonly FileId[] }): Promise<void>;
+  keep(input: FileKeep): Promise<void>;
 }

@@ -1,6 +1,8 @@
 /** Stores a file that a client sends: checks its type and size, notes it at the tenant's object, and streams it to the store. */
-import type { FileStore, PutFault } from "../app/file-api";
+import type { FileStore, PutFault, TenantFilesApi } from "../app/file-api";
+import type { Log } from "../app/ports";
 import type { Idempotency } from "../app/session-api";
+import type { Schedule } from "../app/session-ports";
 import type { TenantError } from "../app/tenant-api";
 import { findFileType } from "../context/file-types";
 import type { FileView } from "../contract/file";
@@ -9,7 +11,6 @@ import { toErrorName } from "../lib/error-name";
 import { err, ok, type Result } from "../lib/result";
 import { SNIFFED_BYTES, sniffType } from "../lib/sniff-type";
 import { callWithRetry } from "./calls";
-import type { HttpDeps } from "./deps";
 import type { FileError } from "./file-problems";
 import type { RequestError } from "./problem";
 
@@ -25,6 +26,15 @@ interface SentFile {
   readonly identify: (sha256: string) => Promise<Idempotency | null>;
 }
 
+/** What an upload needs of the rest of the system. */
+interface UploadDeps {
+  files(tenant: TenantId): FileStore | null;
+  tenants(tenant: TenantId): Pick<TenantFilesApi, "beginFile" | "abandonFile" | "finishFile">;
+  newId(prefix: "fil"): FileId;
+  readonly schedule: Schedule;
+  readonly log: Log;
+}
+
 type Stored = Result<{ readonly file: FileView; readonly replayed: boolean }, TenantError | FileError | RequestError>;
 
 /** Less than the hour after which the tenant's object takes an upload for cut off: no bytes arrive for a file that was given up. */
@@ -36,7 +46,7 @@ const FAULTS: Readonly<Record<PutFault, string>> = {
   not_text: "not UTF-8",
 };
 
-export async function storeFile(deps: HttpDeps, tenant: TenantId, sent: SentFile): Promise<Stored> {
+export async function storeFile(deps: UploadDeps, tenant: TenantId, sent: SentFile): Promise<Stored> {
   const store = deps.files(tenant);
   if (!store) return err({ code: "files_disabled" });
   const timed = limitTime(sent.body, deps);
@@ -54,7 +64,7 @@ interface Storing {
   readonly sent: SentFile;
 }
 
-async function storeBody(deps: HttpDeps, { tenant, store, sent }: Storing): Promise<Stored> {
+async function storeBody(deps: UploadDeps, { tenant, store, sent }: Storing): Promise<Stored> {
   const read = await readHead(sent.body);
   if (read === null) return refuse(sent, "cut_off");
   const checked = checkType(read.head, sent);
@@ -82,7 +92,7 @@ const refuse = ({ field }: SentFile, fault: PutFault): Stored =>
   err({ code: "invalid_request", errors: [{ field, detail: FAULTS[fault] }] });
 
 /** Frees what the upload took of the tenant's quota. Where it fails, that ends with the upload's hour. */
-async function abandon({ tenants, log }: HttpDeps, tenant: TenantId, file: FileId): Promise<void> {
+async function abandon({ tenants, log }: UploadDeps, tenant: TenantId, file: FileId): Promise<void> {
   try {
     await tenants(tenant).abandonFile(file);
   } catch (error) {
@@ -91,7 +101,7 @@ async function abandon({ tenants, log }: HttpDeps, tenant: TenantId, file: FileI
 }
 
 /** A stream that fails when the time of an upload is over, whatever the client sends. */
-function limitTime(body: ReadableStream<Uint8Array>, { schedule }: HttpDeps) {
+function limitTime(body: ReadableStream<Uint8Array>, { schedule }: UploadDeps) {
   const reader = body.getReader();
   const late = Promise.withResolvers<never>();
   late.promise.catch(() => undefined);
@@ -117,7 +127,7 @@ function limitTime(body: ReadableStream<Uint8Array>, { schedule }: HttpDeps) {
 }
 
 /** The result of `work`, or an error when the store is out of reach. */
-export async function reachStore<T>({ log }: HttpDeps, work: () => Promise<T>): Promise<Result<T, FileError>> {
+export async function reachStore<T>({ log }: Pick<UploadDeps, "log">, work: () => Promise<T>): Promise<Result<T, FileError>> {
   try {
     return ok(await work());
   } catch (error) {

@@ -4,7 +4,7 @@
  * and once more for those that came as data URLs.
  */
 import type { Context } from "hono";
-import type { FileFacts } from "../app/file-api";
+import type { FileFacts, FileUse } from "../app/file-api";
 import type { FileId, SessionId } from "../domain/ids";
 import { fromBase64 } from "../lib/base64";
 import { err, ok, type Result } from "../lib/result";
@@ -102,6 +102,16 @@ async function useFiles(c: Context<HttpEnv>, deps: HttpDeps, { session, places, 
   const { error } = used;
   if (error.code !== "file_not_found") return err(error);
   return refuse(`${places.find(({ part }) => part.file_id === error.file)?.field}.file_id`, "no such file");
+}
+
+/** Notes that a copy is about to refer to files. False: the copy was erased meanwhile. */
+export async function holdFiles(c: Context<HttpEnv>, deps: HttpDeps, copied: Pick<FileUse, "session" | "files">): Promise<boolean> {
+  const held = await callWithRetry(
+    () => deps.tenants(readPrincipal(c).tenant),
+    (api) => api.useFiles({ ...copied, skipMissing: true }),
+  );
+  if (!held.ok && held.error.code !== "session_erased") throw new Error(held.error.code);
+  return held.ok;
 }
 
 /** The places with the ids of the files that were stored. */

@@ -12,7 +12,7 @@ export async function keepFiles({ state, deps, jobs }: Session & { readonly jobs
   const { seq } = state;
   const armed = jobs.get("keep_files")?.due_at;
   try {
-    await deps.files(tenant).keep({ session, ...readFileReferences(deps.sql, state) });
+    await deps.files(tenant).keep({ session, seq, ...readFileReferences(deps.sql, state) });
     // A later change has armed the job for another time.
     if (jobs.get("keep_files")?.due_at === armed) jobs.disarm("keep_files");
   } catch (error) {

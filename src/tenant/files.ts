@@ -40,7 +40,7 @@ interface FileRow {
 }
 
 const SELECT = `SELECT id, name, media_type, bytes, sha256, tokens, created_at, due_at,
-  (SELECT count(*) FROM file_refs WHERE file = id) AS sessions FROM files WHERE state = 'stored'`;
+  (SELECT count(*) FROM file_refs WHERE file = id AND held_until IS NULL) AS sessions FROM files WHERE state = 'stored'`;
 
 export interface Upload {
   readonly file: FileId;
@@ -124,6 +124,22 @@ export function createFiles(sql: TenantSql): Files {
     sql.rows("INSERT INTO file_refs (session, file, held_until) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", session, file, until);
     sql.rows("UPDATE files SET due_at = max(due_at, ?) WHERE id = ?", until, file);
   };
+  /** A file that no session has confirmed any more ends with the last note that a message is on its way. */
+  const endWithNotes = (file: string): void => {
+    sql.rows(
+      `UPDATE files SET due_at = (SELECT max(held_until) FROM file_refs WHERE file = id)
+       WHERE id = ? AND state = 'stored' AND due_at IS NULL AND NOT EXISTS (SELECT 1 FROM file_refs WHERE file = id AND held_until IS NULL)`,
+      file,
+    );
+  };
+  /** True when the session has said something newer before. What it says arrives in any order. */
+  const isOutdated = (session: SessionId, seq: number | undefined): boolean => {
+    if (seq === undefined) return false;
+    const known = sql.rows<{ seq: number }>("SELECT seq FROM file_keeps WHERE session = ?", session)[0];
+    if (known && known.seq > seq) return true;
+    sql.rows("INSERT INTO file_keeps (session, seq) VALUES (?, ?) ON CONFLICT (session) DO UPDATE SET seq = excluded.seq", session, seq);
+    return false;
+  };
   const confirm = (session: SessionId, file: FileId): void => {
     sql.rows(
       "INSERT INTO file_refs (session, file) VALUES (?, ?) ON CONFLICT (session, file) DO UPDATE SET held_until = NULL",
@@ -178,18 +194,20 @@ export function createFiles(sql: TenantSql): Files {
           : sql.rows<FileRow>(`${SELECT} AND id > ? ORDER BY id LIMIT ?`, after ?? "", limit + 1);
       return { data: rows.slice(0, limit).map(toView), has_more: rows.length > limit };
     },
-    use: ({ session, files, sessionsOnly = false }, at) => {
+    use: ({ session, files, sessionsOnly = false, skipMissing = false }, at) => {
       const facts: FileFacts[] = [];
       for (const file of files) {
         const row = sessionsOnly && !isReferred(session, file) ? null : findRow(file);
+        if (!row && skipMissing) continue;
         if (!row) return err({ code: "file_not_found", file });
         const { name, media_type, bytes, tokens } = row;
         facts.push({ file_id: file, name, media_type, bytes, tokens });
       }
-      for (const file of files) hold(session, file, at + HOLD_MS);
+      for (const { file_id } of facts) hold(session, file_id, at + HOLD_MS);
       return ok(facts);
     },
-    keep: ({ session, files, gone }, at) => {
+    keep: ({ session, files, gone, seq }, at) => {
+      if (isOutdated(session, seq)) return [];
       const before = sql.rows<{ file: string; held_until: number | null }>(
         "SELECT file, held_until FROM file_refs WHERE session = ?",
         session,
@@ -198,16 +216,22 @@ export function createFiles(sql: TenantSql): Files {
       for (const file of files) if (findRow(file)) confirm(session, file);
       const isOver = ({ file, held_until }: (typeof before)[number]): boolean =>
         !kept.has(file) && (held_until === null || held_until <= at || redacted.has(file));
-      const ended = before.filter(isOver).map(({ file }) => file);
-      for (const file of ended) sql.rows("DELETE FROM file_refs WHERE session = ? AND file = ?", session, file);
-      const unused = ended.filter(isUnused);
-      for (const file of unused) mark(file, at, session);
-      return unused.map(toFileId);
+      const ended = before.filter(isOver);
+      for (const { file } of ended) sql.rows("DELETE FROM file_refs WHERE session = ? AND file = ?", session, file);
+      // A reference that was only noted ends without its file: the file ends when it would have ended.
+      const unused = ended.filter(({ file, held_until }) => (held_until === null || redacted.has(file)) && isUnused(file));
+      for (const { file } of unused) mark(file, at, session);
+      for (const { file } of ended) endWithNotes(file);
+      return unused.map(({ file }) => toFileId(file));
     },
     release: (session, at) => {
       const held = sql.rows<{ file: string }>("SELECT file FROM file_refs WHERE session = ?", session);
       sql.rows("DELETE FROM file_refs WHERE session = ?", session);
-      for (const { file } of held) if (isUnused(file)) mark(file, at, session);
+      sql.rows("DELETE FROM file_keeps WHERE session = ?", session);
+      for (const { file } of held) {
+        if (isUnused(file)) mark(file, at, session);
+        else endWithNotes(file);
+      }
     },
     listRemovedFor: (session) =>
       sql.rows<{ id: string }>("SELECT id FROM files WHERE removed_for = ?", session).map(({ id }) => toFileId(id)),

@@ -172,6 +172,8 @@ const migrations: readonly (readonly string[])[] = [
   ],
   // Until when a message may be on its way to its session. Null: the session has confirmed the reference.
   ["ALTER TABLE file_refs ADD COLUMN held_until INTEGER"],
+  // How far in its log each session was when it last said which files it refers to.
+  ["CREATE TABLE file_keeps (session TEXT PRIMARY KEY, seq INTEGER NOT NULL) STRICT, WITHOUT ROWID"],
 ];
 
 /** Reads without creating anything: clients can address an object by a made-up name, and that object must stay empty. */

@@ -185,6 +185,7 @@ async function checkFork({ life }: Story): Promise<void> {
   const to = id("ses", 77);
   const [source, target] = [life.service, into.service];
   const outcome = await copySession({
+    hold: async () => true,
     source: (work) => work(source, CALLER),
     target: (work) => work(target, { tenant: TENANT, session: to }),
     from: SESSION,

@@ -18,6 +18,7 @@ interface Copied {
 async function fork(source: Life, at: number | null, into = new Life(undefined, "fork-1", countingIds())): Promise<Copied> {
   into.models = { resolve: async () => ROOMY };
   const outcome = await copySession({
+    hold: async () => true,
     source: (work) => work(source.service, CALLER),
     target: (work) => work(into.service, FORK_CALLER),
     from: SESSION,
@@ -237,6 +238,7 @@ describe("a fork", () => {
     await ask(first, "waiting");
 
     const outcome = await copySession({
+      hold: async () => true,
       source: (work) => work(first.service, FORK_CALLER),
       target: (work) => work(second.service, AGAIN),
       from: FORK,
@@ -418,6 +420,7 @@ describe("a copy that was broken off", () => {
     into.models = { resolve: async () => ROOMY };
 
     const outcome = await copySession({
+      hold: async () => true,
       source: (work) => work(source.service, CALLER),
       // Repeats a call whose response never arrived.
       target: async (work) => {

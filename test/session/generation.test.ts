@@ -83,6 +83,7 @@ describe("the settings of a session", () => {
     const [from, to] = [SESSION, id("ses", 77)];
     const target = { tenant: TENANT, session: to };
     const copied = await copySession({
+      hold: async () => true,
       source: (work) => work(source.service, CALLER),
       target: (work) => work(into.service, target),
       from,

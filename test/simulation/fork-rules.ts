@@ -45,7 +45,7 @@ async function copyAgainAndAgain({ random, stats }: World, source: WholeSessionA
       return work(copy.service, COPY);
     };
     try {
-      return { outcome: await copySession({ source: (work) => work(source, CALLER), target, ...places }), copy };
+      return { outcome: await copySession({ source: (work) => work(source, CALLER), target, hold: async () => true, ...places }), copy };
     } catch (error) {
       if (!(error instanceof ObjectResetError)) throw error;
       stats.count("copies cut off");

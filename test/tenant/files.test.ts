@@ -161,6 +161,59 @@ describe("references", () => {
   });
 });
 
+describe("what a session says of its files", () => {
+  it("is not taken back by what it said before and what arrives later", () => {
+    const { files, upload, clock } = world();
+    const file = upload(1);
+    files.keep({ session: SESSION, files: [file], gone: [], seq: 7 }, clock.now());
+
+    expect(files.keep({ session: SESSION, files: [], gone: [], seq: 6 }, clock.now())).toEqual([]);
+    expect(files.find(file)?.sessions).toBe(1);
+    expect(files.keep({ session: SESSION, files: [], gone: [], seq: 7 }, clock.now())).toEqual([file]);
+  });
+
+  it("leaves a file of a refused message to its own day", () => {
+    const { files, upload, clock } = world();
+    const file = upload(1);
+    const { expires_at } = files.find(file) ?? {};
+    files.use({ session: SESSION, files: [file] }, clock.now());
+    clock.advance(2 * HOUR);
+
+    expect(files.keep({ session: SESSION, files: [], gone: [] }, clock.now())).toEqual([]);
+    expect(files.find(file)).toMatchObject({ sessions: 0, expires_at });
+  });
+
+  it("ends a file that another session's refused message still notes, once the note is over", async () => {
+    const { files, upload, clock, removal, held } = world();
+    const file = upload(1);
+    files.keep({ session: SESSION, files: [file], gone: [] }, clock.now());
+    files.use({ session: OTHER, files: [file] }, clock.now());
+    files.release(SESSION, clock.now());
+    expect(files.find(file)).toMatchObject({ sessions: 0, expires_at: clock.now() + HOUR });
+
+    clock.advance(HOUR);
+    await removal.run();
+
+    expect([held.size, files.nextDue()]).toEqual([0, null]);
+  });
+
+  it("is all that an access token may name", () => {
+    const { files, upload, clock } = world();
+    const [own, other] = [upload(1), upload(2)];
+    files.keep({ session: SESSION, files: [own], gone: [] }, clock.now());
+
+    const use = (file: FileId) => files.use({ session: SESSION, files: [file], sessionsOnly: true }, clock.now());
+    expect([use(own).ok, use(other)]).toEqual([true, { ok: false, error: { code: "file_not_found", file: other } }]);
+  });
+
+  it("leaves out what is missing for a copy", () => {
+    const { files, upload, clock } = world();
+    const file = upload(1);
+    const used = files.use({ session: SESSION, files: [makeId("fil", 9), file], skipMissing: true }, clock.now());
+    expect(used).toMatchObject({ ok: true, value: [{ file_id: file }] });
+  });
+});
+
 describe("a message on its way", () => {
   it("keeps its file until the session confirms it, whatever the session says of others meanwhile", () => {
     const { files, upload, clock } = world();

@@ -4,9 +4,9 @@
  */
 
 import type { SessionDescription } from "../../contract/session";
-import type { SessionId } from "../../domain/ids";
+import type { FileId, SessionId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
-import { ok } from "../../lib/result";
+import { err, ok } from "../../lib/result";
 import type { BranchApi } from "../branch-api";
 import { deriveId } from "../derived-id";
 import type { ForkBegun, ForkHead, ForkLine, ForkPage } from "../fork-parts";
@@ -18,6 +18,11 @@ type Ask = <T>(work: (api: BranchApi, caller: Caller) => Promise<Outcome<T>>) =>
 interface Copying {
   readonly source: Ask;
   readonly target: Ask;
+  /**
+   * Notes that the copy is about to refer to these files. Without it they could end with the source before the copy itself has said so. Files
+   * that were deleted are left out. False: the copy was erased meanwhile.
+   */
+  readonly hold: (files: readonly FileId[]) => Promise<boolean>;
   readonly from: SessionId;
   readonly to: SessionId;
   /** Null: the source's newest position. */
@@ -47,13 +52,18 @@ async function begin({ source, target, from, to, at, title }: Copying): Promise<
 }
 
 /** Starts from the first page each time: the target skips items that it has already. */
-async function copyPages({ source, target, to }: Pick<Copying, "source" | "target" | "to">, line: ForkLine): Promise<Outcome<null>> {
+async function copyPages(
+  { source, target, hold, to }: Pick<Copying, "source" | "target" | "hold" | "to">,
+  line: ForkLine,
+): Promise<Outcome<null>> {
   let [after, copied] = [0, 0];
   for (;;) {
     const place = { ...line, after, copied };
     const page = await source((api, caller) => api.forkPage(caller, place));
     if (!page.ok) return page;
     const renamed = await renamePage(page.value, to);
+    const files = listFiles(renamed);
+    if (files.length > 0 && !(await hold(files))) return err({ code: "session_erased" });
     if (renamed.items.length > 0) {
       const taken = await target((api, caller) => api.copyIntoFork(caller, renamed));
       if (!taken.ok) return taken;
@@ -63,6 +73,10 @@ async function copyPages({ source, target, to }: Pick<Copying, "source" | "targe
     copied += page.value.items.length;
   }
 }
+
+const listFiles = ({ items }: ForkPage): FileId[] => [
+  ...new Set(items.flatMap(({ meta }) => (meta.attached ?? []).flatMap(({ file }) => file?.id ?? []))),
+];
 
 const EXECUTIONS = /exe_[0-7][0-9A-HJKMNP-TV-Z]{25}/g;
 

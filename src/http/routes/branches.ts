@@ -6,7 +6,7 @@ import { branchComparison, branchView, redaction } from "../../contract/branch";
 import { id } from "../../contract/ids";
 import { listView } from "../../contract/page";
 import { sessionDescription } from "../../contract/session";
-import type { SessionId } from "../../domain/ids";
+import type { FileId, SessionId } from "../../domain/ids";
 import { findBeyondToken } from "../access-limits";
 import { answerTurn, turnHeaders, turnResponses } from "../answer-turn";
 import { readPrincipal } from "../auth";
@@ -25,7 +25,7 @@ import { sessionPath } from "../schemas/paths";
 import { sessionClient } from "../session-calls";
 import { ofNamedModel } from "../session-model";
 import { findTools } from "../session-tools";
-import { takeFiles } from "../take-files";
+import { holdFiles, takeFiles } from "../take-files";
 
 type App = OpenAPIHono<HttpEnv>;
 const tag = "branches";
@@ -265,7 +265,8 @@ function registerFork(app: App, deps: HttpDeps): void {
     if (!registered.ok) return sendProblem(c, registered.error);
     const { session: to, replayed } = registered.value;
     const [source, target] = [sessionClient(deps, c, from), sessionClient(deps, c, to)];
-    const copied = await copySession({ source: source.repeatable, target: target.repeatable, from, to, at, title });
+    const hold = (files: readonly FileId[]) => holdFiles(c, deps, { session: to, files });
+    const copied = await copySession({ source: source.repeatable, target: target.repeatable, hold, from, to, at, title });
     if (!copied.ok) {
       if (!isKeyed) await dropCopy(deps, c, to);
       return sendProblem(c, copied.error);

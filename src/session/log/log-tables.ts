@@ -52,14 +52,18 @@ export function readTurn(sql: Sql, id: TurnId): TurnRow | null {
   return row ? (JSON.parse(row.data) as TurnRow) : null;
 }
 
+/** A string that sorts after every id. */
+const AFTER_EVERY_ID = "~";
+
 /** Turns in order of their ids, which is the order in which they were asked for. `after`: the last one of the page before. */
 export function readTurns(
   sql: Sql,
   { after, limit, order }: { readonly after: TurnId | null; readonly limit: number; readonly order: "asc" | "desc" },
 ): TurnRow[] {
-  const [from, direction] = order === "asc" ? ([">", "ASC"] as const) : (["<", "DESC"] as const);
-  const query = `SELECT data FROM turns WHERE ?1 IS NULL OR id ${from} ?1 ORDER BY id ${direction} LIMIT ?2`;
-  return sql.all<{ data: string }>(query, after, limit).map(({ data }) => JSON.parse(data) as TurnRow);
+  // A condition on the id alone, also for the first page: with an OR, SQLite goes through all turns before it.
+  const [from, direction, edge] = order === "asc" ? ([">", "ASC", ""] as const) : (["<", "DESC", AFTER_EVERY_ID] as const);
+  const query = `SELECT data FROM turns WHERE id ${from} ?1 ORDER BY id ${direction} LIMIT ?2`;
+  return sql.all<{ data: string }>(query, after ?? edge, limit).map(({ data }) => JSON.parse(data) as TurnRow);
 }
 
 function writeTurn(sql: Sql, row: TurnRow): void {

@@ -1,0 +1,47 @@
+/** Mutants of the registry of files: what a session refers to, and what is removed when. */
+import type { Mutant } from "./mutant.ts";
+
+const FILES = ["test/simulation/files.test.ts"];
+
+export const files: readonly Mutant[] = [
+  {
+    name: "what a session said of its files before overtakes what it says now",
+    breaks: "I36: a file that a live message names is there",
+    file: "src/tenant/files.ts",
+    find: "if (known && known.seq > seq) return true;",
+    replace: "",
+    tests: FILES,
+  },
+  {
+    name: "a copy does not hold the files that it is about to refer to",
+    breaks: "I36: a file that a live message names is there",
+    file: "src/app/branch/copy-session.ts",
+    find: "files.length > 0 && !(await hold(files))",
+    replace: "false",
+    tests: FILES,
+  },
+  {
+    name: "a removed file is forgotten before its bytes are gone",
+    breaks: "I35: no byte is in the bucket that no entry names",
+    file: "src/tenant/file-removal.ts",
+    find: "await store()?.remove(file);",
+    replace: "void store()?.remove(file).catch(() => undefined);",
+    tests: FILES,
+  },
+  {
+    name: "bytes that arrive for an upload that was given up stay",
+    breaks: "I35: no byte is in the bucket that no entry names",
+    file: "src/tenant/files.ts",
+    find: "if (!done.ok || done.value.outcome !== file) removeLate(file, at);",
+    replace: "if (!done.ok || done.value.outcome !== file) mark(file, at);",
+    tests: ["test/tenant/files.test.ts"],
+  },
+  {
+    name: "an access token names any file of the tenant",
+    breaks: "an access token names only files of its session",
+    file: "src/tenant/files.ts",
+    find: "sessionsOnly && !isReferred(session, file) ? null : findRow(file)",
+    replace: "findRow(file)",
+    tests: ["test/tenant/files.test.ts"],
+  },
+];
