@@ -8,6 +8,7 @@ import { readCommandLine } from "../scripts/support/command-line.ts";
 import { Failure, print, runScript, say } from "../scripts/support/output.ts";
 import { useUntilStopped } from "../scripts/support/stop-signal.ts";
 import { benchAppends } from "./appends.ts";
+import { benchBatch } from "./batch.ts";
 import { benchContext } from "./context.ts";
 import { benchEvaluate } from "./evaluate.ts";
 import { benchFind } from "./find.ts";
@@ -34,6 +35,7 @@ const BENCHES: Readonly<Record<string, (rig: Rig) => BenchResult | Promise<Bench
   recall: benchRecall,
   find: benchFind,
   import: benchImport,
+  batch: benchBatch,
   memory: benchMemory,
   past: benchPast,
   evaluate: benchEvaluate,

@@ -6,7 +6,7 @@ const FILES = ["test/simulation/files.test.ts"];
 export const files: readonly Mutant[] = [
   {
     name: "what a session said of its files before overtakes what it says now",
-    breaks: "I36: a file that a live message names is there",
+    breaks: "I37: a file that a live message names is there",
     file: "src/tenant/files.ts",
     find: "if (known && known.seq > seq) return true;",
     replace: "",
@@ -14,7 +14,7 @@ export const files: readonly Mutant[] = [
   },
   {
     name: "a copy does not hold the files that it is about to refer to",
-    breaks: "I36: a file that a live message names is there",
+    breaks: "I37: a file that a live message names is there",
     file: "src/app/branch/copy-session.ts",
     find: "files.length > 0 && !(await hold(files))",
     replace: "false",
@@ -22,7 +22,7 @@ export const files: readonly Mutant[] = [
   },
   {
     name: "a removed file is forgotten before its bytes are gone",
-    breaks: "I35: no byte is in the bucket that no entry names",
+    breaks: "I36: no byte is in the bucket that no entry names",
     file: "src/tenant/file-removal.ts",
     find: "await store()?.remove(file);",
     replace: "void store()?.remove(file).catch(() => undefined);",
@@ -30,7 +30,7 @@ export const files: readonly Mutant[] = [
   },
   {
     name: "bytes that arrive for an upload that was given up stay",
-    breaks: "I35: no byte is in the bucket that no entry names",
+    breaks: "I36: no byte is in the bucket that no entry names",
     file: "src/tenant/files.ts",
     find: "if (!done.ok || done.value.outcome !== file) removeLate(file, at);",
     replace: "if (!done.ok || done.value.outcome !== file) mark(file, at);",

@@ -92,13 +92,19 @@ function toPattern(path: string): RegExp {
 /** A model's id may contain slashes, which a path would take for its own. */
 const MODEL_PATH = /^\/v1\/models\/[^/]+\/./;
 const SLASH_HINT = "In a model id, encode / as %2F.";
+const END_HINT = "There is one without the slash at the end.";
 
-/** The app's `notFound`: answers 405 with `Allow` for a known path, else 404. */
+/** The app's `notFound`: answers 405 with `Allow` for a known path, else 404. People write `/docs/`, too, so that address leads to the page. */
 function answerUnknown(routes: readonly Route[]): (c: Context<HttpEnv>) => Response {
   const known = routes.filter(({ method }) => method !== "ALL").map(({ method, path }) => ({ method, pattern: toPattern(path) }));
   return (c) => {
     const methods = known.filter(({ pattern }) => pattern.test(c.req.path)).map(({ method }) => method);
-    if (methods.length === 0) return sendProblem(c, { code: "not_found", ...(MODEL_PATH.test(c.req.path) && { hint: SLASH_HINT }) });
+    if (c.req.path === "/docs/" && (c.req.method === "GET" || c.req.method === "HEAD")) return c.redirect("/docs", 308);
+    if (methods.length === 0) {
+      const isKnownWithout = known.some(({ pattern }) => c.req.path.endsWith("/") && pattern.test(c.req.path.slice(0, -1)));
+      const hint = isKnownWithout ? END_HINT : MODEL_PATH.test(c.req.path) ? SLASH_HINT : undefined;
+      return sendProblem(c, { code: "not_found", ...(hint !== undefined && { hint }) });
+    }
     return sendProblem(c, { code: "method_not_allowed", allow: [...new Set(methods)].sort() });
   };
 }

@@ -65,7 +65,6 @@ export const PROBLEMS: { readonly [C in ProblemCode]: Sampled<C> } = {
   message_not_queued: ["No such message waits in the queue", { code: "message_not_queued", message: QUESTION }],
   client_id_taken: ["Another message of the session has the `client_id`", { code: "client_id_taken", message: QUESTION }],
   external_id_taken: ["Another session of the tenant has the `external_id`", { code: "external_id_taken", session }],
-  stale: ["The state that the request was based on has changed", { code: "stale", reason: "epoch_moved" }],
   compaction_running: ["A compaction is under way", { code: "compaction_running", compaction: COMPACTION }],
   draft_open: ["Another draft is open", { code: "draft_open", compaction: COMPACTION }],
   not_drafted: ["The compaction is no open draft", { code: "not_drafted", compaction: COMPACTION }],

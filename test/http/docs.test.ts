@@ -65,6 +65,16 @@ describe("the reference page", () => {
     expect([response.status, response.headers.get("etag"), known]).toEqual([304, '"1"', ['"1"']]);
   });
 
+  it("is found at the address with a slash, which no other path has", async () => {
+    const { app, call } = world();
+    // The address is no operation of the document.
+    const led = await app.request("/docs/");
+    const other = await readProblem(await call("GET", "/v1/sessions/"));
+
+    expect([led.status, led.headers.get("location")]).toEqual([308, "/docs"]);
+    expect([other.status, other.detail]).toEqual([404, "There is no such resource. There is one without the slash at the end."]);
+  });
+
   it("is unknown in a deployment without its files", async () => {
     const response = await world().call("GET", "/docs", { key: null });
 

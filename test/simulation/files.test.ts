@@ -30,7 +30,7 @@ const listRows = ({ sql }: FileWorld): readonly Row[] => sql.rows<Row>("SELECT i
 /** Each step: a file that can be read has its bytes. */
 function checkReadable(world: FileWorld): void {
   for (const { id, state } of listRows(world))
-    world.violations.check(state !== "stored" || world.bucket.objects.has(id), "I35", () => `${id} is stored and has no bytes`);
+    world.violations.check(state !== "stored" || world.bucket.objects.has(id), "I36", () => `${id} is stored and has no bytes`);
 }
 
 /** The files that each open session's messages name. */
@@ -43,7 +43,7 @@ function listNamed(world: FileWorld, clients: FileClients): Map<FileId, number> 
   }
   for (const { session, message, file } of clients.sent) {
     if (!clients.open.has(session) || clients.redacted.has(message)) continue;
-    world.violations.check(named.has(file), "I36", () => `the message ${message} lost its file ${file}`);
+    world.violations.check(named.has(file), "I37", () => `the message ${message} lost its file ${file}`);
   }
   return named;
 }
@@ -53,17 +53,17 @@ function checkAtRest(world: FileWorld, clients: FileClients): void {
   const { violations, bucket, tenant } = world;
   const rows = listRows(world);
   const ids = new Set<string>(rows.map(({ id }) => id));
-  for (const file of bucket.objects.keys()) violations.check(ids.has(file), "I35", () => `no entry names the bytes of ${file}`);
-  for (const { id, state } of rows) violations.check(state === "stored", "I35", () => `${id} is ${state} for ever`);
+  for (const file of bucket.objects.keys()) violations.check(ids.has(file), "I36", () => `no entry names the bytes of ${file}`);
+  for (const { id, state } of rows) violations.check(state === "stored", "I36", () => `${id} is ${state} for ever`);
   const named = listNamed(world, clients);
   const mayBeGone = (file: FileId): boolean => clients.deleted.has(file) || clients.endedBefore.has(file);
   for (const file of named.keys())
-    violations.check(ids.has(file) || mayBeGone(file), "I36", () => `a live message names ${file}, which is gone`);
+    violations.check(ids.has(file) || mayBeGone(file), "I37", () => `a live message names ${file}, which is gone`);
   const { files } = tenant.wake();
   for (const { id, bytes } of rows) {
     const shown = files.find(id);
-    violations.check(named.get(id) === shown?.sessions, "I36", () => `${id} counts ${shown?.sessions} sessions, not ${named.get(id)}`);
-    violations.check(bytes === bucket.objects.get(id)?.byteLength, "I35", () => `${id} counts ${bytes} bytes`);
+    violations.check(named.get(id) === shown?.sessions, "I37", () => `${id} counts ${shown?.sessions} sessions, not ${named.get(id)}`);
+    violations.check(bytes === bucket.objects.get(id)?.byteLength, "I36", () => `${id} counts ${bytes} bytes`);
   }
 }
 

@@ -10,7 +10,7 @@ function readSeed(given: string | undefined): number {
 }
 
 /** The limit for a test that hangs. It is generous, so that no test fails because its machine is busy: none takes a tenth of it. */
-const PATIENCE_MS = 60_000;
+export const PATIENCE_MS = 60_000;
 
 /** The seed that each Vitest project receives for its random tests. */
 export const SEEDED = {

@@ -29,14 +29,14 @@ export function newId<P extends IdPrefix>(prefix: P): IdKinds[P] {
   return id;
 }
 
-/** One request to the Worker, from outside. A body of bytes is sent as it is, any other as JSON. */
+/** One request to the Worker, from outside. A body of bytes or a stream is sent as it is, any other as JSON. */
 export async function request(
   method: string,
   path: string,
   { key, body, headers = {} }: { key?: string; body?: unknown; headers?: Headers_ },
 ) {
   const authorization: Headers_ = key === undefined ? {} : { authorization: `Bearer ${key}` };
-  const isRaw = body instanceof Uint8Array;
+  const isRaw = body instanceof Uint8Array || body instanceof ReadableStream;
   const content: Headers_ = body === undefined || isRaw ? {} : { "content-type": "application/json" };
   const sent = isRaw ? body : JSON.stringify(body);
   const init = { method, headers: { ...authorization, ...content, ...headers }, ...(body !== undefined && { body: sent }) };

@@ -87,7 +87,7 @@ const choose = tenantRoute({
   operationId: "switchBranch",
   summary: "Switch to another branch",
   description: "Continues on a branch that was left. Later messages are added to it.",
-  refuses: ["branch_not_found", "turn_running", "too_many_items", "fork_unfinished"],
+  refuses: ["branch_not_found", "turn_running", "too_many_items"],
   request: { params: sessionPath.extend({ branch: branchNumber }), headers: idempotencyHeaders, body: jsonBody(nothing, {}, false) },
   responses: { 200: json("The branch", branchView, branchExample) },
 });
@@ -112,7 +112,6 @@ const edit = tenantRoute({
     "unknown_model",
     "model_gone",
     "models_unavailable",
-    "file_too_large",
     "file_type_not_allowed",
     "file_limit",
     "files_disabled",

@@ -31,7 +31,7 @@ const compact = tenantRoute({
   summary: "Compact now",
   description:
     "Makes room in the model's view. `dry_run` only shows the plan, and `draft` makes a summary that takes effect when it is committed. A compaction that needs a model runs in the background.",
-  refuses: ["compaction_running", "draft_open", "cannot_fit", "unknown_model", "model_gone", "models_unavailable", "fork_unfinished"],
+  refuses: ["compaction_running", "draft_open", "cannot_fit", "unknown_model", "model_gone", "models_unavailable"],
   request: {
     params: sessionPath,
     headers: idempotencyHeaders.extend({
@@ -77,7 +77,7 @@ const reset = tenantRoute({
   operationId: "resetSummary",
   summary: "Reset the summary",
   description: "Removes every summary from the view. As many of the newest messages as fit return to it.",
-  refuses: ["turn_running", "model_gone", "models_unavailable", "fork_unfinished"],
+  refuses: ["turn_running", "model_gone", "models_unavailable"],
   request: { params: sessionPath },
   responses: { 200: json("The change of the view", compactionView, revertedExample), 204: { description: "There is no summary" } },
 });

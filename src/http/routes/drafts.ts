@@ -78,16 +78,7 @@ const commit = tenantRoute({
   operationId: "commitDraft",
   summary: "Commit a draft",
   description: "The draft's summary takes effect. It is refused if the conversation changed in the part that the summary covers.",
-  refuses: [
-    "compaction_not_found",
-    "not_drafted",
-    "draft_edited",
-    "not_smaller",
-    "turn_running",
-    "stale",
-    "model_gone",
-    "models_unavailable",
-  ],
+  refuses: ["compaction_not_found", "not_drafted", "draft_edited", "not_smaller", "turn_running", "model_gone", "models_unavailable"],
   request: { params, headers: idempotencyHeaders, body: jsonBody(commitInput, { edits: 1 }, false) },
   responses: { 200: json("The completed compaction. Its receipt names the editor", compactionView, compactionExample) },
 });

@@ -63,6 +63,7 @@ const exportLog = adminRoute({
   operationId: "exportSessionLog",
   summary: "Export a session's log",
   description: "Reads a page of the log with the content that its events refer to.",
+  refuses: ["session_not_found", "session_erased"],
   request: {
     params: sessionPath,
     query: z.strictObject({ ...limitQuery, after: counter.default(0).openapi({ description: "next_cursor of the page before" }) }),

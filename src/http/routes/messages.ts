@@ -47,7 +47,6 @@ const submit = tenantRoute({
     "unknown_model",
     "model_gone",
     "models_unavailable",
-    "file_too_large",
     "file_type_not_allowed",
     "file_limit",
     "files_disabled",
@@ -68,10 +67,8 @@ const batch = tenantRoute({
     "Appends up to 1,000 messages without turns, all or none. The items of a list of messages can be sent as they are. Refused with 409 while a turn is open or messages wait.",
   refuses: [
     "turn_running",
-    "call_not_open",
     "client_id_taken",
     "fork_unfinished",
-    "file_too_large",
     "file_type_not_allowed",
     "file_limit",
     "files_disabled",
