@@ -7,22 +7,41 @@ import { join } from "node:path";
 import { z } from "zod";
 import { buildClient } from "./client/build.ts";
 import { generateClient } from "./client/generate.ts";
+import { findRuntime, type Report, RUNTIMES, type Runtime, RuntimeBench } from "./client/runtimes.ts";
 import { readCommandLine } from "./support/command-line.ts";
 import { readOpenApi } from "./support/openapi.ts";
-import { Failure, runScript, say } from "./support/output.ts";
+import { Failure, print, runScript, say } from "./support/output.ts";
 import { ROOT } from "./support/paths.ts";
 
 const USAGE = `Usage: npm run client -- [options]
-  --check  says whether the committed types are those of the document, and writes nothing`;
+  --check     says whether the committed types are those of the document, and writes nothing
+  --runtimes  runs one program with the client in Node, Deno, Bun, a browser and a Worker, over cut connections
+  --deno, --bun, --browser COMMAND
+              with --runtimes: where that runtime is, if it is not on the PATH`;
 
 const SOURCES = join(ROOT, "packages", "client", "src");
 
 async function main(): Promise<number> {
-  const { check } = readCommandLine(process.argv.slice(2), {
+  const command = z.string().optional();
+  const { check, runtimes, ...commands } = readCommandLine(process.argv.slice(2), {
     usage: USAGE,
-    options: { check: { type: "boolean", default: false } },
-    schema: z.object({ files: z.array(z.string()).length(0, "No files are needed."), check: z.boolean() }),
+    options: {
+      check: { type: "boolean", default: false },
+      runtimes: { type: "boolean", default: false },
+      deno: { type: "string" },
+      bun: { type: "string" },
+      browser: { type: "string" },
+    },
+    schema: z.object({
+      files: z.array(z.string()).length(0, "No files are needed."),
+      check: z.boolean(),
+      runtimes: z.boolean(),
+      deno: command,
+      bun: command,
+      browser: command,
+    }),
   });
+  if (runtimes) return runEverywhere(commands);
   const files = await generateClient(await readOpenApi());
   const stale = Object.entries(files).filter(([name, text]) => readOr(join(SOURCES, name)) !== text);
   if (check) {
@@ -34,6 +53,31 @@ async function main(): Promise<number> {
   for (const [name, text] of stale) writeFileSync(join(SOURCES, name), text);
   say(await buildClient());
   return 0;
+}
+
+async function runEverywhere(given: {
+  deno?: string | undefined;
+  bun?: string | undefined;
+  browser?: string | undefined;
+}): Promise<number> {
+  const { deno, bun, browser } = given;
+  const commands = { ...(deno !== undefined && { deno }), ...(bun !== undefined && { bun }), ...(browser !== undefined && { browser }) };
+  const bench = await RuntimeBench.open();
+  try {
+    for (const runtime of RUNTIMES) {
+      const command = findRuntime(runtime, commands);
+      print(command === null ? `${runtime}: not found` : describeReport(runtime, await bench.run(runtime, command)));
+    }
+  } finally {
+    await bench.close();
+  }
+  return 0;
+}
+
+function describeReport(runtime: Runtime, { offsets, cuts, status, text, output, ms }: Report): string {
+  const isOrdered = offsets.every((offset, index) => index === 0 || offset > (offsets[index - 1] ?? offset));
+  if (!isOrdered || text !== output || status !== "completed") throw new Failure(`${runtime}: the stream or the tool loop is wrong`);
+  return `${runtime}: ${offsets.length} events of a stream once and in order, a turn with a tool, ${cuts} connections cut, ${ms} ms`;
 }
 
 function readOr(path: string): string | null {

@@ -13,18 +13,17 @@ const TSC = join(ROOT, "node_modules", "typescript", "bin", "tsc");
 
 /** Writes `packages/client/dist` and says how large the code is. */
 export async function buildClient(): Promise<string> {
-  // Readable, because an error that a program does not catch shows the line that threw it. An application's bundler minifies anyway.
-  const code = await bundleClient({ minify: false });
+  const code = await bundleClient();
   const files = { "client.js": code, ...declareClient() };
   const dist = join(CLIENT, "dist");
   mkdirSync(dist, { recursive: true });
   for (const name of readdirSync(dist)) if (!(name in files)) rmSync(join(dist, name), { recursive: true });
   for (const [name, text] of Object.entries(files)) replaceFile(join(dist, name), text);
-  return `packages/client/dist/client.js: ${code.length} bytes, ${gzipSync(await bundleClient()).length} minified and with gzip`;
+  return `packages/client/dist/client.js: ${code.length} bytes, ${gzipSync(code).length} with gzip`;
 }
 
-/** The whole client in one file. */
-export async function bundleClient({ minify }: { minify: boolean } = { minify: true }): Promise<string> {
+/** The whole client in one file, minified: pages and Workers may load it as it is. */
+export async function bundleClient(): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [join(CLIENT, "src", "client.ts")],
     bundle: true,
@@ -32,7 +31,7 @@ export async function bundleClient({ minify }: { minify: boolean } = { minify: t
     target: "es2022",
     platform: "neutral",
     mainFields: ["module", "main"],
-    minify,
+    minify: true,
     write: false,
     logLevel: "silent",
   });
