@@ -22,7 +22,7 @@ export async function buildClient(): Promise<string> {
   return `packages/client/dist/client.js: ${code.length} bytes, ${gzipSync(code).length} with gzip`;
 }
 
-/** The whole client in one file, minified: pages and Workers may load it as it is. */
+/** The whole client in one file, minified: pages and Workers may load it as it is. Its lines are short, since an uncaught error prints one. */
 export async function bundleClient(): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [join(CLIENT, "src", "client.ts")],
@@ -32,6 +32,7 @@ export async function bundleClient(): Promise<string> {
     platform: "neutral",
     mainFields: ["module", "main"],
     minify: true,
+    lineLimit: 120,
     write: false,
     logLevel: "silent",
   });

@@ -144,6 +144,18 @@ describe("messages", () => {
     expect(turn.output_text).not.toBe("");
   });
 
+  test("a message that is only accepted, because its turn could not be awaited, is answered with its turn in the end", async () => {
+    const { id } = await longhand.post("/v1/sessions");
+    proxy.plan(async ({ response, pass }) => {
+      await pass();
+      response.writeHead(202, { "content-type": "application/json" }).end("{}");
+    });
+    const turn = await longhand.send(id, "Hello.");
+    expect(turn.status).toBe("completed");
+    expect(await listContents(id)).toEqual(["user: Hello.", `assistant: ${turn.output_text}`]);
+    expect(new Set(proxy.seen.flatMap(({ headers }) => headers["idempotency-key"] ?? [])).size).toBe(1);
+  });
+
   test.each([
     ["the answer is lost", loseAnswer],
     ["the answer is cut in the middle", cutAnswer],

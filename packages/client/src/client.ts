@@ -124,13 +124,11 @@ export class Longhand {
 
   /** Sends a message and resolves with its turn, once that has ended, failed or waits for tools. */
   async send(session: string, message: NewMessage, init: SendInit = {}): Promise<Turn> {
-    const body = toBody(message);
-    const { data } = await this.#request<Turn>("POST", "/v1/sessions/{session_id}/messages", {
-      ...init,
-      path: { session_id: session },
-      body,
-    });
-    return data;
+    const { idempotencyKey = newKey() } = init;
+    const asked = { ...init, idempotencyKey, path: { session_id: session }, body: toBody(message) };
+    const { status, data } = await this.#request<Turn>("POST", "/v1/sessions/{session_id}/messages", asked);
+    // 202: the server was lost while the turn ran, and goes on with it. The stream of the same request says when it has ended.
+    return status === 202 ? this.stream(session, message, { ...init, idempotencyKey }).turn() : data;
   }
 
   /**
