@@ -30,6 +30,8 @@ let chat: Chat;
 let known: KnownThings;
 let maker: RequestMaker;
 let secrets: readonly string[];
+/** The operations that a request has passed. */
+const succeeded = new Set<string>();
 
 const look = { name: "look", description: "Looks", parameters: { type: "object" } };
 
@@ -54,6 +56,9 @@ const toolUrls = () => [`${inject("toolServer")}/echo`, `${inject("toolServer")}
 
 /** Values by name: no request may reach an address outside of the tests. */
 const listNames = () => ({
+  session_id: [chat.id],
+  session: [chat.id],
+  content: ["Hello", "你好"],
   model: [chat.model.upstream, chat.model.upstream, "embedded", "of-nobody"],
   model_id: [chat.model.upstream, "spare", "other/model"],
   models: [chat.model.upstream],
@@ -117,7 +122,9 @@ async function findFaults(operation: Operation, sent: DrawnRequest): Promise<rea
   const { method, path, headers, body } = sent;
   const response = await request(method, path, { headers, ...(body && { body }) });
   const text = await readAnswer(response);
-  known.learn(new Draw(mixSeed(seed, path)), text);
+  // The ids in the document are examples of nothing that exists.
+  if (response.ok && path.startsWith("/v1/")) known.learn(new Draw(mixSeed(seed, path)), text);
+  if (response.ok) succeeded.add(operation.name);
   const faults = secrets.filter((secret) => text.includes(secret)).map((secret) => `The answer repeats ${secret}`);
   if (response.status < 400 || method === "HEAD") return faults;
   const { type, errors = [] }: Problem = JSON.parse(text);
@@ -152,6 +159,10 @@ describe("any request is answered as the document says", () => {
     },
     inject("fuzzRequests") * PATIENCE_MS,
   );
+});
+
+it("most operations let a request pass, so that more than their first check is tried", () => {
+  expect(succeeded.size).toBeGreaterThan(operations.length / 2);
 });
 
 it("the session that all of them used still answers a message", async () => {
