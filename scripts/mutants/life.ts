@@ -94,6 +94,22 @@ export const life: readonly Mutant[] = [
     seeds: 60,
   },
   {
+    name: "an erasure under a condition compares nothing",
+    breaks: "a session is erased under a condition only if its settings are as the client read them",
+    file: "src/session/service.ts",
+    find: 'runtime.state.lifecycle === "open" ? refuseUnmet(condition, settingsEtag(runtime.state)) : null',
+    replace: "null",
+    tests: ["test/session/conditions.test.ts"],
+  },
+  {
+    name: "an erasure under a condition is noted before it is compared",
+    breaks: "a condition that does not hold erases nothing, now or later",
+    file: "src/app/erase-session.ts",
+    find: "if (condition) {",
+    replace: "if (false) {",
+    tests: ["test/http/sessions.test.ts"],
+  },
+  {
     name: "an erasure is over before every store has reported",
     breaks: "the tenant's note stays until every store has reported",
     file: "src/app/erase-session.ts",

@@ -1,11 +1,15 @@
 /**
  * Erases a session. The tenant's object notes the erasure first and keeps the note until every store has reported, so that an interrupted
  * erasure is found and finished: by the next request for it, or by the tenant's alarm. A repeated request continues it.
+ *
+ * A note cannot be taken back, so an erasure under a condition begins in the session's object, which compares. That object has the erasure
+ * noted before it empties itself, when it hands over what the session used.
  */
 
 import type { ErasureReceipt } from "../contract/session";
 import type { SessionId } from "../domain/ids";
 import { ok, type Result } from "../lib/result";
+import type { Condition } from "./conditions";
 import type { TenantFilesApi } from "./file-api";
 import type { Outcome, SessionError } from "./session-api";
 import type { TenantApi, TenantError } from "./tenant-api";
@@ -13,14 +17,19 @@ import type { TenantApi, TenantError } from "./tenant-api";
 interface ErasurePorts<E> {
   readonly tenant: Pick<TenantApi, "beginErasure" | "endErasure"> & Pick<TenantFilesApi, "releaseFiles">;
   /** `isNoted`: the session is known to have existed, whatever its object still holds. */
-  readonly erase: (isNoted: boolean) => Promise<Outcome<ErasureReceipt>>;
+  readonly erase: (isNoted: boolean, condition?: Condition) => Promise<Outcome<ErasureReceipt>>;
   /** Whether the read model still has a row of the session. */
   readonly isListed: () => Promise<Result<boolean, E>>;
 }
 
 type Erased<E> = Result<ErasureReceipt, SessionError | TenantError | E>;
 
-export async function eraseSession<E>(session: SessionId, { tenant, erase, isListed }: ErasurePorts<E>): Promise<Erased<E>> {
+export async function eraseSession<E>(session: SessionId, ports: ErasurePorts<E>, condition?: Condition): Promise<Erased<E>> {
+  const { tenant, erase, isListed } = ports;
+  if (condition) {
+    const compared = await erase(false, condition);
+    return compared.ok ? report(compared.value, tenant) : compared;
+  }
   const begun = await tenant.beginErasure({ session, isKnown: false });
   if (!begun.ok) return begun;
   const erased = await erase(begun.value.noted);

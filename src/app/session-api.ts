@@ -239,8 +239,8 @@ export interface SessionApi {
   describe(caller: Caller): Promise<Outcome<SessionDescription>>;
   /** `condition`: for the session's settings and pins. */
   patch(caller: Caller, input: PatchInput, condition?: Condition): Promise<Outcome<SessionDescription>>;
-  /** `isNoted`: the tenant's object knows that the session existed, even if its own object is empty by now. */
-  erase(caller: Caller, isNoted?: boolean): Promise<Outcome<ErasureReceipt>>;
+  /** `isNoted`: the tenant's object knows that the session existed, even if its own object is empty. `condition`: while it is not erased. */
+  erase(caller: Caller, isNoted?: boolean, condition?: Condition): Promise<Outcome<ErasureReceipt>>;
 
   submit(caller: Caller, input: SubmitInput): Promise<Outcome<Accepted>>;
   /** Appends messages without turns, in one transaction: all or none. */

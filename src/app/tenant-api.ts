@@ -198,7 +198,7 @@ export interface TenantApi extends TenantToolsApi {
   listSessions(page: { readonly after: SessionId | null; readonly limit: number }): Promise<TenantOutcome<SessionPage>>;
   /**
    * Stores the usage of a session's calls, before its log is wiped, and returns what is stored. Storing it again changes nothing; an empty
-   * list only reads.
+   * list only reads. The erasure is noted, too, while the session is in the directory.
    */
   keepUsage(input: { readonly session: SessionId; readonly usage: readonly ErasedUsage[] }): Promise<TenantOutcome<readonly ErasedUsage[]>>;
 

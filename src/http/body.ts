@@ -43,11 +43,18 @@ async function readText(request: Request): Promise<Result<string, RequestError>>
   return text.ok ? checkJson(text.value) : text;
 }
 
-/** The request with that body for the validators, because the original's body has been read. */
+const METHODS_WITH_BODY: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH"]);
+
+/**
+ * The request with that body for the validators, because the original's body has been read. An empty body becomes `{}` with its type: the
+ * validators pass over an optional body without one, and its defaults would be missing.
+ */
 function rewind({ url, method, headers }: Request, text: string): Request {
-  const isDeclared = headers.has("content-type");
-  const body = text === "" && isDeclared ? "{}" : text;
-  return new Request(url, { method, headers, body: body === "" ? null : new TextEncoder().encode(body) });
+  if (text !== "") return new Request(url, { method, headers, body: new TextEncoder().encode(text) });
+  if (!METHODS_WITH_BODY.has(method)) return new Request(url, { method, headers });
+  const typed = new Headers(headers);
+  typed.set("content-type", "application/json");
+  return new Request(url, { method, headers: typed, body: "{}" });
 }
 
 /** Runs before the validators. */

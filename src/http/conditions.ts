@@ -1,7 +1,7 @@
 /** The headers of conditional requests, and the ETag of an answer (RFC 9110 §8.8.3 and §13.1). */
 import { type RouteConfig, z } from "@hono/zod-openapi";
 import type { Context, MiddlewareHandler } from "hono";
-import type { Condition } from "../app/conditions";
+import { type Condition, toEtag } from "../app/conditions";
 import type { FieldError } from "../contract/problem";
 import type { HttpEnv } from "./deps";
 import { sendProblem } from "./problem";
@@ -63,6 +63,15 @@ export function toCondition({ "If-Match": match, "If-None-Match": noneMatch }: z
 export const etagHeader = {
   ETag: { description: "The etag to send as If-Match", required: true, schema: { type: "string" as const }, example: '"9f86d081884c7d65"' },
 };
+
+/** For reads whose answer a client may keep a copy of. */
+export const copyHeader = { ETag: { ...etagHeader.ETag, description: "The etag to send as If-None-Match" } };
+
+/** Sends JSON under its strong etag, or 304 to a client that has it. A cache may keep it for its user, and must ask each time. */
+export function sendCopy(c: Context<HttpEnv>, shown: object): Response {
+  const headers = { ETag: toEtag(shown), "Cache-Control": "private, no-cache" };
+  return isKnownTo(c.req.header("if-none-match"), headers.ETag) ? c.body(null, 304, headers) : c.json(shown, 200, headers);
+}
 
 const NAMES = ["If-Match", "If-None-Match"] as const;
 

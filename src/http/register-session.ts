@@ -1,5 +1,6 @@
 /** Keeps the tenant's directory of sessions: a session is registered before it is created, and removed when it is erased. */
 import type { Context } from "hono";
+import type { Condition } from "../app/conditions";
 import { eraseSession } from "../app/erase-session";
 import type { SessionRegistration } from "../app/tenant-api";
 import type { SessionId } from "../domain/ids";
@@ -7,6 +8,7 @@ import { readPrincipal } from "./auth";
 import { callWithRetry } from "./calls";
 import type { HttpDeps, HttpEnv } from "./deps";
 import { readIdempotency } from "./idempotency";
+import type { HttpError } from "./problem";
 import { reachReadModel } from "./read-model";
 import { sessionClient } from "./session-calls";
 
@@ -26,16 +28,24 @@ export async function registerSession(deps: HttpDeps, c: Context<HttpEnv>, key: 
   return { registered, isKeyed: input.idempotency !== null };
 }
 
-export function eraseFor(deps: HttpDeps, c: Context<HttpEnv>, session: SessionId) {
+interface ErasureInput {
+  readonly session: SessionId;
+  /** Erase the session only if its settings and pins are so. */
+  readonly condition?: Condition | undefined;
+}
+
+/** Repeated calls have one effect, under a condition too: the second finds the session erased, and compares nothing. */
+export function eraseFor(deps: HttpDeps, c: Context<HttpEnv>, { session, condition }: ErasureInput) {
   const { tenant } = readPrincipal(c);
   const connect = () => deps.tenants(tenant);
-  return eraseSession(session, {
+  const ports: Parameters<typeof eraseSession<HttpError>>[1] = {
     tenant: {
       beginErasure: (input) => callWithRetry(connect, (api) => api.beginErasure(input)),
       releaseFiles: (ended) => callWithRetry(connect, (api) => api.releaseFiles(ended)),
       endErasure: (ended) => callWithRetry(connect, (api) => api.endErasure(ended)),
     },
-    erase: (isNoted) => sessionClient(deps, c, session).repeatable((api, caller) => api.erase(caller, isNoted)),
+    erase: (isNoted, compared) => sessionClient(deps, c, session).repeatable((api, caller) => api.erase(caller, isNoted, compared)),
     isListed: () => reachReadModel(c, deps, () => deps.sessionList.isListed({ tenant, session })),
-  });
+  };
+  return eraseSession(session, ports, condition);
 }

@@ -2,6 +2,7 @@
  * The calls that a session's object answers: one table, from which the object takes its methods. Every call first
  * compares the caller's tenant with the session's own. A foreign session is answered as if it did not exist.
  */
+import { refuseUnmet } from "../app/conditions";
 import type { WholeSessionApi } from "../app/control-api";
 import type { Caller, Outcome } from "../app/session-api";
 import { err, ok } from "../lib/result";
@@ -22,7 +23,7 @@ import { showMessage } from "./calls/message-pages";
 import { showPast } from "./calls/past-context";
 import { setPins } from "./calls/pin-calls";
 import { showPins } from "./calls/pin-views";
-import { describeSession, listCalls, listCompactions, listEvents } from "./calls/read-calls";
+import { describeSession, listCalls, listCompactions, listEvents, settingsEtag } from "./calls/read-calls";
 import { recallFromRecord } from "./calls/recall-call";
 import { redactMessage } from "./calls/redact-call";
 import { openSessionStream } from "./calls/stream-calls";
@@ -93,14 +94,15 @@ function open(...[runtime, caller, input]: Parameters<ServedCalls<WholeSessionAp
 }
 
 /**
- * Erases the session. A repeated erasure returns the receipt with present figures. An erasure that was cut off may have
- * left no owner in the object: then the tenant's note of it is enough.
+ * Erases the session. A repeated erasure returns the receipt with present figures: a condition is for a session that still has settings.
+ * An erasure that was cut off may have left no owner in the object: then the tenant's note of it is enough.
  */
-async function erase(runtime: SessionRuntime, caller: Caller, isNoted = false): ReturnType<WholeSessionApi["erase"]> {
+async function erase(...[runtime, caller, isNoted, condition]: Parameters<ServedCalls<WholeSessionApi>["erase"]>) {
   if (runtime.state.lifecycle === "new" && isNoted) return eraseObject(runtime, caller);
-  return isCallers(runtime, caller) && isReached(runtime, caller)
-    ? unlessFull(() => eraseObject(runtime, caller))
-    : err({ code: "session_not_found" });
+  if (!isCallers(runtime, caller) || !isReached(runtime, caller)) return err({ code: "session_not_found" } as const);
+  // Nothing is awaited from here to the tombstone, so that no change comes in between.
+  const unmet = runtime.state.lifecycle === "open" ? refuseUnmet(condition, settingsEtag(runtime.state)) : null;
+  return unmet ?? unlessFull(() => eraseObject(runtime, caller));
 }
 
 export const sessionCalls = {

@@ -25,6 +25,8 @@ interface ErasureDeps {
 export interface Erasures {
   /** Notes an erasure if the session is in the directory, in an earlier note, or known to the caller. Returns true when it is noted. */
   begin(input: { readonly session: SessionId; readonly isKnown: boolean }): boolean;
+  /** Notes an erasure that its session's object began, if the session is in the directory and no note of it is here. */
+  noteBegun(session: SessionId): void;
   /** Ends an erasure for which every store has reported: removes the session from the directory, and the note with it. */
   end(session: SessionId): null;
   /** When the alarm must ring for erasures. Null when none is under way. */
@@ -65,20 +67,26 @@ export function createErasures({ sql, alarm, erase, now, log }: ErasureDeps): Er
     if (due !== null && (set === null || set > due)) alarm.set(Math.max(due, now()));
   }
 
+  function begin({ session, isKnown }: Parameters<Erasures["begin"]>[0]): boolean {
+    if (!isKnown && !isKnownHere(session)) return false;
+    const due = now() + FIRST_RETRY_MS;
+    sql.rows(
+      "INSERT INTO erasures (session, asked_at, due_at, attempts) VALUES (?, ?, ?, 0) ON CONFLICT (session) DO NOTHING",
+      session,
+      now(),
+      due,
+    );
+    // The client may use the external id again at once: the erasure may have to wait for a store.
+    sql.rows("UPDATE sessions SET external_id = NULL WHERE id = ?", session);
+    alarm.set(due);
+    return true;
+  }
+
   return {
-    begin: ({ session, isKnown }) => {
-      if (!isKnown && !isKnownHere(session)) return false;
-      const due = now() + FIRST_RETRY_MS;
-      sql.rows(
-        "INSERT INTO erasures (session, asked_at, due_at, attempts) VALUES (?, ?, ?, 0) ON CONFLICT (session) DO NOTHING",
-        session,
-        now(),
-        due,
-      );
-      // The client may use the external id again at once: the erasure may have to wait for a store.
-      sql.rows("UPDATE sessions SET external_id = NULL WHERE id = ?", session);
-      alarm.set(due);
-      return true;
+    begin,
+    noteBegun: (session) => {
+      const isNoted = sql.rows("SELECT 1 FROM erasures WHERE session = ?", session).length > 0;
+      if (!isNoted) begin({ session, isKnown: false });
     },
     end,
     nextDue,

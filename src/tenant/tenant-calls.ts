@@ -126,7 +126,12 @@ export const tenantCalls = {
   beginErasure: existing(({ upkeep }, input) => ok({ noted: upkeep.erasures.begin(input) })),
   endErasure: existing(({ upkeep }, session) => ok(upkeep.erasures.end(session))),
   listSessions: existing(({ directory }, page) => ok(directory.list(page))),
-  keepUsage: existing((tenant, { session, usage }) => ok(tenant.transaction(() => tenant.erasedUsage.keep(session, usage)))),
+  keepUsage: existing((tenant, { session, usage }) =>
+    tenant.transaction(() => {
+      tenant.upkeep.erasures.noteBegun(session);
+      return ok(tenant.erasedUsage.keep(session, usage));
+    }),
+  ),
   listErasedUsage: existing(({ erasedUsage }, page) => ok(erasedUsage.list(page))),
 
   resolveModel: lookUp(async ({ registry }, id) => registry.resolve(id, await prices())),

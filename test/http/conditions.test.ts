@@ -20,6 +20,7 @@ const http = { description: "The weather", parameters: { type: "object", propert
 const entry = { created_at: NOW, updated_at: NOW, credential_missing: false };
 const mcp = { url: "https://mcp.example.com" };
 const listing = { tools: [], skipped: [], truncated: false };
+const receipt = { id: SESSION, erased_at: NOW, stores: [] };
 const settings = { name: "Acme", default_model: "embedded", default_policy: "", allowed_origins: [] };
 
 /** A world that notes the conditions which it is asked under. */
@@ -35,6 +36,7 @@ function noting(): { readonly seen: (Condition | undefined)[]; readonly given: W
       session: {
         describe: async () => ok(description()),
         patch: async (_, __, condition) => note(condition, description()),
+        erase: async (_, __, condition) => note(condition, receipt),
       },
       tenant: {
         getModel: async (id) => ok(modelEntry({ id })),
@@ -84,17 +86,18 @@ function noting(): { readonly seen: (Condition | undefined)[]; readonly given: W
 
 const model = { provider: "openai", max_output: 1_000 };
 const changes = [
-  ["PUT", "/v1/models/mine", model],
-  ["DELETE", "/v1/models/mine", undefined],
-  ["PUT", "/v1/tools/weather", http],
-  ["DELETE", "/v1/tools/weather", undefined],
-  ["PUT", "/v1/mcp_servers/github", mcp],
-  ["DELETE", "/v1/mcp_servers/github", undefined],
-  ["PATCH", "/v1/tenant", { name: "Acme" }],
-  ["PATCH", `/v1/sessions/${SESSION}`, { title: "Holidays" }],
+  ["PUT", "/v1/models/mine", model, 200],
+  ["DELETE", "/v1/models/mine", undefined, 204],
+  ["PUT", "/v1/tools/weather", http, 200],
+  ["DELETE", "/v1/tools/weather", undefined, 204],
+  ["PUT", "/v1/mcp_servers/github", mcp, 200],
+  ["DELETE", "/v1/mcp_servers/github", undefined, 204],
+  ["PATCH", "/v1/tenant", { name: "Acme" }, 200],
+  ["PATCH", `/v1/sessions/${SESSION}`, { title: "Holidays" }, 200],
+  ["DELETE", `/v1/sessions/${SESSION}`, undefined, 200],
 ] as const;
 
-describe.each(changes)("%s %s", (method, path, body) => {
+describe.each(changes)("%s %s", (method, path, body, status) => {
   it.each([
     ["If-Match", ETAG, { match: [ETAG], none_match: null }],
     ["If-Match", `"x", ${ETAG}`, { match: ['"x"', ETAG], none_match: null }],
@@ -108,7 +111,7 @@ describe.each(changes)("%s %s", (method, path, body) => {
 
     const response = await world(given).call(method, path, { body, headers: { [name]: value } });
 
-    expect(response.status).toBe(method === "DELETE" ? 204 : 200);
+    expect(response.status).toBe(status);
     expect(seen).toEqual([condition]);
   });
 
@@ -186,6 +189,7 @@ describe("a changing route that takes no condition", () => {
     "DELETE /v1/mcp_servers/:server_name",
     "PATCH /v1/tenant",
     "PATCH /v1/sessions/:session_id",
+    "DELETE /v1/sessions/:session_id",
     "PUT /v1/sessions/:session_id/pins",
   ];
   const changing = listRoutes(world().app).filter(({ method }) => method !== "GET");

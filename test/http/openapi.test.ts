@@ -137,6 +137,15 @@ describe("the OpenAPI document", () => {
     expect(Object.keys(document.components.securitySchemes).sort()).toEqual(["access_token", "admin_key", "api_key", "stream_token"]);
   });
 
+  it("has patterns without the flags of the code that made them, which would match nothing", () => {
+    const patterns = [...JSON.stringify(document).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(([, text = ""]) =>
+      String(JSON.parse(text)),
+    );
+
+    expect(patterns.length).toBeGreaterThan(100);
+    expect(patterns.filter((pattern) => /\/[a-z]+$/.test(pattern))).toEqual([]);
+  });
+
   it("is compressed for clients that accept gzip, and for no other", async () => {
     const read = (encoding: string) => app.request("/openapi.json", { headers: { "accept-encoding": encoding } });
     const [plain, refused, packed] = [await read("identity"), await read("br, gzip;q=0"), await read("br, gzip")];

@@ -55,6 +55,41 @@ describe("the policies", () => {
     expect((await readProblem(refused)).errors?.map(({ field }) => field)).toEqual(["include"]);
   });
 
+  it.each(["/v1/policies", "/v1/policies?include=parameters", "/v1/policies?limit=1", "/v1/policies/opal"])(
+    "%s has a strong etag, and is not sent again to a client that has it",
+    async (path) => {
+      const { call } = world();
+      const first = await call("GET", path);
+      const etag = first.headers.get("etag") ?? "";
+      expect([first.status, etag]).toEqual([200, expect.stringMatching(/^"[0-9a-f]{16}"$/)]);
+      expect(first.headers.get("cache-control")).toBe("private, no-cache");
+
+      for (const known of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
+        const again = await call("GET", path, { headers: { "If-None-Match": known } });
+        expect([known, again.status, again.headers.get("etag"), await again.text()]).toEqual([known, 304, etag, ""]);
+      }
+      for (const other of ['"other"', "not quoted", ""]) {
+        expect([other, (await call("GET", path, { headers: { "If-None-Match": other } })).status]).toEqual([other, 200]);
+      }
+    },
+  );
+
+  it("have an etag of their own each, which moves with the deployment's choice in the list", async () => {
+    const read = async (path: string, defaultPolicy: PolicyChoice = "balanced") =>
+      (await world({ config: { defaultPolicy } }).call("GET", path)).headers.get("etag");
+    const paths = ["/v1/policies", "/v1/policies?include=parameters", "/v1/policies?limit=1", "/v1/policies/opal", "/v1/policies/balanced"];
+
+    const etags = await Promise.all(paths.map((path) => read(path)));
+
+    expect(new Set(etags).size).toBe(paths.length);
+    expect(await read("/v1/policies", "opal")).not.toBe(await read("/v1/policies"));
+    expect(await read("/v1/policies/opal", "opal")).toBe(await read("/v1/policies/opal"));
+  });
+
+  it("are not shown to a client without a key, whatever copy it has", async () => {
+    expect((await world().call("GET", "/v1/policies", { key: null, headers: { "If-None-Match": "*" } })).status).toBe(401);
+  });
+
   it("are read one by one; another name is unknown", async () => {
     const one = await world().call("GET", "/v1/policies/yeoman");
     const none = await world().call("GET", "/v1/policies/yolo");

@@ -151,6 +151,45 @@ describe("erasing a session", () => {
     expect(await response.json()).toEqual({ ...receipt, stores: [...receipt.stores, files, directory] });
   });
 
+  it("under a condition is compared before anything is noted: a note cannot be taken back", async () => {
+    const beginErasure: TenantApi["beginErasure"] = () => Promise.reject(new Error("must not be noted"));
+    const releaseFiles = () => Promise.reject(new Error("must not be released"));
+    const asked: unknown[] = [];
+    const erase: SessionApi["erase"] = async (_, isNoted, condition) => {
+      asked.push([isNoted, condition]);
+      return err({ code: "precondition_failed", etag: '"now"' } as const);
+    };
+
+    const response = await world({ tenant: { beginErasure, releaseFiles }, session: { erase } }).call("DELETE", base, {
+      headers: { "If-Match": '"then"' },
+    });
+
+    expect([response.status, response.headers.get("etag")]).toEqual([412, '"now"']);
+    expect(asked).toEqual([[false, { match: ['"then"'], none_match: null }]]);
+  });
+
+  it("under a condition that holds ends as any other: files, then the note", async () => {
+    const steps: string[] = [];
+    const tenant: WorldInput["tenant"] = {
+      releaseFiles: async () => {
+        steps.push("files");
+        return ok({ erased: 0, pending: 0 });
+      },
+      endErasure: async () => {
+        steps.push("ended");
+        return ok(null);
+      },
+    };
+    const erase: SessionApi["erase"] = async () => ok(receipt);
+
+    const response = await world({ tenant, session: { erase } }).call("DELETE", base, { headers: { "If-Match": '"now"' } });
+
+    expect([response.status, steps]).toEqual([200, ["files", "ended"]]);
+    expect(await response.json()).toMatchObject({
+      stores: [...receipt.stores, { store: "files" }, { store: "directory", status: "erased" }],
+    });
+  });
+
   it("stays noted while the bytes of its files are out of reach", async () => {
     const endErasure: TenantApi["endErasure"] = () => Promise.reject(new Error("must not be ended"));
     const tenant: WorldInput["tenant"] = { endErasure, releaseFiles: async () => ok({ erased: 1, pending: 1 }) };

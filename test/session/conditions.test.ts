@@ -71,6 +71,51 @@ describe("a change under a condition", () => {
     expect(await life.service.describe(CALLER)).toMatchObject({ value: { title: "One" } });
   });
 
+  test("of an erasure compares before it hands over, ends or wipes anything", async () => {
+    const life = await newLife();
+    const old = await readEtag(life);
+    await say(life, "Where shall we go?", "To the sea.");
+    await life.service.patch(CALLER, { title: "Holidays" });
+    const handed: unknown[] = [];
+    life.usageArchive = {
+      keep: async (session, usage) => {
+        handed.push(session);
+        return usage;
+      },
+    };
+    const before = await life.service.events(CALLER, { after: null, limit: 100, order: "asc" });
+
+    expect(await life.service.erase(CALLER, false, under(old))).toEqual({
+      ok: false,
+      error: { code: "precondition_failed", etag: await readEtag(life) },
+    });
+    expect(await life.service.events(CALLER, { after: null, limit: 100, order: "asc" })).toEqual(before);
+    expect(handed).toEqual([]);
+
+    const erased = await life.service.erase(CALLER, false, under(await readEtag(life)));
+    expect([erased.ok, handed]).toEqual([true, [CALLER.session]]);
+    // Its settings are gone, so that a repetition has nothing to compare.
+    expect((await life.service.erase(CALLER, false, under(old))).ok).toBe(true);
+  });
+
+  test("of an erasure never erases what was changed in between", async () => {
+    const life = await newLife();
+    const read = await readEtag(life);
+
+    const [patched, erased] = await Promise.all([
+      life.service.patch(CALLER, { title: "One" }),
+      life.service.erase(CALLER, false, under(read)),
+    ]);
+
+    expect([patched.ok, erased.ok]).toEqual([true, false]);
+    expect(await life.service.describe(CALLER)).toMatchObject({ value: { title: "One" } });
+  });
+
+  test("of an erasure needs a session to compare: an empty object is unknown", async () => {
+    const life = new Life();
+    expect(await life.service.erase(CALLER, false, under('"any"'))).toMatchObject({ error: { code: "session_not_found" } });
+  });
+
   test("under the etag as it is now is made", async () => {
     const life = await newLife();
     await life.service.patch(CALLER, { title: "One" });

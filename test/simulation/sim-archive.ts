@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { UsageArchive } from "../../src/app/ports";
 import type { ErasedUsage } from "../../src/domain/erased-usage";
+import type { SessionId } from "../../src/domain/ids";
 import { createErasedUsage } from "../../src/tenant/erased-usage";
 import { createMigratedSql } from "../tenant/memory-sql";
 import type { Scope } from "./scheduler";
@@ -12,6 +13,8 @@ export class SimArchive {
   readonly #store = createErasedUsage(this.sql);
   /** The totals that the session sent first. */
   handed: readonly ErasedUsage[] = [];
+  /** Notes the erasure in the transaction that stores the sums. */
+  noteBegun: (session: SessionId) => void = () => {};
 
   readonly world: Pick<World, "scheduler" | "profile" | "violations">;
 
@@ -30,7 +33,10 @@ export class SimArchive {
           const fails = scheduler.random.chance(profile.d1Fails);
           if (fails && scheduler.random.chance(0.5)) return;
           if (usage.length > 0) this.handed = usage;
-          const taken = this.sql.transaction(() => this.#store.keep(session, usage));
+          const taken = this.sql.transaction(() => {
+            this.noteBegun(session);
+            return this.#store.keep(session, usage);
+          });
           if (!fails) kept = taken;
         };
         await scheduler.gate(scope, "tenant's object", { effect, weight: 2 });

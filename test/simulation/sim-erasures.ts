@@ -2,6 +2,7 @@
  * The tenant's list of erasures, with its alarm: the real one, over the tenant's database, which outlives every life of
  * the session's object.
  */
+import type { Condition } from "../../src/app/conditions";
 import { eraseSession } from "../../src/app/erase-session";
 import { ok } from "../../src/lib/result";
 import { createDirectory } from "../../src/tenant/directory";
@@ -38,24 +39,41 @@ export class SimErasures {
       now: () => scheduler.now,
       log: SILENT,
     });
+    world.archive.noteBegun = (begun) => this.#erasures.noteBegun(begun);
+  }
+
+  /** Runs as a client's request under a condition does. A request that is lost may have done nothing, so the client sends it again. */
+  async eraseUnder(from: Scope, condition: Condition): Promise<void> {
+    for (;;) {
+      try {
+        return await this.#request(from, condition);
+      } catch {
+        this.world.stats.count("erasures under a condition sent again");
+      }
+    }
   }
 
   /** Runs once, as a client's request does. If it is interrupted, the alarm finishes it. */
-  async erase(from: Scope): Promise<void> {
+  erase(from: Scope): Promise<void> {
+    return this.#request(from);
+  }
+
+  async #request(from: Scope, condition?: Condition): Promise<void> {
     const { scheduler, d1 } = this.world;
     const reach = async <T>(work: () => T): Promise<T> => {
       await scheduler.gate(from, "tenant's object");
       return work();
     };
-    await eraseSession(session, {
+    const ports: Parameters<typeof eraseSession<never>>[1] = {
       tenant: {
         beginErasure: (input) => reach(() => ok({ noted: this.#erasures.begin(input) })),
         releaseFiles: () => reach(() => ok({ erased: 0, pending: 0 })),
         endErasure: (ended) => reach(() => ok(this.#erasures.end(ended))),
       },
-      erase: (isNoted) => this.#ask(from, isNoted),
+      erase: (isNoted, compared) => this.#ask(from, isNoted, compared),
       isListed: async () => ok(Object.keys((await readRows(d1.direct, CALLER)).sessions ?? {}).length > 0),
-    });
+    };
+    await eraseSession(session, ports, condition);
   }
 
   /** The directory, and the running erasures. */
@@ -63,8 +81,8 @@ export class SimErasures {
     return this.sql.rows("SELECT id FROM sessions UNION ALL SELECT session FROM erasures").length;
   }
 
-  #ask(from: Scope, isNoted: boolean) {
-    return this.world.call(from, "erase", (service) => service.erase(CALLER, isNoted));
+  #ask(from: Scope, isNoted: boolean, condition?: Condition) {
+    return this.world.call(from, "erase", (service) => service.erase(CALLER, isNoted, condition));
   }
 
   #setAlarm(at: number): void {

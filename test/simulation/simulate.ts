@@ -118,8 +118,9 @@ async function stayFull({ world, log, users }: Run): Promise<void> {
 async function erase(run: Run): Promise<void> {
   const { world } = run;
   const tenant = new SimErasures(world, world.archive.sql);
-  void tenant.erase(world.clients).catch(() => world.stats.count("erase lost"));
   const { profile, random } = world;
+  if (random.chance(0.5)) void tenant.erase(world.clients).catch(() => world.stats.count("erase lost"));
+  else void tenant.eraseUnder(world.clients, { match: "*", none_match: null });
   if (random.chance(0.5)) profile.d1Fails = 0.7;
   profile.wipeCuts = 0.5;
   const crash = random.chance(0.5) ? 0.1 : 0;

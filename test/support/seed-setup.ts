@@ -6,6 +6,8 @@ declare module "vitest" {
   interface ProvidedContext {
     /** `TEST_SEED`, or the seed of CI. */
     seed: number;
+    /** `FUZZ_REQUESTS`, or the number of CI. */
+    fuzzRequests: number;
   }
 }
 

@@ -53,6 +53,23 @@ describe("an erasure", () => {
     expect(listed()).toEqual([makeId("ses", 3), SESSION]);
   });
 
+  it("that its session's object began is noted once, and neither twice nor of a session that is gone", () => {
+    const { sql, erasures, time } = world();
+    const readNotes = () => sql.rows("SELECT session, due_at FROM erasures");
+
+    erasures.noteBegun(SESSION);
+    const noted = readNotes();
+    expect(noted).toEqual([{ session: SESSION, due_at: time.alarm }]);
+    // The alarm repeats the erasure, and its object hands over again: the alarm's own time stays.
+    time.alarm = null;
+    erasures.noteBegun(SESSION);
+    expect([readNotes(), time.alarm]).toEqual([noted, null]);
+
+    erasures.end(SESSION);
+    erasures.noteBegun(SESSION);
+    expect([readNotes(), time.alarm]).toEqual([[], null]);
+  });
+
   it("keeps the session in the directory until it is ended", () => {
     const { erasures, listed } = world();
     erasures.begin({ session: SESSION, isKnown: false });

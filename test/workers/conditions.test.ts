@@ -1,6 +1,8 @@
 /** Conditional requests, end to end: the etag that an answer has is the one that the object compares. */
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
+import { newId } from "../../src/app/new-id";
 import { tenantObjectName } from "../../src/app/object-name";
 import type { SessionDescription } from "../../src/contract/session";
 import { migrate, newChat, newTenant, readBody, type Tenant } from "./support";
@@ -110,6 +112,71 @@ describe("an MCP server", () => {
     expect((await stub.putMcpServer({ name: "github", server: { ...server, timeout_ms: 2_000 }, listing, condition })).ok).toBe(true);
     expect((await tenant.call("DELETE", "/v1/mcp_servers/github", undefined, { "If-Match": etag })).status).toBe(412);
     expect(readEtag(await tenant.call("GET", "/v1/mcp_servers/github"))).not.toBe(etag);
+  });
+});
+
+describe("erasing a session under a condition", () => {
+  const receipt = { stores: Array.from({ length: 4 }, () => ({ status: "erased" })) };
+
+  it("is refused once its settings have changed, and then nothing is erased, hidden or renamed", async () => {
+    const tenant = await newTenant();
+    const named = await tenant.call("PUT", "/v1/sessions/by-external-id/ticket-1", { title: "Before" });
+    const { id, etag } = await readBody<SessionDescription>(named, 201);
+    const path = `/v1/sessions/${id}`;
+    await readBody(await tenant.call("POST", `${path}/messages/batch`, { items: [{ role: "user", content: "To the sea?" }] }), 201);
+    const changed = await tenant.call("PATCH", path, { title: "Holidays" });
+    const readAll = async () =>
+      Promise.all(
+        [path, `${path}/messages`, `${path}/events`, "/v1/sessions/by-external-id/ticket-1"].map(async (each) => {
+          const read = await tenant.call("GET", each);
+          return [read.status, await read.json()];
+        }),
+      );
+    const before = await readAll();
+
+    for (const headers of [{ "If-Match": etag }, { "If-Match": `W/${readEtag(changed)}` }, { "If-None-Match": readEtag(changed) }]) {
+      const refused = await tenant.call("DELETE", path, undefined, headers);
+      expect([headers, refused.status, readEtag(refused)]).toEqual([headers, 412, readEtag(changed)]);
+    }
+
+    expect(await readAll()).toEqual(before);
+    const stub = env.TENANTS.getByName(tenantObjectName(tenant.id));
+    expect(await runInDurableObject(stub, (_, { storage }) => storage.sql.exec("SELECT * FROM erasures").toArray())).toEqual([]);
+    expect((await tenant.call("DELETE", path, undefined, { "If-Match": readEtag(changed) })).status).toBe(200);
+    expect((await tenant.call("GET", "/v1/sessions/by-external-id/ticket-1")).status).toBe(404);
+  });
+
+  it("is made under the etag that was read, though messages came since, and a repeated request gets the receipt again", async () => {
+    const chat = await newChat({});
+    const condition = { "If-Match": readEtag(await chat.call("GET")) };
+    await chat.model.says({ text: "To the sea." });
+    await chat.say("Where shall we go?");
+
+    const first = await readBody<{ erased_at: number }>(await chat.call("DELETE", "", undefined, condition));
+    expect(first).toMatchObject(receipt);
+    expect((await chat.call("GET")).status).toBe(404);
+    expect(await readBody(await chat.call("DELETE", "", undefined, condition))).toMatchObject({ ...receipt, erased_at: first.erased_at });
+  });
+
+  it("meets a change at once: either the change is refused, or the erasure", async () => {
+    const chat = await newChat({});
+    const condition = { "If-Match": readEtag(await chat.call("GET")) };
+
+    const [changed, erased] = await Promise.all([
+      chat.call("PATCH", "", { title: "One" }, condition),
+      chat.call("DELETE", "", undefined, condition),
+    ]);
+
+    expect([
+      [200, 412],
+      [404, 200],
+    ]).toContainEqual([changed.status, erased.status]);
+    expect((await chat.call("GET")).status).toBe(erased.status === 200 ? 404 : 200);
+  });
+
+  it("of an id that was never given out is a 404", async () => {
+    const chat = await newChat({});
+    expect((await chat.tenant.call("DELETE", `/v1/sessions/${newId("ses")}`, undefined, { "If-Match": "*" })).status).toBe(404);
   });
 });
 

@@ -116,6 +116,14 @@ it("the reference page and its files are served with their types, and are not se
   }
 });
 
+it("policies are not sent again to a client that has them", async () => {
+  const tenant = await newTenant();
+  for (const path of ["/v1/policies", "/v1/policies/balanced"]) {
+    const { etag = "" } = Object.fromEntries((await tenant.call("GET", path)).headers);
+    expect((await tenant.call("GET", path, undefined, { "if-none-match": etag })).status).toBe(304);
+  }
+});
+
 it("the document is not sent again to a client that has it", async () => {
   const { etag = "" } = Object.fromEntries((await request("GET", "/openapi.json", {})).headers);
 

@@ -307,6 +307,26 @@ describe("an erasure that was cut off", () => {
     expect(await tenantStub(chat).listSessions({ after: null, limit: 10 })).toMatchObject({ ok: true, value: { data: [] } });
   });
 
+  it("under a condition is noted before the wipe, and finished by the tenant's alarm, though its request is lost", async () => {
+    const chat = await markedChat();
+    const { etag } = await readBody<{ etag: string }>(await chat.call("GET"));
+    await chat.api.erase(chat.caller, false, { match: [etag], none_match: null });
+    await forget(chat);
+    await abortAllDurableObjects();
+    const noted = await runInDurableObject(tenantStub(chat), (_, { storage }) => {
+      const rows = storage.sql.exec("SELECT session FROM erasures").toArray();
+      storage.sql.exec("UPDATE erasures SET due_at = 0");
+      return rows;
+    });
+    expect(noted).toEqual([{ session: chat.id }]);
+
+    await runDurableObjectAlarm(tenantStub(chat));
+
+    expect(await readRows(chat)).toEqual(LEFT);
+    expect((await chat.send("hello")).status).toBe(404);
+    expect(await tenantStub(chat).listSessions({ after: null, limit: 10 })).toMatchObject({ ok: true, value: { data: [] } });
+  });
+
   it("by an older build, which noted nothing, is finished by asking for it: what the list still shows goes", async () => {
     const chat = await cutOff(false);
     await tenantStub(chat).forgetSession(chat.id);

@@ -83,6 +83,17 @@ describe("a stored file", () => {
 });
 
 describe("a signed address", () => {
+  it("expires as documented where the request has no body at all", async () => {
+    const tenant = await newTenant();
+    const file = await upload(tenant, text("hello"));
+    const ask = (headers = {}) => tenant.call("POST", `/v1/files/${file.id}/url`, undefined, headers);
+
+    for (const headers of [{}, { "content-type": "application/json" }, { "content-type": "text/plain" }]) {
+      const { url, expires_at } = await readBody<{ url: string; expires_at: number }>(await ask(headers));
+      expect(url).toContain(`.${expires_at}.`);
+    }
+  });
+
   it("reads that one file without a key, and nothing else", async () => {
     const tenant = await newTenant();
     const [file, other] = [await upload(tenant, text("hello")), await upload(tenant, text("secret"))];

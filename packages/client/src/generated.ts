@@ -166,7 +166,7 @@ export interface paths {
         post?: never;
         /**
          * Erase a session with all its content
-         * @description Ends the running turn and deletes every message, summary and output from every store. A store that is out of reach is reported as pending and is erased later. Erasing cannot be undone.
+         * @description Ends the running turn and deletes every message, summary and output from every store. A store that is out of reach is reported as pending and is erased later. Erasing cannot be undone. The etag of a condition is that of the settings and pins, so it does not change when messages come. A session that is already erased meets any condition.
          */
         delete: operations["eraseSession"];
         options?: never;
@@ -8313,7 +8313,12 @@ export interface operations {
     eraseSession: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Change only a resource with this etag: 412 precondition_failed if it has changed since it was read */
+                "If-Match"?: string;
+                /** @description `*`: create only; 412 precondition_failed if the resource exists */
+                "If-None-Match"?: string;
+            };
             path: {
                 /** @description The id of a session */
                 session_id: string;
@@ -9661,7 +9666,10 @@ export interface operations {
                 /** @description `parameters`: also all values of each policy, and the bounds and the meaning of every parameter */
                 include?: "parameters";
             };
-            header?: never;
+            header?: {
+                /** @description The ETag of a copy: 304 if it is still the same */
+                "If-None-Match"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -9828,7 +9836,10 @@ export interface operations {
     getPolicy: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of a copy: 304 if it is still the same */
+                "If-None-Match"?: string;
+            };
             path: {
                 /** @description The name of a policy */
                 policy_name: "oneclaw" | "opal" | "odincode" | "yeoman" | "balanced" | "economy" | "retain" | "verbatim";

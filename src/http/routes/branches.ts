@@ -278,7 +278,7 @@ function registerFork(app: App, deps: HttpDeps): void {
 /** Drops a fork whose id no client has received. If the copy was not begun, there is nothing to erase. */
 async function dropCopy(deps: HttpDeps, c: Context<HttpEnv>, session: SessionId): Promise<void> {
   const begun = await sessionClient(deps, c, session).repeatable((api, caller) => api.describe(caller));
-  if (begun.ok) await eraseFor(deps, c, session);
+  if (begun.ok) await eraseFor(deps, c, { session });
   else await deps.tenants(readPrincipal(c).tenant).forgetSession(session);
 }
 

@@ -30,11 +30,14 @@ const content = Object.fromEntries(
 
 const MAX_NAME = 255;
 /** One line that reads as it is written: the name is shown to people and models, and put into headers. */
+const ONE_LINE = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]*$/u;
 const fileName = z
   .string()
   .min(1)
   .max(MAX_NAME)
-  .regex(/^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]*$/u, "must not contain control characters");
+  .regex(ONE_LINE, "must not contain control characters")
+  // By itself, the document would have the flag inside of the pattern, which then matches nothing.
+  .openapi({ pattern: ONE_LINE.source });
 
 const upload = tenantRoute({
   method: "post",

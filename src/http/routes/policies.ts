@@ -4,6 +4,7 @@ import { policyParameters } from "../../context/policy-parameters";
 import { describePolicy } from "../../context/policy-words";
 import { POLICY_NAMES, type PolicyName, PROFILE_NAMES, presets, purposes } from "../../context/presets";
 import { type NamedPolicy, namedPolicyView, policyListView } from "../../contract/policy";
+import { copyHeader, knownHeaders, sendCopy } from "../conditions";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { onePage } from "../examples/shared";
 import { json, tenantRoute } from "../routing";
@@ -42,8 +43,11 @@ const list = tenantRoute({
   summary: "List policies",
   description:
     "Lists the named policies, the four profiles first: what each is for, when it compacts, and what it keeps. `include=parameters` adds their values and a description of every parameter.",
-  request: { query: listQuery },
-  responses: { 200: json("A page", policyListView, { ...onePage(withoutValues(policyExample)), deployment: "balanced" }) },
+  request: { query: listQuery, headers: knownHeaders },
+  responses: {
+    200: { ...json("A page", policyListView, { ...onePage(withoutValues(policyExample)), deployment: "balanced" }), headers: copyHeader },
+    304: { description: "The page is the one that `If-None-Match` names", headers: copyHeader },
+  },
 });
 
 const get = tenantRoute({
@@ -54,8 +58,14 @@ const get = tenantRoute({
   operationId: "getPolicy",
   summary: "Read a policy",
   description: "Shows a named policy with all its values.",
-  request: { params: z.object({ policy_name: z.enum(POLICY_NAMES).openapi({ description: "The name of a policy" }) }) },
-  responses: { 200: json("The policy", namedPolicyView, policyExample) },
+  request: {
+    params: z.object({ policy_name: z.enum(POLICY_NAMES).openapi({ description: "The name of a policy" }) }),
+    headers: knownHeaders,
+  },
+  responses: {
+    200: { ...json("The policy", namedPolicyView, policyExample), headers: copyHeader },
+    304: { description: "The policy is the one that `If-None-Match` names", headers: copyHeader },
+  },
 });
 
 export function registerPolicies(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
@@ -63,8 +73,8 @@ export function registerPolicies(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): voi
     const { include, ...query } = c.req.valid("query");
     const page = takeListPage(LISTED.map(toNamedPolicy), query, ({ name }) => LISTED.indexOf(name) + 1);
     const deployment = deps.config.defaultPolicy;
-    if (include === "parameters") return c.json({ ...page, parameters: policyParameters(), deployment }, 200);
-    return c.json({ ...page, data: page.data.map(withoutValues), deployment }, 200);
+    if (include === "parameters") return sendCopy(c, { ...page, parameters: policyParameters(), deployment });
+    return sendCopy(c, { ...page, data: page.data.map(withoutValues), deployment });
   });
-  app.openapi(get, (c) => c.json(toNamedPolicy(c.req.valid("param").policy_name), 200));
+  app.openapi(get, (c) => sendCopy(c, toNamedPolicy(c.req.valid("param").policy_name)));
 }

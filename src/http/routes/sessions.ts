@@ -162,9 +162,9 @@ const erase = tenantRoute({
   operationId: "eraseSession",
   summary: "Erase a session with all its content",
   description:
-    "Ends the running turn and deletes every message, summary and output from every store. A store that is out of reach is reported as pending and is erased later. Erasing cannot be undone.",
+    "Ends the running turn and deletes every message, summary and output from every store. A store that is out of reach is reported as pending and is erased later. Erasing cannot be undone. The etag of a condition is that of the settings and pins, so it does not change when messages come. A session that is already erased meets any condition.",
   refuses: ["read_model_unavailable"],
-  request: { params: sessionPath },
+  request: { params: sessionPath, headers: conditionHeaders },
   responses: { 200: json("What was erased, by store", erasureReceipt, erasureExample) },
 });
 
@@ -251,7 +251,7 @@ async function readDefaultPolicy(deps: HttpDeps, tenant: TenantId): Promise<Resu
 function registerErase(app: App, deps: HttpDeps): void {
   app.openapi(erase, async (c) => {
     const { session_id: session } = c.req.valid("param");
-    const receipt = await eraseFor(deps, c, session);
+    const receipt = await eraseFor(deps, c, { session, condition: toCondition(c.req.valid("header")) });
     return receipt.ok ? c.json(receipt.value, 200) : sendProblem(c, receipt.error);
   });
 }
