@@ -12,8 +12,6 @@ export async function checkEvaluation({ world, log }: { readonly world: World; r
   const { settings, messages } = log.replayed;
   const model = MODELS[settings.model];
   if (!model) return;
-  // A new life first records what the one before it left open, for example the call for a title. Then it answers.
-  await service.items(CALLER, { after: null, limit: 1, order: "asc" });
   const before = runtime.state.seq;
   // The value differs between logs, and is always the same for one log.
   const policy = POLICY_NAMES[before % POLICY_NAMES.length] ?? DEFAULT_POLICY;
