@@ -1,4 +1,5 @@
 /** What single operations are refused for, each caused in the running Worker. `request` checks every answer against the document. */
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, inject, it } from "vitest";
 import { sessionObjectName, tenantObjectName } from "../../src/app/object-name";
@@ -202,6 +203,10 @@ describe("a session whose object was erased, and whose external id is not free y
     const tenant = await newTenant();
     const path = "/v1/sessions/by-external-id/order-1";
     const { id } = await readBody<{ id: SessionId }>(await tenant.call("PUT", path, {}), 201);
+    // The tenant's object cannot note the erasure, so the session's object is erased and the name is still taken.
+    await runInDurableObject(env.TENANTS.getByName(tenantObjectName(tenant.id)), (_, { storage }) => {
+      storage.sql.exec("ALTER TABLE erasures RENAME TO erasures_out_of_reach");
+    });
     await env.SESSIONS.getByName(sessionObjectName(tenant.id, id)).erase({ tenant: tenant.id, session: id });
 
     expect(await read(tenant.call("GET", path))).toBe("404 session_erased");
