@@ -14,6 +14,16 @@ type Responses = RouteConfig["responses"];
 
 const REQUEST_ID = "0b0f1f5e-6f0c-4c57-9b3a-8f6c2f1f7a11";
 
+/** Of a request that may name a model for itself. */
+export const MODEL_REFUSALS = ["unknown_model", "model_gone", "models_unavailable"] as const satisfies readonly ProblemCode[];
+/** Of a request that brings content, which may become files. */
+export const FILE_REFUSALS = [
+  "file_type_not_allowed",
+  "file_limit",
+  "files_disabled",
+  "file_store_unavailable",
+] as const satisfies readonly ProblemCode[];
+
 interface Declared {
   readonly method: string;
   readonly path: string;

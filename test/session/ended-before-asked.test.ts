@@ -1,18 +1,9 @@
 /** A turn may end at any await on the way to its model. */
 import { expect, test } from "vitest";
-import { CALLER, Life, settle } from "./life";
+import { CALLER, Life, MESSAGE, settle } from "./life";
 
 /** More microtasks than there are between a message and the call of its model. */
 const MOMENTS = 60;
-
-const MESSAGE = {
-  role: "user",
-  parts: [{ type: "text", text: "hello" }],
-  run: true,
-  onBusy: "queue",
-  tools: null,
-  idempotency: null,
-} as const;
 
 test("a turn that is stopped at any moment asks no model afterwards, and each call is in the ledger", async () => {
   const asked = new Set<number>();

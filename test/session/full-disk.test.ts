@@ -9,16 +9,7 @@ import { writeBody } from "../../src/session/log/bodies";
 import type { Sql } from "../../src/session/log/sql";
 import { id } from "../support/builders";
 import { createFaultySql, DiskFullError, WriteFailedError } from "../support/faulty-sql";
-import { CALLER, Life, settle } from "./life";
-
-const MESSAGE = {
-  role: "user",
-  parts: [{ type: "text", text: "hello" }],
-  run: true,
-  onBusy: "queue",
-  tools: null,
-  idempotency: null,
-} as const;
+import { CALLER, Life, MESSAGE, settle } from "./life";
 
 /** The writes fail from the moment at which a test sets `fails`. */
 class Disk {

@@ -27,6 +27,16 @@ import { FakeSchedule } from "../support/fake-schedule";
 
 export const CALLER = { tenant: TENANT, session: SESSION } as const;
 
+/** A message of a user that runs a turn. */
+export const MESSAGE = {
+  role: "user",
+  parts: [{ type: "text", text: "hello" }],
+  run: true,
+  onBusy: "queue",
+  tools: null,
+  idempotency: null,
+} as const;
+
 export const SPEC: ModelSpec = {
   id: "test-model",
   provider: "embedded",

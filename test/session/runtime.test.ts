@@ -8,7 +8,7 @@ import { readEvents } from "../../src/session/log/event-log";
 import type { Sql } from "../../src/session/log/sql";
 import { RECEIPT } from "../read-model/builders";
 import { countingIds, id } from "../support/builders";
-import { CALLER, failure, Life, SPEC, settle } from "./life";
+import { CALLER, failure, Life, MESSAGE, SPEC, settle } from "./life";
 
 async function openLife(): Promise<Life> {
   const life = new Life();
@@ -16,14 +16,6 @@ async function openLife(): Promise<Life> {
   return life;
 }
 
-const MESSAGE = {
-  role: "user",
-  parts: [{ type: "text", text: "hello" }],
-  run: true,
-  onBusy: "queue",
-  tools: null,
-  idempotency: null,
-} as const;
 const unreachable = { resolve: () => Promise.reject(new Error("the tenant's object is out of reach")) };
 const never = { resolve: () => new Promise<never>(() => {}) };
 

@@ -19,8 +19,8 @@ interface Copying {
   readonly source: Ask;
   readonly target: Ask;
   /**
-   * Notes that the copy is about to refer to these files. Without it they could end with the source before the copy itself has said so. Files
-   * that were deleted are left out. False: the copy was erased meanwhile.
+   * Notes that the copy is about to refer to these files. Without it they could end with the source before the copy itself has said so. It
+   * leaves out deleted files. Answers false when the copy was erased meanwhile.
    */
   readonly hold: (files: readonly FileId[]) => Promise<boolean>;
   readonly from: SessionId;

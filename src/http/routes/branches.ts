@@ -1,4 +1,5 @@
 /** Goes back in a conversation, edits a message, has it answered again; lists branches, forks sessions, redacts messages. */
+
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { copySession } from "../../app/branch/copy-session";
@@ -15,6 +16,7 @@ import { branchComparisonExample, branchExample, sessionExample } from "../examp
 import { FORK, onePage, QUESTION, SESSION } from "../examples/shared";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
+import { FILE_REFUSALS, MODEL_REFUSALS } from "../refusals";
 import { eraseFor, registerSession } from "../register-session";
 import { json, jsonBody, located, taggedJson, tenantRoute } from "../routing";
 import { branchNumber, forkInput, rewindInput } from "../schemas/branch";
@@ -109,13 +111,8 @@ const edit = tenantRoute({
     "too_many_items",
     "fork_unfinished",
     "turn_running",
-    "unknown_model",
-    "model_gone",
-    "models_unavailable",
-    "file_type_not_allowed",
-    "file_limit",
-    "files_disabled",
-    "file_store_unavailable",
+    ...MODEL_REFUSALS,
+    ...FILE_REFUSALS,
   ],
   request: { params: messageParams, headers: turnHeaders, body: jsonBody(editInput, { content: "What is the weather in Porto?" }) },
   responses: turnResponses,
@@ -138,9 +135,7 @@ const regenerate = tenantRoute({
     "too_many_items",
     "fork_unfinished",
     "turn_running",
-    "unknown_model",
-    "model_gone",
-    "models_unavailable",
+    ...MODEL_REFUSALS,
   ],
   request: { params: messageParams, headers: turnHeaders, body: jsonBody(repeatInput, {}, false) },
   responses: turnResponses,

@@ -1,4 +1,5 @@
 /** Changes the model's view of a session by hand: compacts, reverts, resets the summary. */
+
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { CompactOutcome } from "../../app/control-api";
@@ -12,6 +13,7 @@ import { compactionExample, planExample, revertedExample, runningExample } from 
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { prefersAsync } from "../negotiate";
 import { sendProblem } from "../problem";
+import { MODEL_REFUSALS } from "../refusals";
 import { json, jsonBody, located, tenantRoute } from "../routing";
 import { compactInput, toCompactInput } from "../schemas/control";
 import { sessionPath } from "../schemas/paths";
@@ -31,7 +33,7 @@ const compact = tenantRoute({
   summary: "Compact now",
   description:
     "Makes room in the model's view. `dry_run` only shows the plan, and `draft` makes a summary that takes effect when it is committed. A compaction that needs a model runs in the background.",
-  refuses: ["compaction_running", "draft_open", "cannot_fit", "unknown_model", "model_gone", "models_unavailable"],
+  refuses: ["compaction_running", "draft_open", "cannot_fit", ...MODEL_REFUSALS],
   request: {
     params: sessionPath,
     headers: idempotencyHeaders.extend({

@@ -2,6 +2,7 @@
  * Edits, commits and discards drafts of compactions, and compares two summaries. A draft is requested and read like any
  * compaction.
  */
+
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "@hono/zod-openapi";
 import { MOST_QUESTIONS } from "../../app/compaction/ask-summaries";
@@ -15,6 +16,7 @@ import { COMPACTION } from "../examples/shared";
 import { compactionExample, comparisonExample, draftExample } from "../examples/view";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
+import { MODEL_REFUSALS } from "../refusals";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { commitInput, draftEdit } from "../schemas/control";
 import { sessionPath } from "../schemas/paths";
@@ -105,7 +107,7 @@ const compare = tenantRoute({
   summary: "Compare two summaries",
   description:
     "Compares two summaries by text, by the terms that they keep, and by their answers to questions. Each question costs two calls of a model; without questions no model is called.",
-  refuses: ["unknown_model", "model_gone", "models_unavailable"],
+  refuses: [...MODEL_REFUSALS],
   request: { params: sessionPath, body: jsonBody(compareInput, { a: COMPACTION, b: "current" }) },
   responses: { 200: json("The comparison. Without questions, no model was called", summaryComparison, comparisonExample) },
 });

@@ -1,4 +1,5 @@
 /** Uploads, lists, reads and deletes a tenant's files. */
+
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { FILE_TYPE_NAMES, MAX_FILE_BYTES } from "../../context/file-types";
@@ -14,6 +15,7 @@ import { fileExample } from "../examples/tenant";
 import { answerContent } from "../file-content";
 import { idempotencyHeaders } from "../idempotency";
 import { sendProblem } from "../problem";
+import { FILE_REFUSALS } from "../refusals";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { limitQuery, toList } from "../schemas/page";
 import { storeFile } from "../store-file";
@@ -48,15 +50,7 @@ const upload = tenantRoute({
   summary: "Upload a file",
   description:
     "The body is the content, with its `Content-Length`. It is stored while it arrives. Its type is found by its first bytes: PNG, JPEG, GIF, WebP, PDF, or text in UTF-8. The file ends after 24 hours unless a message refers to it.",
-  refuses: [
-    "length_required",
-    "upload_too_slow",
-    "file_too_large",
-    "file_type_not_allowed",
-    "file_limit",
-    "files_disabled",
-    "file_store_unavailable",
-  ],
+  refuses: ["length_required", "upload_too_slow", "file_too_large", ...FILE_REFUSALS],
   request: {
     headers: idempotencyHeaders,
     query: z.strictObject({ name: fileName.optional().openapi({ description: "The name that people and models are shown" }) }),

@@ -1,4 +1,5 @@
 /** Accepts messages and tool results, and lists the conversation as people read it. */
+
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { WrittenMessage } from "../../app/written-message";
 import { id } from "../../contract/ids";
@@ -12,6 +13,7 @@ import { acceptedExample, answerExample, importExample, importedExample, questio
 import { EXECUTION, onePage } from "../examples/shared";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
+import { FILE_REFUSALS, MODEL_REFUSALS } from "../refusals";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { branchQuery } from "../schemas/branch";
 import { defined } from "../schemas/defined";
@@ -44,13 +46,8 @@ const submit = tenantRoute({
     "client_id_taken",
     "fork_unfinished",
     "turn_running",
-    "unknown_model",
-    "model_gone",
-    "models_unavailable",
-    "file_type_not_allowed",
-    "file_limit",
-    "files_disabled",
-    "file_store_unavailable",
+    ...MODEL_REFUSALS,
+    ...FILE_REFUSALS,
   ],
   request: { params: sessionPath, headers: turnHeaders, body: jsonBody(messageInput, { content: "What is the weather in Lisbon?" }) },
   responses: { ...turnResponses, 201: json("Appended (run: false)", acceptedView, acceptedExample) },
@@ -65,15 +62,7 @@ const batch = tenantRoute({
   summary: "Import messages",
   description:
     "Appends up to 1,000 messages without turns, all or none. The items of a list of messages can be sent as they are. Refused with 409 while a turn is open or messages wait.",
-  refuses: [
-    "turn_running",
-    "client_id_taken",
-    "fork_unfinished",
-    "file_type_not_allowed",
-    "file_limit",
-    "files_disabled",
-    "file_store_unavailable",
-  ],
+  refuses: ["turn_running", "client_id_taken", "fork_unfinished", ...FILE_REFUSALS],
   request: { params: sessionPath, headers: idempotencyHeaders, body: jsonBody(batchInput, importExample) },
   responses: { 201: json("Appended", importedMessages, importedExample) },
 });

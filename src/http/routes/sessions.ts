@@ -1,4 +1,5 @@
 /** Creates, lists, reads, changes and erases sessions. */
+
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { PolicyChoice } from "../../context/policy-choice";
 import { chainChoices, parseLevel } from "../../context/policy-choice";
@@ -18,6 +19,7 @@ import { onePage } from "../examples/shared";
 import { idempotencyHeaders } from "../idempotency";
 import { type HttpError, sendProblem } from "../problem";
 import { reachReadModel } from "../read-model";
+import { MODEL_REFUSALS } from "../refusals";
 import { eraseFor } from "../register-session";
 import { json, jsonBody, located, taggedJson, tenantRoute } from "../routing";
 import { sessionPath } from "../schemas/paths";
@@ -145,7 +147,7 @@ const patch = tenantRoute({
   summary: "Update a session",
   description:
     "Changes the fields that the request names. Null clears a field; a null policy restores the current default of the tenant or the deployment. A turn that runs keeps the settings that it started with.",
-  refuses: ["unknown_model", "model_gone", "models_unavailable", "fork_unfinished"],
+  refuses: [...MODEL_REFUSALS, "fork_unfinished"],
   request: {
     params: sessionPath,
     headers: conditionHeaders,

@@ -1,4 +1,5 @@
 /** Reads, stops and retries turns. */
+
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { id } from "../../contract/ids";
 import { listView } from "../../contract/page";
@@ -10,6 +11,7 @@ import { stoppedTurnExample, turnExample } from "../examples/conversation";
 import { onePage } from "../examples/shared";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
+import { MODEL_REFUSALS } from "../refusals";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { repeatInput, toTurnInput } from "../schemas/generation";
 import { limitQuery, toList } from "../schemas/page";
@@ -77,7 +79,7 @@ const retry = tenantRoute({
   summary: "Retry the last turn",
   description:
     "Runs the last turn again after it failed, was stopped or was interrupted. A partial reply of the earlier attempt is taken back. The body may name another model or other generation settings.",
-  refuses: ["beyond_access_token", "not_retryable", "fork_unfinished", "turn_running", "unknown_model", "model_gone", "models_unavailable"],
+  refuses: ["beyond_access_token", "not_retryable", "fork_unfinished", "turn_running", ...MODEL_REFUSALS],
   request: { params: sessionPath, headers: turnHeaders, body: jsonBody(repeatInput, {}, false) },
   responses: turnResponses,
 });
