@@ -70,6 +70,10 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
     const detail = became ? closedCalls[became] : "the call is not open";
     return { ...conflict("Call not open", `${field}: ${detail}.`, { call, ...(became && { became }) }), errors: [{ field, detail }] };
   },
+  calls_unanswered: ({ calls }) =>
+    conflict("Calls unanswered", `The open turn waits for ${calls.length} calls: answer them first, all in one request.`, {
+      calls: calls.map(({ execution, call_id }) => ({ execution_id: execution, call_id })),
+    }),
   approval_not_open: ({ index }) => {
     const field = `approvals.${index}`;
     const detail = "no call of that execution_id waits for an approval";
@@ -104,8 +108,8 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
     detail: "The session's storage is full, and nothing was changed. The session can be read, forked and erased.",
   }),
   message_not_found: () => unknown("message"),
-  client_id_taken: ({ message, index }) => {
-    const field = index === undefined ? "client_id" : `items.${index}.client_id`;
+  client_id_taken: ({ message, index, list = "items" }) => {
+    const field = index === undefined ? "client_id" : `${list}.${index}.client_id`;
     const detail = "a message of this session has it already";
     return { ...conflict("Client id taken", `${field}: ${detail}.`, { message_id: message }), errors: [{ field, detail }] };
   },

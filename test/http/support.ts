@@ -124,6 +124,7 @@ function unknownSession(): WholeSessionApi {
     patch: no,
     erase: no,
     submit: no,
+    respond: no,
     importMessages: no,
     cancelQueued: no,
     toolResults: no,

@@ -56,7 +56,7 @@ export async function resolveForTurn(session: Session, { model, generation }: ap
 
 type Resolved = api.Outcome<ModelSpec | null>;
 
-interface PreparedTurn {
+export interface PreparedTurn {
   readonly choices: TurnChoices;
   readonly bodies: readonly NewBody[];
   readonly refusal: api.Outcome<never> | null;

@@ -171,7 +171,8 @@ function callViews({ after, readShown }: FrameSource, isWanted: (call: OpenCall)
 function resultFrames(event: Extract<StoredEvent, { type: "ToolResultRecorded" }>, source: EventSource): Frame[] {
   const shown = completed(event, source);
   const { turn, next_position } = source.after;
-  if (!turn || next_position !== event.item.position + 1) return shown;
+  // The same commit may have ended the turn, and another one may be open.
+  if (turn?.id !== event.turn || next_position !== event.item.position + 1) return shown;
   if (turn.phase === "generating") return [...shown, { type: "turn.resumed", turn_id: event.turn }];
   return turn.phase === "awaiting_tools" ? [...shown, awaiting(event.turn, source)] : shown;
 }
