@@ -1,0 +1,12 @@
+/**
+ * Runs before every file of `test/workers`. Files that run one after another share workerd and the Worker's modules, because starting
+ * both takes longer than most files. Each begins with empty storage, no object in memory, and the true time.
+ */
+import { vi } from "vitest";
+import { restoreClock } from "../workers/clock";
+
+vi.restoreAllMocks();
+restoreClock();
+// It loads the Worker, which must find the clock that tests move.
+const { reset } = await import("cloudflare:test");
+await reset();
