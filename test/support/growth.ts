@@ -43,8 +43,7 @@ function measure(buildWork: WorkOf, sizes: readonly number[]): Measured {
     const most = Math.max(LEAST_MS, Math.max(last.ms, LEAST_MS / 8) * (size / last.size) * SLACK);
     // The time of the whole size is compared with nothing, so it need not be exact.
     const ms = leastMs(buildWork(size), size === WHOLE ? most : LEAST_MS);
-    if (ms > most)
-      return { ms, fault: `${last.size} took ${last.ms.toFixed(1)} ms, ${size} took ${ms.toFixed(1)} ms` };
+    if (ms > most) return { ms, fault: `${last.size} took ${last.ms.toFixed(1)} ms, ${size} took ${ms.toFixed(1)} ms` };
     last = { size, ms };
   }
   return { ms: last.ms, fault: null };
