@@ -6,6 +6,7 @@ import { answerBrowsers } from "./browsers";
 import type { HttpDeps, HttpEnv } from "./deps";
 import { serveSigned } from "./file-content";
 import { answerThrown, observe } from "./observe";
+import { registerChatCompletions } from "./openai/chat-completions";
 import { sendProblem } from "./problem";
 import { registerAccessTokens } from "./routes/access-tokens";
 import { registerAdmin } from "./routes/admin";
@@ -73,6 +74,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerAdmin(app, deps);
   registerExport(app, deps);
   registerRebuild(app, deps);
+  registerChatCompletions(app, deps);
   app.onError(answerThrown(deps));
   app.notFound(answerUnknown(app.routes));
   return app;

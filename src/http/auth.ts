@@ -30,8 +30,14 @@ export type TokenUse = "session" | "end_user" | null;
 export const isStreamPath = ({ method, path }: { readonly method: string; readonly path: string }): boolean =>
   method.toUpperCase() === "GET" && STREAM_PATH.test(path);
 
+/** Paths whose clients send their key as `x-api-key`: those of the Anthropic API. */
+const KEY_HEADER_PATH = /^\/v1\/messages(?:\/|$)/;
+const KEY = /^[\x21-\x7e]{1,4096}$/;
+
 function readBearer(c: Context<HttpEnv>): string | null {
-  return BEARER.exec(c.req.header("authorization") ?? "")?.[1] ?? null;
+  const bearer = BEARER.exec(c.req.header("authorization") ?? "")?.[1];
+  if (bearer !== undefined || !KEY_HEADER_PATH.test(c.req.path)) return bearer ?? null;
+  return KEY.exec(c.req.header("x-api-key") ?? "")?.[0] ?? null;
 }
 
 const invalidToken = (detail: string): RequestError => ({ code: "invalid_request", errors: [{ field: "token", detail }] });
@@ -70,7 +76,7 @@ export function authenticate(deps: HttpDeps): MiddlewareHandler<HttpEnv> {
 
 /** True when a request may change what isolates cache of its tenant. Requests to sessions and files and for access tokens change nothing of that. */
 const changesTenant = ({ method, path }: Context<HttpEnv>["req"]): boolean =>
-  method !== "GET" && !/^\/v1\/(?:sessions|files)/.test(path) && path !== "/v1/tokens";
+  method !== "GET" && !/^\/v1\/(?:sessions|files|responses|conversations|chat|messages)(?:\/|$)/.test(path) && path !== "/v1/tokens";
 
 /** Returns a check whether the credential of this request is still valid for its page, for answers that outlive the request. */
 export function keyCheck(c: Context<HttpEnv>, deps: HttpDeps): () => Promise<boolean> {
