@@ -1,6 +1,7 @@
 /** The HTTP app. It parses requests, calls the objects and formats their answers. It decides nothing about a conversation. */
 import { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { registerChat } from "./ai-sdk/chat-routes";
 import { authenticate, requireAdmin } from "./auth";
 import { answerBrowsers } from "./browsers";
 import type { HttpDeps, HttpEnv } from "./deps";
@@ -43,8 +44,10 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   const app = new OpenAPIHono<HttpEnv>({ defaultHook: refuseInvalid });
   app.use(observe(deps));
   app.use("/v1/*", answerBrowsers());
+  app.use("/api/*", answerBrowsers());
   app.use("/v1/files/:file_id/content", serveSigned(deps));
   app.use("/v1/*", authenticate(deps));
+  app.use("/api/*", authenticate(deps));
   app.use("/v1/admin/*", requireAdmin(deps));
   registerService(app);
   registerDocs(app, deps);
@@ -75,6 +78,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerExport(app, deps);
   registerRebuild(app, deps);
   registerChatCompletions(app, deps);
+  registerChat(app, deps);
   app.onError(answerThrown(deps));
   app.notFound(answerUnknown(app.routes));
   return app;

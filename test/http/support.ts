@@ -448,6 +448,7 @@ const params: Readonly<Record<string, string>> = {
   key_id: makeId("key"),
   model_id: "gpt-4o-mini",
   external_id: "order%2F1",
+  chat_id: "order%2F1",
   credential_name: "openai",
   policy_name: "balanced",
   tool_name: "weather",
