@@ -365,6 +365,142 @@ describe("a turn", () => {
   });
 });
 
+describe("pages that come and go", () => {
+  test("at any piece of the reply have all of it in the end", async () => {
+    const id = newId();
+    const pieces = ["你的", "狗叫", "“雷克斯”", "🐕‍🦺。", " It is", " called Rex."];
+    const gates = pieces.map(() => Promise.withResolvers<void>());
+    async function* speak() {
+      for (const [nth, piece] of pieces.entries()) {
+        yield piece;
+        await gates[nth]?.promise;
+      }
+    }
+    server.provider.enqueue(speak());
+    const first = openChat(id);
+    const sent = first.sendMessage(ask("我的狗？"));
+    const pages: Chat<UIMessage>[] = [];
+    const resumed: Promise<void>[] = [];
+    for (const nth of pieces.keys()) {
+      const page = nth === 0 ? first : openChat(id, { messages: await readHistory(id) });
+      if (nth > 0) resumed.push(page.resumeStream());
+      await expect.poll(() => showTexts(page.messages)[1]).toBe(`assistant: [step-start]${pieces.slice(0, nth + 1).join("")}`);
+      pages.push(page);
+      // Every second page leaves again, and comes back when all is said.
+      if (nth % 2 === 0) await page.stop();
+      gates[nth]?.resolve();
+    }
+    await Promise.all([sent, ...resumed]);
+    const history = await readHistory(id);
+    await expect.poll(async () => (await readHistory(id)).length).toBe(2);
+
+    for (const page of pages.filter((_, nth) => nth % 2 === 1)) expect(plain(page.messages)).toEqual(await readHistory(id));
+    expect(showTexts(history)[0]).toBe("user: 我的狗？");
+    expect(showTexts(await readHistory(id))[1]).toBe(`assistant: [step-start]${pieces.join("")}`);
+  });
+
+  test("find what was said when the server was lost in the middle of it, and ask again", async () => {
+    const id = newId();
+    const chat = openChat(id);
+    async function* speak() {
+      yield "Lost w";
+      await new Promise(() => undefined);
+    }
+    server.provider.enqueue(speak());
+    const sent = chat.sendMessage(ask("Well?"));
+    await expect.poll(() => showTexts(chat.messages)[1]).toBe("assistant: [step-start]Lost w");
+    await server.restart();
+    await sent;
+    expect(chat.status).toBe("error");
+
+    const later = openChat(id, { messages: await readHistory(id) });
+    await later.resumeStream();
+    await expect.poll(() => readSession(id)).toMatchObject({ turn: null });
+    if (later.messages.length < 2) later.messages = await readHistory(id);
+
+    expect(later.error).toBeUndefined();
+    expect(showTexts(later.messages)[1]).toBe("assistant: [step-start]Lost w");
+    expect(await readHistory(id)).toEqual(plain(later.messages));
+    server.provider.enqueue({ text: "Found." });
+    await later.regenerate();
+    expect(showTexts(later.messages)[1]).toBe("assistant: [step-start]Found.");
+  });
+
+  test("at the same time are both answered, one after the other", async () => {
+    const id = newId();
+    server.provider.enqueue({ text: "One." }, { text: "Two." });
+    const [a, b] = [openChat(id), openChat(id)];
+
+    await Promise.all([a.sendMessage(ask("A?")), b.sendMessage(ask("B?"))]);
+
+    expect([a.error, b.error]).toEqual([undefined, undefined]);
+    expect([showTexts(a.messages)[1], showTexts(b.messages)[1]].toSorted()).toEqual([
+      "assistant: [step-start]One.",
+      "assistant: [step-start]Two.",
+    ]);
+    expect(await readHistory(id)).toHaveLength(4);
+  });
+
+  test("replace an answer that is still being made", async () => {
+    const id = newId();
+    const chat = openChat(id);
+    async function* speak() {
+      yield "Not this";
+      await new Promise(() => undefined);
+    }
+    server.provider.enqueue(speak(), { text: "This." });
+    const sent = chat.sendMessage(ask("Well?"));
+    await expect.poll(() => showTexts(chat.messages)[1]).toBe("assistant: [step-start]Not this");
+    await chat.stop();
+    await sent;
+
+    await chat.regenerate();
+
+    expect(chat.error).toBeUndefined();
+    expect(showTexts(chat.messages)).toEqual(["user: Well?", "assistant: [step-start]This."]);
+    expect(await readHistory(id)).toEqual(plain(chat.messages));
+  });
+
+  test("that type on while a tool of theirs is asked for are answered", async () => {
+    const id = newId();
+    await patchSession(id, { tools: [WEATHER] });
+    server.provider.enqueue({ tool_calls: [{ id: "a", name: "weather", arguments: "{}" }] }, { text: "Never mind, then." });
+    const chat = openChat(id);
+    await chat.sendMessage(ask("Weather?"));
+
+    await chat.sendMessage(ask("Never mind."));
+
+    expect(chat.error).toBeUndefined();
+    expect(showTexts(chat.messages)[3]).toBe("assistant: [step-start]Never mind, then.");
+    expect((await readHistory(id))[1]?.parts[1]).toMatchObject({ type: "tool-weather", state: "output-error" });
+  });
+
+  test("read a long history page by page, each message whole", async () => {
+    const id = newId();
+    await patchSession(id, { tools: [WEATHER] });
+    const chat = openChat(id, { sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls, onToolCall });
+    function onToolCall({ toolCall: { toolCallId } }: { toolCall: { toolCallId: string } }) {
+      void chat.addToolOutput({ tool: "weather", toolCallId, output: { sky: "clear" } });
+    }
+    for (let nth = 0; nth < 4; nth++) {
+      server.provider.enqueue({ tool_calls: [{ id: "a", name: "weather", arguments: "{}" }] }, { text: `Answer ${nth}.` });
+      await chat.sendMessage(ask(`Question ${nth}?`));
+      await expect.poll(() => chat.status === "ready" && showTexts(chat.messages).at(-1)).toContain(`Answer ${nth}.`);
+    }
+
+    const read: UIMessage[] = [];
+    for (let before = ""; ; ) {
+      const response = await fetch(address(`/${encodeURIComponent(id)}/messages?limit=5${before}`), { headers: auth() });
+      const page = (await response.json()) as { messages: UIMessage[]; has_more: boolean; next_before: number | null };
+      read.unshift(...page.messages);
+      if (!page.has_more) break;
+      before = `&before=${page.next_before}`;
+    }
+
+    expect(read).toEqual(plain(chat.messages));
+  });
+});
+
 describe("a page with an access token", () => {
   const post = (token: string, body: object) =>
     fetch(address(), {

@@ -18,11 +18,12 @@ import {
   type ChatInput,
   countSteps,
   type GivenMessage,
-  listAnswered,
+  listHad,
   readAnswers,
   readSaid,
   type UserMessage,
 } from "./chat-input";
+import type { Had } from "./ui-stream";
 
 /** The turn whose stream answers the request. */
 export interface Answer {
@@ -30,7 +31,7 @@ export interface Answer {
   /** The stream's offset to begin after. */
   readonly cursor: number;
   readonly steps?: number;
-  readonly after?: ReadonlySet<string>;
+  readonly had?: Had;
   readonly replayed?: boolean;
 }
 
@@ -216,12 +217,12 @@ async function answerCalls(chat: Chat, { approvals, results }: Answers, part = "
 
 /** Nothing in the message is news: its client has lost the answer to it. */
 async function join(chat: Chat, turn: TurnId, reply: GivenMessage): Answering {
-  const after = listAnswered(reply);
-  const [call] = after;
+  const had = listHad(reply);
+  const [call] = [...had.results, ...had.approvals];
   const report = await chat.calls.repeatable((api, caller) => api.turn(caller, turn));
   if (!report.ok) return report;
   const { status } = report.value;
   if (call === undefined || status === "awaiting_tools") return refuse("messages", "the last message answers no open call");
   if (status === "failed" || status === "stopped" || status === "interrupted") return err({ code: "call_not_open", index: null, call });
-  return ok({ turn, cursor: FROM_THE_START, after, replayed: true });
+  return ok({ turn, cursor: FROM_THE_START, had, replayed: true });
 }

@@ -13,6 +13,7 @@ import { generationInput, toTurnInput, turnChoices } from "../schemas/generation
 import type { PartInput } from "../schemas/message";
 import { externalId, metadataInput } from "../schemas/session";
 import { writeOutput } from "./ui-message";
+import type { Had } from "./ui-stream";
 
 const MAX_ID = 128;
 const MAX_REASON = 4_000;
@@ -209,8 +210,11 @@ function toApproval({ approval }: AnsweredPart, { id }: ToolCallView): ApprovalI
 /** How many steps the client has of a message. */
 export const countSteps = ({ parts }: GivenMessage): number => parts.filter(({ type }) => type === "step-start").length;
 
-/** The calls of the message's newest step, which the client has results of. */
-export function listAnswered({ parts }: GivenMessage): ReadonlySet<string> {
+/** What the client has of the calls of the message's newest step. */
+export function listHad({ parts }: GivenMessage): Had {
   const newest = parts.slice(parts.findLastIndex(({ type }) => type === "step-start") + 1);
-  return new Set(newest.flatMap((part) => toolPart.safeParse(part).data?.toolCallId ?? []));
+  const calls = newest.flatMap((part) => toolPart.safeParse(part).data ?? []);
+  const name = (inState: (state: string) => boolean) =>
+    new Set(calls.flatMap(({ state, toolCallId }) => (inState(state) ? toolCallId : [])));
+  return { results: name((state) => state.startsWith("output-")), approvals: name((state) => state === "approval-responded") };
 }

@@ -35,11 +35,15 @@ export class StepWriter {
     this.#write({ type: `${type}-delta`, id: this.#name(), delta: text });
   }
 
-  /** The reply is recorded. Sends what is missing of it. `content` null: it is too large for a frame, and its deltas are all of it. */
-  complete(content: Parameters<typeof joinRuns>[0] | null): void {
+  /**
+   * The reply is recorded. Sends what is missing of it. `content` null: it is too large for a frame, and its deltas are all of it. A reply
+   * of nothing is no step.
+   */
+  complete(content: Parameters<typeof joinRuns>[0] | null, hasCalls: boolean): void {
     this.#isLost = false;
-    this.#open();
     const whole = content === null ? this.#runs : joinRuns(content);
+    if (this.#isComplete && whole.length === 0 && !hasCalls) return;
+    this.#open();
     if (!this.#isPrefixOf(whole)) this.#reset();
     const [sent, inLast] = [this.#runs.length, this.#runs.at(-1)?.text.length ?? 0];
     for (const [index, { type, text }] of [...whole.entries()].slice(Math.max(sent - 1, 0)))

@@ -48,7 +48,9 @@ function toUiMessage(items: readonly [DisplayItem, ...DisplayItem[]], history: H
     return { id, role: first.role, ...metadata, parts: toSaidParts(first, history) };
   }
   const results = new Map(items.flatMap((item) => (item.execution_id ? [[item.execution_id, item] as const] : [])));
-  const replies = items.filter(({ role }) => role === "assistant");
+  const replies = items.filter(
+    ({ role, content, tool_calls = [] }) => role === "assistant" && joinRuns(content).length + tool_calls.length > 0,
+  );
   return { id, role: "assistant", parts: replies.flatMap((reply, step) => toStep(reply, step, { results, history })) };
 }
 

@@ -28,12 +28,20 @@ const FINISHES: Readonly<Record<FinishReason, string>> = {
 /** Reaches the page's `onData` and never the message. */
 const tell = (name: "status" | "notice" | "usage", data: object): Chunk => ({ type: `data-${name}`, data, transient: true });
 
+/** The newest calls that the client has, by their executions. What comes before the last of these is left out. */
+export interface Had {
+  /** Calls with their results. */
+  readonly results: ReadonlySet<string>;
+  /** Calls whose approval was answered, without a result. */
+  readonly approvals: ReadonlySet<string>;
+}
+
 interface Place {
   readonly turn: TurnId;
   /** How many steps the client has of this message. */
   readonly steps?: number;
-  /** Executions whose results the client has. What comes before the last of them is left out. */
-  readonly after?: ReadonlySet<string>;
+  /** What the client has of the turn. Absent: as much as comes before the first frame. */
+  readonly had?: Had;
   /** The compaction that ran when the stream was opened. */
   readonly compacting?: CompactionId | null;
 }
@@ -54,7 +62,7 @@ class UiStream {
 
   constructor(place: Place) {
     this.#place = place;
-    this.#unseen = new Set(place.after);
+    this.#unseen = new Set([...(place.had?.results ?? []), ...(place.had?.approvals ?? [])]);
     const write = (chunk: Chunk): void => {
       this.#chunks.push(chunk);
     };
@@ -66,7 +74,7 @@ class UiStream {
     const skips = this.#unseen.size > 0;
     this.#read(frame);
     const chunks = this.#take();
-    return skips ? this.#start() : [...this.#start(), ...chunks];
+    return [...this.#start(), ...(skips ? chunks.filter((chunk) => this.#isLacking(chunk)) : chunks)];
   }
 
   /** After the last frame. */
@@ -79,6 +87,11 @@ class UiStream {
   fail(errorText: string): readonly Chunk[] {
     this.#hasEnded = true;
     return [...this.#start(), { type: "error", errorText }];
+  }
+
+  /** The result of a call that the client has approved or refused. */
+  #isLacking({ type, toolCallId }: Chunk): boolean {
+    return type.startsWith("tool-output-") && typeof toolCallId === "string" && this.#place.had?.approvals.has(toolCallId) === true;
   }
 
   #start(): Chunk[] {
@@ -123,6 +136,7 @@ class UiStream {
       case "approval.requested":
         return this.#tools.ask(frame.tool_call.id);
       case "approval.resolved":
+        this.#unseen.delete(frame.execution_id);
         return this.#tools.resolve(frame.execution_id, frame.approved);
       case "turn.awaiting_tools":
         this.#awaits = true;
@@ -152,8 +166,9 @@ class UiStream {
       return;
     }
     if (item.role !== "assistant") return;
-    this.#step.complete(isOmitted ? null : item.content);
-    this.#tools.call(item.tool_calls ?? []);
+    const { content, tool_calls = [] } = item;
+    this.#step.complete(isOmitted ? null : content, tool_calls.length > 0);
+    this.#tools.call(tool_calls);
   }
 }
 
