@@ -17,6 +17,7 @@ import { draftAnswers } from "./draft-problems";
 import { type FileError, fileAnswers } from "./file-problems";
 import { limitAnswers } from "./limit-problems";
 import { closedCalls, externalIdTaken, mcpFaults, mcpFields, notRetryable, probeFaults } from "./problem-texts";
+import { findErrorFormat } from "./surface/error-formats";
 
 /** The refusals of the HTTP layer itself. */
 export type RequestError =
@@ -267,8 +268,18 @@ export function describeRefusal(error: HttpError, request_id: string) {
   return { status, document, headers: { ...headers, "content-type": "application/problem+json" } };
 }
 
-/** Sends a refusal. `type` is `urn:longhand:problem:<code>`; `request_id` is the id in the logs. */
+/**
+ * Sends a refusal. `type` is `urn:longhand:problem:<code>`; `request_id` is the id in the logs. Under the path of another vendor's API it
+ * is sent in that vendor's form.
+ */
 export function sendProblem(c: Context<HttpEnv>, error: HttpError): Response {
-  const { status, document, headers } = describeRefusal(error, c.get("requestId"));
+  const requestId = c.get("requestId");
+  const format = findErrorFormat(c.req.path);
+  if (format) {
+    const answer = toRouteAnswer(error.code, error);
+    const refusal = format({ code: isRenamed(error.code) ? KNOWN_AS[error.code] : error.code, answer, requestId });
+    return c.json(refusal.body, refusal.status, { ...answer.headers });
+  }
+  const { status, document, headers } = describeRefusal(error, requestId);
   return c.json(document, status, headers);
 }

@@ -1,5 +1,6 @@
 /** Maps committed events to the frames that clients receive. Pure but for the content of items, which the caller reads. */
 
+import { COMPACTING_STATUS } from "../../app/compaction/compacting-status";
 import { describeFailure } from "../../app/turn/describe-failure";
 import { messagesIn } from "../../context/cut";
 import type { ViewEntry } from "../../context/view";
@@ -16,7 +17,7 @@ import type { OpenCall, SessionState } from "../../domain/state";
 import { assertNever } from "../../lib/assert-never";
 import { toCallViews } from "../content";
 import { groupMessages } from "../display";
-import { COMPACTING_STATUS, TRIMMED_NOTICE } from "./frames";
+import { TRIMMED_NOTICE } from "./frames";
 
 interface FrameSource {
   readonly before: SessionState;

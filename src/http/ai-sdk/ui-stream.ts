@@ -1,0 +1,207 @@
+/**
+ * The frames of a turn as the chunks of the AI SDK's UI message stream, protocol v1. One turn is one assistant message, whose id
+ * is the turn's: a client that answers a call, or comes back, continues the same message.
+ */
+import { COMPACTING_STATUS } from "../../app/compaction/compacting-status";
+import type { StreamFrame, TurnFigures } from "../../contract/frame";
+import type { DisplayItem } from "../../contract/item";
+import type { CompactionId, TurnId } from "../../domain/ids";
+import type { FinishReason } from "../../domain/model-call";
+import type { Translator } from "../surface/translate-stream";
+import { StepWriter } from "./step-writer";
+import { ToolWriter } from "./tool-writer";
+import type { Chunk } from "./ui-message";
+
+export const STREAM_HEADER = "x-vercel-ai-ui-message-stream";
+const DONE = "data: [DONE]\n\n";
+
+const toEvent = (chunk: Chunk): string => `data: ${JSON.stringify(chunk)}\n\n`;
+
+const FINISHES: Readonly<Record<FinishReason, string>> = {
+  stop: "stop",
+  length: "length",
+  tool_calls: "tool-calls",
+  content_filter: "content-filter",
+  other: "other",
+};
+
+/** Reaches the page's `onData` and never the message. */
+const tell = (name: "status" | "notice" | "usage", data: object): Chunk => ({ type: `data-${name}`, data, transient: true });
+
+/** The newest calls that the client has, by their executions. What comes before the last of these is left out. */
+export interface Had {
+  /** Calls with their results. */
+  readonly results: ReadonlySet<string>;
+  /** Calls whose approval was answered, without a result. */
+  readonly approvals: ReadonlySet<string>;
+}
+
+interface Place {
+  readonly turn: TurnId;
+  /** How many steps the client has of this message. */
+  readonly steps?: number;
+  /** What the client has of the turn. Absent: as much as comes before the first frame. */
+  readonly had?: Had;
+  /** The compaction that ran when the stream was opened. */
+  readonly compacting?: CompactionId | null;
+}
+
+/** The chunks that a frame leads to. */
+class UiStream {
+  readonly #place: Place;
+  readonly #step: StepWriter;
+  readonly #tools: ToolWriter;
+  readonly #unseen: Set<string>;
+  #chunks: Chunk[] = [];
+  #hasBegun = false;
+  /** A frame of the turn was read. What concerns the whole conversation may be much older than the turn. */
+  #isWithin = false;
+  /** The turn has ended, or the stream cannot go on. */
+  #hasEnded = false;
+  #awaits = false;
+
+  constructor(place: Place) {
+    this.#place = place;
+    this.#unseen = new Set([...(place.had?.results ?? []), ...(place.had?.approvals ?? [])]);
+    const write = (chunk: Chunk): void => {
+      this.#chunks.push(chunk);
+    };
+    this.#step = new StepWriter(write, place.steps ?? 0);
+    this.#tools = new ToolWriter(write);
+  }
+
+  note(frame: StreamFrame): readonly Chunk[] {
+    const skips = this.#unseen.size > 0;
+    this.#read(frame);
+    const chunks = this.#take();
+    return [...this.#start(), ...(skips ? chunks.filter((chunk) => this.#isLacking(chunk)) : chunks)];
+  }
+
+  /** After the last frame. */
+  finish(): readonly Chunk[] {
+    if (this.#hasEnded) return this.#start();
+    this.#end({ type: "finish", finishReason: this.#awaits ? "tool-calls" : "other" });
+    return [...this.#start(), ...this.#take()];
+  }
+
+  fail(errorText: string): readonly Chunk[] {
+    this.#hasEnded = true;
+    return [...this.#start(), { type: "error", errorText }];
+  }
+
+  /** The result of a call that the client has approved or refused. */
+  #isLacking({ type, toolCallId }: Chunk): boolean {
+    return type.startsWith("tool-output-") && typeof toolCallId === "string" && this.#place.had?.approvals.has(toolCallId) === true;
+  }
+
+  #start(): Chunk[] {
+    if (this.#hasBegun) return [];
+    this.#hasBegun = true;
+    const { turn, compacting } = this.#place;
+    return [{ type: "start", messageId: turn }, ...(compacting ? [compactingStatus(compacting, COMPACTING_STATUS)] : [])];
+  }
+
+  #take(): Chunk[] {
+    const chunks = this.#chunks;
+    this.#chunks = [];
+    return chunks;
+  }
+
+  #end(...last: readonly Chunk[]): void {
+    this.#hasEnded = true;
+    this.#step.end();
+    this.#chunks.push(...last);
+  }
+
+  #read(frame: StreamFrame): void {
+    const isOwn = "turn_id" in frame && frame.turn_id === this.#place.turn;
+    this.#isWithin ||= isOwn;
+    if ("turn_id" in frame && !isOwn) return;
+    switch (frame.type) {
+      case "turn.started":
+      case "turn.resumed":
+      case "stream.rewind":
+        this.#awaits = false;
+        return this.#step.restart();
+      case "stream.gap":
+        return this.#step.lose();
+      case "text.delta":
+        return this.#step.append("text", frame.text);
+      case "reasoning.delta":
+        return this.#step.append("reasoning", frame.text);
+      case "item.completed":
+        return this.#readItem(frame.item, frame.content_omitted === true);
+      case "tool.started":
+        return this.#tools.learn([{ id: frame.execution_id, runs: "server" }]);
+      case "approval.requested":
+        return this.#tools.ask(frame.tool_call.id);
+      case "approval.resolved":
+        this.#unseen.delete(frame.execution_id);
+        return this.#tools.resolve(frame.execution_id, frame.approved);
+      case "turn.awaiting_tools":
+        this.#awaits = true;
+        return this.#tools.learn(frame.tool_calls);
+      case "turn.completed":
+        return this.#end(usage(frame), { type: "finish", finishReason: FINISHES[frame.finish] });
+      case "turn.failed":
+        return this.#end(usage(frame), { type: "error", errorText: frame.failure.detail });
+      case "turn.stopped":
+      case "turn.interrupted":
+        return this.#end(usage(frame), { type: "abort", reason: frame.type === "turn.stopped" ? frame.reason : "interrupted" });
+      case "message.cancelled":
+        return this.#end({ type: "abort", reason: "cancelled" });
+      case "session.erased":
+        return this.#end({ type: "error", errorText: "The conversation was erased." });
+      case "stream.halted":
+        return this.#end({ type: "error", errorText: "The conversation's storage is full. Its turn goes on when there is room." });
+      default:
+        if (this.#isWithin) this.#chunks.push(...toSideChunks(frame));
+    }
+  }
+
+  #readItem(item: DisplayItem, isOmitted: boolean): void {
+    if (item.role === "tool") {
+      this.#tools.answer(item);
+      if (item.execution_id) this.#unseen.delete(item.execution_id);
+      return;
+    }
+    if (item.role !== "assistant") return;
+    const { content, tool_calls = [] } = item;
+    this.#step.complete(isOmitted ? null : content, tool_calls.length > 0);
+    this.#tools.call(tool_calls);
+  }
+}
+
+const compactingStatus = (compaction_id: CompactionId | string, text: string): Chunk =>
+  tell("status", { code: "compacting", text, compaction_id });
+
+const usage = ({ usage: tokens, cost, context_window, current_context_tokens }: TurnFigures): Chunk =>
+  tell("usage", { usage: tokens, cost, context_window, current_context_tokens });
+
+/** What a page may show beside the message. The status is null when the work that it named is over. */
+function toSideChunks(frame: StreamFrame): readonly Chunk[] {
+  switch (frame.type) {
+    case "compaction.started":
+      return [compactingStatus(frame.compaction_id, frame.status)];
+    case "compaction.completed":
+      return [tell("status", { code: "compacted", text: null, compaction_id: frame.compaction_id, did_compact: frame.did_compact })];
+    case "turn.waiting":
+      return [tell("status", { code: "waiting", text: null, wait_ms: frame.wait_ms })];
+    case "notice":
+      return [tell("notice", { code: frame.code, text: frame.text })];
+    default:
+      return [];
+  }
+}
+
+const LOST = "The connection to the conversation was lost. Its turn goes on.";
+
+export function createUiTranslator(place: Place): Translator {
+  const stream = new UiStream(place);
+  const write = (chunks: readonly Chunk[]): string => chunks.map(toEvent).join("");
+  return {
+    frame: (frame) => write(stream.note(frame)),
+    end: () => write(stream.finish()) + DONE,
+    broken: () => write(stream.fail(LOST)) + DONE,
+  };
+}
