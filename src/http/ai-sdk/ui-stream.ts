@@ -3,6 +3,7 @@
  * is the turn's: a client that answers a call, or comes back, continues the same message.
  */
 import { COMPACTING_STATUS } from "../../app/compaction/compacting-status";
+import type { ExecutionView } from "../../contract/execution";
 import type { StreamFrame, TurnFigures } from "../../contract/frame";
 import type { DisplayItem } from "../../contract/item";
 import type { CompactionId, TurnId } from "../../domain/ids";
@@ -36,12 +37,19 @@ export interface Had {
   readonly approvals: ReadonlySet<string>;
 }
 
+export interface Recorded {
+  readonly items: readonly DisplayItem[];
+  readonly executions: readonly Pick<ExecutionView, "id" | "runs" | "status">[];
+}
+
 interface Place {
   readonly turn: TurnId;
   /** How many steps the client has of this message. */
   readonly steps?: number;
   /** What the client has of the turn. Absent: as much as comes before the first frame. */
   readonly had?: Had;
+  /** What the record had of the turn. It stands for frames that are not kept any more. */
+  readonly recorded?: Recorded | null;
   /** The compaction that ran when the stream was opened. */
   readonly compacting?: CompactionId | null;
 }
@@ -52,6 +60,8 @@ class UiStream {
   readonly #step: StepWriter;
   readonly #tools: ToolWriter;
   readonly #unseen: Set<string>;
+  /** Frames follow of what the record has told. */
+  #isBehind = false;
   #chunks: Chunk[] = [];
   #hasBegun = false;
   /** A frame of the turn was read. What concerns the whole conversation may be much older than the turn. */
@@ -115,8 +125,13 @@ class UiStream {
 
   #read(frame: StreamFrame): void {
     const isOwn = "turn_id" in frame && frame.turn_id === this.#place.turn;
+    const { recorded } = this.#place;
+    if (recorded && isOwn && !this.#isWithin && !BEGINNINGS.has(frame.type)) {
+      this.#isBehind = true;
+      this.#recover(recorded);
+    }
     this.#isWithin ||= isOwn;
-    if ("turn_id" in frame && !isOwn) return;
+    if (("turn_id" in frame && !isOwn) || this.#isRecovered(frame)) return;
     switch (frame.type) {
       case "turn.started":
       case "turn.resumed":
@@ -159,6 +174,29 @@ class UiStream {
     }
   }
 
+  /** The turn's first frames are gone. Its replies and results are in the record; a reply that is being made is told when it is complete. */
+  #recover({ items, executions }: Recorded): void {
+    for (const { id, status } of executions) if (status === "denied") this.#tools.deny(id);
+    for (const item of items) {
+      this.#readItem(item, false);
+      this.#tools.learn(executions);
+    }
+    for (const { id, status } of executions) if (status === "awaiting_approval") this.#tools.ask(id);
+    this.#step.lose();
+  }
+
+  /** Whether the record has told already what this frame tells. */
+  #isRecovered(frame: StreamFrame): boolean {
+    if (!this.#isBehind || !("turn_id" in frame) || ENDS.has(frame.type)) return false;
+    if (frame.type !== "item.completed") return true;
+    const items = this.#place.recorded?.items ?? [];
+    const isKnown = items.some(({ id }) => id === frame.item.id);
+    const isLast = items.at(-1)?.id === frame.item.id;
+    this.#isBehind = isKnown && !isLast;
+    if (isLast) this.#step.restart();
+    return isKnown;
+  }
+
   #readItem(item: DisplayItem, isOmitted: boolean): void {
     if (item.role === "tool") {
       this.#tools.answer(item);
@@ -193,6 +231,15 @@ function toSideChunks(frame: StreamFrame): readonly Chunk[] {
       return [];
   }
 }
+
+/** The frames that a turn begins with. */
+const BEGINNINGS: ReadonlySet<string> = new Set(["message.accepted", "turn.started"] satisfies StreamFrame["type"][]);
+const ENDS: ReadonlySet<string> = new Set([
+  "turn.completed",
+  "turn.failed",
+  "turn.stopped",
+  "turn.interrupted",
+] satisfies StreamFrame["type"][]);
 
 const LOST = "The connection to the conversation was lost. Its turn goes on.";
 
