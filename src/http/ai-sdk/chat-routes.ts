@@ -18,7 +18,7 @@ import { type Answer, answerChat } from "./answer-chat";
 import { parseChat } from "./chat-input";
 import { findChat, findChatIfAny, openChat } from "./chat-session";
 import { type HistoryPage, readHistory } from "./read-history";
-import { createUiTranslator, type Recorded, STREAM_HEADER } from "./ui-stream";
+import { createUiTranslator, type RecordedTurn, STREAM_HEADER } from "./ui-stream";
 
 const path = "/api/chat";
 const SESSION_HEADER = "X-Session-Id";
@@ -80,7 +80,7 @@ async function findCompacting(calls: SessionCalls): Promise<CompactionId | null>
 const RECORDED_CALLS = 1_000;
 
 /** What the record has of a turn that runs. */
-async function readRecorded(calls: SessionCalls, turn: TurnId): Promise<Recorded | null> {
+async function readRecorded(calls: SessionCalls, turn: TurnId): Promise<RecordedTurn | null> {
   const page = { after: null, limit: RECORDED_CALLS, order: "desc" } as const;
   const [report, executions] = await Promise.all([
     calls.repeatable((api, caller) => api.turn(caller, turn)),

@@ -4,11 +4,12 @@
  */
 import { COMPACTING_STATUS } from "../../app/compaction/compacting-status";
 import type { ExecutionView } from "../../contract/execution";
-import type { StreamFrame, TurnFigures } from "../../contract/frame";
+import type { StreamFrame } from "../../contract/frame";
 import type { DisplayItem } from "../../contract/item";
 import type { CompactionId, TurnId } from "../../domain/ids";
 import type { FinishReason } from "../../domain/model-call";
 import type { Translator } from "../surface/translate-stream";
+import { tellCompacting, tellUsage, toSideChunks } from "./data-parts";
 import { StepWriter } from "./step-writer";
 import { ToolWriter } from "./tool-writer";
 import type { Chunk } from "./ui-message";
@@ -26,9 +27,6 @@ const FINISHES: Readonly<Record<FinishReason, string>> = {
   other: "other",
 };
 
-/** Reaches the page's `onData` and never the message. */
-const tell = (name: "status" | "notice" | "usage", data: object): Chunk => ({ type: `data-${name}`, data, transient: true });
-
 /** The newest calls that the client has, by their executions. What comes before the last of these is left out. */
 export interface Had {
   /** Calls with their results. */
@@ -37,7 +35,7 @@ export interface Had {
   readonly approvals: ReadonlySet<string>;
 }
 
-export interface Recorded {
+export interface RecordedTurn {
   readonly items: readonly DisplayItem[];
   readonly executions: readonly Pick<ExecutionView, "id" | "runs" | "status">[];
 }
@@ -49,7 +47,7 @@ interface Place {
   /** What the client has of the turn. Absent: as much as comes before the first frame. */
   readonly had?: Had;
   /** What the record had of the turn. It stands for frames that are not kept any more. */
-  readonly recorded?: Recorded | null;
+  readonly recorded?: RecordedTurn | null;
   /** The compaction that ran when the stream was opened. */
   readonly compacting?: CompactionId | null;
 }
@@ -108,7 +106,7 @@ class UiStream {
     if (this.#hasBegun) return [];
     this.#hasBegun = true;
     const { turn, compacting } = this.#place;
-    return [{ type: "start", messageId: turn }, ...(compacting ? [compactingStatus(compacting, COMPACTING_STATUS)] : [])];
+    return [{ type: "start", messageId: turn }, ...(compacting ? [tellCompacting(compacting, COMPACTING_STATUS)] : [])];
   }
 
   #take(): Chunk[] {
@@ -157,12 +155,12 @@ class UiStream {
         this.#awaits = true;
         return this.#tools.learn(frame.tool_calls);
       case "turn.completed":
-        return this.#end(usage(frame), { type: "finish", finishReason: FINISHES[frame.finish] });
+        return this.#end(tellUsage(frame), { type: "finish", finishReason: FINISHES[frame.finish] });
       case "turn.failed":
-        return this.#end(usage(frame), { type: "error", errorText: frame.failure.detail });
+        return this.#end(tellUsage(frame), { type: "error", errorText: frame.failure.detail });
       case "turn.stopped":
       case "turn.interrupted":
-        return this.#end(usage(frame), { type: "abort", reason: frame.type === "turn.stopped" ? frame.reason : "interrupted" });
+        return this.#end(tellUsage(frame), { type: "abort", reason: frame.type === "turn.stopped" ? frame.reason : "interrupted" });
       case "message.cancelled":
         return this.#end({ type: "abort", reason: "cancelled" });
       case "session.erased":
@@ -175,7 +173,7 @@ class UiStream {
   }
 
   /** The turn's first frames are gone. Its replies and results are in the record; a reply that is being made is told when it is complete. */
-  #recover({ items, executions }: Recorded): void {
+  #recover({ items, executions }: RecordedTurn): void {
     for (const { id, status } of executions) if (status === "denied") this.#tools.deny(id);
     for (const item of items) {
       this.#readItem(item, false);
@@ -207,28 +205,6 @@ class UiStream {
     const { content, tool_calls = [] } = item;
     this.#step.complete(isOmitted ? null : content, tool_calls.length > 0);
     this.#tools.call(tool_calls);
-  }
-}
-
-const compactingStatus = (compaction_id: CompactionId | string, text: string): Chunk =>
-  tell("status", { code: "compacting", text, compaction_id });
-
-const usage = ({ usage: tokens, cost, context_window, current_context_tokens }: TurnFigures): Chunk =>
-  tell("usage", { usage: tokens, cost, context_window, current_context_tokens });
-
-/** What a page may show beside the message. The status is null when the work that it named is over. */
-function toSideChunks(frame: StreamFrame): readonly Chunk[] {
-  switch (frame.type) {
-    case "compaction.started":
-      return [compactingStatus(frame.compaction_id, frame.status)];
-    case "compaction.completed":
-      return [tell("status", { code: "compacted", text: null, compaction_id: frame.compaction_id, did_compact: frame.did_compact })];
-    case "turn.waiting":
-      return [tell("status", { code: "waiting", text: null, wait_ms: frame.wait_ms })];
-    case "notice":
-      return [tell("notice", { code: frame.code, text: frame.text })];
-    default:
-      return [];
   }
 }
 
