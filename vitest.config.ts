@@ -7,10 +7,10 @@ import { SEEDED } from "./test/support/read-seed.ts";
 import { TEST_VARIABLES } from "./test/support/test-variables.ts";
 
 /**
- * Test files share processes: as many as there are cores, each with its modules loaded once. A file leaves nothing behind that another
- * could see, so that the order does not matter.
+ * Test files share processes, each with its modules loaded once: one more than there are cores, because many files wait for a server. A
+ * file leaves nothing behind that another could see, so that the order does not matter.
  */
-const SHARED = { isolate: false, maxWorkers: availableParallelism() };
+const SHARED = { isolate: false, maxWorkers: availableParallelism() + 1 };
 
 const migrations = await readD1Migrations("./migrations");
 

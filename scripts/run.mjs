@@ -5,7 +5,7 @@
  */
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { constants } from "node:os";
+import { availableParallelism, constants } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { refuseNode, runsTypeScript } from "./support/node-version.mjs";
@@ -37,7 +37,19 @@ const COMMANDS = {
   openapi: [script("scripts/openapi.ts")],
   client: [script("scripts/client.ts")],
   demo: [script("scripts/demo.ts")],
-  simulate: [tool("vitest", "vitest.mjs", "run", "--project", "node", ROOM_FOR_THE_YOUNG, "test/simulation/seeds-")],
+  // A process for each core: its files wait for nothing.
+  simulate: [
+    tool(
+      "vitest",
+      "vitest.mjs",
+      "run",
+      "--project",
+      "node",
+      `--maxWorkers=${availableParallelism()}`,
+      ROOM_FOR_THE_YOUNG,
+      "test/simulation/seeds-",
+    ),
+  ],
   mutants: [script("scripts/mutants.ts")],
   check: [
     tool("typescript", "bin/tsc", "-p", ".", "--noEmit"),

@@ -475,6 +475,22 @@ describe("pages that come and go", () => {
     expect((await readHistory(id))[1]?.parts[1]).toMatchObject({ type: "tool-weather", state: "output-error" });
   });
 
+  test("ask for another answer, or say it differently, while a tool of theirs is asked for", async () => {
+    const id = newId();
+    await patchSession(id, { tools: [WEATHER] });
+    const call = { tool_calls: [{ id: "a", name: "weather", arguments: "{}" }] };
+    server.provider.enqueue(call, call, { text: "Sun." });
+    const chat = openChat(id);
+    await chat.sendMessage(ask("Weather?"));
+
+    await chat.regenerate();
+    await chat.sendMessage({ text: "The weather, please.", messageId: chat.messages[0]?.id ?? "" });
+
+    expect(chat.error).toBeUndefined();
+    expect(showTexts(chat.messages)).toEqual(["user: The weather, please.", "assistant: [step-start]Sun."]);
+    expect(showTexts(await readHistory(id))).toEqual(showTexts(chat.messages));
+  });
+
   test("read a long history page by page, each message whole", async () => {
     const id = newId();
     await patchSession(id, { tools: [WEATHER] });

@@ -2,7 +2,7 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { FieldError } from "../../contract/problem";
-import type { CompactionId, TurnId } from "../../domain/ids";
+import type { CompactionId, SessionId, TurnId } from "../../domain/ids";
 import { err, ok, type Result } from "../../lib/result";
 import { readPrincipal, requireScope } from "../auth";
 import { readLongBody } from "../body";
@@ -18,7 +18,7 @@ import { type Answer, answerChat } from "./answer-chat";
 import { parseChat } from "./chat-input";
 import { findChat, findChatIfAny, openChat } from "./chat-session";
 import { type HistoryPage, readHistory } from "./read-history";
-import { createUiTranslator, STREAM_HEADER } from "./ui-stream";
+import { createUiTranslator, type RecordedTurn, STREAM_HEADER } from "./ui-stream";
 
 const path = "/api/chat";
 const SESSION_HEADER = "X-Session-Id";
@@ -49,20 +49,24 @@ async function postChat(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> 
   return sendTurn(c, deps, { session: session.id, ...answer.value });
 }
 
-type Sent = Answer & { readonly session: Parameters<typeof sessionClient>[2] };
+type Sent = Answer & { readonly session: SessionId; readonly isReplay?: true };
 
-async function sendTurn(c: Context<HttpEnv>, deps: HttpDeps, { session, turn, cursor, replayed, ...place }: Sent): Promise<Response> {
+async function sendTurn(
+  c: Context<HttpEnv>,
+  deps: HttpDeps,
+  { session, turn, cursor, replayed, isReplay, ...place }: Sent,
+): Promise<Response> {
   const calls = sessionClient(deps, c, session);
-  const [stream, compacting] = await Promise.all([
+  const [stream, compacting, recorded] = await Promise.all([
     calls.repeatable((api, caller) => api.stream(caller, { after: cursor, turn })),
     findCompacting(calls),
+    isReplay ? readRecorded(calls, turn) : null,
   ]);
   if (!stream.ok) return sendProblem(c, stream.error);
-  const response = await sendEvents(c, translateStream(stream.value, createUiTranslator({ turn, compacting, ...place })));
-  response.headers.set(STREAM_HEADER, "v1");
-  response.headers.set(SESSION_HEADER, session);
-  if (replayed) response.headers.set("idempotent-replayed", "true");
-  return response;
+  c.header(STREAM_HEADER, "v1");
+  c.header(SESSION_HEADER, session);
+  if (replayed) c.header("idempotent-replayed", "true");
+  return sendEvents(c, translateStream(stream.value, createUiTranslator({ turn, compacting, recorded, ...place })));
 }
 
 /** The compaction that runs now. A turn may begin while one does, and its own frames do not tell of it. */
@@ -70,6 +74,20 @@ async function findCompacting(calls: SessionCalls): Promise<CompactionId | null>
   const page = await calls.repeatable((api, caller) => api.compactions(caller, { after: null, limit: 1, order: "desc" }));
   const [newest] = page.ok ? page.value.data : [];
   return newest?.status === "running" ? newest.id : null;
+}
+
+/** The newest calls that are read with a turn's record. */
+const RECORDED_CALLS = 1_000;
+
+/** What the record has of a turn that runs. */
+async function readRecorded(calls: SessionCalls, turn: TurnId): Promise<RecordedTurn | null> {
+  const page = { after: null, limit: RECORDED_CALLS, order: "desc" } as const;
+  const [report, executions] = await Promise.all([
+    calls.repeatable((api, caller) => api.turn(caller, turn)),
+    calls.repeatable((api, caller) => api.executions(caller, page)),
+  ]);
+  if (!report.ok || !executions.ok) return null;
+  return { items: report.value.items, executions: executions.value.data.filter(({ turn_id }) => turn_id === turn) };
 }
 
 /** The chat's id in the path. */
@@ -86,7 +104,9 @@ async function resumeChat(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response
   const chat = await findChatIfAny(deps, c, id.value);
   if (!chat.ok) return sendProblem(c, chat.error);
   const running = chat.value && findRunning(chat.value);
-  return chat.value && running ? sendTurn(c, deps, { session: chat.value.id, turn: running, cursor: 0 }) : c.body(null, 204);
+  return chat.value && running
+    ? sendTurn(c, deps, { session: chat.value.id, turn: running, cursor: 0, isReplay: true })
+    : c.body(null, 204);
 }
 
 type Session = Extract<Awaited<ReturnType<typeof findChat>>, { ok: true }>["value"];

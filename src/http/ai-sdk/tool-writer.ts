@@ -18,6 +18,7 @@ interface Waiting {
 export class ToolWriter {
   readonly #write: (chunk: Chunk) => void;
   #waiting: Waiting[] = [];
+  readonly #asked = new Set<string>();
   readonly #denied = new Set<string>();
 
   constructor(write: (chunk: Chunk) => void) {
@@ -39,12 +40,19 @@ export class ToolWriter {
   /** A person is asked whether the call may run. The execution's id names the question, too. */
   ask(id: string): void {
     this.learn([{ id, runs: "server" }]);
+    this.#asked.add(id);
     this.#follow(id, { type: "tool-approval-request", approvalId: id, toolCallId: id });
   }
 
+  /** The call's result will say that it was refused. */
+  deny(id: string): void {
+    this.#denied.add(id);
+  }
+
   resolve(id: string, approved: boolean): void {
-    if (!approved) this.#denied.add(id);
-    this.#follow(id, { type: "tool-approval-response", approvalId: id, approved });
+    if (!approved) this.deny(id);
+    // A client that asked the person itself, in an earlier stream, knows the answer.
+    if (this.#asked.has(id)) this.#follow(id, { type: "tool-approval-response", approvalId: id, approved });
   }
 
   /** A result. One whose call was not learned of before is a look-up in the record, which the server runs. */

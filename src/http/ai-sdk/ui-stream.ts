@@ -3,11 +3,13 @@
  * is the turn's: a client that answers a call, or comes back, continues the same message.
  */
 import { COMPACTING_STATUS } from "../../app/compaction/compacting-status";
-import type { StreamFrame, TurnFigures } from "../../contract/frame";
+import type { ExecutionView } from "../../contract/execution";
+import type { StreamFrame } from "../../contract/frame";
 import type { DisplayItem } from "../../contract/item";
 import type { CompactionId, TurnId } from "../../domain/ids";
 import type { FinishReason } from "../../domain/model-call";
 import type { Translator } from "../surface/translate-stream";
+import { tellCompacting, tellUsage, toSideChunks } from "./data-parts";
 import { StepWriter } from "./step-writer";
 import { ToolWriter } from "./tool-writer";
 import type { Chunk } from "./ui-message";
@@ -25,9 +27,6 @@ const FINISHES: Readonly<Record<FinishReason, string>> = {
   other: "other",
 };
 
-/** Reaches the page's `onData` and never the message. */
-const tell = (name: "status" | "notice" | "usage", data: object): Chunk => ({ type: `data-${name}`, data, transient: true });
-
 /** The newest calls that the client has, by their executions. What comes before the last of these is left out. */
 export interface Had {
   /** Calls with their results. */
@@ -36,12 +35,19 @@ export interface Had {
   readonly approvals: ReadonlySet<string>;
 }
 
+export interface RecordedTurn {
+  readonly items: readonly DisplayItem[];
+  readonly executions: readonly Pick<ExecutionView, "id" | "runs" | "status">[];
+}
+
 interface Place {
   readonly turn: TurnId;
   /** How many steps the client has of this message. */
   readonly steps?: number;
   /** What the client has of the turn. Absent: as much as comes before the first frame. */
   readonly had?: Had;
+  /** What the record had of the turn. It stands for frames that are not kept any more. */
+  readonly recorded?: RecordedTurn | null;
   /** The compaction that ran when the stream was opened. */
   readonly compacting?: CompactionId | null;
 }
@@ -52,6 +58,8 @@ class UiStream {
   readonly #step: StepWriter;
   readonly #tools: ToolWriter;
   readonly #unseen: Set<string>;
+  /** Frames follow of what the record has told. */
+  #isBehind = false;
   #chunks: Chunk[] = [];
   #hasBegun = false;
   /** A frame of the turn was read. What concerns the whole conversation may be much older than the turn. */
@@ -98,7 +106,7 @@ class UiStream {
     if (this.#hasBegun) return [];
     this.#hasBegun = true;
     const { turn, compacting } = this.#place;
-    return [{ type: "start", messageId: turn }, ...(compacting ? [compactingStatus(compacting, COMPACTING_STATUS)] : [])];
+    return [{ type: "start", messageId: turn }, ...(compacting ? [tellCompacting(compacting, COMPACTING_STATUS)] : [])];
   }
 
   #take(): Chunk[] {
@@ -115,8 +123,13 @@ class UiStream {
 
   #read(frame: StreamFrame): void {
     const isOwn = "turn_id" in frame && frame.turn_id === this.#place.turn;
+    const { recorded } = this.#place;
+    if (recorded && isOwn && !this.#isWithin && !BEGINNINGS.has(frame.type)) {
+      this.#isBehind = true;
+      this.#recover(recorded);
+    }
     this.#isWithin ||= isOwn;
-    if ("turn_id" in frame && !isOwn) return;
+    if (("turn_id" in frame && !isOwn) || this.#isRecovered(frame)) return;
     switch (frame.type) {
       case "turn.started":
       case "turn.resumed":
@@ -142,12 +155,12 @@ class UiStream {
         this.#awaits = true;
         return this.#tools.learn(frame.tool_calls);
       case "turn.completed":
-        return this.#end(usage(frame), { type: "finish", finishReason: FINISHES[frame.finish] });
+        return this.#end(tellUsage(frame), { type: "finish", finishReason: FINISHES[frame.finish] });
       case "turn.failed":
-        return this.#end(usage(frame), { type: "error", errorText: frame.failure.detail });
+        return this.#end(tellUsage(frame), { type: "error", errorText: frame.failure.detail });
       case "turn.stopped":
       case "turn.interrupted":
-        return this.#end(usage(frame), { type: "abort", reason: frame.type === "turn.stopped" ? frame.reason : "interrupted" });
+        return this.#end(tellUsage(frame), { type: "abort", reason: frame.type === "turn.stopped" ? frame.reason : "interrupted" });
       case "message.cancelled":
         return this.#end({ type: "abort", reason: "cancelled" });
       case "session.erased":
@@ -157,6 +170,29 @@ class UiStream {
       default:
         if (this.#isWithin) this.#chunks.push(...toSideChunks(frame));
     }
+  }
+
+  /** The turn's first frames are gone. Its replies and results are in the record; a reply that is being made is told when it is complete. */
+  #recover({ items, executions }: RecordedTurn): void {
+    for (const { id, status } of executions) if (status === "denied") this.#tools.deny(id);
+    for (const item of items) {
+      this.#readItem(item, false);
+      this.#tools.learn(executions);
+    }
+    for (const { id, status } of executions) if (status === "awaiting_approval") this.#tools.ask(id);
+    this.#step.lose();
+  }
+
+  /** Whether the record has told already what this frame tells. */
+  #isRecovered(frame: StreamFrame): boolean {
+    if (!this.#isBehind || !("turn_id" in frame) || ENDS.has(frame.type)) return false;
+    if (frame.type !== "item.completed") return true;
+    const items = this.#place.recorded?.items ?? [];
+    const isKnown = items.some(({ id }) => id === frame.item.id);
+    const isLast = items.at(-1)?.id === frame.item.id;
+    this.#isBehind = isKnown && !isLast;
+    if (isLast) this.#step.restart();
+    return isKnown;
   }
 
   #readItem(item: DisplayItem, isOmitted: boolean): void {
@@ -172,27 +208,14 @@ class UiStream {
   }
 }
 
-const compactingStatus = (compaction_id: CompactionId | string, text: string): Chunk =>
-  tell("status", { code: "compacting", text, compaction_id });
-
-const usage = ({ usage: tokens, cost, context_window, current_context_tokens }: TurnFigures): Chunk =>
-  tell("usage", { usage: tokens, cost, context_window, current_context_tokens });
-
-/** What a page may show beside the message. The status is null when the work that it named is over. */
-function toSideChunks(frame: StreamFrame): readonly Chunk[] {
-  switch (frame.type) {
-    case "compaction.started":
-      return [compactingStatus(frame.compaction_id, frame.status)];
-    case "compaction.completed":
-      return [tell("status", { code: "compacted", text: null, compaction_id: frame.compaction_id, did_compact: frame.did_compact })];
-    case "turn.waiting":
-      return [tell("status", { code: "waiting", text: null, wait_ms: frame.wait_ms })];
-    case "notice":
-      return [tell("notice", { code: frame.code, text: frame.text })];
-    default:
-      return [];
-  }
-}
+/** The frames that a turn begins with. */
+const BEGINNINGS: ReadonlySet<string> = new Set(["message.accepted", "turn.started"] satisfies StreamFrame["type"][]);
+const ENDS: ReadonlySet<string> = new Set([
+  "turn.completed",
+  "turn.failed",
+  "turn.stopped",
+  "turn.interrupted",
+] satisfies StreamFrame["type"][]);
 
 const LOST = "The connection to the conversation was lost. Its turn goes on.";
 

@@ -11,7 +11,7 @@ import { createUiTranslator } from "../../../src/http/ai-sdk/ui-stream";
 import { makeId, toStream } from "../support";
 import { type DrawnTurn, TurnDrawer } from "./drawn-turn";
 
-const TURNS = 150;
+const TURNS = 100;
 const turn = makeId("trn");
 
 /** The text that a client gets of these frames. */
@@ -48,6 +48,16 @@ const withoutGrants = (message: UIMessage): UIMessage => ({
   ...message,
   parts: message.parts.map((part) => {
     if (!("approval" in part) || part.state === "output-denied") return part;
+    const { approval: _, ...rest } = part;
+    return rest as typeof part;
+  }),
+});
+
+/** That a person was asked is not told again of a call that has its result. */
+const withoutRequests = (message: UIMessage): UIMessage => ({
+  ...message,
+  parts: message.parts.map((part) => {
+    if (!("approval" in part)) return part;
     const { approval: _, ...rest } = part;
     return rest as typeof part;
   }),
@@ -121,6 +131,21 @@ describe("a drawn turn", () => {
       const answered = answerCalls(had, each, last);
       const message = await read(translate(each.legs.flat(), { had: listHad(readMessage(answered)) }), answered);
       expect(withoutGrants(message)).toEqual(toHistory(each));
+    }
+  });
+
+  test("is the same message for a page that comes when its first frames are not kept any more", async () => {
+    for (const each of drawn) {
+      const frames = each.legs.flat();
+      const from = random.between(0, frames.length - 1);
+      // What was recorded when the page came: some of it is told again by the frames that are kept.
+      const until = frames.slice(0, random.between(from, frames.length - 1));
+      const ids = new Set(until.flatMap((frame) => (frame.type === "item.completed" ? [frame.item.id] : [])));
+      const items = each.items.filter(({ id }) => ids.has(id));
+      const recorded = { items, executions: each.executions };
+      const kept: StreamFrame[] = from === 0 ? frames : [{ type: "stream.gap", to: from }, ...frames.slice(from)];
+      const message = await read(translate(kept, { recorded }));
+      expect(withoutRequests(message)).toEqual(withoutRequests(toHistory(each)));
     }
   });
 
