@@ -28,6 +28,7 @@ import { recallFromRecord } from "./calls/recall-call";
 import { redactMessage } from "./calls/redact-call";
 import { openSessionStream } from "./calls/stream-calls";
 import { awaitTurn, listTurns, reportTurn } from "./calls/turn-report";
+import { askedWith } from "./calls/turn-settings";
 import { eraseObject } from "./erasure";
 import { isStorageFull } from "./log/sql";
 import type { SessionRuntime } from "./runtime";
@@ -121,6 +122,7 @@ export const sessionCalls = {
 
   waitForTurn: read(awaitTurn),
   turn: read(reportTurn),
+  askedWith: read(askedWith),
   turns: read((runtime, page) => ok(listTurns(runtime, page))),
   stream: read(openSessionStream),
   items: read(listItems),

@@ -79,6 +79,12 @@ export function buildTextBody(text: string | null, ids: Ids): { readonly ref: Te
   return { ref: { body, bytes: utf8.encode(text).byteLength, tokens: estimateTokens(text) }, bodies: [{ id: body, text }] };
 }
 
+/** A client's note as it is stored. Its token count is 0, because no model reads it. */
+export function buildNoteBody(note: string, ids: Ids): { readonly ref: TextRef; readonly bodies: BodyText[] } {
+  const body = ids.newId("bod");
+  return { ref: { body, bytes: utf8.encode(note).byteLength, tokens: 0 }, bodies: [{ id: body, text: note }] };
+}
+
 /** Tool definitions as they are stored, including who runs them. Their token count covers only what the model reads. */
 export function buildToolsBody(tools: readonly ToolDefinition[] | null, ids: Ids): ReturnType<typeof buildTextBody> {
   const drafted = buildTextBody(tools && JSON.stringify(tools), ids);

@@ -9,7 +9,7 @@ import { assertNever } from "../../lib/assert-never";
 import { ok } from "../../lib/result";
 import { formatSse } from "../../lib/sse";
 import { readEvents } from "../log/event-log";
-import { readTurn, type TurnRow } from "../log/log-tables";
+import { readTurn, type TurnRow } from "../log/turn-rows";
 import type { Progress } from "../progress";
 import type { Session } from "../session";
 import { type FrameLine, toFrameLine, toGapLine } from "../stream/frames";
