@@ -1,9 +1,16 @@
+import { availableParallelism } from "node:os";
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 import { AnswersReporter } from "./test/support/answers-reporter.ts";
 import { NEVER_ANSWERED } from "./test/support/never-answered.ts";
 import { SEEDED } from "./test/support/read-seed.ts";
 import { TEST_VARIABLES } from "./test/support/test-variables.ts";
+
+/**
+ * Test files share processes, each with its modules loaded once: one more than there are cores, because many files wait for a server. A
+ * file leaves nothing behind that another could see, so that the order does not matter.
+ */
+const SHARED = { isolate: false, maxWorkers: availableParallelism() + 1 };
 
 const migrations = await readD1Migrations("./migrations");
 
@@ -12,7 +19,7 @@ export default defineConfig({
     silent: "passed-only",
     reporters: ["default", new AnswersReporter({ worker: "workers", layer: "node", exempt: NEVER_ANSWERED })],
     projects: [
-      { test: { name: "node", ...SEEDED, include: ["test/**/*.test.ts"], exclude: ["test/workers/**"] } },
+      { test: { name: "node", ...SEEDED, ...SHARED, include: ["test/**/*.test.ts"], exclude: ["test/workers/**"] } },
       {
         plugins: [
           cloudflareTest({
@@ -21,7 +28,16 @@ export default defineConfig({
             miniflare: { bindings: { ...TEST_VARIABLES, MIGRATIONS: migrations } },
           }),
         ],
-        test: { name: "workers", ...SEEDED, include: ["test/workers/**/*.test.ts"], globalSetup: "./test/support/stand-in-setup.ts" },
+        test: {
+          name: "workers",
+          ...SEEDED,
+          ...SHARED,
+          // With its cache, Vitest sends all modules in one message for each file, which is so large that workerd may refuse it.
+          fsModuleCache: false,
+          setupFiles: SEEDED.setupFiles.concat("./test/support/worker-setup.ts"),
+          include: ["test/workers/**/*.test.ts"],
+          globalSetup: "./test/support/stand-in-setup.ts",
+        },
       },
     ],
   },

@@ -37,6 +37,7 @@ const COMMANDS = {
   openapi: [script("scripts/openapi.ts")],
   client: [script("scripts/client.ts")],
   demo: [script("scripts/demo.ts")],
+  // A process for each core: its files wait for nothing.
   simulate: [
     tool(
       "vitest",

@@ -179,6 +179,20 @@ describe("chance in tests", () => {
   });
 });
 
+describe("test files share processes, so that", () => {
+  const files = readFiles("test", /\.tsx?$/).map((file) => ({ path: file.path, code: readCode(file, "empty") }));
+
+  test("no module beside them registers a hook when it is loaded: only the first file would have it", () => {
+    const hooked = files.filter(({ path, code }) => !/\.test\.tsx?$/.test(path) && /^(before|after)(All|Each)\(/m.test(code));
+    expect(hooked.map(({ path }) => path)).toEqual([]);
+  });
+
+  test("no file replaces a module, a global or a variable of the environment for the files behind it", () => {
+    const lasting = /\bvi\.(mock|doMock|stubEnv|stubGlobal)\(|\bprocess\.(chdir\(|env(\.\w+|\[[^\]]*\]) *=[^=])|\bdelete process\.env\b/;
+    expect(files.filter(({ code }) => lasting.test(code)).map(({ path }) => path)).toEqual([]);
+  });
+});
+
 describe("the files themselves", () => {
   test("no source file is over 300 lines", () => {
     const long = sources.filter(({ text }) => text.trimEnd().split("\n").length > 300);

@@ -1,14 +1,12 @@
-/** A separate backend for one run of a script: built once, with its own data, secrets and port. */
-import { mkdtempSync, rmSync } from "node:fs";
+/** A separate backend for one run of a script, with its own copy of the built Worker, data, secrets and port. */
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { findBuiltWorker } from "./built-worker.ts";
 import { type LocalServer, type LocalServerOptions, spawnLocalServer, waitUntilReady } from "./local-server.ts";
-import { applyMigrations } from "./migrations.ts";
-import { Failure } from "./output.ts";
 import { findFreePort } from "./port.ts";
 import { appendSecrets, ensureSecrets, readAdminKey, readSecrets } from "./secrets.ts";
 import { PLAIN_VARIABLES } from "./variables.ts";
-import { runWrangler } from "./wrangler.ts";
 
 export interface Sandbox {
   readonly adminKey: string;
@@ -32,9 +30,12 @@ export async function createSandbox(variables: Readonly<Record<string, string>> 
     ensureSecrets(secrets);
     // All variables. The last of a name counts, so none of wrangler.toml's `[vars]` remains.
     appendSecrets(secrets, { ...PLAIN_VARIABLES, ...readSecrets(secrets), ...variables });
-    const bundle = await build(join(directory, "bundle"));
-    await applyMigrations(state);
-    const options = { port: await findFreePort(), state, secrets, log: join(directory, "server.log"), bundle };
+    const bundle = join(directory, "bundle");
+    const built = await findBuiltWorker();
+    // Copies, so that a start needs no build and later edits have no effect.
+    cpSync(built.bundle, bundle, { recursive: true });
+    cpSync(built.state, state, { recursive: true });
+    const options = { port: await findFreePort(), state, secrets, log: join(directory, "server.log"), bundle: join(bundle, "index.js") };
     return openSandbox(directory, options, readAdminKey(secrets));
   } catch (error) {
     remove(directory);
@@ -59,11 +60,4 @@ function openSandbox(directory: string, options: LocalServerOptions, adminKey: s
       remove(directory);
     },
   };
-}
-
-/** Builds the Worker as it would be deployed, so that a start needs no build and later edits have no effect. */
-async function build(directory: string): Promise<string> {
-  const { code, output } = await runWrangler(["deploy", "--dry-run", "--outdir", directory]);
-  if (code !== 0) throw new Failure(`The Worker could not be built:\n${output}`);
-  return join(directory, "index.js");
 }

@@ -11,6 +11,7 @@ import type { BranchApi } from "./branch-api";
 import type { Condition } from "./conditions";
 import type { DraftApi } from "./draft-api";
 import type { PastApi } from "./past-api";
+import type { RespondApi } from "./respond-api";
 import type { Caller, Idempotency, Once, Outcome, SessionApi } from "./session-api";
 
 /** A compaction that a person asks for. */
@@ -64,4 +65,4 @@ export interface ControlApi {
 }
 
 /** All methods of a session's object. */
-export type WholeSessionApi = SessionApi & ControlApi & DraftApi & BranchApi & PastApi;
+export type WholeSessionApi = SessionApi & RespondApi & ControlApi & DraftApi & BranchApi & PastApi;

@@ -24,7 +24,7 @@ import type { Result } from "../lib/result";
 import type { ChunkRequest, NextChunk } from "./chunk-request";
 import type { Condition, UnmetCondition } from "./conditions";
 import type { ToolArtifact } from "./ports";
-import type { WrittenMessage } from "./written-message";
+import type { MessageList, WrittenMessage } from "./written-message";
 
 /** Why a manual change of the view was refused, beside the domain's rejections. */
 type ControlError =
@@ -51,8 +51,8 @@ export type SessionError =
   /** An older build did not record the call's request settings, and the registry does not know the model any more. */
   | { readonly code: "request_unknown"; readonly model: string }
   | { readonly code: "message_not_found"; readonly message: string }
-  /** `message`: the message that has the client's id already. `index`: of several messages, the one at fault. */
-  | { readonly code: "client_id_taken"; readonly message: string; readonly index?: number }
+  /** `message`: has the client's id already. `index`: of several messages, the one at fault. `list`: the field with them; absent: `items`. */
+  | { readonly code: "client_id_taken"; readonly message: string; readonly index?: number; readonly list?: MessageList }
   | { readonly code: "branch_not_found"; readonly branch: number }
   | { readonly code: "cannot_fit"; readonly fit: FitReport }
   /** The result exists, and is larger than one answer may be. `characters`: its UTF-16 units; `limit`: the most that are allowed. */

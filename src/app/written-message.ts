@@ -19,3 +19,6 @@ type Said =
 
 /** A message with what its client says of it. */
 export type WrittenMessage = Said & { readonly about?: MessageFacts };
+
+/** What a request calls its list of messages. */
+export type MessageList = "items" | "messages";

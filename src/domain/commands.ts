@@ -122,8 +122,8 @@ export type TurnCommand =
       CutShort)
   /** `turn`: null stops whichever turn is open. */
   | ({ readonly type: "StopTurn"; readonly turn: TurnId | null; readonly reason: StopReason } & CutShort)
-  /** `choices`: what the new turn is asked with. Absent: what the last one was asked with. */
-  | { readonly type: "RetryTurn"; readonly turn: TurnId; readonly incarnation: string; readonly choices?: TurnChoices }
+  /** `choices`, `tools`: what the new turn is asked with. Absent: what the last one was asked with. */
+  | ({ readonly type: "RetryTurn"; readonly choices?: TurnChoices; readonly tools?: TextRef | null } & TurnRun)
   /** The first command of a new incarnation for a turn that an earlier one left open. */
   | ({ readonly type: "RecoverTurn"; readonly incarnation: string; readonly attemptLimit: number } & CutShort);
 

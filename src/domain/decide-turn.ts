@@ -76,8 +76,8 @@ function decideRetry(command: CommandOf<"RetryTurn">, state: SessionState): Deci
   const last = state.last_turn;
   if (!last) return err({ code: "not_retryable", status: null });
   if (last.status === "completed") return err({ code: "not_retryable", status: last.status });
-  const { turn, incarnation, choices = toTurnChoices(last) } = command;
-  return ok([{ type: "TurnStarted", turn, incarnation, attempt: 1, item: null, tools: last.tools, retry_of: last.id, ...choices }]);
+  const { turn, incarnation, choices = toTurnChoices(last), tools = last.tools } = command;
+  return ok([{ type: "TurnStarted", turn, incarnation, attempt: 1, item: null, tools, retry_of: last.id, ...choices }]);
 }
 
 /**

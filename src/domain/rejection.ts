@@ -13,6 +13,8 @@ export type Rejection =
    * actual status, where it was looked up.
    */
   | { readonly code: "call_not_open"; readonly index: number | null; readonly call: string; readonly became?: ClosedCall }
+  /** The open turn waits for results of these calls, or for approvals of them, and the request brings something else. */
+  | { readonly code: "calls_unanswered"; readonly calls: readonly { readonly execution: string; readonly call_id: string }[] }
   /** No such call waits for an approval. `index`: the index of the answer in its request. */
   | { readonly code: "approval_not_open"; readonly index: number; readonly execution: string }
   | { readonly code: "message_not_queued"; readonly message: string }

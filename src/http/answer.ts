@@ -15,6 +15,13 @@ export interface RouteAnswer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** A refusal before it has a form: its reason, what it says, and the id of the request in the logs. */
+export interface Refusal {
+  readonly code: string;
+  readonly answer: RouteAnswer;
+  readonly requestId: string;
+}
+
 export const NOT_FOUND = { status: 404, title: "Not found" } as const;
 /** Refuses a parameter of the path that names nothing, or nothing that the caller may know of. */
 export const unknown = (what: string, field = `${what}_id`): RouteAnswer => {

@@ -1,11 +1,13 @@
 /** The HTTP app. It parses requests, calls the objects and formats their answers. It decides nothing about a conversation. */
 import { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { registerChat } from "./ai-sdk/chat-routes";
 import { authenticate, requireAdmin } from "./auth";
 import { answerBrowsers } from "./browsers";
 import type { HttpDeps, HttpEnv } from "./deps";
 import { serveSigned } from "./file-content";
 import { answerThrown, observe } from "./observe";
+import { registerChatCompletions } from "./openai/chat-completions";
 import { sendProblem } from "./problem";
 import { registerAccessTokens } from "./routes/access-tokens";
 import { registerAdmin } from "./routes/admin";
@@ -42,8 +44,10 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   const app = new OpenAPIHono<HttpEnv>({ defaultHook: refuseInvalid });
   app.use(observe(deps));
   app.use("/v1/*", answerBrowsers());
+  app.use("/api/*", answerBrowsers());
   app.use("/v1/files/:file_id/content", serveSigned(deps));
   app.use("/v1/*", authenticate(deps));
+  app.use("/api/*", authenticate(deps));
   app.use("/v1/admin/*", requireAdmin(deps));
   registerService(app);
   registerDocs(app, deps);
@@ -73,6 +77,8 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerAdmin(app, deps);
   registerExport(app, deps);
   registerRebuild(app, deps);
+  registerChatCompletions(app, deps);
+  registerChat(app, deps);
   app.onError(answerThrown(deps));
   app.notFound(answerUnknown(app.routes));
   return app;

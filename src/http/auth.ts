@@ -23,15 +23,24 @@ const ADMIN_PATH = "/v1/admin/";
 const BEARER = /^Bearer +([\x21-\x7e]{1,4096})$/i;
 const STREAM_PATH = /^\/v1\/sessions\/[^/]+\/(?:stream|events)$/;
 
-/** Which access tokens a route takes: those that reach the session in its path, those of end users, or none. */
-export type TokenUse = "session" | "end_user" | null;
+/**
+ * Which access tokens a route takes: those that reach the session in its path, those of end users, or none. `chat`: any, and the route
+ * itself compares the token with the session that it finds by the chat's id.
+ */
+export type TokenUse = "session" | "end_user" | "chat" | null;
 
 /** True for streams, which a browser's `EventSource` opens. It sends no header, so these take an access token in the query. */
 export const isStreamPath = ({ method, path }: { readonly method: string; readonly path: string }): boolean =>
   method.toUpperCase() === "GET" && STREAM_PATH.test(path);
 
+/** Paths whose clients send their key as `x-api-key`: those of the Anthropic API. */
+const KEY_HEADER_PATH = /^\/v1\/messages(?:\/|$)/;
+const KEY = /^[\x21-\x7e]{1,4096}$/;
+
 function readBearer(c: Context<HttpEnv>): string | null {
-  return BEARER.exec(c.req.header("authorization") ?? "")?.[1] ?? null;
+  const bearer = BEARER.exec(c.req.header("authorization") ?? "")?.[1];
+  if (bearer !== undefined || !KEY_HEADER_PATH.test(c.req.path)) return bearer ?? null;
+  return KEY.exec(c.req.header("x-api-key") ?? "")?.[0] ?? null;
 }
 
 const invalidToken = (detail: string): RequestError => ({ code: "invalid_request", errors: [{ field: "token", detail }] });
@@ -53,7 +62,7 @@ async function findValid(credential: string | null, { authenticate: findPrincipa
   return expired ? null : principal;
 }
 
-/** For every path below `/v1` except the admin's. */
+/** For every path below `/v1` except the admin's, and every path below `/api`. */
 export function authenticate(deps: HttpDeps): MiddlewareHandler<HttpEnv> {
   return async (c, next) => {
     if (c.req.path.startsWith(ADMIN_PATH)) return await next();
@@ -68,9 +77,12 @@ export function authenticate(deps: HttpDeps): MiddlewareHandler<HttpEnv> {
   };
 }
 
+/** Paths of sessions and files, in our words and in those of vendors. */
+const TALK_PATH = /^\/(?:v1\/(?:sessions|files|responses|conversations|chat|messages)|api\/chat)(?:\/|$)/;
+
 /** True when a request may change what isolates cache of its tenant. Requests to sessions and files and for access tokens change nothing of that. */
 const changesTenant = ({ method, path }: Context<HttpEnv>["req"]): boolean =>
-  method !== "GET" && !/^\/v1\/(?:sessions|files)/.test(path) && path !== "/v1/tokens";
+  method !== "GET" && !TALK_PATH.test(path) && path !== "/v1/tokens";
 
 /** Returns a check whether the credential of this request is still valid for its page, for answers that outlive the request. */
 export function keyCheck(c: Context<HttpEnv>, deps: HttpDeps): () => Promise<boolean> {
@@ -89,7 +101,7 @@ export function requireScope(scope: Scope | null, opensTo: TokenUse): Middleware
     const refused = refuseToken(principal, opensTo);
     if (refused) return sendProblem(c, refused);
     if (scope !== null && !principal.scopes.includes(scope)) return sendProblem(c, { code: "forbidden", scope });
-    const reached = principal.access_token?.reach.session;
+    const reached = opensTo === "chat" ? undefined : principal.access_token?.reach.session;
     if (reached !== undefined && reached !== c.req.param("session_id")) return sendProblem(c, { code: "session_not_found" });
     return await next();
   };
@@ -97,7 +109,7 @@ export function requireScope(scope: Scope | null, opensTo: TokenUse): Middleware
 
 /** An end user's token passes here to every session: the session's object compares its end user with the caller's. */
 function refuseToken({ access_token }: Principal, opensTo: TokenUse): RequestError | null {
-  if (access_token === undefined || opensTo === "session") return null;
+  if (access_token === undefined || opensTo === "session" || opensTo === "chat") return null;
   return opensTo === "end_user" && access_token.reach.end_user !== undefined ? null : { code: "key_required" };
 }
 

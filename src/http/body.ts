@@ -10,6 +10,8 @@ import { findJsonFault } from "./json-check";
 import { type RequestError, sendProblem } from "./problem";
 
 export const BODY_LIMIT = 1_048_576;
+/** For clients that send their copy of the conversation with each message. */
+const LONG_BODY_LIMIT = 8 * BODY_LIMIT;
 
 const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?(;\s*)?$/i;
 
@@ -33,10 +35,10 @@ function checkJson(text: string): Result<string, RequestError> {
   }
 }
 
-async function readText(request: Request): Promise<Result<string, RequestError>> {
-  if (Number(request.headers.get("content-length")) > BODY_LIMIT) return err({ code: "body_too_large", limit: BODY_LIMIT });
-  const bytes = await readAtMost(request.body, { maxBytes: BODY_LIMIT });
-  if (!bytes.ok) return err({ code: "body_too_large", limit: BODY_LIMIT });
+async function readText(request: Request, limit: number): Promise<Result<string, RequestError>> {
+  if (Number(request.headers.get("content-length")) > limit) return err({ code: "body_too_large", limit });
+  const bytes = await readAtMost(request.body, { maxBytes: limit });
+  if (!bytes.ok) return err({ code: "body_too_large", limit });
   if (bytes.value.byteLength === 0) return ok("");
   if (!JSON_TYPE.test(request.headers.get("content-type") ?? "")) return err({ code: "unsupported_media_type" });
   const text = decode(bytes.value);
@@ -57,11 +59,16 @@ function rewind({ url, method, headers }: Request, text: string): Request {
   return new Request(url, { method, headers: typed, body: "{}" });
 }
 
+const readWithin =
+  (limit: number): MiddlewareHandler<HttpEnv> =>
+  async (c: Context<HttpEnv>, next) => {
+    const text = await readText(c.req.raw, limit);
+    if (!text.ok) return sendProblem(c, text.error);
+    c.set("rawBody", text.value);
+    c.req.raw = rewind(c.req.raw, text.value);
+    return await next();
+  };
+
 /** Runs before the validators. */
-export const readBody: MiddlewareHandler<HttpEnv> = async (c: Context<HttpEnv>, next) => {
-  const text = await readText(c.req.raw);
-  if (!text.ok) return sendProblem(c, text.error);
-  c.set("rawBody", text.value);
-  c.req.raw = rewind(c.req.raw, text.value);
-  return await next();
-};
+export const readBody = readWithin(BODY_LIMIT);
+export const readLongBody = readWithin(LONG_BODY_LIMIT);

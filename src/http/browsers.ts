@@ -20,6 +20,7 @@ const EXPOSED = [
   "WWW-Authenticate",
   "X-Request-Id",
   "X-Should-Retry",
+  "X-Vercel-AI-UI-Message-Stream",
 ];
 
 /**

@@ -17,10 +17,11 @@ const headers = {
 
 /** Sends the stream as it is. For the stream of one turn, which ends with the turn. */
 export async function sendEvents(c: Context<HttpEnv>, stream: ReadableStream<Uint8Array>): Promise<Response> {
-  if (c.req.method !== "HEAD") return new Response(stream, { status: 200, headers });
+  // Not `new Response`, which would lose the headers that were set before.
+  if (c.req.method !== "HEAD") return c.body(stream, 200, headers);
   // A HEAD request reads no stream, and an open stream would keep its object awake.
   await stream.cancel();
-  return new Response(null, { status: 200, headers });
+  return c.body(null, 200, headers);
 }
 
 interface EndlessEvents {

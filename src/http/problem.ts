@@ -17,6 +17,7 @@ import { draftAnswers } from "./draft-problems";
 import { type FileError, fileAnswers } from "./file-problems";
 import { limitAnswers } from "./limit-problems";
 import { closedCalls, externalIdTaken, mcpFaults, mcpFields, notRetryable, probeFaults } from "./problem-texts";
+import { findErrorFormat } from "./surface/error-formats";
 
 /** The refusals of the HTTP layer itself. */
 export type RequestError =
@@ -48,7 +49,7 @@ type ErrorOf = { [E in HttpError as E["code"]]: E };
 /** Reasons inside of the code that clients know as another one. */
 const KNOWN_AS = { invalid: "invalid_request", own_key_ended: "unauthorized" } as const;
 /** Reasons that no operation is refused for: the first is answered where there is no operation, the others by objects to the service itself. */
-type Unlisted = "method_not_allowed" | "session_exists" | "lease_held" | "stale";
+type Unlisted = "method_not_allowed" | "session_exists" | "lease_held" | "stale" | "calls_unanswered";
 /** What the `type` of an operation's refusal ends with. */
 export type ProblemCode = Exclude<keyof ErrorOf, keyof typeof KNOWN_AS | Unlisted>;
 export type ErrorsOf = Pick<ErrorOf, ProblemCode>;
@@ -70,6 +71,10 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
     const detail = became ? closedCalls[became] : "the call is not open";
     return { ...conflict("Call not open", `${field}: ${detail}.`, { call, ...(became && { became }) }), errors: [{ field, detail }] };
   },
+  calls_unanswered: ({ calls }) =>
+    conflict("Calls unanswered", `The open turn waits for ${calls.length} calls: answer them first, all in one request.`, {
+      calls: calls.map(({ execution, call_id }) => ({ execution_id: execution, call_id })),
+    }),
   approval_not_open: ({ index }) => {
     const field = `approvals.${index}`;
     const detail = "no call of that execution_id waits for an approval";
@@ -104,8 +109,8 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
     detail: "The session's storage is full, and nothing was changed. The session can be read, forked and erased.",
   }),
   message_not_found: () => unknown("message"),
-  client_id_taken: ({ message, index }) => {
-    const field = index === undefined ? "client_id" : `items.${index}.client_id`;
+  client_id_taken: ({ message, index, list = "items" }) => {
+    const field = index === undefined ? "client_id" : `${list}.${index}.client_id`;
     const detail = "a message of this session has it already";
     return { ...conflict("Client id taken", `${field}: ${detail}.`, { message_id: message }), errors: [{ field, detail }] };
   },
@@ -263,8 +268,18 @@ export function describeRefusal(error: HttpError, request_id: string) {
   return { status, document, headers: { ...headers, "content-type": "application/problem+json" } };
 }
 
-/** Sends a refusal. `type` is `urn:longhand:problem:<code>`; `request_id` is the id in the logs. */
+/**
+ * Sends a refusal. `type` is `urn:longhand:problem:<code>`; `request_id` is the id in the logs. Under the path of another vendor's API it
+ * is sent in that vendor's form.
+ */
 export function sendProblem(c: Context<HttpEnv>, error: HttpError): Response {
-  const { status, document, headers } = describeRefusal(error, c.get("requestId"));
+  const requestId = c.get("requestId");
+  const format = findErrorFormat(c.req.path);
+  if (format) {
+    const answer = toRouteAnswer(error.code, error);
+    const refusal = format({ code: isRenamed(error.code) ? KNOWN_AS[error.code] : error.code, answer, requestId });
+    return c.json(refusal.body, refusal.status, { ...answer.headers });
+  }
+  const { status, document, headers } = describeRefusal(error, requestId);
   return c.json(document, status, headers);
 }

@@ -18,7 +18,7 @@ import { listExecutions } from "./calls/execution-calls";
 import { beginFork, completeFork, copyIntoFork, findFork, forkHead, forkPage } from "./calls/fork-calls";
 import { importMessages } from "./calls/import-calls";
 import { exportLog, openSession, patchSession } from "./calls/lifecycle-calls";
-import { cancelQueued, retryTurn, stopTurn, submitMessage, submitToolResults } from "./calls/message-calls";
+import { cancelQueued, retryTurn, stopTurn, submitMessage } from "./calls/message-calls";
 import { showMessage } from "./calls/message-pages";
 import { showPast } from "./calls/past-context";
 import { setPins } from "./calls/pin-calls";
@@ -26,7 +26,9 @@ import { showPins } from "./calls/pin-views";
 import { describeSession, listCalls, listCompactions, listEvents, settingsEtag } from "./calls/read-calls";
 import { recallFromRecord } from "./calls/recall-call";
 import { redactMessage } from "./calls/redact-call";
+import { respond } from "./calls/respond-call";
 import { openSessionStream } from "./calls/stream-calls";
+import { submitToolResults } from "./calls/tool-result-calls";
 import { awaitTurn, listTurns, reportTurn } from "./calls/turn-report";
 import { askedWith } from "./calls/turn-settings";
 import { eraseObject } from "./erasure";
@@ -112,7 +114,8 @@ export const sessionCalls = {
   patch: write(patchSession),
   erase,
 
-  submit: write(submitMessage),
+  submit: write((runtime, input) => submitMessage(runtime, input)),
+  respond: write(respond),
   importMessages: write(importMessages),
   cancelQueued: write(cancelQueued),
   toolResults: write(submitToolResults),

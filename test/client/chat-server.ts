@@ -55,6 +55,11 @@ export class ChatServer {
     return this.#server.url;
   }
 
+  /** The deployment's own key. */
+  get adminKey(): string {
+    return this.#sandbox.adminKey;
+  }
+
   /** A client that talks through the proxy. */
   connect(options: { readonly silenceMs?: number; readonly retries?: number } = {}): Longhand {
     return new Longhand({ url: this.proxy.url, key: this.key, retries: RETRIES, ...options });

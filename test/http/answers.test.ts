@@ -60,8 +60,9 @@ describe.each(starters)("POST …/%s", (path, body) => {
   });
 
   it("marks the answer to a repetition", async () => {
-    const { call } = world({ session: accepting({}, accepted({ replayed: true })) });
+    const { call } = world({ session: accepting({ stream: async () => ok(toStream("")) }, accepted({ replayed: true })) });
 
+    expect((await call("POST", `${base}/${path}`, { body, headers: asEvents })).headers.get("idempotent-replayed")).toBe("true");
     expect((await call("POST", `${base}/${path}`, { body })).headers.get("idempotent-replayed")).toBe("true");
     expect((await call("POST", `${base}/${path}`, { body, headers: asAsync })).headers.get("idempotent-replayed")).toBe("true");
   });

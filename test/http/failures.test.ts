@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { SessionApi, SessionError } from "../../src/app/session-api";
 import { describeFailure } from "../../src/app/turn/describe-failure";
 import { err, ok } from "../../src/lib/result";
-import { accepted, description, KEY, readProblem, SESSION, TENANT, turn, world } from "./support";
+import { accepted, description, KEY, makeId, readProblem, SESSION, TENANT, turn, world } from "./support";
 
 const base = `/v1/sessions/${SESSION}`;
 const fit = { floor: 9_000, limit: 8_000, biggest: [{ what: "system", tokens: 8_500 }] };
@@ -28,6 +28,7 @@ const sessionErrors: { readonly [C in SessionError["code"]]: readonly [Extract<S
   not_newest: [{ code: "not_newest", newest: null }, 409],
   lease_held: [{ code: "lease_held", expires_at: 1 }, 409],
   branch_limit: [{ code: "branch_limit", limit: 500 }, 409],
+  calls_unanswered: [{ code: "calls_unanswered", calls: [{ execution: makeId("exe"), call_id: "call_1" }] }, 409],
   storage_full: [{ code: "storage_full" }, 507],
   message_not_found: [{ code: "message_not_found", message: "msg_x" }, 404],
   client_id_taken: [{ code: "client_id_taken", message: "msg_x" }, 409],

@@ -126,6 +126,7 @@ function unknownSession(): WholeSessionApi {
     patch: no,
     erase: no,
     submit: no,
+    respond: no,
     importMessages: no,
     cancelQueued: no,
     toolResults: no,
@@ -427,10 +428,20 @@ export interface RouteEntry {
 }
 
 /** Every route of the app once, without middleware. */
-export function listRoutes(app: OpenAPIHono<HttpEnv>): readonly RouteEntry[] {
+/** Paths of other vendors' APIs, which our document does not describe. */
+const OF_VENDORS = /^\/(?:v1\/(?:responses|conversations|chat|messages)(?:\/|$)|api\/|mcp(?:\/|$))/;
+
+function listAll(app: OpenAPIHono<HttpEnv>): readonly RouteEntry[] {
   const names = new Set(app.routes.filter(({ method }) => method !== "ALL").map(({ method, path }) => `${method} ${path}`));
   return [...names].map((name) => ({ method: name.slice(0, name.indexOf(" ")), path: name.slice(name.indexOf(" ") + 1) }));
 }
+
+/** The routes of the native API. */
+export const listRoutes = (app: OpenAPIHono<HttpEnv>): readonly RouteEntry[] => listAll(app).filter(({ path }) => !OF_VENDORS.test(path));
+
+/** The routes in the words of other vendors' APIs. */
+export const listVendorRoutes = (app: OpenAPIHono<HttpEnv>): readonly RouteEntry[] =>
+  listAll(app).filter(({ path }) => OF_VENDORS.test(path));
 
 const params: Readonly<Record<string, string>> = {
   session_id: SESSION,
@@ -441,6 +452,7 @@ const params: Readonly<Record<string, string>> = {
   key_id: makeId("key"),
   model_id: "gpt-4o-mini",
   external_id: "order%2F1",
+  chat_id: "order%2F1",
   credential_name: "openai",
   policy_name: "balanced",
   tool_name: "weather",

@@ -62,8 +62,7 @@ function headerFaults({ headers }: Answer, { headers: documented = {} }: Documen
 }
 
 export class DocumentedAnswers {
-  /** The answers that were checked against the document: `GET /v1/models 200`, and refusals with their reason: `GET /v1/models 401 unauthorized`. */
-  readonly seen = new Set<string>();
+  readonly #seen = new Set<string>();
   readonly #components: Document["components"];
   readonly #routes: readonly Route[];
   readonly #validators = new Map<object, Validator>();
@@ -79,7 +78,7 @@ export class DocumentedAnswers {
     );
   }
 
-  /** Every documented answer, in the form of `seen`. */
+  /** Every documented answer, in the form of `takeSeen`. */
   get all(): readonly string[] {
     return this.#routes.flatMap(({ name, operation }) =>
       Object.entries(operation.responses).flatMap(([status, response]) => {
@@ -87,6 +86,16 @@ export class DocumentedAnswers {
         return reasons.length === 0 ? [`${name} ${status}`] : reasons.map((reason) => `${name} ${status} ${reason}`);
       }),
     );
+  }
+
+  /**
+   * The answers that were checked against the document since the last call: `GET /v1/models 200`, and refusals with their reason:
+   * `GET /v1/models 401 unauthorized`.
+   */
+  takeSeen(): readonly string[] {
+    const seen = [...this.#seen];
+    this.#seen.clear();
+    return seen;
   }
 
   /** The differences between the response and the document. Empty: none. */
@@ -100,7 +109,7 @@ export class DocumentedAnswers {
     if (!response) return [`${name}: the status is not documented (${readReason(answer)})`];
     const found = [...this.#contentFaults(answer, response.content ?? {}), ...headerFaults(answer, response)];
     const faults = found.map((fault) => `${name}: ${fault} (${readReason(answer)})`);
-    if (faults.length === 0) this.seen.add([name, readReason(answer)].filter((part) => part !== null).join(" "));
+    if (faults.length === 0) this.#seen.add([name, readReason(answer)].filter((part) => part !== null).join(" "));
     return faults;
   }
 

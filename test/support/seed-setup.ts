@@ -1,6 +1,7 @@
 /** Runs before every test file. All random values of property tests follow from one seed, which a failure prints. */
 import fc from "fast-check";
 import { inject } from "vitest";
+import { reportAnswersOfFile } from "./report-answers";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -14,3 +15,4 @@ declare module "vitest" {
 const seed: unknown = inject("seed");
 if (typeof seed !== "number") throw new Error("This run has no seed: its configuration lacks SEEDED (test/support/read-seed.ts).");
 fc.configureGlobal({ ...fc.readConfigureGlobal(), seed });
+reportAnswersOfFile();

@@ -1,6 +1,6 @@
 /**
- * A clock that a test moves. Import it before the Worker is first called, because the Worker's code reads `Date.now`
- * and `setTimeout` when it is loaded or an object is created.
+ * A clock that a test moves. The setup of each file imports it before the Worker is loaded, because the Worker's code reads
+ * `Date.now` when it is loaded, and puts it back to the true time.
  */
 import { vi } from "vitest";
 
@@ -11,6 +11,10 @@ Date.now = () => realNow.call(Date) + ahead;
 
 export function advanceClock(ms: number): void {
   ahead += ms;
+}
+
+export function restoreClock(): void {
+  ahead = 0;
 }
 
 export interface HeldTimers {

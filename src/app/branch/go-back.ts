@@ -21,11 +21,15 @@ export type BranchPorts = Pick<SessionPorts, "writer" | "clock"> & { readonly pa
 
 /**
  * Returns the new branch's number. `to`: the last position to keep, 0 for none. Refused inside a response with its calls and results, which
- * is never split.
+ * is never split. `field`: what the client calls the place.
  */
-export function goBack(to: number, then: RewindHistory["then"], { writer, clock, past }: BranchPorts): Outcome<number> {
+export function goBack(
+  to: number,
+  then: RewindHistory["then"],
+  { writer, clock, past, field = "to" }: BranchPorts & { readonly field?: string },
+): Outcome<number> {
   const { state } = writer;
-  const misplaced = refuseCut({ field: "to", position: to }, state, past);
+  const misplaced = refuseCut({ field, position: to }, state, past);
   if (misplaced) return misplaced;
   const { line, items } = lineAt(to, state, past);
   if (JSON.stringify(items).length > MAX_RESTORED_UNITS) return err({ code: "too_many_items", items: items.length });

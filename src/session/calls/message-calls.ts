@@ -1,36 +1,35 @@
-/** Accepts messages and tool results, stops and retries turns. Each is one transaction, remembered under its idempotency key. */
+/** Accepts messages, stops and retries turns. Each is one transaction, remembered under its idempotency key. */
 
 import { buildToolsBody } from "../../app/request/build-items";
 import type * as api from "../../app/session-api";
 import type { Accepted } from "../../contract/item";
 import type { TurnReport } from "../../contract/turn";
-import type { Command, NewToolResult } from "../../domain/commands";
+import type { Command } from "../../domain/commands";
 import type { StoredEvent } from "../../domain/events";
 import type { ItemId, TurnId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
-import { type CallRef, openBehindQueue } from "../../domain/open-calls";
-import type { ClosedCall } from "../../domain/rejection";
-import { isRunning, type OpenCall } from "../../domain/state";
+import { openBehindQueue } from "../../domain/open-calls";
+import { isRunning, type SessionState } from "../../domain/state";
 import { err, ok } from "../../lib/result";
 import type { NewBody } from "../log/bodies";
 import { findNewest } from "../log/branch-items";
-import { findByClientId, newestItems } from "../log/log-tables";
+import { findByClientId } from "../log/log-tables";
 import type { Session } from "../session";
 import type { TurnRunner } from "../turn-runner";
-import { buildClientRun, buildMessage, buildResultItem, findReferencedCalls } from "./build-message";
+import { buildMessage } from "./build-message";
 import { transactOnce } from "./once";
 import { prepareTurn, resolveForTurn } from "./turn-choices";
 import { reportTurn } from "./turn-report";
 
 /** The number of messages that may wait in the queue. */
-const QUEUE_LIMIT = 32;
+export const QUEUE_LIMIT = 32;
 
 const NOTHING_CUT = { cut: { partial: null, call: null }, bodies: [] } as const;
 
 /** A session with the runner of its turn, whose run ends when the turn is stopped or interrupted. */
-type RunningSession = Session & { readonly runner: TurnRunner };
+export type RunningSession = Session & { readonly runner: TurnRunner };
 
-interface KeyedCommand {
+export interface KeyedCommand {
   readonly command: Command;
   readonly bodies: readonly NewBody[];
   readonly idempotency: api.Idempotency | null;
@@ -65,14 +64,20 @@ export function findTaken({ state, deps }: Session, clientIds: readonly string[]
   return null;
 }
 
-export async function submitMessage(session: RunningSession, input: api.SubmitInput): Promise<api.Outcome<Accepted>> {
+/** `refuse`: judges the session as it is when the message would enter. Absent: nothing is refused beyond what `decide` refuses. */
+export async function submitMessage(
+  session: RunningSession,
+  input: api.SubmitInput,
+  refuse: (state: SessionState) => api.Outcome<never> | null = () => null,
+): Promise<api.Outcome<Accepted>> {
   const resolved = await resolveForTurn(session, input);
   const { clock, ids, incarnation } = session.deps;
   const at = clock();
   const turn = input.run ? ids.newId("trn") : null;
   const [first, ...rest] = buildMessage(session, input, { turn, at, open: openBehindQueue(session.state) });
   const tools = buildToolsBody(input.tools, ids);
-  const { choices, refusal, ...prepared } = prepareTurn(session, input, { resolved, base: {}, tools: input.tools });
+  const { choices, ...prepared } = prepareTurn(session, input, { resolved, base: {}, tools: input.tools });
+  const refusal = refuse(session.state) ?? prepared.refusal;
   const { cut, bodies } = input.onBusy === "interrupt" ? session.runner.cutShort("aborted") : NOTHING_CUT;
   const message = { item: first.draft, rest: rest.map(({ draft }) => draft), turn, tools: tools.ref, ...choices };
   const answers = input.role === "tool" ? { call_id: input.call_id, is_error: input.is_error } : null;
@@ -111,43 +116,6 @@ function findPosition(events: readonly StoredEvent[], id: ItemId): number | null
 export function cancelQueued(session: Session, message: ItemId): api.Outcome<null> {
   const cancelled = session.execute({ type: "CancelQueued", at: session.deps.clock(), message });
   return cancelled.ok ? ok(null) : err(cancelled.error);
-}
-
-export function submitToolResults(session: Session, input: Parameters<api.SessionApi["toolResults"]>[1]): api.Outcome<Accepted> {
-  const { clock, incarnation } = session.deps;
-  const turn = session.state.turn;
-  const at = clock();
-  const refs = input.results.map(({ execution_id, call_id }) => ({ execution: execution_id, call_id }));
-  const owed = (turn?.open_calls ?? []).filter((call) => !call.server);
-  const contradiction = refuseContradiction(owed, refs);
-  if (contradiction) return contradiction;
-  const calls = findReferencedCalls(owed, refs);
-  const drafted = input.results.map((given, index) => {
-    const { execution_id, call_id, output, is_error } = given;
-    const call = calls[index] ?? { call_id: "", name: "" };
-    const { draft, body } = buildResultItem(session, { call, output, is_error }, { turn: turn?.id ?? null, at });
-    const { ran, bodies } = buildClientRun(session, given);
-    const result: NewToolResult = { execution: execution_id, call_id, item: draft, is_error, ...(ran && { ran }) };
-    return { result, bodies: [body, ...bodies] };
-  });
-  const [first] = drafted;
-  if (!first) return err({ code: "invalid", field: "results", detail: "must not be empty" });
-  const command = { type: "RecordToolResults", at, incarnation, results: drafted.map((entry) => entry.result) } as const;
-  const accept: KeyedCommand["accept"] = (events) => {
-    const recorded = events.find((event) => event.type === "ToolResultRecorded");
-    return { message_id: first.result.item.id, turn_id: turn?.id ?? null, position: recorded?.item.position ?? null, queued: false };
-  };
-  const done = acknowledge(session, { command, bodies: drafted.flatMap((entry) => entry.bodies), idempotency: input.idempotency, accept });
-  return done.ok ? done : err(explainClosedCall(session, done.error));
-}
-
-/** Refuses a result whose two ids name different calls: the intended one cannot be guessed. */
-function refuseContradiction(open: readonly OpenCall[], refs: readonly CallRef[]): api.Outcome<never> | null {
-  const index = refs.findIndex(({ execution, call_id }) => {
-    const call = execution && open.find((each) => each.execution === execution);
-    return call && call_id !== null && call.call_id !== call_id;
-  });
-  return index < 0 ? null : err({ code: "invalid", field: `results.${index}.call_id`, detail: "does not match the execution_id" });
 }
 
 export function stopTurn(
@@ -190,23 +158,4 @@ export async function retryTurn(
   const command = { type: "RetryTurn", at: clock(), turn, incarnation, choices } as const;
   const accept: KeyedCommand["accept"] = () => ({ message_id: message.id, turn_id: turn, position: message.position, queued: false });
   return acknowledge(session, { command, bodies, idempotency: input.idempotency, refusal, accept });
-}
-
-/** The number of newest items that are read: a refusal must not cost more than the work that it refuses. */
-const LOOKED_AT = 500;
-
-/** Adds to a `call_not_open` refusal what became of the call, as far as the newest items tell. Other refusals stay as they are. */
-function explainClosedCall(session: Session, error: api.SessionError): api.SessionError {
-  return error.code === "call_not_open" ? { ...error, became: readClosedCall(session, error.call) } : error;
-}
-
-function readClosedCall({ state, deps }: Session, id: string): ClosedCall {
-  const open = (state.turn?.open_calls ?? []).filter(({ execution, call_id }) => execution === id || call_id === id);
-  // The call was open before the request, so an earlier result of the same request answered it.
-  if (open.some(({ server }) => !server)) return "answered_here";
-  if (open.length > 0) return "runs_here";
-  const tools = newestItems(deps.sql, LOOKED_AT).flatMap(({ kind, tool }) => (tool ? [{ ...tool, kind }] : []));
-  const call = tools.find(({ kind, execution, call_id }) => kind === "tool_call" && (execution === id || call_id === id));
-  if (!call) return "unknown";
-  return tools.some(({ kind, execution }) => kind === "tool_result" && execution === call.execution) ? "answered" : "cancelled";
 }

@@ -63,7 +63,7 @@ export async function resolveForTurn(session: Session, input: api.TurnInput, bas
 
 type Resolved = api.Outcome<ModelSpec | null>;
 
-interface PreparedTurn {
+export interface PreparedTurn {
   readonly choices: TurnChoices;
   readonly bodies: readonly NewBody[];
   readonly refusal: api.Outcome<never> | null;

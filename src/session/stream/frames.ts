@@ -5,8 +5,6 @@ import type { Notice } from "../../contract/turn";
 
 export type FrameType = Frame["type"];
 
-/** The status that clients show while a compaction runs. */
-export const COMPACTING_STATUS = "Optimizing conversation context…";
 /** Reports that the oldest messages left the view without a summary. */
 export const TRIMMED_NOTICE: Notice = { code: "history_trimmed", text: "Conversation history has been automatically trimmed" };
 

@@ -1,5 +1,6 @@
 /** Maps committed events to the frames that clients receive. Pure but for the content of items, which the caller reads. */
 
+import { COMPACTING_STATUS } from "../../app/compaction/compacting-status";
 import { describeFailure } from "../../app/turn/describe-failure";
 import { messagesIn } from "../../context/cut";
 import type { ViewEntry } from "../../context/view";
@@ -16,7 +17,7 @@ import type { OpenCall, SessionState } from "../../domain/state";
 import { assertNever } from "../../lib/assert-never";
 import { toCallViews } from "../content";
 import { groupMessages } from "../display";
-import { COMPACTING_STATUS, TRIMMED_NOTICE } from "./frames";
+import { TRIMMED_NOTICE } from "./frames";
 
 interface FrameSource {
   readonly before: SessionState;
@@ -171,7 +172,8 @@ function callViews({ after, readShown }: FrameSource, isWanted: (call: OpenCall)
 function resultFrames(event: Extract<StoredEvent, { type: "ToolResultRecorded" }>, source: EventSource): Frame[] {
   const shown = completed(event, source);
   const { turn, next_position } = source.after;
-  if (!turn || next_position !== event.item.position + 1) return shown;
+  // The same commit may have ended the turn, and another one may be open.
+  if (turn?.id !== event.turn || next_position !== event.item.position + 1) return shown;
   if (turn.phase === "generating") return [...shown, { type: "turn.resumed", turn_id: event.turn }];
   return turn.phase === "awaiting_tools" ? [...shown, awaiting(event.turn, source)] : shown;
 }

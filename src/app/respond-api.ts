@@ -1,0 +1,38 @@
+/** One request with everything that is new: part of what a session's object answers. */
+import type { Accepted } from "../contract/item";
+import type { OnBusy } from "../domain/commands";
+import type { TurnId } from "../domain/ids";
+import type { ToolDefinition } from "../domain/message";
+import type { Caller, Idempotency, Outcome, ToolResultInput, TurnInput } from "./session-api";
+import type { WrittenMessage } from "./written-message";
+
+/**
+ * Everything that one request adds, in one transaction: all or none. The order is: the place, the results, the messages, the turn.
+ *
+ * A request that only answers calls continues their turn. It may name what the turn is asked with (`TurnInput`, `tools`). If it names
+ * anything, it names everything, as for a new turn; and if that differs from what the turn was asked with, the turn ends as superseded after
+ * the results, and a new turn answers the same message.
+ */
+export interface RespondInput extends TurnInput {
+  /**
+   * The turn that the request continues. On another place than the newest of the current branch this goes on with the branch that ends
+   * there, or starts one. Null: the newest place of the current branch.
+   */
+  readonly after: TurnId | null;
+  /** Results for the open calls of the waiting turn. If they answer all of them and no message follows, that turn goes on. */
+  readonly results: readonly ToolResultInput[];
+  /** Messages in order. With `run` the last one is a user's, and starts a turn; those before it are appended. */
+  readonly messages: readonly WrittenMessage[];
+  /** False: no turn starts or goes on. A turn whose last call is answered ends as superseded. */
+  readonly run: boolean;
+  /** For this turn only. Null: the session's. */
+  readonly tools: readonly ToolDefinition[] | null;
+  /** What a lone user message without `after` does while a turn runs. Absent: it waits. All other requests are rejected then. */
+  readonly onBusy?: OnBusy;
+  readonly idempotency: Idempotency | null;
+}
+
+export interface RespondApi {
+  /** `turn_id`: the turn to await; null without `run`. `position`: of the starting message, the last appended one, or the first result. */
+  respond(caller: Caller, input: RespondInput): Promise<Outcome<Accepted>>;
+}

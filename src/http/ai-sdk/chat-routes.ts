@@ -1,0 +1,138 @@
+/** The AI SDK's chat endpoint: what `useChat` sends to and reads from, over the session that the chat's id names. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import type { FieldError } from "../../contract/problem";
+import type { CompactionId, SessionId, TurnId } from "../../domain/ids";
+import { err, ok, type Result } from "../../lib/result";
+import { readPrincipal, requireScope } from "../auth";
+import { readLongBody } from "../body";
+import type { HttpDeps, HttpEnv } from "../deps";
+import { sendEvents } from "../event-stream";
+import { idempotencyHeaders, readIdempotency } from "../idempotency";
+import { type HttpError, sendProblem } from "../problem";
+import { externalId } from "../schemas/session";
+import { type SessionCalls, sessionClient } from "../session-calls";
+import { translateStream } from "../surface/translate-stream";
+import { faultOfName, toFieldErrors } from "../validation";
+import { type Answer, answerChat } from "./answer-chat";
+import { parseChat } from "./chat-input";
+import { findChat, findChatIfAny, openChat } from "./chat-session";
+import { type HistoryPage, readHistory } from "./read-history";
+import { createUiTranslator, type RecordedTurn, STREAM_HEADER } from "./ui-stream";
+
+const path = "/api/chat";
+const SESSION_HEADER = "X-Session-Id";
+
+export function registerChat(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
+  app.post(path, requireScope("sessions:write", "chat"), readLongBody, (c) => postChat(c, deps));
+  app.get(`${path}/:chat_id/stream`, requireScope("sessions:read", "chat"), (c) => resumeChat(c, deps));
+  app.post(`${path}/:chat_id/stop`, requireScope("sessions:write", "chat"), (c) => stopChat(c, deps));
+  app.get(`${path}/:chat_id/messages`, requireScope("sessions:read", "chat"), (c) => listChat(c, deps));
+}
+
+const invalid = (errors: readonly FieldError[]) => ({ code: "invalid_request" as const, errors });
+
+async function postChat(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
+  const parsed = parseChat(await c.req.json());
+  if (!parsed.ok) return sendProblem(c, invalid(toFieldErrors(parsed.error)));
+  const input = parsed.value;
+  const key = idempotencyHeaders.safeParse({ "Idempotency-Key": c.req.header("idempotency-key") });
+  if (!key.success) return sendProblem(c, invalid(toFieldErrors(key.error.issues)));
+  if (input.needsKey && readPrincipal(c).access_token)
+    return sendProblem(c, { code: "beyond_access_token", field: input.needsKey, detail: "needs an API key" });
+  const idempotency = await readIdempotency(c, key.data["Idempotency-Key"]);
+  const chat = await openChat(deps, c, input.id);
+  if (!chat.ok) return sendProblem(c, chat.error);
+  const session = chat.value;
+  const answer = await answerChat({ c, deps, session, input, idempotency });
+  if (!answer.ok) return sendProblem(c, answer.error);
+  return sendTurn(c, deps, { session: session.id, ...answer.value });
+}
+
+type Sent = Answer & { readonly session: SessionId; readonly isReplay?: true };
+
+async function sendTurn(
+  c: Context<HttpEnv>,
+  deps: HttpDeps,
+  { session, turn, cursor, replayed, isReplay, ...place }: Sent,
+): Promise<Response> {
+  const calls = sessionClient(deps, c, session);
+  const [stream, compacting, recorded] = await Promise.all([
+    calls.repeatable((api, caller) => api.stream(caller, { after: cursor, turn })),
+    findCompacting(calls),
+    isReplay ? readRecorded(calls, turn) : null,
+  ]);
+  if (!stream.ok) return sendProblem(c, stream.error);
+  c.header(STREAM_HEADER, "v1");
+  c.header(SESSION_HEADER, session);
+  if (replayed) c.header("idempotent-replayed", "true");
+  return sendEvents(c, translateStream(stream.value, createUiTranslator({ turn, compacting, recorded, ...place })));
+}
+
+/** The compaction that runs now. A turn may begin while one does, and its own frames do not tell of it. */
+async function findCompacting(calls: SessionCalls): Promise<CompactionId | null> {
+  const page = await calls.repeatable((api, caller) => api.compactions(caller, { after: null, limit: 1, order: "desc" }));
+  const [newest] = page.ok ? page.value.data : [];
+  return newest?.status === "running" ? newest.id : null;
+}
+
+/** The newest calls that are read with a turn's record. */
+const RECORDED_CALLS = 1_000;
+
+/** What the record has of a turn that runs. */
+async function readRecorded(calls: SessionCalls, turn: TurnId): Promise<RecordedTurn | null> {
+  const page = { after: null, limit: RECORDED_CALLS, order: "desc" } as const;
+  const [report, executions] = await Promise.all([
+    calls.repeatable((api, caller) => api.turn(caller, turn)),
+    calls.repeatable((api, caller) => api.executions(caller, page)),
+  ]);
+  if (!report.ok || !executions.ok) return null;
+  return { items: report.value.items, executions: executions.value.data.filter(({ turn_id }) => turn_id === turn) };
+}
+
+/** The chat's id in the path. */
+function readChatId(c: Context<HttpEnv>): Result<string, HttpError> {
+  const id = c.req.param("chat_id") ?? "";
+  const errors = faultOfName("chat_id", externalId.safeParse(id));
+  return errors.length > 0 ? err(invalid(errors)) : ok(id);
+}
+
+/** 204 when nothing runs: a turn that waits for its client has nothing to say. */
+async function resumeChat(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
+  const id = readChatId(c);
+  if (!id.ok) return sendProblem(c, id.error);
+  const chat = await findChatIfAny(deps, c, id.value);
+  if (!chat.ok) return sendProblem(c, chat.error);
+  const running = chat.value && findRunning(chat.value);
+  return chat.value && running
+    ? sendTurn(c, deps, { session: chat.value.id, turn: running, cursor: 0, isReplay: true })
+    : c.body(null, 204);
+}
+
+type Session = Extract<Awaited<ReturnType<typeof findChat>>, { ok: true }>["value"];
+
+function findRunning({ turn, queued }: Session): TurnId | null {
+  if (turn) return turn.phase === "awaiting_tools" ? null : turn.id;
+  return queued[0]?.turn_id ?? null;
+}
+
+async function stopChat(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
+  const id = readChatId(c);
+  if (!id.ok) return sendProblem(c, id.error);
+  const chat = await findChat(deps, c, id.value);
+  if (!chat.ok) return sendProblem(c, chat.error);
+  const stopped = await sessionClient(deps, c, chat.value.id).once((api, caller) => api.stop(caller, { idempotency: null }));
+  return stopped.ok || stopped.error.code === "no_turn" ? c.body(null, 204) : sendProblem(c, stopped.error);
+}
+
+const NO_HISTORY: HistoryPage = { messages: [], has_more: false, next_before: null };
+
+async function listChat(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
+  const id = readChatId(c);
+  if (!id.ok) return sendProblem(c, id.error);
+  const chat = await findChatIfAny(deps, c, id.value);
+  if (!chat.ok) return sendProblem(c, chat.error);
+  if (!chat.value) return c.json(NO_HISTORY);
+  const page = await readHistory(c, deps, chat.value);
+  return page.ok ? c.json(page.value) : sendProblem(c, page.error);
+}

@@ -1,0 +1,18 @@
+/**
+ * Names of our resources in the vendors' words. A name holds all that finds its resource, so that no table has to map one to the
+ * other: a response is named by its session and its turn.
+ */
+import type { SessionId, TurnId } from "../../domain/ids";
+
+/** One answer as a client sees it: a turn up to its end, or to its wait for the client's tools. Legs count from 1. */
+interface Leg {
+  readonly session: SessionId;
+  readonly turn: TurnId;
+  readonly leg: number;
+}
+
+const toUlid = (id: SessionId | TurnId): string => id.slice(id.indexOf("_") + 1);
+
+/** `prefix` is the vendor's, such as `resp_`. */
+export const toLegName = (prefix: string, { session, turn, leg }: Leg): string =>
+  `${prefix}${toUlid(session)}${toUlid(turn)}${leg > 1 ? `_${leg}` : ""}`;

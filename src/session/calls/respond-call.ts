@@ -1,0 +1,170 @@
+/**
+ * Records everything that one request adds to a conversation, in one transaction: its place, the results of calls, messages, and the turn
+ * that follows. Each step is a command that also exists alone, and a refusal at any step undoes the steps before it (`transactOnce`).
+ */
+import { buildToolsBody } from "../../app/request/build-items";
+import type { RespondInput } from "../../app/respond-api";
+import type * as api from "../../app/session-api";
+import type { WrittenMessage } from "../../app/written-message";
+import type { Accepted } from "../../contract/item";
+import type { TurnId } from "../../domain/ids";
+import { isRunning, type OpenCall, type SessionState } from "../../domain/state";
+import { err, ok } from "../../lib/result";
+import { isAskedAlike, type NextTurn } from "./asked-alike";
+import { buildMessage } from "./build-message";
+import { continueAfter } from "./continue-after";
+import { appendMessages, findTakenAmong } from "./import-calls";
+import { QUEUE_LIMIT, type RunningSession, submitMessage } from "./message-calls";
+import { transactOnce } from "./once";
+import { draftResults, explainClosedCall } from "./tool-result-calls";
+import { prepareTurn, resolveForTurn } from "./turn-choices";
+
+type Acknowledged = Omit<Accepted, "replayed">;
+type Added = Omit<Acknowledged, "cursor">;
+
+export async function respond(session: RunningSession, input: RespondInput): Promise<api.Outcome<Accepted>> {
+  const fault = findFault(input);
+  if (fault) return fault;
+  const lone = toLoneMessage(input);
+  if (lone) return submitMessage(session, lone, ({ turn }) => (turn && !isRunning(turn) ? refuseUnanswered(turn.open_calls) : null));
+  const resolved = await resolveForTurn(session, input);
+  const cursor = session.buffer.offset;
+  return transactOnce<Acknowledged>(session, input.idempotency, (step) => {
+    const prepared = prepareTurn(session, input, { resolved, base: {}, tools: input.tools });
+    const refused = prepared.refusal ?? refuseBusy(step.state, input);
+    if (refused) return refused;
+    const taken = findTakenAmong(session, input.messages, "messages");
+    if (taken) return err(taken);
+    const placed = input.after === null ? ok(null) : continueAfter(session, step, input.after);
+    if (!placed.ok) return placed;
+    const added = addAll({ session, step, input, prepared });
+    return added.ok ? ok({ ...added.value, cursor }) : added;
+  });
+}
+
+const invalid = (field: string, detail: string): api.Outcome<never> => err({ code: "invalid", field, detail });
+
+const nothingNew = (): api.Outcome<never> => invalid("messages", "nothing is new: give messages, or results of calls");
+
+/** Refuses a request that adds nothing, or that no turn can follow. */
+function findFault({ results, messages, run }: RespondInput): api.Outcome<never> | null {
+  const last = messages.at(-1);
+  if (!last) return results.length === 0 ? nothingNew() : null;
+  if (!run || last.role === "user") return null;
+  return invalid(`messages.${messages.length - 1}.role`, "with run: true the last message is a user's, because it starts the turn");
+}
+
+/** A single user message without a place, which is submitted as every other. Null for all other requests. */
+function toLoneMessage({ after, results, messages, onBusy = "queue", ...asked }: RespondInput): api.SubmitInput | null {
+  const [message, ...more] = messages;
+  if (!message || more.length > 0 || results.length > 0 || after !== null || !asked.run) return null;
+  return { ...asked, ...message, onBusy };
+}
+
+/** A running turn takes no message, and none may go on without `run`. The calls decide about a request that only answers them. */
+function refuseBusy({ turn, queue }: SessionState, { messages, run, after }: RespondInput): api.Outcome<never> | null {
+  if (messages.length === 0 && run && (after === null || after === turn?.id)) return null;
+  return isRunning(turn) || queue.length > 0 ? err({ code: "turn_running", turn: turn?.id ?? "" }) : null;
+}
+
+/** The steps after the place: the results, then the messages and the turn. */
+function addAll(asked: NextTurn): api.Outcome<Added> {
+  const { results, messages, run } = asked.input;
+  const answered = results.length > 0 ? recordResults(asked) : null;
+  if (answered && !answered.ok) return answered;
+  const unanswered = refuseWaiting(asked.step.state, asked.input);
+  if (unanswered) return unanswered;
+  if (messages.length > 0 || !answered) return appendAll(asked);
+  const next = run ? goOn(asked) : endAnswered(asked);
+  return next.ok ? ok({ ...answered.value, turn_id: next.value, queued: false }) : next;
+}
+
+function recordResults({ session, step, input: { results } }: NextTurn): api.Outcome<Pick<Added, "message_id" | "position">> {
+  const { turn } = step.state;
+  const { clock, incarnation } = session.deps;
+  const at = clock();
+  const drafted = draftResults(session, { turn, results, at });
+  if (!drafted.ok) return drafted;
+  session.content.learn(drafted.value.bodies);
+  const command = { type: "RecordToolResults", at, incarnation, results: drafted.value.results } as const;
+  const done = step.execute(command, drafted.value.bodies);
+  if (!done.ok) return err(explainClosedCall(session, turn, done.error));
+  const [first] = done.value.flatMap((event) => (event.type === "ToolResultRecorded" ? [event.item] : []));
+  if (!first) throw new TypeError("recorded results have no item");
+  return ok({ message_id: first.id, position: first.position });
+}
+
+/** Messages follow only when nothing is open, and a turn goes on only when the client owes nothing. Results alone may come in parts. */
+function refuseWaiting({ turn }: SessionState, { messages, run }: RespondInput): api.Outcome<never> | null {
+  const open = turn?.open_calls ?? [];
+  const owed = messages.length > 0 ? open : open.filter(({ server }) => run && !server);
+  return owed.length > 0 ? refuseUnanswered(owed) : null;
+}
+
+const refuseUnanswered = (calls: readonly OpenCall[]): api.Outcome<never> =>
+  err({ code: "calls_unanswered", calls: calls.map(({ execution, call_id }) => ({ execution, call_id })) });
+
+/** Ends the turn whose last call was answered, before it goes on. A turn that still waits is left as it is. */
+function endAnswered({ session, step }: NextTurn): api.Outcome<null> {
+  const { turn } = step.state;
+  if (turn?.phase !== "generating") return ok(null);
+  const nothingCut = { partial: null, call: null };
+  const command = { type: "StopTurn", at: session.deps.clock(), turn: turn.id, reason: "superseded", ...nothingCut } as const;
+  const ended = step.execute(command);
+  return ended.ok ? ok(null) : err(ended.error);
+}
+
+/** The turn that reads the results: the one that asked for them, or a new one if the request asks for it otherwise. */
+function goOn(asked: NextTurn): api.Outcome<TurnId | null> {
+  const { session, step, prepared } = asked;
+  const { turn } = step.state;
+  if (turn?.phase !== "generating" || isAskedAlike(asked, turn)) return ok(turn?.id ?? null);
+  const ended = endAnswered(asked);
+  if (!ended.ok) return ended;
+  const { clock, ids, incarnation } = session.deps;
+  const tools = buildToolsBody(asked.input.tools, ids);
+  const next = ids.newId("trn");
+  const bodies = [...prepared.bodies, ...tools.bodies];
+  session.content.learn(bodies);
+  const command = { type: "RetryTurn", at: clock(), turn: next, incarnation, choices: prepared.choices, tools: tools.ref } as const;
+  const retried = step.execute(command, bodies);
+  return retried.ok ? ok(next) : err(retried.error);
+}
+
+function appendAll(asked: NextTurn): api.Outcome<Added> {
+  const { session, step, input } = asked;
+  const starting = input.run ? input.messages.at(-1) : null;
+  const before = input.run ? input.messages.slice(0, -1) : input.messages;
+  const ended = endAnswered(asked);
+  if (!ended.ok) return ended;
+  const appended = before.length > 0 ? appendMessages(session, step, { messages: before, list: "messages" }) : ok([]);
+  if (!appended.ok) return appended;
+  if (starting) return startTurn(asked, starting);
+  const last = appended.value.at(-1);
+  return last ? ok({ message_id: last.id, turn_id: null, position: last.position, queued: false }) : nothingNew();
+}
+
+function startTurn({ session, step, input, prepared }: NextTurn, message: WrittenMessage): api.Outcome<Added> {
+  const { clock, ids, incarnation } = session.deps;
+  const [at, turn] = [clock(), ids.newId("trn")];
+  const [{ draft, body }] = buildMessage(session, message, { turn, at, open: [] });
+  const tools = buildToolsBody(input.tools, ids);
+  const bodies = [body, ...prepared.bodies, ...tools.bodies];
+  session.content.learn(bodies);
+  const started = step.execute(
+    {
+      type: "SubmitMessage",
+      at,
+      message: { item: draft, rest: [], turn, tools: tools.ref, ...prepared.choices },
+      onBusy: "reject",
+      incarnation,
+      queueLimit: QUEUE_LIMIT,
+      partial: null,
+      call: null,
+    },
+    bodies,
+  );
+  return started.ok
+    ? ok({ message_id: draft.id, turn_id: turn, position: step.state.next_position - 1, queued: false })
+    : err(started.error);
+}

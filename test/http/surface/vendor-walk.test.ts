@@ -1,0 +1,47 @@
+/** What holds for every route in another vendor's words: no key, no answer, and a refusal in that vendor's form. */
+import { describe, expect, it } from "vitest";
+import { fillPath, KEY, listVendorRoutes, world } from "../support";
+
+const routes = listVendorRoutes(world().app);
+
+const openAiError = (code: string) => ({ error: { message: expect.any(String), type: expect.any(String), param: null, code } });
+
+describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))("%s", (_, { method, path }) => {
+  it("without a key is refused, and no object is asked", async () => {
+    const { app, asked } = world();
+
+    const response = await app.request(fillPath(path), { method });
+
+    expect(response.status).toBe(401);
+    expect(asked).toEqual({ tenants: [], sessions: [] });
+  });
+});
+
+describe("refusals", () => {
+  it.each([
+    ["/v1/chat/completions/nothing", "not_found", 404],
+    ["/v1/responses/a/b/c", "not_found", 404],
+    ["/v1/conversations/a/b/c/d", "not_found", 404],
+  ])("GET %s is refused as OpenAI does", async (path, code, status) => {
+    const response = await world().app.request(path, { headers: { authorization: `Bearer ${KEY}` } });
+
+    expect([response.status, await response.json()]).toEqual([status, openAiError(code)]);
+  });
+
+  it("an unknown path below Anthropic's is refused as Anthropic does, and takes its header for the key", async () => {
+    const response = await world().app.request("/v1/messages/a/b", { headers: { "x-api-key": KEY } });
+
+    expect(response.status).toBe(404);
+    expect(await response.json()).toEqual({
+      type: "error",
+      error: { type: "not_found_error", message: expect.any(String) },
+      request_id: expect.any(String),
+    });
+  });
+
+  it("the header x-api-key is no key elsewhere", async () => {
+    const response = await world().app.request("/v1/sessions", { headers: { "x-api-key": KEY } });
+
+    expect(response.status).toBe(401);
+  });
+});
