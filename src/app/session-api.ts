@@ -12,7 +12,7 @@ import type { LedgerRow } from "../contract/model-call";
 import type { Page } from "../contract/page";
 import type { RecallReport } from "../contract/recall";
 import type { ErasureReceipt, SessionDescription } from "../contract/session";
-import type { TurnReport, TurnSettings } from "../contract/turn";
+import type { TurnReport } from "../contract/turn";
 import type { OnBusy } from "../domain/commands";
 import type { CompactionFailure } from "../domain/compaction-events";
 import type { FitReport, StoredEvent } from "../domain/events";
@@ -268,8 +268,6 @@ export interface SessionApi {
   /** Resolves when the turn has ended, or waits for tools. */
   waitForTurn(caller: Caller, turn: TurnId): Promise<Outcome<TurnReport>>;
   turn(caller: Caller, turn: TurnId): Promise<Outcome<TurnReport>>;
-  /** What a turn of any branch was asked with: its own choices over the session's settings when it started. */
-  askedWith(caller: Caller, turn: TurnId): Promise<Outcome<TurnSettings>>;
   turns(caller: Caller, page: Omit<PageInput, "after"> & { readonly after: TurnId | null }): Promise<Outcome<Page<TurnReport>>>;
   /** Server-sent events as bytes. Disconnecting stops nothing. */
   stream(caller: Caller, input: StreamInput): Promise<Outcome<ReadableStream<Uint8Array>>>;

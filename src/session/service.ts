@@ -125,7 +125,6 @@ export const sessionCalls = {
 
   waitForTurn: read(awaitTurn),
   turn: read(reportTurn),
-  askedWith: read(askedWith),
   turns: read((runtime, page) => ok(listTurns(runtime, page))),
   stream: read(openSessionStream),
   items: read(listItems),
@@ -138,6 +137,7 @@ export const sessionCalls = {
   context: read((runtime, { content }) => showContext(runtime, content)),
   contextAt: read(showPast),
   contextDiff: read(diffContexts),
+  askedWith: read(askedWith),
   recall: read(recallFromRecord),
   exportLog: read((runtime, place) => ok(exportLog(runtime, place))),
 

@@ -40,6 +40,14 @@ async function settings(life: Life, turn: TurnId): Promise<TurnSettings> {
   return asked.value;
 }
 
+/** The next life of the object. Its ids come after those of the life before. */
+function nextLife(life: Life): Life {
+  let count = 10_000;
+  const next = watched(new Life(life.sql, "life-2", (prefix) => id(prefix, ++count)));
+  next.models = life.models;
+  return next;
+}
+
 const opened = async (spec: ModelSpec = ROOMY): Promise<Life> => watched(await newLife({ system: "Be brief.", spec }));
 const systems = (life: Life) => life.calls.filter(({ request }) => request.purpose === "turn").map(({ request }) => request.system);
 const turnsAsked = (life: Life): TurnId[] => [
@@ -77,8 +85,7 @@ describe("a turn's own system prompt", () => {
     const third = await ask(life, "three", { system: "the cancelled prompt", note: "the cancelled note" });
     await life.service.cancelQueued(CALLER, third.message);
     expect(everything(life)).not.toMatch(/the cancelled/);
-    const next = watched(new Life(life.sql, "life-2", countingIds(500)));
-    next.models = life.models;
+    const next = nextLife(life);
     await next.service.describe(CALLER);
     await settle();
     await next.answer("first");
@@ -111,6 +118,27 @@ describe("a turn's own system prompt", () => {
     expect(systems(life)).toEqual([OWN, OWN, "Be brief.", "Be rude.", OWN, "Be brief."]);
     const notes = await Promise.all(turnsAsked(life).map(async (turn) => (await settings(life, turn)).note));
     expect(notes).toEqual([NOTE, NOTE, NOTE, null, NOTE, null]);
+    await expectSame(life);
+  });
+
+  test("that a request with results repeats lets the turn go on, and another one starts a turn that is asked with it", async () => {
+    const life = await opened();
+    const { turn } = await ask(life, "look", { system: OWN, tools: [look] });
+    const call = async (call_id: string, input: TurnInput): Promise<TurnId | null> => {
+      const wanted = { type: "tool_call", call: { type: "tool_call", call_id, name: "look", arguments: "{}" } } as const;
+      await life.say(wanted, { type: "finish", finish: "tool_calls", usage: null });
+      const results = [{ execution_id: null, call_id, output: "found", is_error: false }];
+      const given = { after: null, results, messages: [], run: true, tools: [look], idempotency: null, ...input };
+      const done = await life.service.respond(CALLER, given);
+      await settle();
+      return done.ok ? done.value.turn_id : null;
+    };
+    expect(await call("call_1", { system: OWN })).toBe(turn);
+    const next = await call("call_2", { system: "Be rude.", note: NOTE });
+    expect([next === turn, life.call.request.system]).toEqual([false, "Be rude."]);
+    await life.answer("so");
+    expect(systems(life)).toEqual([OWN, OWN, "Be rude."]);
+    expect(next && (await settings(life, next))).toMatchObject({ system: "Be rude.", note: NOTE });
     await expectSame(life);
   });
 
@@ -386,16 +414,14 @@ describe("when a turn was asked for and when it ended", () => {
     const life = await timed();
     life.sql.all("UPDATE turns SET data = json_remove(data, '$.created_at', '$.ended_at')");
     life.sql.all("UPDATE meta SET value = '6' WHERE key = 'schema_version'");
-    const next = watched(new Life(life.sql, "life-2", countingIds(500)));
-    next.models = life.models;
+    const next = nextLife(life);
     expect(await times(next)).toEqual(EXPECTED);
   });
 
   test("stays that of the first attempt when a crashed turn runs again", async () => {
     const life = await opened();
     await ask(life, "one", { system: OWN });
-    const next = watched(new Life(life.sql, "life-2", countingIds(500)));
-    next.models = life.models;
+    const next = nextLife(life);
     await next.advance(5_000);
     await next.service.describe(CALLER);
     await settle();

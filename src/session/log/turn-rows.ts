@@ -47,7 +47,7 @@ export interface TurnRow {
 }
 
 /** The settings of a session that decide what a turn is asked with. */
-export type AskedSettings = Pick<SessionSettings, "model" | "system" | "tools" | "generation">;
+type AskedSettings = Pick<SessionSettings, "model" | "system" | "tools" | "generation">;
 
 /** What a turn is asked with in place of the session's settings. `tools` null: the session's. */
 export interface OwnChoices extends TurnChoices {
