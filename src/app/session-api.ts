@@ -91,10 +91,7 @@ export interface OpenInput {
   readonly metadata: Readonly<Record<string, string>>;
   /** Absent: the provider's defaults. */
   readonly generation?: GenerationChoice;
-  /**
-   * The client's own id of the session, which the tenant's directory has given to it. A session that is open already then answers
-   * `session_exists`, so that one request alone creates it. Absent: none.
-   */
+  /** The client's own id, which the tenant's directory has given out: an open session then answers `session_exists`. Absent: none. */
   readonly external_id?: string | null;
   /** The client's id of the person who talks. Absent: none. */
   readonly end_user?: string | null;
