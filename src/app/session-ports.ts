@@ -75,7 +75,7 @@ export type Schedule = (ms: number, work: () => void) => () => void;
 export type ReplyCaps = Map<string, number>;
 
 /** A piece of the reply that a model is writing. `message`: the id that the reply gets when it is recorded. */
-export interface ReplyDelta {
+interface ReplyDelta {
   readonly turn: TurnId;
   readonly message: ItemId;
   readonly kind: "text" | "reasoning";

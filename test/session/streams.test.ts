@@ -157,7 +157,7 @@ describe("a turn that waited for its tools, replayed from its stored frames", ()
 });
 
 describe("a reply's id", () => {
-  const idsOf = ({ data }: Heard, type: string) => data.flatMap((frame) => (frame.type === type ? [frame] : []));
+  const framesNamed = ({ data }: Heard, type: string) => data.flatMap((frame) => (frame.type === type ? [frame] : []));
   const call = (call_id: string) => ({ type: "tool_call", call: { type: "tool_call", call_id, name: "look", arguments: "{}" } }) as const;
 
   test("comes with its first piece, whatever the reply consists of", async () => {
@@ -166,9 +166,9 @@ describe("a reply's id", () => {
     const heard = await listen(life, { after: cursor, turn: turn_id });
     await life.say({ type: "reasoning", text: "hm" }, { type: "text", text: "hel" }, { type: "text", text: "lo" });
     await life.answer("");
-    const [recorded] = idsOf(heard, "item.completed");
+    const [recorded] = framesNamed(heard, "item.completed");
     expect(recorded).toMatchObject({ item: { content: [{ text: "hm" }, { text: "hello" }] } });
-    const pieces = [...idsOf(heard, "reasoning.delta"), ...idsOf(heard, "text.delta")];
+    const pieces = [...framesNamed(heard, "reasoning.delta"), ...framesNamed(heard, "text.delta")];
     expect(new Set(pieces.map(({ message_id }) => message_id))).toEqual(new Set([Reflect.get(Object(recorded?.item), "id")]));
   });
 
@@ -177,8 +177,8 @@ describe("a reply's id", () => {
     const { turn_id, cursor } = await submit(life);
     const heard = await listen(life, { after: cursor, turn: turn_id });
     await life.say(call("c1"), { type: "reasoning", text: "and then" }, call("c2"), { type: "finish", finish: "tool_calls", usage: null });
-    const [recorded] = idsOf(heard, "item.completed");
-    const [piece] = idsOf(heard, "reasoning.delta");
+    const [recorded] = framesNamed(heard, "item.completed");
+    const [piece] = framesNamed(heard, "reasoning.delta");
     expect(recorded).toMatchObject({
       item: { id: piece?.message_id, content: [{ type: "reasoning", text: "and then" }], tool_calls: [{ id: piece?.message_id }, {}] },
     });
@@ -193,7 +193,9 @@ describe("a reply's id", () => {
     if (end === "stopped") await life.service.stop(CALLER, { idempotency: null });
     else next.runtime.wake();
     const heard = await listen(next, { after: null, turn: turn_id });
-    expect(idsOf(heard, "item.completed")).toMatchObject([{ item: { incomplete: true, id: idsOf(heard, "text.delta")[0]?.message_id } }]);
+    expect(framesNamed(heard, "item.completed")).toMatchObject([
+      { item: { incomplete: true, id: framesNamed(heard, "text.delta")[0]?.message_id } },
+    ]);
   });
 });
 
