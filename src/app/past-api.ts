@@ -1,6 +1,7 @@
-/** What the model saw: past requests, and how two of them differ. Part of what a session's object answers. */
+/** What the model saw: past requests, how two of them differ, and what a turn was asked with. Part of what a session's object answers. */
 
 import type { ContextDiff, PastContext } from "../contract/context";
+import type { TurnSettings } from "../contract/turn";
 import type { TurnId } from "../domain/ids";
 import type { Caller, Outcome } from "./session-api";
 
@@ -14,6 +15,8 @@ export interface RequestRef {
 }
 
 export interface PastApi {
+  /** What a turn of any branch was asked with: its own choices over the session's settings when it started. */
+  askedWith(caller: Caller, turn: TurnId): Promise<Outcome<TurnSettings>>;
   /** The request of a turn's call, rebuilt from the log and compared with the digest that was recorded when it was sent. */
   contextAt(caller: Caller, input: { readonly turn: TurnId; readonly call: number | null }): Promise<Outcome<PastContext>>;
   contextDiff(caller: Caller, input: { readonly from: RequestRef; readonly to: RequestRef }): Promise<Outcome<ContextDiff>>;

@@ -11,7 +11,7 @@ import type { WrittenMessage } from "./written-message";
  *
  * A request that only answers calls continues their turn. It may name what the turn is asked with (`TurnInput`, `tools`). If it names
  * anything, it names everything, as for a new turn; and if that differs from what the turn was asked with, the turn ends as superseded after
- * the results, and a new turn answers the same message.
+ * the results, and a new turn answers the same message. A turn that goes on keeps its own note, whatever the request's is.
  */
 export interface RespondInput extends TurnInput {
   /**

@@ -91,10 +91,7 @@ export interface OpenInput {
   readonly metadata: Readonly<Record<string, string>>;
   /** Absent: the provider's defaults. */
   readonly generation?: GenerationChoice;
-  /**
-   * The client's own id of the session, which the tenant's directory has given to it. A session that is open already then answers
-   * `session_exists`, so that one request alone creates it. Absent: none.
-   */
+  /** The client's own id, which the tenant's directory has given out: an open session then answers `session_exists`. Absent: none. */
   readonly external_id?: string | null;
   /** The client's id of the person who talks. Absent: none. */
   readonly end_user?: string | null;
@@ -124,6 +121,10 @@ export interface PatchInput {
 export interface TurnInput {
   readonly model?: string | null;
   readonly generation?: GenerationChoice | null;
+  /** In place of the session's system prompt. An empty text: the turn has none. */
+  readonly system?: string | null;
+  /** The client's own text about the turn, of at most 64 KB, which no model reads. Null: none. */
+  readonly note?: string | null;
 }
 
 export type SubmitInput = WrittenMessage &
@@ -179,7 +180,7 @@ export interface RecallInput {
 }
 
 export interface StreamInput {
-  /** Null: from the running turn's first frame, or from now on if no turn runs. */
+  /** Null: from the first frame of `turn`, else of the running turn, or from now on if no turn runs. */
   readonly after: number | null;
   /** End the stream when this turn ends or waits for tools. Null: never. */
   readonly turn: TurnId | null;

@@ -6,7 +6,7 @@
  */
 import type { ItemMeta } from "../domain/message";
 import { offeredTools, type SessionState } from "../domain/state";
-import { generationTexts } from "../domain/turn-choices";
+import { askedSystem, generationTexts } from "../domain/turn-choices";
 import { jsonBytes } from "../lib/text-bytes";
 import { isReduced, itemTokens } from "./budget";
 import { inlineBytes } from "./media";
@@ -41,7 +41,7 @@ const wholeBytes = ({ kind, bytes }: ItemMeta): number => (kind === "tool_call" 
 
 /** Bytes of the system prompt, the tools, the pins and the generation settings. */
 export const fixedBytes = (state: SessionState): number =>
-  [state.settings.system, offeredTools(state), ...state.pins, ...generationTexts(state)].reduce((sum, text) => sum + (text?.bytes ?? 0), 0);
+  [askedSystem(state), offeredTools(state), ...state.pins, ...generationTexts(state)].reduce((sum, text) => sum + (text?.bytes ?? 0), 0);
 
 /** Bytes of content of the next request, or of one that ends with position `to`. */
 export function contentBytes(state: SessionState, to: number = Number.POSITIVE_INFINITY): number {

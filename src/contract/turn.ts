@@ -1,11 +1,12 @@
 /** Turns, and the notices that they carry. */
 import { z } from "@hono/zod-openapi";
+import { generationSchema } from "../context/generation";
 import type { TurnPhase } from "../domain/state";
-import { id, idOrNull } from "./ids";
+import { id, idOrNull, time } from "./ids";
 import { displayItem } from "./item";
 import { callUsage, finishReason, turnFailure, turnStatus } from "./model-call";
 import { dollars, tokenFigure } from "./tokens";
-import { toolCallView } from "./tool";
+import { toolCallView, toolDefinition } from "./tool";
 
 export const turnPhase = z.enum(["generating", "running_tools", "awaiting_tools"]) satisfies z.ZodType<TurnPhase>;
 
@@ -19,6 +20,8 @@ export const turnReport = z
     finish: finishReason.nullable(),
     failure: turnFailure.nullable(),
     attempt: z.int(),
+    created_at: time.openapi({ description: "When the turn was asked for, in epoch milliseconds" }),
+    ended_at: time.nullable().openapi({ description: "When the turn ended, in epoch milliseconds. Null while it is open" }),
     message_id: idOrNull("msg"),
     items: z.array(displayItem).readonly().openapi({ description: "What the turn produced, in order" }),
     items_truncated: z.boolean().openapi({
@@ -42,3 +45,18 @@ export const turnReport = z
   })
   .openapi("Turn", { description: "The current state of a turn. It is open while it is queued, generates, or runs or awaits tools" });
 export type TurnReport = z.infer<typeof turnReport>;
+
+export const turnSettings = z
+  .object({
+    model: z.string().openapi({ description: "The model that the turn asked for. One of the policy's fallback_models may have answered" }),
+    system: z.string().nullable(),
+    tools: z.array(toolDefinition).readonly(),
+    generation: generationSchema,
+    note: z.string().nullable().openapi({ description: "The client's own text about the turn, which no model reads" }),
+    redacted: z.boolean().openapi({ description: "A redaction has deleted one of these texts since" }),
+  })
+  .openapi("TurnSettings", {
+    description:
+      "What a turn was asked with: its own choices over the session's settings when it started. A turn of an older build is shown over the session's present settings",
+  });
+export type TurnSettings = z.infer<typeof turnSettings>;

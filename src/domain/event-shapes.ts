@@ -42,6 +42,8 @@ const shapes: Shapes = {
     retry_of: "string?",
     generation: "object~",
     model: "string~",
+    system: "object~",
+    note: "object~",
   },
   ModelCallFinished: {
     turn: "string?",

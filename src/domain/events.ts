@@ -43,6 +43,10 @@ export interface TurnChoices {
   /** Generation settings as JSON, merged field by field over the session's. */
   readonly generation?: TextRef;
   readonly model?: string;
+  /** The system prompt. An empty text: the turn has none. */
+  readonly system?: TextRef;
+  /** The client's own text about the turn, which no model reads. A session has no such text: absent means none. */
+  readonly note?: TextRef;
 }
 
 /** A message that waits in the session's durable FIFO queue. */

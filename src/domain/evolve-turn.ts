@@ -3,7 +3,7 @@ import { appendItems } from "./append-items";
 import { toRanges, withRange } from "./branch";
 import { addToTotals } from "./call-totals";
 import { addToSpend } from "./compaction-spend";
-import type { EventOf, LastTurn, TurnEvent } from "./events";
+import type { EventOf, LastTurn, TurnChoices, TurnEvent } from "./events";
 import type { Evolvers } from "./evolver";
 import { learnFrom } from "./learned-ratio";
 import type { ItemMeta } from "./message";
@@ -204,6 +204,6 @@ function closeCall(state: SessionState, event: EventOf<"ToolResultRecorded">): S
   return appendItems({ ...state, turn }, [event.item]);
 }
 
-function endTurn(state: SessionState, ended: Omit<LastTurn, "tools" | "generation" | "model">): SessionState {
+function endTurn(state: SessionState, ended: Omit<LastTurn, "tools" | keyof TurnChoices>): SessionState {
   return { ...state, turn: null, last_turn: { ...ended, tools: state.turn?.tools ?? null, ...toTurnChoices(state.turn ?? {}) } };
 }

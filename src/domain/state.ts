@@ -12,10 +12,10 @@ import type { CompactionId, ExecutionId, ItemId, SessionId, TenantId, TurnId } f
 import type { LearnedRatio } from "./learned-ratio";
 import type { ItemMeta, PinRef, TextRef } from "./message";
 import type { OpenDraft } from "./open-draft";
-import { generationTexts } from "./turn-choices";
+import { askedSystem, generationTexts } from "./turn-choices";
 
 /** Each snapshot stores this number, and a snapshot with another number is ignored. Raise it with any change of shape or meaning below. */
-export const STATE_VERSION = 21;
+export const STATE_VERSION = 22;
 
 export interface OpenCall {
   readonly execution: ExecutionId;
@@ -238,7 +238,7 @@ export const initialState: SessionState = {
 /** Raw estimate of what no compaction removes: system prompt, tools, pins, the reply's schema, and `memory_query` where it is offered. */
 export function fixedTokens(state: SessionState): number {
   const recall = isRecallOffered(state) ? recallToolTokens(state) : 0;
-  const texts = [state.settings.system, offeredTools(state), ...state.pins, ...generationTexts(state)];
+  const texts = [askedSystem(state), offeredTools(state), ...state.pins, ...generationTexts(state)];
   return texts.reduce((sum, text) => sum + (text?.tokens ?? 0), recall);
 }
 

@@ -13,6 +13,7 @@ import { evolve } from "../domain/evolve";
 import type { IdKinds, IdPrefix, OverlayId } from "../domain/ids";
 import type { ItemMeta, Part } from "../domain/message";
 import { fixedTokens, type SessionState } from "../domain/state";
+import { askedSystem } from "../domain/turn-choices";
 import { overlayTokens, reducedWeights, signedTokens } from "../domain/view";
 import type { LogRecord } from "./log-record";
 import type { Block } from "./prompt-cache";
@@ -103,7 +104,7 @@ export class LogSession implements ReplayedSession {
   /** The next request in blocks, weighed by the estimator, without items after position `upTo`. */
   request(upTo: number = Number.POSITIVE_INFINITY): Block[] {
     const { view, settings, pins } = this.state;
-    const head = [settings.system, settings.tools, this.state.turn?.tools, ...pins].map((text) => text?.body ?? "").join(" ");
+    const head = [askedSystem(this.state), settings.tools, this.state.turn?.tools, ...pins].map((text) => text?.body ?? "").join(" ");
     const fixed = fixedTokens(this.state);
     const blocks = [this.#block(`head ${head} ${fixed}`, fixed)];
     for (const overlay of view.overlays) blocks.push(this.#block(overlay.id, overlay.tokens));

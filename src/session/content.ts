@@ -14,6 +14,7 @@ import { type ItemContent, parseBody, toPlainContent, toSpokenParts } from "../d
 import type { ItemMeta, Part, TextRef, ToolDefinition } from "../domain/message";
 import { toShownParts } from "../domain/shown-parts";
 import { isRecallOffered, type OpenCall, offeredTools, type SessionState } from "../domain/state";
+import { askedSystem } from "../domain/turn-choices";
 import { createBoundedCache } from "./bounded-cache";
 import { groupMessages, type StoredEntry, toMessage } from "./display";
 import { readBodies } from "./log/bodies";
@@ -160,7 +161,7 @@ function readView(state: SessionState, read: Readers, upTo = Number.MAX_SAFE_INT
   const { overlays, items, reduced } = state.view;
   const policy = toPolicy(state.settings.policy);
   return {
-    system: read.readRefText(state.settings.system),
+    system: read.readRefText(askedSystem(state)),
     pins: state.pins.map((pin) => read.readText(pin.body) ?? ""),
     summaries: readSummaryTexts(state, read.readText),
     dropped: overlays.reduce((sum, overlay) => sum + (overlay.kind === "dropped" ? overlay.items : 0), 0),

@@ -30,6 +30,7 @@ import { respond } from "./calls/respond-call";
 import { openSessionStream } from "./calls/stream-calls";
 import { submitToolResults } from "./calls/tool-result-calls";
 import { awaitTurn, listTurns, reportTurn } from "./calls/turn-report";
+import { askedWith } from "./calls/turn-settings";
 import { eraseObject } from "./erasure";
 import { isStorageFull } from "./log/sql";
 import type { SessionRuntime } from "./runtime";
@@ -136,6 +137,7 @@ export const sessionCalls = {
   context: read((runtime, { content }) => showContext(runtime, content)),
   contextAt: read(showPast),
   contextDiff: read(diffContexts),
+  askedWith: read(askedWith),
   recall: read(recallFromRecord),
   exportLog: read((runtime, place) => ok(exportLog(runtime, place))),
 

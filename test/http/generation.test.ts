@@ -7,6 +7,8 @@ import { accepted, description, makeId, readProblem, SESSION, turn, world } from
 const base = `/v1/sessions/${SESSION}`;
 const message = `${base}/messages/${makeId("msg")}`;
 const own = { generation: { seed: 7, temperature: null }, model: "gpt-4o" };
+/** What a turn alone may be asked with. */
+const ofTurn = { system: "Be brief.", note: '{"a":1}' };
 
 /** A session that notes what it is asked. */
 function noting() {
@@ -45,10 +47,27 @@ describe("generation settings", () => {
     expect(seen).toMatchObject([own]);
   });
 
+  it.each(requests.slice(0, 4))("come with a system prompt and a note of the turn in %s %s", async (method, path, body) => {
+    const { call, seen } = noting();
+    for (const given of [ofTurn, { system: "", note: "" }, { system: null, note: null }]) {
+      await call(method, path, { body: { ...body, ...given } });
+      expect(seen.at(-1)).toMatchObject(given);
+    }
+  });
+
   it.each(requests.slice(0, 4))("are absent where %s %s names none", async (method, path, body) => {
     const { call, seen } = noting();
     await call(method, path, { body });
-    expect(seen.map((input) => ["generation" in input, "model" in input])).toEqual([[false, false]]);
+    expect(seen.map((input) => Object.keys({ ...own, ...ofTurn }).filter((name) => name in input))).toEqual([[]]);
+  });
+
+  it.each(requests.slice(0, 4))("are refused with a note that is too long or no text: %s %s", async (method, path, body) => {
+    const { call, seen } = noting();
+    for (const given of [{ note: "x".repeat(65_537) }, { note: { a: 1 } }, { system: ["a"] }]) {
+      const refused = await call(method, path, { body: { ...body, ...given } });
+      expect([refused.status, (await readProblem(refused)).errors?.map(({ field }) => field)]).toEqual([400, Object.keys(given)]);
+    }
+    expect(seen).toEqual([]);
   });
 
   const faults = [
@@ -79,7 +98,7 @@ describe("generation settings", () => {
 
   it("are refused on a message that is only appended", async () => {
     const { call, seen } = noting();
-    for (const [field, value] of Object.entries(own)) {
+    for (const [field, value] of Object.entries({ ...own, ...ofTurn })) {
       const refused = await call("POST", `${base}/messages`, { body: { content: "hi", run: false, [field]: value } });
       expect([refused.status, (await readProblem(refused)).errors?.map((each) => each.field)]).toEqual([400, [field]]);
     }

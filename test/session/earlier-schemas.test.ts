@@ -2,7 +2,7 @@
  * Objects as earlier builds left them. `test/fixtures/objects/schema-N.sql` is the complete database of a session that
  * a build with N schema steps wrote; it is never changed. In each, a conversation was compacted, and its object died in
  * the middle of a reply while a message was waiting. The second also has a deferred summary, the third has calls that
- * were imported and cancelled, and the fourth and the fifth are the third as the next schema steps left it.
+ * were imported and cancelled, and the later ones are the third as the next schema steps left it.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -70,6 +70,7 @@ describe.each([
   { schema: 3, record: [...COMMON, ...LATER, ...CALLS, ...LAST], summaries: 2 },
   { schema: 4, record: [...COMMON, ...LATER, ...CALLS, ...LAST], summaries: 2 },
   { schema: 5, record: [...COMMON, ...LATER, ...CALLS, ...LAST], summaries: 2 },
+  { schema: 6, record: [...COMMON, ...LATER, ...CALLS, ...LAST], summaries: 2 },
 ])("a session whose object has the schema's step $schema", ({ schema, record, summaries }) => {
   let life: Life;
   beforeEach(() => {

@@ -52,6 +52,26 @@ describe("sending a message", () => {
   });
 });
 
+describe("what a turn was asked with", () => {
+  it("is its own system prompt in place of the session's, and the client's note, which no model reads", async () => {
+    const chat = await newChat({ replies: [{ text: "Olá." }] });
+    const sent = await readBody<TurnReport>(await chat.send("hello", { system: "Answer in Portuguese.", note: '{"page":7}' }));
+
+    const [heard] = await chat.model.heard(1);
+    expect(heard?.body.messages[0]).toEqual({ role: "system", content: "Answer in Portuguese." });
+    expect(heard?.raw).not.toContain("page");
+    expect(await readBody(await chat.call("GET", `/turns/${sent.id}/settings`))).toMatchObject({
+      system: "Answer in Portuguese.",
+      note: '{"page":7}',
+      tools: [],
+      generation: {},
+      redacted: false,
+    });
+    expect(sent.ended_at).toBeGreaterThanOrEqual(sent.created_at);
+    expect((await chat.call("GET", "/turns/trn_01JD8Z3V6Q4N7R2T5W9X0Y1A00/settings")).status).toBe(404);
+  });
+});
+
 describe("a retry", () => {
   it("offers the tools that the failed turn had", async () => {
     const chat = await newChat({ replies: [{ status: 402, error: { message: "no" } }] });

@@ -326,6 +326,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/sessions/{session_id}/turns/{turn_id}/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a turn's settings
+         * @description Shows what a turn of any branch was asked with: the choices of its message over the session's settings at that time, and the client's note.
+         */
+        get: operations["getTurnSettings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/sessions/{session_id}/stop": {
         parameters: {
             query?: never;
@@ -357,7 +377,7 @@ export interface paths {
         put?: never;
         /**
          * Retry the last turn
-         * @description Runs the last turn again after it failed, was stopped or was interrupted. A partial reply of the earlier attempt is taken back. The body may name another model or other generation settings.
+         * @description Runs the last turn again after it failed, was stopped or was interrupted. A partial reply of the earlier attempt is taken back. The body may choose otherwise what the turn is asked with.
          */
         post: operations["retryTurn"];
         delete?: never;
@@ -461,7 +481,7 @@ export interface paths {
         put?: never;
         /**
          * Regenerate an answer
-         * @description Answers a user's message again on a new branch. The id is that of the message or of an answer to it. The body may name another model or other generation settings.
+         * @description Answers a user's message again on a new branch. The id is that of the message or of an answer to it. The body may choose otherwise what the turn is asked with.
          */
         post: operations["regenerateMessage"];
         delete?: never;
@@ -2727,6 +2747,10 @@ export interface components {
                 remedy: string;
             } | null;
             attempt: number;
+            /** @description When the turn was asked for, in epoch milliseconds */
+            created_at: number;
+            /** @description When the turn ended, in epoch milliseconds. Null while it is open */
+            ended_at: number | null;
             /** @description The id of a message */
             message_id: string | null;
             /** @description What the turn produced, in order */
@@ -2936,6 +2960,8 @@ export interface components {
             type: "text.delta";
             /** @description The id of a turn */
             turn_id: string;
+            /** @description The id of the reply that this becomes part of. Absent in frames of an older build */
+            message_id?: string;
             text: string;
         };
         /** @description More of the model's reasoning */
@@ -2944,6 +2970,8 @@ export interface components {
             type: "reasoning.delta";
             /** @description The id of a turn */
             turn_id: string;
+            /** @description The id of the reply that this becomes part of. Absent in frames of an older build */
+            message_id?: string;
             text: string;
         };
         /** @description A message of the turn is recorded, as the list of messages shows it */
@@ -3449,6 +3477,10 @@ export interface components {
             } | null;
             /** @description For this turn only, in place of the session's */
             model?: string | null;
+            /** @description The system prompt, for this turn only, in place of the session's. An empty text: none; null: the session's */
+            system?: string | null;
+            /** @description Your own text about the turn, of at most 64 KB. No model reads it; `GET …/turns/:turn/settings` returns it */
+            note?: string | null;
         };
         /** @description The durable acknowledgement of messages that were appended together */
         ImportedMessages: {
@@ -3577,6 +3609,58 @@ export interface components {
                 reason?: string;
             }[];
         };
+        /** @description What a turn was asked with: its own choices over the session's settings when it started. A turn of an older build is shown over the session's present settings */
+        TurnSettings: {
+            /** @description The model that the turn asked for. One of the policy's fallback_models may have answered */
+            model: string;
+            system: string | null;
+            tools: components["schemas"]["ToolDefinition"][];
+            generation: {
+                /** @description Randomness of the choice of words. Anthropic takes at most 1 */
+                temperature?: number;
+                /** @description The share of the likeliest words to choose from */
+                top_p?: number;
+                /** @description The most tokens of each reply. The model's own maximum holds where it is smaller */
+                max_output_tokens?: number;
+                /** @description The reply ends before the first of these texts */
+                stop?: string[];
+                /** @description The same seed gives the same reply, as far as the provider keeps to it */
+                seed?: number;
+                /** @description Whether the model calls a tool. A forced call holds for the first reply of a turn; after the results the model is free */
+                tool_choice?: ("auto" | "none" | "required") | {
+                    name: string;
+                };
+                /** @description Whether one reply may hold several calls */
+                parallel_tool_calls?: boolean;
+                /** @description The form of the reply's text */
+                response_format?: {
+                    /** @enum {string} */
+                    type: "text";
+                } | {
+                    /** @enum {string} */
+                    type: "json";
+                } | {
+                    /** @enum {string} */
+                    type: "json_schema";
+                    name: string;
+                    /** @description The JSON Schema of the reply */
+                    schema: {
+                        [key: string]: unknown;
+                    };
+                    /** @description The provider must enforce the schema. Default: false */
+                    strict?: boolean;
+                };
+                /** @description How much the model thinks before it replies */
+                reasoning?: {
+                    /** @enum {string} */
+                    effort: "none" | "minimal" | "low" | "medium" | "high";
+                };
+            };
+            /** @description The client's own text about the turn, which no model reads */
+            note: string | null;
+            /** @description A redaction has deleted one of these texts since */
+            redacted: boolean;
+        };
         RepeatTurn: {
             /** @description Field by field over what the repeated turn was asked with; null: only the session's settings hold */
             generation?: {
@@ -3622,6 +3706,10 @@ export interface components {
             } | null;
             /** @description In place of the repeated turn's; null: the session's */
             model?: string | null;
+            /** @description In place of the repeated turn's. An empty text: none; null: the session's */
+            system?: string | null;
+            /** @description In place of the repeated turn's; null: none */
+            note?: string | null;
         };
         Branch: {
             number: number;
@@ -3734,6 +3822,10 @@ export interface components {
             } | null;
             /** @description For this turn only, in place of the session's */
             model?: string | null;
+            /** @description The system prompt, for this turn only, in place of the session's. An empty text: none; null: the session's */
+            system?: string | null;
+            /** @description Your own text about the turn, of at most 64 KB. No model reads it; `GET …/turns/:turn/settings` returns it */
+            note?: string | null;
         };
         Redacted: {
             /** @description The id of a message */
@@ -3927,6 +4019,12 @@ export interface components {
                 [key: string]: unknown;
             };
             model?: string;
+            system?: {
+                [key: string]: unknown;
+            };
+            note?: {
+                [key: string]: unknown;
+            };
         } & {
             [key: string]: unknown;
         };
@@ -7933,6 +8031,7 @@ export type ImportedMessages = components['schemas']['ImportedMessages'];
 export type ImportMessages = components['schemas']['ImportMessages'];
 export type ToolResults = components['schemas']['ToolResults'];
 export type Approvals = components['schemas']['Approvals'];
+export type TurnSettings = components['schemas']['TurnSettings'];
 export type RepeatTurn = components['schemas']['RepeatTurn'];
 export type Branch = components['schemas']['Branch'];
 export type Rewind = components['schemas']['Rewind'];
@@ -8682,6 +8781,31 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Turn"];
+                };
+            };
+        };
+    };
+    getTurnSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a session */
+                session_id: string;
+                /** @description The id of a turn */
+                turn_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The settings */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TurnSettings"];
                 };
             };
         };

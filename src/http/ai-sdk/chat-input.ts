@@ -89,7 +89,7 @@ export function parseChat(body: unknown): Result<ChatInput, Issues> {
     last: last.value,
     field: path.join("."),
     replies: replies.toReversed(),
-    turn: toTurnInput({ ...parsed.data }),
+    turn: toTurnInput({ model, generation }),
     needsKey,
   });
 }

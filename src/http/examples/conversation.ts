@@ -10,7 +10,7 @@ import type { usageSums } from "../../contract/model-call";
 import type { pinsView } from "../../contract/pin";
 import type { erasureReceipt, sessionDescription, sessionSummary } from "../../contract/session";
 import type { foundSession } from "../../contract/session-search";
-import type { turnReport } from "../../contract/turn";
+import type { turnReport, turnSettings } from "../../contract/turn";
 import type { batchInput } from "../schemas/message";
 import { ANSWER, AT, EXECUTION, QUESTION, SECOND, SESSION, TURN } from "./shared";
 
@@ -71,6 +71,8 @@ export const turnExample: z.input<typeof turnReport> = {
   finish: "stop",
   failure: null,
   attempt: 1,
+  created_at: AT,
+  ended_at: AT + 2 * SECOND,
   message_id: QUESTION,
   items: [answerExample],
   items_truncated: false,
@@ -86,6 +88,15 @@ export const turnExample: z.input<typeof turnReport> = {
 };
 
 export const stoppedTurnExample: z.input<typeof turnReport> = { ...turnExample, status: "stopped", finish: null };
+
+export const turnSettingsExample: z.input<typeof turnSettings> = {
+  model: "gpt-5",
+  system: "You answer in Portuguese.",
+  tools: [],
+  generation: { reasoning: { effort: "low" } },
+  note: '{"page":"/weather"}',
+  redacted: false,
+};
 
 export const usageSumsExample: z.input<typeof usageSums> = {
   calls: 1,

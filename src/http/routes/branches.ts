@@ -127,7 +127,7 @@ const regenerate = tenantRoute({
   operationId: "regenerateMessage",
   summary: "Regenerate an answer",
   description:
-    "Answers a user's message again on a new branch. The id is that of the message or of an answer to it. The body may name another model or other generation settings.",
+    "Answers a user's message again on a new branch. The id is that of the message or of an answer to it. The body may choose otherwise what the turn is asked with.",
   refuses: [
     "beyond_access_token",
     "message_not_found",

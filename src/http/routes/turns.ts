@@ -3,11 +3,11 @@
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { id } from "../../contract/ids";
 import { listView } from "../../contract/page";
-import { turnReport } from "../../contract/turn";
+import { turnReport, turnSettings } from "../../contract/turn";
 import { findBeyondToken } from "../access-limits";
 import { answerTurn, turnHeaders, turnResponses } from "../answer-turn";
 import type { HttpDeps, HttpEnv } from "../deps";
-import { stoppedTurnExample, turnExample } from "../examples/conversation";
+import { stoppedTurnExample, turnExample, turnSettingsExample } from "../examples/conversation";
 import { onePage } from "../examples/shared";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
@@ -40,6 +40,20 @@ const get = tenantRoute({
   refuses: ["turn_not_found"],
   request: { params: sessionPath.extend({ turn_id: id("trn") }) },
   responses: { 200: json("The turn", turnReport, turnExample) },
+});
+
+const settings = tenantRoute({
+  method: "get",
+  path: "/v1/sessions/{session_id}/turns/{turn_id}/settings",
+  tag,
+  scope: "sessions:read",
+  operationId: "getTurnSettings",
+  summary: "Read a turn's settings",
+  description:
+    "Shows what a turn of any branch was asked with: the choices of its message over the session's settings at that time, and the client's note.",
+  refuses: ["turn_not_found"],
+  request: { params: sessionPath.extend({ turn_id: id("trn") }) },
+  responses: { 200: json("The settings", turnSettings, turnSettingsExample) },
 });
 
 const list = tenantRoute({
@@ -78,7 +92,7 @@ const retry = tenantRoute({
   operationId: "retryTurn",
   summary: "Retry the last turn",
   description:
-    "Runs the last turn again after it failed, was stopped or was interrupted. A partial reply of the earlier attempt is taken back. The body may name another model or other generation settings.",
+    "Runs the last turn again after it failed, was stopped or was interrupted. A partial reply of the earlier attempt is taken back. The body may choose otherwise what the turn is asked with.",
   refuses: ["beyond_access_token", "not_retryable", "fork_unfinished", "turn_running", ...MODEL_REFUSALS],
   request: { params: sessionPath, headers: turnHeaders, body: jsonBody(repeatInput, {}, false) },
   responses: turnResponses,
@@ -101,6 +115,12 @@ export function registerTurns(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
     const { session_id, turn_id } = c.req.valid("param");
     const turn = await sessionClient(deps, c, session_id).repeatable((api, caller) => api.turn(caller, turn_id));
     return turn.ok ? c.json(turn.value, 200) : sendProblem(c, turn.error);
+  });
+
+  app.openapi(settings, async (c) => {
+    const { session_id, turn_id } = c.req.valid("param");
+    const asked = await sessionClient(deps, c, session_id).repeatable((api, caller) => api.askedWith(caller, turn_id));
+    return asked.ok ? c.json(asked.value, 200) : sendProblem(c, asked.error);
   });
 
   app.openapi(stop, async (c) => {

@@ -123,6 +123,8 @@ const runRules: readonly Rule<Fields>[] = [
   ["tools", "only with run: true", (message) => Boolean(message.tools) && !isRun(message)],
   ["generation", "only with run: true", (message) => Boolean(message.generation) && !isRun(message)],
   ["model", "only with run: true", (message) => Boolean(message.model) && !isRun(message)],
+  ["system", "only with run: true", (message) => typeof message.system === "string" && !isRun(message)],
+  ["note", "only with run: true", (message) => typeof message.note === "string" && !isRun(message)],
 ];
 
 type Refuse = (path: (string | number)[], fault: string) => void;

@@ -18,16 +18,21 @@ export interface NextTurn {
 
 /** A request that names nothing asks for the same. Otherwise all that it names and all that it leaves to the session must be the same. */
 export function isAskedAlike({ session, step, input }: NextTurn, turn: OpenTurn): boolean {
-  const { model, generation, tools } = input;
-  if ([model, generation, tools].every((named) => named === undefined || named === null)) return true;
+  const { model, generation, tools, system } = input;
+  if ([model, generation, tools, system].every((named) => named === undefined || named === null)) return true;
   const { settings } = step.state;
   const { content } = session;
+  const ofSession = content.readRefText(settings.system);
   return (
     (model ?? settings.model) === askedModel({ turn, settings }) &&
     isSame(mergeGeneration(readSessionGeneration(session), generation ?? {}), content.readGeneration()) &&
+    toPrompt(system ?? ofSession) === toPrompt(content.readRefText(turn.system ?? settings.system)) &&
     isSame(tools ?? content.readRefTools(settings.tools), content.readRefTools(turn.tools ?? settings.tools))
   );
 }
+
+/** An empty system prompt stands for none. */
+const toPrompt = (system: string | null): string | null => system || null;
 
 /** Clients write the same request again with other orders of properties. */
 const isSame = (one: unknown, other: unknown): boolean => canonical(one, free) === canonical(other, free);

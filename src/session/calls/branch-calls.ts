@@ -156,7 +156,8 @@ export async function regenerate(session: Session, input: InputOf<"regenerate">)
     const ended = findAnswer(session, asked.value);
     const { choices, bodies, refusal } = prepareTurn(session, input, { resolved, base: ended ?? {}, tools: null });
     if (refusal) return refusal;
-    const then = { do: "answer", turn, of: ended?.id ?? null, tools: ended?.tools ?? null, choices, incarnation } as const;
+    const tools = ended && session.content.readRefText(ended.tools) !== null ? ended.tools : null;
+    const then = { do: "answer", turn, of: ended?.id ?? null, tools, choices, incarnation } as const;
     return ok({ to, then, bodies, message: id, turn });
   });
 }

@@ -7,9 +7,10 @@ import type { TurnId } from "../../domain/ids";
 import { err, ok } from "../../lib/result";
 import { findNewest } from "../log/branch-items";
 import { readBranches } from "../log/branch-rows";
-import { readTurn, readTurnItems, type TurnRow } from "../log/log-tables";
+import { readTurnItems } from "../log/log-tables";
 import { createSessionPast, findItemAnywhere } from "../log/session-past";
 import type { Step } from "../log/store";
+import { readTurn, type TurnRow } from "../log/turn-rows";
 import type { Session } from "../session";
 
 /**

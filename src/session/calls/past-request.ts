@@ -5,12 +5,13 @@ import type * as api from "../../app/session-api";
 import { measuredFor, type RatedModel } from "../../context/start-ratio";
 import type { TurnCall } from "../../contract/context";
 import type { TurnId } from "../../domain/ids";
-import type { SessionState } from "../../domain/state";
+import { offeredTools, type SessionState } from "../../domain/state";
+import { askedSystem, generationTexts } from "../../domain/turn-choices";
 import { err, ok } from "../../lib/result";
 import { type ContentReader, createContent } from "../content";
 import type { ModelCallEvent } from "../log/event-log";
-import { readTurn } from "../log/log-tables";
 import { readTurnCalls, stateOfCall } from "../log/turn-calls";
+import { readTurn } from "../log/turn-rows";
 import type { Session } from "../session";
 
 export interface PastRequest {
@@ -72,9 +73,9 @@ const toTurnCall = ({ seq, model, epoch, outcome, request_digest }: ModelCallEve
  * True when a text of the request is gone. A redaction deletes the summaries made from the message, and texts that had
  * been replaced before.
  */
-function isPurged({ view, settings, pins }: SessionState, content: ContentReader): boolean {
-  const summaries = view.overlays.flatMap(({ kind, id }) => (kind === "summary" ? [id] : []));
-  const texts = [settings.system, settings.tools, settings.generation, ...pins].flatMap((text) => (text ? [text.body] : []));
+function isPurged(state: SessionState, content: ContentReader): boolean {
+  const summaries = state.view.overlays.flatMap(({ kind, id }) => (kind === "summary" ? [id] : []));
+  const texts = [askedSystem(state), offeredTools(state), ...generationTexts(state), ...state.pins].flatMap((text) => text?.body ?? []);
   return [...summaries, ...texts].some((id) => content.readText(id) === null);
 }
 

@@ -1,6 +1,6 @@
-/** Checks the generation settings and the model that a client names, for a session or for one turn, and prepares them to be stored. */
+/** Checks what a client chooses for a session or for one turn (generation settings, a model, a system prompt), and prepares it to be stored. */
 import type { Ids, ModelSpec } from "../../app/ports";
-import { buildGenerationBody } from "../../app/request/build-items";
+import { buildGenerationBody, buildNoteBody, buildTextBody } from "../../app/request/build-items";
 import { resolveModel } from "../../app/request/resolve-model";
 import type * as api from "../../app/session-api";
 import { type Generation, type GenerationChoice, mergeChoice, mergeGeneration } from "../../context/generation";
@@ -12,6 +12,7 @@ import { err, ok } from "../../lib/result";
 import type { NewBody } from "../log/bodies";
 import type { Session } from "../session";
 import { refusal } from "./model-refusal";
+import { refuseTooLarge } from "./refuse-too-large";
 
 interface Checked {
   /** Null: the model was not looked up, and only the tools are compared. */
@@ -46,12 +47,18 @@ interface StoredGeneration {
   readonly bodies: readonly NewBody[];
 }
 
-/** The model that must suit a turn's settings. Null when the request names nothing that has to be checked. */
-export async function resolveForTurn(session: Session, { model, generation }: api.TurnInput, base: TurnChoices = {}): Promise<Resolved> {
-  if (model === undefined && generation === undefined) return ok(null);
-  const id = (model === undefined ? base.model : model) ?? session.state.settings.model;
+const namesModelOrGeneration = ({ model, generation }: api.TurnInput): boolean => model !== undefined || generation !== undefined;
+
+/**
+ * The model that must suit what a turn is asked with. Null when the request names nothing that has to be checked. A system prompt alone
+ * does not fail without the registry, because its size is checked again before each request.
+ */
+export async function resolveForTurn(session: Session, input: api.TurnInput, base: TurnChoices = {}): Promise<Resolved> {
+  if (!namesModelOrGeneration(input) && !input.system) return ok(null);
+  const id = (input.model === undefined ? base.model : input.model) ?? session.state.settings.model;
   const found = await resolveModel(id, session.ports());
-  return found.ok ? found : err(refusal(found.error, id));
+  if (found.ok) return found;
+  return namesModelOrGeneration(input) ? err(refusal(found.error, id)) : ok(null);
 }
 
 type Resolved = api.Outcome<ModelSpec | null>;
@@ -72,32 +79,78 @@ interface Preparing {
 
 /** Merges a request over what the turn is asked with otherwise, and checks the result. */
 export function prepareTurn(session: Session, input: api.TurnInput, { resolved, base, tools }: Preparing): PreparedTurn {
-  const { content, state } = session;
-  const { own, ref, bodies } = mergeOwn(session, input.generation, base.generation ?? null);
+  const { content, deps, state } = session;
+  const generation = mergeOwn(session, input.generation, base.generation ?? null);
   const model = input.model === undefined ? base.model : (input.model ?? undefined);
-  const choices = { ...(ref && { generation: ref }), ...(model !== undefined && { model }) };
+  const system = chooseText(session, base.system, input.system, (text) => findSame(session, text) ?? buildTextBody(text, deps.ids));
+  const note = chooseText(session, base.note, input.note, (text) => buildNoteBody(text, deps.ids));
+  const choices = {
+    ...(generation.ref && { generation: generation.ref }),
+    ...(model !== undefined && { model }),
+    ...(system.ref && { system: system.ref }),
+    ...(note.ref && { note: note.ref }),
+  };
+  const bodies = [...generation.bodies, ...system.bodies, ...note.bodies];
   if (!resolved.ok) return { choices, bodies, refusal: resolved };
-  if (resolved.value === null && tools === null) return { choices, bodies, refusal: null };
+  const tooLong = refuseNote(note.ref) ?? (input.system ? refuseSystem(session, system.ref, resolved.value) : null);
+  const spec = namesModelOrGeneration(input) ? resolved.value : null;
+  if (tooLong || (spec === null && tools === null)) return { choices, bodies, refusal: tooLong };
   const { settings } = state;
-  const checked = { spec: resolved.value, tools: tools ?? content.readRefTools(settings.tools), recall: settings.recall };
-  return { choices, bodies, refusal: refuseGeneration(mergeGeneration(readSessionGeneration(session), own), checked) };
+  const checked = { spec, tools: tools ?? content.readRefTools(settings.tools), recall: settings.recall };
+  return { choices, bodies, refusal: refuseGeneration(mergeGeneration(readSessionGeneration(session), generation.own), checked) };
 }
 
-interface OwnGeneration {
-  readonly own: GenerationChoice;
+interface ChosenText {
   readonly ref: TextRef | null;
   readonly bodies: readonly NewBody[];
 }
 
+/** The turn's own text. Where the request names none, the one of the repeated turn is named again, unless a redaction has deleted it. */
+function chooseText(
+  { content }: Session,
+  inherited: TextRef | undefined,
+  given: string | null | undefined,
+  build: (text: string) => ChosenText,
+): ChosenText {
+  if (typeof given === "string") return build(given);
+  const keeps = given === undefined && inherited !== undefined && content.readRefText(inherited) !== null;
+  return { ref: keeps ? inherited : null, bodies: [] };
+}
+
+/** The text as a turn nearby has stored it. Some clients send their instructions with each request, which then take no space again. */
+function findSame({ content, state: { turn, last_turn, queue } }: Session, text: string): ChosenText | null {
+  const stored = [turn, last_turn, queue.at(-1)].flatMap((asked) => asked?.system ?? []);
+  const ref = stored.find((each) => content.readRefText(each) === text);
+  return ref ? { ref, bodies: [] } : null;
+}
+
+/** Bytes of a note: more than the parameters of a request need, and less than its content. */
+const MAX_NOTE_BYTES = 65_536;
+
+function refuseNote(note: TextRef | null): api.Outcome<never> | null {
+  if (note === null || note.bytes <= MAX_NOTE_BYTES) return null;
+  return err({ code: "invalid", field: "note", detail: `${note.bytes} bytes, and at most ${MAX_NOTE_BYTES} are kept` });
+}
+
+/** Refuses a system prompt that leaves no room for a conversation. */
+function refuseSystem({ state }: Session, system: TextRef | null, spec: ModelSpec | null): api.Outcome<never> | null {
+  return spec && refuseTooLarge(spec, { ...state.settings, system, pins: state.pins }, "system");
+}
+
+interface OwnGeneration extends ChosenText {
+  readonly own: GenerationChoice;
+}
+
 /** The turn's own settings. Where the request names none, the body that the repeated turn stored is named again. */
 function mergeOwn({ content, deps }: Session, given: api.TurnInput["generation"], ref: TextRef | null): OwnGeneration {
-  const inherited = readChoice(content.readRefText(ref));
-  if (given === undefined) return { own: inherited, ref, bodies: [] };
+  const text = content.readRefText(ref);
+  const inherited = readChoice(text);
+  if (given === undefined) return { own: inherited, ref: text === null ? null : ref, bodies: [] };
   const own = given === null ? {} : mergeChoice(inherited, given);
   return { own, ...buildGenerationBody(Object.keys(own).length > 0 ? own : null, deps.ids) };
 }
 
-const readChoice = (text: string | null): GenerationChoice => (text === null ? {} : (JSON.parse(text) as GenerationChoice));
+export const readChoice = (text: string | null): GenerationChoice => (text === null ? {} : (JSON.parse(text) as GenerationChoice));
 
 /** The session's own settings. */
 export const readSessionGeneration = ({ state, content }: Session): Generation =>

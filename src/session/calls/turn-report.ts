@@ -11,7 +11,8 @@ import { isRunning } from "../../domain/state";
 import { err, ok } from "../../lib/result";
 import { toCallViews } from "../content";
 import { groupMessages } from "../display";
-import { readTurn, readTurnItems, readTurns, type TurnRow, toSpent } from "../log/log-tables";
+import { readTurnItems } from "../log/log-tables";
+import { readTurn, readTurns, type TurnRow, toSpent } from "../log/turn-rows";
 import type { Progress } from "../progress";
 import type { Session } from "../session";
 import { TRIMMED_NOTICE } from "../stream/frames";
@@ -45,6 +46,8 @@ function showTurn(session: Session, row: TurnRow, { items, isWhole }: TakenItems
     finish: row.finish,
     failure: row.failure && describeFailure(row.failure),
     attempt: row.attempt,
+    created_at: row.created_at,
+    ended_at: row.ended_at ?? null,
     message_id: row.message_id,
     items: shown,
     items_truncated: !isWhole,

@@ -13,6 +13,16 @@ const PAST_STEP = `
     WHERE type = 'ModelCallFinished' AND json_extract(data, '$.turn') IS NOT NULL;
 `;
 
+/** Rows of turns learn from the log when the turn was asked for, and when it ended: in one pass, because a log may be long. */
+const TURN_TIMES_STEP = `
+  UPDATE turns SET data = json_patch(data, json_object('created_at', told.first, 'ended_at', told.last)) FROM (
+    SELECT coalesce(json_extract(data, '$.turn'), json_extract(data, '$.message.turn')) AS turn, min(at) AS first,
+      max(CASE WHEN type NOT IN ('MessageQueued', 'TurnStarted') THEN at END) AS last
+    FROM events WHERE type IN ('MessageQueued', 'TurnStarted', 'QueuedMessageCancelled',
+      'TurnCompleted', 'TurnFailed', 'TurnStopped', 'TurnInterrupted') GROUP BY 1
+  ) AS told WHERE told.turn = turns.id;
+`;
+
 const migrations: readonly string[] = [
   `
   CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -51,6 +61,7 @@ const migrations: readonly string[] = [
   `
   CREATE UNIQUE INDEX items_by_client_id ON items (json_extract(meta, '$.client_id')) WHERE json_extract(meta, '$.client_id') IS NOT NULL;
   `,
+  TURN_TIMES_STEP,
 ];
 
 /** True when a session was ever opened here. A look-up of an unknown id must leave nothing behind. */

@@ -2,80 +2,21 @@
  * The tables that hold what is older than the view. They are written in the transaction of the events, and can be
  * derived from the log again.
  */
-import { roundCost } from "../../domain/call-totals";
 import { type CoveredRange, isTrim } from "../../domain/compaction-events";
-import type { StopReason, StoredEvent, TurnFailure, TurnStatus } from "../../domain/events";
+import type { StoredEvent } from "../../domain/events";
 import { redactedItem } from "../../domain/evolve-branch";
-import type { ItemId, TurnId } from "../../domain/ids";
-import type { ItemMeta, TextRef } from "../../domain/message";
-import { type CallUsage, type FinishReason, plusUsage } from "../../domain/model-call";
+import type { ItemId } from "../../domain/ids";
+import type { ItemMeta } from "../../domain/message";
 import type { SessionState } from "../../domain/state";
 import { assertNever } from "../../lib/assert-never";
 import { branchOff, goOnWith } from "./branch-rows";
 import { applyEpoch, draftRow, editRow, failCompaction, noteFirstCall, requestRow, startRow } from "./compaction-rows";
 import { cancelCalls, changeExecution, recordCall, recordImported, recordResult } from "./execution-rows";
 import { purgeContent } from "./purge-content";
-import { dropCancelled, dropEarlierSettings, dropReplaced } from "./replaced-texts";
+import { dropCancelled, dropEarlierChoices, dropEarlierSettings, dropNotes, dropReplaced } from "./replaced-texts";
 import type { Sql } from "./sql";
+import { addUsage, changeTurn, noteTrim, queueTurn, startTurn, type TurnRow } from "./turn-rows";
 import { keepViewBefore } from "./views-before";
-
-export interface TurnRow {
-  readonly id: TurnId;
-  readonly status: TurnStatus | "queued" | "open";
-  readonly attempt: number;
-  readonly message_id: ItemId | null;
-  /** The first position that the turn produced. */
-  readonly from: number;
-  readonly finish: FinishReason | null;
-  readonly failure: TurnFailure | null;
-  readonly usage: CallUsage | null;
-  /** The cost of the turn's calls in US dollars. Null when the cost of a call is unknown. Absent in rows of older builds. */
-  readonly cost?: number | null;
-  /** The model that was asked last. Absent before the first call, and in rows of older builds. */
-  readonly model?: string;
-  /** The tools that the turn was offered in place of the session's. Absent when there were none, and in rows of older builds. */
-  readonly tools?: TextRef;
-  /** The turn's own generation settings. Absent when it had none, and in rows of older builds. */
-  readonly generation?: TextRef;
-  /** The model that the turn asked for in place of the session's. Absent when it asked for none, and in rows of older builds. */
-  readonly own_model?: string;
-  /** Why the turn was stopped. Absent when it was not, and in rows of older builds. */
-  readonly stop_reason?: StopReason;
-  /** Set when the oldest groups left the view without a summary, in this turn or since the previous one. */
-  readonly trimmed?: true;
-  /** Set when that happened after this turn had ended. The next turn reports it. */
-  readonly trimmed_after?: true;
-}
-
-export function readTurn(sql: Sql, id: TurnId): TurnRow | null {
-  const row = sql.all<{ data: string }>("SELECT data FROM turns WHERE id = ?", id)[0];
-  return row ? (JSON.parse(row.data) as TurnRow) : null;
-}
-
-/** A string that sorts after every id. */
-const AFTER_EVERY_ID = "~";
-
-/** Turns in order of their ids, which is the order in which they were asked for. `after`: the last one of the page before. */
-export function readTurns(
-  sql: Sql,
-  { after, limit, order }: { readonly after: TurnId | null; readonly limit: number; readonly order: "asc" | "desc" },
-): TurnRow[] {
-  // A condition on the id alone, also for the first page: with an OR, SQLite goes through all turns before it.
-  const [from, direction, edge] = order === "asc" ? ([">", "ASC", ""] as const) : (["<", "DESC", AFTER_EVERY_ID] as const);
-  const query = `SELECT data FROM turns WHERE id ${from} ?1 ORDER BY id ${direction} LIMIT ?2`;
-  return sql.all<{ data: string }>(query, after ?? edge, limit).map(({ data }) => JSON.parse(data) as TurnRow);
-}
-
-function writeTurn(sql: Sql, row: TurnRow): void {
-  sql.all("INSERT INTO turns (id, data) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET data = excluded.data", row.id, JSON.stringify(row));
-}
-
-const changeTurn = (sql: Sql, id: TurnId, change: Partial<TurnRow>): void => {
-  const row = readTurn(sql, id);
-  if (row) writeTurn(sql, { ...row, ...change });
-};
-
-const emptyTurn = { attempt: 0, message_id: null, from: 0, finish: null, failure: null, usage: null, cost: 0 } as const;
 
 /** Items by position. `from` and `to` are included. */
 export function readItems(
@@ -141,6 +82,8 @@ export function parseItem(meta: string): ItemMeta {
 
 export const ALL_POSITIONS = Number.MAX_SAFE_INTEGER;
 
+const findLast = (sql: Sql): number => sql.all<{ last: number | null }>("SELECT max(position) AS last FROM items")[0]?.last ?? 0;
+
 function writeItem(sql: Sql, item: ItemMeta): void {
   sql.all("INSERT INTO items (position, meta) VALUES (?, ?)", item.position, JSON.stringify(item));
 }
@@ -165,14 +108,13 @@ export function applyToTables(sql: Sql, event: StoredEvent, before: SessionState
       for (const item of event.items) writeItem(sql, item);
       return recordImported(sql, event.items, event.at);
     case "MessageQueued":
-      if (event.message.turn) writeTurn(sql, { ...emptyTurn, id: event.message.turn, status: "queued", message_id: event.message.item.id });
-      return;
+      return queueTurn(sql, event);
     case "QueuedMessageCancelled":
-      if (event.turn) changeTurn(sql, event.turn, { status: "stopped" });
+      if (event.turn) changeTurn(sql, event.turn, { status: "stopped", ended_at: event.at });
       return dropCancelled(sql, event.message, before);
     case "TurnStarted":
-      startTurn(sql, event, before);
-      return;
+      if (event.item) writeItem(sql, event.item);
+      return startTurn(sql, event, before, findLast(sql));
     case "AssistantReplied":
       return writeItem(sql, event.item);
     case "ToolCalled":
@@ -191,16 +133,16 @@ export function applyToTables(sql: Sql, event: StoredEvent, before: SessionState
       addUsage(sql, event);
       return noteFirstCall(sql, event, before);
     case "TurnCompleted":
-      changeTurn(sql, event.turn, { status: "completed", finish: event.finish });
+      changeTurn(sql, event.turn, { status: "completed", finish: event.finish, ended_at: event.at });
       return cancelCalls(sql, before, event.at);
     case "TurnFailed":
-      changeTurn(sql, event.turn, { status: "failed", failure: event.failure });
+      changeTurn(sql, event.turn, { status: "failed", failure: event.failure, ended_at: event.at });
       return cancelCalls(sql, before, event.at);
     case "TurnStopped":
-      changeTurn(sql, event.turn, { status: "stopped", stop_reason: event.reason });
+      changeTurn(sql, event.turn, { status: "stopped", stop_reason: event.reason, ended_at: event.at });
       return cancelCalls(sql, before, event.at);
     case "TurnInterrupted":
-      changeTurn(sql, event.turn, { status: "interrupted" });
+      changeTurn(sql, event.turn, { status: "interrupted", ended_at: event.at });
       return cancelCalls(sql, before, event.at);
     case "CompactionRequested":
       return requestRow(sql, event);
@@ -229,6 +171,8 @@ export function applyToTables(sql: Sql, event: StoredEvent, before: SessionState
     case "MessageRedacted":
       purgeContent(sql, event);
       weighRedacted(sql, event);
+      dropNotes(sql, event);
+      dropEarlierChoices(sql, before);
       return dropEarlierSettings(sql, before);
     case "HistoryRewound":
       return branchOff(sql, event, before);
@@ -238,45 +182,3 @@ export function applyToTables(sql: Sql, event: StoredEvent, before: SessionState
       assertNever(event);
   }
 }
-
-/** Notes the trim on the turn, so that a client that does not read the stream sees it in the turn's report. */
-function noteTrim(sql: Sql, { turn, last_turn }: SessionState): void {
-  if (turn) changeTurn(sql, turn.id, { trimmed: true });
-  else if (last_turn) changeTurn(sql, last_turn.id, { trimmed_after: true });
-}
-
-function startTurn(sql: Sql, event: Extract<StoredEvent, { type: "TurnStarted" }>, { last_turn }: SessionState): void {
-  if (event.item) writeItem(sql, event.item);
-  const known = readTurn(sql, event.turn);
-  const retried = event.retry_of ? readTurn(sql, event.retry_of) : null;
-  const trimmed = last_turn && readTurn(sql, last_turn.id)?.trimmed_after;
-  const last = sql.all<{ last: number | null }>("SELECT max(position) AS last FROM items")[0]?.last ?? 0;
-  writeTurn(sql, {
-    ...emptyTurn,
-    ...known,
-    id: event.turn,
-    status: "open",
-    attempt: event.attempt,
-    message_id: event.item?.id ?? known?.message_id ?? retried?.message_id ?? null,
-    from: event.attempt > 1 && known ? known.from : last + 1,
-    ...(trimmed && { trimmed }),
-    ...(event.tools && { tools: event.tools }),
-    ...(event.generation && { generation: event.generation }),
-    ...(event.model !== undefined && { own_model: event.model }),
-  });
-}
-
-function addUsage(sql: Sql, event: Extract<StoredEvent, { type: "ModelCallFinished" }>): void {
-  const { turn, usage } = event;
-  const row = turn ? readTurn(sql, turn) : null;
-  if (!row) return;
-  const { cost = null } = row;
-  const sum = cost === null || event.cost === undefined ? null : roundCost(cost + event.cost);
-  writeTurn(sql, { ...row, usage: plusUsage(row.usage, usage), cost: sum, model: event.model });
-}
-
-/** The usage and cost of a turn's model calls together. */
-export const toSpent = (row: TurnRow | null): { readonly usage: CallUsage | null; readonly cost: number | null } => ({
-  usage: row?.usage ?? null,
-  cost: row?.cost ?? null,
-});

@@ -12,8 +12,9 @@ import { readBodies } from "./bodies";
 import { backwards, findNewest, readBranchItems } from "./branch-items";
 import { readBranch, readLineage } from "./branch-rows";
 import { viewWhenNewest } from "./checkpoints";
-import { ALL_POSITIONS, parseItem, readRanges, readTurn, type TurnRow } from "./log-tables";
+import { ALL_POSITIONS, parseItem, readRanges } from "./log-tables";
 import type { Sql } from "./sql";
+import { readTurn, type TurnRow, toOwnChoices } from "./turn-rows";
 import { earlierViews, readViewBefore } from "./views-before";
 
 export function createSessionPast(sql: Sql, { branch, turn }: Pick<SessionState, "branch" | "turn">): SessionPast {
@@ -76,9 +77,7 @@ const toSuperseded = (turn: OpenTurn): LastTurn => {
 };
 
 function toEnded(row: TurnRow): LastTurn | null {
-  const { id, status, failure, generation, own_model } = row;
-  const [stop_reason, tools] = [row.stop_reason ?? null, row.tools ?? null];
+  const { id, status, failure, stop_reason = null } = row;
   if (status === "queued" || status === "open") return null;
-  const choices = { ...(generation && { generation }), ...(own_model !== undefined && { model: own_model }) };
-  return { id, status, failure, stop_reason, tools, ...choices };
+  return { id, status, failure, stop_reason, ...toOwnChoices(row) };
 }
