@@ -2,6 +2,7 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { registerChat } from "./ai-sdk/chat-routes";
+import { registerAnthropicModels } from "./anthropic/models";
 import { authenticate, requireAdmin } from "./auth";
 import { answerBrowsers } from "./browsers";
 import type { HttpDeps, HttpEnv } from "./deps";
@@ -69,6 +70,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerUsage(app, deps);
   registerKeys(app, deps);
   registerAccessTokens(app, deps);
+  registerAnthropicModels(app, deps);
   registerModels(app, deps);
   registerCredentials(app, deps);
   registerTools(app, deps);
