@@ -9,6 +9,7 @@ import type { HttpDeps, HttpEnv } from "./deps";
 import { serveSigned } from "./file-content";
 import { answerThrown, observe } from "./observe";
 import { registerChatCompletions } from "./openai/chat-completions";
+import { registerConversations } from "./openai/conversations";
 import { sendProblem } from "./problem";
 import { registerAccessTokens } from "./routes/access-tokens";
 import { registerAdmin } from "./routes/admin";
@@ -81,6 +82,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerRebuild(app, deps);
   registerChatCompletions(app, deps);
   registerAnthropic(app, deps);
+  registerConversations(app, deps);
   registerChat(app, deps);
   app.onError(answerThrown(deps));
   app.notFound(answerUnknown(app.routes));

@@ -9,8 +9,11 @@ import type { Generation, GenerationChoice } from "../../src/context/generation"
 import { toPolicy } from "../../src/context/policy-choice";
 import type { SessionSettings, StoredEvent } from "../../src/domain/events";
 import type { ItemId, TurnId } from "../../src/domain/ids";
+import type { TextRef } from "../../src/domain/message";
 import type { SessionState } from "../../src/domain/state";
+import { askedWith } from "../../src/session/calls/turn-settings";
 import { readBodies } from "../../src/session/log/bodies";
+import { NOTE_MARK, OWN_SYSTEM_MARK } from "./profile";
 import type { World } from "./world";
 
 type Started = Extract<StoredEvent, { type: "TurnStarted" }>;
@@ -20,6 +23,7 @@ interface Asked {
   readonly turn: TurnId;
   readonly request: ModelRequest;
   readonly ofSession: Generation;
+  readonly systemOfSession: string;
 }
 
 interface Noted {
@@ -32,11 +36,15 @@ interface Noted {
 interface Choice {
   readonly model: string | null;
   readonly generation: GenerationChoice;
+  readonly system: string | null;
+  readonly note: string | null;
 }
 
 interface Turn {
   readonly own: Choice;
   readonly isRepeat: boolean;
+  /** A redaction may have deleted the turn's own texts, or those of a turn that it repeats. Then they are not compared. */
+  isRedacted: boolean;
   /** The models that may be asked: every one that was in force while the turn was open. */
   readonly models: Set<string>;
   readonly fallbacks: Set<string>;
@@ -49,14 +57,21 @@ function settingsAfter(before: Settings | null, event: StoredEvent): Settings | 
   return event.type === "SettingsChanged" && before ? { ...before, ...event.changes } : before;
 }
 
-const NO_CHOICE: Choice = { model: null, generation: {} };
+function noteRedaction(turns: Iterable<Turn>): void {
+  for (const turn of turns) turn.isRedacted = true;
+}
 
-const applyTo = (before: Choice, { model, generation }: TurnInput): Choice => ({
+const NO_CHOICE: Choice = { model: null, generation: {}, system: null, note: null };
+
+const applyTo = (before: Choice, { model, generation, system, note }: TurnInput): Choice => ({
   model: model === undefined ? before.model : model,
+  system: system === undefined ? before.system : system,
+  note: note === undefined ? before.note : note,
   generation: generation === undefined ? before.generation : generation === null ? {} : { ...before.generation, ...generation },
 });
 
-const isEmpty = ({ model, generation }: Choice): boolean => model === null && Object.keys(generation).length === 0;
+const isEmpty = ({ model, generation, system }: Choice): boolean =>
+  model === null && system === null && Object.keys(generation).length === 0;
 
 export class ChoiceRules {
   readonly #noted = new Map<TurnId, Noted>();
@@ -75,9 +90,10 @@ export class ChoiceRules {
 
   onRequest(request: ModelRequest, { turn, settings }: SessionState): void {
     if (!turn) return;
-    const ref = settings.generation;
-    const text = ref ? readBodies(this.world.sql, [ref.body]).get(ref.body) : undefined;
-    this.#asked.push({ turn: turn.id, request, ofSession: text === undefined ? {} : (JSON.parse(text) as Generation) });
+    const read = (ref: TextRef | null | undefined): string | undefined =>
+      ref ? readBodies(this.world.sql, [ref.body]).get(ref.body) : undefined;
+    const ofSession = JSON.parse(read(settings.generation) ?? "{}") as Generation;
+    this.#asked.push({ turn: turn.id, request, ofSession, systemOfSession: read(settings.system) ?? "" });
   }
 
   /** At rest, when every client has learnt what became of its requests. */
@@ -85,8 +101,41 @@ export class ChoiceRules {
     const turns = this.#readTurns(events);
     for (const asked of this.#asked) {
       const turn = turns.get(asked.turn);
-      if (turn) this.#checkRequest(asked, turn);
+      if (!turn) continue;
+      this.#checkSystem(asked, turn);
+      if (!turn.isRedacted || !turn.isRepeat) this.#checkRequest(asked, turn);
     }
+    for (const [id, turn] of turns) this.#checkReadBack(id, turn);
+  }
+
+  #checkSystem({ turn: id, request, systemOfSession }: Asked, { own, isRepeat, isRedacted }: Turn): void {
+    const { violations, stats } = this.world;
+    const sent = JSON.stringify(request);
+    violations.check(!sent.includes(NOTE_MARK), "I32", () => `a request of turn ${id} holds a client's note`);
+    if (isRedacted && isRepeat) return;
+    const system = request.system ?? "";
+    const isOwn = own.system !== null;
+    const holds = system.includes(own.system ?? systemOfSession) && system.includes(OWN_SYSTEM_MARK) === Boolean(own.system);
+    violations.check(
+      holds,
+      "I32",
+      () => `turn ${id} is asked with the system prompt ${system} in place of ${own.system ?? systemOfSession}`,
+    );
+    if (isOwn) stats.count(own.system === "" ? "asked without a system prompt" : "asked with a system prompt of its own");
+  }
+
+  /** What a client reads of the turn later is what it gave, or what is missing of it is said to be redacted. */
+  #checkReadBack(id: TurnId, { own, isRedacted }: Turn): void {
+    const { violations, stats } = this.world;
+    const told = askedWith(this.world.wake().runtime, id);
+    violations.check(told.ok, "I32", () => `the settings of turn ${id} cannot be read`);
+    if (!told.ok) return;
+    const { system, note, redacted } = told.value;
+    violations.check(!redacted || isRedacted, "I32", () => `the settings of turn ${id} are said to be redacted, and nothing was`);
+    if (isRedacted) return;
+    const isSame = note === own.note && (own.system === null || system === (own.system || null));
+    violations.check(isSame, "I32", () => `turn ${id} is told with ${JSON.stringify(told.value)} in place of ${JSON.stringify(own)}`);
+    if (note !== null) stats.count("notes read back");
   }
 
   #checkRequest({ turn: id, request, ofSession }: Asked, { own, isRepeat, models, fallbacks }: Turn): void {
@@ -124,6 +173,7 @@ export class ChoiceRules {
         turns.set(event.turn, open);
         if (event.item) askedIn.set(event.item.id, event.turn);
       }
+      if (event.type === "MessageRedacted") noteRedaction(turns.values());
       if (!open || !inForce) continue;
       open.models.add(inForce.model);
       for (const id of toPolicy(inForce.policy).fallback_models) open.fallbacks.add(id);
@@ -141,7 +191,9 @@ export class ChoiceRules {
       "I32",
       () => `${turn} answers ${message} again, which ${first} answered, by the choices of ${retry_of}`,
     );
-    const before = retry_of ? (known.turns.get(retry_of)?.own ?? NO_CHOICE) : NO_CHOICE;
-    return { own: applyTo(before, choice), isRepeat: retry_of !== null, models: new Set(), fallbacks: new Set() };
+    const repeated = retry_of ? known.turns.get(retry_of) : undefined;
+    const own = applyTo(repeated?.own ?? NO_CHOICE, choice);
+    const isRedacted = repeated?.isRedacted ?? false;
+    return { own, isRepeat: retry_of !== null, isRedacted, models: new Set(), fallbacks: new Set() };
   }
 }

@@ -4,6 +4,7 @@ import { copySession } from "../../src/app/branch/copy-session";
 import type { WholeSessionApi } from "../../src/app/control-api";
 import { buildRequest } from "../../src/app/request/build-request";
 import { fold } from "../../src/domain/evolve";
+import { createContent } from "../../src/session/content";
 import { Life } from "../session/life";
 import { countingIds, id } from "../support/builders";
 import { MODELS } from "./profile";
@@ -18,7 +19,10 @@ export async function checkFork(world: World): Promise<void> {
   if (!spec) return;
   const { copy, outcome } = await copyAgainAndAgain(world, source.service);
   violations.check(outcome.ok, "I9", () => `the session cannot be copied: ${JSON.stringify(outcome)}`);
-  const [read, meant] = [copy, source].map(({ runtime }) => plain(buildRequest(runtime.content, spec)));
+  // No turn is copied, and so neither is what the last one was asked with in place of the session's settings.
+  const { deps, state } = source.runtime;
+  const withoutTurns = createContent(deps.sql, () => ({ ...state, last_turn: null }));
+  const [read, meant] = [copy.runtime.content, withoutTurns].map((content) => plain(buildRequest(content, spec)));
   const apart = (meant?.messages ?? []).findIndex((message, index) => !isDeepStrictEqual(message, read?.messages[index]));
   const same = isDeepStrictEqual(read, meant);
   violations.check(

@@ -25,7 +25,9 @@ function sample<T>(all: readonly T[]): readonly T[] {
 export function checkPast(world: World, events: readonly StoredEvent[]): void {
   const { runtime } = world.wake();
   const calls = events.flatMap((event) => (event.type === "ModelCallFinished" && event.purpose === "turn" ? [event] : []));
-  const chose = new Set(events.flatMap((event) => (event.type === "TurnStarted" && (event.model || event.generation) ? [event.turn] : [])));
+  const chose = new Set(
+    events.flatMap((event) => (event.type === "TurnStarted" && (event.model || event.generation || event.system) ? [event.turn] : [])),
+  );
   for (const { seq, turn, request_digest } of sample(calls)) {
     if (!turn || request_digest === null) continue;
     const n = readTurnCalls(runtime.deps.sql, turn).findIndex((call) => call.seq === seq) + 1;

@@ -131,9 +131,17 @@ export function drawGeneration(random: Random): GenerationChoice {
   };
 }
 
-/** What a message, a retry or a new answer chooses for its own turn: settings, a model, both, or to go by the session again. */
+/** The mark of a turn's own system prompt, and of a client's note about a turn. No other text has either. */
+export const OWN_SYSTEM_MARK = "turn-0nly";
+export const NOTE_MARK = "cl1ent-n0te";
+
+/** What a message, a retry or a new answer chooses for its own turn, and what its client notes, or to go by the session again. */
 export function drawTurnInput(random: Random): TurnInput {
+  const own = `${OWN_SYSTEM_MARK}-${random.int(1, 1_000_000)} ${"简短地回答。".repeat(random.int(1, 8))}`;
+  const note = JSON.stringify({ [NOTE_MARK]: random.int(1, 1_000_000) });
   return {
+    ...(random.chance(0.4) && { system: random.pick([null, "", own, own]) }),
+    ...(random.chance(0.4) && { note: random.pick([null, note, note]) }),
     ...(random.chance(0.6) && { generation: random.chance(0.15) ? null : drawGeneration(random) }),
     ...(random.chance(0.6) && { model: random.pick([null, "big", "big", "small", "tiny", "stingy", "endless", "nobody"]) }),
   };

@@ -18,7 +18,7 @@ interface Sent {
 }
 
 const toBase = (model: string, { view, settings, turn }: SessionState): string =>
-  JSON.stringify([view.epoch, model, settings.system?.body ?? null, (turn?.tools ?? settings.tools)?.body ?? null]);
+  JSON.stringify([view.epoch, model, (turn?.system ?? settings.system)?.body ?? null, (turn?.tools ?? settings.tools)?.body ?? null]);
 
 /** What a turn's request must contain after any compaction. */
 export interface Owed {

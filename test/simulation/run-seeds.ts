@@ -55,9 +55,11 @@ const TRIED = [
       "miscounts",
       "crashes",
       "title requests",
-      "changed: title",
       "import: done",
       "asked with choices",
+      "asked with a system prompt of its own",
+      "asked without a system prompt",
+      "notes read back",
       "asked of the message's own model",
       "retry: done",
       "client ids taken",
@@ -67,6 +69,7 @@ const TRIED = [
   {
     seeds: 500,
     what: [
+      "changed: title",
       "reverted",
       "rewind: done",
       "switch: done",

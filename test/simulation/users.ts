@@ -303,6 +303,8 @@ export class Users {
         ...more,
         ...(Object.keys(send.choice).length > 0 ? ["models_unavailable"] : []),
         ...(send.choice.model === "nobody" ? ["unknown_model"] : []),
+        // A system prompt that leaves no room is refused.
+        ...(send.choice.system ? ["invalid"] : []),
         "client_id_taken",
         ...(send.role === "tool" ? ["call_not_open"] : []),
       ];
