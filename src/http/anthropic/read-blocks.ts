@@ -22,7 +22,7 @@ function readToolUseId(id: string): Pick<ToolResultInput, "execution_id" | "call
 }
 
 /** A message of the request. `results` come before the message's own parts. */
-export interface SaidMessage {
+export interface BlockMessage {
   readonly role: MessageParam["role"];
   readonly parts: readonly PartInput[];
   readonly calls: readonly ImportedCall[];
@@ -74,7 +74,7 @@ const resultBlock = z.object({
 });
 
 /** A message and the field that names it: `messages.4`. */
-export function readMessage({ role, content }: MessageParam, field: Field, errors: FieldError[]): SaidMessage {
+export function readMessage({ role, content }: MessageParam, field: Field, errors: FieldError[]): BlockMessage {
   const blocks: readonly GivenBlock[] = typeof content === "string" ? [{ type: "text", text: content }] : content;
   const read: Drafted = { parts: [], calls: [], results: [], shown: [] };
   for (const [index, block] of blocks.entries()) {

@@ -6,11 +6,11 @@ import type { RequestError } from "../problem";
 import type { ToolInput } from "../schemas/tool";
 import { toFieldErrors } from "../validation";
 import { findGenerationFaults, readTools } from "./asked-with";
-import { type ReadResult, readMessage, type SaidMessage } from "./read-blocks";
+import { type BlockMessage, type ReadResult, readMessage } from "./read-blocks";
 import type { CountBody, MessageParam } from "./request-body";
 
 /** A message and the field that it came in: `messages.4`. */
-export interface AddedMessage extends SaidMessage {
+export interface AddedMessage extends BlockMessage {
   readonly field: string;
 }
 
