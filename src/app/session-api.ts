@@ -180,7 +180,7 @@ export interface RecallInput {
 }
 
 export interface StreamInput {
-  /** Null: from the running turn's first frame, or from now on if no turn runs. */
+  /** Null: from the first frame of `turn`, else of the running turn, or from now on if no turn runs. */
   readonly after: number | null;
   /** End the stream when this turn ends or waits for tools. Null: never. */
   readonly turn: TurnId | null;

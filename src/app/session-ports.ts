@@ -3,7 +3,7 @@ import type { Generation } from "../context/generation";
 import type { ViewInput } from "../context/view";
 import type { Command, ModelCall } from "../domain/commands";
 import type { StoredEvent, TurnFailureKind } from "../domain/events";
-import type { BodyId, TurnId } from "../domain/ids";
+import type { BodyId, ItemId, TurnId } from "../domain/ids";
 import type { ItemMeta, Part, ToolDefinition } from "../domain/message";
 import type { Rejection } from "../domain/rejection";
 import type { SessionState } from "../domain/state";
@@ -74,6 +74,14 @@ export type Schedule = (ms: number, work: () => void) => () => void;
 /** The most tokens of a reply, by model id. */
 export type ReplyCaps = Map<string, number>;
 
+/** A piece of the reply that a model is writing. `message`: the id that the reply gets when it is recorded. */
+interface ReplyDelta {
+  readonly turn: TurnId;
+  readonly message: ItemId;
+  readonly kind: "text" | "reasoning";
+  readonly text: string;
+}
+
 export interface SessionPorts {
   /** Stores the running call durably, in case the object dies during it. Throws when it cannot. */
   readonly noteCall: (call: ModelCall) => void;
@@ -82,7 +90,7 @@ export interface SessionPorts {
   readonly writer: SessionWriter;
   readonly content: SessionContent;
   /** Shows a piece of the reply to the clients that read the live stream. */
-  readonly showDelta: (turn: TurnId, kind: "text" | "reasoning", text: string) => void;
+  readonly showDelta: (delta: ReplyDelta) => void;
   readonly showWaiting: (turn: TurnId, waiting: Waiting) => void;
   readonly model: ChatModel;
   readonly models: ModelDirectory;

@@ -13,6 +13,11 @@ import { toolCallView } from "./tool";
 import { notice } from "./turn";
 
 const inTurn = { turn_id: id("trn") };
+const ofReply = {
+  message_id: id("msg")
+    .optional()
+    .openapi({ description: "The id of the reply that this becomes part of. Absent in frames of an older build" }),
+};
 const ofCompaction = { compaction_id: id("cmp") };
 
 const contextNumbers = z.object({
@@ -66,8 +71,8 @@ export const streamFrame = z
       reason: turnFailureKind,
       wait_ms: z.number(),
     }),
-    frame("text.delta", "More text of the reply", { ...inTurn, text: z.string() }),
-    frame("reasoning.delta", "More of the model's reasoning", { ...inTurn, text: z.string() }),
+    frame("text.delta", "More text of the reply", { ...inTurn, ...ofReply, text: z.string() }),
+    frame("reasoning.delta", "More of the model's reasoning", { ...inTurn, ...ofReply, text: z.string() }),
     frame("item.completed", "A message of the turn is recorded, as the list of messages shows it", {
       ...inTurn,
       item: displayItem,

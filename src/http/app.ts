@@ -8,6 +8,7 @@ import type { HttpDeps, HttpEnv } from "./deps";
 import { serveSigned } from "./file-content";
 import { answerThrown, observe } from "./observe";
 import { registerChatCompletions } from "./openai/chat-completions";
+import { registerConversations } from "./openai/conversations";
 import { sendProblem } from "./problem";
 import { registerAccessTokens } from "./routes/access-tokens";
 import { registerAdmin } from "./routes/admin";
@@ -78,6 +79,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerExport(app, deps);
   registerRebuild(app, deps);
   registerChatCompletions(app, deps);
+  registerConversations(app, deps);
   registerChat(app, deps);
   app.onError(answerThrown(deps));
   app.notFound(answerUnknown(app.routes));

@@ -38,13 +38,14 @@ type MessageCall = NonNullable<DisplayItem["tool_calls"]>[number];
 type ContentPart = DisplayItem["content"][number];
 
 export function toMessage(entries: readonly [StoredEntry, ...StoredEntry[]]): DisplayItem {
-  const [{ meta, parts, name, metadata }] = entries;
+  const [{ meta, name, metadata }] = entries;
   const calls = entries.flatMap(toCall);
   return {
     id: meta.id,
     position: meta.position,
     role: ROLES[meta.kind],
-    content: toContent(parts),
+    // Thinking is stored with the call that it led to.
+    content: entries.flatMap(({ parts }) => toContent(parts)),
     ...(calls.length > 0 && { tool_calls: calls }),
     ...toResult(meta),
     name,

@@ -157,7 +157,7 @@ export class SessionRuntime implements Session {
     const at = clock();
     const said = turn.phase === "generating" ? readPartial(sql, turn.id) : null;
     const lost = buildLostRuns(this.ports());
-    const partial = said ? buildItem({ kind: "assistant", parts: said, turn: turn.id, at }, ids) : null;
+    const partial = said ? buildItem({ ...said, kind: "assistant", turn: turn.id, at }, ids) : null;
     const cut = { partial: partial?.draft ?? null, call: readCallNote(sql, turn), lost: lost.lost };
     const command = { type: "RecoverTurn", at, incarnation, attemptLimit: TURN_ATTEMPTS, ...cut } as const;
     this.execute(command, [...(partial ? [partial.body] : []), ...lost.bodies]);
@@ -168,7 +168,8 @@ export class SessionRuntime implements Session {
     return {
       writer: this,
       content: this.content,
-      showDelta: (turn, kind, text) => this.buffer.publishDelta({ type: `${kind}.delta`, turn_id: turn, text }),
+      showDelta: ({ turn, message, kind, text }) =>
+        this.buffer.publishDelta({ type: `${kind}.delta`, turn_id: turn, message_id: message, text }),
       showWaiting: (turn, waiting) => this.buffer.publish({ type: "turn.waiting", turn_id: turn, ...waiting }),
       model: deps.model,
       models: this.knownModel,

@@ -4,7 +4,6 @@
  */
 
 import type { Clock, Ids, Log } from "../app/ports";
-import { buildItem } from "../app/request/build-items";
 import type { BodyText, SessionWriter } from "../app/session-ports";
 import { buildLostRuns, runTools } from "../app/tools/run-tools";
 import type { AfterTurnPorts } from "../app/turn/after-turn";
@@ -76,9 +75,8 @@ export class TurnRunner {
     const live = this.#running;
     const { clock, ids } = this.host.deps;
     const call = live?.call?.endedAs(outcome, clock()) ?? null;
-    if (!live || live.parts.length === 0) return { cut: { partial: null, call }, bodies: [] };
-    const { draft, body } = buildItem({ kind: "assistant", parts: live.parts, turn: live.run.turn, at: clock() }, ids);
-    return { cut: { partial: draft, call }, bodies: [body] };
+    const partial = live?.buildPartial(clock(), ids) ?? null;
+    return { cut: { partial: partial?.draft ?? null, call }, bodies: partial ? [partial.body] : [] };
   }
 
   /** Aborts the model call of a turn that has just ended. */

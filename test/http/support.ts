@@ -445,6 +445,8 @@ export const listVendorRoutes = (app: OpenAPIHono<HttpEnv>): readonly RouteEntry
 
 const params: Readonly<Record<string, string>> = {
   session_id: SESSION,
+  conversation_id: `conv_${SESSION.slice(4)}`,
+  item_id: makeId("msg"),
   message_id: makeId("msg"),
   turn_id: makeId("trn"),
   compaction_id: makeId("cmp"),

@@ -156,6 +156,62 @@ describe("a turn that waited for its tools, replayed from its stored frames", ()
   });
 });
 
+describe("a reply's id", () => {
+  const framesNamed = ({ data }: Heard, type: string) => data.flatMap((frame) => (frame.type === type ? [frame] : []));
+  const call = (call_id: string) => ({ type: "tool_call", call: { type: "tool_call", call_id, name: "look", arguments: "{}" } }) as const;
+
+  test("comes with its first piece, whatever the reply consists of", async () => {
+    const life = await firstLife();
+    const { turn_id, cursor } = await submit(life);
+    const heard = await listen(life, { after: cursor, turn: turn_id });
+    await life.say({ type: "reasoning", text: "hm" }, { type: "text", text: "hel" }, { type: "text", text: "lo" });
+    await life.answer("");
+    const [recorded] = framesNamed(heard, "item.completed");
+    expect(recorded).toMatchObject({ item: { content: [{ text: "hm" }, { text: "hello" }] } });
+    const pieces = [...framesNamed(heard, "reasoning.delta"), ...framesNamed(heard, "text.delta")];
+    expect(new Set(pieces.map(({ message_id }) => message_id))).toEqual(new Set([Reflect.get(Object(recorded?.item), "id")]));
+  });
+
+  test("is that of a call, where thinking led to calls alone; and the message has the thinking of all of them", async () => {
+    const life = await firstLife();
+    const { turn_id, cursor } = await submit(life);
+    const heard = await listen(life, { after: cursor, turn: turn_id });
+    await life.say(call("c1"), { type: "reasoning", text: "and then" }, call("c2"), { type: "finish", finish: "tool_calls", usage: null });
+    const [recorded] = framesNamed(heard, "item.completed");
+    const [piece] = framesNamed(heard, "reasoning.delta");
+    expect(recorded).toMatchObject({
+      item: { id: piece?.message_id, content: [{ type: "reasoning", text: "and then" }], tool_calls: [{ id: piece?.message_id }, {}] },
+    });
+  });
+
+  test.each(["stopped", "lost with its process"])("is kept by a partial reply that is %s", async (end) => {
+    const life = await firstLife();
+    const { turn_id } = await submit(life);
+    await life.say({ type: "text", text: "half" });
+    life.runtime.buffer.flush();
+    const next = end === "stopped" ? life : new Life(life.sql, "life-2");
+    if (end === "stopped") await life.service.stop(CALLER, { idempotency: null });
+    else next.runtime.wake();
+    const heard = await listen(next, { after: null, turn: turn_id });
+    expect(framesNamed(heard, "item.completed")).toMatchObject([
+      { item: { incomplete: true, id: framesNamed(heard, "text.delta")[0]?.message_id } },
+    ]);
+  });
+});
+
+test("a turn is streamed from its own first frame, also after other turns", async () => {
+  const life = await firstLife();
+  const { turn_id } = await submit(life);
+  await life.answer("one");
+  await life.send("another");
+  await life.answer("two");
+  const heard = await listen(life, { after: null, turn: turn_id });
+  expect(heard).toMatchObject({ types: WHOLE, ended: true });
+  life.sql.all("DELETE FROM frames");
+  const again = await listen(new Life(life.sql, "life-2"), { after: null, turn: turn_id });
+  expect(again.types).toEqual(["message.accepted", "turn.started", "item.completed", "turn.completed"]);
+});
+
 describe("a reader that falls behind what is kept", () => {
   /** Reads one chunk, and no more until it is asked to. */
   async function stalled(life: Life) {

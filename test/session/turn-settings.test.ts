@@ -93,6 +93,31 @@ describe("a turn's own system prompt", () => {
     expect(systems(next)).toEqual(["Be brief.", OWN]);
   });
 
+  test("that is sent with each message is stored once, and a cancelled message does not take it from the others", async () => {
+    const life = await opened();
+    await say(life, "one", { system: OWN });
+    await ask(life, "two", { system: OWN });
+    await ask(life, "three", { system: OWN });
+    const cancelled = await ask(life, "four", { system: OWN });
+    await life.service.cancelQueued(CALLER, cancelled.message);
+    await life.answer("second");
+    await life.answer("third");
+    await say(life, "five", { system: `${OWN}!` });
+    await say(life, "six", { system: `${OWN}!` });
+    const last = await ask(life, "seven");
+    const first = await ask(life, "eight", { system: "only waiting" });
+    const second = await ask(life, "nine", { system: "only waiting" });
+    await life.service.cancelQueued(CALLER, first.message);
+    expect(await settings(life, second.turn)).toMatchObject({ system: "only waiting", redacted: false });
+    await life.service.cancelQueued(CALLER, second.message);
+    expect(everything(life)).not.toContain("only waiting");
+    await life.answer("seventh");
+    expect((await settings(life, last.turn)).system).toBe("Be brief.");
+    expect(systems(life)).toEqual([OWN, OWN, OWN, `${OWN}!`, `${OWN}!`, "Be brief."]);
+    expect(everything(life).split("You answer in Portuguese")).toHaveLength(3);
+    await expectSame(life);
+  });
+
   test("is repeated by a retry and a regeneration unless they name another, and an edit begins with the session's", async () => {
     const life = await opened();
     const sent = await ask(life, "one", { system: OWN, note: NOTE });

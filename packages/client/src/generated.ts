@@ -2960,6 +2960,8 @@ export interface components {
             type: "text.delta";
             /** @description The id of a turn */
             turn_id: string;
+            /** @description The id of the reply that this becomes part of. Absent in frames of an older build */
+            message_id?: string;
             text: string;
         };
         /** @description More of the model's reasoning */
@@ -2968,6 +2970,8 @@ export interface components {
             type: "reasoning.delta";
             /** @description The id of a turn */
             turn_id: string;
+            /** @description The id of the reply that this becomes part of. Absent in frames of an older build */
+            message_id?: string;
             text: string;
         };
         /** @description A message of the turn is recorded, as the list of messages shows it */

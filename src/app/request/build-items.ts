@@ -3,7 +3,7 @@ import { type GenerationChoice, weighGeneration } from "../../context/generation
 import { estimateParts, estimateRough, estimateThinking } from "../../context/item-tokens";
 import { listMedia } from "../../context/media";
 import { estimateTokens } from "../../context/tokens";
-import type { TurnId } from "../../domain/ids";
+import type { ItemId, TurnId } from "../../domain/ids";
 import { formatBody, type MessageFacts, toSpokenParts } from "../../domain/item-content";
 import type { ItemKind, NewItem, Part, TextRef, ToolDefinition, ToolRef, ToolResultPart } from "../../domain/message";
 import type { Ids } from "../ports";
@@ -17,6 +17,8 @@ export interface BuiltItem {
 }
 
 interface ItemInput {
+  /** Absent: a new one. */
+  readonly id?: ItemId;
   readonly kind: ItemKind;
   readonly parts: readonly Part[];
   readonly turn: TurnId | null;
@@ -29,7 +31,7 @@ interface ItemInput {
 
 /** An item and its body, under one id. */
 export function buildItem(input: ItemInput, ids: Ids): BuiltItem {
-  const id = ids.newId("msg");
+  const id = input.id ?? ids.newId("msg");
   const { kind, turn, at, tool, model, about = {} } = input;
   const { name = null, metadata = {}, client_id = null, said_at = null, incomplete = false } = about;
   const content = { parts: input.parts, name, metadata };

@@ -139,7 +139,8 @@ const isSpoken = (chunk: ModelStreamPart): chunk is Extract<ModelStreamPart, { t
   chunk.type === "text" || chunk.type === "reasoning";
 
 function show(chunk: ModelStreamPart, live: LiveTurn, ports: SessionPorts): void {
-  if (isSpoken(chunk) && chunk.text !== "") ports.showDelta(live.run.turn, chunk.type, chunk.text);
+  if (isSpoken(chunk) && chunk.text !== "")
+    ports.showDelta({ turn: live.run.turn, message: live.nameReply(ports.ids), kind: chunk.type, text: chunk.text });
 }
 
 /**

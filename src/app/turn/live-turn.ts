@@ -3,8 +3,10 @@ import { costField } from "../../context/cost";
 import type { Prices } from "../../context/economy";
 import type { ModelCall, TurnRun } from "../../domain/commands";
 import type { CallOutcome } from "../../domain/events";
-import type { Part } from "../../domain/message";
+import type { ItemId } from "../../domain/ids";
 import type { CallUsage } from "../../domain/model-call";
+import type { Ids } from "../ports";
+import { type BuiltItem, buildItem } from "../request/build-items";
 import type { TurnRetrySpend } from "../request/retry";
 import { ReplyAssembly } from "./reply-assembly";
 
@@ -52,6 +54,7 @@ export class LiveTurn {
   readonly spoken = new ReplyAssembly();
   call: PendingCall | null = null;
   look: (() => void) | null = null;
+  #reply: ItemId | null = null;
 
   readonly run: TurnRun;
   readonly retrySpend: TurnRetrySpend;
@@ -69,8 +72,15 @@ export class LiveTurn {
     return last?.run.turn === run.turn ? new LiveTurn(run, last.retrySpend) : new LiveTurn(run);
   }
 
-  /** The partial reply, as parts that end here. Empty when the model has sent nothing. */
-  get parts(): Part[] {
-    return this.spoken.partial;
+  /** The id of the reply, which its text is shown with before it is recorded. */
+  nameReply(ids: Ids): ItemId {
+    this.#reply ??= ids.newId("msg");
+    return this.#reply;
+  }
+
+  /** The partial reply as an item that ends here. Null when the model has sent nothing. */
+  buildPartial(at: number, ids: Ids): BuiltItem | null {
+    const parts = this.spoken.partial;
+    return parts.length > 0 ? buildItem({ id: this.nameReply(ids), kind: "assistant", parts, turn: this.run.turn, at }, ids) : null;
   }
 }

@@ -61,12 +61,15 @@ function record(live: LiveTurn, ports: SessionPorts, answer: { finish: FinishRea
   const { turn } = live.run;
   const { model } = answer.call;
   const said = live.spoken.whole;
-  const reply = said.words.length > 0 ? buildItem({ kind: "assistant", parts: said.words, turn, at, model }, ids) : null;
+  const id = live.nameReply(ids);
+  const reply = said.words.length > 0 ? buildItem({ id, kind: "assistant", parts: said.words, turn, at, model }, ids) : null;
   const tools = said.calls.length > 0 ? ports.content.readTools() : [];
   const budget = new StepBudget();
-  const calls = said.calls.map(({ call: part, thinking }): BuiltItem & { readonly judged: JudgedCall } => {
+  const calls = said.calls.map(({ call: part, thinking }, index): BuiltItem & { readonly judged: JudgedCall } => {
     const tool = { execution: ids.newId("exe"), call_id: part.call_id, name: part.name };
-    const drafted = buildItem({ kind: "tool_call", parts: [...thinking, part], turn, at, tool, model }, ids);
+    // Without words the first call begins the message, which has the reply's id.
+    const named = reply === null && index === 0 ? { id } : {};
+    const drafted = buildItem({ ...named, kind: "tool_call", parts: [...thinking, part], turn, at, tool, model }, ids);
     return { ...drafted, judged: judgeCall(part, tools, budget) };
   });
   const drafted = [...(reply ? [reply] : []), ...calls];
@@ -96,7 +99,7 @@ const toCalledTool = (item: NewItem, judged: JudgedCall): CalledTool => ({
 function fail(live: LiveTurn, ports: SessionPorts, ended: AnswerFailure): void {
   const { writer, clock, ids, log } = ports;
   const at = clock();
-  const partial = live.parts.length > 0 ? buildItem({ kind: "assistant", parts: live.parts, turn: live.run.turn, at }, ids) : null;
+  const partial = live.buildPartial(at, ids);
   const command = { type: "FailTurn", at, ...live.run, ...ended, partial: partial?.draft ?? null } as const;
   const recorded = writer.execute(command, partial ? [partial.body] : []);
   live.call = null;

@@ -1,7 +1,6 @@
 /** Reads a page of a chat's history, the newest messages unless the request says otherwise. */
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import type { ExecutionView } from "../../contract/execution";
 import type { DisplayItem } from "../../contract/item";
 import type { SessionDescription } from "../../contract/session";
 import { type FileId, parseId } from "../../domain/ids";
@@ -9,7 +8,8 @@ import { ok, type Result } from "../../lib/result";
 import { readPrincipal } from "../auth";
 import type { HttpDeps, HttpEnv } from "../deps";
 import type { HttpError } from "../problem";
-import { type SessionCalls, sessionClient } from "../session-calls";
+import { sessionClient } from "../session-calls";
+import { readRuns } from "../surface/read-runs";
 import { toFieldErrors } from "../validation";
 import { groupByMessage, toUiMessages } from "./ui-history";
 import type { UiMessage } from "./ui-message";
@@ -17,7 +17,6 @@ import type { UiMessage } from "./ui-message";
 const counter = z.coerce.number().int();
 /** `limit` counts messages, calls and results of the record: several of them may be one message of the page. */
 const historyQuery = z.strictObject({ limit: counter.min(1).max(1_000).default(200), before: counter.min(1).optional() });
-const EXECUTIONS = 1_000;
 /** How long the page may take to load the files that the messages show. */
 const ADDRESS_MS = 60 * 60_000;
 
@@ -41,7 +40,7 @@ export async function readHistory(
   if (!page.ok) return page;
   const { has_more } = page.value;
   const items = toWholeMessages(page.value.data.toReversed(), has_more);
-  const executions = await readExecutions(calls, items);
+  const executions = await readRuns(calls, items);
   if (!executions.ok) return executions;
   const addresses = await signFiles(c, deps, items);
   const shown = items.filter((item) => !isUnderWay(item, session));
@@ -58,20 +57,6 @@ function toWholeMessages(items: readonly DisplayItem[], has_more: boolean): read
 /** The reply that is being made. Its stream tells all of it, from its start. */
 const isUnderWay = ({ turn_id, role }: DisplayItem, { turn }: SessionDescription): boolean =>
   turn !== null && turn.phase !== "awaiting_tools" && turn_id === turn.id && (role === "assistant" || role === "tool");
-
-async function readExecutions(calls: SessionCalls, items: readonly DisplayItem[]): Promise<Result<readonly ExecutionView[], HttpError>> {
-  const positions = items.flatMap(({ tool_calls = [] }) => tool_calls.map(({ position }) => position));
-  const [first, last] = [positions[0], positions.at(-1)];
-  if (first === undefined || last === undefined) return ok([]);
-  const found: ExecutionView[] = [];
-  for (let after = first - 1; after < last; ) {
-    const page = await calls.repeatable((api, caller) => api.executions(caller, { after, limit: EXECUTIONS, order: "asc" }));
-    if (!page.ok) return page;
-    found.push(...page.value.data);
-    after = page.value.has_more ? (page.value.data.at(-1)?.position ?? last) : last;
-  }
-  return ok(found);
-}
 
 async function signFiles(c: Context<HttpEnv>, deps: HttpDeps, items: readonly DisplayItem[]): Promise<ReadonlyMap<string, string>> {
   const files = new Set(items.flatMap(({ content }) => content.flatMap((part) => ("file_id" in part ? part.file_id : []))));

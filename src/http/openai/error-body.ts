@@ -9,6 +9,7 @@ const CODES: Readonly<Record<string, string>> = {
   model_gone: "model_not_found",
   default_model_gone: "model_not_found",
   cannot_fit: "context_length_exceeded",
+  message_not_found: "item_not_found",
   turn_running: "conversation_locked",
   queue_full: "conversation_locked",
 };
@@ -22,9 +23,20 @@ function toType(status: number): string {
   return status >= 500 ? "server_error" : "invalid_request_error";
 }
 
+/** `input.2.content` as OpenAI writes it: `input[2].content`. */
+const toParam = (field: string): string => field.replace(/\.(\d+)(?=\.|$)/g, "[$1]");
+
+/** A detail that is a whole sentence is one that OpenAI's clients know. Others name their field. */
+function toMessage({ detail, errors = [] }: Refusal["answer"]): string {
+  const [first, ...more] = errors;
+  if (first?.detail.endsWith(".") && more.length === 0) return first.detail;
+  return errors.reduce((text, { field }) => text.replaceAll(field, toParam(field)), detail);
+}
+
 export function toOpenAiError({ code, answer }: Refusal) {
   const status = STATUSES[code] ?? answer.status;
-  const param = answer.errors?.[0]?.field ?? null;
-  const error = { message: answer.detail, type: toType(status), param, code: CODES[code] ?? code };
+  const field = answer.errors?.[0]?.field;
+  const param = field === undefined ? null : toParam(field);
+  const error = { message: toMessage(answer), type: toType(status), param, code: CODES[code] ?? code };
   return { status, body: { error } };
 }

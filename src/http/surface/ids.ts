@@ -2,7 +2,7 @@
  * Names of our resources in the vendors' words. A name holds all that finds its resource, so that no table has to map one to the
  * other: a response is named by its session and its turn.
  */
-import type { SessionId, TurnId } from "../../domain/ids";
+import { parseId, type SessionId, type TurnId } from "../../domain/ids";
 
 /** One answer as a client sees it: a turn up to its end, or to its wait for the client's tools. Legs count from 1. */
 interface Leg {
@@ -16,3 +16,10 @@ const toUlid = (id: SessionId | TurnId): string => id.slice(id.indexOf("_") + 1)
 /** `prefix` is the vendor's, such as `resp_`. */
 export const toLegName = (prefix: string, { session, turn, leg }: Leg): string =>
   `${prefix}${toUlid(session)}${toUlid(turn)}${leg > 1 ? `_${leg}` : ""}`;
+
+/** `prefix` is the vendor's, such as `conv_`. */
+export const toSessionName = (prefix: string, session: SessionId): string => `${prefix}${toUlid(session)}`;
+
+/** Null for a name that this service cannot have given. */
+export const parseSessionName = (prefix: string, name: string): SessionId | null =>
+  name.startsWith(prefix) ? parseId("ses", `ses_${name.slice(prefix.length)}`) : null;

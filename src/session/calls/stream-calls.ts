@@ -28,18 +28,21 @@ function openFrameStream(session: StreamedSession, input: StreamInput): Readable
   const { turn } = input;
   // A client without an offset has nothing to rewind. The offset before an earlier life's first frame was never given
   // out: `locate` maps it to the last stored offset.
-  const after = input.after ?? session.buffer.locate(startOfTurn(session)).offset;
+  const after = input.after ?? startOfTurn(session, turn);
   const isOver = (): boolean => turn === null || !isUnderWay(session, turn);
   const lost = turn !== null && isOver() && session.buffer.locate(after).kind === "pruned";
   const replay = lost ? replayTurn(session, { turn, after }) : [];
   return openReader(session.buffer, { after, turn, replay, isOver, isHalted: () => session.progress.isHalted }, session.deps.schedule);
 }
 
-/** The start for a client without a cursor: the beginning of the running turn, or now. */
-function startOfTurn(session: Session): number {
-  const { turn } = session.state;
-  if (!turn) return session.buffer.offset;
-  return session.buffer.findStart(turn.id) ?? session.buffer.offset;
+/**
+ * The start for a client without a cursor: the beginning of the asked turn or of the running one, else now. An asked turn whose beginning is
+ * not kept is read from before everything that is.
+ */
+function startOfTurn({ state, buffer }: Session, asked: TurnId | null): number {
+  const turn = asked ?? state.turn?.id;
+  const start = turn === undefined ? null : buffer.findStart(turn);
+  return start === null && asked !== null ? 0 : buffer.locate(start ?? buffer.offset).offset;
 }
 
 interface ReplayInput {

@@ -82,7 +82,7 @@ export function prepareTurn(session: Session, input: api.TurnInput, { resolved, 
   const { content, deps, state } = session;
   const generation = mergeOwn(session, input.generation, base.generation ?? null);
   const model = input.model === undefined ? base.model : (input.model ?? undefined);
-  const system = chooseText(session, base.system, input.system, (text) => buildTextBody(text, deps.ids));
+  const system = chooseText(session, base.system, input.system, (text) => findSame(session, text) ?? buildTextBody(text, deps.ids));
   const note = chooseText(session, base.note, input.note, (text) => buildNoteBody(text, deps.ids));
   const choices = {
     ...(generation.ref && { generation: generation.ref }),
@@ -115,6 +115,13 @@ function chooseText(
   if (typeof given === "string") return build(given);
   const keeps = given === undefined && inherited !== undefined && content.readRefText(inherited) !== null;
   return { ref: keeps ? inherited : null, bodies: [] };
+}
+
+/** The text as a turn nearby has stored it. Some clients send their instructions with each request, which then take no space again. */
+function findSame({ content, state: { turn, last_turn, queue } }: Session, text: string): ChosenText | null {
+  const stored = [turn, last_turn, queue.at(-1)].flatMap((asked) => asked?.system ?? []);
+  const ref = stored.find((each) => content.readRefText(each) === text);
+  return ref ? { ref, bodies: [] } : null;
 }
 
 /** Bytes of a note: more than the parameters of a request need, and less than its content. */

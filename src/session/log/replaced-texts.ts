@@ -21,11 +21,17 @@ export function dropReplaced(sql: Sql, { changes }: Of<"SettingsChanged">, { set
 }
 
 export function dropCancelled(sql: Sql, message: ItemId, { queue }: SessionState): void {
+  const others = new Set(refs(queue.flatMap(({ item, system }) => (item.id === message ? [] : [system]))));
   for (const queued of queue) {
     if (queued.item.id !== message) continue;
-    deleteBodies(sql, [...itemsOfMessage(queued).map(({ id }) => id), ...refs([...listChosen(queued), queued.note])]);
+    const chosen = refs([...listChosen(queued), queued.note]).filter((id) => !others.has(id) && !isOfTurn(sql, id));
+    deleteBodies(sql, [...itemsOfMessage(queued).map(({ id }) => id), ...chosen]);
   }
 }
+
+/** Whether a turn that has started was asked with the text: turns with the same system prompt may share one body. */
+const isOfTurn = (sql: Sql, body: BodyId): boolean =>
+  sql.all("SELECT 1 AS one FROM turns WHERE json_extract(data, '$.system.body') = ? LIMIT 1", body).length > 0;
 
 /** The fields of any of the three events that name texts. */
 type Named = Partial<Pick<Of<"SessionOpened">, "settings"> & Pick<Of<"SettingsChanged">, "changes"> & Pick<Of<"PinsSet">, "pins">>;

@@ -1,13 +1,20 @@
 /** Reads from the stored stream what a turn had said when its object died: the text of its last model call. */
-import type { TurnId } from "../../domain/ids";
+import type { Frame } from "../../contract/frame";
+import type { ItemId, TurnId } from "../../domain/ids";
 import type { Part } from "../../domain/message";
 import type { Sql } from "../log/sql";
 import { type FrameLine, parseLine, startsCall } from "./frames";
 
 const PACKS_PER_READ = 16;
 
+/** `id`: the one that the text was shown with. Absent: an older build showed it without one. */
+interface PartialReply {
+  readonly id?: ItemId;
+  readonly parts: readonly Part[];
+}
+
 /** Null when nothing was stored since the call began. */
-export function readPartial(sql: Sql, turn: TurnId): Part[] | null {
+export function readPartial(sql: Sql, turn: TurnId): PartialReply | null {
   const lines: FrameLine[] = [];
   let before = Number.MAX_SAFE_INTEGER;
   for (;;) {
@@ -25,16 +32,22 @@ export function readPartial(sql: Sql, turn: TurnId): Part[] | null {
   }
 }
 
-function joinDeltas(lines: readonly FrameLine[]): Part[] | null {
-  const joinText = (type: string): string =>
-    lines
-      .filter((line) => line.type === type)
-      .map((line) => (JSON.parse(line.json) as { readonly text: string }).text)
+type Delta = Extract<Frame, { type: "text.delta" | "reasoning.delta" }>;
+
+function joinDeltas(lines: readonly FrameLine[]): PartialReply | null {
+  const deltas = lines.flatMap(({ type, json }) =>
+    type === "text.delta" || type === "reasoning.delta" ? [JSON.parse(json) as Delta] : [],
+  );
+  const joinText = (type: Delta["type"]): string =>
+    deltas
+      .filter((delta) => delta.type === type)
+      .map(({ text }) => text)
       .join("");
   const reasoning = joinText("reasoning.delta");
   const text = joinText("text.delta");
   const parts: Part[] = [];
   if (reasoning) parts.push({ type: "reasoning", text: reasoning });
   if (text) parts.push({ type: "text", text });
-  return parts.length > 0 ? parts : null;
+  const id = deltas[0]?.message_id;
+  return parts.length > 0 ? { parts, ...(id !== undefined && { id }) } : null;
 }

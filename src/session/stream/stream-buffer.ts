@@ -92,7 +92,7 @@ export class StreamBuffer {
 
   /** Shows and stores a delta soon, joined with its neighbours. */
   publishDelta(delta: Extract<Frame, { type: "text.delta" | "reasoning.delta" }>): void {
-    if (this.#delta?.frame.type === delta.type && this.#delta.frame.turn_id === delta.turn_id) {
+    if (this.#delta?.frame.type === delta.type && this.#delta.frame.message_id === delta.message_id) {
       this.#delta.text += delta.text;
     } else {
       this.#showDelta();

@@ -1,0 +1,166 @@
+/** OpenAI's conversations. A conversation is a session; deleting it erases the session. */
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import type { SessionDescription } from "../../contract/session";
+import type { SessionId } from "../../domain/ids";
+import { err, ok, type Result } from "../../lib/result";
+import { requireScope } from "../auth";
+import { readBody } from "../body";
+import { createSession } from "../create-session";
+import type { HttpDeps, HttpEnv } from "../deps";
+import { idempotencyHeaders } from "../idempotency";
+import { type HttpError, sendProblem } from "../problem";
+import { eraseFor } from "../register-session";
+import { metadataInput } from "../schemas/session";
+import { sessionClient } from "../session-calls";
+import { parseSessionName, toSessionName } from "../surface/ids";
+import { toFieldErrors } from "../validation";
+import { findStored, readItem, readItemPage, showItems } from "./item-pages";
+import { findIncludeFault, readItemsQuery, toItemList } from "./list-query";
+import { readInputItems } from "./read-items";
+import { storeItems } from "./store-items";
+import type { ReadInput } from "./transcript";
+
+const PREFIX = "conv_";
+const PATH = "/v1/conversations/:conversation_id";
+/** OpenAI's own limit for one request. */
+const MAX_ITEMS = 20;
+
+const items = z.array(z.unknown()).max(MAX_ITEMS, `at most ${MAX_ITEMS} items`);
+const createInput = z.strictObject({ items: items.nullish(), metadata: metadataInput.nullish() });
+const updateInput = z.strictObject({ metadata: metadataInput.nullable() });
+const itemsInput = z.strictObject({ items: items.min(1, "must not be empty") });
+
+type Read<T> = Result<T, HttpError>;
+
+const toConversation = ({ id, created_at, metadata }: Pick<SessionDescription, "id" | "created_at" | "metadata">) => ({
+  id: toSessionName(PREFIX, id),
+  object: "conversation",
+  created_at: Math.floor(created_at / 1_000),
+  metadata,
+});
+
+function findSessionId(c: Context<HttpEnv>): Read<SessionId> {
+  const session = parseSessionName(PREFIX, c.req.param("conversation_id") ?? "");
+  return session ? ok(session) : err({ code: "session_not_found" });
+}
+
+async function readInput<S extends z.ZodType>(c: Context<HttpEnv>, schema: S): Promise<Read<z.output<S>>> {
+  const parsed = schema.safeParse(await c.req.json());
+  return parsed.success ? ok(parsed.data) : err({ code: "invalid_request", errors: toFieldErrors(parsed.error.issues) });
+}
+
+function readKey(c: Context<HttpEnv>): Read<string | undefined> {
+  const key = idempotencyHeaders.safeParse({ "Idempotency-Key": c.req.header("idempotency-key") });
+  return key.success ? ok(key.data["Idempotency-Key"]) : err({ code: "invalid_request", errors: toFieldErrors(key.error.issues) });
+}
+
+function readGiven(given: readonly unknown[]): Read<ReadInput> {
+  const read = readInputItems(given, "items");
+  return read.ok ? read : err({ code: "invalid_request", errors: [read.error] });
+}
+
+export function registerConversations(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
+  const [reads, writes] = [requireScope("sessions:read", null), requireScope("sessions:write", null)];
+  app.post("/v1/conversations", writes, readBody, (c) => create(c, deps));
+  app.get(PATH, reads, (c) => retrieve(c, deps));
+  app.post(PATH, writes, readBody, (c) => update(c, deps));
+  app.delete(PATH, writes, (c) => remove(c, deps));
+  app.post(`${PATH}/items`, writes, readBody, (c) => createItems(c, deps));
+  app.get(`${PATH}/items`, reads, (c) => listItems(c, deps));
+  app.get(`${PATH}/items/:item_id`, reads, (c) => retrieveItem(c, deps));
+  app.delete(`${PATH}/items/:item_id`, writes, (c) => removeItem(c, deps));
+}
+
+async function create(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
+  const body = await readInput(c, createInput);
+  if (!body.ok) return sendProblem(c, body.error);
+  const key = readKey(c);
+  if (!key.ok) return sendProblem(c, key.error);
+  const input = readGiven(body.value.items ?? []);
+  if (!input.ok) return sendProblem(c, input.error);
+  const created = await createSession(deps, c, { body: { metadata: body.value.metadata ?? {} }, key: key.value });
+  if (!created.ok) return sendProblem(c, created.error);
+  const { session, replayed } = created.value;
+  const appended = await storeItems(c, deps, { session: session.id, input: input.value, key: key.value });
+  if (appended.ok) return c.json(toConversation(session));
+  // The client does not know the id of a conversation that was refused. With its key it may come back to it.
+  if (!replayed && key.value === undefined) await eraseFor(deps, c, { session: session.id });
+  return sendProblem(c, appended.error);
+}
+
+async function retrieve(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
+  const session = findSessionId(c);
+  if (!session.ok) return sendProblem(c, session.error);
+  const described = await sessionClient(deps, c, session.value).repeatable((api, caller) => api.describe(caller));
+  return described.ok ? c.json(toConversation(described.value)) : sendProblem(c, described.error);
+}
+
+async function update(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
+  const session = findSessionId(c);
+  if (!session.ok) return sendProblem(c, session.error);
+  const body = await readInput(c, updateInput);
+  if (!body.ok) return sendProblem(c, body.error);
+  const metadata = body.value.metadata ?? {};
+  const patched = await sessionClient(deps, c, session.value).repeatable((api, caller) => api.patch(caller, { metadata }));
+  return patched.ok ? c.json(toConversation(patched.value)) : sendProblem(c, patched.error);
+}
+
+async function remove(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
+  const session = findSessionId(c);
+  if (!session.ok) return sendProblem(c, session.error);
+  const erased = await eraseFor(deps, c, { session: session.value });
+  if (!erased.ok) return sendProblem(c, erased.error);
+  return c.json({ id: toSessionName(PREFIX, session.value), object: "conversation.deleted", deleted: true });
+}
+
+async function createItems(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
+  const session = findSessionId(c);
+  if (!session.ok) return sendProblem(c, session.error);
+  const fault = findIncludeFault(c);
+  if (fault) return sendProblem(c, fault);
+  const body = await readInput(c, itemsInput);
+  if (!body.ok) return sendProblem(c, body.error);
+  const key = readKey(c);
+  if (!key.ok) return sendProblem(c, key.error);
+  const input = readGiven(body.value.items);
+  if (!input.ok) return sendProblem(c, input.error);
+  const appended = await storeItems(c, deps, { session: session.value, input: input.value, key: key.value });
+  if (!appended.ok) return sendProblem(c, appended.error);
+  const data = await showItems(sessionClient(deps, c, session.value), appended.value);
+  return data.ok ? c.json(toItemList({ data: data.value, has_more: false })) : sendProblem(c, data.error);
+}
+
+async function listItems(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
+  const session = findSessionId(c);
+  if (!session.ok) return sendProblem(c, session.error);
+  const query = readItemsQuery(c);
+  if (!query.ok) return sendProblem(c, query.error);
+  const { after = null, limit, order } = query.value;
+  const page = await readItemPage(sessionClient(deps, c, session.value), { after, limit, order });
+  return page.ok ? c.json(toItemList(page.value)) : sendProblem(c, page.error);
+}
+
+async function retrieveItem(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
+  const session = findSessionId(c);
+  if (!session.ok) return sendProblem(c, session.error);
+  const fault = findIncludeFault(c);
+  if (fault) return sendProblem(c, fault);
+  const item = await readItem(sessionClient(deps, c, session.value), c.req.param("item_id") ?? "");
+  return item.ok ? c.json(item.value) : sendProblem(c, item.error);
+}
+
+/** The content goes for good, and the item stays in its place without it: what follows would not be understood otherwise. */
+async function removeItem(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
+  const session = findSessionId(c);
+  if (!session.ok) return sendProblem(c, session.error);
+  const calls = sessionClient(deps, c, session.value);
+  const found = await findStored(calls, c.req.param("item_id") ?? "");
+  if (!found.ok) return sendProblem(c, found.error);
+  for (const id of found.value) {
+    const redacted = await calls.repeatable((api, caller) => api.redact(caller, id));
+    if (!redacted.ok) return sendProblem(c, redacted.error);
+  }
+  const described = await calls.repeatable((api, caller) => api.describe(caller));
+  return described.ok ? c.json(toConversation(described.value)) : sendProblem(c, described.error);
+}

@@ -1,0 +1,333 @@
+/** Conversations and their items through OpenAI's own package, against the app and a session in this process. */
+import OpenAI from "openai";
+import { describe, expect, it } from "vitest";
+import type { WholeSessionApi } from "../../../src/app/control-api";
+import type { Caller } from "../../../src/app/session-api";
+import { err, ok } from "../../../src/lib/result";
+import { CALLER, Life, settle } from "../../session/life";
+import { KEY, makeId, type WorldInput, world } from "../support";
+
+/** A session of its own behind every conversation's name. */
+function connect(input: Pick<WorldInput, "tenant" | "principal"> = {}) {
+  const life = new Life();
+  const { service } = life;
+  const here =
+    <A extends readonly unknown[], R>(work: (caller: Caller, ...given: A) => R) =>
+    (_: Caller, ...given: A) =>
+      work(CALLER, ...given);
+  const session: Partial<WholeSessionApi> = {
+    open: here((caller, opened) => service.open(caller, opened)),
+    describe: here((caller) => service.describe(caller)),
+    patch: here((caller, changes) => service.patch(caller, changes)),
+    items: here((caller, page) => service.items(caller, page)),
+    message: here((caller, id) => service.message(caller, id)),
+    executions: here((caller, page) => service.executions(caller, page)),
+    importMessages: here((caller, given) => service.importMessages(caller, given)),
+    respond: here((caller, given) => service.respond(caller, given)),
+    redact: here((caller, id) => service.redact(caller, id)),
+    erase: here((caller, isNoted) => service.erase(caller, isNoted)),
+  };
+  const { app } = world({ session, ...input });
+  const openai = new OpenAI({
+    apiKey: KEY,
+    baseURL: "http://longhand.test/v1",
+    maxRetries: 0,
+    fetch: async (url, init) => app.request(String(url), init),
+  });
+  return { life, openai, app };
+}
+
+const user = (content: string) => ({ type: "message" as const, role: "user" as const, content });
+const call = (call_id: string) => ({ type: "function_call" as const, call_id, name: "look", arguments: "{}" });
+const output = (call_id: string, text = `result ${call_id}`) => ({ type: "function_call_output" as const, call_id, output: text });
+
+describe("a conversation", () => {
+  it("is created with items, read, changed and deleted", async () => {
+    const { openai } = connect();
+
+    const created = await openai.conversations.create({
+      metadata: { topic: "天气" },
+      items: [user("Weather?"), { role: "assistant", content: "Sun." }],
+    });
+    expect(created).toEqual({
+      id: expect.stringMatching(/^conv_[0-9A-Z]{26}$/),
+      object: "conversation",
+      created_at: expect.any(Number),
+      metadata: { topic: "天气" },
+    });
+    expect(created.created_at).toBeLessThan(10_000_000_000);
+
+    expect(await openai.conversations.retrieve(created.id)).toEqual(created);
+    expect(await openai.conversations.update(created.id, { metadata: { topic: "wind" } })).toEqual({
+      ...created,
+      metadata: { topic: "wind" },
+    });
+    expect(await openai.conversations.update(created.id, { metadata: null })).toEqual({ ...created, metadata: {} });
+    expect(await openai.conversations.delete(created.id)).toEqual({ id: created.id, object: "conversation.deleted", deleted: true });
+    await expect(openai.conversations.retrieve(created.id)).rejects.toMatchObject({ status: 404 });
+  });
+
+  it("needs no body", async () => {
+    expect(await connect().openai.conversations.create()).toMatchObject({ object: "conversation", metadata: {} });
+  });
+
+  it("is refused with items that are not understood, and nothing is created", async () => {
+    const { openai } = connect();
+
+    const refused = openai.conversations.create({
+      items: [user("a"), { type: "message", role: "user", content: [{ type: "input_image", detail: "auto", image_url: "ftp://x" }] }],
+    });
+
+    await expect(refused).rejects.toMatchObject({
+      status: 400,
+      param: "items[1].content[0].image_url",
+      code: "invalid_request",
+      type: "invalid_request_error",
+    });
+    await expect(openai.conversations.retrieve(`conv_${makeId("ses").slice(4)}`)).rejects.toMatchObject({ status: 404 });
+  });
+
+  it("is refused with a result that answers no call", async () => {
+    const refused = connect().openai.conversations.create({ items: [output("call_9")] });
+
+    await expect(refused).rejects.toMatchObject({
+      status: 400,
+      param: "input",
+      error: { message: "No tool call found for function call output with call_id call_9." },
+    });
+  });
+
+  it.each([
+    [{ items: Array.from({ length: 21 }, () => user("x")) }, "items"],
+    [{ metadata: Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`k${index}`, "v"])) }, "metadata"],
+    [{ title: "x" }, "title"],
+  ])("is refused by the name of the field: %#", async (body, param) => {
+    await expect(connect().openai.post("/conversations", { body })).rejects.toMatchObject({ status: 400, param });
+  });
+
+  it.each(["conv_1", "ses_01JD8Z3V6Q4N7R2T5W9X0Y1A01", "conv_01JD8Z3V6Q4N7R2T5W9X0Y1A01"])(
+    "that there is not is unknown: %s",
+    async (id) => {
+      const { openai } = connect();
+      for (const asked of [
+        openai.conversations.retrieve(id),
+        openai.conversations.items.list(id),
+        openai.conversations.items.retrieve("msg_x", { conversation_id: id }),
+      ])
+        await expect(asked).rejects.toMatchObject({ status: 404 });
+    },
+  );
+
+  it("needs a key that may write", async () => {
+    const { openai } = connect({ principal: { tenant: makeId("ten"), key: makeId("key"), scopes: ["sessions:read"], expires_at: null } });
+
+    await expect(openai.conversations.create()).rejects.toMatchObject({ status: 403, type: "permission_error" });
+  });
+});
+
+async function conversation(...items: NonNullable<OpenAI.Conversations.ConversationCreateParams["items"]>) {
+  const connected = connect();
+  const { id } = await connected.openai.conversations.create({ items });
+  const list = async (query: OpenAI.Conversations.ItemListParams = {}) => {
+    const found: OpenAI.Conversations.ConversationItem[] = [];
+    for await (const item of connected.openai.conversations.items.list(id, query)) found.push(item);
+    return found;
+  };
+  return { ...connected, id, list };
+}
+
+const toText = (item: OpenAI.Conversations.ConversationItem): string => {
+  if (item.type === "message") return `${item.role}: ${item.content.map((part) => ("text" in part ? part.text : part.type)).join("")}`;
+  if (item.type === "function_call_output") return `output: ${JSON.stringify(item.output)}`;
+  return "call_id" in item ? `call: ${item.call_id}` : item.type;
+};
+
+describe("the items of a conversation", () => {
+  it("are listed with the newest first, page by page, wherever a reply's items are cut", async () => {
+    const items = [user("a"), call("1"), call("2"), output("1"), output("2"), user("b"), user("c")];
+    const { list, openai, id } = await conversation(...items);
+    const expected = ["user: a", "call: 1", "call: 2", 'output: "result 1"', 'output: "result 2"', "user: b", "user: c"];
+
+    expect((await list({ order: "asc" })).map(toText)).toEqual(expected);
+    for (const limit of [1, 2, 3, 100]) {
+      expect((await list({ limit })).map(toText)).toEqual(expected.toReversed());
+      expect((await list({ limit, order: "asc" })).map(toText)).toEqual(expected);
+    }
+    const page = await openai.conversations.items.list(id, { limit: 2, include: ["reasoning.encrypted_content"] });
+    expect(await openai.get(`/conversations/${id}/items?limit=2`)).toEqual({
+      object: "list",
+      data: page.data,
+      has_more: true,
+      first_id: page.data[0]?.id,
+      last_id: page.data[1]?.id,
+    });
+  });
+
+  it("of which there are none are an empty list", async () => {
+    const { openai, id } = await conversation();
+
+    expect(await openai.get(`/conversations/${id}/items`)).toEqual({
+      object: "list",
+      data: [],
+      has_more: false,
+      first_id: null,
+      last_id: null,
+    });
+  });
+
+  it("are added, returned as they are now, and read one by one", async () => {
+    const { openai, id, list } = await conversation(user("a"));
+
+    const added = await openai.conversations.items.create(id, {
+      items: [
+        { type: "reasoning", id: "rs_1", summary: [{ type: "summary_text", text: "Think." }] },
+        { role: "assistant", content: "Hello." },
+        call("1"),
+      ],
+    });
+
+    expect(added).toMatchObject({ object: "list", has_more: false, first_id: added.data[0]?.id, last_id: added.data[2]?.id });
+    expect(added.data).toEqual((await list({ order: "asc" })).slice(1));
+    expect(added.data).toMatchObject([
+      { type: "reasoning", summary: [{ type: "summary_text", text: "Think." }], status: "completed" },
+      { type: "message", role: "assistant", content: [{ type: "output_text", text: "Hello.", annotations: [] }], status: "completed" },
+      { type: "function_call", call_id: "1", name: "look", arguments: "{}", status: "completed" },
+    ]);
+    for (const item of added.data) expect(await openai.conversations.items.retrieve(item.id ?? "", { conversation_id: id })).toEqual(item);
+    // The result of a call may be added later.
+    const answered = await openai.conversations.items.create(id, { items: [output("1"), user("b")] });
+    expect(answered.data.map(toText)).toEqual(['output: "result 1"', "user: b"]);
+    await expect(openai.conversations.items.create(id, { items: [output("1")] })).rejects.toMatchObject({ status: 400, param: "input" });
+  });
+
+  it("answer the calls of a turn that waits, which ends with them", async () => {
+    const { life, openai, id, list } = await conversation();
+    await life.send("Weather?");
+    life.call.say({ type: "tool_call", call: { type: "tool_call", call_id: "c", name: "look", arguments: "{}" } });
+    await life.say({ type: "finish", finish: "tool_calls", usage: null });
+
+    await expect(openai.conversations.items.create(id, { items: [user("b")] })).rejects.toMatchObject({
+      status: 409,
+      code: "conversation_locked",
+    });
+    const added = await openai.conversations.items.create(id, { items: [output("c"), user("b")] });
+    await settle();
+
+    expect(added.data.map(toText)).toEqual(['output: "result c"', "user: b"]);
+    expect((await list({ order: "asc" })).map(toText)).toEqual(["user: Weather?", "call: c", 'output: "result c"', "user: b"]);
+    expect(life.calls).toHaveLength(1);
+  });
+
+  it("that are deleted have no content any more, and the conversation is returned", async () => {
+    const { openai, id, list } = await conversation(user("secret"), call("1"), output("1", "a secret"));
+    const before = await list({ order: "asc" });
+
+    for (const item of before) {
+      const left = await openai.conversations.items.delete(item.id ?? "", { conversation_id: id });
+      expect(left).toMatchObject({ id, object: "conversation" });
+    }
+
+    expect(JSON.stringify(await list())).not.toContain("secret");
+    expect((await list({ order: "asc" })).map((item) => item.id)).toEqual(before.map((item) => item.id));
+  });
+
+  it.each([
+    [{ items: [] }, "items"],
+    [{ items: Array.from({ length: 21 }, () => user("x")) }, "items"],
+    [{ items: [user("x"), { type: "web_search_call" }] }, "items[1].type"],
+    [{ items: [{ type: "mcp_approval_response", approval_request_id: `mcpr_${makeId("exe").slice(4)}`, approve: true }] }, "items[0]"],
+    [{}, "items"],
+  ])("are refused by name: %#", async (body, param) => {
+    const { openai, id } = await conversation();
+    await expect(openai.post(`/conversations/${id}/items`, { body })).rejects.toMatchObject({ status: 400, param });
+  });
+
+  it.each([
+    ["limit=0", "limit"],
+    ["limit=101", "limit"],
+    ["limit=x", "limit"],
+    ["order=up", "order"],
+    ["after=msg_x", "after"],
+    [`after=${makeId("msg", 99)}`, "after"],
+    ["include[]=everything", "include"],
+  ])("are listed only with a query that is understood: %s", async (query, param) => {
+    const { openai, id } = await conversation(user("a"));
+    await expect(openai.get(`/conversations/${id}/items?${query}`)).rejects.toMatchObject({ status: 400, param });
+  });
+
+  it("that there are not are unknown", async () => {
+    const { openai, id, list } = await conversation(user("a"));
+    const [message] = await list();
+    for (const name of ["msg_x", makeId("msg", 99), `rs_${message?.id?.slice(4)}`, `fc_${message?.id?.slice(4)}`]) {
+      await expect(openai.conversations.items.retrieve(name, { conversation_id: id })).rejects.toMatchObject({
+        status: 404,
+        code: "item_not_found",
+      });
+      await expect(openai.conversations.items.delete(name, { conversation_id: id })).rejects.toMatchObject({ status: 404 });
+    }
+  });
+});
+
+describe("files of items", () => {
+  const facts = { name: null, media_type: "image/png", bytes: 10, tokens: 1_600 };
+  const image = (file_id: string) => ({
+    role: "user" as const,
+    content: [
+      { type: "input_text" as const, text: "Look:" },
+      { type: "input_image" as const, detail: "auto" as const, file_id },
+    ],
+  });
+
+  it("are looked up, and shown by their ids", async () => {
+    const { openai } = connect({ tenant: { useFiles: async ({ files }) => ok(files.map((file_id) => ({ file_id, ...facts }))) } });
+    const { id } = await openai.conversations.create({ items: [image(makeId("fil"))] });
+
+    const { data } = await openai.conversations.items.list(id);
+
+    expect(data).toMatchObject([
+      {
+        content: [
+          { type: "input_text", text: "Look:" },
+          { type: "input_image", file_id: makeId("fil"), image_url: null },
+        ],
+      },
+    ]);
+  });
+
+  it("that are missing are named as the client wrote them", async () => {
+    const { openai } = connect({
+      tenant: { useFiles: async ({ files }) => (files.length === 0 ? ok([]) : err({ code: "file_not_found", file: files[0] ?? "" })) },
+    });
+
+    const refused = openai.conversations.create({ items: [user("a"), image(makeId("fil"))] });
+
+    await expect(refused).rejects.toMatchObject({ status: 400, param: "items[1].content[1].file_id" });
+  });
+});
+
+describe("a call that the server ran", () => {
+  it("is one item with its result, on whichever page it is, and goes with it", async () => {
+    const { life, openai, id, list } = await conversation();
+    await life.service.patch(CALLER, { tools: [{ name: "look", parameters: { type: "object" }, runs: { by: "http", tool: "look" } }] });
+    await life.send("Weather?");
+    for (const call_id of ["c", "d"])
+      life.call.say({ type: "tool_call", call: { type: "tool_call", call_id, name: "look", arguments: "{}" } });
+    await life.say({ type: "finish", finish: "tool_calls", usage: null });
+    await life.answer("Sun.");
+
+    const all = await list({ order: "asc" });
+    expect(all.map(toText)).toEqual(["user: Weather?", "mcp_call", "mcp_call", "assistant: Sun."]);
+    expect(all[1]).toMatchObject({ type: "mcp_call", name: "look", arguments: "{}", server_label: "longhand" });
+    for (const limit of [1, 2, 3]) {
+      expect(await list({ limit, order: "asc" })).toEqual(all);
+      expect(await list({ limit })).toEqual(all.toReversed());
+    }
+    for (const item of all) expect(await openai.conversations.items.retrieve(item.id ?? "", { conversation_id: id })).toEqual(item);
+    await openai.conversations.items.delete(all[1]?.id ?? "", { conversation_id: id });
+    expect(await openai.conversations.items.retrieve(all[1]?.id ?? "", { conversation_id: id })).toMatchObject({ arguments: "{}" });
+    const records = await life.service.items(CALLER, { after: null, limit: 10, order: "asc" });
+    const outputs = records.ok ? records.value.data.filter(({ role }) => role === "tool").map(({ content }) => content) : [];
+    expect(outputs[0]).toEqual([{ type: "text", text: "[redacted]" }]);
+    expect(outputs[1]).not.toEqual(outputs[0]);
+  });
+});

@@ -1,0 +1,331 @@
+/** OpenAI's items and our messages: what goes there comes back. Pure, for random conversations. */
+import fc from "fast-check";
+import type { ConversationItem } from "openai/resources/conversations/items";
+import { describe, expect, it } from "vitest";
+import type { DisplayItem } from "../../../src/contract/item";
+import type { ExecutionId } from "../../../src/domain/ids";
+import type { OpenAiItem } from "../../../src/http/openai/item-types";
+import { toOpenAiItems } from "../../../src/http/openai/items";
+import { readInputItems } from "../../../src/http/openai/read-items";
+import { makeId, NOW } from "../support";
+
+const text = fc.constantFrom(
+  "hello",
+  "你好，世界",
+  "🙂 ok",
+  "a\nb",
+  "  spaced  ",
+  '{"json":true}',
+  "שלום",
+  "\u0000 nul",
+  "[redacted]",
+  "x".repeat(9_000),
+);
+const said = text.map((each) => ({ type: "text" as const, text: each }));
+const thought = text.map((each) => ({ type: "reasoning" as const, text: each }));
+const media = fc.constantFrom(
+  { type: "image" as const, url: "https://example.com/a.png?size=2", media_type: "image/png" },
+  { type: "image" as const, url: "https://example.com/b", media_type: "image/*" },
+  { type: "image" as const, file_id: makeId("fil", 7) },
+  { type: "file" as const, url: "https://example.com/ä.pdf", media_type: "application/pdf", name: "Bericht ä.pdf" },
+  { type: "file" as const, url: "https://example.com/notes", media_type: "text/csv", name: "表.csv" },
+  { type: "file" as const, file_id: makeId("fil", 8), name: "c.txt" },
+);
+
+/** One call of a reply. `output` null: it has no result. */
+interface Call {
+  /** Absent: by its place. */
+  readonly call_id?: string;
+  readonly name: string;
+  readonly given: string;
+  readonly output: string | null;
+  readonly is_error: boolean;
+  readonly isServer: boolean;
+}
+interface Said {
+  readonly role: "user" | "system" | "assistant";
+  readonly content: readonly { readonly type: string; readonly text?: string; readonly url?: string | undefined }[];
+  readonly calls: readonly Call[];
+  readonly incomplete: boolean;
+}
+
+const call: fc.Arbitrary<Call> = fc.record({
+  name: fc.constantFrom("look", "files__read", "a-b"),
+  given: fc.constantFrom("{}", '{"city":"里斯本"}', "not json", ""),
+  output: fc.option(text),
+  is_error: fc.boolean(),
+  isServer: fc.boolean(),
+});
+/** A server's call with its result ends a reply, unless the reply waits for another call. */
+function toOneReply(calls: readonly Call[]): Call[] {
+  const waiting = calls.filter(({ isServer, output }) => !isServer || output === null);
+  const ended = calls.filter((each) => !waiting.includes(each));
+  return waiting.length > 0 ? [...waiting, ...ended] : ended.slice(0, 1);
+}
+
+/** A reply without text or calls joins the next one, so that each has one of both. */
+const reply = fc
+  .record({
+    content: fc.array(fc.oneof(said, thought), { maxLength: 5 }),
+    calls: fc.array(call, { maxLength: 4 }).map(toOneReply),
+    incomplete: fc.boolean(),
+  })
+  .filter(({ content, calls }) => calls.length > 0 || content.some((part) => part.type === "text" && part.text.trim() !== ""));
+const spoken: fc.Arbitrary<Said> = fc
+  .oneof(
+    fc.record({ role: fc.constant("user" as const), content: fc.array(fc.oneof(said, media), { minLength: 1, maxLength: 4 }) }),
+    fc.record({ role: fc.constant("system" as const), content: fc.array(said, { minLength: 1, maxLength: 2 }) }),
+  )
+  .map((each) => ({ ...each, calls: [], incomplete: false }));
+/** Replies never follow one another directly: which items belong to which is told by what is between them. */
+const conversation = fc
+  .array(fc.tuple(spoken, fc.option(reply)), { maxLength: 6 })
+  .map((pairs) => pairs.flatMap(([first, then]): Said[] => (then ? [first, { role: "assistant" as const, ...then }] : [first])));
+
+interface Shown {
+  readonly messages: readonly DisplayItem[];
+  readonly ranHere: ReadonlySet<ExecutionId>;
+}
+
+/** The conversation as a session lists it. */
+function show(conversation: readonly Said[]): Shown {
+  const ranHere = new Set<ExecutionId>();
+  const messages: DisplayItem[] = [];
+  let position = 0;
+  const toItem = (changes: Pick<DisplayItem, "role" | "content"> & Partial<DisplayItem>): DisplayItem => ({
+    id: makeId("msg", ++position),
+    position,
+    name: null,
+    client_id: null,
+    metadata: {},
+    turn_id: null,
+    created_at: NOW,
+    recorded_at: NOW,
+    incomplete: false,
+    tokens: { tokens: 1, source: "estimated", error_bound: 0 },
+    ...changes,
+  });
+  for (const { role, content, calls, incomplete } of conversation) {
+    const message = toItem({ role, content: content as unknown as DisplayItem["content"], incomplete });
+    const listed = calls.map(({ call_id: own, name, given, isServer }) => {
+      const execution_id = makeId("exe", ++position);
+      if (isServer) ranHere.add(execution_id);
+      return {
+        id: makeId("msg", position),
+        position,
+        execution_id,
+        call_id: isServer ? `mcp_${makeId("msg", position).slice(4)}` : (own ?? `call_${position}`),
+        name,
+        arguments: given,
+      };
+    });
+    messages.push(listed.length > 0 ? { ...message, tool_calls: listed } : message);
+    for (const [index, { output, is_error }] of calls.entries()) {
+      const asked = listed[index];
+      if (output === null || !asked) continue;
+      const { call_id, execution_id, name } = asked;
+      messages.push(toItem({ role: "tool", content: [{ type: "text", text: output }], call_id, execution_id, tool_name: name, is_error }));
+    }
+  }
+  return { messages, ranHere };
+}
+
+/** What both sides know of a message. The parts of a reply come before its calls. */
+const reduce = ({ messages }: Pick<Shown, "messages">) =>
+  messages.map(({ role, content, tool_calls = [], call_id, is_error, incomplete }) =>
+    role === "tool"
+      ? { role, call_id, output: content.map((part) => ("text" in part ? part.text : "")).join(""), is_error }
+      : {
+          role,
+          content: content.map((part) => (part.type === "image" && "name" in part ? { ...part, name: undefined } : part)),
+          calls: tool_calls.map(({ call_id: id, name, arguments: given }) => ({ call_id: id, name, arguments: given })),
+          incomplete,
+        },
+  );
+
+function read(items: unknown) {
+  const result = readInputItems(items, "items");
+  if (!result.ok) throw new Error(JSON.stringify(result.error));
+  return result.value;
+}
+
+const reduceRead = (items: unknown) =>
+  read(items).messages.map((message) => {
+    const { role } = message;
+    if (role === "tool") return { role, call_id: message.call_id, output: message.output, is_error: message.is_error };
+    return { role, content: message.parts.map(({ part }) => part), calls: message.calls, incomplete: message.incomplete };
+  });
+
+/** A reply of server calls alone has no item that could say that it was cut off. */
+const isToldIncomplete = ({ messages, ranHere }: Shown): boolean =>
+  messages.every(
+    ({ role, incomplete, content, tool_calls = [] }) =>
+      role !== "assistant" || !incomplete || content.length > 0 || tool_calls.some(({ execution_id }) => !ranHere.has(execution_id)),
+  );
+
+describe("messages as items, and back", () => {
+  it("are the same messages, in any language", () => {
+    fc.assert(
+      fc.property(conversation.map(show).filter(isToldIncomplete), (shown) => {
+        const items = toOpenAiItems(shown.messages, shown);
+
+        expect(reduceRead(items)).toEqual(reduce(shown));
+      }),
+    );
+  });
+
+  it("are the same items again", () => {
+    fc.assert(
+      fc.property(conversation.map(show).filter(isToldIncomplete), (shown) => {
+        const items = toOpenAiItems(shown.messages, shown);
+        const again = show(
+          reduceRead(items).flatMap((message): Said[] =>
+            message.role === "tool"
+              ? []
+              : [{ role: message.role, content: message.content, incomplete: message.incomplete, calls: toCalls(message.calls, items) }],
+          ),
+        );
+
+        expect(toOpenAiItems(again.messages, again)).toEqual(items);
+      }),
+    );
+  });
+
+  it("have names of their own, each once", () => {
+    fc.assert(
+      fc.property(conversation.map(show), (shown) => {
+        const names = toOpenAiItems(shown.messages, shown).map(({ id }) => id);
+
+        expect(new Set(names).size).toBe(names.length);
+      }),
+    );
+  });
+
+  it("are what OpenAI's package takes for items", () => {
+    const { messages, ranHere } = show([{ role: "user", content: [{ type: "text", text: "x" }], calls: [], incomplete: false }]);
+    const items: readonly OpenAiItem[] = toOpenAiItems(messages, { ranHere });
+    const theirs: readonly ConversationItem[] = items.map((item): ConversationItem => structuredClone(toMutable(item)));
+
+    expect(theirs).toEqual(items);
+  });
+});
+
+/** The package's types have no readonly lists. */
+type Mutable<T> = T extends object ? { -readonly [K in keyof T]: Mutable<T[K]> } : T;
+const toMutable = (item: OpenAiItem): Mutable<OpenAiItem> => item as Mutable<OpenAiItem>;
+
+function toCalls(
+  calls: readonly { readonly call_id: string; readonly name: string; readonly arguments: string }[],
+  items: readonly OpenAiItem[],
+): Call[] {
+  return calls.map(({ call_id, name, arguments: given }) => {
+    const server = items.find((item) => item.type === "mcp_call" && item.id === call_id);
+    const output = items.find((item) => item.type === "function_call_output" && item.call_id === call_id);
+    if (server?.type === "mcp_call") {
+      const failed = server.error?.content.map((each) => each.text).join("") ?? null;
+      return { name, given, isServer: true, output: server.output ?? failed, is_error: failed !== null };
+    }
+    const said = output?.type === "function_call_output" ? output : null;
+    return { call_id, name, given, isServer: false, output: said?.output ?? null, is_error: said?.status === "incomplete" };
+  });
+}
+
+describe("items that clients write", () => {
+  it("of which reasoning, text and calls that follow each other are one reply", () => {
+    const items = [
+      { role: "user", content: "Weather?" },
+      { type: "reasoning", id: "rs_1", summary: [{ type: "summary_text", text: "Look." }] },
+      { type: "function_call", call_id: "a", name: "look", arguments: "{}" },
+      { type: "reasoning", id: "rs_2", summary: [], encrypted_content: "opaque" },
+      { type: "function_call", call_id: "b", name: "look", arguments: "{}" },
+      { type: "function_call_output", call_id: "b", output: "2" },
+      { type: "function_call_output", call_id: "a", output: [{ type: "input_text", text: "1" }] },
+      { role: "assistant", content: "Sun." },
+      { role: "assistant", content: [{ type: "output_text", text: "And wind.", annotations: [] }] },
+    ];
+
+    expect(reduceRead(items)).toEqual([
+      { role: "user", content: [{ type: "text", text: "Weather?" }], calls: [], incomplete: false },
+      {
+        role: "assistant",
+        content: [{ type: "reasoning", text: "Look." }],
+        calls: [
+          { call_id: "a", name: "look", arguments: "{}" },
+          { call_id: "b", name: "look", arguments: "{}" },
+        ],
+        incomplete: false,
+      },
+      { role: "tool", call_id: "a", output: "1", is_error: false },
+      { role: "tool", call_id: "b", output: "2", is_error: false },
+      { role: "assistant", content: [{ type: "text", text: "Sun." }], calls: [], incomplete: false },
+      { role: "assistant", content: [{ type: "text", text: "And wind." }], calls: [], incomplete: false },
+    ]);
+  });
+
+  it("of which a result follows its call, wherever it was written, and one without a call is told apart", () => {
+    const { messages, results, unanswered } = read([
+      { type: "function_call", call_id: "a", name: "look", arguments: "{}" },
+      { type: "function_call", call_id: "c", name: "look", arguments: "{}" },
+      { role: "developer", content: "Hurry." },
+      { type: "function_call_output", call_id: "a", output: "1" },
+      { type: "function_call_output", call_id: "b", output: "2", status: "incomplete" },
+    ]);
+
+    expect(messages.map(({ role }) => role)).toEqual(["assistant", "tool", "system"]);
+    expect(results).toEqual([{ field: "items.4", result: { execution_id: null, call_id: "b", output: "2", is_error: true } }]);
+    expect(unanswered).toEqual(["c"]);
+  });
+
+  it.each([
+    [
+      "a file by address",
+      { type: "input_file", file_url: "https://x.example/a.md" },
+      { url: "https://x.example/a.md", media_type: "text/markdown" },
+    ],
+    [
+      "a file as base64 alone",
+      { type: "input_file", file_data: "aGk=", filename: "a.txt" },
+      { url: "data:text/plain;base64,aGk=", name: "a.txt" },
+    ],
+    ["an image as a data URL", { type: "input_image", image_url: "data:image/png;base64,aGk=" }, { url: "data:image/png;base64,aGk=" }],
+    ["a stored image", { type: "input_image", file_id: makeId("fil"), image_url: null }, { file_id: makeId("fil") }],
+  ])("may hold %s", (_, part, expected) => {
+    expect(read([{ role: "user", content: [part] }]).messages).toMatchObject([{ parts: [{ part: expected }] }]);
+  });
+
+  it.each([
+    [[{ role: "user", content: [{ type: "input_image", image_url: "ftp://x" }] }], "items.0.content.0.image_url"],
+    [[{ role: "user", content: [{ type: "input_text", text: "a" }, { type: "input_audio" }] }], "items.0.content.1.type"],
+    [[{ role: "user", content: [{ type: "input_file" }] }], "items.0.content.0.file_id"],
+    [[{ role: "user", content: [{ type: "input_file", file_id: "file-abc" }] }], "items.0.content.0.file_id"],
+    [[{ role: "user", content: [{ type: "input_text" }] }], "items.0.content.0.text"],
+    [[{ role: "user", content: " " }], "items.0.content"],
+    [[{ role: "user" }], "items.0.content"],
+    [[{ role: "critic", content: "x" }], "items.0.role"],
+    [[{ role: "assistant", content: [{ type: "input_image", image_url: "https://x.example/a.png" }] }], "items.0.content.0.image_url"],
+    [[{ role: "user", content: "a" }, 7], "items.1"],
+    [[{ type: "web_search_call", id: "ws_1" }], "items.0.type"],
+    [[{ type: "function_call", call_id: "", name: "look", arguments: "{}" }], "items.0.call_id"],
+    [[{ type: "function_call", call_id: "a", name: "a name", arguments: "{}" }], "items.0.name"],
+    [[{ type: "function_call_output", output: "x" }], "items.0.call_id"],
+    [
+      [{ type: "function_call_output", call_id: "a", output: [{ type: "input_image", image_url: "https://x.example/a.png" }] }],
+      "items.0.output.0.image_url",
+    ],
+    [[{ type: "mcp_approval_response", approval_request_id: "mcpr_1", approve: true }], "items.0.approval_request_id"],
+    [" ", "items"],
+    [7, "items"],
+  ])("are refused by name: %j", (items, field) => {
+    expect(readInputItems(items, "items")).toMatchObject({ ok: false, error: { field } });
+  });
+
+  it("may be of every kind that says nothing here", () => {
+    expect(
+      read([
+        { role: "assistant", content: "" },
+        { type: "reasoning", summary: [] },
+        { type: "mcp_list_tools", id: "x" },
+      ]).messages,
+    ).toEqual([]);
+  });
+});
