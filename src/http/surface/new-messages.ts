@@ -34,11 +34,7 @@ export interface Sorted<T> {
 }
 
 /** `isRetry`: the client says that it sends the request again. */
-export function findNewMessages<T extends TranscriptMessage>(
-  transcript: readonly T[],
-  known: KnownEnd,
-  isRetry: boolean,
-): Sorted<T> {
+export function findNewMessages<T extends TranscriptMessage>(transcript: readonly T[], known: KnownEnd, isRetry: boolean): Sorted<T> {
   const system = transcript.filter(({ role }) => role === "system");
   const spoken = transcript.filter(({ role }) => role !== "system");
   if (known.newest.length === 0) return { system, results: [], messages: spoken, isRepeated: false };
@@ -99,6 +95,10 @@ const isSame = (one: Exchange, other: Exchange): boolean =>
   one.isModel === other.isModel &&
   (one.isModel ? joinText(one.messages) === joinText(other.messages) : isSameSet(one.messages, other.messages));
 
+/** A copy that was cut may begin within an answer, which came in several pieces where tools ran. */
+const isEnd = (their: Exchange, our: Exchange): boolean =>
+  isSame(their, our) || (their.isModel && our.isModel && joinText(our.messages).endsWith(joinText(their.messages)));
+
 /** How many messages at the beginning of `tail` are the last ones of what was asked. */
 function countSame(tail: readonly TranscriptMessage[], { messages: asked }: Exchange): number {
   for (let count = Math.min(tail.length, asked.length); count > 0; count--)
@@ -131,10 +131,17 @@ function countHad({ before, tail }: Copy, known: KnownEnd, isRetry: boolean): nu
 /** How well two copies of the conversation agree at their ends. 0: their last answers differ. 3: both are whole, and the same. */
 function rankFit(theirs: readonly Exchange[], ours: readonly Exchange[], isWhole: boolean): 0 | 1 | 2 | 3 {
   const depth = Math.min(theirs.length, ours.length);
-  for (let back = 1; back <= depth; back++) {
-    const [their, our] = [theirs.at(-back), ours.at(-back)];
-    if (their && our && !isSame(their, our)) return back === 1 ? 0 : 1;
-  }
-  if (theirs.length > ours.length && isWhole) return depth === 0 ? 0 : 1;
+  const fits = ours
+    .slice(ours.length - depth)
+    .map((our, index) => fitsAt(theirs, theirs.length - depth + index, our))
+    .reverse();
+  const isLonger = theirs.length > ours.length && isWhole;
+  if (fits[0] === false || (depth === 0 && isLonger)) return 0;
+  if (fits.includes(false) || isLonger) return 1;
   return isWhole && theirs.length === ours.length ? 3 : 2;
+}
+
+function fitsAt(theirs: readonly Exchange[], index: number, our: Exchange): boolean {
+  const their = theirs[index];
+  return their !== undefined && (index === 0 ? isEnd(their, our) : isSame(their, our));
 }
