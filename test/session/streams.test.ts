@@ -199,6 +199,19 @@ describe("a reply's id", () => {
   });
 });
 
+test("a stop that is only repeated leaves the reply of the next turn whole", async () => {
+  const life = await firstLife();
+  const stop = () => life.service.stop(CALLER, { idempotency: { key: "k", digest: "same" } });
+  await submit(life);
+  await stop();
+  const { turn_id } = await submit(life);
+  await life.say({ type: "text", text: "ha" });
+  expect(await stop()).toMatchObject({ value: { replayed: true } });
+  await life.answer("lf");
+  if (turn_id === null) throw new Error("no turn");
+  expect(await life.service.turn(CALLER, turn_id)).toMatchObject({ value: { output_text: "half" } });
+});
+
 test("a turn is streamed from its own first frame, also after other turns", async () => {
   const life = await firstLife();
   const { turn_id } = await submit(life);
