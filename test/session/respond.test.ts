@@ -456,6 +456,53 @@ describe("a request that ends with the result of an imported call", () => {
     await next.answer("Sun.");
     expect(await status(next, turn)).toBe("completed");
   });
+
+  const asking = { messages: [user("weather?"), reply("I look.", "c"), imported("c", "secret sun")] };
+
+  test("is a place to continue after, also where the turn has failed before its first word", async () => {
+    const life = await newLife();
+    const turn = await respond(life, asking);
+    await life.service.stop(CALLER, { idempotency: null });
+    await settle();
+    await answered(life, "two", "reply two");
+
+    await respond(life, { after: turn, messages: [user("three")] });
+
+    expect(life.call.messages).toEqual(["user: weather?", "assistant: I look.tool_call", "tool: secret sun", "user: three"]);
+  });
+
+  test("is answered again from the question on, and by a retry from the results on", async () => {
+    const life = await newLife();
+    const turn = await respond(life, asking);
+    await life.service.stop(CALLER, { idempotency: null });
+    await life.service.retry(CALLER, { idempotency: null });
+    await settle();
+    expect(life.call.messages).toEqual(["user: weather?", "assistant: I look.tool_call", "tool: secret sun"]);
+    await life.answer("Sun.");
+    expect(await status(life, turn)).toBe("stopped");
+
+    const page = await life.service.items(CALLER, { after: null, limit: 1, order: "desc" });
+    const [newest] = page.ok ? page.value.data : [];
+    if (!newest) throw new Error("there is no reply");
+    expect(await life.service.regenerate(CALLER, { message: newest.id, idempotency: null })).toMatchObject({ ok: true });
+    await settle();
+    expect(life.call.messages).toEqual(["user: weather?"]);
+  });
+
+  test("leaves no word of a result that is redacted", async () => {
+    const life = await newLife();
+    await respond(life, asking);
+    await life.answer("Sun.");
+    const page = await life.service.items(CALLER, { after: null, limit: 10, order: "asc" });
+    const result = page.ok ? page.value.data.find(({ role }) => role === "tool") : undefined;
+    if (!result) throw new Error("there is no result");
+
+    expect(await life.service.redact(CALLER, result.id)).toMatchObject({ ok: true });
+    await answered(life, "two", "reply two");
+
+    expect(everything(life)).not.toContain("secret sun");
+    expect(life.call.messages.at(2)).toMatch(/^tool: /);
+  });
 });
 
 describe("a request that the model must read whole", () => {
