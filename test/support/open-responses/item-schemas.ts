@@ -1,6 +1,6 @@
 /**
  * The items of a response and their content, as the Open Responses specification of 2026-04-24 describes them. Every schema is strict, so
- * that a field nobody knows of is a fault. Fields and items that only OpenAI's API has are those of the types of its `openai` package, and
+ * that an unknown field is a fault. Fields and items that only OpenAI's API has are those of the types of its `openai` package, and
  * a comment says so.
  */
 import { z } from "zod";
