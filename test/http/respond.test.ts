@@ -120,6 +120,7 @@ describe("a fault is named, before any session is asked", () => {
     ["waiting of several", { messages: [hello, hello], on_busy: "queue" }, "on_busy"],
     ["waiting of results", { results: [{ call_id: "a", output: "x" }], on_busy: "interrupt" }, "on_busy"],
     ["waiting at a place", { after: makeId("trn"), messages: [hello], on_busy: "reject" }, "on_busy"],
+    ["waiting of an imported result", { messages: [{ role: "tool", call_id: "a", content: "" }], on_busy: "queue" }, "on_busy"],
     ["waiting without run", { messages: [hello], run: false, on_busy: "queue" }, "on_busy"],
     ["a model without run", { messages: [hello], run: false, model: "gpt-4o-mini" }, "model"],
     ["a system prompt without run", { messages: [hello], run: false, system: "" }, "system"],

@@ -62,6 +62,16 @@ describe("one request", () => {
     expect(await chat.read(`/turns/${turn.id}/settings`)).toMatchObject({ system: "One word.", note: '{"surface":"test"}' });
   });
 
+  it("may end with the result of an imported call, which the turn answers", async () => {
+    const chat = await newChat({ replies: [{ text: "Sunny." }] });
+    const called = { role: "assistant", tool_calls: [{ call_id: "c", name: "look", arguments: "{}" }] };
+
+    const turn = await respond(chat, { messages: [user("How is Paris?"), called, { role: "tool", call_id: "c", content: "晴" }] });
+
+    expect(turn).toMatchObject({ status: "completed", message_id: null, output_text: "Sunny." });
+    expect((await heardBy(chat, 1)).at(-1)).toBe("tool: 晴");
+  });
+
   it("after an earlier turn starts a branch; after the last turn of the other branch it goes on there", async () => {
     const chat = await newChat({ replies: ["one", "two", "three", "four"].map((text) => ({ text })) });
     const first = await chat.say("1");

@@ -3657,12 +3657,12 @@ export interface components {
                     content: unknown;
                 }[];
             }[];
-            /** @description In order. With run the last one is a user's and starts the turn; those before it are appended */
+            /** @description In order. With run the last one is a user's and starts the turn, or the result of an imported call, which the turn answers; those before it are appended */
             messages?: components["schemas"]["WrittenMessage"][];
             /** @description By default true. false: no turn starts or goes on, and a turn whose last call is answered ends */
             run?: boolean;
             /**
-             * @description Of a single message without after and results: what it does while a turn runs (queue). All other requests are refused then
+             * @description Of a single user message without after and results: what it does while a turn runs (queue). All other requests are refused then
              * @enum {string}
              */
             on_busy?: "queue" | "reject" | "interrupt";
