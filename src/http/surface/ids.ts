@@ -5,7 +5,7 @@
 import { parseId, type SessionId, type TurnId } from "../../domain/ids";
 
 /** One answer as a client sees it: a turn up to its end, or to its wait for the client's tools. Legs count from 1. */
-interface Leg {
+export interface Leg {
   readonly session: SessionId;
   readonly turn: TurnId;
   readonly leg: number;
@@ -23,3 +23,21 @@ export const toSessionName = (prefix: string, session: SessionId): string => `${
 /** Null for a name that this service cannot have given. */
 export const parseSessionName = (prefix: string, name: string): SessionId | null =>
   name.startsWith(prefix) ? parseId("ses", `ses_${name.slice(prefix.length)}`) : null;
+
+const LEG = /^([0-9A-Z]{26})([0-9A-Z]{26})(?:_([1-9]\d{0,5}))?$/;
+
+/** Null for a name that this service cannot have given. */
+export function parseLegName(prefix: string, name: string): Leg | null {
+  if (!name.startsWith(prefix)) return null;
+  const [, sessionUlid = "", turnUlid = "", leg = "1"] = LEG.exec(name.slice(prefix.length)) ?? [];
+  const session = parseId("ses", `ses_${sessionUlid}`);
+  const turn = parseId("trn", `trn_${turnUlid}`);
+  return session && turn && leg !== "0" ? { session, turn, leg: Number(leg) } : null;
+}
+
+const DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const TIME_DIGITS = 10;
+
+/** When the id was made, in epoch milliseconds. A stream that begins again has the same time without asking for it. */
+export const readIdTime = (id: TurnId): number =>
+  [...toUlid(id).slice(0, TIME_DIGITS)].reduce((time, digit) => time * DIGITS.length + DIGITS.indexOf(digit), 0);
