@@ -4,6 +4,7 @@ import type { Prices } from "../context/economy";
 import { capabilitiesSchema, LIMIT_FIGURES, PROVIDERS, SUGGESTION_SOURCES } from "../context/model-input";
 import { domainShape } from "./domain-shape";
 import { time } from "./ids";
+import { listView } from "./page";
 
 const figureSource = z.enum(["tenant", "deployment", "preset", "prices_package", "unknown"]);
 export type FigureSource = z.infer<typeof figureSource>;
@@ -38,6 +39,11 @@ const pricesView = domainShape<Prices>()(z.object({ input: z.number(), output: z
 export const modelView = z
   .object({
     id: z.string(),
+    object: z.literal("model").openapi({ description: "As OpenAI's API says it" }),
+    type: z.literal("model").openapi({ description: "As Anthropic's API says it" }),
+    display_name: z.string().openapi({ description: "The id" }),
+    created: z.int().openapi({ description: "Always 0: unknown. OpenAI's clients expect epoch seconds" }),
+    owned_by: z.string().openapi({ description: "The provider, by the name that OpenAI's clients read" }),
     provider: z.enum(PROVIDERS),
     upstream_id: z.string().openapi({ description: "The provider's name for the model" }),
     base_url: z
@@ -62,4 +68,11 @@ export const modelView = z
     }),
   })
   .openapi("Model");
+/** What OpenAI's and Anthropic's clients read of the list, beside what every list has. */
+export const modelList = listView(modelView).extend({
+  object: z.literal("list"),
+  first_id: z.string().nullable().openapi({ description: "The id of the first model of the page. Null if it is empty" }),
+  last_id: z.string().nullable().openapi({ description: "The id of the last model of the page. Null if it is empty" }),
+});
+
 export type ModelView = z.infer<typeof modelView>;

@@ -2,6 +2,8 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { registerChat } from "./ai-sdk/chat-routes";
+import { nameRequest, registerAnthropic } from "./anthropic/messages";
+import { registerAnthropicModels } from "./anthropic/models";
 import { authenticate, requireAdmin } from "./auth";
 import { answerBrowsers } from "./browsers";
 import type { HttpDeps, HttpEnv } from "./deps";
@@ -44,6 +46,7 @@ import { refuseInvalid } from "./validation";
 export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   const app = new OpenAPIHono<HttpEnv>({ defaultHook: refuseInvalid });
   app.use(observe(deps));
+  app.use("/v1/messages/*", nameRequest);
   app.use("/v1/*", answerBrowsers());
   app.use("/api/*", answerBrowsers());
   app.use("/v1/files/:file_id/content", serveSigned(deps));
@@ -69,6 +72,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerUsage(app, deps);
   registerKeys(app, deps);
   registerAccessTokens(app, deps);
+  registerAnthropicModels(app, deps);
   registerModels(app, deps);
   registerCredentials(app, deps);
   registerTools(app, deps);
@@ -79,6 +83,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerExport(app, deps);
   registerRebuild(app, deps);
   registerChatCompletions(app, deps);
+  registerAnthropic(app, deps);
   registerConversations(app, deps);
   registerChat(app, deps);
   app.onError(answerThrown(deps));

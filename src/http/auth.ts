@@ -33,8 +33,8 @@ export type TokenUse = "session" | "end_user" | "chat" | null;
 export const isStreamPath = ({ method, path }: { readonly method: string; readonly path: string }): boolean =>
   method.toUpperCase() === "GET" && STREAM_PATH.test(path);
 
-/** Paths whose clients send their key as `x-api-key`: those of the Anthropic API. */
-const KEY_HEADER_PATH = /^\/v1\/messages(?:\/|$)/;
+/** Paths whose clients may send their key as `x-api-key`: those of the Anthropic API. */
+const KEY_HEADER_PATH = /^\/v1\/(?:messages|models)(?:\/|$)/;
 const KEY = /^[\x21-\x7e]{1,4096}$/;
 
 function readBearer(c: Context<HttpEnv>): string | null {

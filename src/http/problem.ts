@@ -17,7 +17,7 @@ import { draftAnswers } from "./draft-problems";
 import { type FileError, fileAnswers } from "./file-problems";
 import { limitAnswers } from "./limit-problems";
 import { closedCalls, externalIdTaken, mcpFaults, mcpFields, notRetryable, probeFaults } from "./problem-texts";
-import { findErrorFormat } from "./surface/error-formats";
+import { findErrorFormat, findErrorMembers } from "./surface/error-formats";
 
 /** The refusals of the HTTP layer itself. */
 export type RequestError =
@@ -274,12 +274,14 @@ export function describeRefusal(error: HttpError, request_id: string) {
  */
 export function sendProblem(c: Context<HttpEnv>, error: HttpError): Response {
   const requestId = c.get("requestId");
-  const format = findErrorFormat(c.req.path);
+  const asked = { path: c.req.path, anthropicVersion: c.req.header("anthropic-version") };
+  const answer = toRouteAnswer(error.code, error);
+  const refusal = { code: isRenamed(error.code) ? KNOWN_AS[error.code] : error.code, answer, requestId };
+  const format = findErrorFormat(asked);
   if (format) {
-    const answer = toRouteAnswer(error.code, error);
-    const refusal = format({ code: isRenamed(error.code) ? KNOWN_AS[error.code] : error.code, answer, requestId });
-    return c.json(refusal.body, refusal.status, { ...answer.headers });
+    const formatted = format(refusal);
+    return c.json(formatted.body, formatted.status, { ...answer.headers });
   }
   const { status, document, headers } = describeRefusal(error, requestId);
-  return c.json(document, status, headers);
+  return c.json({ ...document, ...findErrorMembers(asked, refusal) }, status, headers);
 }

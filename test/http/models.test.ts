@@ -83,6 +83,11 @@ describe("a model as it is shown", () => {
     });
     expect(await show(entry)).toEqual({
       id: "m",
+      object: "model",
+      type: "model",
+      display_name: "m",
+      created: 0,
+      owned_by: "openai-compatible",
       provider: "openai-compatible",
       upstream_id: "m",
       base_url: null,

@@ -1007,7 +1007,7 @@ export interface paths {
         };
         /**
          * List models
-         * @description Lists the deployment's models and the tenant's own.
+         * @description Lists the deployment's models and the tenant's own. The model lists of OpenAI's and Anthropic's SDKs read this answer. With the header `anthropic-version` it has the form of Anthropic's API alone.
          */
         get: operations["listModels"];
         put?: never;
@@ -7026,6 +7026,22 @@ export interface components {
         };
         Model: {
             id: string;
+            /**
+             * @description As OpenAI's API says it
+             * @enum {string}
+             */
+            object: "model";
+            /**
+             * @description As Anthropic's API says it
+             * @enum {string}
+             */
+            type: "model";
+            /** @description The id */
+            display_name: string;
+            /** @description Always 0: unknown. OpenAI's clients expect epoch seconds */
+            created: number;
+            /** @description The provider, by the name that OpenAI's clients read */
+            owned_by: string;
             /** @enum {string} */
             provider: "embedded" | "openai" | "openai-chat" | "openai-compatible" | "anthropic" | "google" | "workers-ai";
             /** @description The provider's name for the model */
@@ -10220,6 +10236,12 @@ export interface operations {
                         data: components["schemas"]["Model"][];
                         has_more: boolean;
                         next_cursor: string | null;
+                        /** @enum {string} */
+                        object: "list";
+                        /** @description The id of the first model of the page. Null if it is empty */
+                        first_id: string | null;
+                        /** @description The id of the last model of the page. Null if it is empty */
+                        last_id: string | null;
                     };
                 };
             };

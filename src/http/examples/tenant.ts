@@ -57,6 +57,11 @@ export const accessTokenExample: z.input<typeof accessTokenView> = {
 
 export const modelExample: z.input<typeof modelView> = {
   id: "gpt-5",
+  object: "model",
+  type: "model",
+  display_name: "gpt-5",
+  created: 0,
+  owned_by: "openai",
   provider: "openai",
   upstream_id: "gpt-5",
   base_url: null,

@@ -26,7 +26,7 @@ const list = tenantRoute({
   operationId: "listKeys",
   summary: "List API keys",
   description: "Lists all keys of the tenant, including revoked ones, without their secrets.",
-  request: { query: namedPageQuery("desc") },
+  request: { query: namedPageQuery({ first: "desc" }) },
   responses: { 200: json("A page, the newest first", listView(keyView), onePage(keyExample)) },
 });
 

@@ -3,8 +3,7 @@ import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { toEtag } from "../../app/conditions";
 import type { ModelEntry } from "../../app/model-entry";
-import { modelView } from "../../contract/model";
-import { listView } from "../../contract/page";
+import { modelList, modelView } from "../../contract/model";
 import type { FieldError } from "../../contract/problem";
 import { urlFault } from "../../lib/public-address";
 import { readPrincipal } from "../auth";
@@ -16,7 +15,7 @@ import { modelExample, suggestedModelExample } from "../examples/tenant";
 import { sendProblem } from "../problem";
 import { json, jsonBody, taggedJson, tenantRoute } from "../routing";
 import { modelInput, modelName, toModelView, toOverride } from "../schemas/model";
-import { namedPageQuery, takeListPage } from "../schemas/page";
+import { MAX_LIMIT, namedPageQuery, takeListPage } from "../schemas/page";
 
 /** What is wrong with the URL, or null. `allowPrivate` accepts http and local addresses too, but never credentials. */
 export function refuseModelUrl(text: string, allowPrivate: boolean): string | null {
@@ -39,9 +38,17 @@ const list = tenantRoute({
   scope: null,
   operationId: "listModels",
   summary: "List models",
-  description: "Lists the deployment's models and the tenant's own.",
-  request: { query: namedPageQuery() },
-  responses: { 200: json("A page, in order of id", listView(modelView), onePage(modelExample)) },
+  description:
+    "Lists the deployment's models and the tenant's own. The model lists of OpenAI's and Anthropic's SDKs read this answer. With the header `anthropic-version` it has the form of Anthropic's API alone.",
+  request: { query: namedPageQuery({ usual: MAX_LIMIT }) },
+  responses: {
+    200: json("A page, in order of id", modelList, {
+      ...onePage(modelExample),
+      object: "list",
+      first_id: modelExample.id,
+      last_id: modelExample.id,
+    }),
+  },
 });
 
 const get = tenantRoute({
@@ -118,12 +125,10 @@ export function registerModels(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
       () => deps.tenants(readPrincipal(c).tenant),
       (api) => api.listModels(),
     );
-    return models.ok
-      ? c.json(
-          takeListPage(models.value.map(toModelView), c.req.valid("query"), ({ id }) => id),
-          200,
-        )
-      : sendProblem(c, models.error);
+    if (!models.ok) return sendProblem(c, models.error);
+    const page = takeListPage(models.value.map(toModelView), c.req.valid("query"), ({ id }) => id);
+    const ends = { first_id: page.data[0]?.id ?? null, last_id: page.data.at(-1)?.id ?? null };
+    return c.json({ object: "list" as const, ...page, ...ends }, 200);
   });
 
   app.openapi(get, async (c) => {

@@ -60,6 +60,11 @@ export function toModelView(model: ModelEntry): ModelView {
   const { id, provider, upstream_id, context_window, max_output, source, figures, suggestions } = model;
   return {
     id,
+    object: "model",
+    type: "model",
+    display_name: id,
+    created: 0,
+    owned_by: provider,
     provider,
     upstream_id,
     base_url: model.base_url && shownAddress(model.base_url, model),

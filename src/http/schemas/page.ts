@@ -2,22 +2,24 @@
 import { z } from "@hono/zod-openapi";
 import type { List, Page } from "../../contract/page";
 
-const MAX_LIMIT = 200;
+export const MAX_LIMIT = 200;
 const DEFAULT_LIMIT = 50;
 
-const limit = z
-  .string()
-  .regex(/^\d{1,9}$/, `an integer from 1 to ${MAX_LIMIT}`)
-  .transform(Number)
-  .pipe(z.int().min(1).max(MAX_LIMIT))
-  .default(DEFAULT_LIMIT)
-  .openapi({
-    type: "integer",
-    minimum: 1,
-    maximum: MAX_LIMIT,
-    default: DEFAULT_LIMIT,
-    description: "At most so many; fewer where they are large, and then has_more is true",
-  });
+const buildLimit = (usual: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, `an integer from 1 to ${MAX_LIMIT}`)
+    .transform(Number)
+    .pipe(z.int().min(1).max(MAX_LIMIT))
+    .default(usual)
+    .openapi({
+      type: "integer",
+      minimum: 1,
+      maximum: MAX_LIMIT,
+      default: usual,
+      description: "At most so many; fewer where they are large, and then has_more is true",
+    });
+const limit = buildLimit(DEFAULT_LIMIT);
 
 /** A position, a seq or an offset. Numbers of 15 digits are exact in a double. */
 export const counter = z
@@ -40,10 +42,10 @@ export const pageQuery = z.strictObject({
 
 const MAX_CURSOR = 512;
 
-/** A page of rows that the client has named, in order of their names or ids. */
-export const namedPageQuery = (first: Order = "asc") =>
+/** A page of rows that the client has named, in order of their names or ids. `usual`: how many there are if the client does not say. */
+export const namedPageQuery = ({ first = "asc", usual = DEFAULT_LIMIT }: { readonly first?: Order; readonly usual?: number } = {}) =>
   z.strictObject({
-    limit,
+    limit: buildLimit(usual),
     after: z.string().min(1).max(MAX_CURSOR).optional().openapi({ description: "next_cursor of the page before" }),
     order: order(first),
   });

@@ -11,5 +11,19 @@ const FORMATS: readonly (readonly [path: RegExp, format: ErrorFormat])[] = [
   [/^\/v1\/messages(?:\/|$)/, toAnthropicError],
 ];
 
+/** One address for the clients of all: the native API's, OpenAI's, and Anthropic's, which name their version. */
+const SHARED = /^\/v1\/models(?:\/|$)/;
+
+interface Asked {
+  readonly path: string;
+  /** The header `anthropic-version`. */
+  readonly anthropicVersion: string | undefined;
+}
+
 /** Null for the native API, whose refusals are problem documents. */
-export const findErrorFormat = (path: string): ErrorFormat | null => FORMATS.find(([pattern]) => pattern.test(path))?.[1] ?? null;
+export const findErrorFormat = ({ path, anthropicVersion }: Asked): ErrorFormat | null =>
+  SHARED.test(path) && anthropicVersion !== undefined ? toAnthropicError : (FORMATS.find(([pattern]) => pattern.test(path))?.[1] ?? null);
+
+/** What a problem document has beside its own members where OpenAI's client may read it. */
+export const findErrorMembers = ({ path }: Pick<Asked, "path">, refusal: Refusal): object =>
+  SHARED.test(path) ? toOpenAiError(refusal).body : {};

@@ -1,0 +1,312 @@
+/** Anthropic's own SDK, unmodified, against a running backend with a scripted model. */
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import Anthropic from "@anthropic-ai/sdk";
+import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createTenant, writeConnection } from "../../scripts/support/connection";
+import { readPages } from "../support/doc-pages";
+import { findPrograms } from "../support/doc-programs";
+import { ChatServer } from "./chat-server";
+import { behindEvent } from "./cutting-proxy";
+
+const ROOT = join(import.meta.dirname, "..", "..");
+const MINUTES = 60_000;
+const MODEL = "scripted";
+const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
+let server: ChatServer;
+
+beforeAll(async () => {
+  server = await ChatServer.start();
+}, 2 * MINUTES);
+afterAll(() => server?.close());
+beforeEach(() => server.proxy.plan(() => "pass"));
+
+async function open({ small = false, through = server.url, ...options }: { small?: boolean; through?: string; maxRetries?: number } = {}) {
+  const session = await server.openSession({ small });
+  const defaultHeaders = { "X-Session-Id": session };
+  return { session, client: new Anthropic({ baseURL: through, apiKey: server.key, defaultHeaders, ...options }) };
+}
+
+const say = (content: Anthropic.MessageParam["content"], changes: Partial<Anthropic.MessageCreateParamsNonStreaming> = {}) => ({
+  model: MODEL,
+  max_tokens: 200,
+  messages: [{ role: "user" as const, content }],
+  ...changes,
+});
+const show = ({ content }: { readonly content: readonly { readonly type: string }[] }): string =>
+  content.map((block) => ("text" in block ? block.text : `[${block.type}]`)).join("");
+/** What the model has read in its last request. */
+const readLast = () => server.provider.log.at(-1)?.body.messages ?? [];
+
+const WEATHER = {
+  name: "weather",
+  description: "The weather in a city",
+  input_schema: { type: "object" as const, properties: { city: { type: "string" as const } }, required: ["city"] },
+};
+const asks = (id: string, city: string) => ({ id, name: "weather", arguments: JSON.stringify({ city }) });
+
+describe("a conversation", () => {
+  test("has its history on the server, as JSON and as a stream", async () => {
+    const { client, session } = await open();
+    server.provider.enqueue({ text: "你好，雷克斯。" }, { reasoning: "Hm.", text: "Rex." });
+
+    const first = await client.messages.create(say("我的狗叫雷克斯。🐕", { system: "Be brief." }));
+    const stream = client.messages.stream(say("What is its name?"));
+    let told = "";
+    stream.on("text", (delta) => {
+      told += delta;
+    });
+    const second = await stream.finalMessage();
+
+    expect(first).toMatchObject({ role: "assistant", stop_reason: "end_turn", model: MODEL, content: [{ text: "你好，雷克斯。" }] });
+    expect(first.usage.input_tokens).toBeGreaterThan(0);
+    expect(told).toBe("Rex.");
+    expect(second.content).toEqual([
+      { type: "thinking", thinking: "Hm.", signature: "" },
+      { type: "text", text: "Rex.", citations: null },
+    ]);
+    expect(second.usage.output_tokens).toBeGreaterThan(0);
+    expect(second.id).not.toBe(first.id);
+    expect(await server.listTexts(session)).toEqual([
+      "user: 我的狗叫雷克斯。🐕",
+      "assistant: 你好，雷克斯。",
+      "user: What is its name?",
+      "assistant: Hm.Rex.",
+    ]);
+    expect(server.provider.log.at(-2)?.body.messages[0]).toMatchObject({ role: "system", content: expect.stringContaining("Be brief.") });
+    expect(readLast().map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
+  });
+
+  test("takes no copy of itself: a client that sends all of it adds only what is new", async () => {
+    const { client, session } = await open();
+    const messages: Anthropic.MessageParam[] = [];
+    for (const nth of [1, 2, 3]) {
+      server.provider.enqueue({ text: `Answer ${nth}` });
+      messages.push({ role: "user", content: `Question ${nth}` });
+      const { content } = await client.messages.create(say("", { messages }));
+      messages.push({ role: "assistant", content });
+    }
+
+    expect(await server.listTexts(session)).toEqual([1, 2, 3].flatMap((nth) => [`user: Question ${nth}`, `assistant: Answer ${nth}`]));
+  });
+
+  test("holds images and documents", async () => {
+    const { client, session } = await open();
+    server.provider.enqueue({ text: "A dot." });
+
+    await client.messages.create(
+      say([
+        { type: "image", source: { type: "base64", media_type: "image/png", data: PNG } },
+        { type: "document", title: "Notes", source: { type: "text", media_type: "text/plain", data: "It is a dot." } },
+        { type: "text", text: "What is it?" },
+      ]),
+    );
+
+    const { data } = await server.longhand.get("/v1/sessions/{session_id}/messages", { path: { session_id: session } });
+    expect(data[0]?.content).toMatchObject([
+      { type: "image", media_type: "image/png", file_id: expect.stringMatching(/^fil_/) },
+      { type: "text", text: "Notes" },
+      { type: "text", text: "It is a dot." },
+      { type: "text", text: "What is it?" },
+    ]);
+  });
+
+  test("is compacted in the middle, and goes on", async () => {
+    const { client, session } = await open({ small: true });
+    server.provider.respondWith(({ messages }) => ({ text: `${messages.length} messages. ${"Well, well. ".repeat(60)}` }));
+    const messages: Anthropic.MessageParam[] = [];
+
+    for (let nth = 1; nth <= 12; nth++) {
+      messages.push({ role: "user", content: `Question ${nth}: ${"why? ".repeat(40)}` });
+      const asked = { model: "scripted-small", max_tokens: 200, messages };
+      const { content } = nth % 2 === 0 ? await client.messages.create(asked) : await client.messages.stream(asked).finalMessage();
+      messages.push({ role: "assistant", content });
+    }
+
+    const described = await server.longhand.get("/v1/sessions/{session_id}", { path: { session_id: session } });
+    expect(described).toMatchObject({ message_count: 24, compacted_summary: expect.any(String) });
+    const { input_tokens } = await client.messages.countTokens({
+      model: "scripted-small",
+      messages: [...messages, { role: "user", content: "?" }],
+    });
+    expect(input_tokens).toBeLessThan(2_048);
+  }, 60_000);
+});
+
+describe("tools", () => {
+  test("that run in parallel are answered in one message, and the turn goes on", async () => {
+    const { client, session } = await open();
+    server.provider.enqueue({ text: "我看看。", tool_calls: [asks("a", "巴黎"), asks("a", "奥斯陆")] }, { text: "巴黎晴，奥斯陆下雨。" });
+    const question = say("天气？", { tools: [WEATHER] });
+
+    const asked = await client.messages.stream(question).finalMessage();
+    const calls = asked.content.filter((block) => block.type === "tool_use");
+    const results = calls.map(({ id, input }) => ({
+      type: "tool_result" as const,
+      tool_use_id: id,
+      content: `${JSON.stringify(input)}: ok`,
+    }));
+    const messages = [
+      ...question.messages,
+      { role: "assistant" as const, content: asked.content },
+      { role: "user" as const, content: results },
+    ];
+    const answered = await client.messages.create({ ...question, messages });
+
+    expect(asked.stop_reason).toBe("tool_use");
+    expect(calls.map(({ input }) => input)).toEqual([{ city: "巴黎" }, { city: "奥斯陆" }]);
+    expect(new Set(calls.map(({ id }) => id)).size).toBe(2);
+    expect(show(answered)).toBe("巴黎晴，奥斯陆下雨。");
+    expect(answered.id.startsWith(asked.id)).toBe(true);
+    expect(answered.id).not.toBe(asked.id);
+    expect(readLast().filter(({ role }) => role === "tool")).toHaveLength(2);
+    expect((await server.listTexts(session)).filter((line) => line.startsWith("user:"))).toHaveLength(1);
+    // The same results a second time answer nothing.
+    await expect(client.messages.create({ ...question, messages })).rejects.toMatchObject({ status: 400, type: "invalid_request_error" });
+  });
+
+  test("run in the SDK's own loop, over several rounds, streamed or not", async () => {
+    for (const stream of [false, true]) {
+      const { client } = await open();
+      server.provider.enqueue(
+        { tool_calls: [asks("1", "Paris"), asks("2", "Oslo")] },
+        { tool_calls: [asks("1", "Rome")] },
+        { text: "Sun." },
+      );
+      const ran: string[] = [];
+      const { input_schema: inputSchema, ...named } = WEATHER;
+      const tool = betaTool({
+        ...named,
+        inputSchema: { ...inputSchema, required: ["city"] },
+        run: ({ city }) => {
+          ran.push(String(city));
+          if (city === "Oslo") throw new Error("Closed.");
+          return `${city}: sunny`;
+        },
+      });
+
+      const message = await client.beta.messages.toolRunner({ ...say("Weather?"), tools: [tool], stream }).runUntilDone();
+
+      expect(show(message)).toBe("Sun.");
+      expect(ran.toSorted()).toEqual(["Oslo", "Paris", "Rome"]);
+      expect(readLast().flatMap(({ role, content }) => (role === "tool" ? [String(content)] : []))).toEqual([
+        expect.stringContaining("Paris: sunny"),
+        expect.stringContaining("Closed."),
+        expect.stringContaining("Rome: sunny"),
+      ]);
+    }
+  });
+
+  test("that are owed a result are asked for by their ids", async () => {
+    const { client } = await open();
+    server.provider.enqueue({ tool_calls: [asks("a", "Paris")] }, { text: "Never mind." });
+    const { content } = await client.messages.create(say("Weather?", { tools: [WEATHER] }));
+    const [call] = content.filter((block) => block.type === "tool_use");
+
+    const refused = client.messages.create(say("Well?"));
+
+    await expect(refused).rejects.toMatchObject({ status: 400, message: expect.stringContaining(call?.id ?? "?") });
+    const results = [{ type: "tool_result" as const, tool_use_id: call?.id ?? "", content: "?", is_error: true }];
+    const both = await client.messages.create(say([...results, { type: "text", text: "Well?" }]));
+    expect(show(both)).toBe("Never mind.");
+  });
+});
+
+describe("disconnects and failures", () => {
+  test("a client that leaves stops nothing: the answer is in the session", async () => {
+    const { client, session } = await open();
+    const whole = "one two three four five six seven eight nine ten";
+    server.provider.enqueue({ text: whole, chunks: 10 }, { text: "Yes." });
+    const stream = client.messages.stream(say("Count."));
+    stream.once("connect", () => stream.abort());
+
+    await expect(stream.finalMessage()).rejects.toBeInstanceOf(Anthropic.APIUserAbortError);
+    const next = await client.messages.create(say("Done?"));
+
+    expect(show(next)).toBe("Yes.");
+    expect(await server.listTexts(session)).toEqual(["user: Count.", `assistant: ${whole}`, "user: Done?", "assistant: Yes."]);
+  });
+
+  test.each([1, 2, 3, 4, 5])("a stream that is cut behind event %i is no message, and the session has it", async (nth) => {
+    const { client, session } = await open({ through: server.proxy.url, maxRetries: 0 });
+    server.provider.enqueue({ text: "one two three", chunks: 3 }, { text: "Yes." });
+    server.proxy.plan((stream) => (stream === 0 ? behindEvent(nth) : "pass"));
+
+    await expect(client.messages.stream(say("Count.")).finalMessage()).rejects.toBeInstanceOf(Error);
+    const next = await client.messages.create(say("Done?"));
+
+    expect(show(next)).toBe("Yes.");
+    expect(await server.listTexts(session)).toContain("assistant: one two three");
+  });
+
+  test("two requests at once are answered one after the other", async () => {
+    const { client, session } = await open();
+    server.provider.respondWith(({ messages }) => ({ text: `Answer to ${String(messages.at(-1)?.content)}` }));
+
+    const answers = await Promise.all(["A", "B", "C"].map((name) => client.messages.create(say(name))));
+
+    expect(answers.map(show)).toEqual(["Answer to A", "Answer to B", "Answer to C"]);
+    expect(await server.listTexts(session)).toHaveLength(6);
+  });
+
+  test("the same request with the same idempotency key is one turn", async () => {
+    const { client, session } = await open();
+    server.provider.enqueue({ text: "Once." });
+    const headers = { "Idempotency-Key": "order-1" };
+
+    const [one, other] = [await client.messages.create(say("Buy."), { headers }), await client.messages.create(say("Buy."), { headers })];
+
+    expect(other).toEqual(one);
+    expect(await server.listTexts(session)).toEqual(["user: Buy.", "assistant: Once."]);
+    await expect(client.messages.create(say("Sell."), { headers })).rejects.toMatchObject({ status: 400 });
+  });
+
+  test("a provider that refuses is an error in Anthropic's words, and the message is not sent twice", async () => {
+    const { client, session } = await open();
+    const error = { message: "Incorrect API key", code: "invalid_api_key" };
+    server.provider.enqueue({ status: 401, error }, { status: 401, error });
+
+    await expect(client.messages.create(say("One"))).rejects.toMatchObject({
+      status: 500,
+      type: "api_error",
+      requestID: expect.any(String),
+    });
+    await expect(client.messages.stream(say("Two")).finalMessage()).rejects.toMatchObject({ type: "api_error" });
+    expect((await server.listTexts(session)).map((line) => line.slice(0, 9))).toEqual(["user: One", "user: Two"]);
+  });
+
+  test("an unknown model, a wrong key and a wrong session are told apart", async () => {
+    const { client } = await open();
+    const wrong = new Anthropic({ baseURL: server.url, apiKey: "sk-ant-none" });
+
+    await expect(client.messages.create(say("Hi", { model: "nothing" }))).rejects.toBeInstanceOf(Anthropic.NotFoundError);
+    await expect(wrong.messages.create(say("Hi"))).rejects.toBeInstanceOf(Anthropic.AuthenticationError);
+    const headers = { "X-Session-Id": "ses_01ARZ3NDEKTSV4RRFFQ69G5FAV" };
+    await expect(client.messages.create(say("Hi"), { headers })).rejects.toBeInstanceOf(Anthropic.NotFoundError);
+  });
+});
+
+describe("the page of Anthropic Messages", () => {
+  test("has a program of under 30 lines, which prints what the page shows", async () => {
+    const page = readPages().find(({ path }) => path === "docs/clients/anthropic.md");
+    const [program] = page ? findPrograms(page) : [];
+    expect(program?.code.trimEnd().split("\n").length).toBeLessThan(30);
+    const home = mkdtempSync(join(tmpdir(), "longhand-anthropic-"));
+    try {
+      symlinkSync(join(ROOT, "node_modules"), join(home, "node_modules"));
+      const tenant = await createTenant(server.url, server.adminKey);
+      writeConnection(tenant, join(home, ".longhand", "dev.json"));
+      writeFileSync(join(home, "program.mjs"), program?.code ?? "");
+      const child = spawn(process.execPath, ["program.mjs"], { cwd: home, stdio: ["ignore", "pipe", "pipe"] });
+      const [said, wrong] = await Promise.all([text(child.stdout), text(child.stderr)]);
+      expect(wrong).toBe("");
+      expect(said).toBe(program?.output);
+    } finally {
+      rmSync(home, { recursive: true, force: true });
+    }
+  });
+});

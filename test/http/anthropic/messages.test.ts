@@ -1,0 +1,401 @@
+/** Messages through Anthropic's own package, against the app in this process. */
+import Anthropic from "@anthropic-ai/sdk";
+import { describe, expect, it } from "vitest";
+import type { WholeSessionApi } from "../../../src/app/control-api";
+import type { RespondInput } from "../../../src/app/respond-api";
+import type { ContextReport } from "../../../src/contract/context";
+import type { StreamFrame } from "../../../src/contract/frame";
+import type { DisplayItem } from "../../../src/contract/item";
+import type { LedgerRow } from "../../../src/contract/model-call";
+import { toToolUseId } from "../../../src/http/anthropic/read-blocks";
+import { err, ok } from "../../../src/lib/result";
+import { formatSse } from "../../../src/lib/sse";
+import { FakeSchedule } from "../../support/fake-schedule";
+import { accepted, KEY, makeId, NOW, SESSION, turn, type WorldInput, world } from "../support";
+
+const TURN = makeId("trn");
+const EXECUTION = makeId("exe", 3);
+const CALL = { id: EXECUTION, call_id: "a", name: "weather", arguments: '{"city":"北京"}', runs: "client", approval: null } as const;
+const usage = { input: 10, output: 2, cached: 4, reasoning: 1 };
+const figures = {
+  usage,
+  cost: null,
+  context_window: 16_000,
+  assumed_window: null,
+  current_context_tokens: { tokens: 12, source: "reported", error_bound: 0 },
+} as const;
+
+const item = (changes: Partial<DisplayItem>): DisplayItem => ({
+  id: makeId("msg"),
+  position: 2,
+  role: "assistant",
+  content: [],
+  name: null,
+  client_id: null,
+  metadata: {},
+  turn_id: TURN,
+  created_at: NOW,
+  recorded_at: NOW,
+  incomplete: false,
+  tokens: { tokens: 1, source: "estimated", error_bound: 0 },
+  ...changes,
+});
+const replied = (text: string) => ok(turn({ items: [item({ content: [{ type: "text", text }] })], usage }));
+
+function toStream(frames: readonly StreamFrame[]): ReadableStream<Uint8Array> {
+  const text = frames.map((frame, index) => formatSse({ offset: index + 42, type: frame.type, json: JSON.stringify(frame) })).join("");
+  return new Blob([text]).stream();
+}
+
+interface Init {
+  readonly session?: Partial<WholeSessionApi>;
+  readonly deps?: WorldInput["deps"];
+  readonly tenant?: WorldInput["tenant"];
+  readonly options?: ConstructorParameters<typeof Anthropic>[0];
+}
+
+function connect({ session, deps, tenant, options }: Init = {}) {
+  const asked: RespondInput[] = [];
+  const respond: WholeSessionApi["respond"] = async (_, input) => {
+    asked.push(input);
+    return ok(accepted({ turn_id: TURN, position: 1 }));
+  };
+  const waitForTurn: WholeSessionApi["waitForTurn"] = async () => replied("Sun.");
+  const { app } = world({ session: { respond, waitForTurn, ...session }, ...(deps && { deps }), ...(tenant && { tenant }) });
+  const requests: Response[] = [];
+  const anthropic = new Anthropic({
+    apiKey: KEY,
+    baseURL: "http://longhand.test",
+    defaultHeaders: { "X-Session-Id": SESSION },
+    maxRetries: 0,
+    fetch: async (url, init) => {
+      const response = await app.request(String(url), init as RequestInit);
+      requests.push(response);
+      return response;
+    },
+    ...options,
+  });
+  return { anthropic, asked, app, requests };
+}
+
+const question = { model: "claude-sonnet-4-5", max_tokens: 100, messages: [{ role: "user" as const, content: "天气?" }] };
+
+describe("a message of a session", () => {
+  it("sends what is new, and is the turn's answer", async () => {
+    const { anthropic, asked, requests } = connect();
+
+    const message = await anthropic.messages.create({
+      ...question,
+      system: "Be brief.",
+      messages: [{ role: "user", content: "Hi" }, { role: "assistant", content: "Hello." }, ...question.messages],
+    });
+
+    expect(asked).toMatchObject([
+      {
+        after: null,
+        results: [],
+        messages: [{ role: "user", parts: [{ type: "text", text: "天气?" }] }],
+        run: true,
+        tools: null,
+        model: "claude-sonnet-4-5",
+        system: "Be brief.",
+        generation: { max_output_tokens: 100 },
+      },
+    ]);
+    expect(message).toEqual({
+      id: `msg_${SESSION.slice(4)}${TURN.slice(4)}`,
+      type: "message",
+      role: "assistant",
+      model: "claude-sonnet-4-5",
+      content: [{ type: "text", text: "Sun.", citations: null }],
+      stop_reason: "end_turn",
+      stop_sequence: null,
+      stop_details: null,
+      container: null,
+      diagnostics: null,
+      usage: {
+        input_tokens: 6,
+        output_tokens: 2,
+        cache_read_input_tokens: 4,
+        cache_creation_input_tokens: 0,
+        output_tokens_details: { thinking_tokens: 1 },
+        server_tool_use: null,
+        cache_creation: null,
+        inference_geo: null,
+        service_tier: "standard",
+        speed: null,
+      },
+    });
+    expect(message._request_id).toBe(requests[0]?.headers.get("request-id"));
+    expect(requests[0]?.headers.get("x-session-id")).toBe(SESSION);
+  });
+
+  it("streams the same message", async () => {
+    const frames: StreamFrame[] = [
+      { type: "reasoning.delta", turn_id: TURN, text: "Hm." },
+      { type: "text.delta", turn_id: TURN, text: "Su" },
+      { type: "text.delta", turn_id: TURN, text: "n." },
+      {
+        type: "item.completed",
+        turn_id: TURN,
+        item: item({
+          content: [
+            { type: "reasoning", text: "Hm." },
+            { type: "text", text: "Sun." },
+          ],
+        }),
+      },
+      { type: "usage.updated", turn_id: TURN, source: "turn", model: "m", ...figures },
+      { type: "turn.completed", turn_id: TURN, finish: "stop", ...figures },
+    ];
+    const { anthropic } = connect({ session: { stream: async () => ok(toStream(frames)) } });
+
+    const stream = anthropic.messages.stream(question);
+    const texts: string[] = [];
+    stream.on("text", (delta) => texts.push(delta));
+    const message = await stream.finalMessage();
+
+    expect(texts).toEqual(["Su", "n."]);
+    expect(message.content).toEqual([
+      { type: "thinking", thinking: "Hm.", signature: "" },
+      { type: "text", text: "Sun.", citations: null },
+    ]);
+    expect(message).toMatchObject({ stop_reason: "end_turn", usage: { input_tokens: 6, output_tokens: 2 } });
+  });
+
+  it("goes on after the client's results, with the usage of that answer alone", async () => {
+    const items = [
+      item({ content: [{ type: "text", text: "I look." }] }),
+      item({ position: 4, role: "tool", recorded_at: NOW + 50, execution_id: EXECUTION }),
+      item({ position: 5, content: [{ type: "text", text: "晴。" }] }),
+    ];
+    const row = (at: number, input: number): LedgerRow => ({
+      seq: at,
+      at,
+      turn_id: TURN,
+      purpose: "turn",
+      source: "turn",
+      model: "m",
+      input,
+      uncached: input,
+      cached: 0,
+      cache_write: 0,
+      output: 1,
+      reasoning: 0,
+      cost: null,
+      estimate: 1,
+      outcome: "stop",
+      ms: 1,
+      left_out: [],
+    });
+    const asked: RespondInput[] = [];
+    const { anthropic } = connect({
+      session: {
+        respond: async (_, input) => {
+          asked.push(input);
+          return ok(accepted({ turn_id: TURN, position: 4 }));
+        },
+        waitForTurn: async () => ok(turn({ items, usage })),
+        usage: async () => ok({ data: [row(NOW + 90, 7), row(NOW, 5)], has_more: false }),
+      },
+    });
+
+    const message = await anthropic.messages.create({
+      ...question,
+      messages: [
+        ...question.messages,
+        { role: "assistant", content: [{ type: "tool_use", id: toToolUseId(EXECUTION), name: "weather", input: {} }] },
+        { role: "user", content: [{ type: "tool_result", tool_use_id: toToolUseId(EXECUTION), content: "sunny" }] },
+      ],
+    });
+
+    expect(asked).toMatchObject([
+      { messages: [], results: [{ execution_id: EXECUTION, call_id: null, output: "sunny", is_error: false }] },
+    ]);
+    expect(message.content).toEqual([{ type: "text", text: "晴。", citations: null }]);
+    expect(message.usage.input_tokens).toBe(7);
+    expect(message.id).toBe(`msg_${SESSION.slice(4)}${TURN.slice(4)}_4`);
+  });
+
+  it("hands the client's calls over, all at once", async () => {
+    const other = { ...CALL, id: makeId("exe", 4), arguments: "not json" };
+    const open_calls = [CALL, other, { ...CALL, id: makeId("exe", 5), runs: "server" as const }];
+    const { anthropic, asked } = connect({
+      session: { waitForTurn: async () => ok(turn({ status: "awaiting_tools", finish: null, open_calls })) },
+    });
+
+    const tools = [{ name: "weather", input_schema: { type: "object" as const } }];
+    const message = await anthropic.messages.create({ ...question, tools, tool_choice: { type: "any" } });
+
+    expect(asked[0]).toMatchObject({ tools: [{ name: "weather" }], generation: { tool_choice: "required" } });
+    expect(message.stop_reason).toBe("tool_use");
+    expect(message.content).toEqual([
+      { type: "tool_use", id: toToolUseId(EXECUTION), name: "weather", input: { city: "北京" }, caller: { type: "direct" } },
+      { type: "tool_use", id: toToolUseId(other.id), name: "weather", input: "not json", caller: { type: "direct" } },
+    ]);
+  });
+
+  it("waits in line for a running turn", async () => {
+    const turns: string[] = [];
+    let isRunning = true;
+    const { anthropic } = connect({
+      session: {
+        respond: async () =>
+          isRunning ? err({ code: "turn_running", turn: makeId("trn", 9) }) : ok(accepted({ turn_id: TURN, position: 1 })),
+        waitForTurn: async (_, id) => {
+          turns.push(id);
+          isRunning = false;
+          return replied("Then.");
+        },
+      },
+    });
+
+    const message = await anthropic.messages.create(question);
+
+    expect(turns).toEqual([makeId("trn", 9), TURN]);
+    expect(message.content).toMatchObject([{ text: "Then." }]);
+  });
+
+  it("does not wait for ever", async () => {
+    const clock = new FakeSchedule();
+    let sent = 0;
+    const { anthropic, requests } = connect({
+      deps: { schedule: clock.schedule },
+      session: {
+        respond: async () => {
+          sent += 1;
+          return err({ code: "turn_running", turn: makeId("trn", 9) });
+        },
+        waitForTurn: async () => {
+          clock.advance(30_000);
+          return await new Promise(() => {});
+        },
+      },
+    });
+
+    await expect(anthropic.messages.create(question)).rejects.toMatchObject({ status: 409, type: "conflict_error" });
+
+    expect(sent).toBe(2);
+    expect(requests[0]?.headers.get("retry-after")).toBe("1");
+  });
+});
+
+describe("count_tokens", () => {
+  const part = (name: "system" | "tools" | "message", tokens: number) =>
+    ({ part: name, position: null, tokens, source: "estimated", error_bound: 0 }) as const;
+  const report: ContextReport = {
+    model: "m",
+    policy: {},
+    epoch: 1,
+    context_window: 16_000,
+    assumed_window: null,
+    limit: 15_000,
+    reserve: 1_000,
+    total: { tokens: 500, source: "reported", error_bound: 0 },
+    parts: [part("system", 100), part("tools", 50), part("message", 350)],
+    compaction_first: null,
+    request: { url: null, body: "" },
+  };
+  const session = { context: async () => ok(report) };
+  const { max_tokens: _, ...counted } = question;
+
+  it("is the session's next request with what is new", async () => {
+    const { anthropic, asked } = connect({ session });
+
+    const { input_tokens } = await anthropic.messages.countTokens(counted);
+    const other = await anthropic.messages.countTokens({ ...counted, system: "Be brief." });
+
+    expect(input_tokens).toBeGreaterThan(500);
+    expect(input_tokens).toBeLessThan(520);
+    expect(other.input_tokens).toBeLessThan(input_tokens - 80);
+    expect(asked).toEqual([]);
+  });
+
+  it("is all of the request without a session", async () => {
+    const { anthropic } = connect({ session, options: { apiKey: KEY, defaultHeaders: {} } });
+    const long = { role: "assistant" as const, content: "word ".repeat(1_000) };
+
+    const { input_tokens } = await anthropic.messages.countTokens(counted);
+    const more = await anthropic.messages.countTokens({ ...counted, messages: [...counted.messages, long, ...counted.messages] });
+
+    expect(input_tokens).toBeLessThan(20);
+    expect(more.input_tokens).toBeGreaterThan(900);
+  });
+
+  it("refuses what the message would be refused for", async () => {
+    const { anthropic } = connect({ session });
+
+    await expect(anthropic.messages.countTokens({ ...counted, messages: [] })).rejects.toMatchObject({ status: 400 });
+    await expect(anthropic.messages.countTokens(counted, { headers: { "X-Session-Id": "ses_x" } })).rejects.toMatchObject({ status: 404 });
+  });
+});
+
+describe("refusals", () => {
+  it.each([
+    ["an unknown session", { code: "session_not_found" }, 404, "not_found_error"],
+    ["an unknown model", { code: "unknown_model", model: question.model }, 404, "not_found_error"],
+    ["a setting that the model lacks", { code: "invalid", field: "generation.reasoning", detail: "no" }, 400, "invalid_request_error"],
+    ["a result of no open call", { code: "call_not_open", index: null, call: "a" }, 400, "invalid_request_error"],
+    ["calls without results", { code: "calls_unanswered", calls: [{ execution: EXECUTION, call_id: "a" }] }, 400, "invalid_request_error"],
+    ["a full queue", { code: "queue_full", limit: 5 }, 409, "conflict_error"],
+    ["a registry that is away", { code: "models_unavailable" }, 529, "overloaded_error"],
+  ] as const)("%s has Anthropic's type and status", async (_, error, status, type) => {
+    const { anthropic } = connect({ session: { respond: async () => err(error) } });
+
+    await expect(anthropic.messages.create(question)).rejects.toMatchObject({ status, type, requestID: expect.any(String) });
+  });
+
+  it("name the parameter as Anthropic does", async () => {
+    const { anthropic } = connect({
+      session: { respond: async () => err({ code: "invalid", field: "generation.stop.1", detail: "too long" }) },
+    });
+
+    await expect(anthropic.messages.create(question)).rejects.toThrow(/stop_sequences\.1: too long/);
+    await expect(anthropic.messages.create({ ...question, top_k: 5 } as never)).rejects.toThrow(/top_k: not supported/);
+  });
+
+  it.each([
+    ["unavailable", 529, "overloaded_error"],
+    ["rate_limit", 429, "rate_limit_error"],
+    ["cannot_fit", 400, "invalid_request_error"],
+    ["auth", 500, "api_error"],
+  ] as const)("a turn that failed by %s is an error that the SDK does not send again", async (kind, status, type) => {
+    const failure = { kind, status: null, detail: "Why.", remedy: "What." };
+    const { anthropic, asked } = connect({
+      session: { waitForTurn: async () => ok(turn({ status: "failed", finish: null, failure })) },
+      options: { maxRetries: 2 },
+    });
+
+    await expect(anthropic.messages.create(question)).rejects.toMatchObject({ status, type });
+    expect(asked).toHaveLength(1);
+  });
+
+  it("a wait that breaks is not sent again either, unless it has an idempotency key", async () => {
+    const broken = { waitForTurn: () => Promise.reject(new Error("gone")) };
+    const { anthropic, requests } = connect({ session: broken });
+    await expect(anthropic.messages.create(question)).rejects.toMatchObject({ status: 500, type: "api_error" });
+    expect(requests[0]?.headers.get("x-should-retry")).toBe("false");
+
+    await expect(anthropic.messages.create(question, { headers: { "Idempotency-Key": "one" } })).rejects.toMatchObject({ status: 500 });
+    expect(requests[1]?.headers.get("x-should-retry")).toBe(null);
+  });
+
+  it.each([
+    ["no version", {}, 400],
+    ["a version that is none", { "anthropic-version": "newest" }, 400],
+  ] as const)("a request with %s", async (_, headers, status) => {
+    const { app } = connect();
+    const body = JSON.stringify(question);
+    const sent = { "x-api-key": KEY, "content-type": "application/json", "X-Session-Id": SESSION, ...headers };
+
+    const response = await app.request("/v1/messages", { method: "POST", headers: sent, body });
+
+    expect([response.status, await response.json()]).toMatchObject([status, { error: { type: "invalid_request_error" } }]);
+  });
+
+  it("a key of Anthropic's form that is not known", async () => {
+    const { anthropic } = connect({ options: { apiKey: "sk-ant-api03-x" } });
+
+    await expect(anthropic.messages.create(question)).rejects.toBeInstanceOf(Anthropic.AuthenticationError);
+  });
+});
