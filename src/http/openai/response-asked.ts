@@ -16,6 +16,7 @@ const echoedTool = z.object({
   strict: z.boolean().nullable(),
 });
 type EchoedTool = z.infer<typeof echoedTool>;
+const anyTool = z.union([echoedTool, z.looseObject({ type: z.literal("mcp") })]);
 
 /** Defaults are those of the OpenAI API. */
 const responseAsked = z.object({
@@ -25,7 +26,7 @@ const responseAsked = z.object({
   /** The name of the conversation. Null: the client named none. */
   conversation: text,
   instructions: text,
-  tools: z.array(echoedTool).default([]),
+  tools: z.array(anyTool).default([]),
   tool_choice: z.unknown().default("auto"),
   parallel_tool_calls: z.boolean().default(true),
   text: z.looseObject({ format: z.unknown() }).default({ format: { type: "text" } }),
