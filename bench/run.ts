@@ -3,10 +3,12 @@
  * according to the kernel, minus idle time. Ratios are comparable between machines; absolute figures are not.
  */
 import { cpus } from "node:os";
+import { resolve } from "node:path";
 import { z } from "zod";
 import { readCommandLine } from "../scripts/support/command-line.ts";
 import { Failure, print, runScript, say } from "../scripts/support/output.ts";
 import { useUntilStopped } from "../scripts/support/stop-signal.ts";
+import { benchAgainst, buildsAgainst } from "./against.ts";
 import { benchAppends } from "./appends.ts";
 import { benchBatch } from "./batch.ts";
 import { benchContext } from "./context.ts";
@@ -42,14 +44,16 @@ const BENCHES: Readonly<Record<string, (rig: Rig) => BenchResult | Promise<Bench
 };
 
 const USAGE = `Usage: npm run bench -- [NAME …] [--json]
+       npm run bench -- --against DIR [--json]
   NAME    only these: ${Object.keys(BENCHES).join(", ")}
+  --against DIR  only a turn, beside another checkout in DIR, which has its packages installed
   --json  figures as JSON, samples included`;
 
 function readOptions() {
   return readCommandLine(process.argv.slice(2), {
     usage: USAGE,
-    options: { json: { type: "boolean", default: false } },
-    schema: z.object({ files: z.array(z.enum(Object.keys(BENCHES))), json: z.boolean() }),
+    options: { json: { type: "boolean", default: false }, against: { type: "string" } },
+    schema: z.object({ files: z.array(z.enum(Object.keys(BENCHES))), json: z.boolean(), against: z.string().optional() }),
   });
 }
 
@@ -58,17 +62,30 @@ async function runBench(name: string): Promise<BenchResult> {
   const bench = BENCHES[name];
   if (!bench) throw new Failure(`No benchmark is called ${name}`);
   say(`${name} …`);
-  return useUntilStopped(createRig, async (rig) => bench(rig));
+  return useUntilStopped(
+    () => createRig(),
+    async (rig) => bench(rig),
+  );
+}
+
+function runAgainst(directory: string): Promise<BenchResult> {
+  say(`a turn beside ${directory} …`);
+  return useUntilStopped(() => createRig(buildsAgainst(resolve(directory))), benchAgainst);
+}
+
+/** What a command line asks for, in order. */
+function chooseRuns({ files, against }: { readonly files: readonly string[]; readonly against?: string | undefined }) {
+  if (against !== undefined) return [() => runAgainst(against)];
+  return (files.length > 0 ? files : Object.keys(BENCHES)).map((name) => () => runBench(name));
 }
 
 async function main(): Promise<number> {
-  const { files, json } = readOptions();
-  const names = files.length > 0 ? files : Object.keys(BENCHES);
+  const { json, ...chosen } = readOptions();
   const machine = `${process.platform} ${process.arch}, ${cpus().length} x ${cpus()[0]?.model.trim() ?? "unknown"}`;
   if (!json) print(`Longhand in workerd through Miniflare, on ${machine}`);
   const results: BenchResult[] = [];
-  for (const name of names) {
-    const result = await runBench(name);
+  for (const run of chooseRuns(chosen)) {
+    const result = await run();
     results.push(result);
     if (!json) print(formatResult(result));
   }

@@ -14,16 +14,31 @@ import { ROOT } from "../../scripts/support/paths.ts";
 import { HOST } from "../../scripts/support/port.ts";
 import { runWrangler } from "../../scripts/support/wrangler.ts";
 import { type CpuMeter, createCpuMeter } from "./cpu.ts";
+import { profileWorker } from "./profile.ts";
 import { type FastProvider, startFastProvider } from "./provider.ts";
+
+/** A Worker of a rig: what one checkout of Longhand builds. */
+export interface Build {
+  /** Its name in Miniflare. */
+  readonly name: string;
+  /** The directory of the checkout, with its `node_modules`. */
+  readonly root: string;
+}
+
+const OURS: Build = { name: "longhand", root: ROOT };
 
 export interface Rig {
   readonly connection: Connection;
+  /** A connection to each build of the rig by its name. `connection` is the first. */
+  readonly connections: ReadonlyMap<string, Connection>;
   /** The bare proxy: passes the response of the request's `x-upstream` through unchanged. */
   readonly proxyUrl: string;
   /** A Worker that reads the same stream in a loop, as any Worker must that inspects it, and drops it. */
   readonly readerUrl: string;
   readonly provider: FastProvider;
   readonly cpu: CpuMeter;
+  /** Milliseconds of JavaScript in a build's Worker and objects while `work` runs. */
+  profile(build: string, work: () => Promise<void>): Promise<number>;
   /** Ends the object's life in memory, so that its next call is a cold wake. */
   evictSession(session: string): Promise<void>;
   close(): Promise<void>;
@@ -49,45 +64,49 @@ const READER = `export default {
 const COMPATIBILITY_DATE = "2026-10-23";
 const ADMIN_KEY = "bench-admin-key-0123456789";
 
-function buildOptions(directory: string, script: string): V4MiniflareOptions {
+interface Script extends Build {
+  readonly script: string;
+}
+
+function buildOptions(directory: string, scripts: readonly Script[]): V4MiniflareOptions {
   const direct = { unsafeDirectSockets: [{ host: HOST, port: 0 }], compatibilityDate: COMPATIBILITY_DATE, stripCfConnectingIp: false };
-  const inspector = process.env.BENCH_INSPECTOR_PORT;
   return {
     log: new Log(LogLevel.NONE),
     // Reads and drops the Worker's log, which is no part of the benchmark's output.
     handleStructuredLogs: () => undefined,
     resourcePersistencePath: directory,
     cf: false,
-    ...(inspector ? { inspectorPort: Number(inspector) } : {}),
+    // It costs nothing until a client asks for a profile.
+    inspectorPort: 0,
     workers: [
-      {
+      ...scripts.map((build) => ({
         ...direct,
-        name: "longhand",
-        modules: [{ type: "ESModule", path: "index.js", contents: script }],
+        name: build.name,
+        modules: [{ type: "ESModule" as const, path: "index.js", contents: build.script }],
         bindings: { KEY_PEPPER: "bench-pepper-0123456789", ADMIN_KEY, ENVIRONMENT: "dev", ALLOW_PRIVATE_MODEL_URLS: "true" },
         durableObjects: {
           SESSIONS: { className: "SessionObject", useSQLite: true },
           TENANTS: { className: "TenantObject", useSQLite: true },
         },
-        d1Databases: { DB: "longhand" },
-        queueProducers: { COMPACTIONS: "longhand-compactions" },
-        queueConsumers: { "longhand-compactions": { maxBatchSize: 10, maxBatchTimeout: 0, maxRetries: 5 } },
-      },
+        d1Databases: { DB: build.name },
+        queueProducers: { COMPACTIONS: `${build.name}-compactions` },
+        queueConsumers: { [`${build.name}-compactions`]: { maxBatchSize: 10, maxBatchTimeout: 0, maxRetries: 5 } },
+      })),
       { ...direct, name: "proxy", modules: [{ type: "ESModule", path: "proxy.js", contents: PROXY }] },
       { ...direct, name: "reader", modules: [{ type: "ESModule", path: "reader.js", contents: READER }] },
     ],
   };
 }
 
-async function buildWorker(directory: string): Promise<string> {
-  const { code, output } = await runWrangler(["deploy", "--dry-run", "--outdir", directory]);
-  if (code !== 0) throw new Failure(`The Worker could not be built:\n${output}`);
+async function buildWorker(root: string, directory: string): Promise<string> {
+  const { code, output } = await runWrangler(["deploy", "--dry-run", "--outdir", directory], root);
+  if (code !== 0) throw new Failure(`The Worker of ${root} could not be built:\n${output}`);
   return readFileSync(join(directory, "index.js"), "utf8");
 }
 
-async function applyMigrations(miniflare: Miniflare): Promise<void> {
-  const db = await miniflare.getD1Database("DB", "longhand");
-  const directory = join(ROOT, "migrations");
+async function applyMigrations(miniflare: Miniflare, { name: worker, root }: Build): Promise<void> {
+  const db = await miniflare.getD1Database("DB", worker);
+  const directory = join(root, "migrations");
   for (const name of readdirSync(directory).sort()) {
     if (!name.endsWith(".sql")) continue;
     const text = readFileSync(join(directory, name), "utf8").replace(/--.*$/gm, "");
@@ -96,11 +115,13 @@ async function applyMigrations(miniflare: Miniflare): Promise<void> {
   }
 }
 
-export async function createRig(): Promise<Rig> {
+/** Starts all builds in one workerd process, each with its own objects, database and queue. */
+export async function createRig(builds: readonly [Build, ...Build[]] = [OURS]): Promise<Rig> {
   const directory = mkdtempSync(join(tmpdir(), "longhand-bench-"));
   const provider = await startFastProvider();
-  const script = await buildWorker(join(directory, "bundle"));
-  const miniflare = new Miniflare(convertV4MiniflareOptions(buildOptions(join(directory, "state"), script)));
+  const scripts: Script[] = [];
+  for (const build of builds) scripts.push({ ...build, script: await buildWorker(build.root, join(directory, build.name)) });
+  const miniflare = new Miniflare(convertV4MiniflareOptions(buildOptions(join(directory, "state"), scripts)));
   const close = async (): Promise<void> => {
     await miniflare.dispose();
     provider.close();
@@ -108,18 +129,23 @@ export async function createRig(): Promise<Rig> {
   };
   try {
     await miniflare.ready;
-    await applyMigrations(miniflare);
+    for (const build of builds) await applyMigrations(miniflare, build);
     const readUrl = async (worker: string): Promise<string> => (await miniflare.unsafeGetDirectURL(worker)).origin;
-    const connection = await createTenant(await readUrl("longhand"), ADMIN_KEY);
+    const connections = new Map<string, Connection>();
+    for (const { name } of builds) connections.set(name, await createTenant(await readUrl(name), ADMIN_KEY));
+    const [{ name }] = builds;
+    const connection = connections.get(name);
+    if (!connection) throw new TypeError(`no connection to ${name}`);
     const tenant = connection.key.split("_")[2] ?? "";
     return {
       connection,
+      connections,
       proxyUrl: await readUrl("proxy"),
       readerUrl: await readUrl("reader"),
       provider,
       cpu: await createCpuMeter(),
-      evictSession: (session) =>
-        miniflare.unsafeEvictDurableObject("longhand", "SessionObject", { name: `v1:any:ten_${tenant}:${session}` }),
+      profile: async (build, work) => profileWorker(await miniflare.getInspectorURL(), build, work),
+      evictSession: (session) => miniflare.unsafeEvictDurableObject(name, "SessionObject", { name: `v1:any:ten_${tenant}:${session}` }),
       close,
     };
   } catch (error) {

@@ -6,9 +6,12 @@ import { ROOT } from "./paths.ts";
 
 export const WRANGLER = join(ROOT, "node_modules", "wrangler", "bin", "wrangler.js");
 
-/** Runs one command to its end. `output` is its output on stdout and stderr, in order. */
-export async function runWrangler(args: readonly string[]): Promise<{ readonly code: number; readonly output: string }> {
-  const child = spawn(process.execPath, [WRANGLER, ...args], { cwd: ROOT, stdio: ["ignore", "pipe", "pipe"] });
+/** Runs one command in `root` to its end. `output` is its output on stdout and stderr, in order. */
+export async function runWrangler(
+  args: readonly string[],
+  root: string = ROOT,
+): Promise<{ readonly code: number; readonly output: string }> {
+  const child = spawn(process.execPath, [WRANGLER, ...args], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   const collect = (text: string): void => {
     output += text;

@@ -11,6 +11,7 @@ import { serveSigned } from "./file-content";
 import { answerThrown, observe } from "./observe";
 import { registerChatCompletions } from "./openai/chat-completions";
 import { registerConversations } from "./openai/conversations";
+import { registerResponseInputs } from "./openai/response-inputs";
 import { sendProblem } from "./problem";
 import { registerAccessTokens } from "./routes/access-tokens";
 import { registerAdmin } from "./routes/admin";
@@ -85,6 +86,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerChatCompletions(app, deps);
   registerAnthropic(app, deps);
   registerConversations(app, deps);
+  registerResponseInputs(app, deps);
   registerChat(app, deps);
   app.onError(answerThrown(deps));
   app.notFound(answerUnknown(app.routes));

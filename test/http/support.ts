@@ -447,6 +447,7 @@ const params: Readonly<Record<string, string>> = {
   session_id: SESSION,
   conversation_id: `conv_${SESSION.slice(4)}`,
   item_id: makeId("msg"),
+  response_id: `resp_${SESSION.slice(4)}${makeId("trn").slice(4)}`,
   message_id: makeId("msg"),
   turn_id: makeId("trn"),
   compaction_id: makeId("cmp"),

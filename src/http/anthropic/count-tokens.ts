@@ -3,25 +3,16 @@
  * and what the request adds; without one it is all that the request holds. Nothing is sent or stored.
  */
 import type { Context } from "hono";
-import { estimateTokens, IMAGE_TOKENS, MESSAGE_OVERHEAD_TOKENS } from "../../context/tokens";
-import type { ContextReport } from "../../contract/context";
+import { estimateTokens } from "../../context/tokens";
 import { parseId } from "../../domain/ids";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
-import type { PartInput } from "../schemas/message";
 import { sessionClient } from "../session-calls";
 import { ofSessionModel } from "../session-model";
+import { weighAdded, weighRest } from "../surface/weigh-input";
 import { toSystem } from "./asked-with";
-import { type Added, type AddedMessage, findNew, parseRequest, readAdded } from "./read-request";
+import { type Added, findNew, parseRequest, readAdded } from "./read-request";
 import { type CountBody, countBody } from "./request-body";
-
-const weighPart = (part: PartInput): number => ("text" in part ? estimateTokens(part.text) : IMAGE_TOKENS);
-
-function weighMessage({ parts, calls, results }: AddedMessage): number {
-  const texts = [...calls.map((call) => call.name + call.arguments), ...results.map(({ output }) => output)];
-  const weights = [...parts.map(weighPart), ...texts.map(estimateTokens)];
-  return MESSAGE_OVERHEAD_TOKENS + weights.reduce((sum, weight) => sum + weight, 0);
-}
 
 /** What the request names in place of the session's. Null: the session's holds. */
 function weighNamed({ system }: CountBody, { tools }: Added) {
@@ -30,12 +21,6 @@ function weighNamed({ system }: CountBody, { tools }: Added) {
     system: prompt === null ? null : estimateTokens(prompt),
     tools: tools === null ? null : estimateTokens(JSON.stringify(tools)),
   };
-}
-
-/** The conversation without what the request names otherwise. */
-function weighRest({ total, parts }: ContextReport, named: ReturnType<typeof weighNamed>): number {
-  const replaced = parts.filter(({ part }) => (part === "system" && named.system !== null) || (part === "tools" && named.tools !== null));
-  return Math.max(0, total.tokens - replaced.reduce((sum, { tokens }) => sum + tokens, 0));
 }
 
 export async function countTokens(c: Context<HttpEnv>, deps: HttpDeps, header: string): Promise<Response> {
@@ -48,7 +33,7 @@ export async function countTokens(c: Context<HttpEnv>, deps: HttpDeps, header: s
   const added = readAdded(body, session ? findNew(body.messages) : 0);
   if (!added.ok) return sendProblem(c, added.error);
   const named = weighNamed(body, added.value);
-  const own = (named.system ?? 0) + (named.tools ?? 0) + added.value.messages.reduce((sum, message) => sum + weighMessage(message), 0);
+  const own = (named.system ?? 0) + (named.tools ?? 0) + added.value.messages.reduce((sum, message) => sum + weighAdded(message), 0);
   if (!session) return c.json({ input_tokens: Math.ceil(own) });
   const report = await sessionClient(deps, c, session).repeatable((api, caller) => api.context(caller, { content: null }));
   if (!report.ok) return sendProblem(c, ofSessionModel(report.error));

@@ -5,7 +5,7 @@ import type { SessionDescription } from "../../contract/session";
 import type { SessionId } from "../../domain/ids";
 import { err, ok, type Result } from "../../lib/result";
 import { requireScope } from "../auth";
-import { readBody } from "../body";
+import { readLongBody } from "../body";
 import { createSession } from "../create-session";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { idempotencyHeaders } from "../idempotency";
@@ -62,11 +62,11 @@ function readGiven(given: readonly unknown[]): Read<ReadInput> {
 
 export function registerConversations(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   const [reads, writes] = [requireScope("sessions:read", null), requireScope("sessions:write", null)];
-  app.post("/v1/conversations", writes, readBody, (c) => create(c, deps));
+  app.post("/v1/conversations", writes, readLongBody, (c) => create(c, deps));
   app.get(PATH, reads, (c) => retrieve(c, deps));
-  app.post(PATH, writes, readBody, (c) => update(c, deps));
+  app.post(PATH, writes, readLongBody, (c) => update(c, deps));
   app.delete(PATH, writes, (c) => remove(c, deps));
-  app.post(`${PATH}/items`, writes, readBody, (c) => createItems(c, deps));
+  app.post(`${PATH}/items`, writes, readLongBody, (c) => createItems(c, deps));
   app.get(`${PATH}/items`, reads, (c) => listItems(c, deps));
   app.get(`${PATH}/items/:item_id`, reads, (c) => retrieveItem(c, deps));
   app.delete(`${PATH}/items/:item_id`, writes, (c) => removeItem(c, deps));

@@ -1,6 +1,7 @@
 /** Appends OpenAI's items to a conversation: looks their files up, and finds out whose calls the results answer. */
 import type { Context } from "hono";
-import type { ToolResultInput } from "../../app/session-api";
+import type { WholeSessionApi } from "../../app/control-api";
+import type { Outcome as Answer, Caller, ToolResultInput } from "../../app/session-api";
 import type { WrittenMessage } from "../../app/written-message";
 import type { DisplayItem } from "../../contract/item";
 import type { SessionId } from "../../domain/ids";
@@ -9,6 +10,7 @@ import type { HttpDeps, HttpEnv } from "../deps";
 import { readIdempotency } from "../idempotency";
 import type { HttpError } from "../problem";
 import { type SessionCalls, sessionClient } from "../session-calls";
+import { sendInLine } from "../surface/in-line";
 import { takeAllFiles } from "../take-files";
 import { toContent, toWrittenMessages } from "./read-items";
 import type { ReadInput, ReadMessage } from "./transcript";
@@ -33,7 +35,9 @@ export async function storeItems(c: Context<HttpEnv>, deps: HttpDeps, { session,
   const isOwed = await findOwed(calls, results);
   if (!isOwed.ok) return isOwed;
   const idempotency = await readIdempotency(c, key);
-  const send = idempotency ? calls.repeatable : calls.once;
+  const sendNow = idempotency ? calls.repeatable : calls.once;
+  // A running turn would come between the items and what they follow.
+  const send: Adding["send"] = (work) => sendInLine({ calls, schedule: deps.schedule }, () => sendNow(work));
   const added = { calls, results, messages: taken.value, idempotency, send, input };
   if (results.length + taken.value.length === 0) return ok([]);
   return isOwed.value ? await answerCalls(added) : await importAll(added);
@@ -52,7 +56,7 @@ async function findOwed(calls: SessionCalls, results: readonly ToolResultInput[]
 
 interface Adding {
   readonly calls: SessionCalls;
-  readonly send: SessionCalls["once"];
+  readonly send: <T>(work: (api: WholeSessionApi, caller: Caller) => Promise<Answer<T>>) => Promise<Answer<T>>;
   readonly input: ReadInput;
   readonly results: readonly ToolResultInput[];
   readonly messages: readonly WrittenMessage[];

@@ -17,6 +17,17 @@ const toUlid = (id: SessionId | TurnId): string => id.slice(id.indexOf("_") + 1)
 export const toLegName = (prefix: string, { session, turn, leg }: Leg): string =>
   `${prefix}${toUlid(session)}${toUlid(turn)}${leg > 1 ? `_${leg}` : ""}`;
 
+const LEG = /^([0-9A-Z]{26})([0-9A-Z]{26})(?:_([2-9]|[1-9]\d{1,3}))?$/;
+
+/** Null for a name that this service cannot have given. */
+export function parseLegName(prefix: string, name: string): Leg | null {
+  if (!name.startsWith(prefix)) return null;
+  const [, sessionUlid = "", turnUlid = "", leg = "1"] = LEG.exec(name.slice(prefix.length)) ?? [];
+  const session = parseId("ses", `ses_${sessionUlid}`);
+  const turn = parseId("trn", `trn_${turnUlid}`);
+  return session && turn ? { session, turn, leg: Number(leg) } : null;
+}
+
 /** `prefix` is the vendor's, such as `conv_`. */
 export const toSessionName = (prefix: string, session: SessionId): string => `${prefix}${toUlid(session)}`;
 

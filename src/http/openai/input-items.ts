@@ -1,0 +1,94 @@
+/** `GET /v1/responses/{id}/input_items`: what a response was asked with. */
+import type { Context } from "hono";
+import type { DisplayItem } from "../../contract/item";
+import type { TurnReport } from "../../contract/turn";
+import type { ExecutionId, TurnId } from "../../domain/ids";
+import { err, ok, type Result } from "../../lib/result";
+import type { HttpDeps, HttpEnv } from "../deps";
+import { type HttpError, sendProblem } from "../problem";
+import { type SessionCalls, sessionClient } from "../session-calls";
+import { parseLegName } from "../surface/ids";
+import { readRuns } from "../surface/read-runs";
+import { showItems } from "./item-pages";
+import type { OpenAiItem } from "./item-types";
+import { readItemsQuery, toItemList } from "./list-query";
+
+type Read<T> = Promise<Result<T, HttpError>>;
+
+/** The name of a response begins so. */
+const RESPONSE_PREFIX = "resp_";
+const PAGE = 200;
+
+export async function listInputItems(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
+  const name = c.req.param("response_id") ?? "";
+  const named = parseLegName(RESPONSE_PREFIX, name);
+  if (!named) return sendProblem(c, { code: "turn_not_found", turn: name });
+  const query = readItemsQuery(c);
+  if (!query.ok) return sendProblem(c, query.error);
+  const calls = sessionClient(deps, c, named.session);
+  const messages = await readInput(calls, named);
+  if (!messages.ok) return sendProblem(c, messages.error);
+  const items = await showItems(calls, messages.value);
+  if (!items.ok) return sendProblem(c, items.error);
+  const { after, limit, order } = query.value;
+  const page = takePage(order === "asc" ? items.value : items.value.toReversed(), { after, limit });
+  return page.ok ? c.json(toItemList(page.value)) : sendProblem(c, page.error);
+}
+
+function takePage(items: readonly OpenAiItem[], { after, limit }: { readonly after?: string | undefined; readonly limit: number }) {
+  const found = after === undefined ? -1 : items.findIndex(({ id }) => id === after);
+  if (after !== undefined && found < 0)
+    return err({ code: "invalid_request" as const, errors: [{ field: "after", detail: "no such item" }] });
+  const rest = items.slice(found + 1);
+  return ok({ data: rest.slice(0, limit), has_more: rest.length > limit });
+}
+
+async function readInput(
+  calls: SessionCalls,
+  { turn, leg }: { readonly turn: TurnId; readonly leg: number },
+): Read<readonly DisplayItem[]> {
+  const report = await calls.repeatable((api, caller) => api.turn(caller, turn));
+  if (!report.ok) return report;
+  if (leg === 1) return readAsked(calls, report.value);
+  const runs = await readRuns(calls, report.value.items);
+  if (!runs.ok) return runs;
+  const ranHere = new Set(runs.value.flatMap(({ id, runs: side }) => (side === "server" ? [id] : [])));
+  const results = findAnswers(report.value.items, ranHere).get(leg);
+  return results ? ok(results) : err({ code: "turn_not_found", turn });
+}
+
+/** The client's results by the leg that they began. A reply behind calls of the client is of a new leg. `produced`: by the turn, in order. */
+function findAnswers(produced: readonly DisplayItem[], ranHere: ReadonlySet<ExecutionId>): ReadonlyMap<number, readonly DisplayItem[]> {
+  const answers = new Map<number, DisplayItem[]>();
+  let [leg, isOver] = [1, false];
+  for (const item of produced) {
+    const { role, execution_id, tool_calls = [] } = item;
+    if (role === "assistant") {
+      leg += isOver ? 1 : 0;
+      isOver = tool_calls.some((call) => !ranHere.has(call.execution_id));
+    }
+    if (role !== "tool" || execution_id === undefined || ranHere.has(execution_id)) continue;
+    answers.set(leg + 1, [...(answers.get(leg + 1) ?? []), item]);
+  }
+  return answers;
+}
+
+/** The message that the turn answers, and those that were appended before it, back to what an earlier turn said. */
+async function readAsked(calls: SessionCalls, { message_id }: TurnReport): Read<readonly DisplayItem[]> {
+  if (message_id === null) return ok([]);
+  const message = await calls.repeatable((api, caller) => api.message(caller, message_id));
+  // A message that waits in the queue is in no list yet.
+  if (!message.ok) return message.error.code === "message_not_found" ? ok([]) : message;
+  const asked: DisplayItem[] = [message.value];
+  for (let after = message.value.position; ; ) {
+    const place = after;
+    const page = await calls.repeatable((api, caller) => api.items(caller, { after: place, limit: PAGE, order: "desc" }));
+    if (!page.ok) return page;
+    const { data, has_more } = page.value;
+    const end = data.findIndex(({ turn_id }) => turn_id !== null);
+    asked.push(...(end < 0 ? data : data.slice(0, end)));
+    const last = data.at(-1);
+    if (end >= 0 || !has_more || !last) return ok(asked.toReversed());
+    after = last.position;
+  }
+}
