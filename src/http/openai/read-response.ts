@@ -1,11 +1,13 @@
 /** Reads a response: the leg of a turn, with what it was asked with and what it used. */
+import type { DisplayItem } from "../../contract/item";
+import { finishReason, type LedgerRow } from "../../contract/model-call";
 import type { TurnReport } from "../../contract/turn";
 import type { ExecutionId } from "../../domain/ids";
 import { type CallUsage, plusUsage } from "../../domain/model-call";
 import { err, ok, type Result } from "../../lib/result";
 import type { HttpError } from "../problem";
 import type { SessionCalls } from "../session-calls";
-import { type Leg, parseLegName, toLegName } from "../surface/ids";
+import { type NamedLeg, parseLegName, toLegName } from "../surface/ids";
 import { readRuns } from "../surface/read-runs";
 import { type ResponseAsked, readAsked } from "./response-asked";
 import { splitLegs, type WhoRuns } from "./response-leg";
@@ -16,17 +18,17 @@ const MOST_CALLS = 1_000;
 
 type Read<T> = Promise<Result<T, HttpError>>;
 
-export interface FoundResponse {
+interface FoundResponse {
   readonly turn: TurnReport;
   readonly asked: ResponseAsked;
   readonly runs: ReadonlyMap<ExecutionId, "client" | "server">;
   readonly ranHere: ReadonlySet<ExecutionId>;
 }
 
-export const parseResponseName = (name: string): Leg | null => parseLegName(RESPONSE_PREFIX, name);
+export const parseResponseName = (name: string): NamedLeg | null => parseLegName(RESPONSE_PREFIX, name);
 
 /** The turn of a response. One whose content was deleted is no response any more. */
-export async function findResponse(calls: SessionCalls, leg: Leg): Read<FoundResponse> {
+export async function findResponse(calls: SessionCalls, leg: NamedLeg): Read<FoundResponse> {
   const [turn, settings] = await Promise.all([
     calls.repeatable((api, caller) => api.turn(caller, leg.turn)),
     calls.repeatable((api, caller) => api.askedWith(caller, leg.turn)),
@@ -40,7 +42,7 @@ export async function findResponse(calls: SessionCalls, leg: Leg): Read<FoundRes
 /** The response of a turn that was read before. `asked`: of the turn's first response. */
 export async function showTurn(
   calls: SessionCalls,
-  { leg, turn, asked }: { readonly leg: Leg; readonly turn: TurnReport; readonly asked: ResponseAsked },
+  { leg, turn, asked }: { readonly leg: NamedLeg; readonly turn: TurnReport; readonly asked: ResponseAsked },
 ): Read<FoundResponse> {
   const executions = await readRuns(calls, turn.items);
   if (!executions.ok) return executions;
@@ -50,12 +52,12 @@ export async function showTurn(
 }
 
 /** A response that follows results of calls continues the response before it. */
-export function toLegAsked(asked: ResponseAsked, { session, turn, leg }: Leg): ResponseAsked {
+export function toLegAsked(asked: ResponseAsked, { session, turn, leg }: NamedLeg): ResponseAsked {
   if (leg === 1 || asked.conversation !== null) return asked;
   return { ...asked, previous_response_id: toLegName(RESPONSE_PREFIX, { session, turn, leg: leg - 1 }) };
 }
 
-export async function buildResource(calls: SessionCalls, leg: Leg, { turn, asked, ranHere }: FoundResponse) {
+export async function buildResource(calls: SessionCalls, leg: NamedLeg, { turn, asked, ranHere }: FoundResponse) {
   const usage = await readUsage(calls, { turn, leg: leg.leg, ranHere });
   const shown = showResponse({ session: leg.session, turn, leg: leg.leg, asked }, { usage, ranHere });
   return shown ? ok(shown) : err({ code: "turn_not_found" as const, turn: turn.id });
@@ -66,21 +68,35 @@ async function readUsage(
   calls: SessionCalls,
   { turn, leg, ranHere }: WhoRuns & { readonly turn: TurnReport; readonly leg: number },
 ): Promise<CallUsage | null> {
-  const legs = splitLegs(turn.items, { ranHere });
+  const legs = splitLegs(turn.items, { ranHere }).map(countReplies);
   if (legs.length === 1) return turn.usage;
-  const rows = await calls.repeatable((api, caller) => api.usage(caller, { after: null, limit: MOST_CALLS, order: "desc" }));
-  if (!rows.ok) return turn.usage;
-  const endsAt = (messages: (typeof legs)[number] | undefined): number | undefined =>
-    messages?.findLast(({ role }) => role === "assistant")?.recorded_at;
-  const since = leg === 1 ? 0 : (endsAt(legs[leg - 2]) ?? 0);
-  const until = leg === legs.length ? Number.POSITIVE_INFINITY : (endsAt(legs[leg - 1]) ?? Number.POSITIVE_INFINITY);
-  const isOfLeg = (at: number): boolean => at <= until && (leg === 1 || at > since);
-  return rows.value.data
-    .filter(({ turn_id, source, at }) => turn_id === turn.id && source === "turn" && isOfLeg(at))
-    .map(({ input, output, cached, reasoning, cache_write }): CallUsage | null => {
-      if (input === null && output === null) return null;
-      const known = { input: input ?? 0, output: output ?? 0, cached: cached ?? 0, reasoning: reasoning ?? 0 };
-      return cache_write === null ? known : { ...known, cache_write };
-    })
-    .reduce<CallUsage | null>(plusUsage, null);
+  const page = await calls.repeatable((api, caller) => api.usage(caller, { after: null, limit: MOST_CALLS, order: "desc" }));
+  if (!page.ok) return turn.usage;
+  const rows = page.value.data.filter(({ turn_id, source }) => turn_id === turn.id && source === "turn").toReversed();
+  return takeLeg(rows, legs, leg).map(toCallUsage).reduce<CallUsage | null>(plusUsage, null);
+}
+
+const countReplies = (messages: readonly DisplayItem[]): number => messages.filter(({ role }) => role === "assistant").length;
+const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0);
+
+const ANSWERED: ReadonlySet<string> = new Set(finishReason.options);
+
+/** Each reply came from one call that was answered. Calls that failed belong to the reply after them. `replies`: of each leg. */
+function takeLeg(rows: readonly LedgerRow[], replies: readonly number[], leg: number): readonly LedgerRow[] {
+  const answered = rows.filter(({ outcome }) => ANSWERED.has(outcome)).length;
+  const isLast = leg === replies.length;
+  const [from, to] = [sum(replies.slice(0, leg - 1)), isLast ? Number.POSITIVE_INFINITY : sum(replies.slice(0, leg))];
+  // The oldest calls of a long turn may be missing.
+  let place = Math.max(0, sum(replies) - answered);
+  return rows.filter(({ outcome }) => {
+    const isOfLeg = place >= from && place < to;
+    if (ANSWERED.has(outcome)) place++;
+    return isOfLeg;
+  });
+}
+
+function toCallUsage({ input, output, cached, reasoning, cache_write }: LedgerRow): CallUsage | null {
+  if (input === null && output === null) return null;
+  const known = { input: input ?? 0, output: output ?? 0, cached: cached ?? 0, reasoning: reasoning ?? 0 };
+  return cache_write === null ? known : { ...known, cache_write };
 }

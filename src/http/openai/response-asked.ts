@@ -46,7 +46,7 @@ const responseAsked = z.object({
 export type ResponseAsked = z.infer<typeof responseAsked>;
 
 /** What a request says of its response. Absent fields have their defaults. */
-export const toAsked = (given: Omit<z.input<typeof responseAsked>, "surface">): ResponseAsked =>
+export const buildAsked = (given: Omit<z.input<typeof responseAsked>, "surface">): ResponseAsked =>
   responseAsked.parse({ ...given, surface: "openai.responses" });
 
 export const toNote = (asked: ResponseAsked): string => JSON.stringify(asked);
@@ -67,7 +67,7 @@ function parseJson(note: string | null): unknown {
 
 function describeSettings({ model, system, tools, generation }: TurnSettings): ResponseAsked {
   const { temperature, top_p, max_output_tokens, tool_choice, parallel_tool_calls, reasoning, response_format } = generation;
-  return toAsked({
+  return buildAsked({
     model,
     instructions: system,
     tools: tools.flatMap(({ runs, name, description = null, parameters }): EchoedTool[] =>

@@ -38,7 +38,10 @@ export class ItemWriter {
 
   open(kind: OpenItem["kind"], id: string): OpenItem {
     const item: OpenItem = { kind, id, output_index: this.#count++, text: "", isOpen: true };
-    const [place, opened] = [{ item_id: id, output_index: item.output_index }, { id, status: "in_progress" }];
+    const [place, opened] = [
+      { item_id: id, output_index: item.output_index },
+      { id, status: "in_progress" },
+    ];
     if (kind === "text") {
       this.#add("output_item.added", {
         output_index: item.output_index,

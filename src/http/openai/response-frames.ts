@@ -30,6 +30,11 @@ const STATUSES = {
   "turn.interrupted": "interrupted",
 } as const satisfies Record<Ended["type"], string>;
 
+const GONE = {
+  "session.erased": { code: "server_error", message: "The conversation was deleted." },
+  "stream.halted": { code: "server_error", message: "The conversation's storage is full: the response cannot go on." },
+} as const;
+
 /** A reply that is being written. */
 interface OpenReply {
   readonly id: ItemId;
@@ -115,6 +120,7 @@ export class ResponseFold {
         return [];
       case "turn.awaiting_tools":
         for (const call of frame.tool_calls) this.#runs.set(call.id, call.runs);
+        if (frame.content_omitted) this.#assumeClient();
         return this.#wait();
       case "turn.started":
       case "turn.resumed":
@@ -123,13 +129,16 @@ export class ResponseFold {
         return [];
       case "item.completed":
         if (frame.item.role !== "assistant") return this.#takeResult(frame.item);
-        this.#takeReply(frame.item);
+        this.#takeReply(frame.content_omitted ? this.#fillIn(frame.item) : frame.item);
         return [];
       case "usage.updated":
         if (frame.source === "turn" && this.#isOwn) this.#usage = plusUsage(this.#usage, frame.usage);
         return [];
       case "message.cancelled":
         return this.#end({ status: "cancelled" }, null);
+      case "session.erased":
+      case "stream.halted":
+        return this.#end({ status: "failed", error: GONE[frame.type] }, null);
       case "turn.completed":
       case "turn.failed":
       case "turn.stopped":
@@ -138,6 +147,17 @@ export class ResponseFold {
       default:
         return [];
     }
+  }
+
+  /** A frame that is too long leaves its calls out. Those that have not begun here are the client's. */
+  #assumeClient(): void {
+    for (const { execution_id } of this.#calls) if (!this.#runs.has(execution_id)) this.#runs.set(execution_id, "client");
+  }
+
+  /** A frame that is too long leaves the text out, which was told before. */
+  #fillIn(message: DisplayItem): DisplayItem {
+    const told = this.#reply?.id === message.id ? this.#reply.items : [];
+    return { ...message, content: told.map(({ kind, text }) => ({ type: kind, text })) };
   }
 
   #write({ type, message_id, text }: Deltas): void {
@@ -176,6 +196,8 @@ export class ResponseFold {
       const whole = readText(item);
       if (!open) this.#writer.write(item);
       else if (open.isOpen && whole.startsWith(open.text)) this.#writer.append(open, whole.slice(open.text.length));
+      // Some of the text was not heard. The event that ends the item has all of it.
+      else if (open.isOpen) open.text = whole;
     }
     for (const open of begun) this.#writer.close(open, message.incomplete ? "incomplete" : "completed");
     this.#reply = null;

@@ -5,7 +5,7 @@ import type { FieldError } from "../../contract/problem";
 import { modelName } from "../schemas/model";
 import { metadataInput } from "../schemas/session";
 import { type ToolInput, toolDescription, toolName } from "../schemas/tool";
-import { type ResponseAsked, toAsked } from "./response-asked";
+import { buildAsked, type ResponseAsked } from "./response-asked";
 
 const flag = z.boolean().nullish();
 const words = z.string().nullish();
@@ -18,7 +18,11 @@ const functionTool = z.looseObject({
   strict: flag,
 });
 /** An MCP server that the tenant registered, by the name that it has here. */
-const mcpTool = z.looseObject({ type: z.literal("mcp"), server_label: z.string().min(1).max(64), allowed_tools: z.array(z.string()).nullish() });
+const mcpTool = z.looseObject({
+  type: z.literal("mcp"),
+  server_label: z.string().min(1).max(64),
+  allowed_tools: z.array(z.string()).nullish(),
+});
 const tool = z.discriminatedUnion("type", [functionTool, mcpTool], "only tools of type function, and mcp by server_label");
 
 const MODES = ["auto", "none", "required"] as const;
@@ -49,7 +53,7 @@ const NO_LOGPROBS = /^(?!message\.output_text\.logprobs$)/;
 
 export const responseInput = z.strictObject({
   model: modelName.nullish(),
-  input: z.unknown(),
+  input: z.unknown().optional(),
   instructions: words,
   conversation: z.union([z.string(), z.looseObject({ id: z.string() })]).nullish(),
   previous_response_id: words,
@@ -111,17 +115,18 @@ const present = <T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[
     [K in keyof T]?: NonNullable<T[K]>;
   };
 
-export function readTools({ tools }: ResponseBody): ToolInput[] | null {
+export function readResponseTools({ tools }: ResponseBody): ToolInput[] | null {
   return (
     tools?.map((given): ToolInput => {
-      if (given.type === "mcp") return { type: "mcp", server: given.server_label, ...(given.allowed_tools && { tools: given.allowed_tools }) };
+      if (given.type === "mcp")
+        return { type: "mcp", server: given.server_label, ...(given.allowed_tools && { tools: given.allowed_tools }) };
       const { name, description, parameters } = given;
       return { name, parameters: parameters ?? { type: "object", properties: {} }, ...(description && { description }) };
     }) ?? null
   );
 }
 
-export function readGeneration(body: ResponseBody): GenerationChoice | null {
+export function readResponseGeneration(body: ResponseBody): GenerationChoice | null {
   const { tool_choice: choice, text, reasoning, temperature, top_p, max_output_tokens, parallel_tool_calls } = body;
   const asked = present({
     temperature,
@@ -148,7 +153,7 @@ function toResponseFormat(given: Format | null | undefined): GenerationChoice["r
 export function readEcho(body: ResponseBody, model: string): ResponseAsked {
   const { tools, text, reasoning, tool_choice, service_tier } = body;
   const { temperature, top_p, truncation, parallel_tool_calls, background, store, metadata } = body;
-  return toAsked({
+  return buildAsked({
     model,
     ...present({ temperature, top_p, truncation, parallel_tool_calls, background, store, metadata, tool_choice }),
     previous_response_id: body.previous_response_id ?? null,

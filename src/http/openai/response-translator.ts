@@ -23,10 +23,15 @@ export function createResponseTranslator(fold: ResponseFold, after: number | nul
     return LAST.has(event.type) && event.sequence_number < after ? { ...event, sequence_number: after + 1 } : null;
   };
   const toText = (events: readonly NumberedEvent[]): string =>
-    events.flatMap((event) => place(event) ?? []).map(toSse).join("");
+    events
+      .flatMap((event) => place(event) ?? [])
+      .map(toSse)
+      .join("");
+  const lost = (): string => toSse({ ...toErrorEvent(LOST), sequence_number: Math.max(next, (after ?? -1) + 1) });
   return {
     frame: (frame) => toText(fold.take(frame)),
-    end: () => DONE,
-    broken: () => (isDone() ? DONE : toSse({ ...toErrorEvent(LOST), sequence_number: Math.max(next, (after ?? -1) + 1) })),
+    isOver: isDone,
+    end: () => (isDone() ? DONE : lost() + DONE),
+    broken: lost,
   };
 }

@@ -22,7 +22,8 @@ export function buildHead({ session, turn, leg, asked }: Named, who: WhoRuns): R
   const id = toLegName(RESPONSE_PREFIX, { session, turn: turn.id, leg });
   const first = splitLegs(turn.items, who)[leg - 1]?.[0];
   const before = turn.items.filter(({ position }) => !first || position < first.position);
-  const result = leg === 1 ? undefined : before.findLast(({ execution_id }) => execution_id !== undefined && !who.ranHere.has(execution_id));
+  const result =
+    leg === 1 ? undefined : before.findLast(({ execution_id }) => execution_id !== undefined && !who.ranHere.has(execution_id));
   return { id, created_at: Math.floor((result?.recorded_at ?? readIdTime(turn.id)) / 1_000), asked };
 }
 
