@@ -17,7 +17,8 @@ const profileResult = z.object({
 });
 type Profile = z.infer<typeof profileResult>["profile"];
 
-const reply = z.object({ id: z.number(), result: z.unknown() });
+/** The answer to a command without a result has no `result` at all. */
+const reply = z.object({ id: z.number(), result: z.unknown().optional() });
 
 /** What is no JavaScript. The garbage collector is counted. */
 const OUTSIDE: ReadonlySet<string> = new Set(["(root)", "(program)", "(idle)"]);

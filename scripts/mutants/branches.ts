@@ -8,6 +8,14 @@ const SOURCES = ["test/session/redaction-sources.test.ts"];
 
 export const branches: readonly Mutant[] = [
   {
+    name: "imported results are answered while another turn is open",
+    breaks: "I2: at most one turn is open",
+    file: "src/domain/decide-turn.ts",
+    find: '{ turn, incarnation, choices, tools }: CommandOf<"AnswerResults">, state: SessionState): Decision {\n  if (state.turn)',
+    replace: '{ turn, incarnation, choices, tools }: CommandOf<"AnswerResults">, state: SessionState): Decision {\n  if (!state)',
+    tests: ["test/domain/imports.test.ts"],
+  },
+  {
     name: "a fork copies what a retry took back",
     breaks: "a fork reads what its source would read",
     file: "src/session/calls/fork-calls.ts",

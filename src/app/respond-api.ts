@@ -21,7 +21,10 @@ export interface RespondInput extends TurnInput {
   readonly after: TurnId | null;
   /** Results for the open calls of the waiting turn. If they answer all of them and no message follows, that turn goes on. */
   readonly results: readonly ToolResultInput[];
-  /** Messages in order. With `run` the last one is a user's, and starts a turn; those before it are appended. */
+  /**
+   * Messages in order. With `run` the last one is a user's, and starts a turn; those before it are appended. They may also end with the
+   * result of an imported call: all are appended, and the turn answers what is recorded then.
+   */
   readonly messages: readonly WrittenMessage[];
   /** False: no turn starts or goes on. A turn whose last call is answered ends as superseded. */
   readonly run: boolean;
@@ -29,6 +32,8 @@ export interface RespondInput extends TurnInput {
   readonly tools: readonly ToolDefinition[] | null;
   /** What a lone user message without `after` does while a turn runs. Absent: it waits. All other requests are rejected then. */
   readonly onBusy?: OnBusy;
+  /** The model must be able to read all of it: a request that exceeds its window is refused with `cannot_fit`, not compacted. */
+  readonly whole?: true;
   readonly idempotency: Idempotency | null;
 }
 

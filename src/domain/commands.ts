@@ -1,7 +1,4 @@
-/**
- * The commands that a session accepts. Time, ids and token estimates travel in the command, because `decide` has no
- * clock, no randomness and no estimator.
- */
+/** The commands that a session accepts. Time, ids and estimates travel in them: `decide` has no clock, randomness or estimator. */
 import type {
   ChunkProgress,
   CompactionFailure,
@@ -122,8 +119,10 @@ export type TurnCommand =
       CutShort)
   /** `turn`: null stops whichever turn is open. */
   | ({ readonly type: "StopTurn"; readonly turn: TurnId | null; readonly reason: StopReason } & CutShort)
-  /** `choices`, `tools`: what the new turn is asked with. Absent: what the last one was asked with. */
+  /** Absent `choices` and `tools`: what the last turn was asked with. */
   | ({ readonly type: "RetryTurn"; readonly choices?: TurnChoices; readonly tools?: TextRef | null } & TurnRun)
+  /** Starts a turn without a message: it answers imported results. */
+  | ({ readonly type: "AnswerResults"; readonly choices: TurnChoices; readonly tools: TextRef | null } & TurnRun)
   /** The first command of a new incarnation for a turn that an earlier one left open. */
   | ({ readonly type: "RecoverTurn"; readonly incarnation: string; readonly attemptLimit: number } & CutShort);
 

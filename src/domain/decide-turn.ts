@@ -18,6 +18,7 @@ export const turnDeciders: Deciders<TurnCommand["type"]> = {
   FailTurn: decideFail,
   StopTurn: decideStop,
   RetryTurn: decideRetry,
+  AnswerResults: decideAnswer,
   RecoverTurn: (command, state) => ok(recover(command, state)),
 };
 
@@ -78,6 +79,11 @@ function decideRetry(command: CommandOf<"RetryTurn">, state: SessionState): Deci
   if (last.status === "completed") return err({ code: "not_retryable", status: last.status });
   const { turn, incarnation, choices = toTurnChoices(last), tools = last.tools } = command;
   return ok([{ type: "TurnStarted", turn, incarnation, attempt: 1, item: null, tools, retry_of: last.id, ...choices }]);
+}
+
+function decideAnswer({ turn, incarnation, choices, tools }: CommandOf<"AnswerResults">, state: SessionState): Decision {
+  if (state.turn) return err({ code: "turn_running", turn: state.turn.id });
+  return ok([{ type: "TurnStarted", turn, incarnation, attempt: 1, item: null, tools, retry_of: null, ...choices }]);
 }
 
 /**

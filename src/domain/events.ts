@@ -199,7 +199,7 @@ export type TurnEvent =
       readonly incarnation: string;
       /** Counts from 1. A turn that runs again after a crash keeps its id and has the next number. */
       readonly attempt: number;
-      /** The message that starts the turn. Null on a further attempt and on a retry, where it is already recorded. */
+      /** The message that starts the turn. Null where it is already recorded: on a further attempt, on a retry, and behind imported results. */
       readonly item: ItemMeta | null;
       readonly tools: TextRef | null;
       readonly retry_of: TurnId | null;

@@ -216,6 +216,102 @@ describe("tools", () => {
   });
 });
 
+describe("a request without a session", () => {
+  const alone = (options: { maxRetries?: number } = {}) => new Anthropic({ baseURL: server.url, apiKey: server.key, ...options });
+  const history = (turns: number, words: number): Anthropic.MessageParam[] =>
+    Array.from({ length: turns }, (_, nth) => [
+      { role: "user" as const, content: `Question ${nth}: ${"why? ".repeat(words)}` },
+      { role: "assistant" as const, content: `Answer ${nth}.` },
+    ]).flat();
+
+  test("brings its whole conversation, and leaves nothing but its usage", async () => {
+    const list = async () => (await server.longhand.get("/v1/sessions", { query: { limit: 200 } })).data.map(({ id }) => id);
+    const before = await list();
+    server.provider.enqueue({ text: "Rex." }, { text: "雷克斯。" });
+    const messages: Anthropic.MessageParam[] = [
+      { role: "user", content: "My dog is Rex." },
+      {
+        role: "assistant",
+        content: [
+          { type: "thinking", thinking: "A dog.", signature: "abc" },
+          { type: "text", text: "Noted." },
+        ],
+      },
+      { role: "user", content: "Its name?" },
+    ];
+
+    const whole = await alone().messages.create(say("", { messages, system: "Be brief." }));
+    const read = readLast();
+    const streamed = await alone().messages.stream(say("", { messages })).finalMessage();
+
+    expect([show(whole), show(streamed)]).toEqual(["Rex.", "雷克斯。"]);
+    expect(whole.usage.input_tokens).toBeGreaterThan(0);
+    expect(read.map(({ role, content }) => [role, String(content)])).toMatchObject([
+      ["system", expect.stringContaining("Be brief.")],
+      ["user", "My dog is Rex."],
+      ["assistant", "Noted."],
+      ["user", "Its name?"],
+    ]);
+    await expect.poll(list, { timeout: 10_000 }).toEqual(before);
+  });
+
+  test("runs the SDK's tool loop, whose requests end with results", async () => {
+    for (const stream of [false, true]) {
+      server.provider.enqueue({ text: "I look.", tool_calls: [asks("1", "Paris"), asks("2", "Oslo")] }, { text: "Sun." });
+      const { input_schema: inputSchema, ...named } = WEATHER;
+      const tool = betaTool({ ...named, inputSchema, run: ({ city }) => `${city}: sunny` });
+
+      const message = await alone()
+        .beta.messages.toolRunner({ ...say("Weather?"), tools: [tool], stream })
+        .runUntilDone();
+
+      expect(show(message)).toBe("Sun.");
+      expect(readLast().map(({ role }) => role)).toEqual(["user", "assistant", "tool", "tool"]);
+      expect(readLast().flatMap(({ role, content }) => (role === "tool" ? [String(content)] : []))).toEqual([
+        "Paris: sunny",
+        "Oslo: sunny",
+      ]);
+    }
+  });
+
+  test("that exceeds the window gets the provider's error, or is compacted where it asks for that", async () => {
+    server.provider.respondWith(() => ({ text: "Well." }));
+    const messages = [...history(20, 80), { role: "user" as const, content: "And now?" }];
+    const asked = { model: "scripted-small", max_tokens: 100, messages };
+
+    await expect(alone().messages.create(asked)).rejects.toMatchObject({
+      status: 400,
+      type: "invalid_request_error",
+      message: expect.stringContaining("prompt is too long"),
+    });
+    const context_management = { edits: [{ type: "compact_20260112" as const }] };
+    const compacted = await alone().beta.messages.create({ ...asked, betas: ["compact-2026-01-12"], context_management });
+
+    expect(show(compacted)).toBe("Well.");
+  });
+
+  test("is sent again by the SDK when the provider fails, because nothing is kept", async () => {
+    const error = { message: "Slow down", type: "rate_limit_error" };
+    const headers = { "retry-after": "600" };
+    server.provider.enqueue({ status: 429, error, headers }, { text: "Then." });
+
+    expect(show(await alone({ maxRetries: 1 }).messages.create(say("Hi")))).toBe("Then.");
+  });
+
+  test("with a result of no call is refused by its place", async () => {
+    const messages: Anthropic.MessageParam[] = [
+      { role: "user", content: "Hi" },
+      { role: "assistant", content: "Hello." },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_1", content: "?" }] },
+    ];
+
+    await expect(alone().messages.create(say("", { messages }))).rejects.toMatchObject({
+      status: 400,
+      message: expect.stringContaining("messages.2.tool_use_id"),
+    });
+  });
+});
+
 describe("disconnects and failures", () => {
   test("a client that leaves stops nothing: the answer is in the session", async () => {
     const { client, session } = await open();

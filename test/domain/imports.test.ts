@@ -107,6 +107,38 @@ describe("an imported result", () => {
   });
 });
 
+describe("a turn that answers imported results", () => {
+  const answer: Command = {
+    type: "AnswerResults",
+    at: 50,
+    turn: turnId(50),
+    incarnation: INC,
+    choices: { model: "other" },
+    tools: null,
+  };
+
+  test("has no message, repeats no other turn, and begins with its own choices", () => {
+    const { state, events } = play([reply(1, "a"), result(5, "a"), answer], given());
+    expect(events.at(-1)).toMatchObject({ type: "TurnStarted", turn: turnId(50), attempt: 1, item: null, retry_of: null, model: "other" });
+    expect(state.turn).toMatchObject({ id: turnId(50), phase: "generating", model: "other" });
+    expect(shown(state).map(([position]) => position)).toEqual([1, 2, 3]);
+    expect(openCalls(state)).toEqual([]);
+  });
+
+  test("is refused while another turn is open", () => {
+    const { state } = play([reply(1, "a"), result(5, "a"), ask(9)], given());
+    const refused = play([answer], state);
+    expect(refused).toMatchObject({ rejected: "turn_running", events: [] });
+    expect(refused.state).toBe(state);
+  });
+
+  test("can be retried, and the retry keeps its choices", () => {
+    const { state } = play([reply(1, "a"), result(5, "a"), answer, stop], given());
+    const { events } = play([{ type: "RetryTurn", at: 60, turn: turnId(60), incarnation: INC }], state);
+    expect(events).toMatchObject([{ type: "TurnStarted", item: null, retry_of: turnId(50), model: "other" }]);
+  });
+});
+
 /** The turn's model calls a tool. */
 function asks(n: number): Command {
   const call = {

@@ -6,9 +6,10 @@ import type { ToolResultInput } from "../../src/app/session-api";
 import type { WrittenMessage } from "../../src/app/written-message";
 import type { TurnId } from "../../src/domain/ids";
 import type { ToolDefinition } from "../../src/domain/message";
+import { id } from "../support/builders";
 import { createFaultySql, WriteFailedError } from "../support/faulty-sql";
 import { CALLER, Life, settle } from "./life";
-import { cutOff, newLife, say, useTools } from "./talk";
+import { cutOff, newLife, ROOMY, say, useTools } from "./talk";
 
 const user = (text: string, about: WrittenMessage["about"] = {}): WrittenMessage => ({
   role: "user",
@@ -411,7 +412,6 @@ describe("a request that no turn can follow", () => {
     ["with nothing", {}, "messages"],
     ["with nothing, and without run", { run: false }, "messages"],
     ["that ends with a reply", { messages: [user("one"), reply("a")] }, "messages.1.role"],
-    ["that ends with an imported result", { messages: [reply("", "c"), imported("c")] }, "messages.1.role"],
     ["with an imported result of no call", { messages: [imported("c"), user("one")] }, "messages.0.call_id"],
   ])("%s is refused, and names the field", async (_, input: Partial<RespondInput>, field) => {
     const life = await newLife();
@@ -426,6 +426,101 @@ describe("a request that no turn can follow", () => {
     await expectRefused(life, { after: one, messages: [user("x")], generation }, { code: "invalid", field: "generation.tool_choice" });
     life.models = { resolve: async () => null };
     await expectRefused(life, { after: one, messages: [user("x")], model: "gone" }, { code: "unknown_model" });
+  });
+});
+
+describe("a request that ends with the result of an imported call", () => {
+  test("starts a turn without a message, which answers the record and ends as every turn does", async () => {
+    const life = await newLife();
+    const turn = await respond(life, { messages: [user("weather?"), reply("I look.", "c"), imported("c", "晴")], system: "Brief." });
+
+    expect(life.call.messages).toEqual(["user: weather?", "assistant: I look.tool_call", "tool: 晴"]);
+    expect(life.call.request.system).toContain("Brief.");
+    await life.answer("Sun.");
+    const report = await life.service.turn(CALLER, turn);
+    expect(report).toMatchObject({ ok: true, value: { status: "completed", message_id: null, output_text: "Sun." } });
+    await answered(life, "two", "reply two");
+    expect(life.call.messages.at(-1)).toBe("user: two");
+  });
+
+  test("is taken up after a crash", async () => {
+    const life = await newLife();
+    const turn = await respond(life, { messages: [user("weather?"), reply("", "c"), imported("c")] });
+    let count = 1_000;
+
+    const next = new Life(life.sql, "life-2", (prefix) => id(prefix, ++count));
+    await next.service.describe(CALLER);
+    await settle();
+
+    expect(next.call.messages.at(-1)).toBe("tool: seen");
+    await next.answer("Sun.");
+    expect(await status(next, turn)).toBe("completed");
+  });
+
+  const asking = { messages: [user("weather?"), reply("I look.", "c"), imported("c", "secret sun")] };
+
+  test("is a place to continue after, also where the turn has failed before its first word", async () => {
+    const life = await newLife();
+    const turn = await respond(life, asking);
+    await life.service.stop(CALLER, { idempotency: null });
+    await settle();
+    await answered(life, "two", "reply two");
+
+    await respond(life, { after: turn, messages: [user("three")] });
+
+    expect(life.call.messages).toEqual(["user: weather?", "assistant: I look.tool_call", "tool: secret sun", "user: three"]);
+  });
+
+  test("is answered again from the question on, and by a retry from the results on", async () => {
+    const life = await newLife();
+    const turn = await respond(life, asking);
+    await life.service.stop(CALLER, { idempotency: null });
+    await life.service.retry(CALLER, { idempotency: null });
+    await settle();
+    expect(life.call.messages).toEqual(["user: weather?", "assistant: I look.tool_call", "tool: secret sun"]);
+    await life.answer("Sun.");
+    expect(await status(life, turn)).toBe("stopped");
+
+    const page = await life.service.items(CALLER, { after: null, limit: 1, order: "desc" });
+    const [newest] = page.ok ? page.value.data : [];
+    if (!newest) throw new Error("there is no reply");
+    expect(await life.service.regenerate(CALLER, { message: newest.id, idempotency: null })).toMatchObject({ ok: true });
+    await settle();
+    expect(life.call.messages).toEqual(["user: weather?"]);
+  });
+
+  test("leaves no word of a result that is redacted", async () => {
+    const life = await newLife();
+    await respond(life, asking);
+    await life.answer("Sun.");
+    const page = await life.service.items(CALLER, { after: null, limit: 10, order: "asc" });
+    const result = page.ok ? page.value.data.find(({ role }) => role === "tool") : undefined;
+    if (!result) throw new Error("there is no result");
+
+    expect(await life.service.redact(CALLER, result.id)).toMatchObject({ ok: true });
+    await answered(life, "two", "reply two");
+
+    expect(everything(life)).not.toContain("secret sun");
+    expect(life.call.messages.at(2)).toMatch(/^tool: /);
+  });
+});
+
+describe("a request that the model must read whole", () => {
+  const long = user("word ".repeat(3_000));
+  const spec = { ...ROOMY, context_window: 2_048, max_output: 256 };
+
+  test("is refused where it exceeds the window, and leaves nothing", async () => {
+    const life = await newLife({ spec });
+    const error = { code: "cannot_fit", fit: { floor: expect.any(Number), limit: expect.any(Number) } };
+    await expectRefused(life, { messages: [long], whole: true, model: spec.id }, error);
+    await expectRefused(life, { messages: [long, reply("a"), user("b")], whole: true, model: spec.id }, error);
+  });
+
+  test("is answered where it fits", async () => {
+    const life = await newLife({ spec });
+    const turn = await respond(life, { messages: [user("a"), reply("b"), user("c")], whole: true, model: spec.id });
+    await life.answer("d");
+    expect(await status(life, turn)).toBe("completed");
   });
 });
 

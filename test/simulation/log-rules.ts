@@ -4,6 +4,7 @@ import { PADDING, rawViewTokens } from "../../src/context/budget";
 import type { EpochOp } from "../../src/domain/compaction-events";
 import type { StoredEvent } from "../../src/domain/events";
 import { evolve } from "../../src/domain/evolve";
+import type { TurnId } from "../../src/domain/ids";
 import { listEventItems } from "../../src/domain/items-of";
 import type { ItemMeta, TextRef } from "../../src/domain/message";
 import { initialState, isRunning, type SessionState } from "../../src/domain/state";
@@ -36,6 +37,8 @@ export class LogRules {
   readonly #epochs = new Map<number, number>();
   /** The standing instructions that the plan of each lease names, by its fencing token. */
   readonly #instructed = new Map<number, string | null>();
+  /** Turns that answer imported results, and retries of them. */
+  readonly #unasked = new Set<TurnId>();
   #begun = false;
 
   readonly world: World;
@@ -104,7 +107,7 @@ export class LogRules {
     if (event.type === "PinsSet") this.pins = event.pins;
     if (event.type === "CompactionStarted") this.#epochs.set(event.token, event.base_epoch);
     if (event.type === "CompactionStarted") this.#checkInstructions(event, before);
-    if (event.type === "TurnStarted" && event.attempt === 1) this.question = event.item ?? this.#askedAgain();
+    if (event.type === "TurnStarted" && event.attempt === 1) this.question = event.item ?? this.#askedAgain(event, before);
     this.#compactions.afterEvent(event, before, this.replayed);
     this.#drafts.afterEvent(event, before, this.replayed);
     this.#view.afterEvent(event, before, this.replayed);
@@ -121,8 +124,17 @@ export class LogRules {
     this.#instructed.set(event.token, body === null ? null : (readBodies(this.world.sql, [body]).get(body) ?? null));
   }
 
-  /** I23: the message that is answered again is the newest user message of the continuing branch, and is in the view. */
-  #askedAgain(): ItemMeta | null {
+  /**
+   * I23: the message that is answered again is the newest user message of the continuing branch, and is in the view. A turn that answers
+   * imported results has no message, and neither has its retry.
+   */
+  #askedAgain({ turn, retry_of }: Extract<StoredEvent, { type: "TurnStarted" }>, before: SessionState): ItemMeta | null {
+    const newest = before.view.items.at(-1);
+    const answersResults = newest?.kind === "tool_result" && newest.turn === null;
+    if (retry_of === null ? answersResults : this.#unasked.has(retry_of)) {
+      this.#unasked.add(turn);
+      return null;
+    }
     const { branch, next_position, view } = this.replayed;
     const asked = findNewest({ sql: this.world.sql, elsewhere: branch.elsewhere, from: next_position - 1 }, ({ kind }) => kind === "user");
     const isShown = view.items.some(({ id }) => id === asked?.id);

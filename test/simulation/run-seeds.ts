@@ -80,6 +80,7 @@ const TRIED = [
       "repeated with choices",
       "requests told again with choices",
       "import: turn_running",
+      "results answered",
       "imports beside a compaction",
       "changed: summary_instructions",
       "instructions changed under a summary",

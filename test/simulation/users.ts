@@ -4,6 +4,7 @@ import type { WholeSessionApi } from "../../src/app/control-api";
 import type { Outcome } from "../../src/app/session-api";
 import type { Accepted } from "../../src/contract/item";
 import type { ToolCallView } from "../../src/contract/tool";
+import { listEventItems } from "../../src/domain/items-of";
 import { answerAgain, findQuestion, goBack, goOnElsewhere, redact } from "./brancher";
 import { handleDraft } from "./editor";
 import { attempt, changeSettings, compact, insist, look, pin, startOver, takeBack } from "./keeper";
@@ -237,6 +238,7 @@ export class Users {
       this.#draw({ role: random.pick(["user", "assistant", "system"]), batch }),
     );
     const sends = [reply, ...results, ...others];
+    if (results.length > 0 && others.length === 0 && random.chance(0.5)) return this.#haveAnswered(sends);
     const input = { messages: sends.map(toSaid), idempotency: { key: this.world.newKey(), digest: digestText(reply.text) } };
     let attempts = 0;
     const submit = () =>
@@ -261,6 +263,35 @@ export class Users {
     for (const [index, send] of sends.entries()) {
       send.ackedAt = this.world.scheduler.steps;
       send.message = data[index]?.id ?? null;
+    }
+  }
+
+  /** An imported exchange as one request that ends with results, which a turn without a message answers. */
+  async #haveAnswered(sends: readonly Send[]): Promise<void> {
+    const { random } = this.world;
+    const last = sends.at(-1);
+    if (!last) return;
+    const choice = random.chance(0.3) ? drawTurnInput(random) : {};
+    const idempotency = { key: this.world.newKey(), digest: digestText(last.text) };
+    const input = { after: null, results: [], messages: sends.map(toSaid), run: true, tools: null, ...choice, idempotency };
+    const accepted = await this.#insistOnRoom("answer results", (service) => service.respond(CALLER, input));
+    if (accepted.ok) this.world.stats.count("results answered");
+    for (const send of sends) send.refused = !accepted.ok;
+    if (accepted.ok) this.#noteOthers(sends.slice(0, -1));
+    if (!accepted.ok && accepted.error.code === "client_id_taken")
+      return this.names.noteTaken(sends[accepted.error.index ?? -1], accepted.error.message);
+    this.#noteAnswer(last, accepted, ["calls_unanswered", "invalid", "unknown_model", "models_unavailable"]);
+    if (accepted.ok && accepted.value.turn_id) this.world.choices.note(accepted.value.turn_id, choice, null);
+  }
+
+  /** The answer to a request names its last message alone. The others are known by their own ids. */
+  #noteOthers(sends: readonly Send[]): void {
+    const { log, scheduler } = this.world;
+    log.catchUp();
+    const items = new Map(log.events.flatMap(listEventItems).map(({ client_id, id }) => [client_id, id]));
+    for (const send of sends) {
+      send.message = items.get(send.clientId) ?? null;
+      send.ackedAt = scheduler.steps;
     }
   }
 

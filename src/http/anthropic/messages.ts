@@ -1,33 +1,27 @@
-/** `POST /v1/messages`: the Anthropic API over the session that `X-Session-Id` names. */
+/** `POST /v1/messages`: the Anthropic API, over the session that `X-Session-Id` names, or over one that lasts for the request alone. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context, MiddlewareHandler } from "hono";
 import type { RespondInput } from "../../app/respond-api";
-import type { Idempotency, SessionError } from "../../app/session-api";
-import type { WrittenMessage } from "../../app/written-message";
 import type { Accepted } from "../../contract/item";
 import { parseId, type SessionId, type TurnId } from "../../domain/ids";
-import { ok, type Result } from "../../lib/result";
-import { readPrincipal, requireScope } from "../auth";
+import { requireScope } from "../auth";
 import { readLongBody } from "../body";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendEvents } from "../event-stream";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { type HttpError, sendProblem } from "../problem";
-import { toParts } from "../schemas/message";
 import { type SessionCalls, sessionClient } from "../session-calls";
 import { ofNamedModel } from "../session-model";
-import { findTools } from "../session-tools";
 import { toLegName } from "../surface/ids";
 import { sendInLine } from "../surface/in-line";
+import { openThrowaway, whenOver } from "../surface/throwaway";
 import { translateStream } from "../surface/translate-stream";
-import { takeAllFiles } from "../take-files";
-import { toAsked, toTheirField } from "./asked-with";
+import { buildRespond, toTheirError } from "./build-respond";
 import { countTokens } from "./count-tokens";
 import { createMessageTranslator } from "./message-frames";
 import { readStart, sumUsage, toWholeMessage } from "./message-report";
 import type { MessageHead } from "./message-shape";
-import { toToolUseId } from "./read-blocks";
-import { type AddedMessage, findNew, listResults, parseRequest, readAdded } from "./read-request";
+import { parseRequest, readAdded } from "./read-request";
 import { type MessageBody, messageBody } from "./request-body";
 import { toErrorBody } from "./turn-fault";
 
@@ -65,69 +59,67 @@ interface Started {
   readonly leg: number;
 }
 
+interface Request {
+  readonly c: Context<HttpEnv>;
+  readonly deps: HttpDeps;
+  readonly body: MessageBody;
+}
+
 async function postMessage(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
   const parsed = parseRequest(messageBody, await c.req.json());
   if (!parsed.ok) return sendProblem(c, parsed.error);
+  const request = { c, deps, body: parsed.value };
+  const given = c.req.header(SESSION_HEADER);
+  if (given === undefined) return answerAlone(request);
+  const session = parseId("ses", given);
+  return session ? answerIn(request, session) : sendProblem(c, { code: "session_not_found" });
+}
+
+/** A turn of the session that the client names. */
+async function answerIn({ c, deps, body }: Request, session: SessionId): Promise<Response> {
   const key = idempotencyHeaders.safeParse({ "Idempotency-Key": c.req.header("idempotency-key") });
   if (!key.success) return sendProblem(c, { code: "invalid_request", errors: [{ field: "Idempotency-Key", detail: "not a valid key" }] });
-  const session = parseId("ses", c.req.header(SESSION_HEADER) ?? "");
-  if (!session) return sendProblem(c, { code: "session_not_found" });
   const idempotency = await readIdempotency(c, key.data["Idempotency-Key"]);
-  const body = parsed.value;
-  const asked = await prepare(c, deps, { body, session, idempotency });
-  if (!asked.ok) return sendProblem(c, asked.error);
+  const built = await buildRespond(c, deps, { body, session, idempotency, isThrowaway: false });
+  if (!built.ok) return sendProblem(c, built.error);
+  const { input } = built.value;
   const calls = sessionClient(deps, c, session);
   const send = idempotency ? calls.repeatable : calls.once;
-  const { input, messages } = asked.value;
   const accepted = await sendInLine({ calls, schedule: deps.schedule }, () => send((api, caller) => api.respond(caller, input)));
-  if (!accepted.ok) return refuse(c, toTheirError(ofNamedModel(accepted.error, body), messages));
+  if (!accepted.ok) return refuse(c, toTheirError(ofNamedModel(accepted.error, body), built.value));
   // The SDK sends a request that failed again, which would add its messages twice.
   if (!idempotency) c.header("x-should-retry", "false");
   c.header(SESSION_HEADER, session);
   return answer({ c, calls, body, started: toStarted(session, accepted.value, input) });
 }
 
-interface Asking {
-  readonly body: MessageBody;
-  readonly session: SessionId;
-  readonly idempotency: Idempotency | null;
+/** A request without a session brings its whole conversation. Nothing of it is kept, so that the SDK may send it again. */
+async function answerAlone(request: Request): Promise<Response> {
+  const { c, deps, body } = request;
+  const read = readAdded(body, 0);
+  if (!read.ok) return sendProblem(c, read.error);
+  const opened = await openThrowaway(c, deps, { model: body.model });
+  if (!opened.ok) return sendProblem(c, opened.error);
+  const { session, discard } = opened.value;
+  let isStreaming = false;
+  try {
+    const response = await answerOnce(request, session);
+    if (!body.stream || !response.ok || !response.body) return response;
+    isStreaming = true;
+    return new Response(whenOver(response.body, discard), response);
+  } finally {
+    if (!isStreaming) discard();
+  }
 }
 
-interface Prepared {
-  readonly input: RespondInput;
-  readonly messages: readonly AddedMessage[];
-}
-
-async function prepare(c: Context<HttpEnv>, deps: HttpDeps, { body, session, idempotency }: Asking): Promise<Result<Prepared, HttpError>> {
-  const added = readAdded(body, findNew(body.messages));
-  if (!added.ok) return added;
-  const { messages } = added.value;
-  const tools = await findTools(deps, readPrincipal(c).tenant, added.value.tools);
-  if (!tools.ok) return tools;
-  const written = await writeMessages(c, deps, { session, messages });
-  if (!written.ok) return written;
-  const results = listResults(messages).map(({ id: _, ...result }) => result);
-  const turn = { after: null, results, messages: written.value, run: true, tools: tools.value, idempotency };
-  return ok({ input: { ...toAsked(body), ...turn }, messages });
-}
-
-/** A message whose blocks are results alone adds no message of its own. */
-async function writeMessages(
-  c: Context<HttpEnv>,
-  deps: HttpDeps,
-  { session, messages }: { readonly session: SessionId; readonly messages: readonly AddedMessage[] },
-): Promise<Result<readonly WrittenMessage[], HttpError>> {
-  const said = messages.filter(({ parts, calls }) => parts.length + calls.length > 0);
-  const contents = said.map(({ field, parts }) => ({ field: `${field}.content`, content: [...parts] }));
-  const taken = await takeAllFiles(c, deps, { session, contents });
-  if (!taken.ok) return taken;
-  return ok(
-    said.map(({ role, calls }, index) => ({
-      role,
-      parts: toParts(taken.value[index] ?? []),
-      ...(calls.length > 0 && { calls }),
-    })),
-  );
+async function answerOnce({ c, deps, body }: Request, session: SessionId): Promise<Response> {
+  const built = await buildRespond(c, deps, { body, session, idempotency: null, isThrowaway: true });
+  if (!built.ok) return sendProblem(c, built.error);
+  const { input } = built.value;
+  const calls = sessionClient(deps, c, session);
+  const accepted = await calls.once((api, caller) => api.respond(caller, input));
+  if (!accepted.ok) return sendProblem(c, toTheirError(ofNamedModel(accepted.error, body), built.value));
+  return answer({ c, calls, body, started: { ...toStarted(session, accepted.value, input), leg: 1 } });
 }
 
 function toStarted(session: SessionId, { turn_id, cursor, position }: Accepted, { results, messages }: RespondInput): Started {
@@ -178,20 +170,3 @@ function refuse(c: Context<HttpEnv>, error: HttpError): Response {
   if (error.code === "turn_running" || error.code === "queue_full") c.header("retry-after", "1");
   return sendProblem(c, error);
 }
-
-/** The refusal by the fields of the request. */
-function toTheirError(error: HttpError, messages: readonly AddedMessage[]): HttpError {
-  if (error.code === "invalid") return { ...error, field: toTheirField(error.field) };
-  const results = messages.flatMap(({ field, results: given }) => given.map(({ id }) => ({ field, id })));
-  if (error.code === "call_not_open") {
-    const at = error.index === null ? undefined : results[error.index];
-    return invalid(at?.field ?? "messages", `unexpected tool_use_id in a tool_result: ${at?.id ?? error.call}. No such call is open`);
-  }
-  if (error.code === "calls_unanswered") return invalid(messages[0]?.field ?? "messages", toUnanswered(error));
-  return error;
-}
-
-const invalid = (field: string, detail: string): HttpError => ({ code: "invalid_request", errors: [{ field, detail }] });
-
-const toUnanswered = ({ calls }: Extract<SessionError, { code: "calls_unanswered" }>): string =>
-  `tool_use ids were found without tool_result blocks: ${calls.map(({ execution }) => toToolUseId(execution)).join(", ")}`;

@@ -57,6 +57,9 @@ const outputConfig = z.strictObject({
   format: outputFormat.nullish(),
 });
 
+/** Only whether the client wants the context to be summarised makes a difference. */
+const contextManagement = z.looseObject({ edits: z.array(z.looseObject({ type: z.string() })).nullish() });
+
 /** What both routes take. */
 const shared = {
   model: z.string().min(1),
@@ -68,7 +71,7 @@ const shared = {
   output_config: outputConfig.nullish(),
   output_format: outputFormat.nullish(),
   cache_control: ignored,
-  context_management: ignored,
+  context_management: contextManagement.nullish(),
   speed: ignored,
   mcp_servers: refused(`${UNSUPPORTED}: register the server, and offer its tools in the session`),
 };

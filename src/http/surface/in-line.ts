@@ -1,7 +1,8 @@
 /** Waiting in line: a request that a running turn keeps out is sent again after that turn. */
-import type { Outcome } from "../../app/session-api";
 import type { Schedule } from "../../app/session-ports";
 import { parseId, type TurnId } from "../../domain/ids";
+import type { Result } from "../../lib/result";
+import type { HttpError } from "../problem";
 import type { SessionCalls } from "../session-calls";
 
 /** Clients wait that long for the beginning of an answer without a doubt. */
@@ -18,7 +19,10 @@ interface Line {
  * `send` may run several times. It runs again only after a refusal, which has changed nothing, so that the request is taken once at most.
  * After the longest wait the refusal is the answer.
  */
-export async function sendInLine<T>({ calls, schedule }: Line, send: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
+export async function sendInLine<T, E extends HttpError>(
+  { calls, schedule }: Line,
+  send: () => Promise<Result<T, E>>,
+): Promise<Result<T, E>> {
   let isLate = false;
   let stopWaiting = (): void => {};
   const late = new Promise<void>((resolve) => {
@@ -31,7 +35,7 @@ export async function sendInLine<T>({ calls, schedule }: Line, send: () => Promi
     for (let tries = 1; ; tries++) {
       const sent = await send();
       if (sent.ok || sent.error.code !== "turn_running" || isLate || tries === MOST_TRIES) return sent;
-      const turn = parseId("trn", sent.error.turn) ?? (await findNext(calls));
+      const turn = parseId("trn", "turn" in sent.error ? sent.error.turn : "") ?? (await findNext(calls));
       if (turn !== null) await Promise.race([waitFor(calls, turn), late]);
     }
   } finally {

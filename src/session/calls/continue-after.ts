@@ -46,11 +46,12 @@ function isNewest({ deps }: Session, { state }: Step, { id, from }: TurnRow): bo
   return newest === null || newest.turn === id || newest.position < from;
 }
 
-/** The last position that the turn produced, or that of its message if it produced nothing. Null: neither is in the record. */
+/** The last position that the turn produced, or what it answers if it produced nothing. Null: neither is in the record. */
 function findEnd({ deps }: Session, row: TurnRow): number | null {
   const produced = readTurnItems(deps.sql, row, 1).items[0];
-  const asked = row.message_id && findItemAnywhere(deps.sql, row.message_id);
-  return produced?.position ?? (asked ? asked.position : null);
+  if (produced) return produced.position;
+  if (row.message_id === null) return row.from - 1;
+  return findItemAnywhere(deps.sql, row.message_id)?.position ?? null;
 }
 
 /** A branch with that position which is not the current one: the branch that ends there, or else the first of them. */

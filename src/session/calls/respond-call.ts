@@ -2,10 +2,14 @@
  * Records everything that one request adds to a conversation, in one transaction: its place, the results of calls, messages, and the turn
  * that follows. Each step is a command that also exists alone, and a refusal at any step undoes the steps before it (`transactOnce`).
  */
+import type { ModelSpec } from "../../app/ports";
 import { buildToolsBody } from "../../app/request/build-items";
+import { toAssumedLimits } from "../../app/request/build-request";
 import type { RespondInput } from "../../app/respond-api";
 import type * as api from "../../app/session-api";
 import type { WrittenMessage } from "../../app/written-message";
+import { measureNext, toRequestLimit } from "../../context/budget";
+import { toPolicy } from "../../context/policy-choice";
 import type { Accepted } from "../../contract/item";
 import type { TurnId } from "../../domain/ids";
 import { isRunning, type OpenCall, type SessionState } from "../../domain/state";
@@ -38,7 +42,9 @@ export async function respond(session: RunningSession, input: RespondInput): Pro
     const placed = input.after === null ? ok(null) : continueAfter(session, step, input.after);
     if (!placed.ok) return placed;
     const added = addAll({ session, step, input, prepared });
-    return added.ok ? ok({ ...added.value, cursor }) : added;
+    if (!added.ok) return added;
+    const spec = input.whole && resolved.ok ? resolved.value : null;
+    return refuseExcess(step.state, spec) ?? ok({ ...added.value, cursor });
   });
 }
 
@@ -50,14 +56,14 @@ const nothingNew = (): api.Outcome<never> => invalid("messages", "nothing is new
 function findFault({ results, messages, run }: RespondInput): api.Outcome<never> | null {
   const last = messages.at(-1);
   if (!last) return results.length === 0 ? nothingNew() : null;
-  if (!run || last.role === "user") return null;
-  return invalid(`messages.${messages.length - 1}.role`, "with run: true the last message is a user's, because it starts the turn");
+  if (!run || last.role === "user" || last.role === "tool") return null;
+  return invalid(`messages.${messages.length - 1}.role`, "with run: true the last message is a user's, or the result of a call");
 }
 
 /** A single user message without a place, which is submitted as every other. Null for all other requests. */
-function toLoneMessage({ after, results, messages, onBusy = "queue", ...asked }: RespondInput): api.SubmitInput | null {
+function toLoneMessage({ after, results, messages, onBusy = "queue", whole, ...asked }: RespondInput): api.SubmitInput | null {
   const [message, ...more] = messages;
-  if (!message || more.length > 0 || results.length > 0 || after !== null || !asked.run) return null;
+  if (message?.role !== "user" || more.length > 0 || results.length > 0 || after !== null || whole || !asked.run) return null;
   return { ...asked, ...message, onBusy };
 }
 
@@ -133,15 +139,38 @@ function goOn(asked: NextTurn): api.Outcome<TurnId | null> {
 
 function appendAll(asked: NextTurn): api.Outcome<Added> {
   const { session, step, input } = asked;
-  const starting = input.run ? input.messages.at(-1) : null;
-  const before = input.run ? input.messages.slice(0, -1) : input.messages;
+  const newest = input.messages.at(-1);
+  const starting = input.run && newest?.role === "user" ? newest : null;
+  const before = starting ? input.messages.slice(0, -1) : input.messages;
   const ended = endAnswered(asked);
   if (!ended.ok) return ended;
   const appended = before.length > 0 ? appendMessages(session, step, { messages: before, list: "messages" }) : ok([]);
   if (!appended.ok) return appended;
   if (starting) return startTurn(asked, starting);
   const last = appended.value.at(-1);
-  return last ? ok({ message_id: last.id, turn_id: null, position: last.position, queued: false }) : nothingNew();
+  if (!last) return nothingNew();
+  const turn = input.run ? answerResults(asked) : ok(null);
+  return turn.ok ? ok({ message_id: last.id, turn_id: turn.value, position: last.position, queued: false }) : turn;
+}
+
+/** A turn that no message starts. */
+function answerResults({ session, step, input, prepared }: NextTurn): api.Outcome<TurnId> {
+  const { clock, ids, incarnation } = session.deps;
+  const turn = ids.newId("trn");
+  const tools = buildToolsBody(input.tools, ids);
+  const bodies = [...prepared.bodies, ...tools.bodies];
+  session.content.learn(bodies);
+  const command = { type: "AnswerResults", at: clock(), turn, incarnation, choices: prepared.choices, tools: tools.ref } as const;
+  const started = step.execute(command, bodies);
+  return started.ok ? ok(turn) : err(started.error);
+}
+
+/** Refuses what only a compaction would make fit. Null without a known or assumed window. */
+function refuseExcess(state: SessionState, spec: ModelSpec | null): api.Outcome<never> | null {
+  const limit = spec && toRequestLimit(toAssumedLimits(spec, toPolicy(state.settings.policy)));
+  if (spec === null || limit === null) return null;
+  const { tokens } = measureNext(state, spec.id);
+  return tokens > limit ? err({ code: "cannot_fit", fit: { floor: tokens, limit, biggest: [] } }) : null;
 }
 
 function startTurn({ session, step, input, prepared }: NextTurn, message: WrittenMessage): api.Outcome<Added> {

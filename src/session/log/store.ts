@@ -96,6 +96,7 @@ const BEGINS: ReadonlySet<Command["type"]> = new Set([
   "SetPins",
   "SubmitMessage",
   "RetryTurn",
+  "AnswerResults",
   "RecordToolResults",
   "ResolveApprovals",
   "RequestCompaction",

@@ -3,6 +3,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import { describe, expect, it } from "vitest";
 import type { WholeSessionApi } from "../../../src/app/control-api";
 import type { RespondInput } from "../../../src/app/respond-api";
+import type { OpenInput } from "../../../src/app/session-api";
 import type { ContextReport } from "../../../src/contract/context";
 import type { StreamFrame } from "../../../src/contract/frame";
 import type { DisplayItem } from "../../../src/contract/item";
@@ -11,7 +12,7 @@ import { toToolUseId } from "../../../src/http/anthropic/read-blocks";
 import { err, ok } from "../../../src/lib/result";
 import { formatSse } from "../../../src/lib/sse";
 import { FakeSchedule } from "../../support/fake-schedule";
-import { accepted, KEY, makeId, NOW, SESSION, turn, type WorldInput, world } from "../support";
+import { accepted, description, KEY, makeId, NOW, SESSION, turn, type WorldInput, world } from "../support";
 
 const TURN = makeId("trn");
 const EXECUTION = makeId("exe", 3);
@@ -277,6 +278,109 @@ describe("a message of a session", () => {
 
     expect(sent).toBe(2);
     expect(requests[0]?.headers.get("retry-after")).toBe("1");
+  });
+});
+
+describe("a request without a session", () => {
+  const frames: StreamFrame[] = [
+    { type: "text.delta", turn_id: TURN, text: "Sun." },
+    { type: "turn.completed", turn_id: TURN, finish: "stop", ...figures },
+  ];
+
+  /** Counts what is opened and what is erased. */
+  function connectAlone(session: Partial<WholeSessionApi> = {}) {
+    const seen: { opened: OpenInput[]; erased: number } = { opened: [], erased: 0 };
+    const connected = connect({
+      session: {
+        open: async (_, input) => {
+          seen.opened.push(input);
+          return ok(description());
+        },
+        erase: async () => {
+          seen.erased += 1;
+          return err({ code: "session_erased" });
+        },
+        stream: async () => ok(toStream(frames)),
+        ...session,
+      },
+      options: { apiKey: KEY, defaultHeaders: {} },
+    });
+    return { ...connected, seen };
+  }
+
+  it("is recorded whole, calls and results too, and erased after the answer", async () => {
+    const { anthropic, asked, seen, requests } = connectAlone();
+
+    const message = await anthropic.messages.create({
+      ...question,
+      messages: [
+        ...question.messages,
+        {
+          role: "assistant",
+          content: [
+            { type: "text", text: "I look." },
+            { type: "tool_use", id: "toolu_1", name: "weather", input: {} },
+          ],
+        },
+        { role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_1", content: "sunny" }] },
+      ],
+    });
+
+    expect(message.content).toMatchObject([{ text: "Sun." }]);
+    expect(seen.opened).toMatchObject([{ model: question.model, title: expect.any(String) }]);
+    expect(asked).toMatchObject([
+      {
+        results: [],
+        whole: true,
+        messages: [
+          { role: "user", parts: [{ type: "text", text: "天气?" }] },
+          {
+            role: "assistant",
+            parts: [{ type: "text", text: "I look." }],
+            calls: [{ call_id: "toolu_1", name: "weather", arguments: "{}" }],
+          },
+          { role: "tool", call_id: "toolu_1", output: "sunny", is_error: false },
+        ],
+      },
+    ]);
+    expect(requests[0]?.headers.get("x-should-retry")).toBe(null);
+    expect(requests[0]?.headers.get("x-session-id")).toBe(null);
+    await expect.poll(() => seen.erased).toBe(1);
+  });
+
+  it("is erased when its stream ends, and when its client leaves", async () => {
+    for (const isLeaving of [false, true]) {
+      const { anthropic, seen } = connectAlone();
+      const stream = anthropic.messages.stream(question);
+      if (isLeaving) {
+        stream.once("streamEvent", () => stream.abort());
+        await expect(stream.finalMessage()).rejects.toBeInstanceOf(Anthropic.APIUserAbortError);
+      } else expect((await stream.finalMessage()).content).toMatchObject([{ text: "Sun." }]);
+      await expect.poll(() => seen.erased).toBe(1);
+    }
+  });
+
+  it("is erased when it is refused, and opens nothing when it cannot be read", async () => {
+    const fit = { floor: 5_000, limit: 2_000, biggest: [] };
+    const { anthropic, seen } = connectAlone({ respond: async () => err({ code: "cannot_fit", fit }) });
+
+    await expect(anthropic.messages.create(question)).rejects.toMatchObject({
+      status: 400,
+      message: expect.stringContaining("prompt is too long"),
+    });
+    await expect.poll(() => seen.erased).toBe(1);
+    await expect(anthropic.messages.create({ ...question, messages: [{ role: "user", content: "" }] })).rejects.toMatchObject({
+      status: 400,
+    });
+    expect(seen.opened).toHaveLength(1);
+  });
+
+  it("may be compacted where it asks for that", async () => {
+    const { anthropic, asked } = connectAlone();
+
+    await anthropic.beta.messages.create({ ...question, context_management: { edits: [{ type: "compact_20260112" }] } });
+
+    expect(asked[0]).not.toHaveProperty("whole");
   });
 });
 

@@ -1,78 +1,473 @@
-/** Chat completions through OpenAI's own package, against the app in this process. */
-import OpenAI from "openai";
-import { describe, expect, it } from "vitest";
-import type { WholeSessionApi } from "../../../src/app/control-api";
-import type { SubmitInput } from "../../../src/app/session-api";
-import type { StreamFrame } from "../../../src/contract/frame";
-import { ok } from "../../../src/lib/result";
-import { formatSse } from "../../../src/lib/sse";
-import { accepted, KEY, makeId, SESSION, turn, world } from "../support";
+/** Chat completions of a session through OpenAI's own package, against the app and a session in this process. */
+import type { OpenAI } from "openai";
+import { beforeEach, describe, expect, it } from "vitest";
+import { err, ok } from "../../../src/lib/result";
+import { CALLER } from "../../session/life";
+import { makeId, SESSION, turn } from "../support";
+import { calls, connectChat, says } from "./chat-life";
 
-const TURN = makeId("trn");
-const figures = {
-  usage: { input: 10, output: 2, cached: 4, reasoning: 1 },
-  cost: null,
-  context_window: 16_000,
-  assumed_window: null,
-  current_context_tokens: { tokens: 12, source: "reported", error_bound: 0 },
+type Message = OpenAI.ChatCompletionMessageParam;
+const user = (content: string): Message => ({ role: "user", content });
+const said = (content: string): Message => ({ role: "assistant", content });
+const model = "test-model";
+const look = {
+  type: "function",
+  function: { name: "look", parameters: { type: "object", properties: { at: { type: "string" } } } },
 } as const;
 
-function toStream(frames: readonly StreamFrame[]): ReadableStream<Uint8Array> {
-  const text = frames.map((frame, index) => formatSse({ offset: index + 42, type: frame.type, json: JSON.stringify(frame) })).join("");
-  return new Blob([text]).stream();
+async function collect<T>(stream: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const each of stream) found.push(each);
+  return found;
 }
 
-function connect(session: Partial<WholeSessionApi>) {
-  const submitted: SubmitInput[] = [];
-  const submit: WholeSessionApi["submit"] = async (_, input) => {
-    submitted.push(input);
-    return ok(accepted({ turn_id: TURN }));
-  };
-  const { app } = world({ session: { submit, ...session } });
-  const openai = new OpenAI({
-    apiKey: KEY,
-    baseURL: "http://longhand.test/v1",
-    defaultHeaders: { "X-Session-Id": SESSION },
-    fetch: async (url, init) => app.request(String(url), init),
-  });
-  return { openai, submitted };
-}
+let chat: Awaited<ReturnType<typeof connectChat>>;
+const ask = (messages: readonly Message[], more: Partial<OpenAI.ChatCompletionCreateParamsNonStreaming> = {}) =>
+  chat.openai.chat.completions.create({ model, messages: [...messages], ...more });
+/** A request whose type the SDK does not allow. */
+const post = (body: object): Promise<unknown> => chat.openai.post("/chat/completions", { body: { model, messages: [user("x")], ...body } });
+
+beforeEach(async () => {
+  chat = await connectChat();
+  await chat.life.open("oneclaw", "Be brief.");
+});
 
 describe("a completion of a session", () => {
-  it("sends the last message, and answers with the turn's text and usage", async () => {
-    const { openai, submitted } = connect({ waitForTurn: async () => ok(turn({ output_text: "In Lisbon, sun.", ...figures })) });
+  it("adds what is new, and answers with the reply and its usage", async () => {
+    const first = await ask([user("天气?")]);
+    const second = await ask([user("天气?"), said(first.choices[0]?.message.content ?? ""), user("And now?")]);
 
-    const answer = await openai.chat.completions.create({ model: "gpt-5", messages: [{ role: "user", content: "天气?" }] });
-
-    expect(submitted).toMatchObject([{ role: "user", parts: [{ type: "text", text: "天气?" }], model: "gpt-5", run: true }]);
-    expect(answer.choices).toMatchObject([{ index: 0, message: { role: "assistant", content: "In Lisbon, sun." }, finish_reason: "stop" }]);
-    expect(answer.usage).toMatchObject({ prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 });
+    expect(await chat.list()).toEqual(["user: 天气?", "assistant: echo 1", "user: And now?", "assistant: echo 3"]);
+    expect(second).toMatchObject({
+      id: expect.stringMatching(/^chatcmpl-[0-9A-Z]{52}$/),
+      object: "chat.completion",
+      model,
+      choices: [{ index: 0, message: { role: "assistant", content: "echo 3", refusal: null }, finish_reason: "stop" }],
+      usage: {
+        prompt_tokens: 10,
+        completion_tokens: 2,
+        total_tokens: 12,
+        prompt_tokens_details: { cached_tokens: 4 },
+        completion_tokens_details: { reasoning_tokens: 1 },
+      },
+    });
+    expect(second.created).toBeLessThan(10_000_000_000);
   });
 
-  it("streams the text as it comes, and the usage when asked", async () => {
-    const frames: StreamFrame[] = [
-      { type: "text.delta", turn_id: TURN, text: "In Lisbon" },
-      { type: "text.delta", turn_id: TURN, text: ", sun." },
-      { type: "turn.completed", turn_id: TURN, finish: "length", ...figures },
-    ];
-    const { openai } = connect({ stream: async () => ok(toStream(frames)) });
+  it("takes a lone message, and says whose session it is and how often its view has changed", async () => {
+    const { response } = await chat.openai.chat.completions.create({ model, messages: [user("a")] }).withResponse();
+    await ask([user("b")]);
 
-    const messages = [{ role: "user", content: "Weather?" }] as const;
-    const stream = openai.chat.completions.stream({ model: "gpt-5", messages: [...messages], stream_options: { include_usage: true } });
-    const texts: string[] = [];
-    stream.on("content", (delta) => texts.push(delta));
+    expect(await chat.list()).toEqual(["user: a", "assistant: echo 1", "user: b", "assistant: echo 3"]);
+    expect(response.headers.get("x-session-id")).toBe(SESSION);
+    expect(response.headers.get("x-session-epoch")).toBe("0");
+    expect(response.headers.get("x-should-retry")).toBe("false");
+  });
+
+  it("takes the session from the metadata", async () => {
+    const plain = chat.connect({});
+    await plain.chat.completions.create({ model, messages: [user("a")], metadata: { session_id: SESSION, other: "x" } });
+
+    expect(await chat.list()).toEqual(["user: a", "assistant: echo 1"]);
+  });
+
+  it("has the whole copy where the session is empty", async () => {
+    await ask([user("a"), said("A"), user("b")]);
+
+    expect(await chat.list()).toEqual(["user: a", "assistant: A", "user: b", "assistant: echo 3"]);
+  });
+
+  it("puts the request's system messages in place of the session's, for its turn only", async () => {
+    await ask([{ role: "developer", content: "Rhyme." }, user("a"), { role: "system", content: [{ type: "text", text: "In Latin." }] }]);
+    await ask([user("b")]);
+
+    expect(chat.requests.map(({ system }) => system)).toEqual([
+      expect.stringContaining("Rhyme.\n\nIn Latin."),
+      expect.stringContaining("Be brief."),
+    ]);
+    expect(await chat.list()).not.toContain("system: Rhyme.");
+  });
+
+  it("passes parts and a speaker's name", async () => {
+    const image = { type: "image_url", image_url: { url: "https://example.com/cat.png" } } as const;
+    await ask([{ role: "user", name: "Ada", content: [{ type: "text", text: "What is it?" }, image] }]);
+
+    const page = await chat.life.service.items(CALLER, { after: null, limit: 1, order: "asc" });
+    expect(page).toMatchObject({
+      value: {
+        data: [
+          {
+            name: "Ada",
+            content: [
+              { type: "text", text: "What is it?" },
+              { type: "image", media_type: "image/png" },
+            ],
+          },
+        ],
+      },
+    });
+  });
+
+  it("asks the model with the request's settings", async () => {
+    await ask([user("a")], {
+      temperature: 0.2,
+      top_p: 0.9,
+      max_completion_tokens: 50,
+      max_tokens: 70,
+      stop: "END",
+      seed: 7,
+      reasoning_effort: "low",
+      tools: [look],
+      tool_choice: { type: "function", function: { name: "look" } },
+      parallel_tool_calls: false,
+      response_format: { type: "json_schema", json_schema: { name: "reply", schema: { type: "object" }, strict: true } },
+      user: "ada",
+      store: true,
+      service_tier: "auto",
+      prompt_cache_key: "k",
+      safety_identifier: "s",
+      n: 1,
+      logprobs: false,
+      frequency_penalty: 0,
+    });
+    await ask([user("b")], { stop: ["x", "y"], max_tokens: 60, response_format: { type: "json_object" } });
+
+    expect(chat.requests[0]?.tools).toMatchObject([{ name: "look", parameters: look.function.parameters }]);
+    expect(chat.requests[0]?.generation).toMatchObject({
+      temperature: 0.2,
+      top_p: 0.9,
+      stop: ["END"],
+      seed: 7,
+      reasoning: { effort: "low" },
+      tool_choice: { name: "look" },
+      parallel_tool_calls: false,
+      response_format: { type: "json_schema", name: "reply", schema: { type: "object" }, strict: true },
+    });
+    expect(chat.requests[1]?.generation).toMatchObject({ stop: ["x", "y"], response_format: { type: "json" } });
+  });
+});
+
+describe("tools of the client", () => {
+  const results = (message: OpenAI.ChatCompletionMessage | undefined, outputs: readonly string[]): Message[] => {
+    const made = message?.tool_calls ?? [];
+    return [
+      { role: "assistant", content: message?.content ?? null, tool_calls: made },
+      ...made.map(({ id }, index): Message => ({ role: "tool", tool_call_id: id, content: outputs[index] ?? "" })).toReversed(),
+    ];
+  };
+
+  beforeEach(() => {
+    chat.script.say = (_, nth) =>
+      nth === 1 ? calls({ call_id: "1", arguments: '{"at":"天"}' }, { call_id: "2" }) : says("Both are fine.");
+  });
+
+  it("are called in parallel, and their results in any order continue the turn", async () => {
+    const first = await ask([user("a")], { tools: [look] });
+    const message = first.choices[0]?.message;
+    await chat.life.advance(1);
+    const second = await ask([user("a"), ...results(message, ["", "sun"])], { tools: [look] });
+
+    expect(first.choices[0]).toMatchObject({
+      finish_reason: "tool_calls",
+      message: {
+        content: null,
+        tool_calls: [
+          { id: expect.stringMatching(/^call_[0-9A-Z]{26}$/), type: "function", function: { name: "look", arguments: '{"at":"天"}' } },
+          { type: "function", function: { name: "look", arguments: "{}" } },
+        ],
+      },
+    });
+    expect(second.choices[0]).toMatchObject({ finish_reason: "stop", message: { content: "Both are fine." } });
+    expect([first.usage?.prompt_tokens, second.usage?.prompt_tokens]).toEqual([20, 10]);
+    expect(second.id).not.toBe(first.id);
+    expect(await chat.list()).toEqual(["user: a", "assistant: ", "tool: sun", "tool: ", "assistant: Both are fine."]);
+  });
+
+  it("are answered together with a message", async () => {
+    const first = await ask([user("a")], { tools: [look] });
+    await ask([user("a"), ...results(first.choices[0]?.message, ["1", "2"]), user("Hurry.")], { tools: [look] });
+
+    expect(await chat.list()).toEqual(["user: a", "assistant: ", "tool: 2", "tool: 1", "user: Hurry.", "assistant: Both are fine."]);
+  });
+
+  it("may be named by the model's own ids", async () => {
+    await ask([user("a")], { tools: [look] });
+    await ask(
+      ["1", "2"].map((id) => ({ role: "tool", tool_call_id: id, content: id })),
+      { tools: [look] },
+    );
+
+    expect(await chat.list()).toEqual(["user: a", "assistant: ", "tool: 1", "tool: 2", "assistant: Both are fine."]);
+  });
+
+  it("are refused as OpenAI does when some are not answered, and nothing is recorded", async () => {
+    const first = await ask([user("a")], { tools: [look] });
+    const [assistant, one] = results(first.choices[0]?.message, ["1", "2"]);
+    if (!assistant || !one) throw new Error("no calls");
+
+    for (const more of [
+      [assistant, one],
+      [assistant, user("b")],
+    ] as const)
+      await expect(ask([user("a"), ...more], { tools: [look] })).rejects.toMatchObject({
+        status: 400,
+        type: "invalid_request_error",
+        message: expect.stringContaining("tool_call_ids did not have response messages: call_"),
+      });
+    expect(await chat.list()).toEqual(["user: a", "assistant: "]);
+  });
+
+  it("that are not open are refused by the message's field", async () => {
+    await expect(ask([{ role: "tool", tool_call_id: "call_9", content: "x" }])).rejects.toMatchObject({ status: 400 });
+    await ask([user("a")], { tools: [look] });
+    await expect(ask([{ role: "tool", tool_call_id: "call_9", content: "x" }], { tools: [look] })).rejects.toMatchObject({
+      status: 400,
+      param: "messages[0].tool_call_id",
+    });
+  });
+
+  it("are given up by a client that has lost them", async () => {
+    await ask([user("a")], { tools: [look] });
+    await ask([user("b")]);
+
+    expect(await chat.list()).toEqual(["user: a", "assistant: ", "user: b", "assistant: Both are fine."]);
+  });
+
+  it("come as chunks that the SDK puts together", async () => {
+    const stream = chat.openai.chat.completions.stream({
+      model,
+      messages: [user("a")],
+      tools: [look],
+      stream_options: { include_usage: true },
+    });
     const whole = await stream.finalChatCompletion();
 
-    expect(texts).toEqual(["In Lisbon", ", sun."]);
-    expect(whole.choices[0]).toMatchObject({ message: { content: "In Lisbon, sun." }, finish_reason: "length" });
-    expect(whole.usage?.total_tokens).toBe(12);
+    expect(whole.choices[0]).toMatchObject({
+      finish_reason: "tool_calls",
+      message: { tool_calls: [{ function: { name: "look", arguments: '{"at":"天"}' } }, { function: { arguments: "{}" } }] },
+    });
+    expect(whole.usage?.total_tokens).toBe(23);
   });
 
-  it("names the field of a request that is not understood", async () => {
-    const { openai } = connect({});
+  it("run in the SDK's own loop", async () => {
+    const runner = chat.openai.chat.completions.runTools({
+      model,
+      messages: [user("a")],
+      tools: [{ type: "function", function: { ...look.function, function: () => "sun", parse: JSON.parse, description: "Looks" } }],
+    });
 
-    const refused = openai.chat.completions.create({ model: "", messages: [{ role: "user", content: "x" }] });
+    expect(await runner.finalContent()).toBe("Both are fine.");
+    expect(await chat.list()).toEqual(["user: a", "assistant: ", "tool: sun", "tool: sun", "assistant: Both are fine."]);
+  });
+});
 
-    await expect(refused).rejects.toMatchObject({ status: 400, param: "model", type: "invalid_request_error" });
+describe("a request that is sent again", () => {
+  it("gets the answer that was lost, whole and as a stream", async () => {
+    const first = await ask([user("a")]);
+    const again = [user("a"), said("echo 1"), user("b")];
+    const second = await ask(again);
+    const { data, response } = await chat.openai.chat.completions.create({ model, messages: again }).withResponse();
+    const streamed = await chat.openai.chat.completions
+      .stream({ model, messages: again, stream_options: { include_usage: true } })
+      .finalChatCompletion();
+
+    expect(data).toEqual(second);
+    expect(response.headers.get("idempotent-replayed")).toBe("true");
+    expect([streamed.id, streamed.choices[0]?.message.content, streamed.usage?.total_tokens]).toEqual([second.id, "echo 3", 12]);
+    expect(first.id).not.toBe(second.id);
+    expect(await chat.list()).toEqual(["user: a", "assistant: echo 1", "user: b", "assistant: echo 3"]);
+  });
+
+  it("by the SDK is known by its count, also for a first message", async () => {
+    await ask([user("a")]);
+    await chat.openai.chat.completions.create({ model, messages: [user("a")] }, { headers: { "x-stainless-retry-count": "1" } });
+
+    expect(await chat.list()).toEqual(["user: a", "assistant: echo 1"]);
+  });
+
+  it("after a failure is tried again, and its message is not added again", async () => {
+    chat.script.say = (_, nth) => (nth === 1 ? [{ type: "failure", failure: { kind: "auth", status: 401 } }] : says("Now."));
+    await expect(ask([user("a")])).rejects.toMatchObject({ status: 500, code: "provider_unauthorized" });
+    expect((await ask([user("a")])).choices[0]?.message.content).toBe("Now.");
+
+    expect(await chat.list()).toEqual(["user: a", "assistant: Now."]);
+  });
+
+  it("with a key has one effect, and another body is refused", async () => {
+    const options = { headers: { "Idempotency-Key": "k1" } };
+    const one = await chat.openai.chat.completions.create({ model, messages: [user("a")] }, options);
+    await ask([user("b")]);
+    const other = await chat.openai.chat.completions.create({ model, messages: [user("a")] }, options);
+
+    expect(other.id).toBe(one.id);
+    await expect(chat.openai.chat.completions.create({ model, messages: [user("c")] }, options)).rejects.toMatchObject({ status: 422 });
+  });
+});
+
+describe("two at once", () => {
+  it("wait in line, and the same request is taken once", async () => {
+    await ask([user("a")]);
+    const more = [user("a"), said("echo 1")];
+    const [one, same, other] = await Promise.all([ask([...more, user("b")]), ask([...more, user("b")]), ask([user("c")])]);
+
+    expect(same.choices).toEqual(one.choices);
+    expect(other.choices[0]?.message.content).toMatch(/^echo/);
+    const list = await chat.list();
+    expect(list.filter((line) => line.startsWith("user"))).toHaveLength(3);
+    expect(list.toSorted()).toEqual(["assistant: echo 1", "assistant: echo 3", "assistant: echo 5", "user: a", "user: b", "user: c"]);
+  });
+});
+
+describe("a stream", () => {
+  it("tells reasoning and text as they come, and the usage when asked", async () => {
+    chat.script.say = () => [
+      { type: "reasoning", text: "Hm." },
+      { type: "text", text: "In Lisbon" },
+      ...says(", sun.", { finish: "length" }),
+    ];
+    const stream = await chat.openai.chat.completions.create({
+      model,
+      messages: [user("a")],
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+    const chunks = await collect(stream);
+
+    expect(chunks[0]?.choices[0]?.delta).toEqual({ role: "assistant", content: "", refusal: null });
+    expect(chunks.map(({ choices }) => choices[0]?.delta)).toContainEqual({ reasoning_content: "Hm." });
+    expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? "").join("")).toBe("In Lisbon, sun.");
+    expect(chunks.at(-2)?.choices[0]?.finish_reason).toBe("length");
+    expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: 12 } });
+    expect(chunks.slice(0, -1).every(({ usage }) => usage === null)).toBe(true);
+    const again = await chat
+      .connect({ "X-Session-Id": SESSION, "x-stainless-retry-count": "1" })
+      .chat.completions.create({ model, messages: [user("a")] });
+    expect(again.choices[0]?.message).toMatchObject({ content: "In Lisbon, sun.", reasoning_content: "Hm." });
+  });
+
+  it("without the option tells no usage", async () => {
+    const chunks = await collect(await chat.openai.chat.completions.create({ model, messages: [user("a")], stream: true }));
+
+    expect(chunks.every((chunk) => !("usage" in chunk))).toBe(true);
+    expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe("stop");
+  });
+
+  it("ends with an error when the turn fails, and the SDK throws it", async () => {
+    chat.script.say = () => [
+      { type: "text", text: "I" },
+      { type: "failure", failure: { kind: "quota", status: 429 } },
+    ];
+    const stream = await chat.openai.chat.completions.create({ model, messages: [user("a")], stream: true });
+
+    await expect(collect(stream)).rejects.toMatchObject({ code: "insufficient_quota", type: "insufficient_quota" });
+  });
+
+  it("that loses its connection says so, and the answer is not lost", async () => {
+    const broken = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("lost")) });
+    chat = await connectChat({ session: { stream: async () => ok(broken) } });
+    await chat.life.open();
+    const stream = await chat.openai.chat.completions.create({ model, messages: [user("a")], stream: true });
+
+    await expect(collect(stream)).rejects.toMatchObject({ error: { type: "server_error" } });
+    const again = await chat.openai.chat.completions.create(
+      { model, messages: [user("a")] },
+      { headers: { "x-stainless-retry-count": "1" } },
+    );
+    expect(again.choices[0]?.message.content).toBe("echo 1");
+  });
+
+  it("that a client leaves goes on", async () => {
+    const stream = await chat.openai.chat.completions.create({ model, messages: [user("a")], stream: true });
+    stream.controller.abort();
+
+    await chat.life.advance(0);
+    expect(await chat.list()).toEqual(["user: a", "assistant: echo 1"]);
+  });
+});
+
+describe("a model that refuses", () => {
+  beforeEach(() => {
+    chat.script.say = () => [{ type: "failure", failure: { kind: "refused", status: 200 } }];
+  });
+
+  it("answers with a refusal, whole and as a stream", async () => {
+    const whole = await ask([user("a")]);
+    const chunks = await collect(await chat.openai.chat.completions.create({ model, messages: [user("b")], stream: true }));
+
+    expect(whole.choices[0]).toMatchObject({ finish_reason: "content_filter", message: { content: null, refusal: expect.any(String) } });
+    expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe("content_filter");
+    expect(chunks.some(({ choices }) => choices[0]?.delta.refusal === whole.choices[0]?.message.refusal)).toBe(true);
+  });
+});
+
+describe("a refusal", () => {
+  it.each([
+    [{ n: 2 }, "n"],
+    [{ logprobs: true }, "logprobs"],
+    [{ top_logprobs: 3 }, "top_logprobs"],
+    [{ frequency_penalty: 1 }, "frequency_penalty"],
+    [{ logit_bias: { "50256": -100 } }, "logit_bias"],
+    [{ modalities: ["text", "audio"] }, "modalities"],
+    [{ functions: [{ name: "f" }] }, "functions"],
+    [{ web_search_options: {} }, "web_search_options"],
+    [{ top_k: 3 }, "top_k"],
+    [{ model: "" }, "model"],
+    [{ messages: [] }, "messages"],
+    [{ messages: [{ role: "user", content: "" }] }, "messages[0].content"],
+    [{ messages: [{ role: "function", name: "f", content: "x" }] }, "messages[0].role"],
+    [{ messages: [user("a"), { role: "tool", content: "x" }] }, "messages[1].tool_call_id"],
+    [{ messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: "ftp://x" } }] }] }, "messages[0].content[0].image_url"],
+    [{ messages: [{ role: "user", content: [{ type: "video", video: "x" }] }] }, "messages[0].content[0].type"],
+    [
+      { messages: [{ role: "system", content: [{ type: "image_url", image_url: { url: "https://x.com/a.png" } }] }] },
+      "messages[0].content[0].image_url",
+    ],
+    [{ messages: [said("A")] }, "messages[0].role"],
+    [{ temperature: 3 }, "temperature"],
+    [{ max_tokens: 0 }, "max_completion_tokens"],
+    [{ seed: -1 }, "seed"],
+    [{ stop: ["a", ""] }, "stop[1]"],
+    [{ reasoning_effort: "huge" }, "reasoning_effort"],
+    [{ tools: [{ type: "custom", custom: { name: "x" } }] }, "tools[0].type"],
+    [{ tools: [{ type: "function", function: { name: "no spaces" } }] }, "tools[0].function.name"],
+    [{ tools: [look, look] }, "tools[1].function.name"],
+    [{ tool_choice: { type: "allowed_tools" } }, "tool_choice"],
+    [{ response_format: { type: "json_schema", json_schema: { name: "no spaces", schema: {} } } }, "response_format.json_schema.name"],
+    [{ context_management: [{ type: "magic" }] }, "context_management[0].type"],
+  ])("names the parameter: %j", async (body, param) => {
+    await expect(post(body)).rejects.toMatchObject({ status: 400, param, type: "invalid_request_error" });
+    expect(await chat.list()).toEqual([]);
+  });
+
+  it("of a transcript that brings nothing new", async () => {
+    await ask([user("a")]);
+    await expect(ask([user("a"), said("echo 1")])).rejects.toMatchObject({ status: 400, param: "messages[1].role" });
+  });
+
+  it("of a model that there is not", async () => {
+    chat.life.models = { resolve: async (id) => (id === model ? (await import("../../session/life")).SPEC : null) };
+    await expect(ask([user("a")], { model: "gpt-nothing" })).rejects.toMatchObject({
+      status: 404,
+      code: "model_not_found",
+      param: "model",
+    });
+  });
+
+  it("of a session that there is not, and of a name that is none", async () => {
+    const other = await connectChat({ session: { describe: async () => err({ code: "session_not_found" }) } });
+    for (const name of [SESSION, "ext:order-1"])
+      await expect(other.connect({ "X-Session-Id": name }).chat.completions.create({ model, messages: [user("a")] })).rejects.toMatchObject(
+        { status: 404, code: "session_not_found" },
+      );
+  });
+
+  it("of a session that stays busy says when to come again", async () => {
+    const busy = err({ code: "turn_running", turn: makeId("trn") } as const);
+    const other = await connectChat({ session: { respond: async () => busy, waitForTurn: async () => ok(turn()) } });
+    await other.life.open();
+    const refused = other.openai.chat.completions.create({ model, messages: [user("a")] });
+
+    await expect(refused).rejects.toMatchObject({ status: 409, code: "conversation_locked" });
+    await refused.catch(({ headers }: { headers: Headers }) => expect(headers.get("retry-after")).toBe("1"));
   });
 });

@@ -1,0 +1,157 @@
+/**
+ * Finds what is new in a transcript. A client of a stateless API sends its whole copy of the conversation with each request; a session has
+ * that conversation already. New is what follows the last answer that the client has, unless the session has that, too, because the client
+ * sends a request again whose answer it has lost. Pure.
+ */
+
+/** A message of either copy, as far as it is compared. */
+export interface TranscriptMessage {
+  readonly role: "system" | "user" | "assistant" | "tool";
+  /** Its texts in order. White space does not count. */
+  readonly text: string;
+  /** Role tool: the id of the call that it answers, as the client knows it. */
+  readonly answers?: string;
+}
+
+/** The end of the session's conversation. */
+export interface KnownEnd {
+  /** In order. Calls that the server ran, and their results, are left out. */
+  readonly newest: readonly TranscriptMessage[];
+  /** `newest` is the whole conversation. */
+  readonly isWhole: boolean;
+  /** A turn runs, and will answer the newest message. */
+  readonly isRunning: boolean;
+}
+
+export interface Sorted<T> {
+  /** They hold for the request, wherever they are, and are not part of the conversation. */
+  readonly system: readonly T[];
+  /** Results of calls, in the client's order. */
+  readonly results: readonly T[];
+  readonly messages: readonly T[];
+  /** The session has all of the transcript: the client asks for an answer again. */
+  readonly isRepeated: boolean;
+}
+
+/** `isRetry`: the client says that it sends the request again. */
+export function findNewMessages<T extends TranscriptMessage>(transcript: readonly T[], known: KnownEnd, isRetry: boolean): Sorted<T> {
+  const system = transcript.filter(({ role }) => role === "system");
+  const spoken = transcript.filter(({ role }) => role !== "system");
+  if (known.newest.length === 0) return { system, results: [], messages: spoken, isRepeated: false };
+  const start = spoken.findLastIndex(({ role }) => role === "assistant") + 1;
+  const tail = spoken.slice(start);
+  const had = countHad({ before: spoken.slice(0, start), tail }, known, isRetry);
+  const fresh = tail.slice(had);
+  return {
+    system,
+    results: fresh.filter(({ role }) => role === "tool"),
+    messages: fresh.filter(({ role }) => role !== "tool"),
+    isRepeated: tail.length > 0 && fresh.length === 0,
+  };
+}
+
+/** What one side said until the other did: the messages of a client between two answers, or all pieces of an answer. */
+interface Exchange {
+  readonly isModel: boolean;
+  readonly messages: readonly TranscriptMessage[];
+}
+
+function toExchanges(messages: readonly TranscriptMessage[]): Exchange[] {
+  const found: { isModel: boolean; messages: TranscriptMessage[] }[] = [];
+  for (const message of messages) {
+    const isModel = message.role === "assistant";
+    const last = found.at(-1);
+    if (last?.isModel === isModel) last.messages.push(message);
+    else found.push({ isModel, messages: [message] });
+  }
+  return found;
+}
+
+/** The session's side without what the client never sees: system messages, and results of calls that the server ran. */
+function toKnownExchanges({ newest, isWhole }: KnownEnd, transcript: readonly TranscriptMessage[]): Exchange[] {
+  const answered = new Set(transcript.flatMap(({ answers }) => answers ?? []));
+  const seen = newest.filter(({ role, answers = "" }) => role !== "system" && (role !== "tool" || answered.has(answers)));
+  // The oldest of a part of the conversation may lack its beginning.
+  return toExchanges(seen).slice(isWhole ? 0 : 1);
+}
+
+const toPlain = (text: string): string => text.replace(/\s+/g, "");
+const joinText = (messages: readonly TranscriptMessage[]): string => toPlain(messages.map(({ text }) => text).join(""));
+
+/** Results are the same if they answer the same call: a long output is not kept as it came. */
+const toMark = ({ role, text, answers }: TranscriptMessage): string => (role === "tool" ? `tool ${answers}` : `${role} ${toPlain(text)}`);
+
+/** Results of parallel calls come in any order. */
+function isSameSet(one: readonly TranscriptMessage[], other: readonly TranscriptMessage[]): boolean {
+  if (one.length !== other.length) return false;
+  const marks = other.map(toMark).sort();
+  return one
+    .map(toMark)
+    .sort()
+    .every((mark, index) => mark === marks[index]);
+}
+
+const isSame = (one: Exchange, other: Exchange): boolean =>
+  one.isModel === other.isModel &&
+  (one.isModel ? joinText(one.messages) === joinText(other.messages) : isSameSet(one.messages, other.messages));
+
+/** A copy that was cut may begin within an answer, which came in several pieces where tools ran. */
+const isEnd = (their: Exchange, our: Exchange): boolean =>
+  isSame(their, our) || (their.isModel && our.isModel && joinText(our.messages).endsWith(joinText(their.messages)));
+
+/** How many messages at the beginning of `tail` are the last ones of what was asked. */
+function countSame(tail: readonly TranscriptMessage[], { messages: asked }: Exchange): number {
+  for (let count = Math.min(tail.length, asked.length); count > 0; count--)
+    if (isSameSet(tail.slice(0, count), asked.slice(-count))) return count;
+  return 0;
+}
+
+/** The client's copy up to the last answer that it has, and what it says after that. */
+interface Copy {
+  readonly before: readonly TranscriptMessage[];
+  readonly tail: readonly TranscriptMessage[];
+}
+
+/** How many messages of the tail the session has already. */
+function countHad({ before, tail }: Copy, known: KnownEnd, isRetry: boolean): number {
+  const theirs = toExchanges(before);
+  const ours = toKnownExchanges(known, [...before, ...tail]);
+  const isAnswered = ours.at(-1)?.isModel === true;
+  const asked = ours.at(isAnswered ? -2 : -1);
+  const count = asked ? countSame(tail, asked) : 0;
+  if (count === 0) return 0;
+  if (theirs.length === 0) return isSureOfFirst({ isAnswered, isAll: count === tail.length, isRetry }, known) ? count : 0;
+  const repeated = rankFit(theirs, ours.slice(0, isAnswered ? -2 : -1), known.isWhole);
+  const added = isAnswered ? rankFit(theirs, ours, known.isWhole) : 0;
+  // Both may fit, because people and models repeat themselves.
+  return repeated > added || (repeated > 0 && repeated === added && isRetry) ? count : 0;
+}
+
+interface FirstMessages {
+  readonly isAnswered: boolean;
+  /** The client says nothing more. */
+  readonly isAll: boolean;
+  readonly isRetry: boolean;
+}
+
+/** Without an answer in the client's copy nothing tells what it has seen. A message is rather added twice than lost. */
+const isSureOfFirst = ({ isAnswered, isAll, isRetry }: FirstMessages, { isRunning }: KnownEnd): boolean =>
+  isAnswered ? isRetry && isAll : isRetry || !isRunning;
+
+/** How well two copies of the conversation agree at their ends. 0: their last answers differ. 3: both are whole, and the same. */
+function rankFit(theirs: readonly Exchange[], ours: readonly Exchange[], isWhole: boolean): 0 | 1 | 2 | 3 {
+  const depth = Math.min(theirs.length, ours.length);
+  const fits = ours
+    .slice(ours.length - depth)
+    .map((our, index) => fitsAt(theirs, theirs.length - depth + index, our))
+    .reverse();
+  const isLonger = theirs.length > ours.length && isWhole;
+  if (fits[0] === false || (depth === 0 && isLonger)) return 0;
+  if (fits.includes(false) || isLonger) return 1;
+  return isWhole && theirs.length === ours.length ? 3 : 2;
+}
+
+function fitsAt(theirs: readonly Exchange[], index: number, our: Exchange): boolean {
+  const their = theirs[index];
+  return their !== undefined && (index === 0 ? isEnd(their, our) : isSame(their, our));
+}

@@ -1,0 +1,262 @@
+/** OpenAI's own package, unmodified, over conversations and models of a running backend with a scripted model. */
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import Anthropic from "@anthropic-ai/sdk";
+import OpenAI from "openai";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createTenant, writeConnection } from "../../scripts/support/connection";
+import { readPages } from "../support/doc-pages";
+import { findPrograms } from "../support/doc-programs";
+import { startToolServer } from "../support/stand-in/tool-server";
+import { ChatServer } from "./chat-server";
+
+const ROOT = join(import.meta.dirname, "..", "..");
+const MINUTES = 60_000;
+const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
+let server: ChatServer;
+let openai: OpenAI;
+
+beforeAll(async () => {
+  server = await ChatServer.start();
+  await server.longhand.patch("/v1/tenant", { body: { default_model: "scripted" } });
+  openai = new OpenAI({ apiKey: server.key, baseURL: `${server.url}/v1` });
+}, 2 * MINUTES);
+afterAll(() => server?.close());
+
+type Item = OpenAI.Conversations.ConversationItem;
+
+const user = (content: string) => ({ type: "message" as const, role: "user" as const, content });
+const toSession = (conversation: string): string => conversation.replace("conv_", "ses_");
+const toConversation = (session: string): string => session.replace("ses_", "conv_");
+
+async function list(conversation: string, query: OpenAI.Conversations.ItemListParams = { order: "asc" }): Promise<Item[]> {
+  const found: Item[] = [];
+  for await (const item of openai.conversations.items.list(conversation, query)) found.push(item);
+  return found;
+}
+
+const show = (items: readonly Item[]): string[] =>
+  items.map((item) => {
+    if (item.type === "message") return `${item.role}: ${item.content.map((part) => ("text" in part ? part.text : part.type)).join("")}`;
+    return item.type === "mcp_call" ? `${item.name}: ${item.output === null ? item.status : "answered"}` : item.type;
+  });
+
+describe("a conversation", () => {
+  test("begun here goes on natively, and one begun natively is seen here", async () => {
+    const { id } = await openai.conversations.create({
+      metadata: { topic: "狗" },
+      items: [user("我的狗叫雷克斯。🐕"), { role: "assistant", content: "你好！" }],
+    });
+    server.provider.enqueue({ text: "Rex." });
+
+    const turn = await server.longhand.send(toSession(id), "What is its name?");
+
+    expect(turn.output_text).toBe("Rex.");
+    expect(server.provider.log.at(-1)?.body.messages.map(({ content }) => content)).toEqual([
+      "我的狗叫雷克斯。🐕",
+      "你好！",
+      "What is its name?",
+    ]);
+    expect(show(await list(id))).toEqual(["user: 我的狗叫雷克斯。🐕", "assistant: 你好！", "user: What is its name?", "assistant: Rex."]);
+    const native = await server.openSession();
+    expect(await openai.conversations.retrieve(toConversation(native))).toMatchObject({ object: "conversation", metadata: {} });
+  });
+
+  test("that is deleted is erased", async () => {
+    const { id } = await openai.conversations.create({ items: [user("secret")] });
+
+    expect(await openai.conversations.delete(id)).toMatchObject({ id, deleted: true });
+
+    await expect(list(id)).rejects.toMatchObject({ status: 404 });
+    await expect(server.longhand.get("/v1/sessions/{session_id}", { path: { session_id: toSession(id) } })).rejects.toMatchObject({
+      status: 404,
+    });
+  });
+
+  test("that another tenant has is unknown", async () => {
+    const { id } = await openai.conversations.create({ items: [user("mine")] });
+    const { key } = await createTenant(server.url, server.adminKey);
+    const stranger = new OpenAI({ apiKey: key, baseURL: `${server.url}/v1` });
+
+    const { conversations } = stranger;
+    const asks = [() => conversations.retrieve(id), () => conversations.items.list(id), () => conversations.delete(id)];
+    for (const ask of asks) await expect(ask()).rejects.toMatchObject({ status: 404 });
+    expect(show(await list(id))).toEqual(["user: mine"]);
+  });
+
+  test(
+    "has every item, whatever its model reads after a compaction",
+    async () => {
+      const id = toConversation(await server.openSession({ small: true }));
+      server.provider.respondWith(({ messages }) => ({ text: `${messages.length} messages. ${"Well, well. ".repeat(60)}` }));
+      const asked = Array.from({ length: 12 }, (_, nth) => `Question ${nth}: ${"why? ".repeat(40)}`);
+      for (const question of asked) await server.longhand.send(toSession(id), question);
+
+      const session = await server.longhand.get("/v1/sessions/{session_id}", { path: { session_id: toSession(id) } });
+      expect(session.compacted_summary).toEqual(expect.any(String));
+      const items = await list(id, { order: "asc", limit: 5 });
+      expect(show(items).filter((line) => line.startsWith("user: "))).toEqual(asked.map((question) => `user: ${question}`));
+      expect(items).toHaveLength(24);
+    },
+    MINUTES,
+  );
+
+  test("is created once for one key, however often it is asked for", async () => {
+    const options = { idempotencyKey: "conversation-1", headers: { "Idempotency-Key": "conversation-1" } };
+    const items = [user("once")];
+
+    const [one, other] = await Promise.all([
+      openai.conversations.create({ items }, options),
+      openai.conversations.create({ items }, options),
+    ]);
+
+    expect(other.id).toBe(one.id);
+    expect(show(await list(one.id))).toEqual(["user: once"]);
+  });
+});
+
+describe("items", () => {
+  test("that come together stay together", async () => {
+    const { id } = await openai.conversations.create();
+    const batches = Array.from({ length: 6 }, (_, batch) => Array.from({ length: 20 }, (__, nth) => user(`${batch}/${nth}`)));
+
+    await Promise.all(batches.map((items) => openai.conversations.items.create(id, { items })));
+
+    const told = show(await list(id)).map((line) => line.replace("user: ", "").split("/")[0]);
+    expect(told.filter((batch, index) => batch !== told[index - 1])).toHaveLength(6);
+    expect(told).toHaveLength(120);
+  });
+
+  test("wait in line for a turn that runs", async () => {
+    const { id } = await openai.conversations.create();
+    const { promise: rest, resolve: goOn } = Promise.withResolvers<void>();
+    async function* speak() {
+      yield "Once upon ";
+      await rest;
+      yield "a time.";
+    }
+    server.provider.enqueue(speak());
+    const turn = server.longhand.send(toSession(id), "A story.");
+    await expect.poll(async () => show(await list(id)).length).toBeGreaterThan(0);
+    const added = openai.conversations.items.create(id, { items: [user("And then?")] });
+    goOn();
+    await Promise.all([turn, added]);
+
+    expect(show(await list(id))).toEqual(["user: A story.", "assistant: Once upon a time.", "user: And then?"]);
+  });
+
+  test("hold images and files, which are stored", async () => {
+    const { id } = await openai.conversations.create({
+      items: [
+        {
+          role: "user",
+          content: [
+            { type: "input_image", detail: "auto", image_url: `data:image/png;base64,${PNG}` },
+            { type: "input_file", file_data: Buffer.from("注意").toString("base64"), filename: "注意.txt" },
+            { type: "input_text", text: "What is it?" },
+          ],
+        },
+      ],
+    });
+
+    const [item] = await list(id);
+
+    expect(item).toMatchObject({
+      content: [
+        { type: "input_image", file_id: expect.stringMatching(/^fil_/), image_url: null },
+        { type: "input_file", file_id: expect.stringMatching(/^fil_/), filename: "注意.txt" },
+        { type: "input_text", text: "What is it?" },
+      ],
+    });
+    // What is shown can be sent again.
+    if (item?.type !== "message") throw new Error("not a message");
+    const copy = await openai.post<Item>("/conversations", { body: { items: [item] } });
+    expect(show(await list(copy.id ?? ""))).toEqual(show([item]));
+    const bad = openai.conversations.create({
+      items: [{ role: "user", content: [{ type: "input_image", detail: "auto", image_url: "data:image/png;base64,!" }] }],
+    });
+    await expect(bad).rejects.toMatchObject({ status: 400, param: "items[0].content[0].image_url" });
+  });
+
+  test("show a call that the server ran with its result, and lose both when it is deleted", async () => {
+    const tools = await startToolServer();
+    try {
+      const body = { description: "Looks up", parameters: { type: "object" }, url: `${tools.url}/echo` };
+      await server.longhand.put("/v1/tools/{tool_name}", { path: { tool_name: "lookup" }, body });
+      const { id: session } = await server.longhand.post("/v1/sessions", { body: { tools: [{ type: "http", name: "lookup" }] } });
+      const asks = (call: string) => ({ id: call, name: "lookup", arguments: '{"city":"里斯本"}' });
+      server.provider.enqueue({ tool_calls: [asks("a"), asks("b")] }, { text: "Sun." });
+      await server.longhand.send(session, "Weather?");
+
+      const id = toConversation(session);
+      const items = await list(id);
+      expect(show(items)).toEqual(["user: Weather?", "lookup: answered", "lookup: answered", "assistant: Sun."]);
+      expect(items[1]).toMatchObject({
+        type: "mcp_call",
+        server_label: "longhand",
+        status: "completed",
+        output: expect.stringContaining("里斯本"),
+      });
+      for (const limit of [1, 2, 3]) expect(await list(id, { limit })).toEqual(items.toReversed());
+      for (const item of items.slice(1, 3)) await openai.conversations.items.delete(item.id ?? "", { conversation_id: id });
+      expect(JSON.stringify(await list(id))).not.toContain("里斯本");
+    } finally {
+      await tools.close();
+    }
+  });
+});
+
+describe("responses", () => {
+  test("have input items, and requests an estimate of their tokens", async () => {
+    const { id } = await openai.conversations.create({ items: [{ role: "developer", content: "Be brief." }] });
+    const before = await openai.responses.inputTokens.count({ conversation: id, input: "Weather?", model: "scripted" });
+    server.provider.enqueue({ text: "Sun." });
+    const turn = await server.longhand.send(toSession(id), "Weather?");
+    const response = `resp_${id.slice(5)}${turn.id.slice(4)}`;
+
+    const inputs: string[] = [];
+    for await (const item of openai.responses.inputItems.list(response, { order: "asc", limit: 1 }))
+      if (item.type === "message") inputs.push(item.content.map((part) => ("text" in part ? part.text : "")).join(""));
+
+    expect(inputs).toEqual(["Be brief.", "Weather?"]);
+    const after = await openai.responses.inputTokens.count({ previous_response_id: response, input: "Why?", model: "scripted" });
+    expect(after.input_tokens).toBeGreaterThan(before.input_tokens);
+    await expect(openai.responses.inputTokens.count({ conversation: id, model: "nope" })).rejects.toMatchObject({
+      status: 404,
+      code: "model_not_found",
+    });
+  });
+});
+
+describe("models", () => {
+  test("are listed and read by both vendors' packages", async () => {
+    const anthropic = new Anthropic({ apiKey: server.key, baseURL: server.url });
+
+    const [theirs, others] = await Promise.all([openai.models.list(), anthropic.models.list({ limit: 1_000 })]);
+
+    expect(theirs.data.map(({ id }) => id)).toEqual(others.data.map(({ id }) => id));
+    expect(await openai.models.retrieve("scripted")).toMatchObject({ id: "scripted", object: "model", owned_by: "openai-compatible" });
+    expect(await anthropic.models.retrieve("scripted")).toMatchObject({ id: "scripted", type: "model", max_input_tokens: 32_000 });
+  });
+});
+
+test("the page's program prints what the page says", async () => {
+  const page = readPages().find(({ path }) => path === "docs/clients/openai-conversations.md");
+  const [program] = page ? findPrograms(page) : [];
+  expect(program?.code.trimEnd().split("\n").length).toBeLessThan(30);
+  const home = mkdtempSync(join(tmpdir(), "longhand-openai-"));
+  try {
+    symlinkSync(join(ROOT, "node_modules"), join(home, "node_modules"));
+    writeConnection(await createTenant(server.url, server.adminKey), join(home, ".longhand", "dev.json"));
+    writeFileSync(join(home, "program.mjs"), program?.code ?? "");
+    const child = spawn(process.execPath, ["program.mjs"], { cwd: home, stdio: ["ignore", "pipe", "pipe"] });
+    const [said, wrong] = await Promise.all([text(child.stdout), text(child.stderr)]);
+    expect(wrong).toBe("");
+    expect(said).toBe(program?.output);
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+});
