@@ -9,7 +9,7 @@ import type { HttpError } from "../problem";
 import type { SessionCalls } from "../session-calls";
 import { type NamedLeg, parseLegName, toLegName } from "../surface/ids";
 import { readRuns } from "../surface/read-runs";
-import { type ResponseAsked, readAsked } from "./response-asked";
+import { type ResponseAsked, readNote } from "./response-asked";
 import { splitLegs, type WhoRuns } from "./response-leg";
 import { RESPONSE_PREFIX, showResponse } from "./show-response";
 
@@ -36,7 +36,7 @@ export async function findResponse(calls: SessionCalls, leg: NamedLeg): Read<Fou
   if (!turn.ok) return turn;
   if (!settings.ok) return settings;
   if (settings.value.note === null && settings.value.redacted) return err({ code: "turn_not_found", turn: leg.turn });
-  return showTurn(calls, { leg, turn: turn.value, asked: readAsked(settings.value) });
+  return showTurn(calls, { leg, turn: turn.value, asked: readNote(settings.value) });
 }
 
 /** The response of a turn that was read before. `asked`: of the turn's first response. */

@@ -52,7 +52,7 @@ export const buildAsked = (given: Omit<z.input<typeof responseAsked>, "surface">
 export const toNote = (asked: ResponseAsked): string => JSON.stringify(asked);
 
 /** A note of another surface, and one of the client's own, say nothing about a response. */
-export function readAsked(settings: TurnSettings): ResponseAsked {
+export function readNote(settings: TurnSettings): ResponseAsked {
   const noted = responseAsked.safeParse(parseJson(settings.note));
   return noted.success ? noted.data : describeSettings(settings);
 }

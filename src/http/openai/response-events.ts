@@ -118,7 +118,7 @@ export function readText(item: OpenAiItem): string {
 /**
  * The output of a response. A message of it is one text, however many blocks its provider wrote: a stream does not know where one ends.
  */
-export function toOutput(messages: readonly DisplayItem[], who: WhoRuns): readonly OpenAiItem[] {
+export function buildOutput(messages: readonly DisplayItem[], who: WhoRuns): readonly OpenAiItem[] {
   return toOpenAiItems(messages, who).map((item): OpenAiItem => {
     if (item.type === "message" && item.content.length > 1)
       return { ...item, content: [{ type: "output_text", text: readText(item), annotations: [] }] };

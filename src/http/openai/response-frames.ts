@@ -7,7 +7,7 @@ import type { DisplayItem } from "../../contract/item";
 import type { ExecutionId, ItemId } from "../../domain/ids";
 import { type CallUsage, plusUsage } from "../../domain/model-call";
 import { type OpenAiItem, toItemName } from "./item-types";
-import { ItemWriter, type NumberedEvent, type ResponseEvent, readText, toOutput } from "./response-events";
+import { buildOutput, ItemWriter, type NumberedEvent, type ResponseEvent, readText } from "./response-events";
 import { endTurn, findCompletion } from "./response-leg";
 import { buildResponse, type LegEnd, type ResponseHead } from "./response-resource";
 
@@ -106,7 +106,7 @@ export class ResponseFold {
 
   get #output(): readonly OpenAiItem[] {
     const ranHere = new Set([...this.#runs].flatMap(([id, runs]) => (runs === "server" ? [id] : [])));
-    return toOutput(this.#messages, { ranHere });
+    return buildOutput(this.#messages, { ranHere });
   }
 
   #tell(frame: StreamFrame): readonly ResponseEvent[] {
@@ -190,7 +190,7 @@ export class ResponseFold {
   #finishReply(message: DisplayItem): void {
     const begun = this.#reply?.id === message.id ? this.#reply.items : [];
     if (this.#reply?.id !== message.id) this.#abandonReply();
-    const said = toOutput([message], { ranHere: new Set() }).filter(({ type }) => type === "message" || type === "reasoning");
+    const said = buildOutput([message], { ranHere: new Set() }).filter(({ type }) => type === "message" || type === "reasoning");
     for (const [index, item] of said.entries()) {
       const open = begun[index];
       const whole = readText(item);

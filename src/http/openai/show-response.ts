@@ -4,7 +4,7 @@ import type { SessionId } from "../../domain/ids";
 import type { CallUsage } from "../../domain/model-call";
 import { readIdTime, toLegName } from "../surface/ids";
 import type { ResponseAsked } from "./response-asked";
-import { toOutput } from "./response-events";
+import { buildOutput } from "./response-events";
 import { findCompletion, findEnd, splitLegs, type WhoRuns } from "./response-leg";
 import { buildResponse, type ResponseHead } from "./response-resource";
 
@@ -35,7 +35,7 @@ export function showResponse(named: Named, { usage, ...who }: WhoRuns & { readon
   if (!messages) return null;
   const head = buildHead(named, who);
   const end = findEnd(turn, { isLast: leg === legs.length, messages }, who);
-  const output = toOutput(messages, who);
+  const output = buildOutput(messages, who);
   const isOver = end.status !== "queued" && end.status !== "in_progress";
   return buildResponse(head, { end, completed_at: findCompletion(messages, head.created_at), output, usage: isOver ? usage : null });
 }
