@@ -12,6 +12,7 @@ import { answerThrown, observe } from "./observe";
 import { registerChatCompletions } from "./openai/chat-completions";
 import { registerConversations } from "./openai/conversations";
 import { registerResponseInputs } from "./openai/response-inputs";
+import { registerResponses } from "./openai/responses";
 import { sendProblem } from "./problem";
 import { registerAccessTokens } from "./routes/access-tokens";
 import { registerAdmin } from "./routes/admin";
@@ -88,6 +89,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerChatCompletions(app, deps);
   registerAnthropic(app, deps);
   registerConversations(app, deps);
+  registerResponses(app, deps);
   registerResponseInputs(app, deps);
   registerChat(app, deps);
   app.onError(answerThrown(deps));
