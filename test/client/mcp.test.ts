@@ -234,7 +234,7 @@ describe("a turn", () => {
 describe("who connects", () => {
   test("with a key that only reads sees no tool that writes", async () => {
     const { key } = await server.longhand.post("/v1/keys", { body: { name: "reader", scopes: ["sessions:read"] } });
-    const reader = await connect(key);
+    const reader = await connect(key ?? "");
 
     const { tools } = await reader.listTools();
     const refused = await call("create_session", {}, {}, reader);

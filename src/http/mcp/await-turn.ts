@@ -1,6 +1,7 @@
 /** Waits for a turn within a limit, and says meanwhile how far it is. The turn goes on whatever becomes of the wait. */
 import { createParser } from "eventsource-parser";
 import type { Context } from "hono";
+import { COMPACTING_STATUS } from "../../app/compaction/compacting-status";
 import type { StreamFrame } from "../../contract/frame";
 import type { TurnReport } from "../../contract/turn";
 import type { SessionId, TurnId } from "../../domain/ids";
@@ -9,6 +10,7 @@ import { ok, type Result } from "../../lib/result";
 import type { HttpDeps, HttpEnv } from "../deps";
 import type { HttpError } from "../problem";
 import type { SessionCalls } from "../session-calls";
+import { findCompacting } from "../surface/find-compacting";
 import { type TurnState, toTurnState, toUnknownTurn } from "./shapes";
 import type { ToolCall } from "./tool";
 
@@ -27,7 +29,7 @@ interface Wait extends Pick<ToolCall, "progress"> {
 }
 
 /** Reports the turn as it is when it ends, waits for tools, or the time is up. */
-export async function awaitTurn(wait: Wait): Promise<Result<TurnState, HttpError>> {
+export async function waitWithin(wait: Wait): Promise<Result<TurnState, HttpError>> {
   const { calls, deps, session, turn, seconds } = wait;
   const late = Promise.withResolvers<null>();
   const cancel = deps.schedule(seconds * 1_000, () => late.resolve(null));
@@ -53,8 +55,12 @@ const toState = (session: SessionId, report: Result<TurnReport, HttpError>): Res
 async function tellProgress({ calls, deps, turn, after, progress }: Wait): Promise<() => void> {
   if (!progress) return () => undefined;
   try {
-    const stream = await calls.repeatable((api, caller) => api.stream(caller, { after, turn }));
+    const [stream, compacting] = await Promise.all([
+      calls.repeatable((api, caller) => api.stream(caller, { after, turn })),
+      findCompacting(calls),
+    ]);
     if (!stream.ok) return () => undefined;
+    if (compacting) await progress(COMPACTING_STATUS);
     const reader = stream.value.getReader();
     void readFrames(reader, createTeller(progress, deps.now)).catch(() => undefined);
     return () => void reader.cancel().catch(() => undefined);

@@ -8,7 +8,7 @@ import { ok } from "../../lib/result";
 import { recallBody, toRecallInput } from "../schemas/recall";
 import { sessionClient } from "../session-calls";
 import { ofSessionModel } from "../session-model";
-import { fillPage, message, moment, toMoment } from "./shapes";
+import { fillPage, message, toMoment, utcMoment } from "./shapes";
 import { defineTool } from "./tool";
 
 const READS = { readOnlyHint: true } as const;
@@ -58,7 +58,7 @@ const hit = z.object({
   message_id: z.string(),
   position: z.int(),
   kind: z.string(),
-  created_at: moment,
+  created_at: utcMoment,
   execution_id: z.string().nullable(),
   in_view: z.boolean().describe("The model still sees it unchanged"),
   snippet: z.string(),

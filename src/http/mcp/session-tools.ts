@@ -11,7 +11,7 @@ import { reachReadModel } from "../read-model";
 import { createInput, toFilter } from "../schemas/session";
 import { searchInput, toSearchInput } from "../schemas/session-search";
 import { sessionClient } from "../session-calls";
-import { moment, toMoment } from "./shapes";
+import { toMoment, utcMoment } from "./shapes";
 import { defineTool } from "./tool";
 
 const MAX_LIST = 50;
@@ -34,8 +34,8 @@ const row = z.object({
   model: z.string(),
   message_count: z.int(),
   last_message_preview: z.string().nullable(),
-  created_at: moment,
-  updated_at: moment,
+  created_at: utcMoment,
+  updated_at: utcMoment,
 });
 
 const toRow = ({ id: session_id, metadata, compacted: _, ...rest }: SessionSummary): z.infer<typeof row> => ({
@@ -77,7 +77,7 @@ const listSessions = defineTool({
   },
 });
 
-const match = z.object({ message_id: z.string(), position: z.int(), role: z.string(), created_at: moment, snippet: z.string() });
+const match = z.object({ message_id: z.string(), position: z.int(), role: z.string(), created_at: utcMoment, snippet: z.string() });
 
 const searchSessions = defineTool({
   name: "search_sessions",
@@ -129,8 +129,8 @@ const description = z.object({
   summary: z.string().nullable().describe("What stands in the model's view for the older messages. Null: nothing was summarised"),
   open_turn: z.object({ turn_id: z.string(), phase: z.string() }).nullable().describe("The turn that is under way"),
   queued_messages: z.int(),
-  created_at: moment,
-  updated_at: moment,
+  created_at: utcMoment,
+  updated_at: utcMoment,
 });
 
 function toDescription(session: SessionDescription): z.infer<typeof description> {

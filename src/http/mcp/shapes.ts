@@ -12,7 +12,7 @@ const MAX_PAGE = 40_000;
 /** The calls of one reply that are shown. */
 const MAX_CALLS = 64;
 
-export const moment = z.string().describe("UTC, ISO 8601");
+export const utcMoment = z.string().describe("UTC, ISO 8601");
 export const toMoment = (at: number): string => new Date(at).toISOString();
 
 const call = z.object({
@@ -34,7 +34,7 @@ export const message = z.object({
   is_error: z.boolean(),
   incomplete: z.boolean().describe("The reply was cut off before its end"),
   turn_id: z.string().nullable(),
-  created_at: moment,
+  created_at: utcMoment,
 });
 export type Message = z.infer<typeof message>;
 
@@ -42,7 +42,7 @@ type Media = Extract<DisplayItem["content"][number], { readonly media_type: stri
 
 const toMedia = ({ type, media_type, name }: Media) => ({ type, media_type, name: name ?? null });
 
-export function toMessage(item: DisplayItem): Message {
+function toMessage(item: DisplayItem): Message {
   const text = readText(item);
   const shown = takeHead(text, MAX_TEXT);
   const calls = item.tool_calls ?? [];
@@ -68,7 +68,7 @@ export function toMessage(item: DisplayItem): Message {
 }
 
 /** The text of a message without the model's reasoning. */
-export const readText = ({ content }: Pick<DisplayItem, "content">): string =>
+const readText = ({ content }: Pick<DisplayItem, "content">): string =>
   content.map((part) => (part.type === "text" ? part.text : "")).join("");
 
 const weigh = ({ text, tool_calls }: Message): number => tool_calls.reduce((sum, each) => sum + each.arguments.length, text.length);
@@ -113,7 +113,7 @@ const HINTS = {
   failed: "The message is recorded and the turn has failed. Do not send the message again: ask the model to go on with another one.",
 } as const;
 
-/** The turn cannot be read at the moment. */
+/** The turn cannot be read at present. */
 export const toUnknownTurn = (session_id: string, turn_id: string): TurnState => ({
   ...{ session_id, turn_id, status: "unknown", is_finished: false, reply: "", reply_truncated: false, finish: null },
   ...{ model: null, failure: null, waiting_for: [], notices: [], hint: HINTS.open },

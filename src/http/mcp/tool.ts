@@ -55,7 +55,7 @@ const readSessionId = (given: unknown): string | undefined => naming.safeParse(g
 const toText = (value: object): CallToolResult["content"] => [{ type: "text", text: JSON.stringify(value) }];
 
 /** The problem document of the native API, as text: it names the reason, and the fields at fault. */
-export function refuseCall({ c }: Pick<ToolCall, "c">, error: HttpError): CallToolResult {
+function refuseCall({ c }: Pick<ToolCall, "c">, error: HttpError): CallToolResult {
   return { isError: true, content: toText(describeRefusal(error, c.get("requestId")).document) };
 }
 

@@ -9,7 +9,7 @@ import { idempotencyHeaders } from "../idempotency";
 import { modelName } from "../schemas/model";
 import { sessionClient } from "../session-calls";
 import { ofNamedModel } from "../session-model";
-import { awaitTurn } from "./await-turn";
+import { waitWithin } from "./await-turn";
 import { toTurnState, turnState } from "./shapes";
 import { defineTool, readToolKey } from "./tool";
 
@@ -43,7 +43,8 @@ const sendMessage = defineTool({
   }),
   output: turnState.extend({ message_id: z.string(), replayed: z.boolean().describe("The idempotency_key was used before") }),
   async run({ session_id, wait_seconds: seconds, idempotency_key: key, ...said }, { c, deps, progress }) {
-    const beyond = findBeyondToken(c, { model: said.model });
+    const chosen = { model: said.model };
+    const beyond = findBeyondToken(c, chosen);
     if (beyond) return err(beyond);
     const idempotency = await readToolKey("send_message", key, { session_id, ...said });
     const calls = sessionClient(deps, c, session_id);
@@ -52,7 +53,7 @@ const sendMessage = defineTool({
     if (!accepted.ok) return err(ofNamedModel(accepted.error, said));
     const { message_id, turn_id: turn, cursor, replayed } = accepted.value;
     if (turn === null) throw new TypeError("a user's message that runs has a turn");
-    const state = await awaitTurn({ c, deps, calls, session: session_id, turn, seconds, after: cursor, progress });
+    const state = await waitWithin({ c, deps, calls, session: session_id, turn, seconds, after: cursor, progress });
     return state.ok ? ok({ ...state.value, message_id, replayed }) : state;
   },
 });
@@ -83,7 +84,7 @@ const getTurn = defineTool({
     if (!found.ok) return found;
     const isOpen = found.value.ended_at === null && found.value.status !== "awaiting_tools";
     if (seconds === 0 || !isOpen) return ok(toTurnState(session_id, found.value));
-    return await awaitTurn({ c, deps, calls, session: session_id, turn, seconds, after: null, progress });
+    return await waitWithin({ c, deps, calls, session: session_id, turn, seconds, after: null, progress });
   },
 });
 
