@@ -14,7 +14,7 @@ const CODES: Readonly<Record<string, string>> = {
   queue_full: "conversation_locked",
 };
 
-const STATUSES: Readonly<Record<string, ContentfulStatusCode>> = { unknown_model: 404 };
+const STATUSES: Readonly<Record<string, ContentfulStatusCode>> = { unknown_model: 404, cannot_fit: 400 };
 
 function toType(status: number): string {
   if (status === 401) return "authentication_error";
@@ -33,10 +33,16 @@ function toMessage({ detail, errors = [] }: Refusal["answer"]): string {
   return errors.reduce((text, { field }) => text.replaceAll(field, toParam(field)), detail);
 }
 
-export function toOpenAiError({ code, answer }: Refusal) {
+/** Clients look for these words to tell that a conversation is too long. */
+const toTooLong = (detail: string): string => `This model's maximum context length is exceeded. ${detail}`;
+
+/** `content`: the parameter that holds the conversation. */
+export function toOpenAiError({ code, answer }: Refusal, content: "input" | "messages" = "input") {
   const status = STATUSES[code] ?? answer.status;
-  const field = answer.errors?.[0]?.field;
+  const isTooLong = code === "cannot_fit";
+  const field = isTooLong ? content : answer.errors?.[0]?.field;
   const param = field === undefined ? null : toParam(field);
-  const error = { message: toMessage(answer), type: toType(status), param, code: CODES[code] ?? code };
+  const message = isTooLong ? toTooLong(answer.detail) : toMessage(answer);
+  const error = { message, type: toType(status), param, code: CODES[code] ?? code };
   return { status, body: { error } };
 }
