@@ -9,7 +9,7 @@ import type { SessionCalls } from "../session-calls";
 import { ofNamedModel } from "../session-model";
 import type { CompletionMessage } from "./chat-messages";
 import { toChatError } from "./chat-refusal";
-import { type ChatRequest, type StartedLeg, toStarted, toSystem } from "./chat-session";
+import { type ChatRequest, joinSystem, type StartedLeg, toStartedLeg } from "./chat-session";
 import { createWriter } from "./chat-written";
 
 interface Alone {
@@ -38,9 +38,9 @@ export async function startAlone(
   const written = await createWriter(c, deps, session)(spoken);
   if (!written.ok) return written;
   const messages = written.value.map(({ message }) => message);
-  const turn = { ...asked, system: toSystem(system), tools, idempotency: null, ...(!compacts && ({ whole: true } as const)) };
+  const turn = { ...asked, system: joinSystem(system), tools, idempotency: null, ...(!compacts && ({ whole: true } as const)) };
   const input: RespondInput = { ...turn, after: null, results: [], messages, run: true };
   const accepted = await calls.once((api, caller) => api.respond(caller, input));
   if (!accepted.ok) return err(toChatError(ofNamedModel(accepted.error, asked), { results: [], messages: written.value }));
-  return ok(toStarted(accepted.value, { session, epoch: 0, continues: false }));
+  return ok(toStartedLeg(accepted.value, { session, epoch: 0, continues: false }));
 }

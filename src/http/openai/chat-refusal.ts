@@ -6,7 +6,7 @@ import { type CompletionMessage, toCallName } from "./chat-messages";
 const invalid = (field: string, detail: string): HttpError => ({ code: "invalid_request", errors: [{ field, detail }] });
 
 /** What of the request was sent to the session: each list with the field that the request has it in. */
-export interface SentFields {
+interface SentFields {
   readonly messages: readonly { readonly field: string }[];
   readonly results: readonly Pick<CompletionMessage, "field" | "answers">[];
 }

@@ -13,7 +13,7 @@ import { type CompletionMessage, toOutput } from "./chat-messages";
 const MAX_NEW = 1_000;
 
 /** A message as it is recorded, and where the request has it. */
-export interface WrittenAt {
+interface WrittenAt {
   readonly field: string;
   readonly message: WrittenMessage;
 }
