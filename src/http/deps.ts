@@ -89,3 +89,9 @@ export interface HttpEnv {
     rawBody?: string;
   };
 }
+
+/** Who asks, and by which request. Hono's context is one. A surface without an HTTP request makes its own. */
+export interface Asker {
+  get<K extends keyof HttpEnv["Variables"]>(name: K): HttpEnv["Variables"][K];
+  readonly req: { readonly method: string; readonly path: string };
+}

@@ -483,6 +483,7 @@ export const sampleQuery = (path: string): string => (path.endsWith("/context/di
 
 /** By the end of the route's path. */
 const ENDINGS: readonly (readonly [ending: string, body: unknown])[] = [
+  ["/respond", { messages: [{ content: "Hello" }] }],
   ["/messages/batch", { items: [{ content: "x" }] }],
   ["/context", { content: "Hello" }],
   ["/messages", { content: "Hello" }],

@@ -14,6 +14,14 @@ const CODES: Readonly<Record<string, string>> = {
   queue_full: "conversation_locked",
 };
 
+/** Sentences that OpenAI has a code for. */
+const SENTENCES: readonly (readonly [text: RegExp, code: string])[] = [
+  [/^Previous response with id '.*' not found\.$/s, "previous_response_not_found"],
+  [/^Missing required parameter: /, "missing_required_parameter"],
+];
+
+const findCode = (code: string, message: string): string => SENTENCES.find(([text]) => text.test(message))?.[1] ?? CODES[code] ?? code;
+
 const STATUSES: Readonly<Record<string, ContentfulStatusCode>> = { unknown_model: 404 };
 
 function toType(status: number): string {
@@ -33,10 +41,15 @@ function toMessage({ detail, errors = [] }: Refusal["answer"]): string {
   return errors.reduce((text, { field }) => text.replaceAll(field, toParam(field)), detail);
 }
 
+/** Refusals in words of ours that a client of OpenAI's does not know. They name no parameter. */
+const TEXTS: Readonly<Record<string, string>> = { session_not_found: "There is no such conversation." };
+
 export function toOpenAiError({ code, answer }: Refusal) {
   const status = STATUSES[code] ?? answer.status;
-  const field = answer.errors?.[0]?.field;
+  const text = TEXTS[code];
+  const field = text === undefined ? answer.errors?.[0]?.field : undefined;
   const param = field === undefined ? null : toParam(field);
-  const error = { message: toMessage(answer), type: toType(status), param, code: CODES[code] ?? code };
+  const message = text ?? toMessage(answer);
+  const error = { message, type: toType(status), param, code: findCode(code, message) };
   return { status, body: { error } };
 }

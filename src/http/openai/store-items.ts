@@ -6,7 +6,7 @@ import type { WrittenMessage } from "../../app/written-message";
 import type { DisplayItem } from "../../contract/item";
 import type { SessionId } from "../../domain/ids";
 import { err, ok, type Result } from "../../lib/result";
-import type { HttpDeps, HttpEnv } from "../deps";
+import type { Asker, HttpDeps, HttpEnv } from "../deps";
 import { readIdempotency } from "../idempotency";
 import type { HttpError } from "../problem";
 import { type SessionCalls, sessionClient } from "../session-calls";
@@ -130,7 +130,7 @@ interface Taking {
 }
 
 /** The messages as the session takes them: data URLs become stored files, and every file is looked up. */
-async function takeMessages(c: Context<HttpEnv>, deps: HttpDeps, { session, messages }: Taking): Outcome<readonly WrittenMessage[]> {
+export async function takeMessages(c: Asker, deps: HttpDeps, { session, messages }: Taking): Outcome<readonly WrittenMessage[]> {
   const contents = messages.map((message, index) => ({ field: String(index), content: toContent(message) }));
   const taken = await takeAllFiles(c, deps, { session, contents });
   return taken.ok ? ok(toWrittenMessages(messages, taken.value)) : err(toFileError(taken.error, messages));

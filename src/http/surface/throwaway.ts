@@ -21,11 +21,11 @@ export interface Throwaway {
 const TITLE = "Stateless request";
 
 interface Asked {
-  readonly model: string;
+  readonly model: string | undefined;
 }
 
 export async function openThrowaway(c: Context<HttpEnv>, deps: HttpDeps, { model }: Asked): Promise<Result<Throwaway, HttpError>> {
-  const created = await createSession(deps, c, { body: { model, title: TITLE }, key: undefined });
+  const created = await createSession(deps, c, { body: { title: TITLE, ...(model !== undefined && { model }) }, key: undefined });
   if (!created.ok) return created;
   return ok(toThrowaway(c, deps, created.value.session.id));
 }
