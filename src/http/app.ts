@@ -13,6 +13,7 @@ import { registerChatCompletions } from "./openai/chat-completions";
 import { registerConversations } from "./openai/conversations";
 import { registerResponseInputs } from "./openai/response-inputs";
 import { registerResponses } from "./openai/responses";
+import { registerStoredResponses } from "./openai/stored-responses";
 import { sendProblem } from "./problem";
 import { registerAccessTokens } from "./routes/access-tokens";
 import { registerAdmin } from "./routes/admin";
@@ -88,6 +89,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerAnthropic(app, deps);
   registerConversations(app, deps);
   registerResponses(app, deps);
+  registerStoredResponses(app, deps);
   registerResponseInputs(app, deps);
   registerChat(app, deps);
   app.onError(answerThrown(deps));

@@ -10,6 +10,7 @@ const CODES: Readonly<Record<string, string>> = {
   default_model_gone: "model_not_found",
   cannot_fit: "context_length_exceeded",
   message_not_found: "item_not_found",
+  turn_not_found: "response_not_found",
   turn_running: "conversation_locked",
   queue_full: "conversation_locked",
 };
@@ -22,7 +23,7 @@ const SENTENCES: readonly (readonly [text: RegExp, code: string])[] = [
 
 const findCode = (code: string, message: string): string => SENTENCES.find(([text]) => text.test(message))?.[1] ?? CODES[code] ?? code;
 
-const STATUSES: Readonly<Record<string, ContentfulStatusCode>> = { unknown_model: 404 };
+const STATUSES: Readonly<Record<string, ContentfulStatusCode>> = { unknown_model: 404, cannot_fit: 400 };
 
 function toType(status: number): string {
   if (status === 401) return "authentication_error";
@@ -42,7 +43,10 @@ function toMessage({ detail, errors = [] }: Refusal["answer"]): string {
 }
 
 /** Refusals in words of ours that a client of OpenAI's does not know. They name no parameter. */
-const TEXTS: Readonly<Record<string, string>> = { session_not_found: "There is no such conversation." };
+const TEXTS: Readonly<Record<string, string>> = {
+  session_not_found: "There is no such conversation.",
+  turn_not_found: "There is no such response.",
+};
 
 export function toOpenAiError({ code, answer }: Refusal) {
   const status = STATUSES[code] ?? answer.status;
