@@ -36,6 +36,7 @@ import { registerPins } from "./routes/pins";
 import { registerPolicies } from "./routes/policies";
 import { registerRebuild } from "./routes/rebuild";
 import { registerRecall } from "./routes/recall";
+import { registerRespond } from "./routes/respond";
 import { registerService } from "./routes/service";
 import { registerSessions } from "./routes/sessions";
 import { registerStreams } from "./routes/stream";
@@ -60,6 +61,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerDocs(app, deps);
   registerSessions(app, deps);
   registerMessages(app, deps);
+  registerRespond(app, deps);
   registerTurns(app, deps);
   registerBranches(app, deps);
   registerStreams(app, deps);

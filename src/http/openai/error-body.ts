@@ -1,4 +1,5 @@
 /** A refusal as the OpenAI API words it: `{error: {message, type, param, code}}`. Its SDKs read `code` and `param`. */
+import { z } from "@hono/zod-openapi";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Refusal } from "../answer";
 
@@ -48,10 +49,23 @@ const TEXTS: Readonly<Record<string, string>> = {
   turn_not_found: "There is no such response.",
 };
 
-export function toOpenAiError({ code, answer }: Refusal) {
+const tooLongAnswer = z.object({ fit: z.object({ floor: z.number(), limit: z.number() }) });
+
+/** Clients look for the first sentence to tell that a conversation is too long. */
+function toTooLong({ extra, detail }: Refusal["answer"]): string {
+  const found = tooLongAnswer.safeParse(extra);
+  const sizes = found.success
+    ? `The request has about ${found.data.fit.floor} tokens, and there is room for ${found.data.fit.limit}.`
+    : detail;
+  return `This model's maximum context length is exceeded. ${sizes}`;
+}
+
+/** `content`: the parameter that holds the conversation. */
+export function toOpenAiError({ code, answer }: Refusal, content: "input" | "messages" = "input") {
   const status = STATUSES[code] ?? answer.status;
-  const text = TEXTS[code];
-  const field = text === undefined ? answer.errors?.[0]?.field : undefined;
+  const text = code === "cannot_fit" ? toTooLong(answer) : TEXTS[code];
+  const named = text === undefined ? answer.errors?.[0]?.field : undefined;
+  const field = code === "cannot_fit" ? content : named;
   const param = field === undefined ? null : toParam(field);
   const message = text ?? toMessage(answer);
   const error = { message, type: toType(status), param, code: findCode(code, message) };

@@ -11,7 +11,7 @@ import type { HttpDeps, HttpEnv } from "../deps";
 import type { HttpError } from "../problem";
 import { eraseFor } from "../register-session";
 
-interface Throwaway {
+export interface Throwaway {
   readonly session: SessionId;
   /** Erases it. A second call does nothing. It stops a turn that runs. */
   discard(): void;
@@ -27,14 +27,18 @@ interface Asked {
 export async function openThrowaway(c: Context<HttpEnv>, deps: HttpDeps, { model }: Asked): Promise<Result<Throwaway, HttpError>> {
   const created = await createSession(deps, c, { body: { title: TITLE, ...(model !== undefined && { model }) }, key: undefined });
   if (!created.ok) return created;
-  const session = created.value.session.id;
+  return ok(toThrowaway(c, deps, created.value.session.id));
+}
+
+/** A session that was made for this request alone. */
+export function toThrowaway(c: Context<HttpEnv>, deps: HttpDeps, session: SessionId): Throwaway {
   let isDiscarded = false;
   const discard = (): void => {
     if (isDiscarded) return;
     isDiscarded = true;
     runAfter(c, eraseQuietly(c, deps, session));
   };
-  return ok({ session, discard });
+  return { session, discard };
 }
 
 /** An erasure that breaks off is finished by the tenant's object, which has noted it. */
