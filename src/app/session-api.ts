@@ -95,6 +95,8 @@ export interface OpenInput {
   readonly external_id?: string | null;
   /** The client's id of the person who talks. Absent: none. */
   readonly end_user?: string | null;
+  /** For one request of a stateless API: no list has the session, it does nothing unasked, and it erases itself. Absent: it stays. */
+  readonly throwaway?: true;
 }
 
 /** An absent field is unchanged; null removes it. */

@@ -23,6 +23,8 @@ const MAX_DATA_URLS = 128;
 interface Request<C> {
   readonly session: SessionId;
   readonly contents: readonly { readonly field: string; readonly content: C }[];
+  /** The session is a throwaway session: what comes as a data URL ends with it, and what is named stays. */
+  readonly isThrowaway?: boolean;
 }
 
 /** A part of the request that names a file, or is one. */
@@ -47,7 +49,7 @@ export async function takeFiles<C extends Content | undefined>(
 export async function takeAllFiles<C extends Content | undefined>(
   c: Context<HttpEnv>,
   deps: HttpDeps,
-  { session, contents }: Request<C>,
+  { session, contents, isThrowaway = false }: Request<C>,
 ): Promise<Result<readonly (C | Content)[], HttpError>> {
   const places = contents.flatMap(listPlaces);
   if (places.length === 0) return ok(contents.map(({ content }) => content));
@@ -56,11 +58,15 @@ export async function takeAllFiles<C extends Content | undefined>(
   if (excess) return refuse(`${excess.field}.url`, `at most ${MAX_DATA_URLS} data URLs in one request`);
   const refused = await refuseForeignSession(c, deps, session);
   if (refused) return err(refused);
-  const known = await useFiles(c, deps, { session, places: named, sessionsOnly: readPrincipal(c).access_token !== undefined });
+  const sessionsOnly = readPrincipal(c).access_token !== undefined;
+  const known = await useFiles(c, deps, { session, places: named, sessionsOnly, throwaway: isThrowaway ? "names" : null });
   if (!known.ok) return known;
   const stored = await storeAll(c, deps, data);
   if (!stored.ok) return stored;
-  const added = data.length === 0 ? known : await useFiles(c, deps, { session, places: stored.value, sessionsOnly: false });
+  const added =
+    data.length === 0
+      ? known
+      : await useFiles(c, deps, { session, places: stored.value, sessionsOnly: false, throwaway: isThrowaway ? "owns" : null });
   if (!added.ok) return added;
   const ids = new Map(stored.value.map(({ field, part }) => [field, part]));
   const facts = new Map([...known.value, ...added.value]);
@@ -90,13 +96,19 @@ interface Use {
   readonly places: readonly Place[];
   /** True for an access token: it names only files that its session refers to already, because a reply may tell what a file holds. */
   readonly sessionsOnly: boolean;
+  /** Null: the session stays. */
+  readonly throwaway: FileUse["throwaway"] | null;
 }
 
-async function useFiles(c: Context<HttpEnv>, deps: HttpDeps, { session, places, sessionsOnly }: Use): Promise<Result<Facts, HttpError>> {
+async function useFiles(
+  c: Context<HttpEnv>,
+  deps: HttpDeps,
+  { session, places, sessionsOnly, throwaway }: Use,
+): Promise<Result<Facts, HttpError>> {
   const files = [...new Set(places.flatMap(({ part }) => part.file_id ?? []))];
   const used = await callWithRetry(
     () => deps.tenants(readPrincipal(c).tenant),
-    (api) => api.useFiles({ session, files, ...(sessionsOnly && { sessionsOnly }) }),
+    (api) => api.useFiles({ session, files, ...(sessionsOnly && { sessionsOnly }), ...(throwaway && { throwaway }) }),
   );
   if (used.ok) return ok(new Map(used.value.map((each) => [each.file_id, each])));
   const { error } = used;

@@ -127,6 +127,7 @@ function unknownSession(): WholeSessionApi {
     erase: no,
     submit: no,
     respond: no,
+    openAndRespond: no,
     importMessages: no,
     cancelQueued: no,
     toolResults: no,
@@ -263,6 +264,7 @@ function emptyTenant(): TenantApi & TenantFilesApi & TenantMaintenance {
     exportTenant: async () => ok({ tenant: FOREIGN_TENANT, settings, models: [], created_at: NOW, keys: [] }),
     projectAgain: async () => ok(null),
     keepUsage: async ({ usage }) => ok(usage),
+    endThrowaway: async () => ok(null),
     listErasedUsage: async () => ok([]),
   };
 }
