@@ -27,7 +27,7 @@ async function importBatches(messages: number): Promise<number> {
   const before = process.cpuUsage();
   for (const body of bodies) {
     const { items } = batchInput.parse(JSON.parse(body));
-    const done = await life.service.importMessages(CALLER, { messages: items.map(toWritten), idempotency: null });
+    const done = await life.service.importMessages(CALLER, { messages: items.map((item) => toWritten(item)), idempotency: null });
     if (!done.ok) throw new Error(done.error.code);
   }
   const { user, system } = process.cpuUsage(before);

@@ -21,14 +21,27 @@ const SAYABLE = new Map<string, (value: unknown) => boolean>([
   ["on_busy", any],
   ["client_id", any],
   ["metadata", any],
+  ["after", any],
+  ["results", any],
+  // Each of them is looked at, too.
+  ["messages", any],
 ]);
 
 /** The first field of the body that needs a key. Null when the caller has one, or the body names none. */
-export function findBeyondToken(c: Context<HttpEnv>, body: object): RequestError | null {
+export function findBeyondToken(c: Context<HttpEnv>, body: Body): RequestError | null {
   if (readPrincipal(c).access_token === undefined) return null;
-  const given = Object.entries(body).filter(([, value]) => value !== undefined && value !== null);
-  const field = given.find(([name, value]) => !SAYABLE.get(name)?.(value))?.[0];
-  return field === undefined ? null : { code: "beyond_access_token", field, detail: "needs an API key" };
+  const ofMessages = (body.messages ?? []).map((message, index) => findUnsayable(message, `messages.${index}.`));
+  const field = findUnsayable(body, "") ?? ofMessages.find((found) => found !== null) ?? null;
+  return field === null ? null : { code: "beyond_access_token", field, detail: "needs an API key" };
+}
+
+/** `messages`: of a request that brings several. */
+type Body = object & { readonly messages?: readonly object[] | undefined };
+
+function findUnsayable(said: object, within: string): string | null {
+  const given = Object.entries(said).filter(([, value]) => value !== undefined && value !== null);
+  const found = given.find(([name, value]) => !SAYABLE.get(name)?.(value));
+  return found ? within + found[0] : null;
 }
 
 interface Selection {

@@ -10,7 +10,7 @@ import { err, ok, type Result } from "../lib/result";
 import { isSameText } from "../lib/same-text";
 import { sha256 } from "../lib/sha256";
 import { isAllowedOrigin } from "./browsers";
-import type { HttpDeps, HttpEnv } from "./deps";
+import type { Asker, HttpDeps, HttpEnv } from "./deps";
 import { type RequestError, sendProblem } from "./problem";
 
 /** The kinds of credentials, as the OpenAPI document names them. */
@@ -114,7 +114,7 @@ function refuseToken({ access_token }: Principal, opensTo: TokenUse): RequestErr
 }
 
 /** The caller's principal. `requireScope` makes sure that there is one, so its absence is a defect. */
-export function readPrincipal(c: Context<HttpEnv>): Principal {
+export function readPrincipal(c: Asker): Principal {
   const principal = c.get("principal");
   if (!principal) throw new Error("A route that requires a principal was reached without one");
   return principal;

@@ -3,14 +3,13 @@
  * object is opened. A request that ends in between leaves an id that no object knows: the next request for the same external
  * id, or the same request with its idempotency key, opens that session.
  */
-import type { Context } from "hono";
 import type { OpenInput, Outcome, SessionError } from "../app/session-api";
 import type { SessionDescription } from "../contract/session";
 import type { SessionId } from "../domain/ids";
 import { err, ok, type Result } from "../lib/result";
 import { readPrincipal } from "./auth";
 import { callWithRetry } from "./calls";
-import type { HttpDeps, HttpEnv } from "./deps";
+import type { Asker, HttpDeps } from "./deps";
 import type { HttpError } from "./problem";
 import { registerSession } from "./register-session";
 import { type CreateBody, faultOfPolicy, toOpenInput } from "./schemas/session";
@@ -34,7 +33,7 @@ interface Asked {
 }
 
 /** `POST /v1/sessions`: an external id that another session has is a conflict. */
-export async function createSession(deps: HttpDeps, c: Context<HttpEnv>, asked: Asked): Creation {
+export async function createSession(deps: HttpDeps, c: Asker, asked: Asked): Creation {
   const input = await prepareOpen(deps, c, asked.body);
   if (!input.ok) return input;
   const { external_id = null } = input.value;
@@ -46,7 +45,7 @@ export async function createSession(deps: HttpDeps, c: Context<HttpEnv>, asked: 
 }
 
 /** `PUT` by external id: the session that has it, unchanged, or a new one. */
-export async function putSession(deps: HttpDeps, c: Context<HttpEnv>, body: CreateBody & { readonly external_id: string }): Creation {
+export async function putSession(deps: HttpDeps, c: Asker, body: CreateBody & { readonly external_id: string }): Creation {
   const found = await findByExternalId(deps, c, body.external_id);
   if (found.ok) return ok({ session: found.value, isNew: false, replayed: false });
   if (found.error.code !== "session_not_found" && found.error.code !== "session_erased") return found;
@@ -60,11 +59,7 @@ export async function putSession(deps: HttpDeps, c: Context<HttpEnv>, body: Crea
   return opened.ok ? ok({ session: opened.value, isNew: false, replayed: false }) : opened;
 }
 
-export async function findByExternalId(
-  deps: HttpDeps,
-  c: Context<HttpEnv>,
-  externalId: string,
-): Promise<Result<SessionDescription, HttpError>> {
+export async function findByExternalId(deps: HttpDeps, c: Asker, externalId: string): Promise<Result<SessionDescription, HttpError>> {
   const found = await callWithRetry(
     () => deps.tenants(readPrincipal(c).tenant),
     (api) => api.findExternalId(externalId),
@@ -75,20 +70,20 @@ export async function findByExternalId(
 }
 
 /** Registers the external id, or joins the request that has registered it and has not opened its session. */
-async function adoptSession(deps: HttpDeps, c: Context<HttpEnv>, asked: Asked & { readonly input: OpenInput }): Creation {
+async function adoptSession(deps: HttpDeps, c: Asker, asked: Asked & { readonly input: OpenInput }): Creation {
   const { external_id = null } = asked.input;
   const place = await registerSession(deps, c, asked.key, { external_id, adopt: true });
   if (!place.registered.ok) return place.registered;
   return openRegistered(deps, c, { ...asked, ...place, ...place.registered.value });
 }
 
-async function isOpen(deps: HttpDeps, c: Context<HttpEnv>, session: SessionId): Promise<boolean> {
+async function isOpen(deps: HttpDeps, c: Asker, session: SessionId): Promise<boolean> {
   const described = await sessionClient(deps, c, session).repeatable((api, caller) => api.describe(caller));
   return described.ok || described.error.code !== "session_not_found";
 }
 
 /** Completes the request with the defaults of the tenant and the deployment, and checks it, before anything is registered. */
-async function prepareOpen(deps: HttpDeps, c: Context<HttpEnv>, body: CreateBody): Promise<Result<OpenInput, HttpError>> {
+async function prepareOpen(deps: HttpDeps, c: Asker, body: CreateBody): Promise<Result<OpenInput, HttpError>> {
   const { tenant } = readPrincipal(c);
   const [settings, tools] = await Promise.all([
     callWithRetry(
@@ -111,7 +106,7 @@ interface Opening extends Asked {
   readonly isKeyed: boolean;
 }
 
-async function openRegistered(deps: HttpDeps, c: Context<HttpEnv>, opening: Opening): Creation {
+async function openRegistered(deps: HttpDeps, c: Asker, opening: Opening): Creation {
   const { input, session, replayed, isKeyed, body } = opening;
   const calls = sessionClient(deps, c, session);
   const opened: Outcome<SessionDescription> = await calls.repeatable((api, caller) => api.open(caller, input));

@@ -6,7 +6,7 @@ import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { Idempotency } from "../app/session-api";
 import { sha256 } from "../lib/sha256";
-import type { HttpEnv } from "./deps";
+import type { Asker, HttpEnv } from "./deps";
 
 const KEPT =
   "A repeated request with the same key and body returns the first outcome. A different body is refused with 422. Keys are kept for 24 hours.";
@@ -26,7 +26,7 @@ export const idempotencyHeaders = buildHeaders(KEPT);
 export const newTenantHeaders = buildHeaders(`${KEPT} After that the key is spent: 409 tenant_exists.`);
 
 /** The key, with the digest of method, path and body as received. Null without a key. */
-export async function readIdempotency(c: Context<HttpEnv>, key: string | undefined): Promise<Idempotency | null> {
+export async function readIdempotency(c: Asker, key: string | undefined): Promise<Idempotency | null> {
   if (key === undefined) return null;
   return { key, digest: await sha256(`${c.req.method} ${c.req.path}\n${c.get("rawBody") ?? ""}`) };
 }

@@ -61,6 +61,10 @@ export const PROBLEMS: { readonly [C in ProblemCode]: Sampled<C> } = {
   no_turn: ["No turn is open", { code: "no_turn" }],
   not_retryable: ["The last turn was completed, or there is none", { code: "not_retryable", status: "completed" }],
   call_not_open: ["A result is for a call that waits for none", { code: "call_not_open", index: 0, call: EXECUTION, became: "answered" }],
+  calls_unanswered: [
+    "The open turn waits for calls that the request does not answer",
+    { code: "calls_unanswered", calls: [{ execution: id("exe").parse(EXECUTION), call_id: "call_1" }] },
+  ],
   approval_not_open: ["A call waits for no approval", { code: "approval_not_open", index: 0, execution: EXECUTION }],
   message_not_queued: ["No such message waits in the queue", { code: "message_not_queued", message: QUESTION }],
   client_id_taken: ["Another message of the session has the `client_id`", { code: "client_id_taken", message: QUESTION }],

@@ -1,12 +1,11 @@
 /** Calls that need D1. When it is out of reach, lists and rebuilds fail, and nothing else does (docs/architecture.md). */
-import type { Context } from "hono";
 import { err, ok, type Result } from "../lib/result";
 import { readMarks } from "./calls";
-import type { HttpDeps, HttpEnv } from "./deps";
+import type { Asker, HttpDeps } from "./deps";
 import type { RequestError } from "./problem";
 
 /** The result of `work`, or an error when D1 is out of reach. Errors thrown by objects are thrown again. */
-export async function reachReadModel<T>(c: Context<HttpEnv>, { log }: HttpDeps, work: () => Promise<T>): Promise<Result<T, RequestError>> {
+export async function reachReadModel<T>(c: Asker, { log }: HttpDeps, work: () => Promise<T>): Promise<Result<T, RequestError>> {
   try {
     return ok(await work());
   } catch (error) {

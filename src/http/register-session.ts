@@ -1,12 +1,11 @@
 /** Keeps the tenant's directory of sessions: a session is registered before it is created, and removed when it is erased. */
-import type { Context } from "hono";
 import type { Condition } from "../app/conditions";
 import { eraseSession } from "../app/erase-session";
 import type { SessionRegistration } from "../app/tenant-api";
 import type { SessionId } from "../domain/ids";
 import { readPrincipal } from "./auth";
 import { callWithRetry } from "./calls";
-import type { HttpDeps, HttpEnv } from "./deps";
+import type { Asker, HttpDeps } from "./deps";
 import { readIdempotency } from "./idempotency";
 import type { HttpError } from "./problem";
 import { reachReadModel } from "./read-model";
@@ -19,7 +18,7 @@ type Naming = Pick<SessionRegistration, "external_id" | "adopt">;
  * Registers a fresh id, or returns the id that the same idempotency key got before. `isKeyed`: the same request may come
  * back to the id.
  */
-export async function registerSession(deps: HttpDeps, c: Context<HttpEnv>, key: string | undefined, naming: Naming = {}) {
+export async function registerSession(deps: HttpDeps, c: Asker, key: string | undefined, naming: Naming = {}) {
   const input = { session: deps.newId("ses"), idempotency: await readIdempotency(c, key), ...naming };
   const registered = await callWithRetry(
     () => deps.tenants(readPrincipal(c).tenant),
@@ -35,7 +34,7 @@ interface ErasureInput {
 }
 
 /** Repeated calls have one effect, under a condition too: the second finds the session erased, and compares nothing. */
-export function eraseFor(deps: HttpDeps, c: Context<HttpEnv>, { session, condition }: ErasureInput) {
+export function eraseFor(deps: HttpDeps, c: Asker, { session, condition }: ErasureInput) {
   const { tenant } = readPrincipal(c);
   const connect = () => deps.tenants(tenant);
   const ports: Parameters<typeof eraseSession<HttpError>>[1] = {

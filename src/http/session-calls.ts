@@ -1,12 +1,11 @@
 /** Calls to the session that the path names, for the tenant of the key. */
-import type { Context } from "hono";
 import type { WholeSessionApi } from "../app/control-api";
 import type { Log } from "../app/ports";
 import type { Caller, Outcome } from "../app/session-api";
 import type { SessionId } from "../domain/ids";
 import { readPrincipal } from "./auth";
 import { callWithRetry } from "./calls";
-import type { HttpDeps, HttpEnv } from "./deps";
+import type { Asker, HttpDeps } from "./deps";
 
 export interface SessionCalls {
   /** `work` may run twice, so it must have one effect however often it is called. */
@@ -15,7 +14,7 @@ export interface SessionCalls {
   once<T>(work: (api: WholeSessionApi, caller: Caller) => Promise<T>): Promise<T>;
 }
 
-export function sessionClient(deps: HttpDeps, c: Context<HttpEnv>, session: SessionId): SessionCalls {
+export function sessionClient(deps: HttpDeps, c: Asker, session: SessionId): SessionCalls {
   const { tenant, access_token } = readPrincipal(c);
   const end_user = access_token?.reach.end_user;
   const caller = { tenant, session, ...(end_user !== undefined && { end_user }) };
@@ -28,6 +27,6 @@ export function sessionClient(deps: HttpDeps, c: Context<HttpEnv>, session: Sess
 }
 
 /** An error unless the caller may reach the session. It reads one row of the session's log. */
-export function findSession(deps: HttpDeps, c: Context<HttpEnv>, session: SessionId): Promise<Outcome<unknown>> {
+export function findSession(deps: HttpDeps, c: Asker, session: SessionId): Promise<Outcome<unknown>> {
   return sessionClient(deps, c, session).repeatable((api, caller) => api.events(caller, { after: null, limit: 1, order: "desc" }));
 }

@@ -3,14 +3,13 @@
  * session is about to refer to each file. However many messages a request has, the tenant's object is asked once for the files that they name,
  * and once more for those that came as data URLs.
  */
-import type { Context } from "hono";
 import type { FileFacts, FileUse } from "../app/file-api";
 import type { FileId, SessionId } from "../domain/ids";
 import { fromBase64 } from "../lib/base64";
 import { err, ok, type Result } from "../lib/result";
 import { readPrincipal } from "./auth";
 import { callWithRetry } from "./calls";
-import type { HttpDeps, HttpEnv } from "./deps";
+import type { Asker, HttpDeps } from "./deps";
 import type { HttpError } from "./problem";
 import { type Content, isMediaInput, type MediaPartInput, type PartInput } from "./schemas/message";
 import { findSession } from "./session-calls";
@@ -37,7 +36,7 @@ type Facts = ReadonlyMap<string, FileFacts>;
 
 /** The content with all facts of its files. Content without files comes back as it is, and nothing is asked. */
 export async function takeFiles<C extends Content | undefined>(
-  c: Context<HttpEnv>,
+  c: Asker,
   deps: HttpDeps,
   { session, content }: { readonly session: SessionId; readonly content: C },
 ): Promise<Result<C | Content, HttpError>> {
@@ -47,7 +46,7 @@ export async function takeFiles<C extends Content | undefined>(
 
 /** The contents in their order. One file that is missing refuses all of them. */
 export async function takeAllFiles<C extends Content | undefined>(
-  c: Context<HttpEnv>,
+  c: Asker,
   deps: HttpDeps,
   { session, contents, isThrowaway = false }: Request<C>,
 ): Promise<Result<readonly (C | Content)[], HttpError>> {
@@ -85,7 +84,7 @@ function listPlaces({ field, content }: { readonly field: string; readonly conte
 }
 
 /** An end user's token names any session in its path. Nothing is stored for one that the token does not reach. */
-async function refuseForeignSession(c: Context<HttpEnv>, deps: HttpDeps, session: SessionId): Promise<HttpError | null> {
+async function refuseForeignSession(c: Asker, deps: HttpDeps, session: SessionId): Promise<HttpError | null> {
   if (readPrincipal(c).access_token?.reach.end_user === undefined) return null;
   const found = await findSession(deps, c, session);
   return found.ok ? null : found.error;
@@ -100,11 +99,7 @@ interface Use {
   readonly throwaway: FileUse["throwaway"] | null;
 }
 
-async function useFiles(
-  c: Context<HttpEnv>,
-  deps: HttpDeps,
-  { session, places, sessionsOnly, throwaway }: Use,
-): Promise<Result<Facts, HttpError>> {
+async function useFiles(c: Asker, deps: HttpDeps, { session, places, sessionsOnly, throwaway }: Use): Promise<Result<Facts, HttpError>> {
   const files = [...new Set(places.flatMap(({ part }) => part.file_id ?? []))];
   const used = await callWithRetry(
     () => deps.tenants(readPrincipal(c).tenant),
@@ -117,7 +112,7 @@ async function useFiles(
 }
 
 /** Notes that a copy is about to refer to files. False: the copy was erased meanwhile. */
-export async function holdFiles(c: Context<HttpEnv>, deps: HttpDeps, copied: Pick<FileUse, "session" | "files">): Promise<boolean> {
+export async function holdFiles(c: Asker, deps: HttpDeps, copied: Pick<FileUse, "session" | "files" | "throwaway">): Promise<boolean> {
   const held = await callWithRetry(
     () => deps.tenants(readPrincipal(c).tenant),
     (api) => api.useFiles({ ...copied, skipMissing: true }),
@@ -127,7 +122,7 @@ export async function holdFiles(c: Context<HttpEnv>, deps: HttpDeps, copied: Pic
 }
 
 /** The places with the ids of the files that were stored. */
-async function storeAll(c: Context<HttpEnv>, deps: HttpDeps, places: readonly Place[]): Promise<Result<readonly Place[], HttpError>> {
+async function storeAll(c: Asker, deps: HttpDeps, places: readonly Place[]): Promise<Result<readonly Place[], HttpError>> {
   const stored: Place[] = [];
   for (const { field, part } of places) {
     const file = await storeData(c, deps, { field: `${field}.url`, part });
@@ -138,7 +133,7 @@ async function storeAll(c: Context<HttpEnv>, deps: HttpDeps, places: readonly Pl
   return ok(stored);
 }
 
-async function storeData(c: Context<HttpEnv>, deps: HttpDeps, { field, part }: Place): Promise<Result<FileId, HttpError>> {
+async function storeData(c: Asker, deps: HttpDeps, { field, part }: Place): Promise<Result<FileId, HttpError>> {
   const { url = "", name = null } = part;
   const comma = url.indexOf(",");
   const bytes = fromBase64(url.slice(comma + 1));

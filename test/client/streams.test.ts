@@ -199,6 +199,30 @@ describe("a stream", () => {
     expect(stream.text).toBe("Rex.");
   });
 
+  test("of results and messages together is theirs alone, and they are recorded once over cuts", async () => {
+    const session = await chat.openSession();
+    chat.provider.enqueue({ tool_calls: [{ id: "a", name: "look", arguments: "{}" }] }, chat.speak(PIECES));
+    chat.proxy.plan(() => "pass");
+    const tools = [{ name: "look", parameters: { type: "object" } }];
+    const waiting = await chat.longhand.send(session, { content: QUESTION, tools });
+    chat.proxy.plan(() => behindEvent(1));
+    const stream = chat.longhand.respond(session, { results: [{ call_id: "a", output: "42" }], messages: [{ content: "所以？" }] });
+
+    const seen = await collect(stream);
+    const turn = await stream.turn();
+
+    expect(chat.proxy.cuts).toBeGreaterThan(2);
+    expect(seen).toEqual(await chat.readKept(session, turn.id));
+    expect([turn.output_text, turn.id === waiting.id]).toEqual([PIECES.join(""), false]);
+    expect(await chat.listTexts(session)).toEqual([
+      `user: ${QUESTION}`,
+      "assistant: ",
+      "tool: 42",
+      "user: 所以？",
+      `assistant: ${PIECES.join("")}`,
+    ]);
+  });
+
   test("that is aborted ends with the signal's reason, and the turn goes on", async () => {
     const session = await chat.openSession();
     const left = Promise.withResolvers<void>();

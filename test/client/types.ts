@@ -16,6 +16,7 @@ export async function takesWhatIsDocumented(): Promise<void> {
   const { data, etag } = await longhand.request("PATCH", "/v1/tenant", { body: {}, ifMatch: '"1"' });
   const turn: Turn = await longhand.send(created.id, "Hello.", { signal: AbortSignal.timeout(1_000) });
   await longhand.send(read.id, { content: "Hello.", metadata: { from: "a test" } });
+  await longhand.respond(read.id, { after: turn.id, messages: [{ content: "And now?" }] }).turn();
   for await (const message of longhand.list("/v1/sessions/{session_id}/messages", { path })) {
     const item: Item = message;
     // An item is read as it is written.
@@ -54,6 +55,8 @@ export async function refusesTheRest(): Promise<void> {
   for await (const _ of longhand.list("/v1/tenant")) return;
   // @ts-expect-error: a message that is only appended has no turn
   await longhand.send(id, { content: "Hello.", run: false });
+  // @ts-expect-error: what is only recorded has no turn
+  longhand.respond(id, { messages: [{ content: "Hello." }], run: false });
   // @ts-expect-error: a stream is not one answer
   await longhand.get("/v1/sessions/{session_id}/stream", { path });
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { RespondApi } from "../../src/app/respond-api";
 import type { SessionApi, StreamInput, SubmitInput, ToolResultInput } from "../../src/app/session-api";
 import { describeFailure } from "../../src/app/turn/describe-failure";
 import { err, ok } from "../../src/lib/result";
@@ -8,16 +9,17 @@ const base = `/v1/sessions/${SESSION}`;
 const asEvents = { accept: "text/event-stream" };
 const asAsync = { prefer: "respond-async" };
 
-/** The three calls that start or continue a turn. */
+/** The calls that start or continue a turn. */
 const starters = [
   ["messages", { content: "Hello" }],
   ["tool_results", { results: [{ call_id: "c", output: "42" }] }],
+  ["respond", { results: [{ call_id: "c", output: "42" }], messages: [{ content: "Hello" }] }],
   ["retry", {}],
 ] as const;
 
-function accepting(changes: Partial<SessionApi> = {}, outcome = accepted()): Partial<SessionApi> {
+function accepting(changes: Partial<SessionApi> = {}, outcome = accepted()): Partial<SessionApi & RespondApi> {
   const yes = async () => ok(outcome);
-  return { submit: yes, toolResults: yes, retry: yes, waitForTurn: async () => ok(turn()), ...changes };
+  return { submit: yes, toolResults: yes, respond: yes, retry: yes, waitForTurn: async () => ok(turn()), ...changes };
 }
 
 describe.each(starters)("POST …/%s", (path, body) => {

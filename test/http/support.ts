@@ -21,6 +21,7 @@ import { createFileSigner } from "../../src/files/signed-url";
 import { createApp } from "../../src/http/app";
 import type { HttpConfig, HttpDeps, HttpEnv } from "../../src/http/deps";
 import { err, ok } from "../../src/lib/result";
+import { createCompactionSealer } from "../../src/tenant/compaction-sealer";
 import { DocumentedAnswers, toAnswer } from "../support/documented-answers";
 import { FakeSchedule } from "../support/fake-schedule";
 import { reportAnswers } from "../support/report-answers";
@@ -365,6 +366,7 @@ export function world(input: WorldInput = {}): World {
     rows: () => emptyRows(),
     tenantRows: () => emptyTenantRows(),
     sealer: fakeSealer,
+    compactionSealer: createCompactionSealer("a-pepper-for-tests-only"),
     probeLimits: async () => err({ reason: "unsupported", status: null }),
     listMcpTools: async () => ok({ tools: [], skipped: [], truncated: false }),
     files: () => null,
@@ -483,6 +485,7 @@ export const sampleQuery = (path: string): string => (path.endsWith("/context/di
 
 /** By the end of the route's path. */
 const ENDINGS: readonly (readonly [ending: string, body: unknown])[] = [
+  ["/respond", { messages: [{ content: "Hello" }] }],
   ["/messages/batch", { items: [{ content: "x" }] }],
   ["/context", { content: "Hello" }],
   ["/messages", { content: "Hello" }],

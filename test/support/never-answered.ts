@@ -17,6 +17,7 @@ export const NEVER_ANSWERED: ReadonlyMap<string, string> = new Map([
   [`GET ${session}/context 413 context_too_large`, SHOWN],
   [`POST ${session}/context 413 context_too_large`, SHOWN],
   [`POST ${session}/branches 422 too_many_items`, HUGE],
+  [`POST ${session}/respond 422 too_many_items`, HUGE],
   [`POST ${session}/branches/{branch}/switch 422 too_many_items`, HUGE],
   [`POST ${session}/compactions/{compaction_id}/revert 422 too_many_items`, HUGE],
   [`POST ${session}/messages/{message_id}/edit 422 too_many_items`, HUGE],

@@ -61,6 +61,7 @@ describe("a session whose model is gone", () => {
     await expectAll(chat, "422 model_gone", [
       ["PATCH", "", { system: "Be brief." }],
       ["POST", "/messages", { content: "x", generation }],
+      ["POST", "/respond", { messages: [{ content: "x" }], generation }],
       ["POST", "/retry", { generation }],
       ["POST", `/messages/${asked}/edit`, { content: "y", generation }],
       ["POST", `/messages/${asked}/regenerate`, { generation }],
@@ -89,6 +90,7 @@ describe("a model that a request names and no tenant has", () => {
     await expectAll(chat, "400 unknown_model", [
       ["PATCH", "", { model }],
       ["POST", "/messages", { content: "x", model }],
+      ["POST", "/respond", { messages: [{ content: "x" }], model }],
       ["POST", "/retry", { model }],
       ["POST", `/messages/${asked}/edit`, { content: "y", model }],
       ["POST", `/messages/${asked}/regenerate`, { model }],
@@ -238,6 +240,7 @@ describe("a message", () => {
     await expectAll(chat, "415 file_type_not_allowed", [
       ["POST", "/messages", { content: zip }],
       ["POST", "/messages/batch", { items: [{ content: zip }] }],
+      ["POST", "/respond", { messages: [{ content: zip }] }],
       ["POST", `/messages/${item?.id}/edit`, { content: zip }],
     ]);
     await findStub(chat.tenant).beginFile({ file: newId("fil"), name: null, media_type: "text/plain", bytes: 9_999_999_999 });
@@ -245,6 +248,7 @@ describe("a message", () => {
     await expectAll(chat, "409 file_limit", [
       ["POST", "/messages", { content: note }],
       ["POST", "/messages/batch", { items: [{ content: note }] }],
+      ["POST", "/respond", { messages: [{ content: note }] }],
       ["POST", `/messages/${item?.id}/edit`, { content: note }],
     ]);
     expect(await read(chat.tenant.call("POST", "/v1/files", text("A note"), { "content-type": "text/plain" }))).toBe("409 file_limit");
@@ -259,6 +263,7 @@ describe("a message", () => {
     const model = chat.model.upstream;
 
     expect(await ask("/messages", { content: "x", model })).toBe("403 beyond_access_token");
+    expect(await ask("/respond", { messages: [{ content: "x" }], model })).toBe("403 beyond_access_token");
     expect(await ask("/retry", { model })).toBe("403 beyond_access_token");
     expect(await ask(`/messages/${asked}/edit`, { content: "x", model })).toBe("403 beyond_access_token");
     expect(await ask(`/messages/${asked}/regenerate`, { model })).toBe("403 beyond_access_token");
@@ -284,11 +289,13 @@ describe("a request that has no room", () => {
 describe("a tenant's limits", () => {
   it("hold for branches", async () => {
     const chat = await newChat();
-    await chat.append("hello");
+    const first = (await chat.say("hello")).id;
+    await chat.append("more");
     for (let count = 1; count < 500; count++) await chat.api.rewind(chat.caller, { to: 1, idempotency: null });
     const [asked] = await chat.items();
 
     await expectAll(chat, "409 branch_limit", [
+      ["POST", "/respond", { after: first, messages: [{ content: "y" }] }],
       ["POST", "/branches", { to: 1 }],
       ["POST", `/messages/${asked?.id}/edit`, { content: "y" }],
       ["POST", `/messages/${asked?.id}/regenerate`, {}],

@@ -7,7 +7,7 @@ import type { Answer, AnyPage, CommonInit, Entry, InitArgument, ListArgument, Li
 import type { StreamSettings } from "./connection.ts";
 import { describeAnswer, LonghandError } from "./errors.ts";
 import { type FollowInit, followSession } from "./follow.ts";
-import type { SubmitMessage, Turn } from "./generated.ts";
+import type { Respond, SubmitMessage, Turn } from "./generated.ts";
 import { newKey } from "./new-key.ts";
 import { ANSWERED_WITH_BYTES, DELETED_WITHOUT_BODY, LISTED_BY_POST, RUNS_TURN, TAKES_KEY } from "./operations.ts";
 import { type RunToolsInit, ToolLoop } from "./run-tools.ts";
@@ -33,6 +33,9 @@ export interface LonghandOptions extends TransportOptions {
 
 /** A message and its turn: text, or the body of `POST /v1/sessions/{session_id}/messages`. */
 export type NewMessage = string | (SubmitMessage & { readonly run?: true });
+
+/** Everything that one request adds: the body of `POST /v1/sessions/{session_id}/respond`. */
+export type NewTurn = Respond & { readonly run?: true };
 
 export interface SendInit extends CommonInit {
   /** The same key with the same message is one message. Made by the client if it is left out. */
@@ -139,6 +142,15 @@ export class Longhand {
     const { after = null, idempotencyKey = newKey(), signal, headers } = init;
     const request = { session, route: "messages", body: toBody(message), idempotencyKey, after, turn: null, signal, headers };
     return new TurnStream(this.#streams, request);
+  }
+
+  /**
+   * Adds results, messages and their place in one request, all or none, and reads the turn that follows as `stream` does:
+   * `await longhand.respond(session, {…}).turn()` waits for its end.
+   */
+  respond(session: string, request: NewTurn, init: StreamInit = {}): TurnStream {
+    const { after = null, idempotencyKey = newKey(), signal, headers } = init;
+    return new TurnStream(this.#streams, { session, route: "respond", body: request, idempotencyKey, after, turn: null, signal, headers });
   }
 
   /** The stream of the whole session, resumed for ever. It ends when the session is erased. */

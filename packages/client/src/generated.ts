@@ -286,6 +286,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/sessions/{session_id}/respond": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add results, messages and their turn at once
+         * @description Records the place, then the results, then the messages, and runs the turn that follows: all of them in one transaction, or none. Results of all open calls without messages let their turn go on. With messages, that turn ends, and a new one reads the results and the messages. A request without messages that names `model`, `system`, `generation` or `tools` must name all that differs from the session; if the turn was asked otherwise, a new one answers its message again.
+         */
+        post: operations["respond"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/sessions/{session_id}/turns": {
         parameters: {
             query?: never;
@@ -3496,82 +3516,83 @@ export interface components {
         };
         ImportMessages: {
             /** @description In order. Messages of a list can be sent as they are */
-            items: {
-                /** @description Needed, unless a reply has tool_calls; of role tool the output, which may be empty */
-                content?: string | ({
-                    /** @enum {string} */
-                    type: "text";
-                    text: string;
-                } | {
-                    /** @enum {string} */
-                    type: "reasoning";
-                    text: string;
-                } | {
-                    /** @enum {string} */
-                    type: "image" | "file";
-                    /** @description Needed with an http or https URL. Ignored for a stored file */
-                    media_type?: string;
-                    name?: string;
-                    /**
-                     * Format: uri
-                     * @description A data URL becomes a stored file
-                     */
-                    url?: string;
-                    /** @description A stored file. Its type and size are the file's own */
-                    file_id?: string;
-                    readonly bytes?: number;
-                    readonly tokens?: number;
-                })[];
+            items: components["schemas"]["WrittenMessage"][];
+        };
+        WrittenMessage: {
+            /** @description Needed, unless a reply has tool_calls; of role tool the output, which may be empty */
+            content?: string | ({
+                /** @enum {string} */
+                type: "text";
+                text: string;
+            } | {
+                /** @enum {string} */
+                type: "reasoning";
+                text: string;
+            } | {
+                /** @enum {string} */
+                type: "image" | "file";
+                /** @description Needed with an http or https URL. Ignored for a stored file */
+                media_type?: string;
+                name?: string;
                 /**
-                 * @default user
-                 * @enum {string}
+                 * Format: uri
+                 * @description A data URL becomes a stored file
                  */
-                role?: "user" | "assistant" | "system" | "tool";
-                /** @description Of role assistant: the calls of a recorded reply */
-                tool_calls?: {
-                    /** @description The provider's own id; may repeat */
-                    call_id: string;
-                    name: string;
-                    /** @description JSON text, as the model wrote it */
-                    arguments: string;
-                    /** @description Set by the server, and ignored in requests */
-                    readonly id?: unknown;
-                    /** @description Set by the server, and ignored in requests */
-                    readonly position?: unknown;
-                    /** @description Set by the server, and ignored in requests */
-                    readonly execution_id?: unknown;
-                }[];
-                /** @description Of role tool: the imported call that this is the result of; of several with the same id the first open one */
-                call_id?: string;
-                /** @description Of role tool: the call failed */
-                is_error?: boolean;
-                /** @description Who speaks: the model reads it in front of the text. Not of role tool */
-                name?: string | null;
-                /** @description The client's own id of the message, unique in the session. GET the messages with it to find the message */
-                client_id?: string | null;
-                /** @description At most 16 entries; names of 64, values of 512 characters */
-                metadata?: {
-                    [key: string]: string;
-                };
-                /** @description When an imported message was said, in epoch milliseconds. Never used for order; ignored with run: true */
-                created_at?: number;
-                /** @description Of role assistant: the recorded reply was cut off before its end */
-                incomplete?: boolean;
+                url?: string;
+                /** @description A stored file. Its type and size are the file's own */
+                file_id?: string;
+                readonly bytes?: number;
+                readonly tokens?: number;
+            })[];
+            /**
+             * @default user
+             * @enum {string}
+             */
+            role?: "user" | "assistant" | "system" | "tool";
+            /** @description Of role assistant: the calls of a recorded reply */
+            tool_calls?: {
+                /** @description The provider's own id; may repeat */
+                call_id: string;
+                name: string;
+                /** @description JSON text, as the model wrote it */
+                arguments: string;
                 /** @description Set by the server, and ignored in requests */
                 readonly id?: unknown;
                 /** @description Set by the server, and ignored in requests */
                 readonly position?: unknown;
                 /** @description Set by the server, and ignored in requests */
-                readonly turn_id?: unknown;
-                /** @description Set by the server, and ignored in requests */
-                readonly recorded_at?: unknown;
-                /** @description Set by the server, and ignored in requests */
-                readonly tokens?: unknown;
-                /** @description Set by the server, and ignored in requests */
                 readonly execution_id?: unknown;
-                /** @description Set by the server, and ignored in requests */
-                readonly tool_name?: unknown;
             }[];
+            /** @description Of role tool: the imported call that this is the result of; of several with the same id the first open one */
+            call_id?: string;
+            /** @description Of role tool: the call failed */
+            is_error?: boolean;
+            /** @description Who speaks: the model reads it in front of the text. Not of role tool */
+            name?: string | null;
+            /** @description The client's own id of the message, unique in the session. GET the messages with it to find the message */
+            client_id?: string | null;
+            /** @description At most 16 entries; names of 64, values of 512 characters */
+            metadata?: {
+                [key: string]: string;
+            };
+            /** @description When an imported message was said, in epoch milliseconds. Never used for order; ignored with run: true */
+            created_at?: number;
+            /** @description Of role assistant: the recorded reply was cut off before its end */
+            incomplete?: boolean;
+            /** @description Set by the server, and ignored in requests */
+            readonly id?: unknown;
+            /** @description Set by the server, and ignored in requests */
+            readonly position?: unknown;
+            /** @description Set by the server, and ignored in requests */
+            readonly turn_id?: unknown;
+            /** @description Set by the server, and ignored in requests */
+            readonly recorded_at?: unknown;
+            /** @description Set by the server, and ignored in requests */
+            readonly tokens?: unknown;
+            /** @description Set by the server, and ignored in requests */
+            readonly execution_id?: unknown;
+            /** @description Set by the server, and ignored in requests */
+            readonly tool_name?: unknown;
         };
         ToolResults: {
             results: {
@@ -3608,6 +3629,93 @@ export interface components {
                 /** @description Of a refusal: the model is told; of an approval it is not kept */
                 reason?: string;
             }[];
+        };
+        Respond: {
+            /** @description The turn that the request continues, of any branch. A turn that others follow starts a branch. Without it: the newest place of the current branch */
+            after?: string | null;
+            /** @description Results of the open turn's calls. They are recorded before the messages */
+            results?: {
+                /** @description The id of a tool call */
+                execution_id?: string;
+                /** @description Of calls with the same id the first open one is meant */
+                call_id?: string;
+                /** @description Text, or any other JSON value, which is recorded as JSON text; images and other binary data belong to the artifacts */
+                output: unknown;
+                /**
+                 * @description The tool failed; the output says how
+                 * @default false
+                 */
+                is_error?: boolean;
+                /** @description Of a process */
+                exit_code?: number;
+                /** @description From its start to its end */
+                duration_ms?: number;
+                /** @description What came beside the output, as standard error or an image; kept with the execution, and not shown to the model */
+                artifacts?: {
+                    type: string;
+                    /** @description Any JSON value */
+                    content: unknown;
+                }[];
+            }[];
+            /** @description In order. With run the last one is a user's and starts the turn, or the result of an imported call, which the turn answers; those before it are appended */
+            messages?: components["schemas"]["WrittenMessage"][];
+            /** @description By default true. false: no turn starts or goes on, and a turn whose last call is answered ends */
+            run?: boolean;
+            /**
+             * @description Of a single user message without after and results: what it does while a turn runs (queue). All other requests are refused then
+             * @enum {string}
+             */
+            on_busy?: "queue" | "reject" | "interrupt";
+            /** @description For the turn only, in place of the session's. [] offers none; null: the session's */
+            tools?: (components["schemas"]["ClientTool"] | components["schemas"]["HttpToolOffer"] | components["schemas"]["McpToolsOffer"])[] | null;
+            /** @description For this turn only, field by field over the session's */
+            generation?: {
+                /** @description Randomness of the choice of words. Anthropic takes at most 1 */
+                temperature?: number | null;
+                /** @description The share of the likeliest words to choose from */
+                top_p?: number | null;
+                /** @description The most tokens of each reply. The model's own maximum holds where it is smaller */
+                max_output_tokens?: number | null;
+                /** @description The reply ends before the first of these texts */
+                stop?: string[] | null;
+                /** @description The same seed gives the same reply, as far as the provider keeps to it */
+                seed?: number | null;
+                /** @description Whether the model calls a tool. A forced call holds for the first reply of a turn; after the results the model is free */
+                tool_choice?: ("auto" | "none" | "required") | {
+                    name: string;
+                } | null;
+                /** @description Whether one reply may hold several calls */
+                parallel_tool_calls?: boolean | null;
+                /** @description The form of the reply's text */
+                response_format?: {
+                    /** @enum {string} */
+                    type: "text";
+                } | {
+                    /** @enum {string} */
+                    type: "json";
+                } | {
+                    /** @enum {string} */
+                    type: "json_schema";
+                    name: string;
+                    /** @description The JSON Schema of the reply */
+                    schema: {
+                        [key: string]: unknown;
+                    };
+                    /** @description The provider must enforce the schema. Default: false */
+                    strict?: boolean;
+                } | null;
+                /** @description How much the model thinks before it replies */
+                reasoning?: {
+                    /** @enum {string} */
+                    effort: "none" | "minimal" | "low" | "medium" | "high";
+                } | null;
+            } | null;
+            /** @description For this turn only, in place of the session's */
+            model?: string | null;
+            /** @description The system prompt, for this turn only, in place of the session's. An empty text: none; null: the session's */
+            system?: string | null;
+            /** @description Your own text about the turn, of at most 64 KB. No model reads it; `GET …/turns/:turn/settings` returns it */
+            note?: string | null;
         };
         /** @description What a turn was asked with: its own choices over the session's settings when it started. A turn of an older build is shown over the session's present settings */
         TurnSettings: {
@@ -8045,8 +8153,10 @@ export type Accepted = components['schemas']['Accepted'];
 export type SubmitMessage = components['schemas']['SubmitMessage'];
 export type ImportedMessages = components['schemas']['ImportedMessages'];
 export type ImportMessages = components['schemas']['ImportMessages'];
+export type WrittenMessage = components['schemas']['WrittenMessage'];
 export type ToolResults = components['schemas']['ToolResults'];
 export type Approvals = components['schemas']['Approvals'];
+export type Respond = components['schemas']['Respond'];
 export type TurnSettings = components['schemas']['TurnSettings'];
 export type RepeatTurn = components['schemas']['RepeatTurn'];
 export type Branch = components['schemas']['Branch'];
@@ -8729,6 +8839,59 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Turn"];
                     "text/event-stream": components["schemas"]["StreamFrame"];
+                };
+            };
+            /** @description Accepted: `Prefer: respond-async` was sent, or the turn goes on and could not be awaited. GET the turn to read it */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Accepted"];
+                };
+            };
+        };
+    };
+    respond: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key and body returns the first outcome. A different body is refused with 422. Keys are kept for 24 hours. */
+                "Idempotency-Key"?: string;
+                /** @description respond-async: 202 as soon as the message is durable */
+                Prefer?: string;
+                /** @description With Accept: text/event-stream: the last offset that the client has. The stream goes on after it. Sent with the same `Idempotency-Key` after a break */
+                "Last-Event-ID"?: string;
+            };
+            path: {
+                /** @description The id of a session */
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Respond"];
+            };
+        };
+        responses: {
+            /** @description The turn, once it has ended, failed or waits for tools. With Accept: text/event-stream: its frames as they are produced */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Turn"];
+                    "text/event-stream": components["schemas"]["StreamFrame"];
+                };
+            };
+            /** @description Recorded (run: false) */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Accepted"];
                 };
             };
             /** @description Accepted: `Prefer: respond-async` was sent, or the turn goes on and could not be awaited. GET the turn to read it */

@@ -45,7 +45,7 @@ function toEnding({ status, finish, failure, open_calls }: TurnReport): Result<E
   return err(toTurnFault(failure));
 }
 
-export interface Leg {
+interface Leg {
   readonly head: MessageHead;
   /** Items up to this position were there before. */
   readonly after: number;

@@ -14,7 +14,7 @@ import { type SessionCalls, sessionClient } from "../session-calls";
 import { ofNamedModel } from "../session-model";
 import { toLegName } from "../surface/ids";
 import { sendInLine } from "../surface/in-line";
-import { prepareThrowaway, type Throwaway, whenOver } from "../surface/throwaway";
+import { type PreparedThrowaway, prepareThrowaway, whenOver } from "../surface/throwaway";
 import { translateStream } from "../surface/translate-stream";
 import { buildRespond, toTheirError } from "./build-respond";
 import { countTokens } from "./count-tokens";
@@ -112,7 +112,7 @@ async function answerAlone(request: Request): Promise<Response> {
   }
 }
 
-async function answerOnce({ c, deps, body }: Request, { session, calls, begin }: Throwaway): Promise<Response> {
+async function answerOnce({ c, deps, body }: Request, { session, calls, begin }: PreparedThrowaway): Promise<Response> {
   const built = await buildRespond(c, deps, { body, session, idempotency: null, isThrowaway: true });
   if (!built.ok) return sendProblem(c, built.error);
   const { input } = built.value;

@@ -12,6 +12,7 @@ import type { erasureReceipt, sessionDescription, sessionSummary } from "../../c
 import type { foundSession } from "../../contract/session-search";
 import type { turnReport, turnSettings } from "../../contract/turn";
 import type { batchInput } from "../schemas/message";
+import type { respondInput } from "../schemas/respond";
 import { ANSWER, AT, EXECUTION, QUESTION, SECOND, SESSION, TURN } from "./shared";
 
 export const questionExample: z.input<typeof displayItem> = {
@@ -54,6 +55,12 @@ export const importExample = {
     { role: "assistant", content: "It is sunny in Lisbon, 21 °C.", created_at: AT + 2 * SECOND },
   ],
 } satisfies z.input<typeof batchInput>;
+
+export const respondExample = {
+  after: TURN,
+  results: [{ execution_id: EXECUTION, output: { sky: "clear", celsius: 21 } }],
+  messages: [{ content: "And what do I wear?" }],
+} satisfies z.input<typeof respondInput>;
 
 export const importedExample: z.input<typeof importedMessages> = {
   data: [

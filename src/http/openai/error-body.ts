@@ -1,4 +1,5 @@
 /** A refusal as the OpenAI API words it: `{error: {message, type, param, code}}`. Its SDKs read `code` and `param`. */
+import { z } from "@hono/zod-openapi";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Refusal } from "../answer";
 
@@ -14,7 +15,15 @@ const CODES: Readonly<Record<string, string>> = {
   queue_full: "conversation_locked",
 };
 
-const STATUSES: Readonly<Record<string, ContentfulStatusCode>> = { unknown_model: 404 };
+/** Sentences that OpenAI has a code for. */
+const SENTENCES: readonly (readonly [text: RegExp, code: string])[] = [
+  [/^Previous response with id '.*' not found\.$/s, "previous_response_not_found"],
+  [/^Missing required parameter: /, "missing_required_parameter"],
+];
+
+const findCode = (code: string, message: string): string => SENTENCES.find(([text]) => text.test(message))?.[1] ?? CODES[code] ?? code;
+
+const STATUSES: Readonly<Record<string, ContentfulStatusCode>> = { unknown_model: 404, cannot_fit: 400 };
 
 function toType(status: number): string {
   if (status === 401) return "authentication_error";
@@ -33,10 +42,28 @@ function toMessage({ detail, errors = [] }: Refusal["answer"]): string {
   return errors.reduce((text, { field }) => text.replaceAll(field, toParam(field)), detail);
 }
 
-export function toOpenAiError({ code, answer }: Refusal) {
+/** Refusals in words of ours that a client of OpenAI's does not know. They name no parameter. */
+const TEXTS: Readonly<Record<string, string>> = { session_not_found: "There is no such conversation." };
+
+const tooLongAnswer = z.object({ fit: z.object({ floor: z.number(), limit: z.number() }) });
+
+/** Clients look for the first sentence to tell that a conversation is too long. */
+function toTooLong({ extra, detail }: Refusal["answer"]): string {
+  const found = tooLongAnswer.safeParse(extra);
+  const sizes = found.success
+    ? `The request has about ${found.data.fit.floor} tokens, and there is room for ${found.data.fit.limit}.`
+    : detail;
+  return `This model's maximum context length is exceeded. ${sizes}`;
+}
+
+/** `content`: the parameter that holds the conversation. */
+export function toOpenAiError({ code, answer }: Refusal, content: "input" | "messages" = "input") {
   const status = STATUSES[code] ?? answer.status;
-  const field = answer.errors?.[0]?.field;
+  const text = code === "cannot_fit" ? toTooLong(answer) : TEXTS[code];
+  const named = text === undefined ? answer.errors?.[0]?.field : undefined;
+  const field = code === "cannot_fit" ? content : named;
   const param = field === undefined ? null : toParam(field);
-  const error = { message: toMessage(answer), type: toType(status), param, code: CODES[code] ?? code };
+  const message = text ?? toMessage(answer);
+  const error = { message, type: toType(status), param, code: findCode(code, message) };
   return { status, body: { error } };
 }

@@ -148,14 +148,15 @@ export const messageInput = fields
   .openapi("SubmitMessage");
 
 const MAX_BATCH = 1_000;
-const batchItem = writtenMessage.superRefine((message, context) =>
-  checkWritten(message, (path, fault) => context.addIssue({ code: "custom", path, message: fault })),
-);
+const batchItem = writtenMessage
+  .superRefine((message, context) => checkWritten(message, (path, fault) => context.addIssue({ code: "custom", path, message: fault })))
+  .openapi("WrittenMessage");
+
+/** As many messages as one request may bring. */
+export const writtenMessages = z.array(batchItem).max(MAX_BATCH);
 
 export const batchInput = z
-  .strictObject({
-    items: z.array(batchItem).min(1).max(MAX_BATCH).openapi({ description: "In order. Messages of a list can be sent as they are" }),
-  })
+  .strictObject({ items: writtenMessages.min(1).openapi({ description: "In order. Messages of a list can be sent as they are" }) })
   .openapi("ImportMessages");
 
 /** The new content of a user's message. */
@@ -196,7 +197,8 @@ function toSaid(input: Written): WrittenMessage {
   return { role, parts: isBlank(content) ? [] : toParts(content), ...(calls && { calls }) };
 }
 
-export const toWritten = (item: z.infer<typeof batchItem>): WrittenMessage => ({ ...toSaid(item), about: toFacts(item, false) });
+/** `isAsked`: the message starts a turn. */
+export const toWritten = (item: Written, isAsked = false): WrittenMessage => ({ ...toSaid(item), about: toFacts(item, isAsked) });
 
 export function toSubmitInput(
   input: z.infer<typeof messageInput>,

@@ -125,7 +125,8 @@ const toolResult = z
     message: "execution_id or call_id is needed",
   });
 
-export const toolResultsInput = z.strictObject({ results: z.array(toolResult).min(1).max(MAX_RESULTS) }).openapi("ToolResults");
+export const toolResultList = z.array(toolResult).max(MAX_RESULTS);
+export const toolResultsInput = z.strictObject({ results: toolResultList.min(1) }).openapi("ToolResults");
 
 export function toToolResult(result: z.infer<typeof toolResult>): ToolResultInput {
   const { exit_code, duration_ms, artifacts } = result;

@@ -7,7 +7,8 @@ import { toOpenAiError } from "../openai/error-body";
 type ErrorFormat = (refusal: Refusal) => { readonly status: ContentfulStatusCode; readonly body: object };
 
 const FORMATS: readonly (readonly [path: RegExp, format: ErrorFormat])[] = [
-  [/^\/v1\/(?:responses|conversations|chat\/completions)(?:\/|$)/, toOpenAiError],
+  [/^\/v1\/chat\/completions(?:\/|$)/, (refusal) => toOpenAiError(refusal, "messages")],
+  [/^\/v1\/(?:responses|conversations)(?:\/|$)/, (refusal) => toOpenAiError(refusal)],
   [/^\/v1\/messages(?:\/|$)/, toAnthropicError],
 ];
 

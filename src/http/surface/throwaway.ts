@@ -18,41 +18,72 @@ import { type SessionCalls, sessionClient } from "../session-calls";
 
 export interface Throwaway {
   readonly session: SessionId;
-  readonly calls: SessionCalls;
-  /** Opens the session and responds in it: one call of its object, which undoes all of it where it refuses. Call it once. */
-  begin(input: RespondInput): Promise<Outcome<Accepted>>;
   /** Ends the session. A second call does nothing. It stops a turn that runs. */
   discard(): void;
 }
 
-interface Asked {
-  readonly model: string;
+/** A session that is opened by what is asked of it first. */
+export interface PreparedThrowaway extends Throwaway {
+  readonly calls: SessionCalls;
+  /** Opens the session and responds in it: one call of its object, which undoes all of it where it refuses. Call it once. */
+  begin(input: RespondInput): Promise<Outcome<Accepted>>;
 }
 
+interface Asked {
+  /** Absent: the tenant's default. */
+  readonly model: string | undefined;
+}
+
+type Prepared<T> = Promise<Result<T, HttpError>>;
+
 /** Asks the tenant's object for its defaults, and no other. Files of the request are taken for `session` before it begins. */
-export async function prepareThrowaway(c: Context<HttpEnv>, deps: HttpDeps, { model }: Asked): Promise<Result<Throwaway, HttpError>> {
+export async function prepareThrowaway(c: Context<HttpEnv>, deps: HttpDeps, asked: Asked): Prepared<PreparedThrowaway> {
+  const open = await buildOpen(c, deps, asked);
+  if (!open.ok) return open;
+  const session = deps.newId("ses");
+  const calls = sessionClient(deps, c, session);
+  const made = toThrowaway(c, deps, session);
+  let isThere = false;
+  const begin = async (respond: RespondInput): Promise<Outcome<Accepted>> => {
+    isThere = true;
+    const begun = await calls.once((api, caller) => api.openAndRespond(caller, { open: open.value, respond }));
+    isThere = begun.ok;
+    return begun;
+  };
+  const discard = (): void => {
+    if (isThere) made.discard();
+  };
+  return ok({ session, calls, begin, discard });
+}
+
+/** For a request that makes more than one call. */
+export async function openThrowaway(c: Context<HttpEnv>, deps: HttpDeps, asked: Asked): Prepared<Throwaway> {
+  const open = await buildOpen(c, deps, asked);
+  if (!open.ok) return open;
+  const session = deps.newId("ses");
+  const opened = await sessionClient(deps, c, session).repeatable((api, caller) => api.open(caller, open.value));
+  return opened.ok ? ok(toThrowaway(c, deps, session)) : opened;
+}
+
+async function buildOpen(c: Context<HttpEnv>, deps: HttpDeps, { model }: Asked): Prepared<OpenInput> {
   const settings = await callWithRetry(
     () => deps.tenants(readPrincipal(c).tenant),
     (api) => api.settings(),
   );
   if (!settings.ok) return settings;
   const defaults = { ...settings.value, deploymentPolicy: deps.config.defaultPolicy, tools: null };
-  const open: OpenInput = { ...toOpenInput({ model }, defaults), throwaway: true };
-  const session = deps.newId("ses");
-  const calls = sessionClient(deps, c, session);
-  let isThere = false;
-  const begin = async (respond: RespondInput): Promise<Outcome<Accepted>> => {
-    isThere = true;
-    const begun = await calls.once((api, caller) => api.openAndRespond(caller, { open, respond }));
-    isThere = begun.ok;
-    return begun;
-  };
+  return ok({ ...toOpenInput(model === undefined ? {} : { model }, defaults), throwaway: true });
+}
+
+/** A throwaway session that was opened for this request. */
+export function toThrowaway(c: Context<HttpEnv>, deps: HttpDeps, session: SessionId): Throwaway {
+  let isDiscarded = false;
   const discard = (): void => {
-    if (!isThere) return;
-    isThere = false;
-    runAfter(c, eraseQuietly(c, calls, session));
+    if (isDiscarded) return;
+    isDiscarded = true;
+    runAfter(c, eraseQuietly(c, sessionClient(deps, c, session), session));
   };
-  return ok({ session, calls, begin, discard });
+  return { session, discard };
 }
 
 /** An end that breaks off is finished by the session's own alarm. */

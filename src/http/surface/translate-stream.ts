@@ -6,6 +6,8 @@ import { formatComment } from "../../lib/sse";
 /** Each function returns the text to send: whole events, or nothing. */
 export interface Translator {
   frame(frame: StreamFrame, offset: number): string;
+  /** True when nothing of the native stream matters any more: it is left before its end. Absent: never. */
+  isOver?(): boolean;
   /** After the last frame. */
   end(): string;
   /** When the native stream broke. The turn itself goes on. */
@@ -48,6 +50,10 @@ export function translateStream(source: ReadableStream<Uint8Array>, translator: 
           const { done, value } = await reader.read();
           if (done) return finish(translator.end());
           const text = read(value);
+          if (translator.isOver?.()) {
+            await reader.cancel();
+            return finish(text + translator.end());
+          }
           if (text !== "") return controller.enqueue(utf8.encode(text));
         }
       } catch {

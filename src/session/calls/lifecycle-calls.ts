@@ -61,7 +61,9 @@ export async function openSession(session: Session, caller: api.Caller, input: a
   return opened.ok ? describeSession(session) : err(opened.error);
 }
 
-const toKind = ({ throwaway }: api.OpenInput): Pick<SessionSettings, "throwaway"> => (throwaway ? { throwaway } : {});
+/** How long the session stays. */
+export const toKind = ({ throwaway }: Pick<SessionSettings, "throwaway">): Pick<SessionSettings, "throwaway"> =>
+  throwaway ? { throwaway } : {};
 
 /** Only what a session has, so that the event of a session without instructions is as it always was. */
 export const toInstructionSettings = (

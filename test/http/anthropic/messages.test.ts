@@ -12,7 +12,7 @@ import { toToolUseId } from "../../../src/http/anthropic/read-blocks";
 import { err, ok } from "../../../src/lib/result";
 import { formatSse } from "../../../src/lib/sse";
 import { FakeSchedule } from "../../support/fake-schedule";
-import { accepted, description, KEY, makeId, NOW, SESSION, turn, type WorldInput, world } from "../support";
+import { accepted, KEY, makeId, NOW, SESSION, turn, type WorldInput, world } from "../support";
 
 const TURN = makeId("trn");
 const EXECUTION = makeId("exe", 3);

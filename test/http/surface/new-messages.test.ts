@@ -105,6 +105,14 @@ it("only what is new follows a message whose turn failed", () => {
   expect(findNewMessages([user("a"), said("A"), user("b"), user("c")], known, false)).toMatchObject({ messages: [user("c")] });
 });
 
+it("only what is new follows messages whose answer the client has lost", () => {
+  const known = whole(user("a"), said("A"), user("b"), said("B"));
+  expect(findNewMessages([user("a"), said("A"), user("b"), user("c")], known, false)).toMatchObject({ messages: [user("c")] });
+  const called = whole(user("a"), said(""), result("1"), result("2"), said("B"));
+  const transcript = [user("a"), said(""), result("2"), result("1"), user("c")];
+  expect(findNewMessages(transcript, called, false)).toMatchObject({ results: [], messages: [user("c")] });
+});
+
 /** Few texts, so that everybody repeats themselves. */
 const text = fc.constantFrom("hi", "yes", "天气?", " hi ", "");
 interface Round {
