@@ -95,7 +95,7 @@ export interface OpenInput {
   readonly external_id?: string | null;
   /** The client's id of the person who talks. Absent: none. */
   readonly end_user?: string | null;
-  /** For one request of a stateless API: no list has the session, it does nothing unasked, and it erases itself. Absent: it stays. */
+  /** For one request: no list has the session, it does nothing unasked, and it erases itself. */
   readonly throwaway?: true;
 }
 

@@ -106,7 +106,7 @@ export async function finishErasure(host: ErasureHost, caller: api.Caller): Prom
 }
 
 /**
- * Ends a throwaway session. The tenant's object takes over all that stays, so that this object needs no tombstone: nobody knows the session,
+ * Ends a throwaway session. The tenant's object takes over all that stays, so that this object needs no tombstone: no client knows the session,
  * and the read model has no rows of it. The tombstone of `eraseObject` only stands until the wipe.
  */
 async function endThrowaway(host: ErasureHost, caller: api.Caller): Promise<Erasure> {
