@@ -1,6 +1,5 @@
 /**
- * What `http` and `queue` may ask of a session. Arguments and results are plain data, so that they cross RPC. Every call names the tenant
- * of the caller's API key, and the session's object compares that tenant with its own (docs/architecture.md).
+ * What `http` and `queue` may ask of a session, all of it plain data. Every call names the tenant of the caller's key, which the object compares.
  */
 import type { GenerationChoice } from "../context/generation";
 import type { PolicyChoice } from "../context/policy-choice";

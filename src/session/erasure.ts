@@ -106,8 +106,8 @@ export async function finishErasure(host: ErasureHost, caller: api.Caller): Prom
 }
 
 /**
- * Ends a throwaway session. The tenant's object takes over all that stays, so that this object needs no tombstone: no client knows the session,
- * and the read model has no rows of it. The tombstone of `eraseObject` only stands until the wipe.
+ * Ends a throwaway session. The tenant's object takes over all that stays, and the read model has no rows of it, so that this object keeps no
+ * tombstone: a late call finds no session. That of `eraseObject` only stands until the wipe.
  */
 async function endThrowaway(host: ErasureHost, caller: api.Caller): Promise<Erasure> {
   await host.deps.usageArchive(caller.tenant).endThrowaway(caller.session, sumForErasure(allCalls(host.deps.sql)));
