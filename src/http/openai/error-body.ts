@@ -11,6 +11,7 @@ const CODES: Readonly<Record<string, string>> = {
   default_model_gone: "model_not_found",
   cannot_fit: "context_length_exceeded",
   message_not_found: "item_not_found",
+  turn_not_found: "response_not_found",
   turn_running: "conversation_locked",
   queue_full: "conversation_locked",
 };
@@ -43,7 +44,10 @@ function toMessage({ detail, errors = [] }: Refusal["answer"]): string {
 }
 
 /** Refusals in words of ours that a client of OpenAI's does not know. They name no parameter. */
-const TEXTS: Readonly<Record<string, string>> = { session_not_found: "There is no such conversation." };
+const TEXTS: Readonly<Record<string, string>> = {
+  session_not_found: "There is no such conversation.",
+  turn_not_found: "There is no such response.",
+};
 
 const tooLongAnswer = z.object({ fit: z.object({ floor: z.number(), limit: z.number() }) });
 
