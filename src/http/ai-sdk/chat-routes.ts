@@ -5,7 +5,7 @@ import type { FieldError } from "../../contract/problem";
 import type { CompactionId, SessionId, TurnId } from "../../domain/ids";
 import { err, ok, type Result } from "../../lib/result";
 import { readPrincipal, requireScope } from "../auth";
-import { readLongBody } from "../body";
+import { readJson, readLongBody } from "../body";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendEvents } from "../event-stream";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
@@ -33,7 +33,7 @@ export function registerChat(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
 const invalid = (errors: readonly FieldError[]) => ({ code: "invalid_request" as const, errors });
 
 async function postChat(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
-  const parsed = parseChat(await c.req.json());
+  const parsed = parseChat(await readJson(c));
   if (!parsed.ok) return sendProblem(c, invalid(toFieldErrors(parsed.error)));
   const input = parsed.value;
   const key = idempotencyHeaders.safeParse({ "Idempotency-Key": c.req.header("idempotency-key") });

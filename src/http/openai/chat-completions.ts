@@ -5,7 +5,7 @@ import type { FieldError } from "../../contract/problem";
 import { parseId, type SessionId } from "../../domain/ids";
 import { err, ok, type Result } from "../../lib/result";
 import { readPrincipal, requireScope } from "../auth";
-import { readLongBody } from "../body";
+import { readJson, readLongBody } from "../body";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendEvents } from "../event-stream";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
@@ -43,7 +43,7 @@ interface ReadBody {
 }
 
 async function readRequest(c: Context<HttpEnv>, deps: HttpDeps): Promise<Result<ReadBody, HttpError>> {
-  const parsed = completionInput.safeParse(await c.req.json());
+  const parsed = completionInput.safeParse(await readJson(c));
   if (!parsed.success) return invalid(toFieldErrors(parsed.error.issues));
   const body = parsed.data;
   const key = idempotencyHeaders.safeParse({ "Idempotency-Key": c.req.header("idempotency-key") });

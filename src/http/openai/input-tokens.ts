@@ -1,4 +1,5 @@
 /** `POST /v1/responses/input_tokens`: how large a request would be if it were sent. Nothing is sent or stored. */
+
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { estimateTokens } from "../../context/tokens";
@@ -6,6 +7,7 @@ import type { ContextWeights } from "../../contract/context";
 import type { SessionId, TurnId } from "../../domain/ids";
 import { err, ok, type Result } from "../../lib/result";
 import { readPrincipal } from "../auth";
+import { readJson } from "../body";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { type HttpError, sendProblem } from "../problem";
@@ -40,7 +42,7 @@ type Read<T> = Result<T, HttpError>;
 const refuse = (field: string, detail: string): Read<never> => err({ code: "invalid_request", errors: [{ field, detail }] });
 
 export async function countInputTokens(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
-  const parsed = countInput.safeParse(await c.req.json());
+  const parsed = countInput.safeParse(await readJson(c));
   if (!parsed.success) return sendProblem(c, { code: "invalid_request", errors: toFieldErrors(parsed.error.issues) });
   const place = findPlace(parsed.data);
   if (!place.ok) return sendProblem(c, place.error);

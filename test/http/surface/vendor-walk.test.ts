@@ -17,7 +17,19 @@ describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as 
   });
 });
 
+/** These read no body. */
+const BODILESS = /\/(?:stop|cancel)$/;
+const readers = routes.filter(({ method, path }) => method === "POST" && !BODILESS.test(path));
+
 describe("refusals", () => {
+  it.each(readers.map(({ path }) => [path]))("POST %s of a body that is not JSON is the client's fault", async (path) => {
+    const headers = { authorization: `Bearer ${KEY}`, "content-type": "application/json", "anthropic-version": "2023-06-01" };
+
+    const response = await world().app.request(fillPath(path), { method: "POST", headers, body: "{" });
+
+    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining("not JSON")]);
+  });
+
   it.each([
     ["/v1/chat/completions/nothing", "not_found", 404],
     ["/v1/responses/a/b/c", "not_found", 404],
