@@ -3,7 +3,6 @@
  * as `{}`.
  */
 import type { Context, MiddlewareHandler } from "hono";
-import { HTTPException } from "hono/http-exception";
 import { readAtMost } from "../lib/bounded-body";
 import { err, ok, type Result } from "../lib/result";
 import type { HttpEnv } from "./deps";
@@ -73,12 +72,3 @@ const readWithin =
 /** Runs before the validators. */
 export const readBody = readWithin(BODY_LIMIT);
 export const readLongBody = readWithin(LONG_BODY_LIMIT);
-
-/** The body as JSON. Throws what the validators throw for a text that is none. */
-export async function readJson(c: Context<HttpEnv>): Promise<unknown> {
-  try {
-    return await c.req.json();
-  } catch (error) {
-    throw error instanceof SyntaxError ? new HTTPException(400, { cause: error }) : error;
-  }
-}

@@ -141,4 +141,78 @@ describe.each(CHAT_CLIENTS)("%s", (_, connect) => {
       expect(await server.listTexts(session)).toEqual(copy.map(({ role, content }) => `${role}: ${content}`));
     });
   });
+
+  describe("without a session", () => {
+    const alone = (more: Partial<Connecting> = {}) =>
+      connect({ baseURL: toAddress(server.url), apiKey: server.key, session: null, model: MODEL, ...more });
+    const listSessions = async () =>
+      (await server.longhand.get("/v1/sessions", { query: { limit: 200 } })).data.map(({ id }) => id).toSorted();
+
+    test("answers the whole transcript, as text and as a stream, and keeps nothing of it", async () => {
+      const before = await listSessions();
+      const transcript = [user("我的狗叫雷克斯。"), said("Noted."), user("Its name?")];
+      server.provider.enqueue({ text: "Rex." }, { text: "雷克斯。就是这样。" });
+
+      const whole = await alone().ask(transcript);
+      const streamed = await alone().stream(transcript);
+
+      expect([whole.text, streamed.text]).toEqual(["Rex.", "雷克斯。就是这样。"]);
+      expect(Math.min(whole.tokens, streamed.tokens)).toBeGreaterThan(0);
+      for (const { body } of server.provider.log) expect(body.messages.map(({ role, content }) => ({ role, content }))).toEqual(transcript);
+      await expect.poll(listSessions, { timeout: 10_000 }).toEqual(before);
+    });
+
+    test.each([false, true])("runs its tools, whose results end the next transcript; streamed: %s", async (streams) => {
+      server.provider.enqueue({ text: "I look.", tool_calls: [call("a", "巴黎"), call("a", "Oslo")] }, { text: "Sun in both." });
+
+      expect(await alone().useWeather("Weather?", { streams, run: (city) => `${city}: sun` })).toBe("Sun in both.");
+
+      const read = lastRequest()?.messages ?? [];
+      expect(read.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "tool"]);
+      expect(read.slice(2).map(({ content }) => content)).toEqual(["巴黎: sun", "Oslo: sun"]);
+    });
+
+    test("gets an object of its schema", async () => {
+      server.provider.enqueue({ text: '{"city":"Lisbon","degrees":21}' });
+
+      expect(await alone().extract("Lisbon?")).toEqual({ city: "Lisbon", degrees: 21 });
+    });
+
+    test("that exceeds the window gets the provider's error", async () => {
+      const long = [...toLong(20), user("And now?")];
+
+      const refused = [() => alone({ model: SMALL }).ask(long), () => alone({ model: SMALL }).stream(long)];
+
+      for (const ask of refused) await expect(ask()).rejects.toThrow(/maximum context length/);
+      expect(server.provider.log).toEqual([]);
+    });
+
+    test("shows refusals: of the model, of the key, of the provider", async () => {
+      server.provider.enqueue(KEY_REFUSED, KEY_REFUSED);
+
+      const statuses: unknown[] = [];
+      for (const client of [alone(), alone({ model: "missing" }), alone({ apiKey: "lh_wrong" })])
+        statuses.push(await client.ask([user("a")]).then(() => null, readStatus));
+
+      expect(statuses).toEqual([500, 404, 401]);
+      await expect(alone().stream([user("b")])).rejects.toThrow();
+    });
+  });
 });
+
+const COMPACTING = CHAT_CLIENTS.filter(([name]) => name !== "@ai-sdk/openai");
+
+test.each(COMPACTING)("%s without a session asks for compaction, and a transcript of any length is answered", async (_, connect) => {
+  const client = connect({ baseURL: toAddress(server.url), apiKey: server.key, session: null, model: SMALL, compacts: true });
+  server.provider.respondWith(() => ({ text: "Well." }));
+
+  expect((await client.ask([...toLong(20), user("And now?")])).text).toBe("Well.");
+
+  expect(server.provider.log.map(({ kind }) => kind)).toContain("compaction");
+  expect(JSON.stringify(lastRequest()?.messages.at(-1))).toContain("And now?");
+});
+
+/** So many exchanges, each of about 100 tokens. */
+function toLong(exchanges: number): Transcript {
+  return Array.from({ length: exchanges }, (_, nth) => [user(`Question ${nth}: ${"why? ".repeat(80)}`), said(`Answer ${nth}.`)]).flat();
+}

@@ -2,16 +2,17 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { FieldError } from "../../contract/problem";
-import type { CompactionId, SessionId, TurnId } from "../../domain/ids";
+import type { SessionId, TurnId } from "../../domain/ids";
 import { err, ok, type Result } from "../../lib/result";
 import { readPrincipal, requireScope } from "../auth";
-import { readJson, readLongBody } from "../body";
+import { readLongBody } from "../body";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendEvents } from "../event-stream";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { type HttpError, sendProblem } from "../problem";
 import { externalId } from "../schemas/session";
 import { type SessionCalls, sessionClient } from "../session-calls";
+import { findCompacting } from "../surface/find-compacting";
 import { translateStream } from "../surface/translate-stream";
 import { faultOfName, toFieldErrors } from "../validation";
 import { type Answer, answerChat } from "./answer-chat";
@@ -33,7 +34,7 @@ export function registerChat(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
 const invalid = (errors: readonly FieldError[]) => ({ code: "invalid_request" as const, errors });
 
 async function postChat(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
-  const parsed = parseChat(await readJson(c));
+  const parsed = parseChat(await c.req.json());
   if (!parsed.ok) return sendProblem(c, invalid(toFieldErrors(parsed.error)));
   const input = parsed.value;
   const key = idempotencyHeaders.safeParse({ "Idempotency-Key": c.req.header("idempotency-key") });
@@ -67,13 +68,6 @@ async function sendTurn(
   c.header(SESSION_HEADER, session);
   if (replayed) c.header("idempotent-replayed", "true");
   return sendEvents(c, translateStream(stream.value, createUiTranslator({ turn, compacting, recorded, ...place })));
-}
-
-/** The compaction that runs now. A turn may begin while one does, and its own frames do not tell of it. */
-async function findCompacting(calls: SessionCalls): Promise<CompactionId | null> {
-  const page = await calls.repeatable((api, caller) => api.compactions(caller, { after: null, limit: 1, order: "desc" }));
-  const [newest] = page.ok ? page.value.data : [];
-  return newest?.status === "running" ? newest.id : null;
 }
 
 /** The newest calls that are read with a turn's record. */

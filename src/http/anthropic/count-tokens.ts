@@ -2,11 +2,9 @@
  * `POST /v1/messages/count_tokens`: how large the next request would be. With a session it is what the model would read of the conversation,
  * and what the request adds; without one it is all that the request holds. Nothing is sent or stored.
  */
-
 import type { Context } from "hono";
 import { estimateTokens } from "../../context/tokens";
 import { parseId } from "../../domain/ids";
-import { readJson } from "../body";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { sessionClient } from "../session-calls";
@@ -26,7 +24,7 @@ function weighNamed({ system }: CountBody, { tools }: Added) {
 }
 
 export async function countTokens(c: Context<HttpEnv>, deps: HttpDeps, header: string): Promise<Response> {
-  const parsed = parseRequest(countBody, await readJson(c));
+  const parsed = parseRequest(countBody, await c.req.json());
   if (!parsed.ok) return sendProblem(c, parsed.error);
   const given = c.req.header(header);
   const session = parseId("ses", given ?? "");

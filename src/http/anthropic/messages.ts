@@ -5,7 +5,7 @@ import type { RespondInput } from "../../app/respond-api";
 import type { Accepted } from "../../contract/item";
 import { parseId, type SessionId, type TurnId } from "../../domain/ids";
 import { requireScope } from "../auth";
-import { readJson, readLongBody } from "../body";
+import { readLongBody } from "../body";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendEvents } from "../event-stream";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
@@ -66,7 +66,7 @@ interface Request {
 }
 
 async function postMessage(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
-  const parsed = parseRequest(messageBody, await readJson(c));
+  const parsed = parseRequest(messageBody, await c.req.json());
   if (!parsed.ok) return sendProblem(c, parsed.error);
   const request = { c, deps, body: parsed.value };
   const given = c.req.header(SESSION_HEADER);

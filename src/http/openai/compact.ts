@@ -8,7 +8,6 @@ import type { FileId, ItemId, SessionId, TurnId } from "../../domain/ids";
 import type { CallUsage } from "../../domain/model-call";
 import { err, ok, type Result } from "../../lib/result";
 import { readPrincipal } from "../auth";
-import { readJson } from "../body";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { type HttpError, sendProblem } from "../problem";
 import { registerSession } from "../register-session";
@@ -44,7 +43,7 @@ type Read<T> = Promise<Result<T, HttpError>>;
 const refuse = (field: string, detail: string) => err({ code: "invalid_request" as const, errors: [{ field, detail }] });
 
 export async function compact(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
-  const parsed = compactInput.safeParse(await readJson(c));
+  const parsed = compactInput.safeParse(await c.req.json());
   if (!parsed.success) return sendProblem(c, { code: "invalid_request", errors: toFieldErrors(parsed.error.issues) });
   const input = await readGiven(c, deps, parsed.data);
   if (!input.ok) return sendProblem(c, input.error);

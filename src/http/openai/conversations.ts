@@ -5,7 +5,7 @@ import type { SessionDescription } from "../../contract/session";
 import type { SessionId } from "../../domain/ids";
 import { err, ok, type Result } from "../../lib/result";
 import { readPrincipal, requireScope } from "../auth";
-import { readJson, readLongBody } from "../body";
+import { readLongBody } from "../body";
 import { createSession } from "../create-session";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { idempotencyHeaders } from "../idempotency";
@@ -47,7 +47,7 @@ function findSessionId(c: Context<HttpEnv>): Read<SessionId> {
 }
 
 async function readInput<S extends z.ZodType>(c: Context<HttpEnv>, schema: S): Promise<Read<z.output<S>>> {
-  const parsed = schema.safeParse(await readJson(c));
+  const parsed = schema.safeParse(await c.req.json());
   return parsed.success ? ok(parsed.data) : err({ code: "invalid_request", errors: toFieldErrors(parsed.error.issues) });
 }
 

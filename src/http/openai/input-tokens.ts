@@ -1,5 +1,4 @@
 /** `POST /v1/responses/input_tokens`: how large a request would be if it were sent. Nothing is sent or stored. */
-
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { estimateTokens } from "../../context/tokens";
@@ -7,7 +6,6 @@ import type { ContextWeights } from "../../contract/context";
 import type { SessionId, TurnId } from "../../domain/ids";
 import { err, ok, type Result } from "../../lib/result";
 import { readPrincipal } from "../auth";
-import { readJson } from "../body";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { type HttpError, sendProblem } from "../problem";
@@ -18,6 +16,7 @@ import { weighAdded, weighRest } from "../surface/weigh-input";
 import { toFieldErrors } from "../validation";
 import { openCompactions } from "./compaction-item";
 import { readInputItems } from "./read-items";
+import { toUnknownPlace } from "./response-refusal";
 import type { ReadInput } from "./transcript";
 
 const anything = z.unknown().optional();
@@ -42,7 +41,7 @@ type Read<T> = Result<T, HttpError>;
 const refuse = (field: string, detail: string): Read<never> => err({ code: "invalid_request", errors: [{ field, detail }] });
 
 export async function countInputTokens(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
-  const parsed = countInput.safeParse(await readJson(c));
+  const parsed = countInput.safeParse(await c.req.json());
   if (!parsed.success) return sendProblem(c, { code: "invalid_request", errors: toFieldErrors(parsed.error.issues) });
   const place = findPlace(parsed.data);
   if (!place.ok) return sendProblem(c, place.error);
@@ -53,7 +52,7 @@ export async function countInputTokens(c: Context<HttpEnv>, deps: HttpDeps): Pro
   const named = weighNamed(parsed.data);
   const own = (named.system ?? 0) + (named.tools ?? 0) + named.format + weighAll(input.value);
   const rest = await weighPlace(c, deps, place.value);
-  if (!rest.ok) return sendProblem(c, rest.error);
+  if (!rest.ok) return sendProblem(c, toUnknownPlace(rest.error, parsed.data));
   const before = rest.value.reduce((sum, weights) => sum + weighRest(weights, named), 0);
   return c.json({ object: "response.input_tokens", input_tokens: Math.ceil(own + before) });
 }
@@ -65,7 +64,7 @@ function findPlace({ conversation, previous_response_id: previous }: CountInput)
   if (conversation && previous) return refuse("previous_response_id", "not together with conversation");
   if (previous) {
     const leg = parseLegName("resp_", previous);
-    return leg ? ok(leg) : err({ code: "turn_not_found", turn: previous });
+    return leg ? ok(leg) : err(toUnknownPlace({ code: "turn_not_found", turn: previous }, { previous_response_id: previous }));
   }
   if (!conversation) return ok(null);
   const session = parseSessionName("conv_", typeof conversation === "string" ? conversation : conversation.id);

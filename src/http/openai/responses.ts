@@ -3,7 +3,7 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { err, ok, type Result } from "../../lib/result";
 import { requireScope } from "../auth";
-import { readJson, readLongBody } from "../body";
+import { readLongBody } from "../body";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendEvents } from "../event-stream";
 import { idempotencyHeaders } from "../idempotency";
@@ -28,7 +28,7 @@ function readKey(c: Context<HttpEnv>): Result<string | undefined, HttpError> {
 }
 
 async function create(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
-  const given: unknown = await readJson(c);
+  const given: unknown = await c.req.json();
   const request = parseResponseRequest(given);
   if (!request.ok) return sendProblem(c, request.error);
   const key = readKey(c);
