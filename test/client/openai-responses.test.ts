@@ -47,6 +47,11 @@ const connect = (through = server.url, Package: typeof OpenAI = OpenAI) =>
   new Package({ apiKey: server.key, baseURL: `${through}/v1`, maxRetries: 0 });
 
 type Event = OpenAI.Responses.ResponseStreamEvent;
+interface Asked {
+  readonly model: string;
+  readonly input: string;
+  readonly previous_response_id: string | null;
+}
 type Created = OpenAI.Responses.Response;
 
 /** The events until the stream ends or breaks off. */
@@ -138,11 +143,8 @@ describe("a conversation", () => {
     server.provider.respondWith(({ messages }) => ({ text: `${messages.length} messages. ${"Well, well. ".repeat(60)}` }));
     let previous: Created | null = null;
     for (let nth = 1; nth <= 12; nth++) {
-      const asked: OpenAI.Responses.ResponseCreateParamsNonStreaming = {
-        model: SMALL,
-        input: `Question ${nth}: ${"why? ".repeat(40)}`,
-        ...(previous && { previous_response_id: previous.id }),
-      };
+      const before: string | null = previous?.id ?? null;
+      const asked: Asked = { model: SMALL, input: `Question ${nth}: ${"why? ".repeat(40)}`, previous_response_id: before };
       previous = nth % 2 === 0 ? await openai.responses.create(asked) : await openai.responses.stream(asked).finalResponse();
       expect(previous.status).toBe("completed");
     }
@@ -152,6 +154,22 @@ describe("a conversation", () => {
     expect(described).toMatchObject({ message_count: 24, compacted_summary: expect.any(String) });
     expect(await server.listTexts(session)).toHaveLength(24);
   }, 60_000);
+
+  test("is compacted by hand, and goes on in a new chain", async () => {
+    const openai = connect();
+    server.provider.respondWith(({ messages }) => ({ text: `echo ${messages.length}` }));
+    server.provider.summarizeWith(() => ({ text: "The dog is called Rex." }));
+    const first = await openai.responses.create({ model: MODEL, input: "My dog is Rex." });
+    const second = await openai.responses.create({ model: MODEL, input: "He is old.", previous_response_id: first.id });
+    const compacted = await openai.responses.compact({ model: MODEL, previous_response_id: second.id });
+    server.provider.summarizeWith(null);
+
+    const input = [...compacted.output, { role: "user" as const, content: "Its name?" }] as OpenAI.Responses.ResponseInput;
+    const next = await openai.responses.create({ model: MODEL, input });
+
+    expect(next.status).toBe("completed");
+    expect(JSON.stringify(lastRequest()?.messages)).toContain("Rex");
+  });
 
   test("begun natively goes on here, with images, and two at once are answered one after the other", async () => {
     const openai = connect();
@@ -239,7 +257,7 @@ test("a request without its key is sent again by the SDK only while nothing was 
 });
 
 test("the page's program prints what the page shows", async () => {
-  const page = readPages(ROOT).find(({ path }) => path === "docs/clients/openai-responses.md");
+  const page = readPages().find(({ path }) => path === "docs/clients/openai-responses.md");
   const [program] = page ? findPrograms(page) : [];
   expect(program?.code.trimEnd().split("\n").length).toBeLessThan(30);
   const home = mkdtempSync(join(tmpdir(), "longhand-openai-"));
