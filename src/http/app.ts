@@ -8,6 +8,7 @@ import { authenticate, requireAdmin } from "./auth";
 import { answerBrowsers } from "./browsers";
 import type { HttpDeps, HttpEnv } from "./deps";
 import { serveSigned } from "./file-content";
+import { registerMcp } from "./mcp/endpoint";
 import { answerThrown, observe } from "./observe";
 import { registerChatCompletions } from "./openai/chat-completions";
 import { registerConversations } from "./openai/conversations";
@@ -53,9 +54,11 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   app.use("/v1/messages/*", nameRequest);
   app.use("/v1/*", answerBrowsers());
   app.use("/api/*", answerBrowsers());
+  app.use("/mcp/*", answerBrowsers());
   app.use("/v1/files/:file_id/content", serveSigned(deps));
   app.use("/v1/*", authenticate(deps));
   app.use("/api/*", authenticate(deps));
+  app.use("/mcp/*", authenticate(deps));
   app.use("/v1/admin/*", requireAdmin(deps));
   registerService(app);
   registerDocs(app, deps);
@@ -94,6 +97,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerStoredResponses(app, deps);
   registerResponseInputs(app, deps);
   registerChat(app, deps);
+  registerMcp(app, deps);
   app.onError(answerThrown(deps));
   app.notFound(answerUnknown(app.routes));
   return app;

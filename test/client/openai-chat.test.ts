@@ -1,9 +1,18 @@
 /** Chat completions through the packages that speak them, unmodified, against a running backend with a scripted model. */
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createTenant, writeConnection } from "../../scripts/support/connection";
+import { readPages } from "../support/doc-pages";
+import { findPrograms, type Program } from "../support/doc-programs";
 import { CHAT_CLIENTS, type Connecting, REPORT, readStatus, type Transcript, WEATHER } from "./chat-clients";
 import { ChatServer } from "./chat-server";
 import { behindEvent } from "./cutting-proxy";
 
+const ROOT = join(import.meta.dirname, "..", "..");
 const MINUTES = 60_000;
 const MODEL = "scripted";
 const SMALL = "scripted-small";
@@ -172,6 +181,17 @@ describe.each(CHAT_CLIENTS)("%s", (_, connect) => {
       expect(read.slice(2).map(({ content }) => content)).toEqual(["巴黎: sun", "Oslo: sun"]);
     });
 
+    test("ends when its client leaves", async () => {
+      const before = await listSessions();
+      const client = alone({ baseURL: toAddress(server.proxy.url) });
+      server.proxy.plan(() => behindEvent(2));
+      server.provider.enqueue(server.speak(["one ", "two ", "three "]));
+
+      await client.stream([user("Count.")]).catch(() => null);
+
+      await expect.poll(listSessions, { timeout: 10_000 }).toEqual(before);
+    });
+
     test("gets an object of its schema", async () => {
       server.provider.enqueue({ text: '{"city":"Lisbon","degrees":21}' });
 
@@ -210,6 +230,53 @@ test.each(COMPACTING)("%s without a session asks for compaction, and a transcrip
 
   expect(server.provider.log.map(({ kind }) => kind)).toContain("compaction");
   expect(JSON.stringify(lastRequest()?.messages.at(-1))).toContain("And now?");
+});
+
+const PAGES = ["openai-chat", "ai-sdk-provider", "langchain", "openai-python"];
+const pages = readPages().filter(({ path }) => PAGES.includes(basename(path, ".md")));
+const programs = pages.flatMap(findPrograms);
+/** The first may be another installation than the system's, without the system's packages. */
+const PYTHONS = ["python3", "/usr/bin/python3"];
+const runs = (python: string, code: string, input = ""): boolean => spawnSync(python, ["-c", code], { input }).status === 0;
+const anyPython = PYTHONS.find((python) => runs(python, ""));
+const withOpenAi = PYTHONS.find((python) => runs(python, "import openai"));
+
+describe("the programs of the pages", () => {
+  /** As a reader runs it, with a tenant of its own. */
+  async function runProgram({ code }: Program, command: string, file: string): Promise<string> {
+    const home = mkdtempSync(join(tmpdir(), "longhand-chat-"));
+    try {
+      symlinkSync(join(ROOT, "node_modules"), join(home, "node_modules"));
+      writeConnection(await createTenant(server.url, server.adminKey), join(home, ".longhand", "dev.json"));
+      writeFileSync(join(home, file), code);
+      const child = spawn(command, [file], { cwd: home, stdio: ["ignore", "pipe", "pipe"] });
+      const [told, wrong] = await Promise.all([text(child.stdout), text(child.stderr)]);
+      expect(wrong).toBe("");
+      return told;
+    } finally {
+      rmSync(home, { recursive: true, force: true });
+    }
+  }
+
+  test("have under 30 lines, and each page has one", () => {
+    expect(programs.map(({ page }) => basename(page, ".md")).toSorted()).toEqual(PAGES.toSorted());
+    for (const { code } of programs) expect(code.trimEnd().split("\n").length).toBeLessThan(30);
+  });
+
+  test.each(programs.filter(({ language }) => language === "ts"))("print what the page shows: $page", async (program) => {
+    const told = await runProgram(program, process.execPath, "program.mjs");
+    expect(told.trimEnd()).toBe(program.output?.trimEnd());
+  });
+
+  const python = programs.filter(({ language }) => language === "python");
+  test.skipIf(anyPython === undefined).each(python)("compile (skipped where there is no python3): $page", ({ code }) => {
+    const compile = "import sys; compile(sys.stdin.read(), 'program.py', 'exec', dont_inherit=True)";
+    expect(runs(anyPython ?? "", compile, code)).toBe(true);
+  });
+  test.skipIf(withOpenAi === undefined).each(python)("print it (skipped where python3 has no openai): $page", async (program) => {
+    const told = await runProgram(program, withOpenAi ?? "", "program.py");
+    expect(told.trimEnd()).toBe(program.output?.trimEnd());
+  });
 });
 
 /** So many exchanges, each of about 100 tokens. */

@@ -5,7 +5,7 @@ import type { FieldError } from "../../contract/problem";
 import { modelName } from "../schemas/model";
 import { metadataInput } from "../schemas/session";
 import { type ToolInput, toolDescription, toolName } from "../schemas/tool";
-import { buildAsked, type ResponseAsked } from "./response-asked";
+import { buildAsked, type ResponseAsked, showFormat } from "./response-asked";
 
 const flag = z.boolean().nullish();
 const words = z.string().nullish();
@@ -192,7 +192,7 @@ export function readEcho(body: ResponseBody, model: string): ResponseAsked {
       const { type, name, description = null, parameters = null, strict } = given;
       return { type, name, description, parameters, strict: strict ?? false };
     }),
-    ...(text && { text: { format: { type: "text" }, ...present(text) } }),
+    ...(text && { text: { ...present(text), format: showFormat(text.format ?? { type: "text" }) } }),
     ...(reasoning && { reasoning: { effort: reasoning.effort ?? null, summary: reasoning.summary ?? null } }),
     ...(service_tier && service_tier !== "auto" && { service_tier }),
   });
