@@ -48,6 +48,7 @@ export class Talk {
   readonly #world: Shared;
   readonly #planned: Reply[] = [];
   #madeCalls = 0;
+  #saidInUi = 0;
   #session: SessionId | null = null;
 
   constructor(world: Shared) {
@@ -137,7 +138,7 @@ export class Talk {
     if (through === "chat") return this.#chat(messages);
     if (through === "anthropic") return this.#anthropic(messages);
     if (through === "responses") return this.#respond(messages);
-    await this.#chatUi({ id: `m-${crypto.randomUUID()}`, role: "user", parts: [{ type: "text", text }] });
+    await this.#chatUi({ id: `m-${++this.#saidInUi}`, role: "user", parts: [{ type: "text", text }] });
     return null;
   }
 
