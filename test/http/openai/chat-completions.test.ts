@@ -506,10 +506,10 @@ describe("a request without a session", () => {
     ["with a result of no call", [user("a"), said("b"), { role: "tool", tool_call_id: "c1", content: "x" }], "messages[2].tool_call_id"],
     ["of more messages than a session takes at once", Array.from({ length: 1_001 }, () => user("a")), "messages"],
   ])("%s is refused by its field, and nothing is left", async (_, messages, param) => {
-    const { openai, seen } = await connectAlone();
+    const { openai, life } = await connectAlone();
 
     await expect(openai.post("/chat/completions", { body: { model, messages } })).rejects.toMatchObject({ status: 400, param });
-    await expect.poll(() => seen.erased).toBe(seen.opened);
+    expect(await life.service.describe(CALLER)).toMatchObject({ error: { code: "session_not_found" } });
   });
 
   it("that exceeds the window gets OpenAI's error", async () => {
