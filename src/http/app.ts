@@ -13,6 +13,7 @@ import { registerChatCompletions } from "./openai/chat-completions";
 import { registerConversations } from "./openai/conversations";
 import { registerResponseInputs } from "./openai/response-inputs";
 import { registerResponses } from "./openai/responses";
+import { registerResponsesSocket } from "./openai/responses-socket";
 import { sendProblem } from "./problem";
 import { registerAccessTokens } from "./routes/access-tokens";
 import { registerAdmin } from "./routes/admin";
@@ -90,6 +91,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerAnthropic(app, deps);
   registerConversations(app, deps);
   registerResponses(app, deps);
+  registerResponsesSocket(app, deps);
   registerResponseInputs(app, deps);
   registerChat(app, deps);
   app.onError(answerThrown(deps));

@@ -18,14 +18,14 @@ export interface Throwaway {
 }
 
 /** A title of its own, so that no model is asked for one. */
-const TITLE = "Stateless request";
+export const STATELESS_TITLE = "Stateless request";
 
 interface Asked {
   readonly model: string | undefined;
 }
 
 export async function openThrowaway(c: Context<HttpEnv>, deps: HttpDeps, { model }: Asked): Promise<Result<Throwaway, HttpError>> {
-  const created = await createSession(deps, c, { body: { title: TITLE, ...(model !== undefined && { model }) }, key: undefined });
+  const created = await createSession(deps, c, { body: { title: STATELESS_TITLE, ...(model !== undefined && { model }) }, key: undefined });
   if (!created.ok) return created;
   return ok(toThrowaway(c, deps, created.value.session.id));
 }
