@@ -16,6 +16,7 @@ import { weighAdded, weighRest } from "../surface/weigh-input";
 import { toFieldErrors } from "../validation";
 import { openCompactions } from "./compaction-item";
 import { readInputItems } from "./read-items";
+import { toUnknownPlace } from "./response-refusal";
 import type { ReadInput } from "./transcript";
 
 const anything = z.unknown().optional();
@@ -51,7 +52,7 @@ export async function countInputTokens(c: Context<HttpEnv>, deps: HttpDeps): Pro
   const named = weighNamed(parsed.data);
   const own = (named.system ?? 0) + (named.tools ?? 0) + named.format + weighAll(input.value);
   const rest = await weighPlace(c, deps, place.value);
-  if (!rest.ok) return sendProblem(c, rest.error);
+  if (!rest.ok) return sendProblem(c, toUnknownPlace(rest.error, parsed.data));
   const before = rest.value.reduce((sum, weights) => sum + weighRest(weights, named), 0);
   return c.json({ object: "response.input_tokens", input_tokens: Math.ceil(own + before) });
 }
@@ -63,7 +64,7 @@ function findPlace({ conversation, previous_response_id: previous }: CountInput)
   if (conversation && previous) return refuse("previous_response_id", "not together with conversation");
   if (previous) {
     const leg = parseLegName("resp_", previous);
-    return leg ? ok(leg) : err({ code: "turn_not_found", turn: previous });
+    return leg ? ok(leg) : err(toUnknownPlace({ code: "turn_not_found", turn: previous }, { previous_response_id: previous }));
   }
   if (!conversation) return ok(null);
   const session = parseSessionName("conv_", typeof conversation === "string" ? conversation : conversation.id);
