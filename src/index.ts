@@ -157,7 +157,9 @@ function buildApp(env: Env): ReturnType<typeof createApp> {
   return app;
 }
 
-export const ResponseSocketObject = defineSocketObject(buildDeps);
+const ResponseSocketObject = defineSocketObject(buildDeps);
+
+export { ResponseSocketObject };
 
 export default {
   async fetch(request, env, ctx) {

@@ -2,6 +2,7 @@
 import { evictDurableObject, listDurableObjectIds, runDurableObjectAlarm } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
+import { advanceClock, restoreClock } from "./clock";
 import { type Chat, migrate, newChat, readBody } from "./support";
 
 beforeAll(migrate);
@@ -240,13 +241,33 @@ describe("a socket", () => {
     expect((await client.closed).code).toBe(1008);
   });
 
-  it("that is not idle survives its alarm", async () => {
-    const { client, object } = await openWatched(await newChat());
-    expect(await runDurableObjectAlarm(object)).toBe(true);
-    client.socket.send("ping");
-    expect(await client.hearText()).toBe("pong");
-    expect(await runDurableObjectAlarm(object)).toBe(true);
-    client.socket.close();
+  it("stays while it is heard of, and is closed when it is idle or too old", async () => {
+    const minutes = 60_000;
+    try {
+      const { client, object } = await openWatched(await newChat());
+      advanceClock(10 * minutes);
+      expect(await runDurableObjectAlarm(object)).toBe(true);
+      expect(await client.ask("{")).toMatchObject({ type: "error", status: 400 });
+      advanceClock(10 * minutes);
+      expect(await runDurableObjectAlarm(object)).toBe(true);
+      expect(await client.ask("{")).toMatchObject({ type: "error", status: 400 });
+      advanceClock(16 * minutes);
+      expect(await runDurableObjectAlarm(object)).toBe(true);
+      expect(await client.closed).toMatchObject({ code: 1000, reason: "idle" });
+
+      const other = await openWatched(await newChat());
+      for (let quarter = 0; quarter < 4; quarter++) {
+        advanceClock(14 * minutes);
+        expect(await other.client.ask("{")).toMatchObject({ status: 400 });
+      }
+      advanceClock(5 * minutes);
+      expect(await runDurableObjectAlarm(other.object)).toBe(true);
+      expect(await other.client.hear()).toMatchObject([{ type: "error", error: { code: "websocket_connection_limit_reached" } }]);
+      expect(await other.client.closed).toMatchObject({ code: 1000, reason: "too old" });
+      expect(await runDurableObjectAlarm(other.object)).toBe(false);
+    } finally {
+      restoreClock();
+    }
   });
 });
 
