@@ -1,6 +1,5 @@
 /**
- * What `http` and `queue` may ask of a session. Arguments and results are plain data, so that they cross RPC. Every call names the tenant
- * of the caller's API key, and the session's object compares that tenant with its own (docs/architecture.md).
+ * What `http` and `queue` may ask of a session, all of it plain data. Every call names the tenant of the caller's key, which the object compares.
  */
 import type { GenerationChoice } from "../context/generation";
 import type { PolicyChoice } from "../context/policy-choice";
@@ -99,6 +98,8 @@ export interface OpenInput {
   readonly external_id?: string | null;
   /** The client's id of the person who talks. Absent: none. */
   readonly end_user?: string | null;
+  /** For one request: no list has the session, it does nothing unasked, and it erases itself. */
+  readonly throwaway?: true;
 }
 
 /** An absent field is unchanged; null removes it. */

@@ -4,6 +4,8 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { text } from "node:stream/consumers";
+import Anthropic from "@anthropic-ai/sdk";
+import OpenAI from "openai";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createTenant, writeConnection } from "../../scripts/support/connection";
 import { readPages } from "../support/doc-pages";
@@ -16,6 +18,7 @@ const ROOT = join(import.meta.dirname, "..", "..");
 const MINUTES = 60_000;
 const MODEL = "scripted";
 const SMALL = "scripted-small";
+const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
 let server: ChatServer;
 
 beforeAll(async () => {
@@ -218,6 +221,53 @@ describe.each(CHAT_CLIENTS)("%s", (_, connect) => {
       await expect(alone().stream([user("b")])).rejects.toThrow();
     });
   });
+});
+
+test("a conversation goes on through other surfaces, with its open call and its image", async () => {
+  const session = await server.openSession();
+  const defaultHeaders = { "X-Session-Id": session };
+  const openai = new OpenAI({ baseURL: toAddress(server.url), apiKey: server.key, defaultHeaders });
+  const anthropic = new Anthropic({ baseURL: server.url, apiKey: server.key, defaultHeaders });
+  server.provider.enqueue(
+    { tool_calls: [call("a", "巴黎")] },
+    { text: "A dot, and sun." },
+    { text: "In Paris." },
+    { text: "It was a dot." },
+  );
+  const url = `data:image/png;base64,${PIXEL}`;
+  const content = [
+    { type: "text" as const, text: "What is it, and the weather?" },
+    { type: "image_url" as const, image_url: { url } },
+  ];
+  const weather = { name: "weather", description: "The weather in a city" };
+
+  const tools = [{ type: "function" as const, function: { ...weather, parameters: WEATHER } }];
+  const asked = await openai.chat.completions.create({ model: MODEL, tools, messages: [{ role: "user", content }] });
+  const [open] = asked.choices[0]?.message.tool_calls ?? [];
+  const tool_use_id = `toolu_${open?.id.slice("call_".length)}`;
+  const answered = await anthropic.messages.create({
+    model: MODEL,
+    max_tokens: 200,
+    tools: [{ ...weather, input_schema: WEATHER }],
+    messages: [{ role: "user", content: [{ type: "tool_result", tool_use_id, content: "sun" }] }],
+  });
+  const conversation = `conv_${session.slice("ses_".length)}`;
+  const response = await openai.responses.create({ model: MODEL, conversation, input: "Where?" });
+  const last = await openai.chat.completions.create({ model: MODEL, messages: [user("What was it?")] });
+
+  expect(answered.content).toMatchObject([{ type: "text", text: "A dot, and sun." }]);
+  expect([response.output_text, last.choices[0]?.message.content]).toEqual(["In Paris.", "It was a dot."]);
+  expect(await server.listTexts(session)).toEqual([
+    "user: What is it, and the weather?image",
+    "assistant: ",
+    "tool: sun",
+    "assistant: A dot, and sun.",
+    "user: Where?",
+    "assistant: In Paris.",
+    "user: What was it?",
+    "assistant: It was a dot.",
+  ]);
+  expect(JSON.stringify(lastRequest()?.messages[0])).toContain(PIXEL);
 });
 
 const COMPACTING = CHAT_CLIENTS.filter(([name]) => name !== "@ai-sdk/openai");

@@ -128,6 +128,7 @@ function unknownSession(): WholeSessionApi {
     erase: no,
     submit: no,
     respond: no,
+    openAndRespond: no,
     importMessages: no,
     cancelQueued: no,
     toolResults: no,
@@ -264,6 +265,7 @@ function emptyTenant(): TenantApi & TenantFilesApi & TenantMaintenance {
     exportTenant: async () => ok({ tenant: FOREIGN_TENANT, settings, models: [], created_at: NOW, keys: [] }),
     projectAgain: async () => ok(null),
     keepUsage: async ({ usage }) => ok(usage),
+    endThrowaway: async () => ok(null),
     listErasedUsage: async () => ok([]),
   };
 }

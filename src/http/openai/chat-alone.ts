@@ -1,21 +1,18 @@
 /** A chat completion without a session: its messages are the whole conversation, and nothing of it is kept after the answer. */
 import type { Context } from "hono";
 import type { RespondInput } from "../../app/respond-api";
-import type { SessionId } from "../../domain/ids";
 import { err, ok, type Result } from "../../lib/result";
 import type { HttpDeps, HttpEnv } from "../deps";
 import type { HttpError } from "../problem";
-import type { SessionCalls } from "../session-calls";
 import { ofNamedModel } from "../session-model";
+import type { PreparedThrowaway } from "../surface/throwaway";
 import type { CompletionMessage } from "./chat-messages";
 import { toChatError } from "./chat-refusal";
 import { type ChatRequest, joinSystem, type StartedLeg, toStartedLeg } from "./chat-session";
 import { createWriter } from "./chat-written";
 
 interface Alone {
-  readonly calls: SessionCalls;
-  /** An empty one, which is erased after the answer. */
-  readonly session: SessionId;
+  readonly alone: PreparedThrowaway;
   readonly request: ChatRequest;
   /** What exceeds the model's window is compacted for this request. Otherwise the request is refused. */
   readonly compacts: boolean;
@@ -31,16 +28,16 @@ function splitSystem(given: readonly CompletionMessage[]) {
 export async function startAlone(
   c: Context<HttpEnv>,
   deps: HttpDeps,
-  { calls, session, request, compacts }: Alone,
+  { alone: { session, begin }, request, compacts }: Alone,
 ): Promise<Result<StartedLeg, HttpError>> {
   const { asked, tools } = request;
   const { system, spoken } = splitSystem(request.messages);
-  const written = await createWriter(c, deps, session)(spoken);
+  const written = await createWriter(c, deps, { session, isThrowaway: true })(spoken);
   if (!written.ok) return written;
   const messages = written.value.map(({ message }) => message);
   const turn = { ...asked, system: joinSystem(system), tools, idempotency: null, ...(!compacts && ({ whole: true } as const)) };
   const input: RespondInput = { ...turn, after: null, results: [], messages, run: true };
-  const accepted = await calls.once((api, caller) => api.respond(caller, input));
+  const accepted = await begin(input);
   if (!accepted.ok) return err(toChatError(ofNamedModel(accepted.error, asked), { results: [], messages: written.value }));
   return ok(toStartedLeg(accepted.value, { session, epoch: 0, continues: false }));
 }

@@ -14,7 +14,7 @@ import { type SessionCalls, sessionClient } from "../session-calls";
 import { findTools } from "../session-tools";
 import { toLegName } from "../surface/ids";
 import { readLegUsage } from "../surface/leg-usage";
-import { openThrowaway, whenOver } from "../surface/throwaway";
+import { prepareThrowaway, whenOver } from "../surface/throwaway";
 import { translateStream } from "../surface/translate-stream";
 import { toFieldErrors } from "../validation";
 import { startAlone } from "./chat-alone";
@@ -97,14 +97,14 @@ async function completeAlone(c: Context<HttpEnv>, deps: HttpDeps, { body, reques
   const last = request.messages.at(-1);
   if (last?.role === "assistant")
     return sendProblem(c, toInvalid([{ field: `${last.field}.role`, detail: "must be user or tool in the last message" }]));
-  const opened = await openThrowaway(c, deps, { model: body.model });
-  if (!opened.ok) return sendProblem(c, opened.error);
-  const { session, discard } = opened.value;
+  const prepared = await prepareThrowaway(c, deps, { model: body.model });
+  if (!prepared.ok) return sendProblem(c, prepared.error);
+  const alone = prepared.value;
+  const { calls, discard } = alone;
   let isStreaming = false;
   try {
-    const calls = sessionClient(deps, c, session);
     const compacts = (body.context_management ?? []).length > 0;
-    const started = await startAlone(c, deps, { calls, session, request, compacts });
+    const started = await startAlone(c, deps, { alone, request, compacts });
     if (!started.ok) return sendProblem(c, started.error);
     const leg = started.value;
     const response = await answer(c, { calls, leg, body, head: toHead(deps, leg, body) });

@@ -50,7 +50,7 @@ interface Chat {
 type Starting = Promise<Result<StartedLeg, HttpError>>;
 
 export function startInSession(c: Context<HttpEnv>, deps: HttpDeps, { calls, session, request }: Omit<Chat, "write">): Starting {
-  const chat = { calls, session, request, write: createWriter(c, deps, session) };
+  const chat = { calls, session, request, write: createWriter(c, deps, { session, isThrowaway: false }) };
   return sendInLine({ calls, schedule: deps.schedule }, () => tryOnce(chat));
 }
 

@@ -20,13 +20,19 @@ interface WrittenAt {
 
 export type WriteMessages = (messages: readonly CompletionMessage[]) => Promise<Result<readonly WrittenAt[], HttpError>>;
 
+/** The session that takes the messages. */
+interface Into {
+  readonly session: SessionId;
+  readonly isThrowaway: boolean;
+}
+
 /** A request that is sent again after it waited does not store its files again. */
-export function createWriter(c: Context<HttpEnv>, deps: HttpDeps, session: SessionId): WriteMessages {
+export function createWriter(c: Context<HttpEnv>, deps: HttpDeps, into: Into): WriteMessages {
   let last: { readonly from: string | undefined; readonly count: number; readonly written: readonly WrittenAt[] } | null = null;
   return async (messages) => {
     const [from, count] = [messages[0]?.field, messages.length];
     if (last?.from === from && last?.count === count) return ok(last.written);
-    const written = await writeMessages(c, deps, { session, messages });
+    const written = await writeMessages(c, deps, { ...into, messages });
     if (written.ok) last = { from, count, written: written.value };
     return written;
   };
@@ -35,12 +41,12 @@ export function createWriter(c: Context<HttpEnv>, deps: HttpDeps, session: Sessi
 async function writeMessages(
   c: Context<HttpEnv>,
   deps: HttpDeps,
-  { session, messages }: { readonly session: SessionId; readonly messages: readonly CompletionMessage[] },
+  { session, isThrowaway, messages }: Into & { readonly messages: readonly CompletionMessage[] },
 ): Promise<Result<readonly WrittenAt[], HttpError>> {
   if (messages.length > MAX_NEW)
     return err({ code: "invalid_request", errors: [{ field: "messages", detail: `at most ${MAX_NEW} that are new` }] });
   const contents = messages.map(({ field, parts }) => ({ field: `${field}.content`, content: parts.map(({ part }) => part) }));
-  const taken = await takeAllFiles(c, deps, { session, contents });
+  const taken = await takeAllFiles(c, deps, { session, contents, isThrowaway });
   if (!taken.ok) return taken;
   return ok(messages.flatMap((message, index) => toWritten(message, taken.value[index] ?? [])));
 }

@@ -10,7 +10,6 @@ import { err, ok, type Result } from "../../lib/result";
 import { readPrincipal } from "../auth";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { type HttpError, sendProblem } from "../problem";
-import { registerSession } from "../register-session";
 import { modelName } from "../schemas/model";
 import { type SessionCalls, sessionClient } from "../session-calls";
 import { parseLegName } from "../surface/ids";
@@ -94,13 +93,11 @@ async function copyPast(c: Context<HttpEnv>, deps: HttpDeps, { session: from, tu
   const source = sessionClient(deps, c, from);
   const at = await findEnd(source, turn);
   if (!at.ok) return at;
-  const { registered } = await registerSession(deps, c, undefined);
-  if (!registered.ok) return registered;
-  const copy = toThrowaway(c, deps, registered.value.session);
-  const { session: to } = copy;
-  const hold = (files: readonly FileId[]) => holdFiles(c, deps, { session: to, files });
-  const target = sessionClient(deps, c, to);
-  const copied = await copySession({ source: source.repeatable, target: target.repeatable, hold, from, to, at: at.value, title: null });
+  const to = deps.newId("ses");
+  const copy = toThrowaway(c, deps, to);
+  const hold = (files: readonly FileId[]) => holdFiles(c, deps, { session: to, files, throwaway: "names" });
+  const { repeatable: target } = sessionClient(deps, c, to);
+  const copied = await copySession({ source: source.repeatable, target, hold, from, to, at: at.value, title: null, throwaway: true });
   if (copied.ok) return ok(copy);
   copy.discard();
   return copied.error.code === "invalid" ? refuse("previous_response_id", "the response is not complete") : copied;
@@ -125,7 +122,7 @@ interface Compacting extends Given {
 }
 
 async function compactIn(c: Context<HttpEnv>, deps: HttpDeps, { input, raw, session }: Compacting): Promise<Response> {
-  const stored = await storeItems(c, deps, { session, input, key: undefined });
+  const stored = await storeItems(c, deps, { session, input, key: undefined, isThrowaway: true });
   if (!stored.ok) return sendProblem(c, stored.error);
   const calls = sessionClient(deps, c, session);
   const done = await compactNow(calls);

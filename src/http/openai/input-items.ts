@@ -103,9 +103,8 @@ async function findAskedEnd(calls: SessionCalls, { message_id, items }: TurnRepo
   return !message || message.error.code === "message_not_found" ? ok(1) : message;
 }
 
-/** A reply, or the message of an earlier turn. */
-const isBefore = ({ role, turn_id, id }: DisplayItem, asked: ItemId | null): boolean =>
-  role === "assistant" || (role !== "tool" && turn_id !== null && id !== asked);
+/** The reply or the message of an earlier turn. An assistant's message that a client sent has no turn, and is of the request. */
+const isBefore = ({ role, turn_id, id }: DisplayItem, asked: ItemId | null): boolean => role !== "tool" && turn_id !== null && id !== asked;
 
 /** Without the results of calls that the server ran, which belong to the reply. */
 async function keepClients(

@@ -4,7 +4,7 @@ import type { Context } from "hono";
 import { err, ok, type Result } from "../../lib/result";
 import { readPrincipal, requireScope } from "../auth";
 import { readLongBody } from "../body";
-import type { Asker, HttpDeps, HttpEnv } from "../deps";
+import type { HttpDeps, HttpEnv } from "../deps";
 import { sendEvents } from "../event-stream";
 import { idempotencyHeaders } from "../idempotency";
 import { type HttpError, sendProblem } from "../problem";
@@ -12,8 +12,7 @@ import { openThrowaway, whenOver } from "../surface/throwaway";
 import { translateStream } from "../surface/translate-stream";
 import { toFieldErrors } from "../validation";
 import { openEvents, readWhole } from "./answer-response";
-import { openCompactions } from "./compaction-item";
-import { parseResponseRequest } from "./response-request";
+import { openInput, parseResponseRequest } from "./response-request";
 import { createResponseTranslator } from "./response-translator";
 import { type StartedResponse, startResponse } from "./start-response";
 
@@ -29,7 +28,7 @@ function readKey(c: Context<HttpEnv>): Result<string | undefined, HttpError> {
 }
 
 async function create(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
-  const given = await openInput(c, deps, await c.req.json());
+  const given = await openInput(await c.req.json(), { sealer: deps.compactionSealer, tenant: readPrincipal(c).tenant });
   if (!given.ok) return sendProblem(c, given.error);
   const request = parseResponseRequest(given.value);
   if (!request.ok) return sendProblem(c, request.error);
@@ -41,13 +40,6 @@ async function create(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
   // The request is recorded. An SDK that sent it again would add it twice.
   if (key.value === undefined && request.value.body.store !== false) c.header("x-should-retry", "false");
   return request.value.body.stream ? sendStream(c, started.value) : sendWhole(c, started.value);
-}
-
-/** The body with the compactions of its input opened. */
-export async function openInput(c: Asker, deps: HttpDeps, body: unknown): Promise<Result<unknown, HttpError>> {
-  if (typeof body !== "object" || body === null || !("input" in body)) return ok(body);
-  const opened = await openCompactions(body.input, "input", { sealer: deps.compactionSealer, tenant: readPrincipal(c).tenant });
-  return opened.ok ? ok({ ...body, input: opened.value }) : err({ code: "invalid_request", errors: [opened.error] });
 }
 
 function refuse(c: Context<HttpEnv>, error: HttpError): Response {

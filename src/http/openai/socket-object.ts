@@ -11,7 +11,7 @@ import { err, ok, type Result } from "../../lib/result";
 import { readMarks } from "../calls";
 import type { Asker, HttpDeps, HttpEnv, SocketHolder } from "../deps";
 import type { HttpError } from "../problem";
-import { eraseFor } from "../register-session";
+import { sessionClient } from "../session-calls";
 import { type CreateMessage, isTooLarge, parseSocketMessage, toErrorMessage, toRefusalMessage } from "./socket-message";
 import { answerOnSocket, type CachedResponse, type SocketAnswer } from "./socket-response";
 
@@ -192,7 +192,8 @@ export function defineSocketObject(build: (env: Env) => HttpDeps) {
     async #erase(session: SessionId, { tenant, key }: SocketHolder): Promise<boolean> {
       const c = toAsker({ requestId: crypto.randomUUID(), principal: { tenant, key, scopes: [], expires_at: null } });
       try {
-        return (await eraseFor(this.#deps, c, { session })).ok;
+        const erased = await sessionClient(this.#deps, c, session).repeatable((api, caller) => api.erase(caller, false));
+        return erased.ok || erased.error.code === "session_not_found";
       } catch (error) {
         this.#deps.log.warn("http.throwaway_left", { session, error: toErrorName(error) });
         return false;

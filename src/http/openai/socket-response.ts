@@ -2,18 +2,17 @@
 import type { StreamFrame } from "../../contract/frame";
 import type { SessionId } from "../../domain/ids";
 import { err, ok, type Result } from "../../lib/result";
-import { createSession } from "../create-session";
+import { readPrincipal } from "../auth";
 import type { Asker, HttpDeps } from "../deps";
 import type { HttpError } from "../problem";
 import { toLegName } from "../surface/ids";
-import { STATELESS_TITLE } from "../surface/throwaway";
+import { openUnlisted } from "../surface/throwaway";
 import { translateStream } from "../surface/translate-stream";
 import { openEvents } from "./answer-response";
 import type { NumberedEvent } from "./response-events";
 import { type ResponseFold, toErrorEvent } from "./response-frames";
 import { toUnknownPlace } from "./response-refusal";
-import { parseResponseRequest, type ResponseRequest } from "./response-request";
-import { openInput } from "./responses";
+import { openInput, parseResponseRequest, type ResponseRequest } from "./response-request";
 import { RESPONSE_PREFIX } from "./show-response";
 import type { CreateMessage } from "./socket-message";
 import { type StartedResponse, startResponse } from "./start-response";
@@ -45,18 +44,14 @@ export async function answerOnSocket(asking: SocketAsking): Promise<Result<Socke
   const request = await readRequest(asking);
   if (!request.ok) return request;
   const opened: { session: SessionId | null } = { session: continues(asking) ? (asking.cached?.session ?? null) : null };
-  const openUnstored = async ({ model }: { readonly model: string | undefined }) => {
-    const created = await createSession(asking.deps, asking.c, {
-      body: { title: STATELESS_TITLE, ...(model !== undefined && { model }) },
-      key: undefined,
-    });
-    if (!created.ok) return created;
-    const { id: session } = created.value.session;
-    await asking.keep(session);
-    opened.session = session;
-    return ok({ session, discard: () => {} });
-  };
   const { c, deps } = asking;
+  const openUnstored = async (asked: { readonly model: string | undefined }) => {
+    const unlisted = await openUnlisted(c, deps, asked);
+    if (!unlisted.ok) return unlisted;
+    await asking.keep(unlisted.value);
+    opened.session = unlisted.value;
+    return ok({ session: unlisted.value, discard: () => {} });
+  };
   const started = await startResponse({ c, deps, request: request.value, key: undefined, openUnstored });
   if (!started.ok) return started;
   const told = await tell(started.value, asking);
@@ -81,7 +76,7 @@ async function readRequest(asking: SocketAsking): Promise<Result<ResponseRequest
   // A response that is not stored can be continued by its own connection alone.
   if (!goesOn && store === false && typeof previous === "string")
     return err(toUnknownPlace({ code: "turn_not_found", turn: previous }, { previous_response_id: previous }));
-  const given = await openInput(asking.c, asking.deps, body);
+  const given = await openInput(body, { sealer: asking.deps.compactionSealer, tenant: readPrincipal(asking.c).tenant });
   if (!given.ok) return given;
   // To the session of the connection it is a place like any other.
   const asked = typeof given.value === "object" && goesOn ? { ...given.value, store: true } : given.value;

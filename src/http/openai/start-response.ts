@@ -74,6 +74,7 @@ interface Opened {
   /** The model that is asked. Null: the session's, which is not known yet. */
   readonly model: string | null;
   readonly after: TurnId | null;
+  readonly isThrowaway: boolean;
   /** After a refusal: no client knows a session that was opened for this request. */
   giveUp(): Promise<unknown>;
   discard(): void;
@@ -86,21 +87,21 @@ async function openSession({ c, deps, request, key, openUnstored }: ResponseAski
   const named = body.model ?? null;
   if (place.kind !== "nothing") {
     const [session, after] = place.kind === "response" ? [place.previous.session, place.previous.turn] : [place.session, null];
-    return ok({ session, after, model: named, giveUp: async () => {}, discard: nothing });
+    return ok({ session, after, model: named, isThrowaway: body.store === false, giveUp: async () => {}, discard: nothing });
   }
   const model = named ?? undefined;
   if (body.store === false) {
     const unstored = await openUnstored({ model });
     if (!unstored.ok) return unstored;
     const { session, discard } = unstored.value;
-    return ok({ session, model: named, after: null, giveUp: async () => discard(), discard });
+    return ok({ session, model: named, after: null, isThrowaway: true, giveUp: async () => discard(), discard });
   }
   const created = await createSession(deps, c, { body: model === undefined ? {} : { model }, key });
   if (!created.ok) return created;
   const { session, replayed } = created.value;
   // With its key the client may come back to the session.
   const giveUp = async () => (replayed || key !== undefined ? null : eraseFor(deps, c, { session: session.id }));
-  return ok({ session: session.id, model: session.model, after: null, giveUp, discard: nothing });
+  return ok({ session: session.id, model: session.model, after: null, isThrowaway: false, giveUp, discard: nothing });
 }
 
 async function findModel(calls: SessionCalls): Outcome<string> {
@@ -110,14 +111,14 @@ async function findModel(calls: SessionCalls): Outcome<string> {
 
 async function addNew(
   { c, deps, request, key }: ResponseAsking,
-  { session, after, model: known, discard }: Opened,
+  { session, after, model: known, isThrowaway, discard }: Opened,
   tools: readonly ToolDefinition[] | null,
 ): Outcome<StartedResponse> {
   const { body, input, generation } = request;
   const calls = sessionClient(deps, c, session);
   const model = known === null ? await findModel(calls) : ok(known);
   if (!model.ok) return err(toUnknownPlace(model.error, body));
-  const taken = await takeMessages(c, deps, { session, messages: input.messages });
+  const taken = await takeMessages(c, deps, { session, messages: input.messages, isThrowaway });
   if (!taken.ok) return err(toUnknownPlace(taken.error, body));
   const idempotency = await readIdempotency(c, key);
   const echo = readEcho(body, model.value);

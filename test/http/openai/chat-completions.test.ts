@@ -233,6 +233,32 @@ describe("tools of the client", () => {
     expect(await chat.list()).toEqual(["user: a", "assistant: ", "user: b", "assistant: Both are fine."]);
   });
 
+  it("are told again to a client that has lost them, and once answered they are not asked for again", async () => {
+    chat.script.say = (_, nth) => [says("Hi."), calls({ call_id: "1" }), says("Sun."), says("Snow.")][nth - 1] ?? [];
+    await ask([user("a")]);
+    const asked = [user("a"), said("Hi."), user("b")];
+    const first = await ask(asked, { tools: [look] });
+    const again = await ask(asked, { tools: [look] });
+    const streamed = await chat.openai.chat.completions.stream({ model, messages: asked, tools: [look] }).finalChatCompletion();
+    expect([again.choices, streamed.choices[0]?.message.tool_calls]).toMatchObject([first.choices, first.choices[0]?.message.tool_calls]);
+
+    // The answer to the results is lost, and the client says more.
+    const answered = [...asked, ...results(first.choices[0]?.message, ["sun"])];
+    await ask(answered, { tools: [look] });
+    await ask([...answered, user("c")], { tools: [look] });
+
+    expect(await chat.list()).toEqual([
+      "user: a",
+      "assistant: Hi.",
+      "user: b",
+      "assistant: ",
+      "tool: sun",
+      "assistant: Sun.",
+      "user: c",
+      "assistant: Snow.",
+    ]);
+  });
+
   it("come as chunks that the SDK puts together", async () => {
     const stream = chat.openai.chat.completions.stream({
       model,
@@ -459,10 +485,10 @@ describe("a request without a session", () => {
     ["with a result of no call", [user("a"), said("b"), { role: "tool", tool_call_id: "c1", content: "x" }], "messages[2].tool_call_id"],
     ["of more messages than a session takes at once", Array.from({ length: 1_001 }, () => user("a")), "messages"],
   ])("%s is refused by its field, and nothing is left", async (_, messages, param) => {
-    const { openai, seen } = await connectAlone();
+    const { openai, life } = await connectAlone();
 
     await expect(openai.post("/chat/completions", { body: { model, messages } })).rejects.toMatchObject({ status: 400, param });
-    await expect.poll(() => seen.erased).toBe(seen.opened);
+    expect(await life.service.describe(CALLER)).toMatchObject({ error: { code: "session_not_found" } });
   });
 
   it("that exceeds the window gets OpenAI's error", async () => {

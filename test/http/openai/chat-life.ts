@@ -53,6 +53,10 @@ export async function connectChat(input: Pick<WorldInput, "tenant" | "principal"
       seen.opened += 1;
       return service.open(caller, opened);
     }),
+    openAndRespond: here((caller, asked) => {
+      seen.opened += 1;
+      return service.openAndRespond(caller, asked);
+    }),
     describe: here((caller) => service.describe(caller)),
     items: here((caller, page) => service.items(caller, page)),
     respond: here((caller, given) => service.respond(caller, given)),

@@ -192,7 +192,7 @@ describe("a response", () => {
 
     for (const [session, life] of lives) {
       const described = await life.service.describe({ tenant: TENANT, session });
-      expect(described).toMatchObject({ ok: false, error: { code: "session_erased" } });
+      expect(described).toMatchObject({ ok: false, error: { code: "session_not_found" } });
     }
     expect(lives.size).toBe(2);
   });
