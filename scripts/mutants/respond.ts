@@ -11,7 +11,7 @@ export const respond: readonly Mutant[] = [
     file: "src/session/calls/once.ts",
     find: "if (!done.ok) throw new Refusal(done.error);",
     replace: "if (!done.ok) return done;",
-    tests: SIMULATION,
+    tests: RESPOND,
     seeds: 100,
   },
   {
@@ -29,7 +29,7 @@ export const respond: readonly Mutant[] = [
     file: "src/session/calls/respond-call.ts",
     find: "transactOnce<Acknowledged>(session, input.idempotency,",
     replace: "transactOnce<Acknowledged>(session, null,",
-    tests: SIMULATION,
+    tests: RESPOND,
     seeds: 100,
   },
   {

@@ -33,7 +33,7 @@ const REFUSALS: ReadonlySet<string> = new Set([
   "too_many_items",
   "models_unavailable",
   "unknown_model",
-  // A place inside of a response, a client's id twice, or a system prompt that leaves no room.
+  // A place inside of a response, a result of no call, a client's id twice, or a system prompt that leaves no room.
   "invalid",
 ]);
 
@@ -44,7 +44,7 @@ export async function respondAtOnce(client: Client): Promise<void> {
   const open = seen?.ok ? (seen.value.turn?.open_calls ?? []) : [];
   const after = await drawPlace(world);
   const owed = open.filter(({ runs }) => runs === "client");
-  const given = random.chance(0.8) ? (random.chance(0.85) ? owed : owed.slice(1)) : [];
+  const given = random.chance(0.8) ? (random.chance(0.75) ? owed : owed.slice(0, -1)) : [];
   const results = given.map(({ id, call_id }) => drawResult(world, random.chance(0.6) ? { execution_id: id } : { call_id }));
   const run = random.chance(0.85);
   const choice = run && random.chance(0.35) ? drawTurnInput(random) : {};
@@ -87,13 +87,14 @@ interface Wanted {
   readonly batch: number | null;
 }
 
-/** With `run` the last one is a user's. */
+/** With `run` the last one is a user's. Now and then one is the result of no call: the request is refused after its first steps. */
 function drawMessages({ world, draw }: Client, { count, run, choice, batch }: Wanted): Send[] {
-  return Array.from({ length: count }, (_, index) =>
-    run && index === count - 1
-      ? draw({ role: "user", run: true, onBusy: "queue", batch, choice })
-      : draw({ role: world.random.pick(["user", "assistant", "system"]), batch, onBusy: "queue" }),
-  );
+  const { random } = world;
+  return Array.from({ length: count }, (_, index) => {
+    if (run && index === count - 1) return draw({ role: "user", run: true, onBusy: "queue", batch, choice });
+    if (random.chance(0.1)) return draw({ role: "tool", calls: ["call_of_nothing"], batch, onBusy: "queue" });
+    return draw({ role: random.pick(["user", "assistant", "system"]), batch, onBusy: "queue" });
+  });
 }
 
 /** Two requests with one key have one outcome. A refused one keeps no key, so that the other may be accepted. */
