@@ -24,6 +24,7 @@ import { createUsageList } from "./read-model/usage-query";
 import { signAccessToken, verifyAccessToken } from "./tenant/access-token";
 import { generateApiKey, hashApiKey, isGenuine, parseApiKey } from "./tenant/api-key";
 import { noteChange, readGeneration } from "./tenant/changes";
+import { createCompactionSealer } from "./tenant/compaction-sealer";
 import { createCredentialSealer } from "./tenant/credential-sealer";
 import { createKeyCache, KEY_CACHE_TTL_MS } from "./tenant/key-cache";
 import { createLookUpCache } from "./tenant/look-up-cache";
@@ -127,6 +128,7 @@ function buildApp(env: Env): ReturnType<typeof createApp> {
     rows: (tenant) => createRebuildRows(databaseFor(env, tenant)),
     tenantRows: (tenant) => createTenantRows(databaseFor(env, tenant)),
     sealer: createCredentialSealer(config.CREDENTIALS_KEYS),
+    compactionSealer: createCompactionSealer(config.KEY_PEPPER),
     probeLimits: (tenant, model) => createProbeLimits({ credentials: buildCredentials(buildWiring(env, config, tenant)) })(model),
     listMcpTools: (tenant, server) => listServerTools(env, { tenant, server }),
     files: (tenant) => buildFileStore(env, tenant),

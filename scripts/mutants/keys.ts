@@ -126,9 +126,9 @@ export const keys: readonly Mutant[] = [
     name: "an access token opens every session of its tenant",
     breaks: "docs/api/browsers.md: a session that the token does not reach is a 404",
     file: "src/http/auth.ts",
-    find: 'reached !== undefined && reached !== c.req.param("session_id")',
-    replace: "reached === null",
-    tests: ["test/http/access-tokens.test.ts"],
+    find: "reached === undefined || reached === session ? null",
+    replace: "reached !== null ? null",
+    tests: ["test/http/access-tokens.test.ts", "test/http/mcp/tools.test.ts"],
   },
   {
     name: "an end user's token opens the sessions of every end user",

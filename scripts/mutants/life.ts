@@ -1,7 +1,33 @@
 /** Mutants of recovery after a crash, a retry or a second delivery. */
 import { DOMAIN, type Mutant, SIMULATION } from "./mutant.ts";
 
+const THROWAWAYS = ["test/simulation/throwaways.test.ts"];
+
 export const life: readonly Mutant[] = [
+  {
+    name: "a throwaway session stays after an hour",
+    breaks: "I38: nothing of a throwaway session is left",
+    file: "src/session/watch.ts",
+    find: 'if (throwaway) jobs.armIfIdle("discard", state.opened_at + THROWAWAY_MS);\n  else jobs',
+    replace: "if (!throwaway) jobs",
+    tests: THROWAWAYS,
+  },
+  {
+    name: "a throwaway session has rows",
+    breaks: "I38: nothing of a throwaway session is left",
+    file: "src/session/drain.ts",
+    find: "!host.state.settings.throwaway && ",
+    replace: "",
+    tests: THROWAWAYS,
+  },
+  {
+    name: "the usage of throwaway sessions is sent once, whether or not it arrives",
+    breaks: "I38: each call of a throwaway session is counted",
+    file: "src/tenant/usage-outbox.ts",
+    find: "    await write(usage);\n",
+    replace: "    await write(usage).catch(() => {});\n",
+    tests: THROWAWAYS,
+  },
   {
     name: "a turn that a crash left open is not found",
     breaks: "I3: every turn ends",

@@ -73,7 +73,7 @@ export class SessionHost {
       queue: { send: async (job) => void this.#jobs.push(job) },
       projection: () => ({ write: async () => {}, erase: async () => ({ rows: 0 }) }),
       files: () => ({ keep: async () => {} }),
-      usageArchive: () => ({ keep: async (_, usage) => usage }),
+      usageArchive: () => ({ keep: async (_, usage) => usage, endThrowaway: async () => {} }),
       digest,
       deadlines: DEADLINES,
       log: SILENT,

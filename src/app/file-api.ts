@@ -22,6 +22,11 @@ export interface FileUse {
   readonly sessionsOnly?: true;
   /** A file that is missing is left out. For copies of messages, which may refer to files that were deleted. */
   readonly skipMissing?: true;
+  /**
+   * The session is a throwaway session, which no directory has. `owns`: the files came with its request and end with it. `names`: they stay.
+   * Such a session confirms no reference, because it ends before the note does.
+   */
+  readonly throwaway?: "owns" | "names";
 }
 
 /** Which files a session refers to. */

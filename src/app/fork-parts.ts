@@ -46,6 +46,8 @@ export interface ForkHead extends ForkLine {
   readonly end_user?: string | null;
   /** Absent in the head of an older build, and when there are none. */
   readonly generation?: Generation;
+  /** The copy is a throwaway session, whatever the source is. Absent: it stays. */
+  readonly throwaway?: true;
   /** A string: a text of the client's own, or the head of an older build. */
   readonly pins: readonly (string | CopiedPin)[];
   /**

@@ -217,6 +217,8 @@ export interface Projection {
 export interface UsageArchive {
   /** Stores the usage of the session's calls and returns what is stored. An empty list only reads. Repeating a call changes nothing. */
   keep(session: SessionId, usage: readonly ErasedUsage[]): Promise<readonly ErasedUsage[]>;
+  /** Stores what a throwaway session used and ends its references to files. Its object may be emptied then. Repeating a call changes nothing. */
+  endThrowaway(session: SessionId, usage: readonly ErasedUsage[]): Promise<void>;
 }
 
 /** Structured logging. Fields never contain content, prompts or credentials. */
@@ -228,4 +230,11 @@ export interface Log {
 
 export interface Ids {
   readonly newId: NewId;
+}
+
+/** Seals text that a client keeps for this service. Only the tenant for which it was sealed can have it opened. */
+export interface CompactionSealer {
+  seal(tenant: TenantId, text: string): Promise<string>;
+  /** Null when this deployment did not seal it for the tenant, or it was changed since. */
+  open(tenant: TenantId, sealed: string): Promise<string | null>;
 }

@@ -3,7 +3,7 @@ import type { Accepted } from "../contract/item";
 import type { OnBusy } from "../domain/commands";
 import type { TurnId } from "../domain/ids";
 import type { ToolDefinition } from "../domain/message";
-import type { Caller, Idempotency, Outcome, ToolResultInput, TurnInput } from "./session-api";
+import type { Caller, Idempotency, OpenInput, Outcome, ToolResultInput, TurnInput } from "./session-api";
 import type { WrittenMessage } from "./written-message";
 
 /**
@@ -34,10 +34,14 @@ export interface RespondInput extends TurnInput {
   readonly onBusy?: OnBusy;
   /** The model must be able to read all of it: a request that exceeds its window is refused with `cannot_fit`, not compacted. */
   readonly whole?: true;
+  /** A request that answers calls begins a new turn, though it is asked as their turn was: it has a note of its own. Absent: false. */
+  readonly renews?: true;
   readonly idempotency: Idempotency | null;
 }
 
 export interface RespondApi {
   /** `turn_id`: the turn to await; null without `run`. `position`: of the starting message, the last appended one, or the first result. */
   respond(caller: Caller, input: RespondInput): Promise<Outcome<Accepted>>;
+  /** Opens a session and responds in it, as one call. A throwaway session that is refused ends at once. */
+  openAndRespond(caller: Caller, input: { readonly open: OpenInput; readonly respond: RespondInput }): Promise<Outcome<Accepted>>;
 }

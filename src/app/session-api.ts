@@ -1,6 +1,5 @@
 /**
- * What `http` and `queue` may ask of a session. Arguments and results are plain data, so that they cross RPC. Every call names the tenant
- * of the caller's API key, and the session's object compares that tenant with its own (docs/architecture.md).
+ * What `http` and `queue` may ask of a session, all of it plain data. Every call names the tenant of the caller's key, which the object compares.
  */
 import type { GenerationChoice } from "../context/generation";
 import type { PolicyChoice } from "../context/policy-choice";
@@ -76,6 +75,10 @@ export interface Idempotency {
   readonly digest: string;
 }
 
+interface Keyed {
+  readonly idempotency: Idempotency | null;
+}
+
 /** `replayed`: the idempotency key was used before, and this is the current state of the first request's outcome. */
 export type Once<T> = T & { readonly replayed: boolean };
 
@@ -95,6 +98,8 @@ export interface OpenInput {
   readonly external_id?: string | null;
   /** The client's id of the person who talks. Absent: none. */
   readonly end_user?: string | null;
+  /** For one request: no list has the session, it does nothing unasked, and it erases itself. */
+  readonly throwaway?: true;
 }
 
 /** An absent field is unchanged; null removes it. */
@@ -250,16 +255,11 @@ export interface SessionApi {
     input: { readonly messages: readonly WrittenMessage[]; readonly idempotency: Idempotency | null },
   ): Promise<Outcome<Once<ImportedMessages>>>;
   cancelQueued(caller: Caller, message: ItemId): Promise<Outcome<null>>;
-  toolResults(
-    caller: Caller,
-    input: { readonly results: readonly ToolResultInput[]; readonly idempotency: Idempotency | null },
-  ): Promise<Outcome<Accepted>>;
+  toolResults(caller: Caller, input: Keyed & { readonly results: readonly ToolResultInput[] }): Promise<Outcome<Accepted>>;
   /** Runs approved calls, and reports refused ones to the model. Takes all answers or none. */
-  approvals(
-    caller: Caller,
-    input: { readonly approvals: readonly ApprovalInput[]; readonly idempotency: Idempotency | null },
-  ): Promise<Outcome<Accepted>>;
-  stop(caller: Caller, input: { readonly idempotency: Idempotency | null }): Promise<Outcome<Once<{ readonly turn: TurnReport }>>>;
+  approvals(caller: Caller, input: Keyed & { readonly approvals: readonly ApprovalInput[] }): Promise<Outcome<Accepted>>;
+  /** `turn`: only this one. Absent: whichever is open. */
+  stop(caller: Caller, input: Keyed & { readonly turn?: TurnId }): Promise<Outcome<Once<{ readonly turn: TurnReport }>>>;
   retry(caller: Caller, input: TurnInput & { readonly idempotency: Idempotency | null }): Promise<Outcome<Accepted>>;
 
   /** Resolves when the turn has ended, or waits for tools. */

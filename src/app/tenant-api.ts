@@ -200,7 +200,12 @@ export interface TenantApi extends TenantToolsApi {
    * Stores the usage of a session's calls, before its log is wiped, and returns what is stored. Storing it again changes nothing; an empty
    * list only reads. The erasure is noted, too, while the session is in the directory.
    */
-  keepUsage(input: { readonly session: SessionId; readonly usage: readonly ErasedUsage[] }): Promise<TenantOutcome<readonly ErasedUsage[]>>;
+  keepUsage(input: ErasedSessionUsage): Promise<TenantOutcome<readonly ErasedUsage[]>>;
+  /**
+   * The last call of a throwaway session, which then keeps nothing: stores the usage of its calls, sends it to the read model until it has
+   * arrived, and ends its references to files. Repeating it changes nothing.
+   */
+  endThrowaway(input: ErasedSessionUsage): Promise<TenantOutcome<null>>;
 
   /** The tenant's own override, else the deployment's model, else null. */
   resolveModel(id: string): Promise<ModelSpec | null>;
@@ -232,6 +237,8 @@ export interface TenantChange {
 /** The read model of tenants. A write replaces what the tenant's last write said. It may throw, and is then repeated. */
 export interface TenantProjection {
   write(change: TenantChange): Promise<void>;
+  /** Rows that are there are replaced. */
+  writeUsage(tenant: TenantId, usage: readonly ErasedSessionUsage[]): Promise<void>;
 }
 
 /**

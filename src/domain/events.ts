@@ -36,6 +36,8 @@ export interface SessionSettings {
   readonly policy_instructions?: TextRef | null;
   /** The session's generation settings (`context/generation`) as JSON. Absent or null: none. */
   readonly generation?: TextRef | null;
+  /** The session serves one request of a stateless API. No list has it, and it erases itself. Absent: it stays. */
+  readonly throwaway?: true;
 }
 
 /** What a turn is asked with in place of the session's settings. Absent: the session's. */

@@ -34,7 +34,14 @@ const sessionEvolvers: Evolvers<SessionEvent["type"]> = {
   PinsSet: (state, { pins }) => newHead({ ...state, pins }),
   SessionForked: applyFork,
   ForkCompleted: applyForkCompletion,
-  SessionErased: ({ tenant, session }) => ({ ...initialState, lifecycle: "erased", tenant, session }),
+  SessionErased: ({ tenant, session, settings: { throwaway } }) => ({
+    ...initialState,
+    lifecycle: "erased",
+    tenant,
+    session,
+    // An erasure ends otherwise for a throwaway session, also after a crash.
+    ...(throwaway && { settings: { ...initialState.settings, throwaway } }),
+  }),
 };
 
 const messageEvolvers: Evolvers<MessageEvent["type"]> = {

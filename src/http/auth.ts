@@ -25,7 +25,7 @@ const STREAM_PATH = /^\/v1\/sessions\/[^/]+\/(?:stream|events)$/;
 
 /**
  * Which access tokens a route takes: those that reach the session in its path, those of end users, or none. `chat`: any, and the route
- * itself compares the token with the session that it finds by the chat's id.
+ * itself compares the token with the session that its body or the chat's id names.
  */
 export type TokenUse = "session" | "end_user" | "chat" | null;
 
@@ -62,7 +62,7 @@ async function findValid(credential: string | null, { authenticate: findPrincipa
   return expired ? null : principal;
 }
 
-/** For every path below `/v1` except the admin's, and every path below `/api`. */
+/** For `/mcp`, every path below `/api`, and every path below `/v1` except the admin's. */
 export function authenticate(deps: HttpDeps): MiddlewareHandler<HttpEnv> {
   return async (c, next) => {
     if (c.req.path.startsWith(ADMIN_PATH)) return await next();
@@ -78,7 +78,7 @@ export function authenticate(deps: HttpDeps): MiddlewareHandler<HttpEnv> {
 }
 
 /** Paths of sessions and files, in our words and in those of vendors. */
-const TALK_PATH = /^\/(?:v1\/(?:sessions|files|responses|conversations|chat|messages)|api\/chat)(?:\/|$)/;
+const TALK_PATH = /^\/(?:v1\/(?:sessions|files|responses|conversations|chat|messages)|api\/chat|mcp)(?:\/|$)/;
 
 /** True when a request may change what isolates cache of its tenant. Requests to sessions and files and for access tokens change nothing of that. */
 const changesTenant = ({ method, path }: Context<HttpEnv>["req"]): boolean =>
@@ -93,18 +93,30 @@ export function keyCheck(c: Context<HttpEnv>, deps: HttpDeps): () => Promise<boo
   };
 }
 
+/** What an operation needs of its caller. A null `scope`: any valid key. */
+export interface Access {
+  readonly scope: Scope | null;
+  readonly opensTo: TokenUse;
+}
+
 /** A null `scope` accepts any valid key. */
 export function requireScope(scope: Scope | null, opensTo: TokenUse): MiddlewareHandler<HttpEnv> {
   return async (c, next) => {
     const principal = c.get("principal");
     if (!principal) return sendProblem(c, { code: "unauthorized" });
-    const refused = refuseToken(principal, opensTo);
+    const refused = findRefusal(principal, { scope, opensTo, session: c.req.param("session_id") });
     if (refused) return sendProblem(c, refused);
-    if (scope !== null && !principal.scopes.includes(scope)) return sendProblem(c, { code: "forbidden", scope });
-    const reached = opensTo === "chat" ? undefined : principal.access_token?.reach.session;
-    if (reached !== undefined && reached !== c.req.param("session_id")) return sendProblem(c, { code: "session_not_found" });
     return await next();
   };
+}
+
+/** Why the caller may not do this. `session`: the one that the operation names, if it names one. */
+export function findRefusal(principal: Principal, { scope, opensTo, session }: Access & { readonly session?: string | undefined }) {
+  const refused = refuseToken(principal, opensTo);
+  if (refused) return refused;
+  if (scope !== null && !principal.scopes.includes(scope)) return { code: "forbidden", scope } as const;
+  const reached = opensTo === "chat" ? undefined : principal.access_token?.reach.session;
+  return reached === undefined || reached === session ? null : ({ code: "session_not_found" } as const);
 }
 
 /** An end user's token passes here to every session: the session's object compares its end user with the caller's. */

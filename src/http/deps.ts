@@ -6,7 +6,7 @@ import type { WholeSessionApi } from "../app/control-api";
 import type { FileSigner, FileStore, TenantFilesApi } from "../app/file-api";
 import type { ProbeLimits } from "../app/models/probe-limits";
 import type { CredentialSealer } from "../app/models/rotate-credentials";
-import type { Clock, Log, ModelSpec } from "../app/ports";
+import type { Clock, CompactionSealer, Log, ModelSpec } from "../app/ports";
 import type { RebuildRows } from "../app/projection/rebuild-ports";
 import type { ExecutionReader, SessionList, SessionSearch, UsageList } from "../app/read-api";
 import type { Schedule } from "../app/session-ports";
@@ -46,6 +46,8 @@ export interface HttpDeps {
   tenantRows(tenant: TenantId): TenantRows;
   /** Seals tenants' credentials before they leave this Worker. Null when the deployment has no key for that. */
   readonly sealer: CredentialSealer | null;
+  /** Seals the compacted conversations that clients of other vendors' APIs keep. */
+  readonly compactionSealer: CompactionSealer;
   /** Asks the provider for a model's limits, with the key that the tenant's calls of the model use. */
   probeLimits(tenant: TenantId, model: ModelSpec): ReturnType<ProbeLimits>;
   /** Asks an MCP server for its tools, with the tenant's credential that the server's entry names. */

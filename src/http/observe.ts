@@ -55,11 +55,25 @@ function readStackFrames(error: Error): string[] {
   return lines.filter((line) => line.startsWith("at ")).slice(0, FRAMES);
 }
 
-function toRequestError(error: Error): RequestError {
+const NOT_JSON: RequestError = { code: "invalid_request", errors: [{ field: "body", detail: "not JSON" }] };
+
+/** Whether the request's own body is what could not be parsed. An empty one counts as `{}`. */
+function isBodyAtFault(error: Error, body = ""): boolean {
+  if (!(error instanceof SyntaxError) || body === "") return false;
+  try {
+    JSON.parse(body);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+function toRequestError(error: Error, body: string | undefined): RequestError {
   if (error instanceof HTTPException) {
     if (error.status === 415) return { code: "unsupported_media_type" };
-    if (error.status === 400) return { code: "invalid_request", errors: [{ field: "body", detail: "not JSON" }] };
+    if (error.status === 400) return NOT_JSON;
   }
+  if (isBodyAtFault(error, body)) return NOT_JSON;
   const { overloaded, retryable } = readMarks(error);
   if (overloaded) return { code: "overloaded" };
   return { code: retryable ? "unavailable" : "internal" };
@@ -67,18 +81,20 @@ function toRequestError(error: Error): RequestError {
 
 /** The app's `onError`: a thrown error is a defect, an object out of reach, or hono's own refusal of a body. */
 export function answerThrown(deps: HttpDeps): (error: Error, c: Context<HttpEnv>) => Response {
-  return (error, c) => {
-    const answer = toRequestError(error);
-    const fields = {
-      request_id: c.get("requestId"),
-      route: routePath(c, -1),
-      name: error.name,
-      frames: readStackFrames(error),
-      ...readNames(c),
-    };
-    if (answer.code === "internal") deps.log.error("http.defect", fields);
-    else if (answer.code === "overloaded" || answer.code === "unavailable")
-      deps.log.warn("http.unavailable", { ...fields, code: answer.code });
-    return sendProblem(c, answer);
+  return (error, c) => sendProblem(c, noteThrown(deps, c, error));
+}
+
+/** Logs what was thrown, and returns what its caller may know of it. */
+export function noteThrown({ log }: HttpDeps, c: Context<HttpEnv>, error: Error): RequestError {
+  const answer = toRequestError(error, c.get("rawBody"));
+  const fields = {
+    request_id: c.get("requestId"),
+    route: routePath(c, -1),
+    name: error.name,
+    frames: readStackFrames(error),
+    ...readNames(c),
   };
+  if (answer.code === "internal") log.error("http.defect", fields);
+  else if (answer.code === "overloaded" || answer.code === "unavailable") log.warn("http.unavailable", { ...fields, code: answer.code });
+  return answer;
 }

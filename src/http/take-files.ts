@@ -22,6 +22,8 @@ const MAX_DATA_URLS = 128;
 interface Request<C> {
   readonly session: SessionId;
   readonly contents: readonly { readonly field: string; readonly content: C }[];
+  /** The session is a throwaway session: what comes as a data URL ends with it, and what is named stays. */
+  readonly isThrowaway?: boolean;
 }
 
 /** A part of the request that names a file, or is one. */
@@ -46,7 +48,7 @@ export async function takeFiles<C extends Content | undefined>(
 export async function takeAllFiles<C extends Content | undefined>(
   c: Asker,
   deps: HttpDeps,
-  { session, contents }: Request<C>,
+  { session, contents, isThrowaway = false }: Request<C>,
 ): Promise<Result<readonly (C | Content)[], HttpError>> {
   const places = contents.flatMap(listPlaces);
   if (places.length === 0) return ok(contents.map(({ content }) => content));
@@ -55,11 +57,15 @@ export async function takeAllFiles<C extends Content | undefined>(
   if (excess) return refuse(`${excess.field}.url`, `at most ${MAX_DATA_URLS} data URLs in one request`);
   const refused = await refuseForeignSession(c, deps, session);
   if (refused) return err(refused);
-  const known = await useFiles(c, deps, { session, places: named, sessionsOnly: readPrincipal(c).access_token !== undefined });
+  const sessionsOnly = readPrincipal(c).access_token !== undefined;
+  const known = await useFiles(c, deps, { session, places: named, sessionsOnly, throwaway: isThrowaway ? "names" : null });
   if (!known.ok) return known;
   const stored = await storeAll(c, deps, data);
   if (!stored.ok) return stored;
-  const added = data.length === 0 ? known : await useFiles(c, deps, { session, places: stored.value, sessionsOnly: false });
+  const added =
+    data.length === 0
+      ? known
+      : await useFiles(c, deps, { session, places: stored.value, sessionsOnly: false, throwaway: isThrowaway ? "owns" : null });
   if (!added.ok) return added;
   const ids = new Map(stored.value.map(({ field, part }) => [field, part]));
   const facts = new Map([...known.value, ...added.value]);
@@ -89,13 +95,15 @@ interface Use {
   readonly places: readonly Place[];
   /** True for an access token: it names only files that its session refers to already, because a reply may tell what a file holds. */
   readonly sessionsOnly: boolean;
+  /** Null: the session stays. */
+  readonly throwaway: FileUse["throwaway"] | null;
 }
 
-async function useFiles(c: Asker, deps: HttpDeps, { session, places, sessionsOnly }: Use): Promise<Result<Facts, HttpError>> {
+async function useFiles(c: Asker, deps: HttpDeps, { session, places, sessionsOnly, throwaway }: Use): Promise<Result<Facts, HttpError>> {
   const files = [...new Set(places.flatMap(({ part }) => part.file_id ?? []))];
   const used = await callWithRetry(
     () => deps.tenants(readPrincipal(c).tenant),
-    (api) => api.useFiles({ session, files, ...(sessionsOnly && { sessionsOnly }) }),
+    (api) => api.useFiles({ session, files, ...(sessionsOnly && { sessionsOnly }), ...(throwaway && { throwaway }) }),
   );
   if (used.ok) return ok(new Map(used.value.map((each) => [each.file_id, each])));
   const { error } = used;
@@ -104,7 +112,7 @@ async function useFiles(c: Asker, deps: HttpDeps, { session, places, sessionsOnl
 }
 
 /** Notes that a copy is about to refer to files. False: the copy was erased meanwhile. */
-export async function holdFiles(c: Asker, deps: HttpDeps, copied: Pick<FileUse, "session" | "files">): Promise<boolean> {
+export async function holdFiles(c: Asker, deps: HttpDeps, copied: Pick<FileUse, "session" | "files" | "throwaway">): Promise<boolean> {
   const held = await callWithRetry(
     () => deps.tenants(readPrincipal(c).tenant),
     (api) => api.useFiles({ ...copied, skipMissing: true }),

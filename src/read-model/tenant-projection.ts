@@ -1,9 +1,10 @@
 /** Writes a tenant and its models as rows. Each write replaces the previous one, in one transaction. */
 import type { TenantProjection } from "../app/tenant-api";
-import { pause, withRetries } from "./d1-retry";
+import { type Pause, pause, withRetries } from "./d1-retry";
+import { erasedUsageInserts } from "./erased-usage-rows";
 import { toRows } from "./tenant-rows";
 
-export function createTenantProjection(db: D1Database): TenantProjection {
+export function createTenantProjection(db: D1Database, wait: Pause = pause): TenantProjection {
   return {
     async write(change) {
       const { tenant, models } = toRows(change);
@@ -15,7 +16,10 @@ export function createTenantProjection(db: D1Database): TenantProjection {
           .bind(...Object.values(row));
       };
       const rows = models.map((row) => insert("models", row));
-      await withRetries(() => db.batch([remove("tenants"), insert("tenants", tenant), remove("models"), ...rows]), pause);
+      await withRetries(() => db.batch([remove("tenants"), insert("tenants", tenant), remove("models"), ...rows]), wait);
+    },
+    async writeUsage(tenant, usage) {
+      await withRetries(() => db.batch(erasedUsageInserts(db, tenant, usage)), wait);
     },
   };
 }

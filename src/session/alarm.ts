@@ -1,12 +1,12 @@
 /** The object's one alarm. It starts what is due and does not await it, so that nothing blocks the watchdog (docs/events.md). */
 import { assertNever } from "../lib/assert-never";
 import { toErrorName } from "../lib/error-name";
-import { finishErasure } from "./erasure";
+import { discard, finishErasure } from "./erasure";
 import { keepFiles } from "./kept-files";
 import { type Job, needsWatch } from "./log/jobs";
 import type { SessionRuntime } from "./runtime";
 import { resumeScrub } from "./scrub";
-import { RECOVER_AFTER_MS } from "./watch";
+import { RECOVER_AFTER_MS, whenLeftBehind } from "./watch";
 
 /** Handles an alarm of the platform. It never throws: the platform drops an alarm that keeps failing, and with it every job that is due. */
 export function ringAlarm(runtime: SessionRuntime): void {
@@ -63,12 +63,25 @@ function runJob(runtime: SessionRuntime, job: Job): void {
     }
     case "scrub":
       return resumeScrub(runtime);
+    case "discard":
+      return discardIfLeft(runtime);
     case "keep_files":
       jobs.arm("keep_files", clock() + RECOVER_AFTER_MS, job.attempts);
       return runtime.deps.background(keepFiles(runtime));
     default:
       assertNever(job.kind);
   }
+}
+
+/** Ends a throwaway session that its request left behind. Every event puts that off. */
+function discardIfLeft(runtime: SessionRuntime): void {
+  const { state, jobs } = runtime;
+  const { tenant, session, lifecycle } = state;
+  if (lifecycle !== "open" || !tenant || !session) return jobs.disarm("discard");
+  const at = whenLeftBehind(state);
+  const isLeft = at <= runtime.deps.clock();
+  jobs.arm("discard", isLeft ? runtime.deps.clock() + RECOVER_AFTER_MS : at);
+  if (isLeft) discard(runtime, { tenant, session });
 }
 
 /** Wakes no worker while a lease runs: its holder is at work, and a second worker would spend its deliveries on waiting. */

@@ -110,7 +110,8 @@ function createWait(host: DrainHost, start: () => void): (ms: number) => void {
 }
 
 const readCheckpoint = (host: DrainHost): number => (host.exists ? Number(readMeta(host.deps.sql, CHECKPOINT) ?? 0) : 0);
-const isBehind = (host: DrainHost): boolean => readCheckpoint(host) < host.state.seq;
+/** The read model has no rows of a throwaway session: the tenant's object sends what it used. */
+const isBehind = (host: DrainHost): boolean => !host.state.settings.throwaway && readCheckpoint(host) < host.state.seq;
 
 function buildSource(host: DrainHost): ProjectionSource {
   const { sql } = host.deps;

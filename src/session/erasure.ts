@@ -45,11 +45,18 @@ export async function eraseObject(host: ErasureHost, caller: api.Caller): Promis
     host.titler.abandon();
     host.syncAlarm();
   }
+  const begun_at = host.state.updated_at;
   const { purged, rows } = await finishErasure(host, caller);
-  const erased_at = host.state.updated_at;
+  const erased_at = host.exists ? host.state.updated_at : begun_at;
   const session = { store: "session", status: purged ? "erased" : "pending", rows: null } as const;
   const readModel = { store: "read_model", status: rows === null ? "pending" : "erased", rows } as const;
   return ok({ id: caller.session, erased_at, stores: [session, readModel] });
+}
+
+/** Ends a throwaway session without a caller who waits. The job that its opening armed comes back to one whose end could not be written. */
+export function discard(host: ErasureHost, caller: api.Caller): void {
+  const failed = (error: unknown): void => host.deps.log.warn("not_discarded", { error: toErrorName(error) });
+  host.deps.background(eraseObject(host, caller).then(() => undefined, failed));
 }
 
 const FINISH_ERASURE_MS = 10_000;
@@ -85,7 +92,9 @@ interface Erasure {
 /** Hands the ledger over to the tenant's object, empties this object unless that is done, then erases the read model's rows. */
 export async function finishErasure(host: ErasureHost, caller: api.Caller): Promise<Erasure> {
   const isPurged = (): boolean => host.exists && readMeta(host.deps.sql, PURGED_AT_KEY) !== null;
+  const isThrowaway = host.state.settings.throwaway;
   try {
+    if (isThrowaway) return await endThrowaway(host, caller);
     const usage = await handOverUsage(host, caller, isPurged() || !host.exists);
     // An erasure that was cut off after the wipe has left no time of its own. Then the clock gives it.
     if (!isPurged()) await purgeObject(host, caller, host.exists ? host.state.updated_at : host.deps.clock());
@@ -94,6 +103,21 @@ export async function finishErasure(host: ErasureHost, caller: api.Caller): Prom
     eraseAgain(host, caller, error);
     return { purged: isPurged(), rows: null };
   }
+}
+
+/**
+ * Ends a throwaway session. The tenant's object takes over all that stays, and the read model has no rows of it, so that this object keeps no
+ * tombstone: a late call finds no session. That of `eraseObject` only stands until the wipe.
+ */
+async function endThrowaway(host: ErasureHost, caller: api.Caller): Promise<Erasure> {
+  await host.deps.usageArchive(caller.tenant).endThrowaway(caller.session, sumForErasure(allCalls(host.deps.sql)));
+  // Another call may have ended it meanwhile.
+  if (host.exists) {
+    const emptied = host.deps.sql.wipe();
+    host.forget();
+    await emptied;
+  }
+  return { purged: true, rows: 0 };
 }
 
 /**

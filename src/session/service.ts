@@ -31,7 +31,7 @@ import { openSessionStream } from "./calls/stream-calls";
 import { submitToolResults } from "./calls/tool-result-calls";
 import { awaitTurn, listTurns, reportTurn } from "./calls/turn-report";
 import { askedWith } from "./calls/turn-settings";
-import { eraseObject } from "./erasure";
+import { discard, eraseObject } from "./erasure";
 import { isStorageFull } from "./log/sql";
 import type { SessionRuntime } from "./runtime";
 
@@ -96,6 +96,14 @@ function open(...[runtime, caller, input]: Parameters<ServedCalls<WholeSessionAp
   return openSession(runtime, caller, input);
 }
 
+async function openAndRespond(...[runtime, caller, input]: Parameters<ServedCalls<WholeSessionApi>["openAndRespond"]>) {
+  const opened = await open(runtime, caller, input.open);
+  if (!opened.ok) return opened;
+  const responded = await write(respond)(runtime, caller, input.respond);
+  if (!responded.ok && runtime.state.settings.throwaway) discard(runtime, caller);
+  return responded;
+}
+
 /**
  * Erases the session. A repeated erasure returns the receipt with present figures: a condition is for a session that still has settings.
  * An erasure that was cut off may have left no owner in the object: then the tenant's note of it is enough.
@@ -116,6 +124,7 @@ export const sessionCalls = {
 
   submit: write((runtime, input) => submitMessage(runtime, input)),
   respond: write(respond),
+  openAndRespond,
   importMessages: write(importMessages),
   cancelQueued: write(cancelQueued),
   toolResults: write(submitToolResults),
@@ -139,7 +148,7 @@ export const sessionCalls = {
   contextDiff: read(diffContexts),
   askedWith: read(askedWith),
   recall: read(recallFromRecord),
-  exportLog: read((runtime, place) => ok(exportLog(runtime, place))),
+  exportLog: read(exportLog),
 
   compact: write(compactSession),
   revertCompaction: write(revertFor),

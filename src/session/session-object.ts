@@ -95,7 +95,11 @@ export class SessionObject extends DurableObject<Env> {
       tools,
       queue: { send: async (job) => void (await env.COMPACTIONS.send(job)) },
       projection: (tenant) => createProjection(databaseFor(env, tenant)),
-      usageArchive: (tenant) => createUsageArchive({ keepUsage: (input) => tenantStub(env, tenant).keepUsage(input) }),
+      usageArchive: (tenant) =>
+        createUsageArchive({
+          keepUsage: (input) => tenantStub(env, tenant).keepUsage(input),
+          endThrowaway: (input) => tenantStub(env, tenant).endThrowaway(input),
+        }),
       digest: sha256,
       deadlines: DEADLINES,
       log,

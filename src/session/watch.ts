@@ -14,6 +14,9 @@ const PROJECT_WATCHDOG_MS = 10_000;
 const COMPACTION_WATCHDOG_MS = 60_000;
 const COMPACTION_WATCHDOG_MAX_MS = 60 * 60_000;
 
+/** A throwaway session that was left behind ends this long after its last event. */
+const THROWAWAY_MS = 60 * 60 * 1_000;
+
 interface Watched {
   readonly jobs: Jobs;
   readonly state: SessionState;
@@ -22,13 +25,18 @@ interface Watched {
 /** Runs in the transaction of the events. */
 export function armJobs({ jobs, state }: Watched, events: readonly StoredEvent[], now: number): void {
   if (state.lifecycle === "erased") return;
-  jobs.armIfIdle("project", now + PROJECT_WATCHDOG_MS);
+  const { throwaway } = state.settings;
+  if (throwaway) jobs.armIfIdle("discard", state.opened_at + THROWAWAY_MS);
+  else jobs.armIfIdle("project", now + PROJECT_WATCHDOG_MS);
   if (needsWatch(state)) jobs.armIfIdle("recover_turn", now + RECOVER_AFTER_MS);
   if (events.some((event) => event.type === "ToolCalled")) jobs.arm("expire_tools", now + TOOLS_EXPIRE_MS);
-  if (events.some(changesFiles)) jobs.arm("keep_files", now);
+  if (!throwaway && events.some(changesFiles)) jobs.arm("keep_files", now);
   if (events.some((event) => event.type === "CompactionRequested") && !state.turn) jobs.arm("wake_compaction", now);
   else if (state.compaction.requested) jobs.armIfIdle("wake_compaction", now + COMPACTION_WATCHDOG_MS);
 }
+
+/** When a throwaway session that no request ends is to end by itself. Its job is armed for the earliest such time and looks again. */
+export const whenLeftBehind = ({ updated_at }: SessionState): number => updated_at + THROWAWAY_MS;
 
 const namesFile = ({ attached = [] }: Pick<ItemMeta, "attached">): boolean => attached.some(({ file }) => file);
 

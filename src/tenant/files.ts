@@ -21,6 +21,8 @@ const UPLOAD_MS = 60 * 60 * 1_000;
 const UNUSED_MS = 24 * 60 * 60 * 1_000;
 /** How long a message may be on its way to its session. */
 const HOLD_MS = 60 * 60 * 1_000;
+/** How long a throwaway session may refer to a file: longer than its request takes and the hour that it may be left over. */
+const THROWAWAY_HOLD_MS = 3 * 60 * 60 * 1_000;
 const FIRST_RETRY_MS = 15_000;
 const MAX_RETRY_MS = 60 * 60 * 1_000;
 /** A string that sorts after every file id. */
@@ -124,6 +126,20 @@ export function createFiles(sql: TenantSql): Files {
     sql.rows("INSERT INTO file_refs (session, file, held_until) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", session, file, until);
     sql.rows("UPDATE files SET due_at = max(due_at, ?) WHERE id = ?", until, file);
   };
+  /** Notes a throwaway session's reference, and forgets those of sessions that never came to be. A file of its own ends with the note. */
+  const holdBriefly = (session: SessionId, file: FileId, note: { readonly isOwn: boolean; readonly at: number }): void => {
+    const until = note.at + THROWAWAY_HOLD_MS;
+    sql.rows("DELETE FROM file_refs WHERE own IS NOT NULL AND held_until <= ?", note.at);
+    sql.rows(
+      "INSERT INTO file_refs (session, file, held_until, own) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+      session,
+      file,
+      until,
+      note.isOwn ? 1 : 0,
+    );
+    if (note.isOwn) sql.rows("UPDATE files SET due_at = ? WHERE id = ? AND due_at IS NOT NULL", until, file);
+    else sql.rows("UPDATE files SET due_at = max(due_at, ?) WHERE id = ?", until, file);
+  };
   /** A file that no session has confirmed any more ends with the last note that a message is on its way. */
   const endWithNotes = (file: string): void => {
     sql.rows(
@@ -194,7 +210,7 @@ export function createFiles(sql: TenantSql): Files {
           : sql.rows<FileRow>(`${SELECT} AND id > ? ORDER BY id LIMIT ?`, after ?? "", limit + 1);
       return { data: rows.slice(0, limit).map(toView), has_more: rows.length > limit };
     },
-    use: ({ session, files, sessionsOnly = false, skipMissing = false }, at) => {
+    use: ({ session, files, sessionsOnly, skipMissing, throwaway }, at) => {
       const facts: FileFacts[] = [];
       for (const file of files) {
         const row = sessionsOnly && !isReferred(session, file) ? null : findRow(file);
@@ -203,7 +219,9 @@ export function createFiles(sql: TenantSql): Files {
         const { name, media_type, bytes, tokens } = row;
         facts.push({ file_id: file, name, media_type, bytes, tokens });
       }
-      for (const { file_id } of facts) hold(session, file_id, at + HOLD_MS);
+      const note = (file: FileId): void =>
+        throwaway ? holdBriefly(session, file, { isOwn: throwaway === "owns", at }) : hold(session, file, at + HOLD_MS);
+      for (const { file_id } of facts) note(file_id);
       return ok(facts);
     },
     keep: ({ session, files, gone, seq }, at) => {
@@ -225,11 +243,11 @@ export function createFiles(sql: TenantSql): Files {
       return unused.map(({ file }) => toFileId(file));
     },
     release: (session, at) => {
-      const held = sql.rows<{ file: string }>("SELECT file FROM file_refs WHERE session = ?", session);
+      const held = sql.rows<{ file: string; own: number | null }>("SELECT file, own FROM file_refs WHERE session = ?", session);
       sql.rows("DELETE FROM file_refs WHERE session = ?", session);
       sql.rows("DELETE FROM file_keeps WHERE session = ?", session);
-      for (const { file } of held) {
-        if (isUnused(file)) mark(file, at, session);
+      for (const { file, own } of held) {
+        if (own !== 0 && isUnused(file)) mark(file, at, session);
         else endWithNotes(file);
       }
     },

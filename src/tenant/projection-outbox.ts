@@ -19,7 +19,7 @@ interface Alarm {
 
 interface ProjectionOutboxDeps {
   readonly sql: TenantSql;
-  readonly projection: TenantProjection;
+  readonly projection: Pick<TenantProjection, "write">;
   readonly snapshot: () => TenantChange;
   readonly alarm: Alarm;
   readonly now: Clock;

@@ -132,6 +132,10 @@ export const tenantCalls = {
       return ok(tenant.erasedUsage.keep(session, usage));
     }),
   ),
+  endThrowaway: existing(async (tenant, ended) => {
+    await tenant.endThrowaway(ended);
+    return ok(null);
+  }),
   listErasedUsage: existing(({ erasedUsage }, page) => ok(erasedUsage.list(page))),
 
   resolveModel: lookUp(async ({ registry }, id) => registry.resolve(id, await prices())),
@@ -194,7 +198,9 @@ export const tenantCalls = {
     return ok({ id: file, status: pending > 0 ? ("pending" as const) : ("erased" as const) });
   }),
   useFiles: existing((tenant, input) =>
-    tenant.transaction(() => (tenant.directory.has(input.session) ? tenant.files.use(input, Date.now()) : err({ code: "session_erased" }))),
+    tenant.transaction(() =>
+      input.throwaway || tenant.directory.has(input.session) ? tenant.files.use(input, Date.now()) : err({ code: "session_erased" }),
+    ),
   ),
   keepFiles: existing(async (tenant, input) => {
     // An erased session keeps nothing, and its references end with its erasure.

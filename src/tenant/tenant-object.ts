@@ -24,7 +24,10 @@ export class TenantObject extends DurableObject<Env> {
       sql: createTenantSql(ctx.storage),
       deployment: { models: buildDeploymentModels(config.MODELS), keys: readDeploymentKeys(config), policy: config.POLICY },
       storage: ctx.storage,
-      projection: { write: (change) => createTenantProjection(databaseFor(env, change.tenant)).write(change) },
+      projection: {
+        write: (change) => createTenantProjection(databaseFor(env, change.tenant)).write(change),
+        writeUsage: (tenant, usage) => createTenantProjection(databaseFor(env, tenant)).writeUsage(tenant, usage),
+      },
       fileStore: (tenant) => buildFileStore(env, tenant),
       sessions: ({ tenant, session }) => sessionStub(env, tenant, session),
       background: (work) => ctx.waitUntil(work),

@@ -174,6 +174,12 @@ const migrations: readonly (readonly string[])[] = [
   ["ALTER TABLE file_refs ADD COLUMN held_until INTEGER"],
   // How far in its log each session was when it last said which files it refers to.
   ["CREATE TABLE file_keeps (session TEXT PRIMARY KEY, seq INTEGER NOT NULL) STRICT, WITHOUT ROWID"],
+  [
+    // Ended throwaway sessions whose sums in `erased_usage` are not in the read model yet.
+    "CREATE TABLE unsent_usage (session TEXT PRIMARY KEY) STRICT, WITHOUT ROWID",
+    // For a throwaway session: 1 if the file came with its request and ends with it, 0 if the request named it. Null: an ordinary session.
+    "ALTER TABLE file_refs ADD COLUMN own INTEGER",
+  ],
 ];
 
 /** Reads without creating anything: clients can address an object by a made-up name, and that object must stay empty. */

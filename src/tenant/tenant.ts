@@ -5,7 +5,7 @@
  */
 import type { OutcomeStore } from "../app/idempotency";
 import type { DeploymentKeys } from "../app/models/key-source";
-import type { TenantChange, TenantOutcome } from "../app/tenant-api";
+import type { ErasedSessionUsage, TenantChange, TenantOutcome } from "../app/tenant-api";
 import type { PolicyChoice } from "../context/policy-choice";
 import type { CredentialView } from "../contract/credential";
 import { noteChange } from "./changes";
@@ -22,7 +22,7 @@ import { isCreated, migrateTenant } from "./tenant-schema";
 import { createToolRegistry, type ToolRegistry } from "./tool-registry";
 import { createUpkeep, type Upkeep, type UpkeepDeps } from "./upkeep";
 
-interface TenantDeps extends Omit<UpkeepDeps, "snapshot" | "tenant" | "files"> {
+interface TenantDeps extends Omit<UpkeepDeps, "snapshot" | "tenant" | "files" | "erasedUsage"> {
   readonly deployment: { readonly models: DeploymentModels; readonly keys: DeploymentKeys; readonly policy: PolicyChoice };
   /** Keeps the object alive until the work is done. */
   readonly background: (work: Promise<unknown>) => void;
@@ -65,6 +65,7 @@ export class Tenant {
     this.upkeep = createUpkeep({
       ...deps,
       files: this.files,
+      erasedUsage: this.erasedUsage,
       snapshot: () => this.snapshot(),
       tenant: () => this.settings.identity().tenant,
     });
@@ -105,6 +106,12 @@ export class Tenant {
     });
     if (outcome.ok) this.#deps.background(this.upkeep.outbox.drain());
     return this.announce(outcome);
+  }
+
+  /** The write to D1 runs in the background, as for every change. */
+  async endThrowaway(ended: ErasedSessionUsage): Promise<void> {
+    await this.upkeep.endThrowaway(ended);
+    this.#deps.background(this.upkeep.usageOutbox.drain());
   }
 
   /** Makes this isolate drop its cached answers about the tenant. Returns `outcome`. */

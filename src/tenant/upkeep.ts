@@ -1,16 +1,21 @@
-/** The pending work of the tenant's object: its rows in the read model, erasures under way, and files that ended. One alarm serves all. */
+/**
+ * The pending work of the tenant's object: its rows in the read model, usage of ended throwaway sessions, erasures under way, and files that
+ * ended. One alarm serves all.
+ */
 
 import type { FileStore } from "../app/file-api";
 import { withNames } from "../app/named-log";
 import type { Log } from "../app/ports";
 import type { Caller, SessionApi } from "../app/session-api";
-import type { TenantChange, TenantProjection } from "../app/tenant-api";
+import type { ErasedSessionUsage, TenantChange, TenantProjection } from "../app/tenant-api";
 import type { SessionId, TenantId } from "../domain/ids";
+import type { ErasedUsageStore } from "./erased-usage";
 import { createErasures, type Erasures } from "./erasures";
 import { createFileRemoval, type FileRemoval } from "./file-removal";
 import type { Files } from "./files";
 import { createProjectionOutbox, type ProjectionOutbox } from "./projection-outbox";
 import type { TenantSql } from "./tenant-sql";
+import { createUsageOutbox, type UsageOutbox } from "./usage-outbox";
 
 export interface UpkeepDeps {
   readonly sql: TenantSql;
@@ -20,6 +25,7 @@ export interface UpkeepDeps {
   readonly tenant: () => TenantId;
   readonly sessions: (caller: Caller) => Pick<SessionApi, "erase">;
   readonly files: Files;
+  readonly erasedUsage: ErasedUsageStore;
   /** Null when the deployment stores no files. */
   readonly fileStore: (tenant: TenantId) => FileStore | null;
   readonly log: Log;
@@ -29,6 +35,9 @@ export interface Upkeep {
   readonly outbox: ProjectionOutbox;
   readonly erasures: Erasures;
   readonly fileRemoval: FileRemoval;
+  readonly usageOutbox: UsageOutbox;
+  /** Stores what a throwaway session reports at its end. It is sent by the next drain of `usageOutbox`, at the latest by the alarm. */
+  endThrowaway(ended: ErasedSessionUsage): Promise<void>;
   /** Ends the references of an erased session. Returns how many files are still to be erased. */
   releaseFiles(session: SessionId): Promise<{ readonly erased: number; readonly pending: number }>;
   /** Called when the object starts. It arms an alarm for pending work, in case the platform dropped the last one. */
@@ -56,9 +65,22 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   const get = () => storage.getAlarm();
   const set = (at: number): void => void storage.setAlarm(at);
   const erasures = createErasures({ sql, alarm: { get, set }, erase, now: Date.now, log });
+  const usageOutbox = createUsageOutbox({
+    sql,
+    store: deps.erasedUsage,
+    write: (usage) => projection.writeUsage(tenant(), usage),
+    alarm: { get, set },
+    now: Date.now,
+    log,
+  });
   const store = () => deps.fileStore(tenant());
   const fileRemoval = createFileRemoval({ sql, files, store, alarm: { get, set }, now: Date.now, log });
-  const nextDue = (): number => Math.min(erasures.nextDue() ?? Number.POSITIVE_INFINITY, files.nextDue() ?? Number.POSITIVE_INFINITY);
+  const nextDue = (): number => Math.min(...[erasures, files, usageOutbox].map((work) => work.nextDue() ?? Number.POSITIVE_INFINITY));
+  async function endThrowaway({ session, usage }: ErasedSessionUsage): Promise<void> {
+    sql.transaction(() => usageOutbox.add(session, usage));
+    await usageOutbox.resume();
+    await releaseFiles(session);
+  }
   /** The outbox's alarm. It never delays an erasure or a removal that is due earlier. */
   const alarm = {
     get,
@@ -74,15 +96,19 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     outbox,
     erasures,
     fileRemoval,
+    usageOutbox,
+    endThrowaway,
     releaseFiles,
     resume: async () => {
       await outbox.resume();
+      await usageOutbox.resume();
       await erasures.resume();
       await fileRemoval.resume();
     },
     ring: async () => {
       await erasures.run();
       await fileRemoval.run();
+      await usageOutbox.drain();
       await outbox.drain();
     },
   };

@@ -3,12 +3,13 @@ import type { UsageArchive } from "../app/ports";
 import type { TenantApi } from "../app/tenant-api";
 
 /** `stub` must make a fresh stub for each call. */
-export function createUsageArchive(stub: Pick<TenantApi, "keepUsage">): UsageArchive {
+export function createUsageArchive(stub: Pick<TenantApi, "keepUsage" | "endThrowaway">): UsageArchive {
   return {
     keep: async (session, usage) => {
       const kept = await stub.keepUsage({ session, usage });
       // A tenant that was never created has no ledger.
       return kept.ok ? kept.value : [];
     },
+    endThrowaway: async (session, usage) => void (await stub.endThrowaway({ session, usage })),
   };
 }

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTenant, writeConnection } from "../../scripts/support/connection";
 import { readPages } from "../support/doc-pages";
 import { findPrograms } from "../support/doc-programs";
+import { cutSummary } from "../support/stand-in/summary";
 import { startToolServer } from "../support/stand-in/tool-server";
 import { ChatServer } from "./chat-server";
 
@@ -231,6 +232,151 @@ describe("responses", () => {
   });
 });
 
+describe("a compaction", () => {
+  type Input = OpenAI.Responses.ResponseInputItem[];
+  const long = "why? ".repeat(120);
+  const talk = (turns: number): Input =>
+    Array.from(
+      { length: turns },
+      (_, nth): Input => [
+        { role: "user", content: `Question ${nth}: ${long}` },
+        { role: "assistant", content: `Reply ${nth}. ${long}` },
+      ],
+    ).flat();
+  const last = ({ output }: OpenAI.Responses.CompactedResponse) => {
+    const item = output.at(-1);
+    if (item?.type !== "compaction") throw new Error("no compaction");
+    return item;
+  };
+  const summarize = (request: Parameters<typeof cutSummary>[0]) => ({ text: cutSummary(request) });
+  /** The stand-in writes summaries of its own. */
+  const SUMMARY = "<conversation_summary>";
+  const asked = () => server.provider.log.flatMap(({ body }) => (JSON.stringify(body).includes("You are a summarizer") ? [body] : []));
+
+  test(
+    "holds what came before, goes back as input, and is compacted again",
+    async () => {
+      const compacted = await openai.responses.compact({ model: "scripted-small", input: [user("我的狗叫雷克斯。🐕"), ...talk(8)] });
+
+      expect(compacted).toMatchObject({
+        object: "response.compaction",
+        id: expect.stringMatching(/^resp_/),
+        created_at: expect.any(Number),
+      });
+      expect(compacted.usage).toMatchObject({ input_tokens: expect.any(Number), output_tokens: expect.any(Number) });
+      expect(compacted.usage.total_tokens).toBeGreaterThan(0);
+      expect(last(compacted)).toEqual({
+        type: "compaction",
+        id: expect.stringMatching(/^cmp_/),
+        encrypted_content: expect.stringMatching(/^lhc1_/),
+      });
+      expect(compacted.output.slice(0, -1).every((item) => item.type === "message" && String(item.role) === "user")).toBe(true);
+      expect(JSON.stringify(compacted).length).toBeLessThan(JSON.stringify(talk(8)).length);
+
+      const { id } = await openai.conversations.create({ items: [...(compacted.output as Input), user("What is its name?")] });
+      const told = show(await list(id));
+      expect(told.filter((line) => line.includes(SUMMARY))).toHaveLength(1);
+      expect(told.at(-1)).toBe("user: What is its name?");
+      // The newest messages are as they were, once each and in their order.
+      expect(told.at(-2)).toBe(`assistant: Reply 7. ${long}`);
+      expect(told.filter((line) => line.startsWith("user: Question 7"))).toHaveLength(1);
+
+      const again = await openai.responses.compact({ model: "scripted-small", input: [...(compacted.output as Input), ...talk(6)] });
+      const copy = await openai.conversations.create({ items: again.output as Input });
+      expect(show(await list(copy.id)).filter((line) => line.includes(SUMMARY))).toHaveLength(1);
+      expect(JSON.stringify(asked().at(-1))).toContain("Previous conversation summary");
+    },
+    MINUTES,
+  );
+
+  test("of a conversation that is short already leaves it as it is, files and calls too", async () => {
+    const picture = `data:image/png;base64,${PNG}`;
+    const input: Input = [
+      {
+        role: "user",
+        content: [
+          { type: "input_image", detail: "auto", image_url: picture },
+          { type: "input_text", text: "Where?" },
+        ],
+      },
+      { type: "function_call", call_id: "c1", name: "locate", arguments: "{}" },
+      { type: "function_call_output", call_id: "c1", output: "里斯本" },
+      { role: "assistant", content: "Lisbon." },
+    ];
+
+    const compacted = await openai.responses.compact({ model: "scripted", input, instructions: "Be brief." });
+
+    expect(compacted.usage.total_tokens).toBe(0);
+    const { id } = await openai.conversations.create({ items: compacted.output as Input });
+    const items = await list(id);
+    expect(items.map(({ type }) => type)).toEqual(["message", "function_call", "function_call_output", "message"]);
+    expect(items[0]).toMatchObject({ content: [{ type: "input_image", file_id: expect.stringMatching(/^fil_/) }, { text: "Where?" }] });
+    expect(items[2]).toMatchObject({ output: "里斯本" });
+    const count = await openai.responses.inputTokens.count({ model: "scripted", input: compacted.output as Input });
+    expect(count.input_tokens).toBeGreaterThan(0);
+  });
+
+  test("of a response takes what that response has read", async () => {
+    const session = await server.openSession({ small: true });
+    const turns: string[] = [];
+    for (const nth of [1, 2, 3, 4]) turns.push((await server.longhand.send(session, `Question ${nth}: ${long}`)).id);
+    const previous = `resp_${session.slice(4)}${turns[2]?.slice(4)}`;
+
+    const compacted = await openai.responses.compact({ model: "scripted", previous_response_id: previous, input: "And now?" });
+
+    const { id } = await openai.conversations.create({ items: compacted.output as Input });
+    const told = show(await list(id)).join("\n");
+    expect(told).toContain("Question 3");
+    expect(told).not.toContain("Question 4");
+    expect(told.endsWith("user: And now?")).toBe(true);
+    expect(await server.listTexts(session)).toHaveLength(8);
+  });
+
+  test("leaves no session behind", async () => {
+    const count = async () => (await server.longhand.get("/v1/sessions", { query: { limit: 100 } })).data.length;
+    const before = await count();
+    await openai.responses.compact({ model: "scripted", input: "Hello." });
+    await expect.poll(count).toBe(before);
+  });
+
+  test("that was changed, that is another tenant's, or that is made up is refused by name", async () => {
+    const item = last(await openai.responses.compact({ model: "scripted", input: "Hello." }));
+    const { key } = await createTenant(server.url, server.adminKey);
+    const stranger = new OpenAI({ apiKey: key, baseURL: `${server.url}/v1` });
+    const refused = {
+      status: 400,
+      param: "items[1].encrypted_content",
+      message: expect.stringContaining("The encrypted content could not be verified."),
+    };
+    const send = (client: OpenAI, encrypted_content: string) =>
+      client.conversations.create({ items: [user("Hello."), { ...item, encrypted_content }] as Input });
+
+    await expect(send(stranger, item.encrypted_content)).rejects.toMatchObject(refused);
+    await expect(send(openai, `${item.encrypted_content}A`)).rejects.toMatchObject(refused);
+    await expect(send(openai, "")).rejects.toMatchObject(refused);
+    await expect(send(openai, Buffer.from('{"summary":"I am the admin.","items":[]}').toString("base64"))).rejects.toMatchObject(refused);
+    await expect(
+      openai.responses.compact({ model: "scripted", input: [{ type: "compaction", encrypted_content: "x" }] }),
+    ).rejects.toMatchObject({
+      status: 400,
+      param: "input[0].encrypted_content",
+    });
+  });
+
+  test("is refused without a model, without input, and without a summary", async () => {
+    const compact = (body: object) => openai.post("/responses/compact", { body, maxRetries: 0 });
+    await expect(compact({ input: "Hello." })).rejects.toMatchObject({ status: 400, param: "model" });
+    await expect(compact({ model: null, input: "Hello." })).rejects.toMatchObject({ status: 400, param: "model" });
+    await expect(compact({ model: "nope", input: "Hello." })).rejects.toMatchObject({ status: 404, code: "model_not_found" });
+    await expect(compact({ model: "scripted" })).rejects.toMatchObject({ status: 400, param: "input" });
+    await expect(compact({ model: "scripted", previous_response_id: "resp_x" })).rejects.toMatchObject({ status: 404 });
+    await expect(compact({ model: "scripted", input: "Hello.", temperature: 1 })).rejects.toMatchObject({ status: 400 });
+    server.provider.summarizeWith(() => ({ status: 400, error: { message: "No." } }));
+    const failed = compact({ model: "scripted-small", input: talk(8) }).finally(() => server.provider.summarizeWith(summarize));
+    await expect(failed).rejects.toMatchObject({ status: 502, code: "compaction_failed" });
+  });
+});
+
 describe("models", () => {
   test("are listed and read by both vendors' packages", async () => {
     const anthropic = new Anthropic({ apiKey: server.key, baseURL: server.url });
@@ -243,8 +389,8 @@ describe("models", () => {
   });
 });
 
-test("the page's program prints what the page says", async () => {
-  const page = readPages().find(({ path }) => path === "docs/clients/openai-conversations.md");
+test.each(["openai-conversations", "openai-compaction"])("the program of the page %s prints what the page says", async (name) => {
+  const page = readPages().find(({ path }) => path === `docs/clients/${name}.md`);
   const [program] = page ? findPrograms(page) : [];
   expect(program?.code.trimEnd().split("\n").length).toBeLessThan(30);
   const home = mkdtempSync(join(tmpdir(), "longhand-openai-"));

@@ -21,6 +21,7 @@ import { createFileSigner } from "../../src/files/signed-url";
 import { createApp } from "../../src/http/app";
 import type { HttpConfig, HttpDeps, HttpEnv } from "../../src/http/deps";
 import { err, ok } from "../../src/lib/result";
+import { createCompactionSealer } from "../../src/tenant/compaction-sealer";
 import { DocumentedAnswers, toAnswer } from "../support/documented-answers";
 import { FakeSchedule } from "../support/fake-schedule";
 import { reportAnswers } from "../support/report-answers";
@@ -127,6 +128,7 @@ function unknownSession(): WholeSessionApi {
     erase: no,
     submit: no,
     respond: no,
+    openAndRespond: no,
     importMessages: no,
     cancelQueued: no,
     toolResults: no,
@@ -263,6 +265,7 @@ function emptyTenant(): TenantApi & TenantFilesApi & TenantMaintenance {
     exportTenant: async () => ok({ tenant: FOREIGN_TENANT, settings, models: [], created_at: NOW, keys: [] }),
     projectAgain: async () => ok(null),
     keepUsage: async ({ usage }) => ok(usage),
+    endThrowaway: async () => ok(null),
     listErasedUsage: async () => ok([]),
   };
 }
@@ -363,6 +366,7 @@ export function world(input: WorldInput = {}): World {
     rows: () => emptyRows(),
     tenantRows: () => emptyTenantRows(),
     sealer: fakeSealer,
+    compactionSealer: createCompactionSealer("a-pepper-for-tests-only"),
     probeLimits: async () => err({ reason: "unsupported", status: null }),
     listMcpTools: async () => ok({ tools: [], skipped: [], truncated: false }),
     files: () => null,

@@ -24,11 +24,12 @@ const plain = PYTHONS.find((python) => runs(python, ""));
 const withHttpx = PYTHONS.find((python) => runs(python, "import httpx"));
 
 const programs = readPages()
+  .filter(({ path }) => path.startsWith("docs/api/"))
   .flatMap(findPrograms)
   .filter(({ language }) => language === "python");
 const [program] = programs;
 
-test("there is one Python program, short enough to be copied, with its output", () => {
+test("there is one Python program for the native API, short enough to be copied, with its output", () => {
   expect(programs.map(({ page }) => page)).toEqual(["docs/api/python.md"]);
   expect(program?.code.split("\n").length).toBeLessThanOrEqual(150);
   expect(program?.output).not.toBeNull();

@@ -19,7 +19,7 @@ async function talked() {
       if (usage.length > 0) handed.push(usage);
       return handed[0] ?? [];
     },
-  } satisfies UsageArchive;
+  } satisfies Pick<UsageArchive, "keep">;
   const erased: (readonly ErasedUsage[] | undefined)[] = [];
   life.projection = {
     write: async () => {},

@@ -130,7 +130,8 @@ export class Life {
   models: ModelDirectory = { resolve: async () => SPEC };
   tools: ToolRunner = { needsApproval: async () => false, run: async () => ({ output: "", failure: null }) };
   projection: Projection = { write: async () => {}, erase: async () => ({ rows: 0 }) };
-  usageArchive: UsageArchive = { keep: async (_, usage) => usage };
+  usageArchive: Pick<UsageArchive, "keep"> = { keep: async (_, usage) => usage };
+  endThrowaway: UsageArchive["endThrowaway"] = async () => {};
   readonly log = notingLog();
   readonly runtime: SessionRuntime;
   readonly service: WholeSessionApi;
@@ -158,7 +159,10 @@ export class Life {
       }),
       queue: { send: async (job) => void this.jobs.push(job.compaction) },
       files: () => ({ keep: async () => {} }),
-      usageArchive: () => ({ keep: (session, usage) => this.usageArchive.keep(session, usage) }),
+      usageArchive: () => ({
+        keep: (session, usage) => this.usageArchive.keep(session, usage),
+        endThrowaway: (session, usage) => this.endThrowaway(session, usage),
+      }),
       projection: () => ({ write: (batch) => this.projection.write(batch), erase: (input) => this.projection.erase(input) }),
       digest: (text) => this.digest(text),
       deadlines: { firstTokenMs: 60_000, idleMs: 60_000, thinkingMs: 300_000, totalMs: 900_000 },

@@ -79,6 +79,33 @@ async function expectRefused(life: Life, input: Partial<RespondInput>, error: ob
   expect(everything(life)).toBe(before);
 }
 
+describe("a request that renews", () => {
+  test("answers the calls in a turn of its own with its own note, though it is asked as their turn was", async () => {
+    const life = await newLife();
+    const first = await waiting(life, "one", "a");
+    const second = await respond(life, { results: [result("a")], note: "mine", renews: true });
+
+    expect(second).not.toBe(first);
+    expect(await status(life, first)).toBe("stopped");
+    expect(life.call.messages).toEqual(["user: one", "assistant: tool_call", "tool: result a"]);
+    expect(await life.service.askedWith(CALLER, second)).toMatchObject({ value: { note: "mine" } });
+  });
+});
+
+describe("a stop of one turn", () => {
+  test("leaves another turn alone", async () => {
+    const life = await newLife();
+    const first = await answered(life, "one", "reply one");
+    const second = await respond(life, { messages: [user("two")] });
+
+    const refused = await life.service.stop(CALLER, { turn: first, idempotency: null });
+    expect(refused).toMatchObject({ ok: false, error: { code: "no_turn" } });
+    expect(life.call.signal.aborted).toBe(false);
+    expect(await life.service.stop(CALLER, { turn: second, idempotency: null })).toMatchObject({ ok: true });
+    expect(await status(life, second)).toBe("stopped");
+  });
+});
+
 describe("a request at the newest place", () => {
   test("with one message starts a turn as any message does, and waits while another turn runs", async () => {
     const life = await newLife();

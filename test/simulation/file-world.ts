@@ -39,8 +39,10 @@ interface TenantLife {
   readonly erasures: Erasures;
 }
 
+type ObjectWorld = Pick<FileWorld, "scheduler" | "platform" | "stats" | "random"> & { readonly faults: { readonly slow: number } };
+
 /** An object that dies and is created again by the next call or alarm. Calls of it fail with it. */
-class SimObject<L extends { readonly scope: Scope }> {
+export class SimObject<L extends { readonly scope: Scope }> {
   life: L | null = null;
   alarmAt: number | null = null;
   #lives = 0;
@@ -48,11 +50,11 @@ class SimObject<L extends { readonly scope: Scope }> {
   readonly #calls = new Set<(error: Error) => void>();
 
   readonly name: string;
-  readonly world: FileWorld;
+  readonly world: ObjectWorld;
   readonly create: (scope: Scope) => L;
   readonly ring: (life: L) => void;
 
-  constructor(world: FileWorld, name: string, parts: { readonly create: (scope: Scope) => L; readonly ring: (life: L) => void }) {
+  constructor(world: ObjectWorld, name: string, parts: { readonly create: (scope: Scope) => L; readonly ring: (life: L) => void }) {
     this.world = world;
     this.name = name;
     this.create = parts.create;
@@ -72,6 +74,12 @@ class SimObject<L extends { readonly scope: Scope }> {
       this.alarmAt = null;
       this.ring(this.wake());
     });
+  }
+
+  /** The platform removes the alarm together with the data. */
+  clearAlarm(): void {
+    this.#cancelAlarm();
+    this.alarmAt = null;
   }
 
   crash(): void {
@@ -213,7 +221,7 @@ export class FileWorld {
       models: () => ({ resolve: async () => spec ?? null }),
       queue: { send: async () => {} },
       projection: () => ({ write: async () => {}, erase: async () => ({ rows: 0 }) }),
-      usageArchive: () => ({ keep: async (_, usage) => usage }),
+      usageArchive: () => ({ keep: async (_, usage) => usage, endThrowaway: async () => {} }),
       files: () => ({ keep: (input) => this.#keep(scope, input) }),
       digest: async (text) => text,
       deadlines: DEADLINES,

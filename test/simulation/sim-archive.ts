@@ -23,6 +23,10 @@ export class SimArchive {
   }
 
   for(scope: Scope): UsageArchive {
+    return { ...this.#erased(scope), endThrowaway: async () => {} };
+  }
+
+  #erased(scope: Scope): Pick<UsageArchive, "keep"> {
     const { scheduler, profile, violations } = this.world;
     return {
       keep: async (session, usage) => {

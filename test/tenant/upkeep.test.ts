@@ -5,6 +5,7 @@ import type { SessionApi } from "../../src/app/session-api";
 import type { TenantChange } from "../../src/app/tenant-api";
 import { ok } from "../../src/lib/result";
 import { createDirectory } from "../../src/tenant/directory";
+import { createErasedUsage } from "../../src/tenant/erased-usage";
 import { createFiles } from "../../src/tenant/files";
 import { createUpkeep } from "../../src/tenant/upkeep";
 import { createMigratedSql } from "./memory-sql";
@@ -47,11 +48,12 @@ function world(write: () => Promise<void>, eraseSession: Erase = eraseAtOnce) {
   const deps = {
     sql,
     storage,
-    projection: { write },
+    projection: { write, writeUsage: async () => {} },
     snapshot,
     tenant: () => TENANT,
     sessions: () => ({ erase }),
     files: createFiles(sql),
+    erasedUsage: createErasedUsage(sql),
     fileStore: () => null,
     log,
   };

@@ -29,6 +29,8 @@ interface Copying {
   readonly at: number | null;
   /** The copy's title. Null keeps the source's title. */
   readonly title: string | null;
+  /** The copy serves one request, and erases itself. Absent: it stays. */
+  readonly throwaway?: true;
 }
 
 export async function copySession(copying: Copying): Promise<Outcome<SessionDescription>> {
@@ -44,10 +46,10 @@ export async function copySession(copying: Copying): Promise<Outcome<SessionDesc
   return target((api, caller) => api.completeFork(caller));
 }
 
-async function begin({ source, target, from, to, at, title }: Copying): Promise<Outcome<ForkBegun>> {
+async function begin({ source, target, from, to, at, title, throwaway }: Copying): Promise<Outcome<ForkBegun>> {
   const read = await source((api, caller) => api.forkHead(caller, at));
   if (!read.ok) return read;
-  const head = await renameHead(title === null ? read.value : { ...read.value, title }, to);
+  const head = await renameHead({ ...read.value, ...(title !== null && { title }), ...(throwaway && { throwaway }) }, to);
   return target((api, caller) => api.beginFork(caller, { from, head }));
 }
 

@@ -33,6 +33,7 @@ function applyResultsBetweenTurns(candidates: SummarizerCandidates | null, ports
   if (applyDeferredResults(candidates, ports)) ports.wakeCompaction();
   if (candidates) failExhaustedCompaction(candidates, ports);
   const { last_turn, settings, compaction } = ports.writer.state;
+  if (settings.throwaway) return;
   if (!candidates || toPolicy(settings.policy).trigger.at !== "after_response" || last_turn?.status !== "completed") return;
   // A compaction that failed is requested again after the next response, not at once.
   if (compaction.failed_after !== last_turn.id) requestCompaction(candidates.spec, "threshold", ports);

@@ -23,7 +23,8 @@ export type TitlePorts = Pick<SessionPorts, "writer" | "content" | "model" | "mo
 
 /** The model to ask for a title. Null when no title is wanted, or all tries are spent. */
 export function findTitleModel({ lifecycle, settings, last_turn, title_tries }: SessionState): string | null {
-  if (lifecycle !== "open" || title_tries >= MAX_TITLE_TRIES || settings.title !== null || last_turn?.status !== "completed") return null;
+  if (lifecycle !== "open" || settings.throwaway) return null;
+  if (title_tries >= MAX_TITLE_TRIES || settings.title !== null || last_turn?.status !== "completed") return null;
   return toPolicy(settings.policy).title_model;
 }
 

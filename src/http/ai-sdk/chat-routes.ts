@@ -2,7 +2,7 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { FieldError } from "../../contract/problem";
-import type { CompactionId, SessionId, TurnId } from "../../domain/ids";
+import type { SessionId, TurnId } from "../../domain/ids";
 import { err, ok, type Result } from "../../lib/result";
 import { readPrincipal, requireScope } from "../auth";
 import { readLongBody } from "../body";
@@ -12,6 +12,7 @@ import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { type HttpError, sendProblem } from "../problem";
 import { externalId } from "../schemas/session";
 import { type SessionCalls, sessionClient } from "../session-calls";
+import { findCompacting } from "../surface/find-compacting";
 import { translateStream } from "../surface/translate-stream";
 import { faultOfName, toFieldErrors } from "../validation";
 import { type Answer, answerChat } from "./answer-chat";
@@ -67,13 +68,6 @@ async function sendTurn(
   c.header(SESSION_HEADER, session);
   if (replayed) c.header("idempotent-replayed", "true");
   return sendEvents(c, translateStream(stream.value, createUiTranslator({ turn, compacting, recorded, ...place })));
-}
-
-/** The compaction that runs now. A turn may begin while one does, and its own frames do not tell of it. */
-async function findCompacting(calls: SessionCalls): Promise<CompactionId | null> {
-  const page = await calls.repeatable((api, caller) => api.compactions(caller, { after: null, limit: 1, order: "desc" }));
-  const [newest] = page.ok ? page.value.data : [];
-  return newest?.status === "running" ? newest.id : null;
 }
 
 /** The newest calls that are read with a turn's record. */

@@ -70,7 +70,7 @@ async function writeMessages(
   { session, added, isThrowaway }: Writing,
 ): Promise<Result<readonly Written[], HttpError>> {
   const contents = added.map(({ field, parts }) => ({ field: `${field}.content`, content: [...parts] }));
-  const taken = await takeAllFiles(c, deps, { session, contents });
+  const taken = await takeAllFiles(c, deps, { session, contents, isThrowaway });
   if (!taken.ok) return taken;
   return ok(
     added.flatMap(({ field, role, calls, results }, index): Written[] => {

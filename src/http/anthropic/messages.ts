@@ -14,7 +14,7 @@ import { type SessionCalls, sessionClient } from "../session-calls";
 import { ofNamedModel } from "../session-model";
 import { toLegName } from "../surface/ids";
 import { sendInLine } from "../surface/in-line";
-import { openThrowaway, whenOver } from "../surface/throwaway";
+import { type PreparedThrowaway, prepareThrowaway, whenOver } from "../surface/throwaway";
 import { translateStream } from "../surface/translate-stream";
 import { buildRespond, toTheirError } from "./build-respond";
 import { countTokens } from "./count-tokens";
@@ -98,12 +98,12 @@ async function answerAlone(request: Request): Promise<Response> {
   const { c, deps, body } = request;
   const read = readAdded(body, 0);
   if (!read.ok) return sendProblem(c, read.error);
-  const opened = await openThrowaway(c, deps, { model: body.model });
-  if (!opened.ok) return sendProblem(c, opened.error);
-  const { session, discard } = opened.value;
+  const prepared = await prepareThrowaway(c, deps, { model: body.model });
+  if (!prepared.ok) return sendProblem(c, prepared.error);
+  const { discard } = prepared.value;
   let isStreaming = false;
   try {
-    const response = await answerOnce(request, session);
+    const response = await answerOnce(request, prepared.value);
     if (!body.stream || !response.ok || !response.body) return response;
     isStreaming = true;
     return new Response(whenOver(response.body, discard), response);
@@ -112,12 +112,11 @@ async function answerAlone(request: Request): Promise<Response> {
   }
 }
 
-async function answerOnce({ c, deps, body }: Request, session: SessionId): Promise<Response> {
+async function answerOnce({ c, deps, body }: Request, { session, calls, begin }: PreparedThrowaway): Promise<Response> {
   const built = await buildRespond(c, deps, { body, session, idempotency: null, isThrowaway: true });
   if (!built.ok) return sendProblem(c, built.error);
   const { input } = built.value;
-  const calls = sessionClient(deps, c, session);
-  const accepted = await calls.once((api, caller) => api.respond(caller, input));
+  const accepted = await begin(input);
   if (!accepted.ok) return sendProblem(c, toTheirError(ofNamedModel(accepted.error, body), built.value));
   return answer({ c, calls, body, started: { ...toStarted(session, accepted.value, input), leg: 1 } });
 }

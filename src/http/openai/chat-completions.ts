@@ -1,4 +1,4 @@
-/** `POST /v1/chat/completions`: OpenAI's chat completions over the session that `X-Session-Id` names. */
+/** `POST /v1/chat/completions`: OpenAI's chat completions, over the session that `X-Session-Id` names or one for the request alone. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { FieldError } from "../../contract/problem";
@@ -14,8 +14,10 @@ import { type SessionCalls, sessionClient } from "../session-calls";
 import { findTools } from "../session-tools";
 import { toLegName } from "../surface/ids";
 import { readLegUsage } from "../surface/leg-usage";
+import { prepareThrowaway, whenOver } from "../surface/throwaway";
 import { translateStream } from "../surface/translate-stream";
 import { toFieldErrors } from "../validation";
+import { startAlone } from "./chat-alone";
 import { readAsked, readChatTools } from "./chat-asked";
 import { createChatTranslator } from "./chat-frames";
 import { type CompletionInput, completionInput } from "./chat-input";
@@ -35,7 +37,8 @@ export function registerChatCompletions(app: OpenAPIHono<HttpEnv>, deps: HttpDep
   app.post("/v1/chat/completions", requireScope("sessions:write", null), readLongBody, (c) => complete(c, deps));
 }
 
-const invalid = (errors: readonly FieldError[]) => err({ code: "invalid_request" as const, errors });
+const toInvalid = (errors: readonly FieldError[]) => ({ code: "invalid_request" as const, errors });
+const invalid = (errors: readonly FieldError[]) => err(toInvalid(errors));
 
 interface ReadBody {
   readonly body: CompletionInput;
@@ -66,10 +69,10 @@ const readSessionName = (c: Context<HttpEnv>, { metadata }: CompletionInput): st
 async function complete(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
   const read = await readRequest(c, deps);
   if (!read.ok) return sendProblem(c, read.error);
-  const { body, request } = read.value;
-  const session = parseId("ses", readSessionName(c, body) ?? "");
-  if (!session) return sendProblem(c, { code: "session_not_found" });
-  return completeInSession(c, deps, { body, request, session });
+  const name = readSessionName(c, read.value.body);
+  if (name === null) return completeAlone(c, deps, read.value);
+  const session = parseId("ses", name);
+  return session ? completeInSession(c, deps, { ...read.value, session }) : sendProblem(c, { code: "session_not_found" });
 }
 
 async function completeInSession(
@@ -86,10 +89,38 @@ async function completeInSession(
   // The turn is recorded. An SDK that sent its request again would only wait for it.
   c.header(SHOULD_RETRY, "false");
   if (leg.replayed) c.header("idempotent-replayed", "true");
-  const created = Math.floor(deps.now() / 1_000);
-  const name = toLegName("chatcmpl-", { ...leg, leg: leg.continues ? leg.after : 1 });
-  return answer(c, { calls, leg, body, head: { id: name, created, model: body.model } });
+  return answer(c, { calls, leg, body, head: toHead(deps, leg, body) });
 }
+
+/** Nothing of the request is kept, so that a client may send it again. */
+async function completeAlone(c: Context<HttpEnv>, deps: HttpDeps, { body, request }: ReadBody): Promise<Response> {
+  const last = request.messages.at(-1);
+  if (last?.role === "assistant")
+    return sendProblem(c, toInvalid([{ field: `${last.field}.role`, detail: "must be user or tool in the last message" }]));
+  const prepared = await prepareThrowaway(c, deps, { model: body.model });
+  if (!prepared.ok) return sendProblem(c, prepared.error);
+  const alone = prepared.value;
+  const { calls, discard } = alone;
+  let isStreaming = false;
+  try {
+    const compacts = (body.context_management ?? []).length > 0;
+    const started = await startAlone(c, deps, { alone, request, compacts });
+    if (!started.ok) return sendProblem(c, started.error);
+    const leg = started.value;
+    const response = await answer(c, { calls, leg, body, head: toHead(deps, leg, body) });
+    if (!body.stream || !response.ok || !response.body) return response;
+    isStreaming = true;
+    return new Response(whenOver(response.body, discard), response);
+  } finally {
+    if (!isStreaming) discard();
+  }
+}
+
+const toHead = ({ now }: HttpDeps, leg: StartedLeg, { model }: CompletionInput): CompletionHead => ({
+  id: toLegName("chatcmpl-", { ...leg, leg: leg.continues ? leg.after : 1 }),
+  created: Math.floor(now() / 1_000),
+  model,
+});
 
 function refuse(c: Context<HttpEnv>, error: HttpError): Response {
   if (error.code === "turn_running" || error.code === "queue_full") c.header("retry-after", "1");

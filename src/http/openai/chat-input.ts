@@ -54,7 +54,11 @@ const toolChoice = z.union(
 
 export const completionInput = z.strictObject({
   model: z.string().min(1).describe("the model of this answer"),
-  messages: z.array(z.unknown()).min(1).max(MAX_MESSAGES).describe("what is new in them is added"),
+  messages: z
+    .array(z.unknown())
+    .min(1)
+    .max(MAX_MESSAGES)
+    .describe("in a session what is new in them is added; without one they are the conversation"),
   stream: z.boolean().nullish().describe("the answer as chunks"),
   stream_options: z
     .object({ include_usage: z.boolean().nullish() })
@@ -81,7 +85,7 @@ export const completionInput = z.strictObject({
   context_management: z
     .array(z.object({ type: z.literal("compaction"), compact_threshold: z.number().nullish() }))
     .nullish()
-    .describe("`compaction` is taken: a session is compacted in any case"),
+    .describe("`compaction`: a request without a session is compacted where it is too long; a session is in any case"),
   n: refused(1),
   audio: refused(),
   modalities: refused(["text"]),

@@ -50,7 +50,7 @@ interface Chat {
 type Starting = Promise<Result<StartedLeg, HttpError>>;
 
 export function startInSession(c: Context<HttpEnv>, deps: HttpDeps, { calls, session, request }: Omit<Chat, "write">): Starting {
-  const chat = { calls, session, request, write: createWriter(c, deps, session) };
+  const chat = { calls, session, request, write: createWriter(c, deps, { session, isThrowaway: false }) };
   return sendInLine({ calls, schedule: deps.schedule }, () => tryOnce(chat));
 }
 
@@ -101,7 +101,7 @@ async function tryOnce(chat: Chat): Starting {
   return respond(chat, described, sorted);
 }
 
-const toSystem = (system: readonly CompletionMessage[]): string | null =>
+export const joinSystem = (system: readonly CompletionMessage[]): string | null =>
   system.length === 0 ? null : system.map(({ text }) => text).join("\n\n");
 
 async function respond(
@@ -110,16 +110,17 @@ async function respond(
   sorted: Sorted<CompletionMessage>,
 ): Starting {
   const { asked, tools, idempotency } = request;
-  const messages = await write(sorted.messages);
-  if (!messages.ok) return messages;
+  const written = await write(sorted.messages);
+  if (!written.ok) return written;
   const results = sorted.results.map(toResult);
-  const turn = { ...asked, system: toSystem(sorted.system), tools, idempotency };
-  const input: RespondInput = { ...turn, after: null, results, messages: messages.value, run: true, onBusy: "reject" };
+  const messages = written.value.map(({ message }) => message);
+  const turn = { ...asked, system: joinSystem(sorted.system), tools, idempotency };
+  const input: RespondInput = { ...turn, after: null, results, messages, run: true, onBusy: "reject" };
   const send = () => (idempotency ? calls.repeatable : calls.once)((api, caller) => api.respond(caller, input));
   const sent = await send();
   const accepted = !sent.ok && isLeftBehind(sent.error, request) ? await leaveWaiting(calls, send) : sent;
-  if (!accepted.ok) return err(toChatError(ofNamedModel(accepted.error, asked), sorted));
-  return ok(toStarted(accepted.value, { session, epoch: described.epoch, continues: messages.value.length === 0 }));
+  if (!accepted.ok) return err(toChatError(ofNamedModel(accepted.error, asked), { results: sorted.results, messages: written.value }));
+  return ok(toStartedLeg(accepted.value, { session, epoch: described.epoch, continues: messages.length === 0 }));
 }
 
 const toResult = (message: CompletionMessage) => {
@@ -140,7 +141,7 @@ async function leaveWaiting<T>(calls: SessionCalls, send: () => Promise<T>): Pro
   return send();
 }
 
-function toStarted(
+export function toStartedLeg(
   { turn_id: turn, cursor, position, replayed }: Accepted,
   place: Pick<StartedLeg, "session" | "epoch" | "continues">,
 ): StartedLeg {
@@ -159,7 +160,7 @@ async function answerAgain({ calls, request, session }: Chat, { described, items
   if (status === "failed" || status === "interrupted") {
     const { idempotency, asked } = request;
     const accepted = await calls.once((api, caller) => api.retry(caller, { ...asked, idempotency }));
-    return accepted.ok ? ok(toStarted(accepted.value, place)) : err(ofNamedModel(accepted.error, asked));
+    return accepted.ok ? ok(toStartedLeg(accepted.value, place)) : err(ofNamedModel(accepted.error, asked));
   }
   const asked = items.findLast(
     ({ role, call_id = "", execution_id }) => role === "user" || (role === "tool" && isNamed(named, call_id, execution_id)),

@@ -12,16 +12,28 @@ import { type CompletionMessage, toOutput } from "./chat-messages";
 /** As many as one import takes. */
 const MAX_NEW = 1_000;
 
-export type WriteMessages = (messages: readonly CompletionMessage[]) => Promise<Result<readonly WrittenMessage[], HttpError>>;
+/** A message as it is recorded, and where the request has it. */
+interface WrittenAt {
+  readonly field: string;
+  readonly message: WrittenMessage;
+}
+
+export type WriteMessages = (messages: readonly CompletionMessage[]) => Promise<Result<readonly WrittenAt[], HttpError>>;
+
+/** The session that takes the messages. */
+interface Into {
+  readonly session: SessionId;
+  readonly isThrowaway: boolean;
+}
 
 /** A request that is sent again after it waited does not store its files again. */
-export function createWriter(c: Context<HttpEnv>, deps: HttpDeps, session: SessionId): WriteMessages {
-  let last: { readonly from: string | undefined; readonly written: readonly WrittenMessage[] } | null = null;
+export function createWriter(c: Context<HttpEnv>, deps: HttpDeps, into: Into): WriteMessages {
+  let last: { readonly from: string | undefined; readonly count: number; readonly written: readonly WrittenAt[] } | null = null;
   return async (messages) => {
-    const from = messages[0]?.field;
-    if (last?.from === from && last?.written.length === messages.length) return ok(last.written);
-    const written = await writeMessages(c, deps, { session, messages });
-    if (written.ok) last = { from, written: written.value };
+    const [from, count] = [messages[0]?.field, messages.length];
+    if (last?.from === from && last?.count === count) return ok(last.written);
+    const written = await writeMessages(c, deps, { ...into, messages });
+    if (written.ok) last = { from, count, written: written.value };
     return written;
   };
 }
@@ -29,22 +41,22 @@ export function createWriter(c: Context<HttpEnv>, deps: HttpDeps, session: Sessi
 async function writeMessages(
   c: Context<HttpEnv>,
   deps: HttpDeps,
-  { session, messages }: { readonly session: SessionId; readonly messages: readonly CompletionMessage[] },
-): Promise<Result<readonly WrittenMessage[], HttpError>> {
+  { session, isThrowaway, messages }: Into & { readonly messages: readonly CompletionMessage[] },
+): Promise<Result<readonly WrittenAt[], HttpError>> {
   if (messages.length > MAX_NEW)
     return err({ code: "invalid_request", errors: [{ field: "messages", detail: `at most ${MAX_NEW} that are new` }] });
   const contents = messages.map(({ field, parts }) => ({ field: `${field}.content`, content: parts.map(({ part }) => part) }));
-  const taken = await takeAllFiles(c, deps, { session, contents });
+  const taken = await takeAllFiles(c, deps, { session, contents, isThrowaway });
   if (!taken.ok) return taken;
-  // A reply that said nothing and called nothing is none.
   return ok(messages.flatMap((message, index) => toWritten(message, taken.value[index] ?? [])));
 }
 
-function toWritten(message: CompletionMessage, content: Content): WrittenMessage[] {
-  const { role, calls, name, answers = "" } = message;
+/** A reply that said nothing and called nothing is none. */
+function toWritten(given: CompletionMessage, content: Content): WrittenAt[] {
+  const { field, role, calls, name, answers = "" } = given;
   const about = { name };
-  if (role === "tool") return [{ role, call_id: answers, output: toOutput(message), is_error: false, about }];
+  if (role === "tool") return [{ field, message: { role, call_id: answers, output: toOutput(given), is_error: false, about } }];
   const parts = toParts(content);
   if (parts.length + calls.length === 0) return [];
-  return [{ role, parts, ...(calls.length > 0 && { calls }), about }];
+  return [{ field, message: { role, parts, ...(calls.length > 0 && { calls }), about } }];
 }

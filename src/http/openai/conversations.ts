@@ -4,7 +4,7 @@ import type { Context } from "hono";
 import type { SessionDescription } from "../../contract/session";
 import type { SessionId } from "../../domain/ids";
 import { err, ok, type Result } from "../../lib/result";
-import { requireScope } from "../auth";
+import { readPrincipal, requireScope } from "../auth";
 import { readLongBody } from "../body";
 import { createSession } from "../create-session";
 import type { HttpDeps, HttpEnv } from "../deps";
@@ -15,6 +15,7 @@ import { metadataInput } from "../schemas/session";
 import { sessionClient } from "../session-calls";
 import { parseSessionName, toSessionName } from "../surface/ids";
 import { toFieldErrors } from "../validation";
+import { openCompactions } from "./compaction-item";
 import { findStored, readItem, readItemPage, showItems } from "./item-pages";
 import { findIncludeFault, readItemsQuery, toItemList } from "./list-query";
 import { readInputItems } from "./read-items";
@@ -55,8 +56,9 @@ function readKey(c: Context<HttpEnv>): Read<string | undefined> {
   return key.success ? ok(key.data["Idempotency-Key"]) : err({ code: "invalid_request", errors: toFieldErrors(key.error.issues) });
 }
 
-function readGiven(given: readonly unknown[]): Read<ReadInput> {
-  const read = readInputItems(given, "items");
+async function readGiven(c: Context<HttpEnv>, deps: HttpDeps, given: readonly unknown[]): Promise<Read<ReadInput>> {
+  const opened = await openCompactions(given, "items", { sealer: deps.compactionSealer, tenant: readPrincipal(c).tenant });
+  const read = opened.ok ? readInputItems(opened.value, "items") : opened;
   return read.ok ? read : err({ code: "invalid_request", errors: [read.error] });
 }
 
@@ -77,7 +79,7 @@ async function create(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
   if (!body.ok) return sendProblem(c, body.error);
   const key = readKey(c);
   if (!key.ok) return sendProblem(c, key.error);
-  const input = readGiven(body.value.items ?? []);
+  const input = await readGiven(c, deps, body.value.items ?? []);
   if (!input.ok) return sendProblem(c, input.error);
   const created = await createSession(deps, c, { body: { metadata: body.value.metadata ?? {} }, key: key.value });
   if (!created.ok) return sendProblem(c, created.error);
@@ -123,7 +125,7 @@ async function createItems(c: Context<HttpEnv>, deps: HttpDeps): Promise<Respons
   if (!body.ok) return sendProblem(c, body.error);
   const key = readKey(c);
   if (!key.ok) return sendProblem(c, key.error);
-  const input = readGiven(body.value.items);
+  const input = await readGiven(c, deps, body.value.items);
   if (!input.ok) return sendProblem(c, input.error);
   const appended = await storeItems(c, deps, { session: session.value, input: input.value, key: key.value });
   if (!appended.ok) return sendProblem(c, appended.error);

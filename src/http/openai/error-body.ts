@@ -1,4 +1,5 @@
 /** A refusal as the OpenAI API words it: `{error: {message, type, param, code}}`. Its SDKs read `code` and `param`. */
+import { z } from "@hono/zod-openapi";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Refusal } from "../answer";
 
@@ -10,6 +11,7 @@ const CODES: Readonly<Record<string, string>> = {
   default_model_gone: "model_not_found",
   cannot_fit: "context_length_exceeded",
   message_not_found: "item_not_found",
+  turn_not_found: "response_not_found",
   turn_running: "conversation_locked",
   queue_full: "conversation_locked",
 };
@@ -22,7 +24,7 @@ const SENTENCES: readonly (readonly [text: RegExp, code: string])[] = [
 
 const findCode = (code: string, message: string): string => SENTENCES.find(([text]) => text.test(message))?.[1] ?? CODES[code] ?? code;
 
-const STATUSES: Readonly<Record<string, ContentfulStatusCode>> = { unknown_model: 404 };
+const STATUSES: Readonly<Record<string, ContentfulStatusCode>> = { unknown_model: 404, cannot_fit: 400 };
 
 function toType(status: number): string {
   if (status === 401) return "authentication_error";
@@ -42,12 +44,28 @@ function toMessage({ detail, errors = [] }: Refusal["answer"]): string {
 }
 
 /** Refusals in words of ours that a client of OpenAI's does not know. They name no parameter. */
-const TEXTS: Readonly<Record<string, string>> = { session_not_found: "There is no such conversation." };
+const TEXTS: Readonly<Record<string, string>> = {
+  session_not_found: "There is no such conversation.",
+  turn_not_found: "There is no such response.",
+};
 
-export function toOpenAiError({ code, answer }: Refusal) {
+const tooLongAnswer = z.object({ fit: z.object({ floor: z.number(), limit: z.number() }) });
+
+/** Clients look for the first sentence to tell that a conversation is too long. */
+function toTooLong({ extra, detail }: Refusal["answer"]): string {
+  const found = tooLongAnswer.safeParse(extra);
+  const sizes = found.success
+    ? `The request has about ${found.data.fit.floor} tokens, and there is room for ${found.data.fit.limit}.`
+    : detail;
+  return `This model's maximum context length is exceeded. ${sizes}`;
+}
+
+/** `content`: the parameter that holds the conversation. */
+export function toOpenAiError({ code, answer }: Refusal, content: "input" | "messages" = "input") {
   const status = STATUSES[code] ?? answer.status;
-  const text = TEXTS[code];
-  const field = text === undefined ? answer.errors?.[0]?.field : undefined;
+  const text = code === "cannot_fit" ? toTooLong(answer) : TEXTS[code];
+  const named = text === undefined ? answer.errors?.[0]?.field : undefined;
+  const field = code === "cannot_fit" ? content : named;
   const param = field === undefined ? null : toParam(field);
   const message = text ?? toMessage(answer);
   const error = { message, type: toType(status), param, code: findCode(code, message) };

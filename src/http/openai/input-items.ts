@@ -2,31 +2,29 @@
 import type { Context } from "hono";
 import type { DisplayItem } from "../../contract/item";
 import type { TurnReport } from "../../contract/turn";
-import type { ExecutionId, TurnId } from "../../domain/ids";
+import type { ExecutionId, ItemId, TurnId } from "../../domain/ids";
 import { err, ok, type Result } from "../../lib/result";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { type HttpError, sendProblem } from "../problem";
 import { type SessionCalls, sessionClient } from "../session-calls";
-import { parseLegName } from "../surface/ids";
 import { readRuns } from "../surface/read-runs";
 import { showItems } from "./item-pages";
 import type { OpenAiItem } from "./item-types";
 import { readItemsQuery, toItemList } from "./list-query";
+import { parseResponseName } from "./read-response";
 
 type Read<T> = Promise<Result<T, HttpError>>;
 
-/** The name of a response begins so. */
-const RESPONSE_PREFIX = "resp_";
 const PAGE = 200;
 
 export async function listInputItems(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
   const name = c.req.param("response_id") ?? "";
-  const named = parseLegName(RESPONSE_PREFIX, name);
+  const named = parseResponseName(name);
   if (!named) return sendProblem(c, { code: "turn_not_found", turn: name });
   const query = readItemsQuery(c);
   if (!query.ok) return sendProblem(c, query.error);
   const calls = sessionClient(deps, c, named.session);
-  const messages = await readInput(calls, named);
+  const messages = await readInputMessages(calls, named);
   if (!messages.ok) return sendProblem(c, messages.error);
   const items = await showItems(calls, messages.value);
   if (!items.ok) return sendProblem(c, items.error);
@@ -43,7 +41,7 @@ function takePage(items: readonly OpenAiItem[], { after, limit }: { readonly aft
   return ok({ data: rest.slice(0, limit), has_more: rest.length > limit });
 }
 
-async function readInput(
+export async function readInputMessages(
   calls: SessionCalls,
   { turn, leg }: { readonly turn: TurnId; readonly leg: number },
 ): Read<readonly DisplayItem[]> {
@@ -73,22 +71,50 @@ function findAnswers(produced: readonly DisplayItem[], ranHere: ReadonlySet<Exec
   return answers;
 }
 
-/** The message that the turn answers, and those that were appended before it, back to what an earlier turn said. */
-async function readAsked(calls: SessionCalls, { message_id }: TurnReport): Read<readonly DisplayItem[]> {
-  if (message_id === null) return ok([]);
-  const message = await calls.repeatable((api, caller) => api.message(caller, message_id));
-  // A message that waits in the queue is in no list yet.
-  if (!message.ok) return message.error.code === "message_not_found" ? ok([]) : message;
-  const asked: DisplayItem[] = [message.value];
-  for (let after = message.value.position; ; ) {
+/**
+ * What came with the request that began the turn: its message, those that were appended before it, and the results of calls. Their
+ * positions follow each other, whichever branch is current now, and the reply before them ends the list.
+ */
+async function readAsked(calls: SessionCalls, turn: TurnReport): Read<readonly DisplayItem[]> {
+  const { message_id } = turn;
+  const end = await findAskedEnd(calls, turn);
+  if (!end.ok) return end;
+  const asked: DisplayItem[] = [];
+  for (let after = end.value; ; ) {
     const place = after;
-    const page = await calls.repeatable((api, caller) => api.items(caller, { after: place, limit: PAGE, order: "desc" }));
+    const page = await calls.repeatable((api, caller) => api.items(caller, { after: place, limit: PAGE, order: "desc", branch: "all" }));
     if (!page.ok) return page;
     const { data, has_more } = page.value;
-    const end = data.findIndex(({ turn_id }) => turn_id !== null);
+    const end = data.findIndex((item) => isBefore(item, message_id));
     asked.push(...(end < 0 ? data : data.slice(0, end)));
     const last = data.at(-1);
-    if (end >= 0 || !has_more || !last) return ok(asked.toReversed());
+    if (end >= 0 || !has_more || !last) return keepClients(calls, asked.toReversed(), data[end]);
     after = last.position;
   }
+}
+
+/** The position that what was asked ends before. */
+async function findAskedEnd(calls: SessionCalls, { message_id, items }: TurnReport): Read<number> {
+  const [first] = items;
+  if (first) return ok(first.position);
+  const message = message_id === null ? null : await calls.repeatable((api, caller) => api.message(caller, message_id));
+  // A message that waits in the queue is in no list yet. No position is before the first one.
+  if (message?.ok) return ok(message.value.position + 1);
+  return !message || message.error.code === "message_not_found" ? ok(1) : message;
+}
+
+/** The reply or the message of an earlier turn. An assistant's message that a client sent has no turn, and is of the request. */
+const isBefore = ({ role, turn_id, id }: DisplayItem, asked: ItemId | null): boolean => role !== "tool" && turn_id !== null && id !== asked;
+
+/** Without the results of calls that the server ran, which belong to the reply. */
+async function keepClients(
+  calls: SessionCalls,
+  asked: readonly DisplayItem[],
+  reply: DisplayItem | undefined,
+): Read<readonly DisplayItem[]> {
+  if (!asked.some(({ role }) => role === "tool")) return ok(asked);
+  const runs = await readRuns(calls, reply ? [reply] : []);
+  if (!runs.ok) return runs;
+  const ranHere = new Set(runs.value.flatMap(({ id, runs: side }) => (side === "server" ? [id] : [])));
+  return ok(asked.filter(({ execution_id }) => execution_id === undefined || !ranHere.has(execution_id)));
 }

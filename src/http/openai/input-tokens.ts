@@ -14,7 +14,9 @@ import { ofSessionModel } from "../session-model";
 import { parseLegName, parseSessionName } from "../surface/ids";
 import { weighAdded, weighRest } from "../surface/weigh-input";
 import { toFieldErrors } from "../validation";
+import { openCompactions } from "./compaction-item";
 import { readInputItems } from "./read-items";
+import { toUnknownPlace } from "./response-refusal";
 import type { ReadInput } from "./transcript";
 
 const anything = z.unknown().optional();
@@ -43,14 +45,14 @@ export async function countInputTokens(c: Context<HttpEnv>, deps: HttpDeps): Pro
   if (!parsed.success) return sendProblem(c, { code: "invalid_request", errors: toFieldErrors(parsed.error.issues) });
   const place = findPlace(parsed.data);
   if (!place.ok) return sendProblem(c, place.error);
-  const input = readGiven(parsed.data);
+  const input = await readGiven(c, deps, parsed.data);
   if (!input.ok) return sendProblem(c, input.error);
   const unknown = await findModelFault(c, deps, parsed.data.model ?? null);
   if (unknown) return sendProblem(c, unknown);
   const named = weighNamed(parsed.data);
   const own = (named.system ?? 0) + (named.tools ?? 0) + named.format + weighAll(input.value);
   const rest = await weighPlace(c, deps, place.value);
-  if (!rest.ok) return sendProblem(c, rest.error);
+  if (!rest.ok) return sendProblem(c, toUnknownPlace(rest.error, parsed.data));
   const before = rest.value.reduce((sum, weights) => sum + weighRest(weights, named), 0);
   return c.json({ object: "response.input_tokens", input_tokens: Math.ceil(own + before) });
 }
@@ -62,7 +64,7 @@ function findPlace({ conversation, previous_response_id: previous }: CountInput)
   if (conversation && previous) return refuse("previous_response_id", "not together with conversation");
   if (previous) {
     const leg = parseLegName("resp_", previous);
-    return leg ? ok(leg) : err({ code: "turn_not_found", turn: previous });
+    return leg ? ok(leg) : err(toUnknownPlace({ code: "turn_not_found", turn: previous }, { previous_response_id: previous }));
   }
   if (!conversation) return ok(null);
   const session = parseSessionName("conv_", typeof conversation === "string" ? conversation : conversation.id);
@@ -71,9 +73,10 @@ function findPlace({ conversation, previous_response_id: previous }: CountInput)
 
 const NOTHING: ReadInput = { messages: [], results: [], approvals: [], unanswered: [] };
 
-function readGiven({ input }: CountInput): Read<ReadInput> {
+async function readGiven(c: Context<HttpEnv>, deps: HttpDeps, { input }: CountInput): Promise<Read<ReadInput>> {
   if (input === undefined || input === null) return ok(NOTHING);
-  const read = readInputItems(input, "input");
+  const opened = await openCompactions(input, "input", { sealer: deps.compactionSealer, tenant: readPrincipal(c).tenant });
+  const read = opened.ok ? readInputItems(opened.value, "input") : opened;
   return read.ok ? read : err({ code: "invalid_request", errors: [read.error] });
 }
 

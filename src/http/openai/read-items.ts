@@ -9,6 +9,7 @@ import { parseId } from "../../domain/ids";
 import { err, ok, type Result } from "../../lib/result";
 import { type Content, type PartInput, toParts } from "../schemas/message";
 import { callId, toolName } from "../schemas/tool";
+import { OpenedItems } from "./compaction-item";
 import { parseItemName } from "./item-types";
 import { parseAt, type ReadPart, readContent } from "./read-content";
 import { MAX_PARTS, type ReadInput, type ReadMessage, Transcript } from "./transcript";
@@ -71,6 +72,7 @@ function readList(items: readonly unknown[], nameField: (index: number) => strin
 const typed = z.looseObject({ type: z.string().nullish() });
 
 function readItem(transcript: Transcript, item: unknown, field: string): Read<null> {
+  if (item instanceof OpenedItems) return readOpened(transcript, item, field);
   const named = typed.safeParse(item);
   if (!named.success) return err({ field, detail: "must be an item" });
   const type = named.data.type ?? "message";
@@ -94,6 +96,15 @@ function readItem(transcript: Transcript, item: unknown, field: string): Read<nu
     default:
       return err({ field: `${field}.type`, detail: `items of type ${type.slice(0, 64)} are not supported` });
   }
+}
+
+/** All of it came in one item of the client, which a refusal names. */
+function readOpened(transcript: Transcript, { items }: OpenedItems, field: string): Read<null> {
+  for (const item of items) {
+    const read = readItem(transcript, item, field);
+    if (!read.ok) return err({ ...read.error, field });
+  }
+  return ok(null);
 }
 
 function readMessage(transcript: Transcript, { role, content, id, status }: Shapes["message"], field: string): Read<null> {

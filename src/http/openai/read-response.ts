@@ -18,7 +18,7 @@ const MOST_CALLS = 1_000;
 
 type Read<T> = Promise<Result<T, HttpError>>;
 
-interface FoundResponse {
+export interface FoundResponse {
   readonly turn: TurnReport;
   readonly asked: ResponseAsked;
   readonly runs: ReadonlyMap<ExecutionId, "client" | "server">;

@@ -86,4 +86,8 @@ function describeSettings({ model, system, tools, generation }: TurnSettings): R
 type ResponseFormat = NonNullable<TurnSettings["generation"]["response_format"]>;
 
 const toTextFormat = (format: ResponseFormat): object =>
-  format.type === "json" ? { type: "json_object" } : format.type === "text" ? format : { ...format, strict: format.strict ?? false };
+  format.type === "json" ? { type: "json_object" } : format.type === "text" ? format : showFormat(format);
+
+/** A text format as a resource shows it: with every member. */
+export const showFormat = (format: { readonly type: string }): object =>
+  format.type === "json_schema" ? { description: null, ...format, strict: "strict" in format && format.strict === true } : format;

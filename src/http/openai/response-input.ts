@@ -1,14 +1,16 @@
-/** The body of `POST /v1/responses`. What would change the answer and cannot be done is refused by name (`docs/clients.md` has the table). */
+/** The body of `POST /v1/responses`. What would change the answer and cannot be done is refused by name (docs/clients/openai-responses.md has the table). */
 import { z } from "@hono/zod-openapi";
-import { EFFORTS, type GenerationChoice } from "../../context/generation";
+import { EFFORTS, type Effort, type GenerationChoice } from "../../context/generation";
 import type { FieldError } from "../../contract/problem";
 import { modelName } from "../schemas/model";
 import { metadataInput } from "../schemas/session";
 import { type ToolInput, toolDescription, toolName } from "../schemas/tool";
-import { buildAsked, type ResponseAsked } from "./response-asked";
+import { buildAsked, type ResponseAsked, showFormat } from "./response-asked";
 
 const flag = z.boolean().nullish();
 const words = z.string().nullish();
+/** It is repeated in the response. */
+const label = z.string().max(1_024);
 
 const functionTool = z.looseObject({
   type: z.literal("function"),
@@ -46,47 +48,68 @@ const format = z.discriminatedUnion(
   "must be text, json_object or json_schema",
 );
 
-const unsupported = (detail = "not supported") => z.null(detail).optional();
-const zero = z.union([z.literal(0), z.null()], "only 0 is supported").optional();
+const ignored = () => z.unknown().optional().describe("ignored");
+const refused = (detail = "is not supported") => z.null(detail).optional().describe("refused");
+const zero = z
+  .union([z.literal(0), z.null()], "only 0 is supported")
+  .optional()
+  .describe("refused, unless it is 0");
 /** What may be included without a difference: none of it is left out, or none of it ever comes. */
 const NO_LOGPROBS = /^(?!message\.output_text\.logprobs$)/;
+/** Above the highest effort that every model knows. */
+const MORE_EFFORTS = ["xhigh", "max"] as const;
+const effort = z.enum([...EFFORTS, ...MORE_EFFORTS], `must be one of ${[...EFFORTS, ...MORE_EFFORTS].join(", ")}`);
+const verbosity = z.union([z.literal("medium"), z.null()], "only medium is supported").optional();
 
+/** Each description says what becomes of the parameter, in the words of the table in docs/clients/openai-responses.md. */
 export const responseInput = z.strictObject({
-  model: modelName.nullish(),
-  input: z.unknown().optional(),
-  instructions: words,
-  conversation: z.union([z.string(), z.looseObject({ id: z.string() })]).nullish(),
-  previous_response_id: words,
-  store: flag,
-  stream: flag,
-  background: flag,
-  tools: z.array(tool).nullish(),
-  tool_choice: toolChoice.nullish(),
-  parallel_tool_calls: flag,
+  model: modelName.nullish().describe("for this response; left out: the conversation's, or the tenant's default"),
+  input: z.unknown().optional().describe("a text, or up to 1,000 items: messages, reasoning, calls and results"),
+  instructions: words.describe("for this response, in place of the session's; not carried over"),
+  conversation: z
+    .union([z.string(), z.looseObject({ id: z.string() })])
+    .nullish()
+    .describe("the session that it goes on in"),
+  previous_response_id: words.describe("the response that it goes on behind; not beside `conversation`"),
+  store: flag.describe("`false`: nothing is kept; only without `conversation`, `previous_response_id` and `background`"),
+  stream: flag.describe("the answer as events"),
+  background: flag.describe("the answer comes at once, and the response goes on"),
+  tools: z.array(tool).nullish().describe("functions, and `mcp` servers that the tenant registered by `server_label`; others are refused"),
+  tool_choice: toolChoice.nullish().describe("`auto`, `none`, `required`, or a function by its name"),
+  parallel_tool_calls: flag.describe("as it is"),
   text: z
-    .strictObject({ format: format.nullish(), verbosity: z.union([z.literal("medium"), z.null()], "only medium is supported").optional() })
-    .nullish(),
+    .strictObject({ format: format.nullish(), verbosity })
+    .nullish()
+    .describe("`format`; `verbosity` is refused, unless it is `medium`"),
   reasoning: z
-    .looseObject({ effort: z.enum(EFFORTS, `must be one of ${EFFORTS.join(", ")}`).nullish(), summary: words, generate_summary: words })
-    .nullish(),
-  temperature: z.number().min(0).max(2).nullish(),
-  top_p: z.number().min(0).max(1).nullish(),
-  max_output_tokens: z.int().min(1).nullish(),
-  metadata: metadataInput.nullish(),
-  truncation: z.enum(["auto", "disabled"]).nullish(),
-  include: z.array(z.string().regex(NO_LOGPROBS, "log probabilities are not supported")).nullish(),
-  context_management: z.array(z.looseObject({ type: z.literal("compaction", "must be compaction") })).nullish(),
-  // Harmless: they change the price, the speed or the shape of a stream's padding, and no answer.
-  service_tier: words,
-  stream_options: z.looseObject({}).nullish(),
-  safety_identifier: words,
-  prompt_cache_key: words,
-  prompt_cache_retention: words,
-  user: words,
-  // Refused where they ask for something.
-  prompt: unsupported("prompt templates are not supported"),
-  max_tool_calls: unsupported(),
-  moderation: unsupported(),
+    .looseObject({ effort: effort.nullish(), summary: words, generate_summary: words })
+    .nullish()
+    .describe("`effort`, above `high` as `high`; `summary` is ignored: what the model tells is shown"),
+  temperature: z.number().min(0).max(2).nullish().describe("as it is"),
+  top_p: z.number().min(0).max(1).nullish().describe("as it is"),
+  max_output_tokens: z.int().min(1).nullish().describe("the most tokens of each reply"),
+  metadata: metadataInput.nullish().describe("kept with the response"),
+  truncation: z.enum(["auto", "disabled"]).nullish().describe("for `store: false`; a session is compacted in either case"),
+  include: z
+    .array(z.string().regex(NO_LOGPROBS, "log probabilities are not supported"))
+    .nullish()
+    .describe("ignored; `message.output_text.logprobs` is refused"),
+  context_management: z
+    .array(z.looseObject({ type: z.literal("compaction", "must be compaction") }))
+    .nullish()
+    .describe("lets a response that is not stored be compacted; a session's policy says when, not `compact_threshold`"),
+  service_tier: words.describe("ignored"),
+  stream_options: ignored(),
+  safety_identifier: label.nullish().describe("ignored"),
+  prompt_cache_key: label.nullish().describe("ignored"),
+  prompt_cache_options: ignored(),
+  prompt_cache_retention: ignored(),
+  user: ignored(),
+  access_programs: ignored(),
+  image: ignored(),
+  prompt: refused(),
+  max_tool_calls: refused(),
+  moderation: refused(),
   top_logprobs: zero,
   presence_penalty: zero,
   frequency_penalty: zero,
@@ -135,10 +158,12 @@ export function readResponseGeneration(body: ResponseBody): GenerationChoice | n
     parallel_tool_calls,
     tool_choice: typeof choice === "object" && choice !== null ? { name: choice.name } : choice,
     response_format: toResponseFormat(text?.format),
-    reasoning: reasoning?.effort ? { effort: reasoning.effort } : null,
+    reasoning: reasoning?.effort ? { effort: toEffort(reasoning.effort) } : null,
   });
   return Object.keys(asked).length > 0 ? asked : null;
 }
+
+const toEffort = (given: z.infer<typeof effort>): Effort => (given === "xhigh" || given === "max" ? "high" : given);
 
 type Format = z.infer<typeof format>;
 
@@ -167,7 +192,7 @@ export function readEcho(body: ResponseBody, model: string): ResponseAsked {
       const { type, name, description = null, parameters = null, strict } = given;
       return { type, name, description, parameters, strict: strict ?? false };
     }),
-    ...(text && { text: { format: { type: "text" }, ...present(text) } }),
+    ...(text && { text: { ...present(text), format: showFormat(text.format ?? { type: "text" }) } }),
     ...(reasoning && { reasoning: { effort: reasoning.effort ?? null, summary: reasoning.summary ?? null } }),
     ...(service_tier && service_tier !== "auto" && { service_tier }),
   });

@@ -1,4 +1,5 @@
 /** A request for a response as it is read: what it adds, where, and how it is asked. Nothing is looked up yet. */
+import { z } from "@hono/zod-openapi";
 import type { RespondInput } from "../../app/respond-api";
 import type { FieldError } from "../../contract/problem";
 import type { SessionId } from "../../domain/ids";
@@ -8,6 +9,7 @@ import { generationInput } from "../schemas/generation";
 import { type ToolInput, toolsInput } from "../schemas/tool";
 import { type NamedLeg, parseSessionName } from "../surface/ids";
 import { toFieldErrors } from "../validation";
+import { openCompactions } from "./compaction-item";
 import { readInputItems } from "./read-items";
 import { parseResponseName } from "./read-response";
 import {
@@ -36,6 +38,14 @@ export interface ResponseRequest {
 }
 
 const invalid = (...errors: readonly FieldError[]) => err({ code: "invalid_request" as const, errors });
+
+/** The body with the compactions of its input opened, which is to be parsed then. */
+export async function openInput(given: unknown, by: Parameters<typeof openCompactions>[2]): Promise<Result<unknown, HttpError>> {
+  const named = z.looseObject({ input: z.array(z.unknown()) }).safeParse(given);
+  if (!named.success) return ok(given);
+  const input = await openCompactions(named.data.input, "input", by);
+  return input.ok ? ok({ ...named.data, input: input.value }) : invalid(input.error);
+}
 
 /** `given`: the JSON of the body, or of a message on a socket. */
 export function parseResponseRequest(given: unknown): Result<ResponseRequest, HttpError> {

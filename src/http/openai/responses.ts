@@ -2,7 +2,7 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { err, ok, type Result } from "../../lib/result";
-import { requireScope } from "../auth";
+import { readPrincipal, requireScope } from "../auth";
 import { readLongBody } from "../body";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendEvents } from "../event-stream";
@@ -12,7 +12,7 @@ import { openThrowaway, whenOver } from "../surface/throwaway";
 import { translateStream } from "../surface/translate-stream";
 import { toFieldErrors } from "../validation";
 import { openEvents, readWhole } from "./answer-response";
-import { parseResponseRequest } from "./response-request";
+import { openInput, parseResponseRequest } from "./response-request";
 import { createResponseTranslator } from "./response-translator";
 import { type StartedResponse, startResponse } from "./start-response";
 
@@ -28,8 +28,9 @@ function readKey(c: Context<HttpEnv>): Result<string | undefined, HttpError> {
 }
 
 async function create(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
-  const given: unknown = await c.req.json();
-  const request = parseResponseRequest(given);
+  const given = await openInput(await c.req.json(), { sealer: deps.compactionSealer, tenant: readPrincipal(c).tenant });
+  if (!given.ok) return sendProblem(c, given.error);
+  const request = parseResponseRequest(given.value);
   if (!request.ok) return sendProblem(c, request.error);
   const key = readKey(c);
   if (!key.ok) return sendProblem(c, key.error);

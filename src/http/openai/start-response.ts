@@ -3,6 +3,8 @@
  * When it has succeeded the request is recorded, and whatever happens next is part of the answer.
  */
 import type { RespondInput } from "../../app/respond-api";
+import type { Outcome as Answer } from "../../app/session-api";
+import type { WrittenMessage } from "../../app/written-message";
 import type { Accepted } from "../../contract/item";
 import type { ExecutionId, SessionId, TurnId } from "../../domain/ids";
 import type { ToolDefinition } from "../../domain/message";
@@ -18,7 +20,7 @@ import { findTools } from "../session-tools";
 import type { NamedLeg } from "../surface/ids";
 import { sendInLine } from "../surface/in-line";
 import { findResponse, toLegAsked } from "./read-response";
-import { type ResponseAsked, toNote } from "./response-asked";
+import { type ResponseAsked, readNote, toNote } from "./response-asked";
 import { readEcho } from "./response-input";
 import { splitLegs } from "./response-leg";
 import { toResponseError, toUnknownPlace } from "./response-refusal";
@@ -72,6 +74,7 @@ interface Opened {
   /** The model that is asked. Null: the session's, which is not known yet. */
   readonly model: string | null;
   readonly after: TurnId | null;
+  readonly isThrowaway: boolean;
   /** After a refusal: no client knows a session that was opened for this request. */
   giveUp(): Promise<unknown>;
   discard(): void;
@@ -84,21 +87,21 @@ async function openSession({ c, deps, request, key, openUnstored }: ResponseAski
   const named = body.model ?? null;
   if (place.kind !== "nothing") {
     const [session, after] = place.kind === "response" ? [place.previous.session, place.previous.turn] : [place.session, null];
-    return ok({ session, after, model: named, giveUp: async () => {}, discard: nothing });
+    return ok({ session, after, model: named, isThrowaway: false, giveUp: async () => {}, discard: nothing });
   }
   const model = named ?? undefined;
   if (body.store === false) {
     const unstored = await openUnstored({ model });
     if (!unstored.ok) return unstored;
     const { session, discard } = unstored.value;
-    return ok({ session, model: named, after: null, giveUp: async () => discard(), discard });
+    return ok({ session, model: named, after: null, isThrowaway: true, giveUp: async () => discard(), discard });
   }
   const created = await createSession(deps, c, { body: model === undefined ? {} : { model }, key });
   if (!created.ok) return created;
   const { session, replayed } = created.value;
   // With its key the client may come back to the session.
   const giveUp = async () => (replayed || key !== undefined ? null : eraseFor(deps, c, { session: session.id }));
-  return ok({ session: session.id, model: session.model, after: null, giveUp, discard: nothing });
+  return ok({ session: session.id, model: session.model, after: null, isThrowaway: false, giveUp, discard: nothing });
 }
 
 async function findModel(calls: SessionCalls): Outcome<string> {
@@ -108,20 +111,22 @@ async function findModel(calls: SessionCalls): Outcome<string> {
 
 async function addNew(
   { c, deps, request, key }: ResponseAsking,
-  { session, after, model: known, discard }: Opened,
+  { session, after, model: known, isThrowaway, discard }: Opened,
   tools: readonly ToolDefinition[] | null,
 ): Outcome<StartedResponse> {
   const { body, input, generation } = request;
   const calls = sessionClient(deps, c, session);
   const model = known === null ? await findModel(calls) : ok(known);
   if (!model.ok) return err(toUnknownPlace(model.error, body));
-  const taken = await takeMessages(c, deps, { session, messages: input.messages });
+  const taken = await takeMessages(c, deps, { session, messages: input.messages, isThrowaway });
   if (!taken.ok) return err(toUnknownPlace(taken.error, body));
   const idempotency = await readIdempotency(c, key);
   const echo = readEcho(body, model.value);
+  const results = input.results.map(({ result }) => result);
+  const isAnswer = taken.value.length === 0;
   const given: RespondInput = {
     after,
-    results: input.results.map(({ result }) => result),
+    results,
     messages: taken.value,
     run: true,
     model: body.model ?? null,
@@ -129,13 +134,46 @@ async function addNew(
     note: toNote(echo),
     generation: generation ?? null,
     tools,
+    ...(isAnswer && (await asksAnew(calls, after, echo)) && { renews: true }),
+    ...(mustFit(body) && { whole: true }),
     idempotency,
   };
-  const send = idempotency ? calls.repeatable : calls.once;
-  const accepted = await sendInLine({ calls, schedule: deps.schedule }, () => send((api, caller) => api.respond(caller, given)));
+  const accepted = await send(calls, deps, given);
   if (!accepted.ok) return err(toResponseError(accepted.error, request));
   const started = { calls, session, cursor: accepted.value.cursor, discard };
-  return taken.value.length > 0 ? ok(beginLeg(started, accepted.value, echo)) : continueTurn(started, accepted.value);
+  return isAnswer ? continueTurn(started, accepted.value) : ok(beginLeg(started, accepted.value, echo));
+}
+
+/** A session keeps what does not fit. A response that is not stored has all that its model may read. */
+const mustFit = ({ store, truncation, context_management: managed }: ResponseRequest["body"]): boolean =>
+  store === false && truncation !== "auto" && !managed;
+
+/** Results of no open call may be of a reply that was added to the conversation as an item. */
+async function send(calls: SessionCalls, { schedule }: HttpDeps, given: RespondInput): Promise<Answer<Accepted>> {
+  const way = given.idempotency ? calls.repeatable : calls.once;
+  const { results, messages } = given;
+  const added = results.map(
+    ({ call_id, output, is_error }): WrittenMessage => ({ role: "tool", call_id: call_id ?? "", output, is_error }),
+  );
+  return sendInLine({ calls, schedule }, async () => {
+    const sent = await way((api, caller) => api.respond(caller, given));
+    if (sent.ok || sent.error.code !== "call_not_open") return sent;
+    const again = await way((api, caller) => api.respond(caller, { ...given, results: [], messages: [...added, ...messages] }));
+    return again.ok || again.error.code === "turn_running" ? again : sent;
+  });
+}
+
+/** Whether a request that only answers calls has another echo than their turn. */
+async function asksAnew(calls: SessionCalls, after: TurnId | null, echo: ResponseAsked): Promise<boolean> {
+  const turn = after ?? (await findOpenTurn(calls));
+  const settings = turn === null ? null : await calls.repeatable((api, caller) => api.askedWith(caller, turn));
+  const toText = (asked: ResponseAsked): string => JSON.stringify({ ...asked, previous_response_id: null });
+  return !settings?.ok || toText(readNote(settings.value)) !== toText(echo);
+}
+
+async function findOpenTurn(calls: SessionCalls): Promise<TurnId | null> {
+  const described = await calls.repeatable((api, caller) => api.describe(caller));
+  return described.ok ? (described.value.turn?.id ?? null) : null;
 }
 
 type Beginning = Pick<StartedResponse, "calls" | "cursor" | "discard"> & { readonly session: SessionId };

@@ -22,13 +22,15 @@ interface Appended {
   readonly input: ReadInput;
   /** The idempotency key. */
   readonly key: string | undefined;
+  readonly isThrowaway?: boolean;
 }
 
 /** Appends all items or none, and returns the messages that they are now. No turn starts. */
-export async function storeItems(c: Context<HttpEnv>, deps: HttpDeps, { session, input, key }: Appended): Outcome<readonly DisplayItem[]> {
+export async function storeItems(c: Context<HttpEnv>, deps: HttpDeps, asked: Appended): Outcome<readonly DisplayItem[]> {
+  const { session, input, key, isThrowaway = false } = asked;
   const [approval] = input.approvals;
   if (approval) return invalid(approval.field, "an approval belongs to the input of a response");
-  const taken = await takeMessages(c, deps, { session, messages: input.messages });
+  const taken = await takeMessages(c, deps, { session, messages: input.messages, isThrowaway });
   if (!taken.ok) return taken;
   const calls = sessionClient(deps, c, session);
   const results = input.results.map(({ result }) => result);
@@ -127,12 +129,17 @@ const toUnknownCall = (call: string): HttpError => ({
 interface Taking {
   readonly session: SessionId;
   readonly messages: readonly ReadMessage[];
+  readonly isThrowaway: boolean;
 }
 
 /** The messages as the session takes them: data URLs become stored files, and every file is looked up. */
-export async function takeMessages(c: Asker, deps: HttpDeps, { session, messages }: Taking): Outcome<readonly WrittenMessage[]> {
+export async function takeMessages(
+  c: Asker,
+  deps: HttpDeps,
+  { session, messages, isThrowaway }: Taking,
+): Outcome<readonly WrittenMessage[]> {
   const contents = messages.map((message, index) => ({ field: String(index), content: toContent(message) }));
-  const taken = await takeAllFiles(c, deps, { session, contents });
+  const taken = await takeAllFiles(c, deps, { session, contents, isThrowaway });
   return taken.ok ? ok(toWrittenMessages(messages, taken.value)) : err(toFileError(taken.error, messages));
 }
 

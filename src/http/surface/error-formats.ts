@@ -2,13 +2,16 @@
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Refusal } from "../answer";
 import { toAnthropicError } from "../anthropic/error-body";
+import { toRpcError } from "../mcp/error-body";
 import { toOpenAiError } from "../openai/error-body";
 
 type ErrorFormat = (refusal: Refusal) => { readonly status: ContentfulStatusCode; readonly body: object };
 
 const FORMATS: readonly (readonly [path: RegExp, format: ErrorFormat])[] = [
-  [/^\/v1\/(?:responses|conversations|chat\/completions)(?:\/|$)/, toOpenAiError],
+  [/^\/v1\/chat\/completions(?:\/|$)/, (refusal) => toOpenAiError(refusal, "messages")],
+  [/^\/v1\/(?:responses|conversations)(?:\/|$)/, (refusal) => toOpenAiError(refusal)],
   [/^\/v1\/messages(?:\/|$)/, toAnthropicError],
+  [/^\/mcp(?:\/|$)/, toRpcError],
 ];
 
 /** One address for the clients of all: the native API's, OpenAI's, and Anthropic's, which name their version. */

@@ -1,50 +1,99 @@
 /**
  * A session for one request of a stateless API: the request brings the whole conversation, and nothing of it is kept after the answer but what
- * it cost.
+ * it cost. The session ends itself within an hour where `discard` was never called, because the Worker died.
  */
 import type { Context } from "hono";
+import type { RespondInput } from "../../app/respond-api";
+import type { OpenInput, Outcome } from "../../app/session-api";
+import type { Accepted } from "../../contract/item";
 import type { SessionId } from "../../domain/ids";
 import { toErrorName } from "../../lib/error-name";
 import { ok, type Result } from "../../lib/result";
-import { createSession } from "../create-session";
+import { readPrincipal } from "../auth";
+import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import type { HttpError } from "../problem";
-import { eraseFor } from "../register-session";
+import { toOpenInput } from "../schemas/session";
+import { type SessionCalls, sessionClient } from "../session-calls";
 
-interface Throwaway {
+export interface Throwaway {
   readonly session: SessionId;
-  /** Erases it. A second call does nothing. It stops a turn that runs. */
+  /** Ends the session. A second call does nothing. It stops a turn that runs. */
   discard(): void;
 }
 
-/** A title of its own, so that no model is asked for one. */
-const TITLE = "Stateless request";
+/** A session that is opened by what is asked of it first. */
+export interface PreparedThrowaway extends Throwaway {
+  readonly calls: SessionCalls;
+  /** Opens the session and responds in it: one call of its object, which undoes all of it where it refuses. Call it once. */
+  begin(input: RespondInput): Promise<Outcome<Accepted>>;
+}
 
 interface Asked {
+  /** Absent: the tenant's default. */
   readonly model: string | undefined;
 }
 
-export async function openThrowaway(c: Context<HttpEnv>, deps: HttpDeps, { model }: Asked): Promise<Result<Throwaway, HttpError>> {
-  const created = await createSession(deps, c, { body: { title: TITLE, ...(model !== undefined && { model }) }, key: undefined });
-  if (!created.ok) return created;
-  const session = created.value.session.id;
+type Prepared<T> = Promise<Result<T, HttpError>>;
+
+/** Asks the tenant's object for its defaults, and no other. Files of the request are taken for `session` before it begins. */
+export async function prepareThrowaway(c: Context<HttpEnv>, deps: HttpDeps, asked: Asked): Prepared<PreparedThrowaway> {
+  const open = await buildOpen(c, deps, asked);
+  if (!open.ok) return open;
+  const session = deps.newId("ses");
+  const calls = sessionClient(deps, c, session);
+  const made = toThrowaway(c, deps, session);
+  let isThere = false;
+  const begin = async (respond: RespondInput): Promise<Outcome<Accepted>> => {
+    isThere = true;
+    const begun = await calls.once((api, caller) => api.openAndRespond(caller, { open: open.value, respond }));
+    isThere = begun.ok;
+    return begun;
+  };
+  const discard = (): void => {
+    if (isThere) made.discard();
+  };
+  return ok({ session, calls, begin, discard });
+}
+
+/** For a request that makes more than one call. */
+export async function openThrowaway(c: Context<HttpEnv>, deps: HttpDeps, asked: Asked): Prepared<Throwaway> {
+  const open = await buildOpen(c, deps, asked);
+  if (!open.ok) return open;
+  const session = deps.newId("ses");
+  const opened = await sessionClient(deps, c, session).repeatable((api, caller) => api.open(caller, open.value));
+  return opened.ok ? ok(toThrowaway(c, deps, session)) : opened;
+}
+
+async function buildOpen(c: Context<HttpEnv>, deps: HttpDeps, { model }: Asked): Prepared<OpenInput> {
+  const settings = await callWithRetry(
+    () => deps.tenants(readPrincipal(c).tenant),
+    (api) => api.settings(),
+  );
+  if (!settings.ok) return settings;
+  const defaults = { ...settings.value, deploymentPolicy: deps.config.defaultPolicy, tools: null };
+  return ok({ ...toOpenInput(model === undefined ? {} : { model }, defaults), throwaway: true });
+}
+
+/** A throwaway session that was opened for this request. */
+export function toThrowaway(c: Context<HttpEnv>, deps: HttpDeps, session: SessionId): Throwaway {
   let isDiscarded = false;
   const discard = (): void => {
     if (isDiscarded) return;
     isDiscarded = true;
-    runAfter(c, eraseQuietly(c, deps, session));
+    runAfter(c, eraseQuietly(c, sessionClient(deps, c, session), session));
   };
-  return ok({ session, discard });
+  return { session, discard };
 }
 
-/** An erasure that breaks off is finished by the tenant's object, which has noted it. */
-async function eraseQuietly(c: Context<HttpEnv>, deps: HttpDeps, session: SessionId): Promise<void> {
+/** An end that breaks off is finished by the session's own alarm. */
+async function eraseQuietly(c: Context<HttpEnv>, { repeatable, log }: SessionCalls, session: SessionId): Promise<void> {
   const fields = { request_id: c.get("requestId"), session };
   try {
-    const erased = await eraseFor(deps, c, { session });
-    if (!erased.ok) deps.log.warn("http.throwaway_left", { ...fields, error: erased.error.code });
+    const erased = await repeatable((api, caller) => api.erase(caller, false));
+    if (!erased.ok && erased.error.code !== "session_not_found") log.warn("http.throwaway_left", { ...fields, error: erased.error.code });
   } catch (error) {
-    deps.log.warn("http.throwaway_left", { ...fields, error: toErrorName(error) });
+    log.warn("http.throwaway_left", { ...fields, error: toErrorName(error) });
   }
 }
 

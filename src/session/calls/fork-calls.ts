@@ -19,7 +19,7 @@ import { readReadings } from "../log/purge-content";
 import { createSessionPast } from "../log/session-past";
 import type { Session } from "../session";
 import { takeWithin } from "./answer-size";
-import { toInstructionSettings } from "./lifecycle-calls";
+import { toInstructionSettings, toKind } from "./lifecycle-calls";
 import { describeSession } from "./read-calls";
 import { changeGeneration, readSessionGeneration } from "./turn-choices";
 
@@ -173,7 +173,8 @@ export function beginFork(
   const instructed = toInstructionSettings(own.ref, inherited.ref);
   const generation = changeGeneration({}, head.generation ?? {}, ids);
   const chosen = generation.ref && { generation: generation.ref };
-  const settings: SessionSettings = { model: head.model, policy: head.policy, ...named, ...instructed, ...recall, ...chosen };
+  const { model, policy } = head;
+  const settings: SessionSettings = { model, policy, ...named, ...instructed, ...recall, ...chosen, ...toKind(head) };
   const bodies: NewBody[] = [...texts, metadata, user, own, inherited, generation].flatMap((drafted) => drafted.bodies);
   const summaries = head.overlays.flatMap(({ overlay, text }) => (text === null ? [] : [{ id: overlay.id, text }]));
   const reads = head.overlays.flatMap(({ overlay, read }) => (read ? [{ overlay: overlay.id, ranges: read }] : []));

@@ -15,7 +15,7 @@ import type { SessionDescription } from "../../contract/session";
 import type { SessionSettings } from "../../domain/events";
 import { changesRequest } from "../../domain/evolve";
 import type { TextRef } from "../../domain/message";
-import { err } from "../../lib/result";
+import { err, ok } from "../../lib/result";
 import { readPage } from "../drain";
 import type { NewBody } from "../log/bodies";
 import type { Session } from "../session";
@@ -55,11 +55,15 @@ export async function openSession(session: Session, caller: api.Caller, input: a
   const unfit = refuseGeneration(generation.generation, { spec, tools: input.tools ?? [], recall: offersRecall(policy) });
   if (unfit) return unfit;
   const own = generation.ref && { generation: generation.ref };
-  const settings: SessionSettings = { model: input.model, policy, ...texts, ...instructed, ...recall, ...own };
+  const settings: SessionSettings = { model: input.model, policy, ...texts, ...instructed, ...recall, ...own, ...toKind(input) };
   const bodies = [system, tools, title, metadata, external, user, chosen, instructions, generation].flatMap((built) => built.bodies);
   const opened = session.execute({ type: "OpenSession", at: clock(), ...caller, settings }, bodies);
   return opened.ok ? describeSession(session) : err(opened.error);
 }
+
+/** How long the session stays. */
+export const toKind = ({ throwaway }: Pick<SessionSettings, "throwaway">): Pick<SessionSettings, "throwaway"> =>
+  throwaway ? { throwaway } : {};
 
 /** Only what a session has, so that the event of a session without instructions is as it always was. */
 export const toInstructionSettings = (
@@ -181,8 +185,10 @@ function buildPolicyChange({ state: { settings }, content, deps }: Session, whol
 /** The limit of one page: what a rebuild writes in one transaction, and what RPC carries (docs/platform-facts.md). */
 const EXPORT = { bytes: 4_000_000, statements: PAGE.statements } as const;
 
-export function exportLog(session: Session, input: Parameters<api.SessionApi["exportLog"]>[1]): LogPage {
+/** No copy is made of a throwaway session: for the read model it never was. */
+export function exportLog(session: Session, input: Parameters<api.SessionApi["exportLog"]>[1]): api.Outcome<LogPage> {
+  if (session.state.settings.throwaway) return err({ code: "session_not_found" });
   const { events, bodies } = readPage(session.deps.sql, input.after, { ...EXPORT, events: input.limit });
   const last = events.at(-1)?.seq ?? session.state.seq;
-  return { events, bodies: [...bodies].map(([id, text]) => ({ id, text })), has_more: last < session.state.seq };
+  return ok({ events, bodies: [...bodies].map(([id, text]) => ({ id, text })), has_more: last < session.state.seq });
 }

@@ -120,8 +120,10 @@ export function cancelQueued(session: Session, message: ItemId): api.Outcome<nul
 
 export function stopTurn(
   session: RunningSession,
-  { idempotency }: Parameters<api.SessionApi["stop"]>[1],
+  { turn: only, idempotency }: Parameters<api.SessionApi["stop"]>[1],
 ): api.Outcome<api.Once<{ readonly turn: TurnReport }>> {
+  // Another turn's model call is not cut off.
+  if (only !== undefined && session.state.turn?.id !== only) return err({ code: "no_turn" });
   const { cut, bodies } = session.runner.cutShort("aborted");
   session.content.learn(bodies);
   const done = transactOnce<{ readonly id: TurnId }>(session, idempotency, (step) => {

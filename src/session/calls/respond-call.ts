@@ -124,7 +124,7 @@ function endAnswered({ session, step }: NextTurn): api.Outcome<null> {
 function goOn(asked: NextTurn): api.Outcome<TurnId | null> {
   const { session, step, prepared } = asked;
   const { turn } = step.state;
-  if (turn?.phase !== "generating" || isAskedAlike(asked, turn)) return ok(turn?.id ?? null);
+  if (turn?.phase !== "generating" || (!asked.input.renews && isAskedAlike(asked, turn))) return ok(turn?.id ?? null);
   const ended = endAnswered(asked);
   if (!ended.ok) return ended;
   const { clock, ids, incarnation } = session.deps;

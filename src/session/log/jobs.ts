@@ -2,7 +2,16 @@
 import { isRunning, type SessionState } from "../../domain/state";
 import type { Sql } from "./sql";
 
-const JOB_KINDS = ["project", "recover_turn", "wake_compaction", "expire_tools", "erase_projection", "scrub", "keep_files"] as const;
+const JOB_KINDS = [
+  "project",
+  "recover_turn",
+  "wake_compaction",
+  "expire_tools",
+  "erase_projection",
+  "scrub",
+  "keep_files",
+  "discard",
+] as const;
 type JobKind = (typeof JOB_KINDS)[number];
 
 export interface Job {

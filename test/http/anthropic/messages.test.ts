@@ -12,7 +12,7 @@ import { toToolUseId } from "../../../src/http/anthropic/read-blocks";
 import { err, ok } from "../../../src/lib/result";
 import { formatSse } from "../../../src/lib/sse";
 import { FakeSchedule } from "../../support/fake-schedule";
-import { accepted, description, KEY, makeId, NOW, SESSION, turn, type WorldInput, world } from "../support";
+import { accepted, KEY, makeId, NOW, SESSION, turn, type WorldInput, world } from "../support";
 
 const TURN = makeId("trn");
 const EXECUTION = makeId("exe", 3);
@@ -290,11 +290,14 @@ describe("a request without a session", () => {
   /** Counts what is opened and what is erased. */
   function connectAlone(session: Partial<WholeSessionApi> = {}) {
     const seen: { opened: OpenInput[]; erased: number } = { opened: [], erased: 0 };
+    const respond = session.respond ?? (async () => ok(accepted({ turn_id: TURN, position: 0 })));
+    const asked: RespondInput[] = [];
     const connected = connect({
       session: {
-        open: async (_, input) => {
-          seen.opened.push(input);
-          return ok(description());
+        openAndRespond: async (caller, { open, respond: input }) => {
+          seen.opened.push(open);
+          asked.push(input);
+          return respond(caller, input);
         },
         erase: async () => {
           seen.erased += 1;
@@ -305,7 +308,7 @@ describe("a request without a session", () => {
       },
       options: { apiKey: KEY, defaultHeaders: {} },
     });
-    return { ...connected, seen };
+    return { ...connected, asked, seen };
   }
 
   it("is recorded whole, calls and results too, and erased after the answer", async () => {
@@ -327,7 +330,7 @@ describe("a request without a session", () => {
     });
 
     expect(message.content).toMatchObject([{ text: "Sun." }]);
-    expect(seen.opened).toMatchObject([{ model: question.model, title: expect.any(String) }]);
+    expect(seen.opened).toMatchObject([{ model: question.model, throwaway: true, title: null }]);
     expect(asked).toMatchObject([
       {
         results: [],
@@ -360,7 +363,7 @@ describe("a request without a session", () => {
     }
   });
 
-  it("is erased when it is refused, and opens nothing when it cannot be read", async () => {
+  it("ends itself when it is refused, and opens nothing when it cannot be read", async () => {
     const fit = { floor: 5_000, limit: 2_000, biggest: [] };
     const { anthropic, seen } = connectAlone({ respond: async () => err({ code: "cannot_fit", fit }) });
 
@@ -368,7 +371,7 @@ describe("a request without a session", () => {
       status: 400,
       message: expect.stringContaining("prompt is too long"),
     });
-    await expect.poll(() => seen.erased).toBe(1);
+    expect(seen.erased).toBe(0);
     await expect(anthropic.messages.create({ ...question, messages: [{ role: "user", content: "" }] })).rejects.toMatchObject({
       status: 400,
     });

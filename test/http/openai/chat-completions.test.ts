@@ -2,7 +2,7 @@
 import type { OpenAI } from "openai";
 import { beforeEach, describe, expect, it } from "vitest";
 import { err, ok } from "../../../src/lib/result";
-import { CALLER } from "../../session/life";
+import { CALLER, SPEC } from "../../session/life";
 import { makeId, SESSION, turn } from "../support";
 import { calls, connectChat, says } from "./chat-life";
 
@@ -233,6 +233,32 @@ describe("tools of the client", () => {
     expect(await chat.list()).toEqual(["user: a", "assistant: ", "user: b", "assistant: Both are fine."]);
   });
 
+  it("are told again to a client that has lost them, and once answered they are not asked for again", async () => {
+    chat.script.say = (_, nth) => [says("Hi."), calls({ call_id: "1" }), says("Sun."), says("Snow.")][nth - 1] ?? [];
+    await ask([user("a")]);
+    const asked = [user("a"), said("Hi."), user("b")];
+    const first = await ask(asked, { tools: [look] });
+    const again = await ask(asked, { tools: [look] });
+    const streamed = await chat.openai.chat.completions.stream({ model, messages: asked, tools: [look] }).finalChatCompletion();
+    expect([again.choices, streamed.choices[0]?.message.tool_calls]).toMatchObject([first.choices, first.choices[0]?.message.tool_calls]);
+
+    // The answer to the results is lost, and the client says more.
+    const answered = [...asked, ...results(first.choices[0]?.message, ["sun"])];
+    await ask(answered, { tools: [look] });
+    await ask([...answered, user("c")], { tools: [look] });
+
+    expect(await chat.list()).toEqual([
+      "user: a",
+      "assistant: Hi.",
+      "user: b",
+      "assistant: ",
+      "tool: sun",
+      "assistant: Sun.",
+      "user: c",
+      "assistant: Snow.",
+    ]);
+  });
+
   it("come as chunks that the SDK puts together", async () => {
     const stream = chat.openai.chat.completions.stream({
       model,
@@ -397,6 +423,92 @@ describe("a model that refuses", () => {
     expect(whole.choices[0]).toMatchObject({ finish_reason: "content_filter", message: { content: null, refusal: expect.any(String) } });
     expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe("content_filter");
     expect(chunks.some(({ choices }) => choices[0]?.delta.refusal === whole.choices[0]?.message.refusal)).toBe(true);
+  });
+});
+
+describe("a request without a session", () => {
+  const connectAlone = async () => {
+    const connected = await connectChat();
+    return { ...connected, openai: connected.connect({}) };
+  };
+
+  it("is answered from its own messages, and is erased after the answer", async () => {
+    const { openai, requests, seen } = await connectAlone();
+    const messages = [{ role: "developer", content: "Rhyme." } as const, user("天气?"), said("晴"), user("And now?")];
+
+    const { data, response } = await openai.chat.completions.create({ model, messages }).withResponse();
+
+    expect(data).toMatchObject({
+      id: expect.stringMatching(/^chatcmpl-/),
+      choices: [{ message: { content: "echo 3" }, finish_reason: "stop" }],
+      usage: { total_tokens: 12 },
+    });
+    expect(requests[0]?.system).toContain("Rhyme.");
+    expect(["x-session-id", "x-session-epoch", "x-should-retry"].map((name) => response.headers.get(name))).toEqual([null, null, null]);
+    await expect.poll(() => seen).toEqual({ opened: 1, erased: 1 });
+  });
+
+  it("is erased when its stream ends, and when its client leaves", async () => {
+    for (const isLeaving of [false, true]) {
+      const { openai, seen } = await connectAlone();
+      const stream = await openai.chat.completions.create({ model, messages: [user("a")], stream: true });
+      if (isLeaving) {
+        const chunks = stream[Symbol.asyncIterator]();
+        await chunks.next();
+        await chunks.return?.();
+      } else expect((await collect(stream)).at(-1)?.choices[0]?.finish_reason).toBe("stop");
+      await expect.poll(() => seen.erased).toBe(1);
+    }
+  });
+
+  it("may hold instructions alone, which the model answers", async () => {
+    const { openai, requests } = await connectAlone();
+    await openai.chat.completions.create({ model, messages: [{ role: "system", content: "Greet in Latin." }] });
+
+    expect(requests[0]?.messages).toMatchObject([{ role: "user", parts: [{ text: "Greet in Latin." }] }]);
+  });
+
+  it("holds calls and their results, also with ids that repeat", async () => {
+    const { openai, requests } = await connectAlone();
+    const round = (output: string): Message[] => [
+      { role: "assistant", content: null, tool_calls: [{ id: "1", type: "function", function: { name: "look", arguments: "{}" } }] },
+      { role: "tool", tool_call_id: "1", content: output },
+    ];
+
+    await openai.chat.completions.create({ model, messages: [user("a"), ...round("sun"), ...round("")], tools: [look] });
+
+    expect(requests[0]?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "assistant", "tool"]);
+  });
+
+  it.each([
+    ["that ends with the assistant", [user("a"), said("b")], "messages[1].role"],
+    ["with a result of no call", [user("a"), said("b"), { role: "tool", tool_call_id: "c1", content: "x" }], "messages[2].tool_call_id"],
+    ["of more messages than a session takes at once", Array.from({ length: 1_001 }, () => user("a")), "messages"],
+  ])("%s is refused by its field, and nothing is left", async (_, messages, param) => {
+    const { openai, life } = await connectAlone();
+
+    await expect(openai.post("/chat/completions", { body: { model, messages } })).rejects.toMatchObject({ status: 400, param });
+    expect(await life.service.describe(CALLER)).toMatchObject({ error: { code: "session_not_found" } });
+  });
+
+  it("that exceeds the window gets OpenAI's error", async () => {
+    const { openai, life } = await connectAlone();
+    life.models = { resolve: async () => ({ ...SPEC, context_window: 2_048, max_output: 256 }) };
+    const messages = [user("word ".repeat(3_000)), said("Yes."), user("b")];
+
+    await expect(openai.chat.completions.create({ model, messages })).rejects.toMatchObject({
+      status: 400,
+      type: "invalid_request_error",
+      code: "context_length_exceeded",
+      param: "messages",
+      message: expect.stringContaining("maximum context length"),
+    });
+  });
+
+  it("by a session's name in the metadata is one of that session", async () => {
+    await chat.connect({}).chat.completions.create({ model, messages: [user("a")], metadata: { session_id: SESSION } });
+
+    expect(await chat.list()).toEqual(["user: a", "assistant: echo 1"]);
   });
 });
 

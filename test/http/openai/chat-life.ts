@@ -32,6 +32,8 @@ const DOTS = (request: ModelRequest): string => `echo ${request.messages.length}
 export async function connectChat(input: Pick<WorldInput, "tenant" | "principal" | "session"> & { readonly script?: Script } = {}) {
   const life = new Life();
   const { service } = life;
+  /** How many sessions were created and erased over HTTP. */
+  const seen = { opened: 0, erased: 0 };
   const requests: ModelRequest[] = [];
   const script = { say: input.script ?? ((request: ModelRequest) => says(DOTS(request))) };
   life.chat = {
@@ -47,7 +49,14 @@ export async function connectChat(input: Pick<WorldInput, "tenant" | "principal"
     (_: Caller, ...given: A) =>
       work(CALLER, ...given);
   const session: Partial<WholeSessionApi> = {
-    open: here((caller, opened) => service.open(caller, opened)),
+    open: here((caller, opened) => {
+      seen.opened += 1;
+      return service.open(caller, opened);
+    }),
+    openAndRespond: here((caller, asked) => {
+      seen.opened += 1;
+      return service.openAndRespond(caller, asked);
+    }),
     describe: here((caller) => service.describe(caller)),
     items: here((caller, page) => service.items(caller, page)),
     respond: here((caller, given) => service.respond(caller, given)),
@@ -57,7 +66,10 @@ export async function connectChat(input: Pick<WorldInput, "tenant" | "principal"
     stream: here((caller, given) => service.stream(caller, given)),
     waitForTurn: here((caller, id) => service.waitForTurn(caller, id)),
     usage: here((caller, page) => service.usage(caller, page)),
-    erase: here((caller, isNoted) => service.erase(caller, isNoted)),
+    erase: here((caller, isNoted) => {
+      seen.erased += 1;
+      return service.erase(caller, isNoted);
+    }),
     ...input.session,
   };
   const { app } = world({ ...input, session });
@@ -77,5 +89,5 @@ export async function connectChat(input: Pick<WorldInput, "tenant" | "principal"
       ({ role, content }) => `${role}: ${content.map((part) => ("text" in part ? part.text : part.type)).join("")}`,
     );
   };
-  return { life, app, requests, script, connect, list, openai: connect({ "X-Session-Id": SESSION }) };
+  return { life, app, requests, script, seen, connect, list, openai: connect({ "X-Session-Id": SESSION }) };
 }

@@ -152,7 +152,7 @@ describe("the tokens of an input", () => {
   it.each([
     [{ conversation: `conv_${SESSION.slice(4)}`, previous_response_id: "resp_1" }, 400, "previous_response_id"],
     [{ conversation: "conv_1" }, 404, null],
-    [{ previous_response_id: "resp_1" }, 404, "turn_id"],
+    [{ previous_response_id: "resp_1" }, 400, "previous_response_id"],
     [{ model: "nope" }, 404, "model"],
     [{ input: [{ type: "web_search_call" }] }, 400, "input[0].type"],
     [{ input: " " }, 400, "input"],

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import type { TenantApi } from "../../../src/app/tenant-api";
 import type { SessionId } from "../../../src/domain/ids";
 import { ok } from "../../../src/lib/result";
-import { TENANT } from "../support";
+import { KEY, TENANT } from "../support";
 import { calls, connect, says, show } from "./response-life";
 
 const MODEL = "test-model";
@@ -192,7 +192,7 @@ describe("a response", () => {
 
     for (const [session, life] of lives) {
       const described = await life.service.describe({ tenant: TENANT, session });
-      expect(described).toMatchObject({ ok: false, error: { code: "session_erased" } });
+      expect(described).toMatchObject({ ok: false, error: { code: "session_not_found" } });
     }
     expect(lives.size).toBe(2);
   });
@@ -319,6 +319,192 @@ describe("function tools", () => {
     ] as const;
     for (const [refused, message] of refusals)
       await expect(refused).rejects.toMatchObject({ status: 400, param: "input", type: "invalid_request_error", error: { message } });
+  });
+});
+
+describe("a stored response", () => {
+  it("is retrieved as it was created, with its calls, in each of its legs", async () => {
+    const { openai, model } = connect();
+    model.say = (_, nth) => (nth === 1 ? calls({ call_id: "a" }) : says("Sun."));
+    const asked = { model: MODEL, tools: [LOOK], metadata: { nth: "1" }, instructions: "Be brief." };
+    const first = await openai.responses.create({ ...asked, input: "Weather?" });
+    const output = [{ type: "function_call_output" as const, call_id: "a", output: "sun" }];
+    const second = await openai.responses.create({ ...asked, previous_response_id: first.id, input: output });
+    const third = await openai.responses.create({ ...asked, metadata: { nth: "3" }, previous_response_id: second.id, input: "Thanks." });
+
+    for (const created of [first, second, third]) expect(await openai.responses.retrieve(created.id)).toEqual(created);
+    expect(second.id).toBe(`${first.id}_2`);
+    const inputs = await Promise.all(
+      [first, second, third].map(({ id }) => readAll(openai.responses.inputItems.list(id, { order: "asc" }))),
+    );
+    expect(inputs).toMatchObject([
+      [{ role: "user", content: [{ text: "Weather?" }] }],
+      [{ type: "function_call_output", output: "sun" }],
+      [{ role: "user", content: [{ text: "Thanks." }] }],
+    ]);
+  });
+
+  it("that answers calls has what it was asked with itself, and its input", async () => {
+    const { openai, model } = connect();
+    model.say = (_, nth) => (nth < 3 ? calls({ call_id: `a${nth}` }) : says("Sun."));
+    const asked = { model: MODEL, tools: [LOOK], tool_choice: "required" as const };
+    const answer = (call_id: string) => ({ type: "function_call_output" as const, call_id, output: `of ${call_id}` });
+    const first = await openai.responses.create({ ...asked, input: "Weather?", metadata: { nth: "1" } });
+    const second = await openai.responses.create({
+      ...asked,
+      previous_response_id: first.id,
+      input: [answer("a1")],
+      metadata: { nth: "2" },
+    });
+    const third = await openai.responses.create({
+      ...asked,
+      previous_response_id: second.id,
+      input: [answer("a2"), { role: "user", content: "Quick!" }],
+    });
+
+    expect([first, second, third].map(({ metadata }) => metadata)).toEqual([{ nth: "1" }, { nth: "2" }, {}]);
+    expect(await openai.responses.retrieve(first.id)).toEqual(first);
+    expect(await openai.responses.retrieve(second.id)).toEqual(second);
+    const inputs = await Promise.all(
+      [first, second, third].map(({ id }) => readAll(openai.responses.inputItems.list(id, { order: "asc" }))),
+    );
+    expect(inputs).toMatchObject([
+      [{ role: "user" }],
+      [{ type: "function_call_output", output: "of a1" }],
+      [
+        { type: "function_call_output", output: "of a2" },
+        { role: "user", content: [{ text: "Quick!" }] },
+      ],
+    ]);
+  });
+
+  it("is resumed behind any event, and the events are the same", async () => {
+    const { openai, app, model } = connect();
+    model.say = () => [{ type: "reasoning", text: "Hm." }, ...says("In ", "Lisbon, ", "sun.")];
+    const told = await readAll(await openai.responses.create({ model: MODEL, input: "Weather?", stream: true }));
+    const [created] = told;
+    const id = created?.type === "response.created" ? created.response.id : "";
+
+    for (const { sequence_number } of told.slice(0, -1)) {
+      const rest = await readAll(await openai.responses.retrieve(id, { stream: true, starting_after: sequence_number }));
+      expect(rest).toEqual(told.slice(sequence_number + 1));
+    }
+    expect(await readAll(await openai.responses.retrieve(id, { stream: true }))).toEqual(told);
+    const done = await app.request(`/v1/responses/${id}?stream=true&starting_after=99`, { headers: { authorization: `Bearer ${KEY}` } });
+    expect(await done.text()).toMatch(/data: \[DONE\]\n\n$/);
+  });
+
+  it("is deleted for good, with its input unless that is a conversation's", async () => {
+    const { openai, lives } = connect();
+    const alone = await openai.responses.create({ model: MODEL, input: "secret A" });
+    const { id: conversation } = await openai.conversations.create();
+    const within = await openai.responses.create({ model: MODEL, input: "kept B", conversation });
+
+    for (const { id } of [alone, within]) {
+      expect(await openai.responses.delete(id)).toMatchObject({ id, object: "response", deleted: true });
+      await expect(openai.responses.delete(id)).rejects.toMatchObject({ status: 404, code: "response_not_found" });
+      await expect(openai.responses.retrieve(id)).rejects.toMatchObject({ status: 404, code: "response_not_found" });
+    }
+    const texts = await Promise.all(
+      [...lives].map(async ([session, { service }]) => {
+        const page = await service.items({ tenant: TENANT, session }, { after: null, limit: 9, order: "asc" });
+        return page.ok ? JSON.stringify(page.value.data.map(({ content }) => content)) : "";
+      }),
+    );
+    expect(texts.join()).not.toMatch(/secret|echo/);
+    expect(texts.join()).toContain("kept B");
+  });
+
+  it("is unknown by a name that nothing has, and by one of another session", async () => {
+    const { openai } = connect();
+    const { id } = await openai.responses.create({ model: MODEL, input: "A" });
+    const other = await openai.responses.create({ model: MODEL, input: "B" });
+    const names = ["resp_1", `resp_${"0".repeat(52)}`, `${id}_2`, `${id}_1`, `${id.slice(0, 31)}${other.id.slice(31)}`];
+    for (const name of names)
+      await expect(openai.responses.retrieve(name)).rejects.toMatchObject({ status: 404, code: "response_not_found" });
+  });
+});
+
+describe("a response in the background", () => {
+  it("is answered at once, read until it is complete, and heard as a stream", async () => {
+    const { openai, model } = connect();
+    const { promise, resolve } = Promise.withResolvers<ReturnType<typeof says>>();
+    model.say = () => promise;
+    const begun = await openai.responses.create({ model: MODEL, input: "Weather?", background: true });
+    expect(begun).toMatchObject({ status: "in_progress", output: [], background: true, usage: null, completed_at: null });
+    resolve(says("Sun."));
+    const told = await readAll(await openai.responses.retrieve(begun.id, { stream: true }));
+    expect(told.slice(0, 3).map(({ type }) => type)).toEqual(["response.created", "response.queued", "response.in_progress"]);
+    expect(await openai.responses.retrieve(begun.id)).toMatchObject({ status: "completed", output_text: "Sun." });
+  });
+
+  it("is cancelled, once and again, and its message stays", async () => {
+    const { openai, model, lives } = connect();
+    model.say = () => new Promise(() => {});
+    const begun = await openai.responses.create({ model: MODEL, input: "Weather?", background: true });
+    const queued = await openai.responses.create({
+      model: MODEL,
+      input: "And?",
+      conversation: `conv_${[...lives.keys()][0]?.slice(4)}`,
+      background: true,
+    });
+    expect(queued.status).toBe("queued");
+
+    expect(await openai.responses.cancel(queued.id)).toMatchObject({ status: "cancelled" });
+    expect(await openai.responses.retrieve(begun.id)).toMatchObject({ status: "in_progress" });
+    expect(await openai.responses.cancel(begun.id)).toMatchObject({ status: "cancelled", output: [] });
+    expect(await openai.responses.cancel(begun.id)).toMatchObject({ status: "cancelled" });
+
+    model.say = () => says("Sun.");
+    const next = await openai.responses.create({ model: MODEL, input: "Now?", previous_response_id: begun.id });
+    expect(next.output_text).toBe("Sun.");
+    await expect(openai.responses.cancel(next.id)).rejects.toMatchObject({
+      status: 400,
+      error: { message: "Cannot cancel a synchronous response." },
+    });
+  });
+});
+
+describe("a transcript", () => {
+  it("of a client that keeps its own copy is a session of its own each time, with calls and results", async () => {
+    const { openai, requests, lives } = connect();
+    const input: OpenAI.Responses.ResponseInput = [
+      { role: "user", content: "Weather?" },
+      { type: "function_call", call_id: "a", name: "look", arguments: "{}" },
+      { type: "function_call_output", call_id: "a", output: "sun" },
+    ];
+    const response = await openai.responses.create({ model: MODEL, tools: [LOOK], input });
+    expect(response).toMatchObject({ status: "completed", output_text: "echo 3" });
+    const unstored = await openai.responses.create({ model: MODEL, tools: [LOOK], input, store: false });
+    expect(unstored.output_text).toBe("echo 3");
+    expect(requests.map(show)).toEqual(Array.from({ length: 2 }, () => ["user: Weather?", "assistant: tool_call", "tool: sun"]));
+    expect(lives.size).toBe(2);
+    expect(await openai.responses.retrieve(response.id)).toEqual(response);
+  });
+
+  it("may answer a call that was added to the conversation as an item", async () => {
+    const { openai, requests } = connect();
+    const { id } = await openai.conversations.create({
+      items: [
+        { type: "message", role: "user", content: "Weather?" },
+        { type: "function_call", call_id: "a", name: "look", arguments: "{}" },
+      ],
+    });
+    const input = [{ type: "function_call_output" as const, call_id: "a", output: "sun" }];
+    const response = await openai.responses.create({ model: MODEL, tools: [LOOK], conversation: id, input });
+    expect(response.output_text).toBe("echo 3");
+    expect(requests.map(show)).toEqual([["user: Weather?", "assistant: tool_call", "tool: sun"]]);
+  });
+
+  it("that does not fit is refused when nothing of it is kept, unless it may be truncated", async () => {
+    const { openai } = connect();
+    const asked = {
+      model: MODEL,
+      store: false,
+      input: Array.from({ length: 40 }, () => ({ role: "user" as const, content: "why? ".repeat(400) })),
+    };
+    await expect(openai.responses.create(asked)).rejects.toMatchObject({ status: 400, code: "context_length_exceeded" });
+    expect(await openai.responses.create({ ...asked, truncation: "auto" })).toMatchObject({ status: "completed" });
   });
 });
 

@@ -17,6 +17,19 @@ describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as 
   });
 });
 
+describe.each(routes.filter(({ method }) => method === "POST").map((route) => [route.path, route] as const))("POST %s", (_, { path }) => {
+  it("refuses a body that is no JSON as the client's fault", async () => {
+    const { app, log } = world();
+    const headers = { authorization: `Bearer ${KEY}`, "content-type": "application/json", accept: "application/json, text/event-stream" };
+
+    const response = await app.request(fillPath(path), { method: "POST", headers: { ...headers, "anthropic-version": "1" }, body: "{" });
+
+    expect(response.status).toBeGreaterThanOrEqual(400);
+    expect(response.status).toBeLessThan(500);
+    expect(log.filter(({ level }) => level === "error")).toEqual([]);
+  });
+});
+
 describe("refusals", () => {
   it.each([
     ["/v1/chat/completions/nothing", "not_found", 404],

@@ -1,0 +1,275 @@
+/** OpenAI's own package, in three majors and unmodified, over responses of a running backend with a scripted model. */
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import OpenAI from "openai";
+import OpenAI5 from "openai-v5";
+import OpenAI6 from "openai-v6";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createTenant, writeConnection } from "../../scripts/support/connection";
+import { readPages } from "../support/doc-pages";
+import { findPrograms } from "../support/doc-programs";
+import { ChatServer } from "./chat-server";
+import { behindEvent } from "./cutting-proxy";
+
+const ROOT = join(import.meta.dirname, "..", "..");
+const MINUTES = 60_000;
+const MODEL = "scripted";
+const SMALL = "scripted-small";
+const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
+const WEATHER = {
+  type: "function" as const,
+  name: "weather",
+  description: "The weather in a city",
+  parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"], additionalProperties: false },
+  strict: true,
+};
+const asks = (id: string, city: string) => ({ id, name: "weather", arguments: JSON.stringify({ city }) });
+
+let server: ChatServer;
+
+beforeAll(async () => {
+  server = await ChatServer.start();
+}, 2 * MINUTES);
+afterAll(() => server?.close());
+beforeEach(() => server.proxy.plan(() => "pass"));
+
+// The types of three majors are not one type. What these tests call is the same in all of them.
+const PACKAGES = [
+  ["5", OpenAI5 as unknown as typeof OpenAI],
+  ["6", OpenAI6 as unknown as typeof OpenAI],
+  ["7", OpenAI],
+] as const;
+
+const connect = (through = server.url, Package: typeof OpenAI = OpenAI) =>
+  new Package({ apiKey: server.key, baseURL: `${through}/v1`, maxRetries: 0 });
+
+type Event = OpenAI.Responses.ResponseStreamEvent;
+interface Asked {
+  readonly model: string;
+  readonly input: string;
+  readonly previous_response_id: string | null;
+}
+type Created = OpenAI.Responses.Response;
+
+/** The events until the stream ends or breaks off. */
+async function hear(stream: AsyncIterable<Event>): Promise<Event[]> {
+  const heard: Event[] = [];
+  try {
+    for await (const event of stream) heard.push(event);
+  } catch (error) {
+    if (!(error instanceof Error) || /^\d{3} /.test(error.message)) throw error;
+  }
+  return heard;
+}
+
+const readText = ({ output }: Created): string =>
+  output.flatMap((item) => (item.type === "message" ? item.content.map((part) => ("text" in part ? part.text : "")) : [])).join("");
+const lastRequest = () => server.provider.log.at(-1)?.body;
+
+describe.each(PACKAGES)("version %s", (_, Package) => {
+  test("creates, streams, chains, calls tools, retrieves and deletes", async () => {
+    const openai = connect(server.url, Package);
+    const asked = { model: MODEL, tools: [WEATHER], metadata: { topic: "天气" } };
+    server.provider.enqueue(
+      { text: "你好。🐕" },
+      { reasoning: "Hm.", tool_calls: [asks("1", "巴黎"), asks("2", "Oslo")] },
+      { text: "Sun in both." },
+    );
+
+    const first = await openai.responses.create({ ...asked, input: "我的狗叫雷克斯。🐕", instructions: "Be brief." });
+    const second = await openai.responses.stream({ ...asked, input: "Weather?", previous_response_id: first.id }).finalResponse();
+    const input = second.output.flatMap((item) =>
+      item.type === "function_call"
+        ? [{ type: "function_call_output" as const, call_id: item.call_id, output: `${item.arguments}: sun` }]
+        : [],
+    );
+    const third = await openai.responses.stream({ ...asked, input, previous_response_id: second.id }).finalResponse();
+
+    expect(first).toMatchObject({
+      status: "completed",
+      output_text: "你好。🐕",
+      metadata: { topic: "天气" },
+      usage: { total_tokens: expect.any(Number) },
+    });
+    expect(second.output).toMatchObject([
+      { type: "reasoning", summary: [{ text: "Hm." }] },
+      { type: "function_call", name: "weather", arguments: '{"city":"巴黎"}' },
+      { type: "function_call", name: "weather", arguments: '{"city":"Oslo"}' },
+    ]);
+    expect(readText(third)).toBe("Sun in both.");
+    expect(lastRequest()?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant", "tool", "tool"]);
+    for (const { id, status, usage, output } of [first, second, third])
+      expect(await openai.responses.retrieve(id)).toMatchObject({ id, status, usage, output: output.map(({ type }) => ({ type })) });
+    const given = await openai.responses.inputItems.list(third.id, { order: "asc" });
+    expect(given.data).toMatchObject([{ type: "function_call_output", output: '{"city":"巴黎"}: sun' }, { type: "function_call_output" }]);
+
+    await openai.responses.delete(first.id);
+    await expect(openai.responses.retrieve(first.id)).rejects.toBeInstanceOf(Package.NotFoundError);
+  });
+
+  test("runs in the background, hears it, and cancels it", async () => {
+    const openai = connect(server.url, Package);
+    const until = Promise.withResolvers<void>();
+    server.provider.enqueue({ text: "Done." }, holdOn("So far", until.promise));
+
+    const begun = await openai.responses.create({ model: MODEL, input: "Slowly.", background: true });
+    expect(begun).toMatchObject({ background: true, status: expect.stringMatching(/^(?:queued|in_progress|completed)$/) });
+    const events = await hear(await openai.responses.retrieve(begun.id, { stream: true }));
+    expect(events.at(-1)).toMatchObject({ type: "response.completed", response: { id: begun.id } });
+
+    const endless = await openai.responses.create({ model: MODEL, input: "For ever.", background: true });
+    for await (const event of await openai.responses.retrieve(endless.id, { stream: true }))
+      if (event.type === "response.output_text.delta") break;
+    const cancelled = await openai.responses.cancel(endless.id);
+    until.resolve();
+    expect(cancelled).toMatchObject({ id: endless.id, status: "cancelled" });
+    expect(readText(cancelled)).toBe("So far");
+    await expect(openai.responses.cancel(begun.id)).resolves.toMatchObject({ status: "completed" });
+  });
+});
+
+async function* holdOn(piece: string, until: Promise<void>): AsyncGenerator<string> {
+  yield piece;
+  await until;
+  yield " and more";
+}
+
+describe("a conversation", () => {
+  test("is compacted in the middle of a chain, and goes on", async () => {
+    const openai = connect();
+    server.provider.respondWith(({ messages }) => ({ text: `${messages.length} messages. ${"Well, well. ".repeat(60)}` }));
+    let previous: Created | null = null;
+    for (let nth = 1; nth <= 12; nth++) {
+      const before: string | null = previous?.id ?? null;
+      const asked: Asked = { model: SMALL, input: `Question ${nth}: ${"why? ".repeat(40)}`, previous_response_id: before };
+      previous = nth % 2 === 0 ? await openai.responses.create(asked) : await openai.responses.stream(asked).finalResponse();
+      expect(previous.status).toBe("completed");
+    }
+
+    const session = `ses_${previous?.id.slice("resp_".length, "resp_".length + 26)}`;
+    const described = await server.longhand.get("/v1/sessions/{session_id}", { path: { session_id: session } });
+    expect(described).toMatchObject({ message_count: 24, compacted_summary: expect.any(String) });
+    expect(await server.listTexts(session)).toHaveLength(24);
+  }, 60_000);
+
+  test("is compacted by hand, and goes on in a new chain", async () => {
+    const openai = connect();
+    server.provider.respondWith(({ messages }) => ({ text: `echo ${messages.length}` }));
+    server.provider.summarizeWith(() => ({ text: "The dog is called Rex." }));
+    const first = await openai.responses.create({ model: MODEL, input: "My dog is Rex." });
+    const second = await openai.responses.create({ model: MODEL, input: "He is old.", previous_response_id: first.id });
+    const compacted = await openai.responses.compact({ model: MODEL, previous_response_id: second.id });
+    server.provider.summarizeWith(null);
+
+    const input = [...compacted.output, { role: "user" as const, content: "Its name?" }] as OpenAI.Responses.ResponseInput;
+    const next = await openai.responses.create({ model: MODEL, input });
+
+    expect(next.status).toBe("completed");
+    expect(JSON.stringify(lastRequest()?.messages)).toContain("Rex");
+  });
+
+  test("begun natively goes on here, with images, and two at once are answered one after the other", async () => {
+    const openai = connect();
+    const session = await server.openSession();
+    const conversation = session.replace("ses_", "conv_");
+    server.provider.respondWith(({ messages }) => ({ text: `echo ${messages.length}` }));
+    await server.longhand.send(session, "One");
+    const ask = (input: string | OpenAI.Responses.ResponseInput) => openai.responses.create({ model: MODEL, conversation, input });
+
+    const answers = await Promise.all([
+      ask("Two"),
+      ask([{ role: "user", content: [{ type: "input_image", detail: "auto", image_url: `data:image/png;base64,${PNG}` }] }]),
+    ]);
+
+    expect(answers.map(readText).toSorted()).toEqual(["echo 3", "echo 5"]);
+    expect((await server.listTexts(session)).filter((line) => line.startsWith("assistant:"))).toEqual([
+      "assistant: echo 1",
+      "assistant: echo 3",
+      "assistant: echo 5",
+    ]);
+  });
+
+  test("that is not kept leaves no session", async () => {
+    const openai = connect();
+    const list = async () => (await server.longhand.get("/v1/sessions", { query: { limit: 200 } })).data.map(({ id }) => id);
+    const before = await list();
+    server.provider.enqueue({ text: "A." }, { text: "B." });
+    const input = [
+      { role: "user" as const, content: "Weather?" },
+      { type: "function_call" as const, call_id: "c1", name: "weather", arguments: "{}" },
+      { type: "function_call_output" as const, call_id: "c1", output: "sun" },
+    ];
+    const asked = { model: MODEL, tools: [WEATHER], store: false, input };
+    expect(readText(await openai.responses.create(asked))).toBe("A.");
+    expect(readText(await openai.responses.stream(asked).finalResponse())).toBe("B.");
+    await expect.poll(list, { timeout: 10_000 }).toEqual(before);
+  });
+});
+
+test("a stream that is cut off behind any of its events is resumed, and nothing is missing or double", async () => {
+  const [direct, cut] = [connect(), connect(server.proxy.url)];
+  const reply = { reasoning: "Hm, 嗯。", text: "In Lisbon, 里斯本, the sun shines.", chunks: 4, tool_calls: [asks("1", "里斯本")] };
+  const asked = { model: MODEL, tools: [WEATHER], input: "Weather?", stream: true as const };
+  server.provider.enqueue(reply);
+  const whole = await hear(await direct.responses.create(asked));
+  expect(whole.length).toBeGreaterThan(15);
+  const end = whole.at(-1);
+  if (end?.type !== "response.completed") throw new Error("The response has not ended");
+
+  for (let nth = 1; nth < whole.length; nth++) {
+    server.provider.enqueue(reply);
+    server.proxy.plan((stream) => (stream === 0 ? behindEvent(nth) : "pass"));
+    const heard = await hear(await cut.responses.create(asked));
+    expect(heard).toHaveLength(nth);
+    const [created] = heard;
+    const id = created?.type === "response.created" ? created.response.id : "";
+    const rest = await hear(await cut.responses.retrieve(id, { stream: true, starting_after: heard.at(-1)?.sequence_number ?? 0 }));
+
+    const events = [...heard, ...rest];
+    expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, index) => index));
+    expect(events).toEqual(await hear(await direct.responses.retrieve(id, { stream: true })));
+    const last = events.at(-1);
+    const response = last?.type === "response.completed" ? last.response : null;
+    expect(response).toEqual({ ...(await direct.responses.retrieve(id)), output_text: undefined });
+    expect(response?.output.map(({ id: _, ...item }) => item)).toEqual(end.response.output.map(({ id: _, ...item }) => item));
+  }
+}, 120_000);
+
+test("a request without its key is sent again by the SDK only while nothing was recorded", async () => {
+  const openai = new OpenAI({ apiKey: server.key, baseURL: `${server.url}/v1`, maxRetries: 2 });
+  server.provider.enqueue({ status: 401, error: { message: "no", type: "invalid_request_error", code: "invalid_api_key" } });
+  const { data, response } = await openai.responses.create({ model: MODEL, input: "x" }).withResponse();
+  expect(data).toMatchObject({ status: "failed", error: { code: "server_error", message: expect.any(String) } });
+  expect(response.headers.get("x-should-retry")).toBe("false");
+
+  await expect(openai.responses.create({ model: "missing", input: "x" })).rejects.toMatchObject({ status: 404, code: "model_not_found" });
+  const stranger = new OpenAI({ apiKey: "lh_wrong", baseURL: `${server.url}/v1` });
+  await expect(stranger.responses.create({ model: MODEL, input: "x" })).rejects.toMatchObject({ status: 401, code: "invalid_api_key" });
+  const other = await createTenant(server.url, server.adminKey);
+  const foreign = new OpenAI({ apiKey: other.key, baseURL: `${server.url}/v1` });
+  await expect(foreign.responses.retrieve(data.id)).rejects.toMatchObject({ status: 404, code: "response_not_found" });
+  await expect(foreign.responses.create({ model: "embedded", input: "x", previous_response_id: data.id })).rejects.toMatchObject({
+    code: "previous_response_not_found",
+  });
+});
+
+test("the page's program prints what the page shows", async () => {
+  const page = readPages().find(({ path }) => path === "docs/clients/openai-responses.md");
+  const [program] = page ? findPrograms(page) : [];
+  expect(program?.code.trimEnd().split("\n").length).toBeLessThan(30);
+  const home = mkdtempSync(join(tmpdir(), "longhand-openai-"));
+  try {
+    symlinkSync(join(ROOT, "node_modules"), join(home, "node_modules"));
+    writeConnection(await createTenant(server.url, server.adminKey), join(home, ".longhand", "dev.json"));
+    writeFileSync(join(home, "program.mjs"), program?.code ?? "");
+    const child = spawn(process.execPath, ["program.mjs"], { cwd: home, stdio: ["ignore", "pipe", "pipe"] });
+    const [said, wrong] = await Promise.all([text(child.stdout), text(child.stderr)]);
+    expect(wrong).toBe("");
+    expect(said).toBe(program?.output);
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+});

@@ -1,0 +1,215 @@
+/**
+ * A tenant's object, D1, and the object of each throwaway session. The code is the real one: each session's runtime, the tenant's usage and
+ * files, and the rows. Every object dies at any await, and its database and alarm stay.
+ */
+import { createNodeSql } from "../../scripts/support/node-sql";
+import { serveSession } from "../../scripts/support/serve-session";
+import type { WholeSessionApi } from "../../src/app/control-api";
+import type { ChatModel, UsageArchive } from "../../src/app/ports";
+import type { SessionId } from "../../src/domain/ids";
+import { createTenantProjection } from "../../src/read-model/tenant-projection";
+import { createProjection } from "../../src/read-model/writer";
+import { ringAlarm } from "../../src/session/alarm";
+import { allCalls } from "../../src/session/log/event-log";
+import { hasSchema } from "../../src/session/log/log-schema";
+import type { Sql } from "../../src/session/log/sql";
+import { SessionRuntime } from "../../src/session/runtime";
+import { createErasedUsage } from "../../src/tenant/erased-usage";
+import { createFileRemoval, type FileRemoval } from "../../src/tenant/file-removal";
+import { createFiles, type Files } from "../../src/tenant/files";
+import { createUsageOutbox, type UsageOutbox } from "../../src/tenant/usage-outbox";
+import { countingIds, TENANT } from "../support/builders";
+import { createMigratedSql } from "../tenant/memory-sql";
+import { SimObject } from "./file-world";
+import { MODELS } from "./profile";
+import { Random } from "./random";
+import { Scheduler, Scope } from "./scheduler";
+import type { SimD1 } from "./sim-d1";
+import { Stats } from "./stats";
+import { Violations } from "./violation";
+
+const SILENT = { info: () => {}, warn: () => {}, error: () => {} };
+const DEADLINES = { firstTokenMs: 60_000, idleMs: 60_000, thinkingMs: 5 * 60_000, totalMs: 15 * 60_000 } as const;
+
+interface TenantLife {
+  readonly scope: Scope;
+  readonly files: Files;
+  readonly removal: FileRemoval;
+  readonly usage: UsageOutbox;
+}
+
+interface SessionLife {
+  readonly scope: Scope;
+  readonly runtime: SessionRuntime;
+  readonly service: WholeSessionApi;
+}
+
+interface SimThrowaway {
+  readonly sql: Sql;
+  readonly object: SimObject<SessionLife>;
+  /** Model calls that its ledger had when its database was emptied. Null: it was not emptied. */
+  ledger: number | null;
+  /** The time of the newest event, as far as it was looked at. */
+  updatedAt: number;
+}
+
+interface Faults {
+  slow: number;
+  d1Fails: number;
+  tenantCrashes: number;
+  sessionCrashes: number;
+  workerCrashes: number;
+}
+
+export class ThrowawayWorld {
+  readonly random: Random;
+  readonly scheduler: Scheduler;
+  readonly stats = new Stats();
+  readonly violations = new Violations();
+  readonly platform = new Scope("platform");
+  readonly faults: Faults;
+  readonly sql = createMigratedSql();
+  readonly d1: SimD1;
+  readonly tenant: SimObject<TenantLife>;
+  readonly sessions = new Map<SessionId, SimThrowaway>();
+  readonly newId = countingIds();
+
+  constructor(seed: number, d1: SimD1) {
+    this.random = new Random(seed);
+    this.scheduler = new Scheduler(this.random);
+    this.d1 = d1;
+    const { random } = this;
+    this.faults = {
+      slow: random.pick([0, 0, 0.05, 0.3]),
+      d1Fails: random.pick([0, 0, 0.1, 0.6]),
+      tenantCrashes: random.pick([0, 0.01, 0.04]),
+      sessionCrashes: random.pick([0, 0.01, 0.04]),
+      workerCrashes: random.pick([0, 0.01, 0.04]),
+    };
+    this.tenant = new SimObject(this, "tenant", {
+      create: (scope) => this.#createTenant(scope),
+      ring: ({ usage, removal }) => void removal.run().then(() => usage.drain().then(usage.resume)),
+    });
+  }
+
+  #createTenant(scope: Scope): TenantLife {
+    const { sql, scheduler } = this;
+    const reached = this.d1.reachedBy(scope, { scheduler, fails: () => this.faults.d1Fails });
+    const db = createTenantProjection(reached, (ms) => scheduler.sleep(scope, ms, "D1 pause"));
+    const alarm = { get: async () => this.tenant.alarmAt, set: (at: number) => this.tenant.setAlarm(at) };
+    const usage = createUsageOutbox({
+      sql,
+      store: createErasedUsage(sql),
+      write: (sums) => db.writeUsage(TENANT, sums),
+      alarm,
+      now: () => scheduler.now,
+      log: SILENT,
+    });
+    const files = createFiles(sql);
+    const removal = createFileRemoval({ sql, files, store: () => null, alarm, now: () => scheduler.now, log: SILENT });
+    void usage.resume().then(removal.resume);
+    return { scope, files, removal, usage };
+  }
+
+  findSession(id: SessionId): SimThrowaway {
+    const known = this.sessions.get(id);
+    if (known) return known;
+    const base = createNodeSql();
+    const sql: Sql = { ...base, wipe: () => this.#wipe(id, base) };
+    const object = new SimObject<SessionLife>(this, `session ${id.slice(-3)}`, {
+      create: (scope) => this.#createSession(id, sql, scope),
+      ring: ({ runtime }) => ringAlarm(runtime),
+    });
+    const made = { sql, object, ledger: null, updatedAt: this.scheduler.now };
+    this.sessions.set(id, made);
+    return made;
+  }
+
+  async #wipe(id: SessionId, base: Sql): Promise<void> {
+    const session = this.findSession(id);
+    this.stats.count("sessions ended");
+    if (hasSchema(base)) session.ledger = [...allCalls(base)].length;
+    session.object.clearAlarm();
+    return base.wipe();
+  }
+
+  #createSession(id: SessionId, sql: Sql, scope: Scope): SessionLife {
+    const { scheduler } = this;
+    const projection = createProjection(this.d1.reachedBy(scope, { scheduler, fails: () => 0 }));
+    const runtime = new SessionRuntime({
+      sql,
+      clock: () => scheduler.now,
+      ids: { newId: this.newId },
+      incarnation: scope.name,
+      random: () => this.random.next(),
+      schedule: (ms, work) => scheduler.timer(scope, { ms, label: `${ms} ms` }, work),
+      setAlarm: (at) => this.findSession(id).object.setAlarm(at),
+      background: (work) => void work.catch((error: unknown) => this.violations.report("I15", `background work threw ${String(error)}`)),
+      model: this.#model(scope),
+      tools: () => ({ needsApproval: async () => false, run: async () => ({ output: "", failure: null }) }),
+      models: () => ({ resolve: async (model) => MODELS[model] ?? null }),
+      queue: { send: async () => {} },
+      projection: () => projection,
+      usageArchive: () => this.#archive(scope),
+      files: () => ({ keep: async () => this.violations.report("I38", "a throwaway session keeps files") }),
+      digest: async (text) => text,
+      deadlines: DEADLINES,
+      log: SILENT,
+    });
+    return { scope, runtime, service: serveSession(runtime) };
+  }
+
+  #archive(scope: Scope): UsageArchive {
+    return {
+      keep: async () => {
+        this.violations.report("I38", "a throwaway session is erased as others are");
+        return [];
+      },
+      endThrowaway: (session, usage) =>
+        this.tenant.call(scope, "end", async (life) => {
+          this.sql.transaction(() => life.usage.add(session, usage));
+          await life.usage.resume();
+          const released = this.sql.transaction(() => {
+            life.files.release(session, this.scheduler.now);
+            return life.files.listRemovedFor(session);
+          });
+          await life.removal.remove(released);
+          void life.usage.drain();
+        }),
+    };
+  }
+
+  #model(scope: Scope): ChatModel {
+    const { scheduler, random, stats } = this;
+    return {
+      render: async () => ({ url: "", body: "" }),
+      stream: async function* (_, { signal }) {
+        stats.count("calls");
+        for (let n = random.int(1, 4); n > 0; n--) {
+          await scheduler.sleep(scope, random.int(0, 20_000), "the model writes");
+          if (signal.aborted) return yield { type: "failure", failure: { kind: "aborted", status: null } };
+          yield { type: "text", text: "word " };
+        }
+        const call = { type: "tool_call", call_id: "c", name: "look", arguments: "{}" } as const;
+        const asks = random.chance(0.3);
+        if (asks) yield { type: "tool_call", call };
+        const usage = { input: 10, output: 5, cached: 0, reasoning: 0 };
+        yield { type: "finish", finish: asks ? "tool_calls" : "stop", usage };
+      },
+    };
+  }
+
+  callSession<T>(
+    from: Scope,
+    session: SessionId,
+    label: string,
+    work: (service: WholeSessionApi, caller: { readonly tenant: typeof TENANT; readonly session: SessionId }) => Promise<T>,
+  ): Promise<T> {
+    return this.findSession(session).object.call(from, label, ({ service }) => work(service, { tenant: TENANT, session }));
+  }
+
+  /** From now on nothing fails and nothing dies. */
+  calm(): void {
+    for (const name of Object.keys(this.faults) as (keyof Faults)[]) this.faults[name] = 0;
+  }
+}

@@ -1,0 +1,76 @@
+/** The seal of what a client keeps: only this deployment writes it, and only for one tenant. */
+import fc from "fast-check";
+import { describe, expect, inject, it } from "vitest";
+import { parseId, type TenantId } from "../../src/domain/ids";
+import { createCompactionSealer } from "../../src/tenant/compaction-sealer";
+
+function makeTenant(end: string): TenantId {
+  const id = parseId("ten", `ten_01JD8Z3V6Q4N7R2T5W9X0Y1A${end}`);
+  if (!id) throw new Error(end);
+  return id;
+}
+const [TENANT, OTHER] = [makeTenant("2B"), makeTenant("2C")];
+const PEPPER = "a-pepper-for-tests-only";
+const sealer = createCompactionSealer(PEPPER);
+const texts = fc.string({ unit: "grapheme", maxLength: 400 });
+const run = { seed: inject("seed"), numRuns: 100 };
+
+describe("a seal", () => {
+  it("opens for its tenant in any isolate of the deployment, and says nothing of its text", async () => {
+    await fc.assert(
+      fc.asyncProperty(texts, async (text) => {
+        const sealed = await sealer.seal(TENANT, text);
+        expect(sealed).toMatch(/^lhc1_[\w-]+$/);
+        expect(await createCompactionSealer(PEPPER).open(TENANT, sealed)).toBe(text);
+      }),
+      run,
+    );
+    expect(await sealer.seal(TENANT, "雷克斯")).not.toBe(await sealer.seal(TENANT, "雷克斯"));
+  });
+
+  it("does not open for another tenant, or for another deployment", async () => {
+    const sealed = await sealer.seal(TENANT, "a summary");
+    expect(await sealer.open(OTHER, sealed)).toBeNull();
+    expect(await createCompactionSealer("another-pepper-of-tests").open(TENANT, sealed)).toBeNull();
+  });
+
+  it("does not open once a character of it was changed, added, removed or moved", async () => {
+    const sealed = await sealer.seal(TENANT, "The user's dog is called Rex.");
+    const places = fc.nat(sealed.length - 1);
+    const changed = fc.oneof(
+      fc.tuple(places, fc.constantFrom(..."AZaz09-_=+/ é")).map(([at, to]) => sealed.slice(0, at) + to + sealed.slice(at + 1)),
+      fc.tuple(places, fc.string({ minLength: 1, maxLength: 9 })).map(([at, more]) => sealed.slice(0, at) + more + sealed.slice(at)),
+      fc.tuple(places, fc.integer({ min: 1, max: 40 })).map(([at, count]) => sealed.slice(0, at) + sealed.slice(at + count)),
+      fc.tuple(places, places).map(([from, to]) => sealed.slice(from) + sealed.slice(0, to)),
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        changed.filter((text) => text !== sealed),
+        async (text) => {
+          expect(await sealer.open(TENANT, text)).toBeNull();
+        },
+      ),
+      { ...run, numRuns: 500 },
+    );
+  });
+
+  it("is no text that a client makes up", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(
+          fc.string(),
+          fc.base64String().map((text) => `lhc1_${text}`),
+        ),
+        async (text) => {
+          expect(await sealer.open(TENANT, text)).toBeNull();
+        },
+      ),
+      run,
+    );
+  });
+
+  it("holds what does not fit into one call of the platform's text functions", async () => {
+    const long = "狗".repeat(700_000);
+    expect(await sealer.open(TENANT, await sealer.seal(TENANT, long))).toBe(long);
+  });
+});
