@@ -52,8 +52,8 @@ export const respond: readonly Mutant[] = [
     name: "results with other choices let their turn go on as it was asked",
     breaks: "a request that asks otherwise leads to a new turn (docs/api/respond.md)",
     file: "src/session/calls/respond-call.ts",
-    find: '"generating" || isAskedAlike(asked, turn)',
-    replace: '"generating" || isAskedAlike(asked, turn) || turn',
+    find: "(!asked.input.renews && isAskedAlike(asked, turn))",
+    replace: "turn",
     tests: RESPOND,
   },
   {
