@@ -82,9 +82,6 @@ function toTranscript(item: DisplayItem, named: ReadonlySet<string>): Transcript
   return { role, text: toComparedText(content), answers: call_id !== undefined && named.has(call_id) ? call_id : ours };
 }
 
-const isRunning = ({ turn, queued }: SessionDescription): boolean =>
-  (turn !== null && turn.phase !== "awaiting_tools") || queued.length > 0;
-
 const invalid = (field: string, detail: string) => err({ code: "invalid_request" as const, errors: [{ field, detail }] });
 
 async function tryOnce(chat: Chat): Starting {
@@ -93,7 +90,7 @@ async function tryOnce(chat: Chat): Starting {
   if (!end.ok) return end;
   const { described, items, isWhole } = end.value;
   const named = new Set(request.messages.flatMap(({ answers }) => answers ?? []));
-  const known = { newest: items.map((item) => toTranscript(item, named)), isWhole, isRunning: isRunning(described) };
+  const known = { newest: items.map((item) => toTranscript(item, named)), isWhole };
   const sorted = findNewMessages(request.messages, known, request.isRetry);
   if (sorted.isRepeated) return answerAgain(chat, end.value, named);
   if (sorted.messages.length + sorted.results.length === 0)

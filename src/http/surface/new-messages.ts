@@ -19,8 +19,6 @@ export interface KnownEnd {
   readonly newest: readonly TranscriptMessage[];
   /** `newest` is the whole conversation. */
   readonly isWhole: boolean;
-  /** A turn runs, and will answer the newest message. */
-  readonly isRunning: boolean;
 }
 
 export interface Sorted<T> {
@@ -120,23 +118,13 @@ function countHad({ before, tail }: Copy, known: KnownEnd, isRetry: boolean): nu
   const asked = ours.at(isAnswered ? -2 : -1);
   const count = asked ? countSame(tail, asked) : 0;
   if (count === 0) return 0;
-  if (theirs.length === 0) return isSureOfFirst({ isAnswered, isAll: count === tail.length, isRetry }, known) ? count : 0;
+  // Without an answer in the client's copy nothing tells which answers it has seen. A message is rather added twice than lost.
+  if (theirs.length === 0) return !isAnswered || (isRetry && count === tail.length) ? count : 0;
   const repeated = rankFit(theirs, ours.slice(0, isAnswered ? -2 : -1), known.isWhole);
   const added = isAnswered ? rankFit(theirs, ours, known.isWhole) : 0;
   // Both may fit, because people and models repeat themselves.
   return repeated > added || (repeated > 0 && repeated === added && isRetry) ? count : 0;
 }
-
-interface FirstMessages {
-  readonly isAnswered: boolean;
-  /** The client says nothing more. */
-  readonly isAll: boolean;
-  readonly isRetry: boolean;
-}
-
-/** Without an answer in the client's copy nothing tells what it has seen. A message is rather added twice than lost. */
-const isSureOfFirst = ({ isAnswered, isAll, isRetry }: FirstMessages, { isRunning }: KnownEnd): boolean =>
-  isAnswered ? isRetry && isAll : isRetry || !isRunning;
 
 /** How well two copies of the conversation agree at their ends. 0: their last answers differ. 3: both are whole, and the same. */
 function rankFit(theirs: readonly Exchange[], ours: readonly Exchange[], isWhole: boolean): 0 | 1 | 2 | 3 {

@@ -1,6 +1,6 @@
 /** Chat completions of a session through OpenAI's own package, against the app and a session in this process. */
 import type { OpenAI } from "openai";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { err, ok } from "../../../src/lib/result";
 import { CALLER, SPEC } from "../../session/life";
 import { makeId, SESSION, turn } from "../support";
@@ -317,6 +317,27 @@ describe("a request that is sent again", () => {
     expect((await ask([user("a")])).choices[0]?.message.content).toBe("Now.");
 
     expect(await chat.list()).toEqual(["user: a", "assistant: Now."]);
+  });
+
+  it("while its turn runs is answered by that turn, also a first message of a client that counts no tries", async () => {
+    const held = Promise.withResolvers<void>();
+    const waits = vi.spyOn(chat.life.service, "waitForTurn");
+    chat.life.chat = {
+      async *stream(_, { onRequest }) {
+        onRequest?.("body");
+        await held.promise;
+        yield* says("Once.");
+      },
+      render: async () => ({ url: "", body: "" }),
+    };
+    const both = [ask([user("a")])];
+    await expect.poll(() => waits.mock.calls.length).toBe(1);
+    both.push(ask([user("a")]));
+    await expect.poll(() => waits.mock.calls.length).toBe(2);
+    held.resolve();
+
+    expect((await Promise.all(both)).map(({ choices }) => choices[0]?.message.content)).toEqual(["Once.", "Once."]);
+    expect(await chat.list()).toEqual(["user: a", "assistant: Once."]);
   });
 
   it("with a key has one effect, and another body is refused", async () => {

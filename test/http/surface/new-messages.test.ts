@@ -8,7 +8,7 @@ const said = (text: string): TranscriptMessage => ({ role: "assistant", text });
 const result = (answers: string, text = ""): TranscriptMessage => ({ role: "tool", text, answers });
 const system = (text: string): TranscriptMessage => ({ role: "system", text });
 
-const whole = (...newest: readonly TranscriptMessage[]): KnownEnd => ({ newest, isWhole: true, isRunning: false });
+const whole = (...newest: readonly TranscriptMessage[]): KnownEnd => ({ newest, isWhole: true });
 
 describe("new is", () => {
   it("what follows the last answer", () => {
@@ -67,8 +67,10 @@ describe("a request is repeated", () => {
   });
 
   it("whose turn is under way", () => {
-    const known = { ...whole(user("a"), said("A"), user("b")), isRunning: true };
-    expect(findNewMessages([user("a"), said("A"), user("b")], known, false).isRepeated).toBe(true);
+    const known = whole(user("a"), said("A"), user("b"));
+    for (const transcript of [[user("a"), said("A"), user("b")], [user("b")]])
+      expect(findNewMessages(transcript, known, false).isRepeated).toBe(true);
+    expect(findNewMessages([user("b"), user("c")], known, false)).toMatchObject({ messages: [user("c")] });
   });
 
   it("whose turn failed, also without an earlier answer", () => {
@@ -160,8 +162,7 @@ describe("a client with a whole copy", () => {
           expect(sorted.isRepeated).toBe(false);
           const isFirst = held.length === 0;
           // Its turn runs, and the client asks again; then it has ended, and the client has lost the answer.
-          const running = { ...whole(...held, ...fresh), isRunning: true };
-          expect(findNewMessages(transcript, running, isRetry || isFirst).isRepeated).toBe(true);
+          expect(findNewMessages(transcript, whole(...held, ...fresh), isRetry).isRepeated).toBe(true);
           expect(findNewMessages(transcript, whole(...held, ...fresh, reply), isRetry || isFirst).isRepeated).toBe(true);
           held = [...held, ...fresh, reply];
         }
@@ -175,7 +176,7 @@ describe("a client with a whole copy", () => {
         const steps = toSteps(rounds);
         const held = steps.slice(0, -1).flatMap(({ fresh, reply }) => [...fresh, reply]);
         const { fresh } = steps.at(-1) ?? { fresh: [] };
-        const known = { newest: held.slice(-shown), isWhole: shown >= held.length, isRunning: false };
+        const known = { newest: held.slice(-shown), isWhole: shown >= held.length };
         const sorted = findNewMessages([...held, ...fresh], known, false);
         expect([...sorted.results, ...sorted.messages]).toEqual(fresh);
       }),
