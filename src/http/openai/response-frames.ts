@@ -51,6 +51,7 @@ export class ResponseFold {
   #createdAt: number;
   #hasBegun = false;
   #hasEnded = false;
+  #needsPerson = false;
   #reply: OpenReply | null = null;
   /** The leg's messages. */
   #messages: DisplayItem[] = [];
@@ -64,6 +65,11 @@ export class ResponseFold {
     this.#wanted = leg;
     this.#leg = from;
     this.#runs = new Map(runs);
+  }
+
+  /** The last that was heard: a person has to approve a call. */
+  get needsPerson(): boolean {
+    return this.#needsPerson;
   }
 
   get hasEnded(): boolean {
@@ -116,11 +122,13 @@ export class ResponseFold {
         this.#write(frame);
         return [];
       case "tool.started":
+        this.#needsPerson = false;
         this.#runs.set(frame.execution_id, "server");
         return [];
       case "turn.awaiting_tools":
         for (const call of frame.tool_calls) this.#runs.set(call.id, call.runs);
         if (frame.content_omitted) this.#assumeClient();
+        this.#needsPerson = this.#isOwn;
         return this.#wait();
       case "turn.started":
       case "turn.resumed":

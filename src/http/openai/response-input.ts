@@ -1,4 +1,7 @@
-/** The body of `POST /v1/responses`. What would change the answer and cannot be done is refused by name (docs/clients/openai-responses.md has the table). */
+/**
+ * The body of `POST /v1/responses`. What would change the answer and cannot be done is refused by name. docs/clients/openai-responses.md has the
+ * table.
+ */
 import { z } from "@hono/zod-openapi";
 import { EFFORTS, type Effort, type GenerationChoice } from "../../context/generation";
 import type { FieldError } from "../../contract/problem";

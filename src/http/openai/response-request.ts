@@ -79,6 +79,8 @@ function readInput({ input }: ResponseBody): Result<ReadInput, HttpError> {
   if (input === undefined || input === null) return invalid({ field: "input", detail: "Missing required parameter: 'input'." });
   const read = readInputItems(input, "input");
   if (!read.ok) return invalid(read.error);
+  const [approval] = read.value.approvals;
+  if (approval) return invalid({ field: approval.field, detail: "an approval is given by POST /v1/sessions/{session_id}/approvals" });
   const [call] = read.value.unanswered;
   if (call !== undefined) return invalid({ field: "input", detail: `No tool output found for function call ${call}.` });
   return ok(read.value);

@@ -7,6 +7,8 @@ const DONE = "data: [DONE]\n\n";
 const LAST: ReadonlySet<string> = new Set(["response.completed", "response.incomplete", "response.failed"]);
 const LOST = { code: "server_error", message: "The connection to the response was lost. It goes on: retrieve it." };
 
+const WAITS = { code: "approval_required", message: "The response waits for a person's approval of a call: retrieve it later." };
+
 const toSse = (event: ResponseEvent): string => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 
 /** `after`: the last event that the client has. Null: it has none. */
@@ -27,11 +29,11 @@ export function createResponseTranslator(fold: ResponseFold, after: number | nul
       .flatMap((event) => place(event) ?? [])
       .map(toSse)
       .join("");
-  const lost = (): string => toSse({ ...toErrorEvent(LOST), sequence_number: Math.max(next, (after ?? -1) + 1) });
+  const toError = (error: typeof LOST): string => toSse({ ...toErrorEvent(error), sequence_number: Math.max(next, (after ?? -1) + 1) });
   return {
     frame: (frame) => toText(fold.take(frame)),
     isOver: isDone,
-    end: () => (isDone() ? DONE : lost() + DONE),
-    broken: lost,
+    end: () => (isDone() ? DONE : toError(fold.needsPerson ? WAITS : LOST) + DONE),
+    broken: () => toError(LOST),
   };
 }

@@ -224,7 +224,7 @@ async function readAnswers(response: Response): Promise<readonly unknown[]> {
   const text = await response.text();
   if (text === "") return [];
   if (response.headers.get("content-type")?.startsWith("application/json")) return [JSON.parse(text)].flat();
-  return [...text.matchAll(/^data: (.*)$/gm)].map(([, data = ""]) => JSON.parse(data));
+  return [...text.matchAll(/^data: ([^\n]*)/gm)].map(([, data = ""]) => JSON.parse(data));
 }
 
 describe("any JSON", () => {
