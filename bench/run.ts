@@ -23,6 +23,7 @@ import { benchRecall } from "./recall.ts";
 import { benchStream } from "./stream.ts";
 import { type BenchResult, formatResult, toJson } from "./support/report.ts";
 import { createRig, type Rig } from "./support/rig.ts";
+import { benchSurfaces } from "./surfaces.ts";
 import { benchTurn } from "./turn.ts";
 import { benchWake } from "./wake.ts";
 
@@ -41,6 +42,7 @@ const BENCHES: Readonly<Record<string, (rig: Rig) => BenchResult | Promise<Bench
   memory: benchMemory,
   past: benchPast,
   evaluate: benchEvaluate,
+  surfaces: benchSurfaces,
 };
 
 const USAGE = `Usage: npm run bench -- [NAME …] [--json]

@@ -13,6 +13,7 @@ import type { Mutant } from "./mutant.ts";
 import { past } from "./past.ts";
 import { providers } from "./providers.ts";
 import { reach } from "./reach.ts";
+import { respond } from "./respond.ts";
 import { room } from "./room.ts";
 import { summaries } from "./summaries.ts";
 import { tools } from "./tools.ts";
@@ -36,4 +37,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...branches,
   ...files,
   ...choices,
+  ...respond,
 ];

@@ -2,6 +2,7 @@
 import type { Context, MiddlewareHandler } from "hono";
 import type { FileId, TenantId } from "../domain/ids";
 import { callWithRetry } from "./calls";
+import { isKnownTo } from "./conditions";
 import type { HttpDeps, HttpEnv } from "./deps";
 import { sendProblem } from "./problem";
 import { reachStore } from "./store-file";
@@ -18,22 +19,22 @@ export async function answerContent(
   if (!found.ok) return sendProblem(c, found.error);
   const store = deps.files(tenant);
   if (!store) return sendProblem(c, { code: "files_disabled" });
+  const { media_type, bytes, sha256, name } = found.value;
+  // The address may be a credential: no cache keeps the answer, and what a page shows of the file names it to no other site.
+  const copy = { etag: `"${sha256}"`, "cache-control": "private, no-store", "referrer-policy": "no-referrer" };
+  if (isKnownTo(c.req.header("if-none-match"), copy.etag)) return c.body(null, 304, copy);
   const isHead = c.req.method === "HEAD";
   const open = async () => (isHead ? ((await store.has(file)) ? "head" : null) : store.open(file));
   const opened = await reachStore(deps, open);
   if (!opened.ok) return sendProblem(c, opened.error);
   if (opened.value === null) return sendProblem(c, { code: "file_not_found", file });
-  const { media_type, bytes, sha256, name } = found.value;
   const headers = {
+    ...copy,
     "content-type": media_type,
     "content-length": String(bytes),
-    etag: `"${sha256}"`,
     "content-disposition": `attachment; filename*=UTF-8''${encodeName(name ?? file)}`,
     // A document may hold a script. No browser may run it with the deployment's origin.
     "content-security-policy": "default-src 'none'; sandbox",
-    "cache-control": "private, no-store",
-    // The address may be a credential. What a page shows of the file names it to no other site.
-    "referrer-policy": "no-referrer",
     // A request for a part is answered with the whole, which is what RFC 9110 lets a server do.
     "accept-ranges": "none",
   };

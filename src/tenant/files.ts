@@ -69,7 +69,7 @@ export interface Files {
   release(session: SessionId, at: number): void;
   /** The files that were removed with this session's last reference and whose bytes are not known to be gone. */
   listRemovedFor(session: SessionId): readonly FileId[];
-  /** Marks the file as removed. False when there is no such file. */
+  /** Marks the file as removed, if it is not yet. False when there is no such file, and no bytes of one that are still to be removed. */
   remove(file: FileId, at: number): boolean;
   /** Marks what is due as removed, and returns all files whose removal is due. */
   takeDue(at: number, limit: number): readonly FileId[];
@@ -254,7 +254,8 @@ export function createFiles(sql: TenantSql): Files {
     listRemovedFor: (session) =>
       sql.rows<{ id: string }>("SELECT id FROM files WHERE removed_for = ?", session).map(({ id }) => toFileId(id)),
     remove: (file, at) => {
-      if (!findRow(file)) return false;
+      const [row] = sql.rows<{ state: string }>("SELECT state FROM files WHERE id = ?", file);
+      if (!findRow(file) && row?.state !== "removed") return false;
       mark(file, at);
       return true;
     },

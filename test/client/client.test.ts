@@ -237,6 +237,15 @@ describe("failures", () => {
     expect((await refusal(longhand.delete("/v1/credentials/{credential_name}", { path }))).status).toBe(404);
   });
 
+  test("a file whose deletion was answered with silence is erased, and one that never was is refused", async () => {
+    const file = await longhand.post("/v1/files", { query: { name: "a.txt" }, body: new Blob(["A text"], { type: "text/plain" }) });
+    const path = { file_id: file.id };
+    proxy.plan(loseAnswer);
+    expect(await longhand.delete("/v1/files/{file_id}", { path })).toEqual({ id: file.id, status: "erased" });
+    expect(proxy.seen).toHaveLength(2);
+    expect(await refusal(longhand.delete("/v1/files/{file_id}", { path }))).toMatchObject({ code: "file_not_found" });
+  });
+
   test("a change with a condition is not sent again when it may have been carried out", async () => {
     const { etag } = await longhand.request("GET", "/v1/tenant");
     proxy.plan(loseAnswer);

@@ -88,6 +88,11 @@ export class ChoiceRules {
     this.#noted.set(turn, { choice, message });
   }
 
+  /** Whether a client knows the turn already. */
+  knows(turn: TurnId): boolean {
+    return this.#noted.has(turn);
+  }
+
   onRequest(request: ModelRequest, { turn, settings }: SessionState): void {
     if (!turn) return;
     const read = (ref: TextRef | null | undefined): string | undefined =>

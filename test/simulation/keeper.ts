@@ -45,6 +45,13 @@ export async function changeSettings(world: World): Promise<void> {
   await attempt(world, `patch ${change}`, (service) => service.patch(CALLER, input));
 }
 
+/** Sets other instructions for summaries while one is written by those that stood when it was planned. */
+export async function meddle(world: World): Promise<void> {
+  const summaryInstructions = drawInstructions(world.random) ?? "Keep every name.";
+  const done = await attempt(world, "patch instructions", (service) => service.patch(CALLER, { summaryInstructions }));
+  if (done?.ok) world.stats.count("meddled");
+}
+
 export async function pin(world: World): Promise<void> {
   const { random } = world;
   const newest = { after: null, limit: 12, order: "desc" } as const;

@@ -110,6 +110,7 @@ export class LogRules {
     if (event.type === "TurnStarted" && event.attempt === 1) this.question = event.item ?? this.#askedAgain(event, before);
     this.#compactions.afterEvent(event, before, this.replayed);
     this.#drafts.afterEvent(event, before, this.replayed);
+    this.world.respond.afterEvent(event, before);
     this.#view.afterEvent(event, before, this.replayed);
     this.redactions.afterEvent(event, before, this.replayed);
   }

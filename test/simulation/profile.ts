@@ -67,6 +67,10 @@ export interface Profile {
   readonly erases: boolean;
   readonly startModel: string;
   readonly startPolicy: string;
+  /** People send everything that they have to say in one request. */
+  readonly responds: boolean;
+  /** For each step while a summary is written: other instructions for summaries are set. */
+  meddles: number;
 }
 
 export const MODELS: Readonly<Record<string, ModelSpec>> = Object.fromEntries(
@@ -186,8 +190,12 @@ export function drawPolicy(random: Random): string {
   return toPolicyText(choice);
 }
 
-export function drawProfile(random: Random): Profile {
+/** `apart`: for what was added to some runs alone, so that all others keep their stories. */
+export function drawProfile(random: Random, apart: Random): Profile {
+  const responds = apart.chance(0.3);
   return {
+    responds,
+    meddles: apart.pick([0, 0, 0, 0, 0.1]),
     crash: random.pick([0, 0, 0, 0.005, 0.02, 0.04]),
     consumerCrash: random.pick([0, 0, 0.02]),
     rebuildCrash: random.pick([0, 0.005, 0.03]),
@@ -211,7 +219,7 @@ export function drawProfile(random: Random): Profile {
     summaryFails: random.pick([0, 0.2, 0.6, 0.95]),
     overflows: random.pick([0, 0, 0, 0.05, 0.2]),
     miscounts: random.pick([0, 0, 0, 0.1, 0.5]),
-    toolCalls: random.pick([0, 0.2, 0.5]),
+    toolCalls: Math.max(random.pick([0, 0.2, 0.5]), responds ? 0.4 : 0),
     toolFails: random.pick([0, 0, 1, 4]),
     longest: random.pick([1_500, 3_000, 3_000, 8_000]),
     wordy: random.pick([300, 900, 2_000]),
@@ -252,5 +260,6 @@ export function calm(profile: Profile): void {
     miscounts: 0,
     toolCalls: 0,
     toolFails: 0,
+    meddles: 0,
   });
 }

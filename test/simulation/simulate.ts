@@ -2,6 +2,7 @@
 
 import { checkAtRest, checkErased } from "./final-rules";
 import { checkStoredFrames } from "./frame-rules";
+import { meddle } from "./keeper";
 import type { LogRules } from "./log-rules";
 import { calm } from "./profile";
 import { Reader, Shown } from "./reader";
@@ -64,12 +65,19 @@ async function act({ world, log }: Run): Promise<void> {
   const { scheduler, random, profile } = world;
   for (let step = 0; step < ACTIVE_STEPS && world.hasNoViolation; step++) {
     if (!(await scheduler.step())) return;
-    if (random.chance(profile.crash)) world.crash();
-    if (random.chance(profile.consumerCrash)) world.queue.crashConsumer();
-    if (random.chance(profile.rebuildCrash)) world.rebuilder.crash();
-    if (random.chance(world.diskIsFull ? DISK_CLEARS : profile.diskFills)) world.diskIsFull = !world.diskIsFull;
+    strike(world);
     log.afterStep();
+    const isSummarising = profile.meddles > 0 && log.replayed.compaction.lease !== null;
+    if (isSummarising && random.chance(profile.meddles)) void meddle(world);
   }
+}
+
+function strike(world: World): void {
+  const { random, profile } = world;
+  if (random.chance(profile.crash)) world.crash();
+  if (random.chance(profile.consumerCrash)) world.queue.crashConsumer();
+  if (random.chance(profile.rebuildCrash)) world.rebuilder.crash();
+  if (random.chance(world.diskIsFull ? DISK_CLEARS : profile.diskFills)) world.diskIsFull = !world.diskIsFull;
 }
 
 /** No new requests, and no more faults. */

@@ -9,7 +9,8 @@ import { answerAgain, findQuestion, goBack, goOnElsewhere, redact } from "./bran
 import { handleDraft } from "./editor";
 import { attempt, changeSettings, compact, insist, look, pin, startOver, takeBack } from "./keeper";
 import { NameRules } from "./name-rules";
-import { drawTurnInput } from "./profile";
+import { drawInstructions, drawTurnInput } from "./profile";
+import { respondAtOnce } from "./responder";
 import { type Send, toSaid } from "./send";
 import { TOOLS } from "./sim-tools";
 import { drawText, toOwnWord } from "./texts";
@@ -41,7 +42,10 @@ const ORDINARY = {
   edit: 0.5,
   redact: 0.8,
   rebuild: 0.5,
+  respond: 0,
 };
+/** Habits of people in runs with `responds`. The stories of the other runs do not depend on it. */
+const RESPONDING: typeof ORDINARY = { ...ORDINARY, tools: 2, respond: 9 };
 const TYPIST: typeof ORDINARY = {
   send: 20,
   import: 0,
@@ -65,13 +69,13 @@ const TYPIST: typeof ORDINARY = {
   edit: 0,
   redact: 0,
   rebuild: 0,
+  respond: 0,
 };
 
 export class Users {
   readonly sends: Send[] = [];
   readonly names = new NameRules(this.sends);
   closing = false;
-  #batches = 0;
   #left: number;
 
   readonly world: World;
@@ -91,12 +95,14 @@ export class Users {
       tools: profile.toolCalls > 0 ? TOOLS : null,
       title: null,
       metadata: {},
+      ...(profile.meddles > 0 && { summaryInstructions: drawInstructions(random) ?? "Keep every name." }),
     };
     const open = () => this.#insist("open", (service) => service.open(CALLER, input));
     let opened = await open();
     while (!opened.ok && ["models_unavailable", "storage_full"].includes(opened.error.code)) opened = await open();
     this.world.violations.check(opened.ok, "harness", () => `the session did not open: ${JSON.stringify(opened)}`);
-    for (let n = 1; n <= profile.users; n++) void this.#sit(`user ${n}`, ORDINARY);
+    const habits = profile.responds ? RESPONDING : ORDINARY;
+    for (let n = 1; n <= profile.users; n++) void this.#sit(`user ${n}`, habits);
     if (profile.typist) void this.#sit("typist", TYPIST);
   }
 
@@ -150,6 +156,8 @@ export class Users {
         return this.#edit();
       case "redact":
         return redact(this.world);
+      case "respond":
+        return this.#respond();
       case "rebuild":
         return this.world.rebuilder.begin();
       case "draft":
@@ -208,7 +216,7 @@ export class Users {
     for (let rounds = 0; rounds < 4; rounds++) {
       const report = await this.#try("wait", (service) => service.waitForTurn(CALLER, turn));
       if (!report?.ok || report.value.status !== "awaiting_tools") break;
-      await this.#answerTools();
+      await (this.world.profile.responds ? this.#respond() : this.#answerTools());
     }
     const { random, scheduler, clients } = this.world;
     if (random.chance(0.6)) await scheduler.sleep(clients, random.int(0, 20_000), "a pause");
@@ -218,7 +226,7 @@ export class Users {
   async #import(): Promise<void> {
     const { random } = this.world;
     const calls = Array.from({ length: random.int(1, 3) }, () => `call_${random.int(1, 3)}`);
-    const batch = random.chance(0.5) ? ++this.#batches : null;
+    const batch = random.chance(0.5) ? this.world.newBatch() : null;
     const reply = this.#draw({ role: "assistant", calls, wordless: random.chance(0.4), batch });
     if (batch !== null) return this.#importAtOnce(reply, batch);
     await this.#deliver(reply, this.world.newKey());
@@ -353,6 +361,12 @@ export class Users {
     send.message = message_id;
     send.turn = turn_id;
     if (turn_id) this.world.choices.note(turn_id, send.choice, null);
+  }
+
+  #respond(): Promise<void> {
+    const draw = (change: Partial<Send>): Send => this.#draw(change);
+    const insist = (label: string, work: (service: WholeSessionApi) => Promise<Outcome<Accepted>>) => this.#insistOnRoom(label, work);
+    return respondAtOnce({ world: this.world, names: this.names, draw, insist });
   }
 
   /** A user's message in other words, on a branch of its own. It has no id of the client's. */

@@ -22,6 +22,7 @@ import { drawProfile, MODELS, type Profile } from "./profile";
 import { Random } from "./random";
 import { Rebuilder } from "./rebuilder";
 import type { Owed } from "./request-rules";
+import { RespondRules } from "./respond-rules";
 import { Scheduler, Scope } from "./scheduler";
 import { SimArchive } from "./sim-archive";
 import type { SimD1 } from "./sim-d1";
@@ -51,6 +52,8 @@ export interface Life {
 
 /** Longer than a lease and the wake-up after it, so that another worker may have taken over. */
 const SLOWEST_MS = 100_000;
+/** Added to the seed, for draws that leave the other draws of a run as they are. */
+const APART = 1_000_003;
 /** Chunks that a worker with little time reads before it releases the lease. */
 const LEAVES_EVERY = 3;
 const DEADLINES = { firstTokenMs: 60_000, idleMs: 60_000, thinkingMs: 5 * 60_000, totalMs: 15 * 60_000 } as const;
@@ -76,6 +79,7 @@ export class World {
   readonly book = new SummaryBook();
   readonly log: LogRules;
   readonly choices = new ChoiceRules(this);
+  readonly respond = new RespondRules(this);
   life: Life | null = null;
   /** The time of the alarm. Null: it is not set. */
   alarmAt: number | null = null;
@@ -94,6 +98,8 @@ export class World {
   readonly #ids = countingIds();
   #cancelAlarm: () => void = () => {};
   #keys = 0;
+  #batches = 0;
+  #results = 0;
   /** A life that died in the middle of a step. The rest of the step fails. */
   readonly #cut = new Set<Scope>();
   #lives = 0;
@@ -105,7 +111,7 @@ export class World {
     this.seed = seed;
     this.d1 = d1;
     this.random = new Random(seed);
-    this.profile = drawProfile(this.random);
+    this.profile = drawProfile(this.random, new Random(seed + APART));
     this.scheduler = new Scheduler(this.random);
     const base = createNodeSql();
     // The platform removes the alarm together with the data.
@@ -148,6 +154,16 @@ export class World {
   /** An idempotency key that no other request has. */
   newKey(): string {
     return `key-${++this.#keys}`;
+  }
+
+  /** The number of a request with several messages. */
+  newBatch(): number {
+    return ++this.#batches;
+  }
+
+  /** The number of a result that no other result has. */
+  newResult(): number {
+    return ++this.#results;
   }
 
   /** A stored offset between the two, kept or not. Null: there is none. */

@@ -137,6 +137,25 @@ describe("a signed address", () => {
     expect((await request("HEAD", path, {})).status).toBe(404);
   });
 
+  it("is not sent again to a client that has it, and is unknown to that client, too, once it is deleted", async () => {
+    const tenant = await newTenant();
+    const file = await upload(tenant, text("hello"));
+    const { url } = await readBody<{ url: string }>(await tenant.call("POST", `/v1/files/${file.id}/url`, {}));
+    const path = url.slice("https://longhand.test".length);
+    const { etag = "" } = Object.fromEntries((await request("GET", path, {})).headers);
+
+    for (const asked of [{ path }, { path: `/v1/files/${file.id}/content`, key: tenant.key }]) {
+      for (const known of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
+        const answer = await request("GET", asked.path, { ...asked, headers: { "if-none-match": known } });
+        expect([answer.status, answer.headers.get("etag"), await answer.text()]).toEqual([304, etag, ""]);
+      }
+      const other = await request("GET", asked.path, { ...asked, headers: { "if-none-match": '"other"' } });
+      expect([other.status, await other.text()]).toEqual([200, "hello"]);
+    }
+    await tenant.call("DELETE", `/v1/files/${file.id}`);
+    expect((await request("GET", path, { headers: { "if-none-match": etag } })).status).toBe(404);
+  });
+
   it("is no use to another page or a log: it names no referrer, is not cached, and no line of ours holds it", async () => {
     const lines: unknown[] = [];
     for (const level of ["log", "info", "warn", "error"] as const)

@@ -7,7 +7,7 @@ import type { Answer, AnyPage, CommonInit, Entry, InitArgument, ListArgument, Li
 import type { StreamSettings } from "./connection.ts";
 import { describeAnswer, LonghandError } from "./errors.ts";
 import { type FollowInit, followSession } from "./follow.ts";
-import type { Respond, SubmitMessage, Turn } from "./generated.ts";
+import type { FileErasure, Respond, SubmitMessage, Turn } from "./generated.ts";
 import { newKey } from "./new-key.ts";
 import { ANSWERED_WITH_BYTES, DELETED_WITHOUT_BODY, LISTED_BY_POST, RUNS_TURN, TAKES_KEY } from "./operations.ts";
 import { type RunToolsInit, ToolLoop } from "./run-tools.ts";
@@ -189,7 +189,7 @@ export class Longhand {
       signal: init.signal,
       idempotencyKey: init.idempotencyKey ?? (isPost && TAKES_KEY.includes(template) ? newKey() : undefined),
       repeatable: isPost && (READS_BY_POST as readonly string[]).includes(template),
-      isDoneWhenGone: method === "DELETE" && DELETED_WITHOUT_BODY.includes(template),
+      whenGone: method === "DELETE" ? findGoneAnswer(template, init.path) : undefined,
       timeoutMs: init.timeoutMs ?? (isPost && RUNS_TURN.includes(template) ? TURN_TIMEOUT_MS : undefined),
       accept: ANSWERED_WITH_BYTES.includes(template) ? "*/*" : "application/json",
     });
@@ -199,6 +199,14 @@ export class Longhand {
 }
 
 const toBody = (message: NewMessage): SubmitMessage => (typeof message === "string" ? { content: message } : message);
+
+/** What is answered for a deletion that was done although its answer was lost. A file whose removal is still pending is not gone. */
+function findGoneAnswer(template: string, path: AnyInit["path"]): (() => Response) | undefined {
+  if (DELETED_WITHOUT_BODY.includes(template)) return () => new Response(null, { status: 204 });
+  if (template !== ("/v1/files/{file_id}" satisfies PathOf<"DELETE">)) return undefined;
+  const erased: FileErasure = { id: path?.file_id ?? "", status: "erased" };
+  return () => new Response(JSON.stringify(erased), { status: 200 });
+}
 
 async function readBody(request: string, template: string, response: Response): Promise<unknown> {
   if (ANSWERED_WITH_BYTES.includes(template)) return response.blob();

@@ -10976,7 +10976,10 @@ export interface operations {
                 /** @description Part of a signed address, in place of a key */
                 signature?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The ETag of a copy: 304 if it is still the same */
+                "If-None-Match"?: string;
+            };
             path: {
                 /** @description The id of a file */
                 file_id: string;

@@ -29,8 +29,8 @@ export interface Outgoing {
   readonly idempotencyKey?: string | undefined;
   /** A POST without a key that may be sent twice, because it changes nothing. */
   readonly repeatable?: boolean | undefined;
-  /** A DELETE whose answer has no body. If it is sent again and nothing is there any more, the first one has done it. */
-  readonly isDoneWhenGone?: boolean | undefined;
+  /** The answer of a DELETE that is sent again and finds nothing any more: the first one has done it. Undefined: it is refused. */
+  readonly whenGone?: (() => Response) | undefined;
   readonly timeoutMs?: number | undefined;
   /** Resolves at the answer's headers and leaves its body to the caller. `signal` ends that too. */
   readonly stream?: boolean | undefined;
@@ -66,7 +66,7 @@ export function createTransport(options: TransportOptions): Transport {
           timeoutMs,
         });
         if (!(outcome instanceof LonghandError)) return outcome;
-        if (mayBeDone && outgoing.isDoneWhenGone && outcome.status === 404 && outcome.problem) return new Response(null, { status: 204 });
+        if (mayBeDone && outgoing.whenGone && outcome.status === 404 && outcome.problem) return outgoing.whenGone();
         mayBeDone ||= !isWithoutEffect(outcome);
         if (failures >= retries || !mayRepeat(method, headers, outgoing, outcome)) throw outcome;
         await sleep(chooseWait(failures, outcome.retryAfterMs), outgoing.signal);

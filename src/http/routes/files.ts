@@ -9,6 +9,7 @@ import { listView } from "../../contract/page";
 import { sha256 } from "../../lib/sha256";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
+import { knownHeaders } from "../conditions";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { AT, FILE, onePage, SECOND } from "../examples/shared";
 import { fileExample } from "../examples/tenant";
@@ -90,6 +91,8 @@ const get = tenantRoute({
   responses: { 200: json("The file", fileView, fileExample) },
 });
 
+const fileTag = { ETag: { description: "The SHA-256 of the content, in quotes", schema: { type: "string" as const } } };
+
 const download = tenantRoute({
   method: "get",
   path: `${path}/content`,
@@ -101,14 +104,16 @@ const download = tenantRoute({
   refuses: ["signature_not_valid", "file_not_found", "files_disabled", "file_store_unavailable"],
   request: {
     params,
+    headers: knownHeaders,
     query: z.strictObject({ signature: z.string().optional().openapi({ description: "Part of a signed address, in place of a key" }) }),
   },
   responses: {
     200: {
       description: "The bytes as they were sent",
-      headers: { ETag: { description: "The SHA-256 of the content, in quotes", schema: { type: "string" as const } } },
+      headers: fileTag,
       content,
     },
+    304: { description: "The content is the one that `If-None-Match` names", headers: fileTag },
   },
 });
 
