@@ -15,6 +15,8 @@ import { protoPath } from "./lib/proto-name";
 export interface Env {
   readonly SESSIONS: DurableObjectNamespace<WholeSessionApi & Rpc.DurableObjectBranded>;
   readonly TENANTS: DurableObjectNamespace<TenantApi & TenantFilesApi & TenantMaintenance & Rpc.DurableObjectBranded>;
+  /** The WebSockets over which clients of OpenAI's API ask for responses. */
+  readonly RESPONSE_SOCKETS: DurableObjectNamespace;
   readonly DB: D1Database;
   readonly COMPACTIONS: Queue;
   /** The bytes of tenants' files. Absent: the deployment stores no files. */

@@ -9,6 +9,7 @@ import { createFileSigner } from "./files/signed-url";
 import { createApp } from "./http/app";
 import type { HttpDeps } from "./http/deps";
 import { answerMisconfigured } from "./http/misconfigured";
+import { defineSocketObject, toSocketRequest } from "./http/openai/socket-object";
 import { createLog } from "./lib/log";
 import { err } from "./lib/result";
 import { startTimer } from "./lib/timer";
@@ -58,12 +59,12 @@ async function authenticate(env: Env, config: Config, key: string): Promise<Prin
   const parts = parseApiKey(key);
   if (!parts) return verifyAccessToken(key, tokenIssuer(config));
   const hash = await hashApiKey(key, config.KEY_PEPPER);
-  const ask = async (): Promise<Principal | null> => {
-    // Addressing an object creates it, so a made-up key must be rejected before that.
-    if (!(await isGenuine(key, config.KEY_PEPPER))) return null;
-    return tenantStub(env, parts.tenant).authenticate(hash);
-  };
-  return keys.find(hash, parts.tenant, ask);
+  // Addressing an object creates it, so a made-up key must be rejected before that.
+  return findKey(env, parts.tenant, hash, () => isGenuine(key, config.KEY_PEPPER));
+}
+
+function findKey(env: Env, tenant: TenantId, hash: string, isKnown = async () => true): Promise<Principal | null> {
+  return keys.find(hash, tenant, async () => ((await isKnown()) ? tenantStub(env, tenant).authenticate(hash) : null));
 }
 
 const tokenIssuer = ({ ENVIRONMENT, KEY_PEPPER }: Config) => ({ env: ENVIRONMENT, pepper: KEY_PEPPER, now: Date.now() });
@@ -107,13 +108,11 @@ async function readAsset({ ASSETS }: Env, path: string, headers: Headers): Promi
   return response && response.status !== 404 ? response : null;
 }
 
-function buildApp(env: Env): ReturnType<typeof createApp> {
-  const known = apps.get(env);
-  if (known) return known;
+function buildDeps(env: Env): HttpDeps {
   const config = parseConfig(env);
   // The objects build these models themselves; building them here too reports an error in them early.
   buildDeploymentModels(config.MODELS);
-  const made = createApp({
+  return {
     sessions: (tenant, session) => sessionStub(env, tenant, session),
     tenants: (tenant) => tenantStub(env, tenant),
     sessionList: createSessionList(env),
@@ -121,6 +120,8 @@ function buildApp(env: Env): ReturnType<typeof createApp> {
     usageList: createUsageList(env),
     executions: createExecutionReader(env),
     authenticate: (key) => authenticate(env, config, key),
+    findKey: (tenant, hash) => findKey(env, tenant, hash),
+    openSocket: (request, holder) => env.RESPONSE_SOCKETS.get(env.RESPONSE_SOCKETS.newUniqueId()).fetch(toSocketRequest(request, holder)),
     signAccessToken: (holder) => signAccessToken(holder, tokenIssuer(config)),
     allowedOrigins: buildAllowedOrigins(env),
     generateKey: (tenant) => generateApiKey({ env: config.ENVIRONMENT, tenant }, config.KEY_PEPPER),
@@ -147,10 +148,18 @@ function buildApp(env: Env): ReturnType<typeof createApp> {
       allowPrivateToolUrls: config.ALLOW_PRIVATE_TOOL_URLS,
       defaultPolicy: config.POLICY,
     },
-  });
-  apps.set(env, made);
-  return made;
+  };
 }
+
+function buildApp(env: Env): ReturnType<typeof createApp> {
+  const app = apps.get(env) ?? createApp(buildDeps(env));
+  apps.set(env, app);
+  return app;
+}
+
+const ResponseSocketObject = defineSocketObject(buildDeps);
+
+export { ResponseSocketObject };
 
 export default {
   async fetch(request, env, ctx) {

@@ -20,6 +20,8 @@ export const appWithoutObjects: HttpDeps = {
   probeLimits: unreachable,
   listMcpTools: unreachable,
   authenticate: unreachable,
+  findKey: unreachable,
+  openSocket: unreachable,
   readDocsFile: unreachable,
   signAccessToken: unreachable,
   allowedOrigins: unreachable,

@@ -14,6 +14,7 @@ import { registerChatCompletions } from "./openai/chat-completions";
 import { registerConversations } from "./openai/conversations";
 import { registerResponseInputs } from "./openai/response-inputs";
 import { registerResponses } from "./openai/responses";
+import { registerResponsesSocket } from "./openai/responses-socket";
 import { registerStoredResponses } from "./openai/stored-responses";
 import { sendProblem } from "./problem";
 import { registerAccessTokens } from "./routes/access-tokens";
@@ -94,6 +95,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerAnthropic(app, deps);
   registerConversations(app, deps);
   registerResponses(app, deps);
+  registerResponsesSocket(app, deps);
   registerStoredResponses(app, deps);
   registerResponseInputs(app, deps);
   registerChat(app, deps);

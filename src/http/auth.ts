@@ -37,7 +37,8 @@ export const isStreamPath = ({ method, path }: { readonly method: string; readon
 const KEY_HEADER_PATH = /^\/v1\/(?:messages|models)(?:\/|$)/;
 const KEY = /^[\x21-\x7e]{1,4096}$/;
 
-function readBearer(c: Context<HttpEnv>): string | null {
+/** The key or token of the request, wherever its API's clients send it. */
+export function readBearer(c: Context<HttpEnv>): string | null {
   const bearer = BEARER.exec(c.req.header("authorization") ?? "")?.[1];
   if (bearer !== undefined || !KEY_HEADER_PATH.test(c.req.path)) return bearer ?? null;
   return KEY.exec(c.req.header("x-api-key") ?? "")?.[0] ?? null;

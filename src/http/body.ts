@@ -11,7 +11,7 @@ import { type RequestError, sendProblem } from "./problem";
 
 export const BODY_LIMIT = 1_048_576;
 /** For clients that send their copy of the conversation with each message. */
-const LONG_BODY_LIMIT = 8 * BODY_LIMIT;
+export const LONG_BODY_LIMIT = 8 * BODY_LIMIT;
 
 const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?(;\s*)?$/i;
 

@@ -14,7 +14,7 @@ import type { Principal, TenantApi, TenantMaintenance, TenantRows, TokenHolder }
 import type { McpFailure, McpListing } from "../app/tool-entry";
 import type { PolicyChoice } from "../context/policy-choice";
 import type { McpServer } from "../contract/registered-tool";
-import type { NewId, SessionId, TenantId } from "../domain/ids";
+import type { KeyId, NewId, SessionId, TenantId } from "../domain/ids";
 import type { Result } from "../lib/result";
 import type { TransformPair } from "./bound-stream";
 
@@ -29,6 +29,14 @@ export interface HttpConfig {
   readonly allowPrivateToolUrls: boolean;
   /** The policy of a session when neither its client nor its tenant names one. */
   readonly defaultPolicy: PolicyChoice;
+}
+
+/** Whose socket it is. The key itself is not kept: its hash finds out whether it is still valid. */
+export interface SocketHolder {
+  readonly tenant: TenantId;
+  readonly key: KeyId;
+  /** Of the API key, as the tenant's object stores it. */
+  readonly hash: string;
 }
 
 export interface HttpDeps {
@@ -61,6 +69,10 @@ export interface HttpDeps {
    * forged or expired.
    */
   authenticate(credential: string): Promise<Principal | null>;
+  /** As `authenticate`, by the hash of an API key. Null when the key is unknown, expired or revoked. */
+  findKey(tenant: TenantId, hash: string): Promise<Principal | null>;
+  /** Opens a WebSocket for responses. `request`: the upgrade. */
+  openSocket(request: Request, holder: SocketHolder): Promise<Response>;
   signAccessToken(holder: TokenHolder): Promise<string>;
   /** The web origins whose pages the tenant lets call. An answer may be cached. */
   allowedOrigins(tenant: TenantId): Promise<readonly string[]>;

@@ -11,7 +11,7 @@ import type { McpFailure } from "../app/tool-entry";
 import { tooLarge } from "../app/turn/describe-failure";
 import type { FieldError } from "../contract/problem";
 import { type AccessError, accessAnswers } from "./access-problems";
-import { conflict, invalid, NOT_FOUND, type RouteAnswer, retryLater, toText, unknown } from "./answer";
+import { conflict, invalid, NOT_FOUND, type Refusal, type RouteAnswer, retryLater, toText, unknown } from "./answer";
 import type { HttpEnv } from "./deps";
 import { draftAnswers } from "./draft-problems";
 import { type FileError, fileAnswers } from "./file-problems";
@@ -268,6 +268,11 @@ export function describeRefusal(error: HttpError, request_id: string) {
   return { status, document, headers: { ...headers, "content-type": "application/problem+json" } };
 }
 
+/** A refusal before it has a form. */
+export function toRefusal(error: HttpError, requestId: string): Refusal {
+  return { code: isRenamed(error.code) ? KNOWN_AS[error.code] : error.code, answer: toRouteAnswer(error.code, error), requestId };
+}
+
 /**
  * Sends a refusal. `type` is `urn:longhand:problem:<code>`; `request_id` is the id in the logs. Under the path of another vendor's API it
  * is sent in that vendor's form.
@@ -275,12 +280,11 @@ export function describeRefusal(error: HttpError, request_id: string) {
 export function sendProblem(c: Context<HttpEnv>, error: HttpError): Response {
   const requestId = c.get("requestId");
   const asked = { path: c.req.path, anthropicVersion: c.req.header("anthropic-version") };
-  const answer = toRouteAnswer(error.code, error);
-  const refusal = { code: isRenamed(error.code) ? KNOWN_AS[error.code] : error.code, answer, requestId };
+  const refusal = toRefusal(error, requestId);
   const format = findErrorFormat(asked);
   if (format) {
     const formatted = format(refusal);
-    return c.json(formatted.body, formatted.status, { ...answer.headers });
+    return c.json(formatted.body, formatted.status, { ...refusal.answer.headers });
   }
   const { status, document, headers } = describeRefusal(error, requestId);
   return c.json({ ...document, ...findErrorMembers(asked, refusal) }, status, headers);

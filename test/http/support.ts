@@ -361,6 +361,8 @@ export function world(input: WorldInput = {}): World {
     sessionSearch: { searchSessions: async () => ok({ data: [], has_more: false, next_cursor: null }) },
     sessionList: { listSessions: async () => ok({ data: [], has_more: false, next_cursor: null }), isListed: async () => false },
     authenticate: async (key) => (key === KEY ? (input.principal === undefined ? principal() : input.principal) : null),
+    findKey: async () => (input.principal === undefined ? principal() : input.principal),
+    openSocket: async () => new Response(null, { status: 204 }),
     signAccessToken: async (holder) => `header.${holder.access_token.id}.signature`,
     allowedOrigins: async () => [],
     rows: () => emptyRows(),

@@ -87,7 +87,7 @@ async function openSession({ c, deps, request, key, openUnstored }: ResponseAski
   const named = body.model ?? null;
   if (place.kind !== "nothing") {
     const [session, after] = place.kind === "response" ? [place.previous.session, place.previous.turn] : [place.session, null];
-    return ok({ session, after, model: named, isThrowaway: false, giveUp: async () => {}, discard: nothing });
+    return ok({ session, after, model: named, isThrowaway: body.store === false, giveUp: async () => {}, discard: nothing });
   }
   const model = named ?? undefined;
   if (body.store === false) {

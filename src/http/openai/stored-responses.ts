@@ -44,7 +44,8 @@ async function findNamed(c: Context<HttpEnv>, deps: HttpDeps): Promise<Result<Na
   if (!leg) return unknown;
   const calls = sessionClient(deps, c, leg.session);
   const found = await findResponse(calls, leg);
-  if (found.ok) return ok({ calls, leg, found: found.value });
+  // One that is not stored may still be there for the connection that asked for it.
+  if (found.ok) return found.value.asked.store ? ok({ calls, leg, found: found.value }) : unknown;
   return found.error.code === "session_not_found" || found.error.code === "session_erased" ? unknown : found;
 }
 

@@ -11,7 +11,7 @@ import { toErrorName } from "../../lib/error-name";
 import { ok, type Result } from "../../lib/result";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
-import type { HttpDeps, HttpEnv } from "../deps";
+import type { Asker, HttpDeps, HttpEnv } from "../deps";
 import type { HttpError } from "../problem";
 import { toOpenInput } from "../schemas/session";
 import { type SessionCalls, sessionClient } from "../session-calls";
@@ -58,14 +58,20 @@ export async function prepareThrowaway(c: Context<HttpEnv>, deps: HttpDeps, aske
 
 /** For a request that makes more than one call. */
 export async function openThrowaway(c: Context<HttpEnv>, deps: HttpDeps, asked: Asked): Prepared<Throwaway> {
+  const opened = await openUnlisted(c, deps, asked);
+  return opened.ok ? ok(toThrowaway(c, deps, opened.value)) : opened;
+}
+
+/** A throwaway session that its caller ends. */
+export async function openUnlisted(c: Asker, deps: HttpDeps, asked: Asked): Prepared<SessionId> {
   const open = await buildOpen(c, deps, asked);
   if (!open.ok) return open;
   const session = deps.newId("ses");
   const opened = await sessionClient(deps, c, session).repeatable((api, caller) => api.open(caller, open.value));
-  return opened.ok ? ok(toThrowaway(c, deps, session)) : opened;
+  return opened.ok ? ok(session) : opened;
 }
 
-async function buildOpen(c: Context<HttpEnv>, deps: HttpDeps, { model }: Asked): Prepared<OpenInput> {
+async function buildOpen(c: Asker, deps: HttpDeps, { model }: Asked): Prepared<OpenInput> {
   const settings = await callWithRetry(
     () => deps.tenants(readPrincipal(c).tenant),
     (api) => api.settings(),

@@ -1,0 +1,194 @@
+/** OpenAI's agents with a conversation as their session, and its WebSocket client, both unmodified, against a running backend. */
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { Agent, OpenAIConversationsSession, OpenAIResponsesCompactionSession, OpenAIResponsesModel, Runner, tool } from "@openai/agents";
+import OpenAI from "openai";
+import { ResponsesWS } from "openai/resources/responses/ws";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { writeConnection } from "../../scripts/support/connection";
+import { readPages } from "../support/doc-pages";
+import { findPrograms } from "../support/doc-programs";
+import { ChatServer } from "./chat-server";
+
+const ROOT = join(import.meta.dirname, "..", "..");
+const MINUTES = 60_000;
+let server: ChatServer;
+let openai: OpenAI;
+const runner = new Runner({ tracingDisabled: true });
+
+beforeAll(async () => {
+  server = await ChatServer.start();
+  await server.longhand.patch("/v1/tenant", { body: { default_model: "scripted" } });
+  openai = new OpenAI({ apiKey: server.key, baseURL: `${server.url}/v1` });
+}, 2 * MINUTES);
+afterAll(() => server?.close());
+
+const weather = tool({
+  name: "weather",
+  description: "The weather in a city",
+  parameters: z.object({ city: z.string() }),
+  execute: async ({ city }) => `Sun in ${city}.`,
+});
+const buildAgent = (model = "scripted") =>
+  new Agent({ name: "Ada", instructions: "Be brief.", model: new OpenAIResponsesModel(openai, model), tools: [weather] });
+
+async function listTexts(conversation: string): Promise<string[]> {
+  const texts: string[] = [];
+  for await (const item of openai.conversations.items.list(conversation, { order: "asc" })) {
+    if (item.type !== "message") texts.push(item.type);
+    else texts.push(`${item.role}: ${item.content.map((part) => ("text" in part ? part.text : part.type)).join("")}`);
+  }
+  return texts;
+}
+
+describe("an agent with a conversation as its session", () => {
+  test("remembers, runs its tools, and takes the last item back", async () => {
+    const session = new OpenAIConversationsSession({ client: openai });
+    const agent = buildAgent();
+    server.provider.enqueue(
+      { text: "你好，雷克斯。" },
+      { tool_calls: [{ id: "c1", name: "weather", arguments: '{"city":"里斯本"}' }] },
+      { text: "Sunny." },
+    );
+
+    const first = await runner.run(agent, "我的狗叫雷克斯。", { session });
+    const second = await runner.run(agent, "Weather in Lisbon?", { session });
+
+    expect([first.finalOutput, second.finalOutput]).toEqual(["你好，雷克斯。", "Sunny."]);
+    const read = JSON.stringify(server.provider.log.at(-1)?.body.messages);
+    for (const said of ["Be brief.", "我的狗叫雷克斯。", "你好，雷克斯。", "Weather in Lisbon?", "Sun in 里斯本."])
+      expect(read).toContain(said);
+    expect(await listTexts(await session.getSessionId())).toEqual([
+      "user: 我的狗叫雷克斯。",
+      "assistant: 你好，雷克斯。",
+      "user: Weather in Lisbon?",
+      "function_call",
+      "function_call_output",
+      "assistant: Sunny.",
+    ]);
+    expect(await session.getItems(1)).toMatchObject([{ role: "assistant" }]);
+    await session.clearSession();
+    await expect(openai.conversations.items.list(await session.getSessionId())).resolves.toMatchObject({ data: [] });
+  });
+
+  test("streams", async () => {
+    const session = new OpenAIConversationsSession({ client: openai });
+    server.provider.enqueue({ text: "Once upon a time." });
+    const result = await runner.run(buildAgent(), "A story.", { session, stream: true });
+    let told = "";
+    for await (const piece of result.toTextStream()) told += piece;
+    await result.completed;
+    expect(told).toBe("Once upon a time.");
+    expect(await listTexts(await session.getSessionId())).toEqual(["user: A story.", "assistant: Once upon a time."]);
+  });
+
+  test("compacts a history of its own by our compaction", async () => {
+    // The SDK compacts by models of OpenAI's names alone.
+    const model = "gpt-6-luna";
+    const spec = { provider: "openai-compatible", base_url: server.provider.baseUrl, context_window: 32_000, max_output: 256 } as const;
+    await server.longhand.put("/v1/models/{model_id}", { path: { model_id: model }, body: spec });
+    const session = new OpenAIResponsesCompactionSession({ client: openai, model, shouldTriggerCompaction: () => false });
+    server.provider.enqueue({ text: "One." }, { text: "Two." });
+    await runner.run(buildAgent(), "Count.", { session });
+    await session.runCompaction({ force: true, compactionMode: "input" });
+    expect((await session.getItems()).at(-1)).toMatchObject({ type: "compaction" });
+    const result = await runner.run(buildAgent(), "On.", { session });
+    expect(result.finalOutput).toBe("Two.");
+    expect(JSON.stringify(server.provider.log.at(-1)?.body.messages)).toContain("Count.");
+  });
+});
+
+describe("the SDK's socket", () => {
+  type Event = OpenAI.Responses.ResponsesServerEvent;
+  const ENDS = new Set(["response.completed", "response.failed", "response.incomplete", "error"]);
+
+  async function ask(socket: ResponsesWS, body: Omit<OpenAI.Responses.ResponsesClientEvent.ResponseCreate, "type">): Promise<Event[]> {
+    const events: Event[] = [];
+    const done = new Promise<void>((resolve) => {
+      const note = (event: Event): void => {
+        events.push(event);
+        if (!ENDS.has(event.type)) return;
+        socket.off("event", note);
+        resolve();
+      };
+      socket.on("event", note);
+    });
+    socket.send({ type: "response.create", ...body });
+    await done;
+    return events;
+  }
+  const readResponse = (events: readonly Event[]): OpenAI.Responses.Response => {
+    const last = events.at(-1);
+    if (last?.type !== "response.completed") throw new Error(JSON.stringify(last));
+    return last.response;
+  };
+
+  test("goes on with stored and with unstored responses, and is refused by name", async () => {
+    const socket = new ResponsesWS(openai);
+    let errors = 0;
+    socket.on("error", () => {
+      errors++;
+    });
+    server.provider.enqueue(
+      { text: "一。" },
+      { tool_calls: [{ id: "c1", name: "weather", arguments: "{}" }] },
+      { text: "三。" },
+      { text: "四。" },
+    );
+
+    const one = await ask(socket, { model: "scripted", input: "数。" });
+    expect(one.map(({ type }) => type).slice(0, 2)).toEqual(["response.created", "response.in_progress"]);
+    const two = readResponse(await ask(socket, { model: "scripted", input: "On.", previous_response_id: readResponse(one).id }));
+    expect(two.output).toMatchObject([{ type: "function_call", call_id: "c1" }]);
+    const three = await ask(socket, {
+      model: "scripted",
+      previous_response_id: two.id,
+      input: [{ type: "function_call_output", call_id: "c1", output: "Sun." }],
+    });
+    expect(JSON.stringify(readResponse(three).output)).toContain("三。");
+    expect(await openai.responses.retrieve(readResponse(three).id)).toMatchObject({ status: "completed", previous_response_id: two.id });
+
+    const four = readResponse(await ask(socket, { model: "scripted", input: "Once.", store: false }));
+    expect(four).toMatchObject({ store: false });
+    await expect(openai.responses.retrieve(four.id)).rejects.toMatchObject({ status: 404 });
+    const stored = readResponse(one).id;
+    const refused = await ask(socket, { model: "scripted", input: "More.", store: false, previous_response_id: stored });
+    expect(refused).toMatchObject([
+      { type: "error", status: 400, error: { code: "previous_response_not_found", param: "previous_response_id" } },
+    ]);
+    expect(errors).toBe(1);
+    server.provider.respondWith(() => ({ text: "五。" }));
+    const more = await ask(socket, { model: "scripted", input: "More.", store: false, previous_response_id: four.id });
+    expect(JSON.stringify(readResponse(more).output)).toContain("五。");
+    socket.close();
+  });
+
+  test("needs a key", async () => {
+    const socket = new ResponsesWS(new OpenAI({ apiKey: "lh_no_key", baseURL: `${server.url}/v1` }));
+    await new Promise<void>((resolve) => socket.on("error", () => resolve()));
+    socket.close();
+  });
+});
+
+test.each(["openai-agents", "openai-websocket"])("the program of the page %s prints what the page says", async (name) => {
+  const page = readPages().find(({ path }) => path === `docs/clients/${name}.md`);
+  const [program] = page ? findPrograms(page) : [];
+  expect(program?.code.trimEnd().split("\n").length).toBeLessThan(30);
+  server.provider.respondWith(() => ({ text: "Sunny." }));
+  const home = mkdtempSync(join(tmpdir(), "longhand-agents-"));
+  try {
+    symlinkSync(join(ROOT, "node_modules"), join(home, "node_modules"));
+    writeConnection({ url: server.url, key: server.key }, join(home, ".longhand", "dev.json"));
+    writeFileSync(join(home, "program.mjs"), program?.code ?? "");
+    const child = spawn(process.execPath, ["program.mjs"], { cwd: home, stdio: ["ignore", "pipe", "pipe"] });
+    const [said, wrong] = await Promise.all([text(child.stdout), text(child.stderr)]);
+    expect(wrong).toBe("");
+    expect(said).toBe(program?.output);
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+});
