@@ -255,6 +255,38 @@ describe("a request without a session", () => {
     await expect.poll(list, { timeout: 10_000 }).toEqual(before);
   });
 
+  test("is counted once in the tenant's usage, which names no session that can be read", async () => {
+    const { url, key } = await createTenant(server.url, server.adminKey);
+    const headers = { authorization: `Bearer ${key}` };
+    const read = async (path: string) => await fetch(`${url}${path}`, { headers });
+    const count = async () => {
+      const { data } = (await (await read("/v1/usage")).json()) as { readonly data: readonly { readonly calls: number }[] };
+      return data.reduce((sum, { calls }) => sum + calls, 0);
+    };
+    const client = new Anthropic({ baseURL: url, apiKey: key });
+    const asked = say("Hi", { model: "embedded" });
+
+    const message = await client.messages.create(asked);
+    await client.messages.stream(asked).finalMessage();
+
+    await expect.poll(count, { timeout: 10_000 }).toBe(2);
+    const session = `ses_${message.id.slice("msg_".length, "msg_".length + 26)}`;
+    await expect.poll(async () => (await read(`/v1/sessions/${session}`)).status, { timeout: 10_000 }).toBe(404);
+  });
+
+  test("ends with its client: the provider's call is cut off, and nothing is left", async () => {
+    const list = async () => (await server.longhand.get("/v1/sessions", { query: { limit: 200 } })).data.length;
+    const before = await list();
+    server.provider.enqueue({ text: "one two three four five six", chunks: 6 }, { text: "Yes." });
+    const stream = alone().messages.stream(say("Count."));
+    stream.once("text", () => stream.abort());
+
+    await expect(stream.finalMessage()).rejects.toBeInstanceOf(Anthropic.APIUserAbortError);
+    expect(show(await alone().messages.create(say("Done?")))).toBe("Yes.");
+    expect(readLast()).toHaveLength(1);
+    expect(await list()).toBe(before);
+  });
+
   test("runs the SDK's tool loop, whose requests end with results", async () => {
     for (const stream of [false, true]) {
       server.provider.enqueue({ text: "I look.", tool_calls: [asks("1", "Paris"), asks("2", "Oslo")] }, { text: "Sun." });

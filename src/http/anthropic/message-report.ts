@@ -1,8 +1,7 @@
 /** A leg of a turn as a whole message, from the turn's report. */
 import type { DisplayItem } from "../../contract/item";
-import type { LedgerRow } from "../../contract/model-call";
 import type { TurnReport } from "../../contract/turn";
-import { type CallUsage, plusUsage } from "../../domain/model-call";
+import type { CallUsage } from "../../domain/model-call";
 import { err, ok, type Result } from "../../lib/result";
 import {
   type ContentBlock,
@@ -59,20 +58,4 @@ export function toWholeMessage(turn: TurnReport, { head, after, usage }: Leg): R
   const calls = turn.status === "awaiting_tools" ? listOwn(turn.open_calls) : [];
   const content = [...replies.flatMap((item) => toBlocks(item, head)), ...calls.map(toToolUseBlock)];
   return ok(shapeMessage(head, { content, usage, ending: ending.value }));
-}
-
-/** When the results that the leg follows were recorded. Null: the leg is the turn's first, or the report has not kept them. */
-export const readStart = ({ items }: TurnReport, after: number): number | null =>
-  items.find(({ position }) => position === after)?.recorded_at ?? null;
-
-/** What the turn's calls used since then. */
-export function sumUsage(rows: readonly LedgerRow[], turn: TurnReport["id"], since: number): CallUsage | null {
-  const used = rows.filter(({ turn_id, source, at }) => turn_id === turn && source === "turn" && at >= since);
-  return used.map(toCallUsage).reduce<CallUsage | null>(plusUsage, null);
-}
-
-function toCallUsage({ input, output, cached, reasoning, cache_write }: LedgerRow): CallUsage | null {
-  if (input === null && output === null) return null;
-  const known = { input: input ?? 0, output: output ?? 0, cached: cached ?? 0, reasoning: reasoning ?? 0 };
-  return cache_write === null ? known : { ...known, cache_write };
 }

@@ -14,12 +14,13 @@ import { type SessionCalls, sessionClient } from "../session-calls";
 import { ofNamedModel } from "../session-model";
 import { toLegName } from "../surface/ids";
 import { sendInLine } from "../surface/in-line";
+import { readLegUsage } from "../surface/leg-usage";
 import { type PreparedThrowaway, prepareThrowaway, whenOver } from "../surface/throwaway";
 import { translateStream } from "../surface/translate-stream";
 import { buildRespond, toTheirError } from "./build-respond";
 import { countTokens } from "./count-tokens";
 import { createMessageTranslator } from "./message-frames";
-import { readStart, sumUsage, toWholeMessage } from "./message-report";
+import { toWholeMessage } from "./message-report";
 import type { MessageHead } from "./message-shape";
 import { parseRequest, readAdded } from "./read-request";
 import { type MessageBody, messageBody } from "./request-body";
@@ -145,9 +146,6 @@ async function answer({ c, calls, body, started }: Answering): Promise<Response>
   return sendEvents(c, translateStream(stream.value, createMessageTranslator(head, c.get("requestId"))));
 }
 
-/** The newest calls of a session's models that are read for the usage of one leg. */
-const MOST_CALLS = 1_000;
-
 interface Whole extends Omit<Answering, "body"> {
   readonly head: MessageHead;
 }
@@ -155,10 +153,7 @@ interface Whole extends Omit<Answering, "body"> {
 async function answerWhole({ c, calls, head, started: { turn, after } }: Whole): Promise<Response> {
   const report = await calls.repeatable((api, caller) => api.waitForTurn(caller, turn));
   if (!report.ok) return sendProblem(c, report.error);
-  const since = readStart(report.value, after);
-  const page = { after: null, limit: MOST_CALLS, order: "desc" } as const;
-  const rows = since === null ? null : await calls.repeatable((api, caller) => api.usage(caller, page));
-  const usage = since !== null && rows?.ok ? sumUsage(rows.value.data, turn, since) : report.value.usage;
+  const usage = await readLegUsage(calls, report.value, after);
   const message = toWholeMessage(report.value, { head, after, usage });
   if (message.ok) return c.json(message.value);
   const { status, ...error } = message.error;
