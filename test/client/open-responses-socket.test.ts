@@ -1,0 +1,180 @@
+/** Responses over a WebSocket, held to the Open Responses specification. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { ChatServer } from "./chat-server";
+import { ResponsesCaller, readCalls, readEvents, readStreamed, readText } from "./responses-caller";
+import { ResponsesSocket } from "./responses-socket";
+
+const MINUTES = 60_000;
+const MODEL = "scripted";
+const LOOK_UP = { type: "function", name: "look_up", parameters: { type: "object" } };
+let server: ChatServer;
+let responses: ResponsesCaller;
+const open: ResponsesSocket[] = [];
+
+beforeAll(async () => {
+  server = await ChatServer.start();
+  responses = new ResponsesCaller(server.url, server.key);
+}, 2 * MINUTES);
+afterEach(async () => {
+  for (const socket of open.splice(0)) await socket.close();
+});
+afterAll(() => server?.close());
+
+async function connect(): Promise<ResponsesSocket> {
+  const socket = await ResponsesSocket.open(server.url, server.key);
+  open.push(socket);
+  return socket;
+}
+
+const result = (call_id: string) => ({ type: "function_call_output", call_id, output: "sun" });
+const NOT_FOUND = { code: "previous_response_not_found", param: "previous_response_id" };
+
+function speak() {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  async function* pieces() {
+    yield "Once upon ";
+    await promise;
+    yield "a time.";
+  }
+  return { reply: pieces(), goOn: resolve };
+}
+
+describe("a socket", () => {
+  test("has one response after the other, and each goes on from the one before", async () => {
+    server.provider.enqueue({ reasoning: "Hm.", text: "Rex it is. 狗" }, { text: "Rex." });
+    const socket = await connect();
+
+    const first = await socket.create({ model: MODEL, input: "My dog is Rex." });
+    const second = await socket.create({ model: MODEL, input: "Its name?", previous_response_id: first.response.id });
+
+    expect(readText(second.response)).toBe("Rex.");
+    expect(second.response).toMatchObject({ previous_response_id: first.response.id, background: false, store: true });
+    for (const { response, sent } of [first, second]) {
+      expect(await responses.retrieve(response.id)).toEqual(response);
+      expect(readEvents(await responses.replay(response.id))).toEqual(readEvents(sent));
+    }
+  });
+
+  test("keeps what is not stored for itself, through calls and their results", async () => {
+    const call = { id: "call_1", name: "look_up", arguments: "{}" };
+    server.provider.enqueue({ tool_calls: [call] }, { text: "Sun." }, { text: "Bye." });
+    const socket = await connect();
+    const ask = { model: MODEL, store: false, tools: [LOOK_UP] };
+
+    const first = await socket.create({ ...ask, input: "Weather?" });
+    const second = await socket.create({ ...ask, input: [result("call_1")], previous_response_id: first.response.id });
+
+    expect(readCalls(first.response)).toHaveLength(1);
+    expect(readText(second.response)).toBe("Sun.");
+    expect(second.response).toMatchObject({ store: false, previous_response_id: first.response.id });
+    const other = await connect();
+    const away = { ...ask, input: "And?", previous_response_id: second.response.id };
+    expect(await other.refuse(away)).toMatchObject(NOT_FOUND);
+    expect(readText((await socket.create(away)).response)).toBe("Bye.");
+  });
+
+  test("forgets what is not stored when going on with it failed", async () => {
+    server.provider.enqueue({ text: "One." });
+    const socket = await connect();
+    const ask = { model: MODEL, store: false };
+    const { response } = await socket.create({ ...ask, input: "1" });
+    const next = { ...ask, previous_response_id: response.id };
+
+    expect(await socket.refuse({ ...next, input: [result("call_nope")] })).toMatchObject({ status: 400 });
+
+    expect(await socket.refuse({ ...next, input: "2" })).toMatchObject(NOT_FOUND);
+    server.provider.enqueue({ text: "Two." });
+    expect(readText((await socket.create({ ...ask, input: "2" })).response)).toBe("Two.");
+  });
+
+  test("that is gone leaves what is stored, and a new one goes on with it", async () => {
+    const { reply, goOn } = speak();
+    server.provider.enqueue(reply, { text: "The end." }, { text: "Hello." });
+    const socket = await connect();
+    socket.send({ model: MODEL, input: "A story." });
+    const before = await socket.hearUntil((type) => type === "response.output_text.delta");
+    const events = readEvents(before);
+    const [created] = events;
+    if (created?.type !== "response.created") throw new Error("The stream has no beginning");
+    const { id } = created.response;
+
+    await socket.close();
+    goOn();
+
+    await expect.poll(async () => (await responses.retrieve(id)).status).toBe("completed");
+    const rest = await responses.replay(id, events.at(-1)?.sequence_number);
+    const named = before.map(({ data }, at) => ({ event: events[at]?.type ?? null, data }));
+    const { response } = readStreamed([...named, ...rest]);
+    expect(await responses.retrieve(id)).toEqual(response);
+    const again = await connect();
+    const next = await again.create({ model: MODEL, input: "And then?", previous_response_id: id });
+    expect(readText(next.response)).toBe("The end.");
+    const unstored = await again.create({ model: MODEL, input: "Hello", store: false });
+    await again.close();
+    const third = await connect();
+    const lost = { model: MODEL, input: "And?", store: false, previous_response_id: unstored.response.id };
+    expect(await third.refuse(lost)).toMatchObject(NOT_FOUND);
+  });
+
+  test("begins a new chain with what the conversation was compacted to", async () => {
+    const input = Array.from({ length: 12 }, (_, nth) => ({
+      type: "message",
+      role: nth % 2 === 0 ? "user" : "assistant",
+      content: `Chapter ${nth}: ${"and the dog Rex ran on and on. ".repeat(20)}`,
+    }));
+    const { output } = await responses.compact({ model: "scripted-small", input });
+    server.provider.enqueue({ text: "Rex." });
+    const socket = await connect();
+
+    const { response } = await socket.create({
+      model: "scripted-small",
+      store: false,
+      input: [...output, { type: "message", role: "user", content: "Its name?" }],
+    });
+
+    expect(readText(response)).toBe("Rex.");
+  });
+
+  test("is told of failures of the model in the stream, and stays open", async () => {
+    server.provider.enqueue({ text: "Once upon", error: { message: "boom", type: "invalid_request_error" } }, { text: "Hello." });
+    const socket = await connect();
+
+    const { response, events } = await socket.create({ model: MODEL, input: "A story." });
+
+    expect(response).toMatchObject({ status: "failed", error: { code: "server_error" } });
+    expect(events.slice(-2).map(({ type }) => type)).toEqual(["error", "response.failed"]);
+    expect(readText((await socket.create({ model: MODEL, input: "Hello" })).response)).toBe("Hello.");
+  });
+
+  test("refuses a second request while one is answered", async () => {
+    const { reply, goOn } = speak();
+    server.provider.enqueue(reply);
+    const socket = await connect();
+    socket.send({ model: MODEL, input: "A story." });
+    const before = await socket.hearUntil((type) => type === "response.output_text.delta");
+
+    const refused = await socket.refuse({ model: MODEL, input: "Another." });
+    goOn();
+
+    expect(refused.status).toBeGreaterThanOrEqual(400);
+    const rest = await socket.hearUntil((type) => type === "response.completed");
+    expect(readText(readStreamed([...before, ...rest], "socket").response)).toBe("Once upon a time.");
+  });
+
+  test.each([
+    ["that is not JSON", "{", { status: 400 }],
+    ["of another type", JSON.stringify({ type: "response.cancel" }), { status: 400, param: "type" }],
+    ["without input", { model: MODEL }, { status: 400, param: "input" }],
+    ["in the background", { model: MODEL, input: "Hello", background: true }, { status: 400, param: "background" }],
+    ["with an unknown parameter", { model: MODEL, input: "Hello", flavour: "new" }, { status: 400, param: "flavour" }],
+    ["for an unknown model", { model: "nope", input: "Hello" }, { status: 404, code: "model_not_found" }],
+    ["on an unknown response", { model: MODEL, input: "Hello", previous_response_id: "resp_nope" }, NOT_FOUND],
+  ])("refuses a message %s, and stays open", async (_, message, expected) => {
+    const socket = await connect();
+
+    expect(await socket.refuse(message)).toMatchObject(expected);
+
+    server.provider.enqueue({ text: "Hello." });
+    expect(readText((await socket.create({ model: MODEL, input: "Hello" })).response)).toBe("Hello.");
+  });
+});
