@@ -6,23 +6,17 @@ import { tenantObjectName } from "../../src/app/object-name";
 import type { ErasureReceipt } from "../../src/contract/session";
 import { createProjection } from "../../src/read-model/writer";
 import { deliver, holdQueue, smallChat, TURNS, talk, words } from "./conversation";
-import { Chat, migrate, newChat, readBody, request } from "./support";
+import { Chat, migrate, newChat, readBody, readStorage, request, TABLES } from "./support";
 
 beforeAll(migrate);
 afterEach(() => vi.restoreAllMocks());
 
 const MARK = "MARKER";
-const TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE '\\_cf\\_%' ESCAPE '\\'";
 
 /** The tables of the read model that have a row for an erased session whose model was called. */
 const LEFT = ["erased_usage", "session_tombstones"];
 
-/** Every value of every table of the object, as one text. */
-const objectText = (chat: Chat): Promise<string> =>
-  runInDurableObject(chat.stub, (_, { storage }) => {
-    const tables = storage.sql.exec<{ name: string }>(TABLES).toArray();
-    return JSON.stringify(tables.map(({ name }) => storage.sql.exec(`SELECT * FROM "${name}"`).toArray()));
-  });
+const objectText = (chat: Chat): Promise<string> => readStorage(chat.stub);
 
 /** The names of the tables of the read model that still hold a row of the session. */
 async function readRows(chat: Chat): Promise<string[]> {

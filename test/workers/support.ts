@@ -1,5 +1,5 @@
 /** Shared helpers for the end-to-end tests: tenants created over HTTP, chats with a scripted model, and streams read frame by frame. */
-import { applyD1Migrations } from "cloudflare:test";
+import { applyD1Migrations, listDurableObjectIds, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { ulid } from "ulidx";
 import { inject } from "vitest";
@@ -247,6 +247,23 @@ export async function newChat(input: ChatInput = {}): Promise<Chat> {
   const chat = new Chat(tenant, id, model);
   if (input.policy) await chat.api.patch(chat.caller, { policy: input.policy });
   return chat;
+}
+
+/** A query for the names of a database's own tables. */
+export const TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE '\\_cf\\_%' ESCAPE '\\'";
+
+/** Every value of every table of the object, as one text. */
+export const readStorage = (stub: DurableObjectStub): Promise<string> =>
+  runInDurableObject(stub, (_, { storage }) => {
+    const tables = storage.sql.exec<{ name: string }>(TABLES).toArray();
+    return JSON.stringify(tables.map(({ name }) => storage.sql.exec(`SELECT * FROM "${name}"`).toArray()));
+  });
+
+/** How many sessions hold this text, listed or not. */
+export async function countHolding(text: string): Promise<number> {
+  const ids = await listDurableObjectIds(env.SESSIONS);
+  const stored = await Promise.all(ids.map((id) => readStorage(env.SESSIONS.get(id))));
+  return stored.filter((each) => each.includes(text)).length;
 }
 
 /** The text of an item. */
