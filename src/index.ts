@@ -9,7 +9,7 @@ import { createFileSigner } from "./files/signed-url";
 import { createApp } from "./http/app";
 import type { HttpDeps } from "./http/deps";
 import { answerMisconfigured } from "./http/misconfigured";
-import { defineSocketObject, toSocketRequest } from "./http/openai/socket-object";
+import { defineSocketObject, toSocketRequest } from "./http/openai/responses/socket-object";
 import { createLog } from "./lib/log";
 import { err } from "./lib/result";
 import { startTimer } from "./lib/timer";

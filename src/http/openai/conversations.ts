@@ -15,12 +15,12 @@ import { metadataInput } from "../schemas/session";
 import { sessionClient } from "../session-calls";
 import { parseSessionName, toSessionName } from "../surface/ids";
 import { toFieldErrors } from "../validation";
-import { openCompactions } from "./compaction-item";
-import { findStored, readItem, readItemPage, showItems } from "./item-pages";
-import { findIncludeFault, readItemsQuery, toItemList } from "./list-query";
-import { readInputItems } from "./read-items";
-import { storeItems } from "./store-items";
-import type { ReadInput } from "./transcript";
+import { openCompactions } from "./items/compaction-item";
+import { findStored, readItem, readItemPage, showItems } from "./items/item-pages";
+import { findIncludeFault, readItemsQuery, toItemList } from "./items/list-query";
+import { readInputItems } from "./items/read-items";
+import { storeItems } from "./items/store-items";
+import type { ReadInput } from "./items/transcript";
 
 const PREFIX = "conv_";
 const PATH = "/v1/conversations/:conversation_id";

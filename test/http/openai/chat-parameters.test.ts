@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { completionInput } from "../../../src/http/openai/chat-input";
+import { completionInput } from "../../../src/http/openai/chat/input";
 
 const ROOT = join(import.meta.dirname, "..", "..", "..");
 const page = readFileSync(join(ROOT, "docs/clients/openai-chat.md"), "utf8");

@@ -4,9 +4,9 @@ import type { ConversationItem } from "openai/resources/conversations/items";
 import { describe, expect, it } from "vitest";
 import type { DisplayItem } from "../../../src/contract/item";
 import type { ExecutionId } from "../../../src/domain/ids";
-import type { OpenAiItem } from "../../../src/http/openai/item-types";
-import { toOpenAiItems } from "../../../src/http/openai/items";
-import { readInputItems } from "../../../src/http/openai/read-items";
+import type { OpenAiItem } from "../../../src/http/openai/items/item-types";
+import { toOpenAiItems } from "../../../src/http/openai/items/items";
+import { readInputItems } from "../../../src/http/openai/items/read-items";
 import { makeId, NOW } from "../support";
 
 const text = fc.constantFrom(

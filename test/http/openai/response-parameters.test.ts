@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { responseInput } from "../../../src/http/openai/response-input";
+import { responseInput } from "../../../src/http/openai/responses/input";
 
 const ROOT = join(import.meta.dirname, "..", "..", "..");
 const page = readFileSync(join(ROOT, "docs/clients/openai-responses.md"), "utf8");

@@ -1,0 +1,43 @@
+/** A chat completion without a session: its messages are the whole conversation, and nothing of it is kept after the answer. */
+import type { Context } from "hono";
+import type { RespondInput } from "../../../app/respond-api";
+import { err, ok, type Result } from "../../../lib/result";
+import type { HttpDeps, HttpEnv } from "../../deps";
+import type { HttpError } from "../../problem";
+import { ofNamedModel } from "../../session-model";
+import type { PreparedThrowaway } from "../../surface/throwaway";
+import type { CompletionMessage } from "./messages";
+import { toChatError } from "./refusal";
+import { type ChatRequest, joinSystem, type StartedLeg, toStartedLeg } from "./session";
+import { createWriter } from "./written";
+
+interface Alone {
+  readonly alone: PreparedThrowaway;
+  readonly request: ChatRequest;
+  /** What exceeds the model's window is compacted for this request. Otherwise the request is refused. */
+  readonly compacts: boolean;
+}
+
+/** Instructions alone are what the model is to answer. */
+function splitSystem(given: readonly CompletionMessage[]) {
+  const [system, spoken] = [given.filter(({ role }) => role === "system"), given.filter(({ role }) => role !== "system")];
+  if (spoken.length > 0) return { system, spoken };
+  return { system: system.slice(0, -1), spoken: system.slice(-1).map((message) => ({ ...message, role: "user" as const })) };
+}
+
+export async function startAlone(
+  c: Context<HttpEnv>,
+  deps: HttpDeps,
+  { alone: { session, begin }, request, compacts }: Alone,
+): Promise<Result<StartedLeg, HttpError>> {
+  const { asked, tools } = request;
+  const { system, spoken } = splitSystem(request.messages);
+  const written = await createWriter(c, deps, { session, isThrowaway: true })(spoken);
+  if (!written.ok) return written;
+  const messages = written.value.map(({ message }) => message);
+  const turn = { ...asked, system: joinSystem(system), tools, idempotency: null, ...(!compacts && ({ whole: true } as const)) };
+  const input: RespondInput = { ...turn, after: null, results: [], messages, run: true };
+  const accepted = await begin(input);
+  if (!accepted.ok) return err(toChatError(ofNamedModel(accepted.error, asked), { results: [], messages: written.value }));
+  return ok(toStartedLeg(accepted.value, { session, epoch: 0, continues: false }));
+}

@@ -1,0 +1,185 @@
+/** `POST /v1/chat/completions`: OpenAI's chat completions, over the session that `X-Session-Id` names or one for the request alone. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import type { FieldError } from "../../../contract/problem";
+import { parseId, type SessionId } from "../../../domain/ids";
+import { err, ok, type Result } from "../../../lib/result";
+import { readPrincipal, requireScope } from "../../auth";
+import { readLongBody } from "../../body";
+import type { HttpDeps, HttpEnv } from "../../deps";
+import { sendEvents } from "../../event-stream";
+import { idempotencyHeaders, readIdempotency } from "../../idempotency";
+import { type HttpError, sendProblem } from "../../problem";
+import { type SessionCalls, sessionClient } from "../../session-calls";
+import { findTools } from "../../session-tools";
+import { toLegName } from "../../surface/ids";
+import { readLegUsage } from "../../surface/leg-usage";
+import { prepareThrowaway, whenOver } from "../../surface/throwaway";
+import { translateStream } from "../../surface/translate-stream";
+import { toFieldErrors } from "../../validation";
+import { startAlone } from "./alone";
+import { readAsked, readChatTools } from "./asked";
+import { createChatTranslator } from "./frames";
+import { type CompletionInput, completionInput } from "./input";
+import { readChatMessages } from "./messages";
+import { readLeg, type SaidLeg, toChunks, toCompletion } from "./report";
+import { type ChatRequest, type StartedLeg, startInSession } from "./session";
+import type { CompletionHead } from "./shape";
+import type { OpenAiFault } from "./turn-fault";
+
+const SESSION_HEADER = "X-Session-Id";
+const EPOCH_HEADER = "X-Session-Epoch";
+/** The SDKs count their tries in it. */
+const RETRY_HEADER = "x-stainless-retry-count";
+const SHOULD_RETRY = "x-should-retry";
+
+export function registerChatCompletions(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
+  app.post("/v1/chat/completions", requireScope("sessions:write", null), readLongBody, (c) => complete(c, deps));
+}
+
+const toInvalid = (errors: readonly FieldError[]) => ({ code: "invalid_request" as const, errors });
+const invalid = (errors: readonly FieldError[]) => err(toInvalid(errors));
+
+interface ReadBody {
+  readonly body: CompletionInput;
+  readonly request: ChatRequest;
+}
+
+async function readRequest(c: Context<HttpEnv>, deps: HttpDeps): Promise<Result<ReadBody, HttpError>> {
+  const parsed = completionInput.safeParse(await c.req.json());
+  if (!parsed.success) return invalid(toFieldErrors(parsed.error.issues));
+  const body = parsed.data;
+  const key = idempotencyHeaders.safeParse({ "Idempotency-Key": c.req.header("idempotency-key") });
+  if (!key.success) return invalid(toFieldErrors(key.error.issues));
+  const [messages, asked, named] = [readChatMessages(body.messages), readAsked(body), readChatTools(body)];
+  if (!messages.ok) return invalid(messages.error);
+  if (!asked.ok) return invalid(asked.error);
+  if (!named.ok) return invalid(named.error);
+  const tools = await findTools(deps, readPrincipal(c).tenant, named.value);
+  if (!tools.ok) return tools;
+  const idempotency = await readIdempotency(c, key.data["Idempotency-Key"]);
+  const isRetry = Number(c.req.header(RETRY_HEADER) ?? 0) > 0;
+  return ok({ body, request: { messages: messages.value, asked: asked.value, tools: tools.value, idempotency, isRetry } });
+}
+
+/** Null: the request names none. */
+const readSessionName = (c: Context<HttpEnv>, { metadata }: CompletionInput): string | null =>
+  c.req.header(SESSION_HEADER) ?? metadata?.session_id ?? null;
+
+async function complete(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
+  const read = await readRequest(c, deps);
+  if (!read.ok) return sendProblem(c, read.error);
+  const name = readSessionName(c, read.value.body);
+  if (name === null) return completeAlone(c, deps, read.value);
+  const session = parseId("ses", name);
+  return session ? completeInSession(c, deps, { ...read.value, session }) : sendProblem(c, { code: "session_not_found" });
+}
+
+async function completeInSession(
+  c: Context<HttpEnv>,
+  deps: HttpDeps,
+  { body, request, session }: ReadBody & { readonly session: SessionId },
+): Promise<Response> {
+  const calls = sessionClient(deps, c, session);
+  const started = await startInSession(c, deps, { calls, session, request });
+  if (!started.ok) return refuse(c, started.error);
+  const leg = started.value;
+  c.header(SESSION_HEADER, session);
+  c.header(EPOCH_HEADER, String(leg.epoch));
+  // The turn is recorded. An SDK that sent its request again would only wait for it.
+  c.header(SHOULD_RETRY, "false");
+  if (leg.replayed) c.header("idempotent-replayed", "true");
+  return answer(c, { calls, leg, body, head: toHead(deps, leg, body) });
+}
+
+/** Nothing of the request is kept, so that a client may send it again. */
+async function completeAlone(c: Context<HttpEnv>, deps: HttpDeps, { body, request }: ReadBody): Promise<Response> {
+  const last = request.messages.at(-1);
+  if (last?.role === "assistant")
+    return sendProblem(c, toInvalid([{ field: `${last.field}.role`, detail: "must be user or tool in the last message" }]));
+  const prepared = await prepareThrowaway(c, deps, { model: body.model });
+  if (!prepared.ok) return sendProblem(c, prepared.error);
+  const alone = prepared.value;
+  const { calls, discard } = alone;
+  let isStreaming = false;
+  try {
+    const compacts = (body.context_management ?? []).length > 0;
+    const started = await startAlone(c, deps, { alone, request, compacts });
+    if (!started.ok) return sendProblem(c, started.error);
+    const leg = started.value;
+    const response = await answer(c, { calls, leg, body, head: toHead(deps, leg, body) });
+    if (!body.stream || !response.ok || !response.body) return response;
+    isStreaming = true;
+    return new Response(whenOver(response.body, discard), response);
+  } finally {
+    if (!isStreaming) discard();
+  }
+}
+
+const toHead = ({ now }: HttpDeps, leg: StartedLeg, { model }: CompletionInput): CompletionHead => ({
+  id: toLegName("chatcmpl-", { ...leg, leg: leg.continues ? leg.after : 1 }),
+  created: Math.floor(now() / 1_000),
+  model,
+});
+
+function refuse(c: Context<HttpEnv>, error: HttpError): Response {
+  if (error.code === "turn_running" || error.code === "queue_full") c.header("retry-after", "1");
+  return sendProblem(c, error);
+}
+
+interface Answering {
+  readonly calls: SessionCalls;
+  readonly leg: StartedLeg;
+  readonly body: CompletionInput;
+  readonly head: CompletionHead;
+}
+
+async function answer(c: Context<HttpEnv>, answering: Answering): Promise<Response> {
+  const { calls, leg, body, head } = answering;
+  if (!body.stream) return answerWhole(c, answering);
+  const options = { includeUsage: body.stream_options?.include_usage ?? false };
+  const { cursor, turn } = leg;
+  if (cursor === null)
+    return sendEvents(
+      c,
+      tellLater(async () => toText(head, await readWhole(answering), options)),
+    );
+  const stream = await calls.repeatable((api, caller) => api.stream(caller, { after: cursor, turn }));
+  if (!stream.ok) return sendProblem(c, stream.error);
+  return sendEvents(c, translateStream(stream.value, createChatTranslator(head, options)));
+}
+
+async function answerWhole(c: Context<HttpEnv>, answering: Answering): Promise<Response> {
+  const said = await readWhole(answering);
+  if (said.ok) return c.json(toCompletion(answering.head, said.value));
+  return "error" in said.error ? c.json({ error: said.error.error }, said.error.status) : sendProblem(c, said.error);
+}
+
+async function readWhole({ calls, leg: { turn, after, continues } }: Answering): Promise<Result<SaidLeg, OpenAiFault | HttpError>> {
+  const report = await calls.repeatable((api, caller) => api.waitForTurn(caller, turn));
+  if (!report.ok) return report;
+  const usage = continues ? await readLegUsage(calls, report.value, after) : report.value.usage;
+  return readLeg(report.value, { after, usage });
+}
+
+type Whole = Awaited<ReturnType<typeof readWhole>>;
+
+const LOST = { message: "The conversation is gone.", type: "server_error", param: null, code: null };
+
+function toText(head: CompletionHead, said: Whole, options: Parameters<typeof toChunks>[2]): string {
+  if (said.ok) return toChunks(head, said.value, options);
+  return `data: ${JSON.stringify({ error: "error" in said.error ? said.error.error : LOST })}\n\n`;
+}
+
+/** A stream whose text comes in one piece. Its first line tells the client that the connection is alive. */
+function tellLater(tell: () => Promise<string>): ReadableStream<Uint8Array> {
+  const utf8 = new TextEncoder();
+  return new ReadableStream<Uint8Array>({
+    async start(controller) {
+      controller.enqueue(utf8.encode(": waiting\n\n"));
+      const text = await tell().catch(() => `data: ${JSON.stringify({ error: LOST })}\n\n`);
+      controller.enqueue(utf8.encode(text));
+      controller.close();
+    },
+  });
+}

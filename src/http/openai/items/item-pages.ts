@@ -1,0 +1,124 @@
+/** Reads the items of a conversation, page by page. Pages are cut between items, wherever messages of ours begin and end. */
+import type { PageInput } from "../../../app/session-api";
+import type { ExecutionView } from "../../../contract/execution";
+import type { DisplayItem } from "../../../contract/item";
+import type { ExecutionId, ItemId } from "../../../domain/ids";
+import { MAX_REPLY_CALLS } from "../../../domain/message";
+import { err, ok, type Result } from "../../../lib/result";
+import type { HttpError } from "../../problem";
+import type { SessionCalls } from "../../session-calls";
+import { readRuns } from "../../surface/read-runs";
+import { type OpenAiItem, parseItemName } from "./item-types";
+import { toOpenAiItems } from "./items";
+
+type Read<T> = Promise<Result<T, HttpError>>;
+
+interface AskedItems {
+  /** The last item of the page before. Null: from the beginning, or with `desc` from the end. */
+  readonly after: string | null;
+  readonly limit: number;
+  readonly order: "asc" | "desc";
+}
+
+interface ItemPage {
+  readonly data: readonly OpenAiItem[];
+  readonly has_more: boolean;
+}
+
+export async function readItemPage(calls: SessionCalls, { after, limit, order }: AskedItems): Read<ItemPage> {
+  const start = after === null ? ok(null) : await findMessage(calls, after);
+  if (!start.ok) return err({ code: "invalid_request", errors: [{ field: "after", detail: "no such item" }] });
+  // The message of that item is read again, because some of its items may be on this page.
+  let place = start.value && (order === "asc" ? start.value.position - 1 : start.value.position + 1);
+  let isLast = false;
+  const found: OpenAiItem[] = [];
+  for (let skips = after; found.length <= limit && !isLast; skips = null) {
+    const batch = await readBatch(calls, { after: place, limit: limit + 1, order });
+    if (!batch.ok) return batch;
+    found.push(...dropUntil(batch.value.items, skips));
+    ({ isLast, place } = batch.value);
+  }
+  return ok({ data: found.slice(0, limit), has_more: found.length > limit });
+}
+
+const dropUntil = (items: readonly OpenAiItem[], name: string | null): readonly OpenAiItem[] =>
+  name === null ? items : items.slice(items.findIndex(({ id }) => id === name) + 1);
+
+interface Batch {
+  readonly items: readonly OpenAiItem[];
+  /** The position to go on from. */
+  readonly place: number | null;
+  readonly isLast: boolean;
+}
+
+async function readBatch(calls: SessionCalls, asked: PageInput): Read<Batch> {
+  const page = await calls.repeatable((api, caller) => api.items(caller, asked));
+  if (!page.ok) return page;
+  const { data, has_more } = page.value;
+  const shown = await showItems(calls, asked.order === "asc" ? data : data.toReversed());
+  if (!shown.ok) return shown;
+  const place = data.at(-1)?.position ?? null;
+  return ok({ items: asked.order === "asc" ? shown.value : shown.value.toReversed(), place, isLast: !has_more || place === null });
+}
+
+/** Null when there is no such item. */
+export async function readItem(calls: SessionCalls, name: string): Read<OpenAiItem> {
+  const message = await findMessage(calls, name);
+  if (!message.ok) return message;
+  const shown = await showItems(calls, [message.value]);
+  if (!shown.ok) return shown;
+  const item = shown.value.find(({ id }) => id === name);
+  return item ? ok(item) : err({ code: "message_not_found", message: name });
+}
+
+/** What is stored of an item: a call of the server has a result, too. */
+export async function findStored(calls: SessionCalls, name: string): Read<readonly ItemId[]> {
+  const [message, item, id] = [await findMessage(calls, name), await readItem(calls, name), parseItemName(name)];
+  if (!message.ok) return message;
+  if (!item.ok) return item;
+  if (id === null) return ok([]);
+  const call = item.value.type === "mcp_call" ? message.value.tool_calls?.find((each) => each.id === id) : undefined;
+  const results = await readLater(calls, [message.value], new Set(call ? [call.execution_id] : []));
+  return results.ok ? ok([id, ...results.value.map((result) => result.id)]) : results;
+}
+
+/** The message that holds the item. */
+async function findMessage(calls: SessionCalls, name: string): Read<DisplayItem> {
+  const id = parseItemName(name);
+  return id === null ? err({ code: "message_not_found", message: name }) : calls.repeatable((api, caller) => api.message(caller, id));
+}
+
+/** `messages`: neighbours, in order of position. What belongs to them and lies before or behind them is read. */
+export async function showItems(calls: SessionCalls, messages: readonly DisplayItem[]): Read<readonly OpenAiItem[]> {
+  const [own, earlier] = [await readRuns(calls, messages), await readEarlier(calls, messages)];
+  if (!own.ok) return own;
+  if (!earlier.ok) return earlier;
+  const ranHere = new Set([...own.value, ...earlier.value].flatMap(({ id, runs }) => (runs === "server" ? [id] : [])));
+  const later = await readLater(calls, messages, ranHere);
+  return later.ok ? ok(toOpenAiItems([...messages, ...later.value], { ranHere })) : later;
+}
+
+/** The executions of results whose reply lies before the first message. */
+async function readEarlier(calls: SessionCalls, messages: readonly DisplayItem[]): Read<readonly ExecutionView[]> {
+  const [first] = messages;
+  if (first?.role !== "tool") return ok([]);
+  const page = await calls.repeatable((api, caller) =>
+    api.executions(caller, { after: first.position, limit: MAX_REPLY_CALLS, order: "desc" }),
+  );
+  return page.ok ? ok(page.value.data) : page;
+}
+
+/** The results of the server's calls that lie behind the last message. */
+async function readLater(
+  calls: SessionCalls,
+  messages: readonly DisplayItem[],
+  ranHere: ReadonlySet<ExecutionId>,
+): Read<readonly DisplayItem[]> {
+  const answered = new Set(messages.map(({ execution_id }) => execution_id));
+  const asked = messages.findLast(({ role }) => role === "assistant")?.tool_calls ?? [];
+  const missing = new Set(asked.map(({ execution_id }) => execution_id).filter((id) => ranHere.has(id) && !answered.has(id)));
+  const last = asked.at(-1);
+  if (missing.size === 0 || !last) return ok([]);
+  const page = await calls.repeatable((api, caller) => api.items(caller, { after: last.position, limit: MAX_REPLY_CALLS, order: "asc" }));
+  return page.ok ? ok(page.value.data.filter(({ execution_id }) => execution_id && missing.has(execution_id))) : page;
+}

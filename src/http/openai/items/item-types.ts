@@ -1,0 +1,89 @@
+/**
+ * The items of OpenAI's Responses and Conversations that we answer with, and their names. An item's name holds the id of what it shows,
+ * so that no table has to map one to the other.
+ */
+import { type ItemId, parseId } from "../../../domain/ids";
+
+type Status = "completed" | "incomplete";
+
+interface InputText {
+  readonly type: "input_text";
+  readonly text: string;
+}
+interface OutputText {
+  readonly type: "output_text";
+  readonly text: string;
+  readonly annotations: readonly never[];
+}
+interface InputImage {
+  readonly type: "input_image";
+  readonly detail: "auto";
+  readonly image_url: string | null;
+  readonly file_id: string | null;
+}
+interface InputFile {
+  readonly type: "input_file";
+  readonly file_url?: string;
+  readonly file_id?: string;
+  readonly filename?: string;
+}
+export type ContentItem = InputText | OutputText | InputImage | InputFile;
+
+interface MessageItem {
+  readonly type: "message";
+  readonly id: string;
+  readonly role: "user" | "assistant" | "system";
+  readonly status: Status;
+  readonly content: readonly ContentItem[];
+}
+interface ReasoningItem {
+  readonly type: "reasoning";
+  readonly id: string;
+  readonly status: Status;
+  readonly summary: readonly { readonly type: "summary_text"; readonly text: string }[];
+}
+interface CallItem {
+  readonly type: "function_call";
+  readonly id: string;
+  readonly call_id: string;
+  readonly name: string;
+  readonly arguments: string;
+  readonly status: Status;
+}
+interface OutputItem {
+  readonly type: "function_call_output";
+  readonly id: string;
+  readonly call_id: string;
+  readonly output: string;
+  /** `incomplete`: the tool failed. OpenAI has no other word for it. */
+  readonly status: Status;
+}
+/** A call that the server ran, with its result. */
+export interface ServerCallItem {
+  readonly type: "mcp_call";
+  readonly id: string;
+  readonly server_label: string;
+  readonly name: string;
+  readonly arguments: string;
+  readonly output: string | null;
+  readonly error: {
+    readonly type: "mcp_tool_execution_error";
+    readonly content: readonly { readonly type: "text"; readonly text: string }[];
+  } | null;
+  readonly status: Status | "failed";
+}
+export type OpenAiItem = MessageItem | ReasoningItem | CallItem | OutputItem | ServerCallItem;
+
+type ItemPrefix = "msg" | "rs" | "fc" | "fco" | "mcp";
+
+const NAME = /^(?:msg|rs|fc|fco|mcp)_([0-9A-Z]{26})(?:_[1-9]\d{0,3})?$/;
+
+/** `nth`, from 1: a reply whose text and reasoning alternate is several items of each kind. */
+export const toItemName = (prefix: ItemPrefix, id: ItemId, nth = 1): string =>
+  `${prefix}_${id.slice("msg_".length)}${nth > 1 ? `_${nth}` : ""}`;
+
+/** The item of ours that the name holds. Null for a name that this service cannot have given. */
+export function parseItemName(name: string): ItemId | null {
+  const ulid = NAME.exec(name)?.[1];
+  return ulid === undefined ? null : parseId("msg", `msg_${ulid}`);
+}

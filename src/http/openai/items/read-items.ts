@@ -1,0 +1,191 @@
+/**
+ * OpenAI's items as our messages. Several items are one reply: the reasoning, text and calls that follow each other. `items.ts` is the
+ * way back. A refusal names the field as the client wrote it, such as `input.2.content.0.image_url`.
+ */
+import { z } from "@hono/zod-openapi";
+import type { WrittenMessage } from "../../../app/written-message";
+import type { FieldError } from "../../../contract/problem";
+import { parseId } from "../../../domain/ids";
+import { err, ok, type Result } from "../../../lib/result";
+import { type Content, type PartInput, toParts } from "../../schemas/message";
+import { callId, toolName } from "../../schemas/tool";
+import { OpenedItems } from "./compaction-item";
+import { parseItemName } from "./item-types";
+import { parseAt, type ReadPart, readContent } from "./read-content";
+import { MAX_PARTS, type ReadInput, type ReadMessage, Transcript } from "./transcript";
+
+type Read<T> = Result<T, FieldError>;
+
+const MAX_ITEMS = 1_000;
+const MAX_REASON = 4_000;
+
+const anyStatus = z.string().nullish();
+const anyId = z.string().nullish();
+const shapes = {
+  message: z.looseObject({
+    role: z.enum(["user", "assistant", "system", "developer"]),
+    content: z.unknown(),
+    id: anyId,
+    status: anyStatus,
+  }),
+  reasoning: z.looseObject({
+    id: anyId,
+    status: anyStatus,
+    summary: z.array(z.looseObject({ text: z.string() })).nullish(),
+    content: z.array(z.looseObject({ text: z.string() })).nullish(),
+  }),
+  function_call: z.looseObject({ call_id: callId, name: toolName, arguments: z.string(), status: anyStatus }),
+  function_call_output: z.looseObject({ call_id: callId, output: z.unknown(), status: anyStatus }),
+  mcp_call: z.looseObject({
+    id: callId,
+    name: toolName,
+    arguments: z.string(),
+    output: z.string().nullish(),
+    error: z.union([z.string(), z.record(z.string(), z.unknown())]).nullish(),
+  }),
+  mcp_approval_response: z.looseObject({
+    approval_request_id: z.string(),
+    approve: z.boolean(),
+    reason: z.string().max(MAX_REASON).nullish(),
+  }),
+};
+type Shapes = { readonly [T in keyof typeof shapes]: z.infer<(typeof shapes)[T]> };
+
+/** `field`: what the request calls the items. A string is one user's message. */
+export function readInputItems(input: unknown, field: string): Read<ReadInput> {
+  if (typeof input === "string")
+    return input.trim() === "" ? err({ field, detail: "must not be empty" }) : readList([{ role: "user", content: input }], () => field);
+  if (!Array.isArray(input)) return err({ field, detail: "must be a string or a list of items" });
+  if (input.length > MAX_ITEMS) return err({ field, detail: `at most ${MAX_ITEMS} items` });
+  return readList(input, (index) => `${field}.${index}`);
+}
+
+function readList(items: readonly unknown[], nameField: (index: number) => string): Read<ReadInput> {
+  const transcript = new Transcript();
+  for (const [index, item] of items.entries()) {
+    const read = readItem(transcript, item, nameField(index));
+    if (!read.ok) return read;
+  }
+  return ok(transcript.finish());
+}
+
+const typed = z.looseObject({ type: z.string().nullish() });
+
+function readItem(transcript: Transcript, item: unknown, field: string): Read<null> {
+  if (item instanceof OpenedItems) return readOpened(transcript, item, field);
+  const named = typed.safeParse(item);
+  if (!named.success) return err({ field, detail: "must be an item" });
+  const type = named.data.type ?? "message";
+  switch (type) {
+    case "message":
+      return parseAt(shapes[type], { given: item, field }, (read) => readMessage(transcript, read, field));
+    case "reasoning":
+      return parseAt(shapes[type], { given: item, field }, (read) => readReasoning(transcript, read, field));
+    case "function_call":
+      return parseAt(shapes[type], { given: item, field }, ({ status, ...call }) => transcript.addCall(call, { field, status }));
+    case "function_call_output":
+      return parseAt(shapes[type], { given: item, field }, (read) => readOutput(transcript, read, field));
+    case "mcp_call":
+      return parseAt(shapes[type], { given: item, field }, (read) => readServerCall(transcript, read, field));
+    case "mcp_approval_response":
+      return parseAt(shapes[type], { given: item, field }, (read) => readApproval(transcript, read, field));
+    // Both say what the server said before. The server knows it.
+    case "mcp_list_tools":
+    case "mcp_approval_request":
+      return ok(null);
+    default:
+      return err({ field: `${field}.type`, detail: `items of type ${type.slice(0, 64)} are not supported` });
+  }
+}
+
+/** All of it came in one item of the client, which a refusal names. */
+function readOpened(transcript: Transcript, { items }: OpenedItems, field: string): Read<null> {
+  for (const item of items) {
+    const read = readItem(transcript, item, field);
+    if (!read.ok) return err({ ...read.error, field });
+  }
+  return ok(null);
+}
+
+function readMessage(transcript: Transcript, { role, content, id, status }: Shapes["message"], field: string): Read<null> {
+  const parts = readContent(content, `${field}.content`);
+  if (!parts.ok) return parts;
+  if (parts.value.length > MAX_PARTS) return err({ field: `${field}.content`, detail: `at most ${MAX_PARTS} parts` });
+  const isUser = role === "user";
+  const fault = isUser ? undefined : parts.value.find(({ part }) => part.type !== "text");
+  if (fault) return err({ field: fault.field, detail: `a message of role ${role} holds text` });
+  if (role === "assistant") return transcript.addParts({ parts: parts.value, names: parseItemName(id ?? ""), status, field });
+  if (parts.value.every(({ part }) => part.type === "text" && part.text.trim() === ""))
+    return err({ field: `${field}.content`, detail: "must not be empty" });
+  return transcript.addMessage({ role: isUser ? "user" : "system", field, parts: parts.value });
+}
+
+/** Reasoning that only its provider can read says nothing here. */
+function readReasoning(transcript: Transcript, { id, status, summary, content }: Shapes["reasoning"], field: string): Read<null> {
+  const parts = [...(summary ?? []), ...(content ?? [])].flatMap(({ text }): ReadPart[] =>
+    text === "" ? [] : [{ part: { type: "reasoning", text }, field }],
+  );
+  return transcript.addParts({ parts, names: parseItemName(id ?? ""), status, field });
+}
+
+function readOutput(transcript: Transcript, { call_id, output, status }: Shapes["function_call_output"], field: string): Read<null> {
+  const text = toOutputText(output, `${field}.output`);
+  if (!text.ok) return text;
+  return transcript.addResult({ role: "tool", field, call_id, output: text.value, is_error: status === "incomplete" }, { isBeside: false });
+}
+
+function toOutputText(output: unknown, field: string): Read<string> {
+  if (typeof output === "string") return ok(output);
+  const parts = readContent(output, field);
+  if (!parts.ok) return parts;
+  const texts: string[] = [];
+  for (const { part, field: at } of parts.value) {
+    if (part.type !== "text") return err({ field: at, detail: "an output holds text" });
+    texts.push(part.text);
+  }
+  return ok(texts.join(""));
+}
+
+function readServerCall(transcript: Transcript, call: Shapes["mcp_call"], field: string): Read<null> {
+  const { id, name, arguments: given, output, error } = call;
+  const added = transcript.addCall({ call_id: id, name, arguments: given }, { field });
+  if (!added.ok) return added;
+  const text = output ?? (error === null || error === undefined ? null : toErrorText(error));
+  if (text === null) return added;
+  const is_error = output === null || output === undefined;
+  return transcript.addResult({ role: "tool", field, call_id: id, output: text, is_error }, { isBeside: true });
+}
+
+const texts = z.array(z.looseObject({ text: z.string() }));
+
+/** An error's own text: of a list of texts, as tools answer, of a message, or of what it is as JSON. */
+function toErrorText(error: NonNullable<Shapes["mcp_call"]["error"]>): string {
+  if (typeof error === "string") return error;
+  const content = texts.safeParse(error.content);
+  if (content.success) return content.data.map(({ text }) => text).join("");
+  return typeof error.message === "string" ? error.message : JSON.stringify(error);
+}
+
+function readApproval(transcript: Transcript, given: Shapes["mcp_approval_response"], field: string): Read<null> {
+  const { approval_request_id, approve, reason } = given;
+  const execution_id = parseId("exe", approval_request_id.replace(/^mcpr_/, "exe_"));
+  if (!execution_id) return err({ field: `${field}.approval_request_id`, detail: "no such request for an approval" });
+  transcript.approvals.push({ field, approval: { execution_id, approved: approve, reason: reason ?? null } });
+  return ok(null);
+}
+
+/** The messages as a session takes them. `contents`: their parts, in order, with what was looked up of their files. */
+export function toWrittenMessages(messages: readonly ReadMessage[], contents: readonly Content[]): readonly WrittenMessage[] {
+  return messages.map((message, index) => {
+    if (message.role === "tool") {
+      const { role, call_id, output, is_error } = message;
+      return { role, call_id, output, is_error };
+    }
+    const { role, calls, incomplete } = message;
+    const content = contents[index] ?? toContent(message);
+    return { role, parts: toParts(content), ...(calls.length > 0 && { calls }), ...(incomplete && { about: { incomplete } }) };
+  });
+}
+
+/** The parts of a message, whose files are still to be looked up. A result has none. */
+export const toContent = (message: ReadMessage): PartInput[] => (message.role === "tool" ? [] : message.parts.map(({ part }) => part));

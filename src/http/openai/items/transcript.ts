@@ -1,0 +1,136 @@
+/** Collects OpenAI's items into messages: which of them are one reply, and which result answers which call. */
+import type { ApprovalInput, ToolResultInput } from "../../../app/session-api";
+import type { ImportedCall } from "../../../app/written-message";
+import type { FieldError } from "../../../contract/problem";
+import type { ItemId } from "../../../domain/ids";
+import { MAX_REPLY_CALLS } from "../../../domain/message";
+import { err, ok, type Result } from "../../../lib/result";
+import type { ReadPart } from "./read-content";
+
+/** A message or a reply. Its files are not looked up yet. */
+interface SaidMessage {
+  readonly role: "user" | "assistant" | "system";
+  readonly field: string;
+  readonly parts: readonly ReadPart[];
+  readonly calls: readonly ImportedCall[];
+  readonly incomplete: boolean;
+}
+/** The result of a call of the same input. */
+interface ResultMessage {
+  readonly role: "tool";
+  readonly field: string;
+  readonly call_id: string;
+  readonly output: string;
+  readonly is_error: boolean;
+}
+export type ReadMessage = SaidMessage | ResultMessage;
+
+export interface ReadInput {
+  readonly messages: readonly ReadMessage[];
+  /** Results of calls that are not in the input: of a turn that waits, or of an earlier reply. */
+  readonly results: readonly { readonly field: string; readonly result: ToolResultInput }[];
+  readonly approvals: readonly { readonly field: string; readonly approval: ApprovalInput }[];
+  /** Calls of the input that the input has no result of. */
+  readonly unanswered: readonly string[];
+}
+
+export const MAX_PARTS = 128;
+
+type Read<T> = Result<T, FieldError>;
+
+/** A reply while its items are read. */
+interface OpenReply {
+  readonly role: "assistant";
+  readonly field: string;
+  /** The message that its first item names. Null: none. */
+  readonly names: ItemId | null;
+  readonly parts: ReadPart[];
+  readonly calls: ImportedCall[];
+  /** The result of each call, by the call's place. */
+  readonly results: Map<number, ResultMessage>;
+  incomplete: boolean;
+}
+
+export class Transcript {
+  readonly approvals: ReadInput["approvals"][number][] = [];
+  readonly #read: (ReadMessage | OpenReply)[] = [];
+  readonly #results: ReadInput["results"][number][] = [];
+  /** Calls without a result, with the reply of each. */
+  readonly #open: { readonly call_id: string; readonly reply: OpenReply; readonly place: number }[] = [];
+  /** The reply that further items may belong to. */
+  #reply: OpenReply | null = null;
+
+  addMessage(message: Pick<SaidMessage, "role" | "field" | "parts">): Read<null> {
+    this.#reply = null;
+    this.#read.push({ ...message, calls: [], incomplete: false });
+    return ok(null);
+  }
+
+  addCall({ call_id, name, arguments: given }: ImportedCall, { field, status }: Pick<NewParts, "field" | "status">): Read<null> {
+    const reply = this.#reply ?? this.#begin(field, null);
+    if (reply.calls.length >= MAX_REPLY_CALLS) return err({ field, detail: `at most ${MAX_REPLY_CALLS} calls in one reply` });
+    this.#open.push({ call_id, reply, place: reply.calls.length });
+    reply.calls.push({ call_id, name, arguments: given });
+    if (status === "incomplete") reply.incomplete = true;
+    return ok(null);
+  }
+
+  /**
+   * A result follows its call's reply, wherever the input has it, and ends that reply. The result of a server's call stands beside the
+   * call: it ends the reply if no call is left to answer.
+   */
+  addResult(result: ResultMessage, { isBeside }: { readonly isBeside: boolean }): Read<null> {
+    const { call_id, output, is_error, field } = result;
+    const index = this.#open.findIndex((call) => call.call_id === call_id);
+    const [call] = index < 0 ? [] : this.#open.splice(index, 1);
+    if (call) call.reply.results.set(call.place, result);
+    else this.#results.push({ field, result: { execution_id: null, call_id, output, is_error } });
+    const isOwed = isBeside && this.#open.some(({ reply }) => reply === this.#reply);
+    if (call?.reply === this.#reply && !isOwed) this.#reply = null;
+    return ok(null);
+  }
+
+  finish(): ReadInput {
+    const messages = this.#read.flatMap((entry): readonly ReadMessage[] => {
+      if (!("results" in entry)) return [entry];
+      const { results, ...reply } = entry;
+      // A reply that says nothing would be an empty message to a model.
+      return isNothing(reply) ? [] : [reply, ...inOrder(results)];
+    });
+    return { messages, results: this.#results, approvals: this.approvals, unanswered: this.#open.map(({ call_id }) => call_id) };
+  }
+
+  addParts({ parts, names, status, field }: NewParts): Read<null> {
+    const reply = this.#reply && continues(this.#reply, names) ? this.#reply : this.#begin(field, names);
+    reply.parts.push(...parts);
+    if (status === "incomplete") reply.incomplete = true;
+    return reply.parts.length > MAX_PARTS ? err({ field, detail: `at most ${MAX_PARTS} parts in one reply` }) : ok(null);
+  }
+
+  #begin(field: string, names: ItemId | null): OpenReply {
+    const reply: OpenReply = { role: "assistant", field, names, parts: [], calls: [], results: new Map(), incomplete: false };
+    this.#read.push(reply);
+    this.#reply = reply;
+    return reply;
+  }
+}
+
+const inOrder = (results: OpenReply["results"]): ResultMessage[] =>
+  [...results].toSorted(([one], [other]) => one - other).map(([, result]) => result);
+
+interface NewParts {
+  readonly parts: readonly ReadPart[];
+  readonly names: ItemId | null;
+  /** As the client wrote it. */
+  readonly status?: string | null | undefined;
+  readonly field: string;
+}
+
+const isNothing = ({ parts, calls }: Pick<SaidMessage, "parts" | "calls">): boolean =>
+  calls.length === 0 && parts.every(({ part }) => "text" in part && part.text.trim() === "");
+
+/** Behind a call everything belongs to its reply, because a new one would leave the call without a result. Text ends a reply otherwise. */
+function continues({ parts, calls, names }: OpenReply, next: ItemId | null): boolean {
+  if (names !== null && next !== null && calls.length === 0) return names === next;
+  return calls.length > 0 || parts.every(({ part }) => part.type !== "text");
+}

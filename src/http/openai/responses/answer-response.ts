@@ -1,0 +1,33 @@
+/** The answer to a request for a response: the whole resource, or the events of its stream. */
+import { ok, type Result } from "../../../lib/result";
+import type { HttpError } from "../../problem";
+import { readIdTime, toLegName } from "../../surface/ids";
+import { ResponseFold } from "./frames";
+import { buildResource, showTurn } from "./read-response";
+import { RESPONSE_PREFIX } from "./show-response";
+import type { StartedResponse } from "./start-response";
+
+type Outcome<T> = Promise<Result<T, HttpError>>;
+
+/** Waits for the end of the response. One in the background is shown as it is. */
+export async function readWhole({ calls, leg, asked }: StartedResponse): Outcome<object> {
+  const { turn: id } = leg;
+  const turn = await calls.repeatable((api, caller) => (asked.background ? api.turn(caller, id) : api.waitForTurn(caller, id)));
+  if (!turn.ok) return turn;
+  const found = await showTurn(calls, { leg, turn: turn.value, asked });
+  return found.ok ? buildResource(calls, leg, found.value) : found;
+}
+
+/** Frames of the session, and what makes events of them. */
+interface OpenEvents {
+  readonly frames: ReadableStream<Uint8Array>;
+  readonly fold: ResponseFold;
+}
+
+export async function openEvents({ calls, leg, asked, cursor, runs }: StartedResponse): Outcome<OpenEvents> {
+  const { turn } = leg;
+  const frames = await calls.repeatable((api, caller) => api.stream(caller, { after: cursor, turn }));
+  if (!frames.ok) return frames;
+  const head = { id: toLegName(RESPONSE_PREFIX, leg), created_at: Math.floor(readIdTime(turn) / 1_000), asked };
+  return ok({ frames: frames.value, fold: new ResponseFold({ head, leg: leg.leg, from: leg.leg, runs }) });
+}

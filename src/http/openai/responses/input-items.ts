@@ -1,0 +1,120 @@
+/** `GET /v1/responses/{id}/input_items`: what a response was asked with. */
+import type { Context } from "hono";
+import type { DisplayItem } from "../../../contract/item";
+import type { TurnReport } from "../../../contract/turn";
+import type { ExecutionId, ItemId, TurnId } from "../../../domain/ids";
+import { err, ok, type Result } from "../../../lib/result";
+import type { HttpDeps, HttpEnv } from "../../deps";
+import { type HttpError, sendProblem } from "../../problem";
+import { type SessionCalls, sessionClient } from "../../session-calls";
+import { readRuns } from "../../surface/read-runs";
+import { showItems } from "../items/item-pages";
+import type { OpenAiItem } from "../items/item-types";
+import { readItemsQuery, toItemList } from "../items/list-query";
+import { parseResponseName } from "./read-response";
+
+type Read<T> = Promise<Result<T, HttpError>>;
+
+const PAGE = 200;
+
+export async function listInputItems(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
+  const name = c.req.param("response_id") ?? "";
+  const named = parseResponseName(name);
+  if (!named) return sendProblem(c, { code: "turn_not_found", turn: name });
+  const query = readItemsQuery(c);
+  if (!query.ok) return sendProblem(c, query.error);
+  const calls = sessionClient(deps, c, named.session);
+  const messages = await readInputMessages(calls, named);
+  if (!messages.ok) return sendProblem(c, messages.error);
+  const items = await showItems(calls, messages.value);
+  if (!items.ok) return sendProblem(c, items.error);
+  const { after, limit, order } = query.value;
+  const page = takePage(order === "asc" ? items.value : items.value.toReversed(), { after, limit });
+  return page.ok ? c.json(toItemList(page.value)) : sendProblem(c, page.error);
+}
+
+function takePage(items: readonly OpenAiItem[], { after, limit }: { readonly after?: string | undefined; readonly limit: number }) {
+  const found = after === undefined ? -1 : items.findIndex(({ id }) => id === after);
+  if (after !== undefined && found < 0)
+    return err({ code: "invalid_request" as const, errors: [{ field: "after", detail: "no such item" }] });
+  const rest = items.slice(found + 1);
+  return ok({ data: rest.slice(0, limit), has_more: rest.length > limit });
+}
+
+export async function readInputMessages(
+  calls: SessionCalls,
+  { turn, leg }: { readonly turn: TurnId; readonly leg: number },
+): Read<readonly DisplayItem[]> {
+  const report = await calls.repeatable((api, caller) => api.turn(caller, turn));
+  if (!report.ok) return report;
+  if (leg === 1) return readAsked(calls, report.value);
+  const runs = await readRuns(calls, report.value.items);
+  if (!runs.ok) return runs;
+  const ranHere = new Set(runs.value.flatMap(({ id, runs: side }) => (side === "server" ? [id] : [])));
+  const results = findAnswers(report.value.items, ranHere).get(leg);
+  return results ? ok(results) : err({ code: "turn_not_found", turn });
+}
+
+/** The client's results by the leg that they began. A reply behind calls of the client is of a new leg. `produced`: by the turn, in order. */
+function findAnswers(produced: readonly DisplayItem[], ranHere: ReadonlySet<ExecutionId>): ReadonlyMap<number, readonly DisplayItem[]> {
+  const answers = new Map<number, DisplayItem[]>();
+  let [leg, isOver] = [1, false];
+  for (const item of produced) {
+    const { role, execution_id, tool_calls = [] } = item;
+    if (role === "assistant") {
+      leg += isOver ? 1 : 0;
+      isOver = tool_calls.some((call) => !ranHere.has(call.execution_id));
+    }
+    if (role !== "tool" || execution_id === undefined || ranHere.has(execution_id)) continue;
+    answers.set(leg + 1, [...(answers.get(leg + 1) ?? []), item]);
+  }
+  return answers;
+}
+
+/**
+ * What came with the request that began the turn: its message, those that were appended before it, and the results of calls. Their
+ * positions follow each other, whichever branch is current now, and the reply before them ends the list.
+ */
+async function readAsked(calls: SessionCalls, turn: TurnReport): Read<readonly DisplayItem[]> {
+  const { message_id } = turn;
+  const end = await findAskedEnd(calls, turn);
+  if (!end.ok) return end;
+  const asked: DisplayItem[] = [];
+  for (let after = end.value; ; ) {
+    const place = after;
+    const page = await calls.repeatable((api, caller) => api.items(caller, { after: place, limit: PAGE, order: "desc", branch: "all" }));
+    if (!page.ok) return page;
+    const { data, has_more } = page.value;
+    const end = data.findIndex((item) => isBefore(item, message_id));
+    asked.push(...(end < 0 ? data : data.slice(0, end)));
+    const last = data.at(-1);
+    if (end >= 0 || !has_more || !last) return keepClients(calls, asked.toReversed(), data[end]);
+    after = last.position;
+  }
+}
+
+/** The position that what was asked ends before. */
+async function findAskedEnd(calls: SessionCalls, { message_id, items }: TurnReport): Read<number> {
+  const [first] = items;
+  if (first) return ok(first.position);
+  const message = message_id === null ? null : await calls.repeatable((api, caller) => api.message(caller, message_id));
+  // A message that waits in the queue is in no list yet. No position is before the first one.
+  if (message?.ok) return ok(message.value.position + 1);
+  return !message || message.error.code === "message_not_found" ? ok(1) : message;
+}
+
+/** The reply or the message of an earlier turn. An assistant's message that a client sent has no turn, and is of the request. */
+const isBefore = ({ role, turn_id, id }: DisplayItem, asked: ItemId | null): boolean => role !== "tool" && turn_id !== null && id !== asked;
+
+/** Without the results of calls that the server ran, which belong to the reply. */
+async function keepClients(
+  calls: SessionCalls,
+  asked: readonly DisplayItem[],
+  reply: DisplayItem | undefined,
+): Read<readonly DisplayItem[]> {
+  if (!asked.some(({ role }) => role === "tool")) return ok(asked);
+  const runs = await readRuns(calls, reply ? [reply] : []);
+  if (!runs.ok) return runs;
+  const ranHere = new Set(runs.value.flatMap(({ id, runs: side }) => (side === "server" ? [id] : [])));
+  return ok(asked.filter(({ execution_id }) => execution_id === undefined || !ranHere.has(execution_id)));
+}

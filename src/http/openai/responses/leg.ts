@@ -1,0 +1,76 @@
+/** A leg of a turn as a response: which messages are its own, how it ended, and what it used. */
+import type { DisplayItem } from "../../../contract/item";
+import type { TurnReport } from "../../../contract/turn";
+import type { ExecutionId } from "../../../domain/ids";
+import type { LegEnd } from "./resource";
+
+export interface WhoRuns {
+  readonly ranHere: ReadonlySet<ExecutionId>;
+}
+
+/** A reply with a call of the client ends its leg. */
+const endsLeg = ({ tool_calls = [] }: DisplayItem, { ranHere }: WhoRuns): boolean =>
+  tool_calls.some(({ execution_id }) => !ranHere.has(execution_id));
+
+/** The turn's messages by leg, without the client's results. The last leg is empty if all results are there and no reply is. */
+export function splitLegs(items: readonly DisplayItem[], who: WhoRuns): readonly (readonly DisplayItem[])[] {
+  const answered = new Set(items.map(({ execution_id }) => execution_id));
+  const legs: DisplayItem[][] = [[]];
+  let last: DisplayItem | null = null;
+  for (const item of items) {
+    if (item.role === "assistant") {
+      if (last && endsLeg(last, who)) legs.push([]);
+      last = item;
+    }
+    const isOwn = item.role === "assistant" || (item.execution_id !== undefined && who.ranHere.has(item.execution_id));
+    if (isOwn) legs.at(-1)?.push(item);
+  }
+  const isAnswered = last?.tool_calls?.every(({ execution_id }) => answered.has(execution_id));
+  return last && isAnswered && endsLeg(last, who) ? [...legs, []] : legs;
+}
+
+/** How the leg `leg` of `count` legs ended. `messages`: its own. */
+export function findEnd(
+  turn: Pick<TurnReport, "status" | "finish" | "failure">,
+  { isLast, messages }: { readonly isLast: boolean; readonly messages: readonly DisplayItem[] },
+  who: WhoRuns,
+): LegEnd {
+  const reply = messages.findLast(({ role }) => role === "assistant");
+  const waits = reply !== undefined && !reply.incomplete && endsLeg(reply, who);
+  if (!isLast || (waits && (turn.status === "awaiting_tools" || turn.status === "stopped"))) return { status: "completed" };
+  return endTurn(turn);
+}
+
+/** How a response ends with its turn. */
+export function endTurn({ status, finish, failure }: Pick<TurnReport, "status" | "finish" | "failure">): LegEnd {
+  switch (status) {
+    case "completed":
+      if (finish === "length") return { status: "incomplete", reason: "max_output_tokens" };
+      if (finish === "content_filter") return { status: "incomplete", reason: "content_filter" };
+      return { status: "completed" };
+    case "failed":
+      return { status: "failed", error: toError(failure) };
+    case "interrupted":
+      return { status: "failed", error: { code: "server_error", message: "The response was interrupted. What it said is kept." } };
+    case "stopped":
+      return { status: "cancelled" };
+    case "queued":
+      return { status: "queued" };
+    default:
+      return { status: "in_progress" };
+  }
+}
+
+function toError(failure: TurnReport["failure"]) {
+  const { kind = "internal", detail: message = "The response failed." } = failure ?? {};
+  if (kind === "overflow" || kind === "cannot_fit") return { code: "context_length_exceeded", message };
+  if (kind === "rate_limit") return { code: "rate_limit_exceeded", message };
+  if (kind === "quota") return { code: "insufficient_quota", message };
+  return { code: "server_error", message };
+}
+
+/** Epoch seconds at which the leg was complete: when its last message was recorded. */
+export const findCompletion = (messages: readonly DisplayItem[], otherwise: number): number => {
+  const last = messages.at(-1);
+  return last ? Math.floor(last.recorded_at / 1_000) : otherwise;
+};

@@ -1,0 +1,92 @@
+/** A request for a response as it is read: what it adds, where, and how it is asked. Nothing is looked up yet. */
+import { z } from "@hono/zod-openapi";
+import type { RespondInput } from "../../../app/respond-api";
+import type { FieldError } from "../../../contract/problem";
+import type { SessionId } from "../../../domain/ids";
+import { err, ok, type Result } from "../../../lib/result";
+import type { HttpError } from "../../problem";
+import { generationInput } from "../../schemas/generation";
+import { type ToolInput, toolsInput } from "../../schemas/tool";
+import { type NamedLeg, parseSessionName } from "../../surface/ids";
+import { toFieldErrors } from "../../validation";
+import { openCompactions } from "../items/compaction-item";
+import { readInputItems } from "../items/read-items";
+import type { ReadInput } from "../items/transcript";
+import { findBodyFault, type ResponseBody, readConversation, readResponseGeneration, readResponseTools, responseInput } from "./input";
+import { parseResponseName } from "./read-response";
+import { toResponseField, toUnknownPlace } from "./refusal";
+
+/** What the response continues. A name that this service cannot have given is of no place. */
+type Place =
+  | { readonly kind: "nothing" }
+  | { readonly kind: "conversation"; readonly session: SessionId }
+  | { readonly kind: "response"; readonly previous: NamedLeg };
+
+export interface ResponseRequest {
+  readonly body: ResponseBody;
+  readonly input: ReadInput;
+  readonly place: Place;
+  readonly generation: RespondInput["generation"];
+  readonly tools: readonly ToolInput[] | null;
+}
+
+const invalid = (...errors: readonly FieldError[]) => err({ code: "invalid_request" as const, errors });
+
+/** The body with the compactions of its input opened, which is to be parsed then. */
+export async function openInput(given: unknown, by: Parameters<typeof openCompactions>[2]): Promise<Result<unknown, HttpError>> {
+  const named = z.looseObject({ input: z.array(z.unknown()) }).safeParse(given);
+  if (!named.success) return ok(given);
+  const input = await openCompactions(named.data.input, "input", by);
+  return input.ok ? ok({ ...named.data, input: input.value }) : invalid(input.error);
+}
+
+/** `given`: the JSON of the body, or of a message on a socket. */
+export function parseResponseRequest(given: unknown): Result<ResponseRequest, HttpError> {
+  const parsed = responseInput.safeParse(given);
+  if (!parsed.success) return invalid(...toFieldErrors(parsed.error.issues));
+  const body = parsed.data;
+  const fault = findBodyFault(body);
+  if (fault) return invalid(fault);
+  const place = readPlace(body);
+  if (!place.ok) return place;
+  const input = readInput(body);
+  if (!input.ok) return input;
+  const [generation, tools] = [readResponseGeneration(body), readResponseTools(body)];
+  const errors = findBoundFaults({ generation, tools });
+  return errors.length > 0 ? invalid(...errors) : ok({ body, input: input.value, place: place.value, generation, tools });
+}
+
+function readPlace(body: ResponseBody): Result<Place, HttpError> {
+  const { previous_response_id: previous } = body;
+  if (typeof previous === "string") {
+    const leg = parseResponseName(previous);
+    return leg ? ok({ kind: "response", previous: leg }) : err(toUnknownPlace({ code: "turn_not_found", turn: previous }, body));
+  }
+  const name = readConversation(body);
+  if (name === null) return ok({ kind: "nothing" });
+  const session = parseSessionName("conv_", name);
+  return session ? ok({ kind: "conversation", session }) : err({ code: "session_not_found" });
+}
+
+function readInput({ input }: ResponseBody): Result<ReadInput, HttpError> {
+  if (input === undefined || input === null) return invalid({ field: "input", detail: "Missing required parameter: 'input'." });
+  const read = readInputItems(input, "input");
+  if (!read.ok) return invalid(read.error);
+  const [approval] = read.value.approvals;
+  if (approval) return invalid({ field: approval.field, detail: "an approval is given by POST /v1/sessions/{session_id}/approvals" });
+  const [call] = read.value.unanswered;
+  if (call !== undefined) return invalid({ field: "input", detail: `No tool output found for function call ${call}.` });
+  return ok(read.value);
+}
+
+/** Bounds that hold for tools and settings on every surface. */
+function findBoundFaults({ generation, tools }: Pick<ResponseRequest, "generation" | "tools">): readonly FieldError[] {
+  const [settings, offered] = [generationInput.safeParse(generation ?? {}), toolsInput.safeParse(tools ?? [])];
+  const faults = [
+    ...(settings.success
+      ? []
+      : toFieldErrors(settings.error.issues).map(({ field, detail }) => ({ field: `generation.${field}`, detail }))),
+    ...(offered.success ? [] : toFieldErrors(offered.error.issues).map(({ field, detail }) => ({ field: `tools.${field}`, detail }))),
+  ];
+  return faults.map(({ field, detail }) => ({ field: toResponseField(field), detail }));
+}

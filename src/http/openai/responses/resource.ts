@@ -1,0 +1,56 @@
+/** The response resource. Every key is always there, also while the response is under way. */
+import type { CallUsage } from "../../../domain/model-call";
+import type { OpenAiItem } from "../items/item-types";
+import type { ResponseAsked } from "./asked";
+
+export type LegEnd =
+  | { readonly status: "queued" | "in_progress" | "completed" | "cancelled" }
+  | { readonly status: "incomplete"; readonly reason: "max_output_tokens" | "content_filter" }
+  | { readonly status: "failed"; readonly error: { readonly code: string; readonly message: string } };
+
+export interface ResponseHead {
+  readonly id: string;
+  /** Epoch seconds. */
+  readonly created_at: number;
+  readonly asked: ResponseAsked;
+}
+
+interface ResponseState {
+  readonly end: LegEnd;
+  /** Epoch seconds of the last message. */
+  readonly completed_at: number | null;
+  readonly output: readonly OpenAiItem[];
+  readonly usage: CallUsage | null;
+}
+
+function toUsage(usage: CallUsage | null) {
+  if (!usage) return null;
+  const { input, output, cached, reasoning, cache_write = 0 } = usage;
+  return {
+    input_tokens: input,
+    input_tokens_details: { cached_tokens: cached, cache_write_tokens: cache_write },
+    output_tokens: output,
+    output_tokens_details: { reasoning_tokens: reasoning },
+    total_tokens: input + output,
+  };
+}
+
+export function buildResponse({ id, created_at, asked }: ResponseHead, { end, completed_at, output, usage }: ResponseState) {
+  const { surface: _, conversation, ...echoed } = asked;
+  return {
+    id,
+    object: "response",
+    created_at,
+    status: end.status,
+    completed_at: end.status === "completed" ? completed_at : null,
+    error: end.status === "failed" ? end.error : null,
+    incomplete_details: end.status === "incomplete" ? { reason: end.reason } : null,
+    output,
+    usage: toUsage(usage),
+    ...echoed,
+    ...(conversation !== null && { conversation: { id: conversation } }),
+    presence_penalty: 0,
+    frequency_penalty: 0,
+    top_logprobs: 0,
+  };
+}

@@ -1,0 +1,67 @@
+/** OpenAI's responses over HTTP. A response is a turn of a session, up to its end or to its wait for the client's tools. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import { err, ok, type Result } from "../../../lib/result";
+import { readPrincipal, requireScope } from "../../auth";
+import { readLongBody } from "../../body";
+import type { HttpDeps, HttpEnv } from "../../deps";
+import { sendEvents } from "../../event-stream";
+import { idempotencyHeaders } from "../../idempotency";
+import { type HttpError, sendProblem } from "../../problem";
+import { openThrowaway, whenOver } from "../../surface/throwaway";
+import { translateStream } from "../../surface/translate-stream";
+import { toFieldErrors } from "../../validation";
+import { openEvents, readWhole } from "./answer-response";
+import { openInput, parseResponseRequest } from "./request";
+import { type StartedResponse, startResponse } from "./start-response";
+import { createResponseTranslator } from "./translator";
+
+const PATH = "/v1/responses";
+
+export function registerResponses(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
+  app.post(PATH, requireScope("sessions:write", null), readLongBody, (c) => create(c, deps));
+}
+
+function readKey(c: Context<HttpEnv>): Result<string | undefined, HttpError> {
+  const key = idempotencyHeaders.safeParse({ "Idempotency-Key": c.req.header("idempotency-key") });
+  return key.success ? ok(key.data["Idempotency-Key"]) : err({ code: "invalid_request", errors: toFieldErrors(key.error.issues) });
+}
+
+async function create(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
+  const given = await openInput(await c.req.json(), { sealer: deps.compactionSealer, tenant: readPrincipal(c).tenant });
+  if (!given.ok) return sendProblem(c, given.error);
+  const request = parseResponseRequest(given.value);
+  if (!request.ok) return sendProblem(c, request.error);
+  const key = readKey(c);
+  if (!key.ok) return sendProblem(c, key.error);
+  const openUnstored = (asked: { readonly model: string | undefined }) => openThrowaway(c, deps, asked);
+  const started = await startResponse({ c, deps, request: request.value, key: key.value, openUnstored });
+  if (!started.ok) return refuse(c, started.error);
+  // The request is recorded. An SDK that sent it again would add it twice.
+  if (key.value === undefined && request.value.body.store !== false) c.header("x-should-retry", "false");
+  return request.value.body.stream ? sendStream(c, started.value) : sendWhole(c, started.value);
+}
+
+function refuse(c: Context<HttpEnv>, error: HttpError): Response {
+  if (error.code === "turn_running" || error.code === "queue_full") c.header("retry-after", "1");
+  return sendProblem(c, error);
+}
+
+async function sendWhole(c: Context<HttpEnv>, started: StartedResponse): Promise<Response> {
+  try {
+    const whole = await readWhole(started);
+    return whole.ok ? c.json(whole.value) : sendProblem(c, whole.error);
+  } finally {
+    started.discard();
+  }
+}
+
+async function sendStream(c: Context<HttpEnv>, started: StartedResponse): Promise<Response> {
+  const { discard } = started;
+  const events = await openEvents(started);
+  if (!events.ok) {
+    discard();
+    return sendProblem(c, events.error);
+  }
+  return sendEvents(c, whenOver(translateStream(events.value.frames, createResponseTranslator(events.value.fold, null)), discard));
+}

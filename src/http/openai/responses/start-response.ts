@@ -1,0 +1,199 @@
+/**
+ * Begins a response: finds or opens its session, and adds what is new to it. Nothing here is about HTTP, so that every transport calls it.
+ * When it has succeeded the request is recorded, and whatever happens next is part of the answer.
+ */
+import type { RespondInput } from "../../../app/respond-api";
+import type { Outcome as Answer } from "../../../app/session-api";
+import type { WrittenMessage } from "../../../app/written-message";
+import type { Accepted } from "../../../contract/item";
+import type { ExecutionId, SessionId, TurnId } from "../../../domain/ids";
+import type { ToolDefinition } from "../../../domain/message";
+import { err, ok, type Result } from "../../../lib/result";
+import { readPrincipal } from "../../auth";
+import { createSession } from "../../create-session";
+import type { Asker, HttpDeps } from "../../deps";
+import { readIdempotency } from "../../idempotency";
+import type { HttpError } from "../../problem";
+import { eraseFor } from "../../register-session";
+import { type SessionCalls, sessionClient } from "../../session-calls";
+import { findTools } from "../../session-tools";
+import type { NamedLeg } from "../../surface/ids";
+import { sendInLine } from "../../surface/in-line";
+import { takeMessages } from "../items/store-items";
+import { type ResponseAsked, readNote, toNote } from "./asked";
+import { readEcho } from "./input";
+import { splitLegs } from "./leg";
+import { findResponse, toLegAsked } from "./read-response";
+import { toResponseError, toUnknownPlace } from "./refusal";
+import type { ResponseRequest } from "./request";
+
+/** A session for a response that is not stored. */
+interface Unstored {
+  readonly session: SessionId;
+  /** Erases it. A second call does nothing. */
+  discard(): void;
+}
+
+interface ResponseAsking {
+  readonly c: Asker;
+  readonly deps: HttpDeps;
+  readonly request: ResponseRequest;
+  /** The idempotency key. */
+  readonly key: string | undefined;
+  /** Opens a session for `store: false`. */
+  openUnstored(asked: { readonly model: string | undefined }): Promise<Result<Unstored, HttpError>>;
+}
+
+export interface StartedResponse {
+  readonly calls: SessionCalls;
+  readonly leg: NamedLeg;
+  readonly asked: ResponseAsked;
+  /** Where the response's stream begins. */
+  readonly cursor: number;
+  /** Who runs the calls of earlier legs of its turn. */
+  readonly runs: ReadonlyMap<ExecutionId, "client" | "server">;
+  /** Ends what was opened for this response alone. Call it after the answer. */
+  discard(): void;
+}
+
+type Outcome<T> = Promise<Result<T, HttpError>>;
+
+export async function startResponse(asking: ResponseAsking): Outcome<StartedResponse> {
+  const { c, deps, request } = asking;
+  const tools = await findTools(deps, readPrincipal(c).tenant, request.tools);
+  if (!tools.ok) return err(toResponseError(tools.error, request));
+  const opened = await openSession(asking);
+  if (!opened.ok) return opened;
+  const started = await addNew(asking, opened.value, tools.value);
+  if (!started.ok) await opened.value.giveUp();
+  return started;
+}
+
+interface Opened {
+  readonly session: SessionId;
+  /** The model that is asked. Null: the session's, which is not known yet. */
+  readonly model: string | null;
+  readonly after: TurnId | null;
+  readonly isThrowaway: boolean;
+  /** After a refusal: no client knows a session that was opened for this request. */
+  giveUp(): Promise<unknown>;
+  discard(): void;
+}
+
+const nothing = (): void => {};
+
+async function openSession({ c, deps, request, key, openUnstored }: ResponseAsking): Outcome<Opened> {
+  const { place, body } = request;
+  const named = body.model ?? null;
+  if (place.kind !== "nothing") {
+    const [session, after] = place.kind === "response" ? [place.previous.session, place.previous.turn] : [place.session, null];
+    return ok({ session, after, model: named, isThrowaway: body.store === false, giveUp: async () => {}, discard: nothing });
+  }
+  const model = named ?? undefined;
+  if (body.store === false) {
+    const unstored = await openUnstored({ model });
+    if (!unstored.ok) return unstored;
+    const { session, discard } = unstored.value;
+    return ok({ session, model: named, after: null, isThrowaway: true, giveUp: async () => discard(), discard });
+  }
+  const created = await createSession(deps, c, { body: model === undefined ? {} : { model }, key });
+  if (!created.ok) return created;
+  const { session, replayed } = created.value;
+  // With its key the client may come back to the session.
+  const giveUp = async () => (replayed || key !== undefined ? null : eraseFor(deps, c, { session: session.id }));
+  return ok({ session: session.id, model: session.model, after: null, isThrowaway: false, giveUp, discard: nothing });
+}
+
+async function findModel(calls: SessionCalls): Outcome<string> {
+  const described = await calls.repeatable((api, caller) => api.describe(caller));
+  return described.ok ? ok(described.value.model) : described;
+}
+
+async function addNew(
+  { c, deps, request, key }: ResponseAsking,
+  { session, after, model: known, isThrowaway, discard }: Opened,
+  tools: readonly ToolDefinition[] | null,
+): Outcome<StartedResponse> {
+  const { body, input, generation } = request;
+  const calls = sessionClient(deps, c, session);
+  const model = known === null ? await findModel(calls) : ok(known);
+  if (!model.ok) return err(toUnknownPlace(model.error, body));
+  const taken = await takeMessages(c, deps, { session, messages: input.messages, isThrowaway });
+  if (!taken.ok) return err(toUnknownPlace(taken.error, body));
+  const idempotency = await readIdempotency(c, key);
+  const echo = readEcho(body, model.value);
+  const results = input.results.map(({ result }) => result);
+  const isAnswer = taken.value.length === 0;
+  const given: RespondInput = {
+    after,
+    results,
+    messages: taken.value,
+    run: true,
+    model: body.model ?? null,
+    system: body.instructions ?? null,
+    note: toNote(echo),
+    generation: generation ?? null,
+    tools,
+    ...(isAnswer && (await asksAnew(calls, after, echo)) && { renews: true }),
+    ...(mustFit(body) && { whole: true }),
+    idempotency,
+  };
+  const accepted = await send(calls, deps, given);
+  if (!accepted.ok) return err(toResponseError(accepted.error, request));
+  const started = { calls, session, cursor: accepted.value.cursor, discard };
+  return isAnswer ? continueTurn(started, accepted.value) : ok(beginLeg(started, accepted.value, echo));
+}
+
+/** A session keeps what does not fit. A response that is not stored has all that its model may read. */
+const mustFit = ({ store, truncation, context_management: managed }: ResponseRequest["body"]): boolean =>
+  store === false && truncation !== "auto" && !managed;
+
+/** Results of no open call may be of a reply that was added to the conversation as an item. */
+async function send(calls: SessionCalls, { schedule }: HttpDeps, given: RespondInput): Promise<Answer<Accepted>> {
+  const way = given.idempotency ? calls.repeatable : calls.once;
+  const { results, messages } = given;
+  const added = results.map(
+    ({ call_id, output, is_error }): WrittenMessage => ({ role: "tool", call_id: call_id ?? "", output, is_error }),
+  );
+  return sendInLine({ calls, schedule }, async () => {
+    const sent = await way((api, caller) => api.respond(caller, given));
+    if (sent.ok || sent.error.code !== "call_not_open") return sent;
+    const again = await way((api, caller) => api.respond(caller, { ...given, results: [], messages: [...added, ...messages] }));
+    return again.ok || again.error.code === "turn_running" ? again : sent;
+  });
+}
+
+/** Whether a request that only answers calls has another echo than their turn. */
+async function asksAnew(calls: SessionCalls, after: TurnId | null, echo: ResponseAsked): Promise<boolean> {
+  const turn = after ?? (await findOpenTurn(calls));
+  const settings = turn === null ? null : await calls.repeatable((api, caller) => api.askedWith(caller, turn));
+  const toText = (asked: ResponseAsked): string => JSON.stringify({ ...asked, previous_response_id: null });
+  return !settings?.ok || toText(readNote(settings.value)) !== toText(echo);
+}
+
+async function findOpenTurn(calls: SessionCalls): Promise<TurnId | null> {
+  const described = await calls.repeatable((api, caller) => api.describe(caller));
+  return described.ok ? (described.value.turn?.id ?? null) : null;
+}
+
+type Beginning = Pick<StartedResponse, "calls" | "cursor" | "discard"> & { readonly session: SessionId };
+
+function readTurn({ turn_id: turn }: Accepted): TurnId {
+  if (turn === null) throw new TypeError("a request that runs has a turn");
+  return turn;
+}
+
+/** A message begins a turn. */
+function beginLeg({ session, ...started }: Beginning, accepted: Accepted, asked: ResponseAsked): StartedResponse {
+  return { ...started, asked, leg: { session, turn: readTurn(accepted), leg: 1 }, runs: new Map() };
+}
+
+/** Results alone continue their turn, or begin another one if they are asked for otherwise. */
+async function continueTurn({ session, ...started }: Beginning, accepted: Accepted): Outcome<StartedResponse> {
+  const first = { session, turn: readTurn(accepted), leg: 1 };
+  const found = await findResponse(started.calls, first);
+  if (!found.ok) return found;
+  const { turn, runs, ranHere } = found.value;
+  const leg = { ...first, leg: splitLegs(turn.items, { ranHere }).length };
+  return ok({ ...started, leg, runs, asked: toLegAsked(found.value.asked, leg) });
+}

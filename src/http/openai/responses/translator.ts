@@ -1,0 +1,39 @@
+/** The events of a response as server-sent events, from where its client left off. */
+import type { Translator } from "../../surface/translate-stream";
+import type { NumberedEvent, ResponseEvent } from "./events";
+import { type ResponseFold, toErrorEvent } from "./frames";
+
+const DONE = "data: [DONE]\n\n";
+const LAST: ReadonlySet<string> = new Set(["response.completed", "response.incomplete", "response.failed"]);
+const LOST = { code: "server_error", message: "The connection to the response was lost. It goes on: retrieve it." };
+
+const WAITS = { code: "approval_required", message: "The response waits for a person's approval of a call: retrieve it later." };
+
+const toSse = (event: ResponseEvent): string => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+
+/** `after`: the last event that the client has. Null: it has none. */
+export function createResponseTranslator(fold: ResponseFold, after: number | null): Translator {
+  let next = 0;
+  const isDone = (): boolean => fold.hasEnded;
+  /**
+   * A stream that was rebuilt from the record has fewer events than the client was told. The last one tells the whole response, so that it
+   * is all that such a client needs.
+   */
+  const place = (event: NumberedEvent): NumberedEvent | null => {
+    next = event.sequence_number + 1;
+    if (after === null || event.sequence_number > after) return event;
+    return LAST.has(event.type) && event.sequence_number < after ? { ...event, sequence_number: after + 1 } : null;
+  };
+  const toText = (events: readonly NumberedEvent[]): string =>
+    events
+      .flatMap((event) => place(event) ?? [])
+      .map(toSse)
+      .join("");
+  const toError = (error: typeof LOST): string => toSse({ ...toErrorEvent(error), sequence_number: Math.max(next, (after ?? -1) + 1) });
+  return {
+    frame: (frame) => toText(fold.take(frame)),
+    isOver: isDone,
+    end: () => (isDone() ? DONE : toError(fold.needsPerson ? WAITS : LOST) + DONE),
+    broken: () => toError(LOST),
+  };
+}
