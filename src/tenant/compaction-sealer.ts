@@ -2,8 +2,8 @@
  * Seals what a client keeps for us between two requests: the compacted conversation of an item of type `compaction`. The key is derived from
  * the deployment's pepper and the tenant is bound into the seal, so that no client can write such an item or open another tenant's.
  */
+import { base64url } from "jose";
 import type { CompactionSealer } from "../app/ports";
-import { fromBase64, toBase64 } from "../lib/base64";
 import { memoize } from "../lib/memoize";
 import { signWithPepper } from "./api-key";
 
@@ -27,11 +27,14 @@ const toCipher = (iv: Uint8Array<ArrayBuffer>, tenant: string) => ({
   additionalData: utf8.encode(`${LABEL}\n${tenant}`),
 });
 
-const toUrlSafe = (base64: string): string => base64.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 /** Null unless the text is the one that these bytes are written as: other texts may stand for the same bytes. */
 function fromUrlSafe(text: string): Uint8Array<ArrayBuffer> | null {
-  const bytes = fromBase64(text.replaceAll("-", "+").replaceAll("_", "/"));
-  return bytes && toUrlSafe(toBase64(bytes)) === text ? bytes : null;
+  try {
+    const bytes = new Uint8Array(base64url.decode(text));
+    return base64url.encode(bytes) === text ? bytes : null;
+  } catch {
+    return null;
+  }
 }
 
 function join(head: Uint8Array, rest: Uint8Array): Uint8Array {
@@ -46,7 +49,7 @@ export function createCompactionSealer(pepper: string): CompactionSealer {
     seal: async (tenant, text) => {
       const iv = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
       const sealed = await crypto.subtle.encrypt(toCipher(iv, tenant), await deriveKey(pepper), utf8.encode(text));
-      return FORM + toUrlSafe(toBase64(join(iv, new Uint8Array(sealed))));
+      return FORM + base64url.encode(join(iv, new Uint8Array(sealed)));
     },
     open: async (tenant, sealed) => {
       const bytes = sealed.startsWith(FORM) ? fromUrlSafe(sealed.slice(FORM.length)) : null;

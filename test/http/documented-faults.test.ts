@@ -146,6 +146,7 @@ function bodyFor({ method, path, reason }: Fault): unknown {
   if (!reason.startsWith("file")) return sample;
   if (path === "/v1/files") return "A text";
   if (path.endsWith("/batch")) return { items: [{ content: withImage }] };
+  if (path.endsWith("/respond")) return { messages: [{ content: withImage }] };
   return path.includes("/messages") ? { content: withImage } : sample;
 }
 
