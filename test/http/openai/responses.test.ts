@@ -172,6 +172,18 @@ describe("a response", () => {
     expect(requests.map(show)).toEqual([["system: Only JSON.", "user: What is it?image"]]);
   });
 
+  it("offers the model the allowed tools alone", async () => {
+    const { openai, requests } = connect();
+    const other = { ...LOOK, name: "hear" };
+    const tool_choice = { type: "allowed_tools" as const, mode: "required" as const, tools: [{ type: "function", name: "hear" }] };
+
+    const response = await openai.responses.create({ model: MODEL, input: "Hi.", tools: [LOOK, other], tool_choice });
+
+    expect(response).toMatchObject({ tools: [LOOK, other], tool_choice });
+    expect(requests[0]?.generation).toMatchObject({ tool_choice: "required" });
+    expect(requests[0]?.tools.map(({ name }) => name)).toEqual(["hear"]);
+  });
+
   it("comes once for one idempotency key", async () => {
     const { openai, requests } = connect({ tenant: { registerSession: registerOnce() } });
     const asked = { model: MODEL, input: "Weather?" };
@@ -611,6 +623,12 @@ describe("a request is refused", () => {
     [{ input: "x", tools: [{ type: "mcp", server_label: "github" }] }, 400, "tools[0].server_label", "invalid_request"],
     [{ input: "x", tools: [LOOK, LOOK] }, 400, "tools[1].name", "invalid_request"],
     [{ input: "x", tool_choice: { type: "function", name: "nothing" } }, 400, "tool_choice", "invalid_request"],
+    [
+      { input: "x", tools: [LOOK], tool_choice: { type: "allowed_tools", mode: "auto", tools: [{ type: "function", name: "nothing" }] } },
+      400,
+      "tool_choice.tools[0]",
+      "invalid_request",
+    ],
     [{ input: "x", text: { format: { type: "json_schema", name: "a b", schema: {} } } }, 400, "text.format.name", "invalid_request"],
     [{ input: "x", prompt: { id: "p" } }, 400, "prompt", "invalid_request"],
     [{ input: "x", store: false, background: true }, 400, "background", "invalid_request"],

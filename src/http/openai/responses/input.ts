@@ -29,11 +29,25 @@ const mcpTool = z.looseObject({
   allowed_tools: z.array(z.string()).nullish(),
 });
 const tool = z.discriminatedUnion("type", [functionTool, mcpTool], "only tools of type function, and mcp by server_label");
+type Tool = z.infer<typeof tool>;
 
 const MODES = ["auto", "none", "required"] as const;
+const allowedTool = z.discriminatedUnion(
+  "type",
+  [z.looseObject({ type: z.literal("function"), name: toolName }), z.looseObject({ type: z.literal("mcp"), server_label: z.string() })],
+  "must be a function by its name, or mcp by its server_label",
+);
+type AllowedTool = z.infer<typeof allowedTool>;
+
+/** The model sees no other tools. */
+const allowedTools = z.looseObject({
+  type: z.literal("allowed_tools"),
+  mode: z.enum(["auto", "required"]),
+  tools: z.array(allowedTool),
+});
 const toolChoice = z.union(
-  [z.enum(MODES), z.looseObject({ type: z.literal("function"), name: toolName })],
-  "must be auto, none, required, or a function by its name",
+  [z.enum(MODES), z.looseObject({ type: z.literal("function"), name: toolName }), allowedTools],
+  "must be auto, none, required, a function by its name, or allowed_tools",
 );
 
 const format = z.discriminatedUnion(
@@ -78,7 +92,7 @@ export const responseInput = z.strictObject({
   stream: flag.describe("the answer as events"),
   background: flag.describe("the answer comes at once, and the response goes on"),
   tools: z.array(tool).nullish().describe("functions, and `mcp` servers that the tenant registered by `server_label`; others are refused"),
-  tool_choice: toolChoice.nullish().describe("`auto`, `none`, `required`, or a function by its name"),
+  tool_choice: toolChoice.nullish().describe("`auto`, `none`, `required`, a function by its name, or `allowed_tools` of those in `tools`"),
   parallel_tool_calls: flag.describe("as it is"),
   text: z
     .strictObject({ format: format.nullish(), verbosity })
@@ -131,6 +145,8 @@ export function findBodyFault(body: ResponseBody): FieldError | null {
       field: "previous_response_id",
       detail: "Mutually exclusive parameters. Ensure you are only providing one of: 'previous_response_id' or 'conversation'.",
     };
+  const strange = findStrangeTool(body);
+  if (strange !== null) return { field: `tool_choice.tools.${strange}`, detail: "must be one of the request's tools" };
   if (body.store !== false) return null;
   if (chained || named) return { field: "store", detail: "a response in a stored conversation is stored" };
   return body.background ? { field: "background", detail: "Background mode requires store to be true." } : null;
@@ -141,7 +157,22 @@ const present = <T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[
     [K in keyof T]?: NonNullable<T[K]>;
   };
 
-export function readResponseTools({ tools }: ResponseBody): ToolInput[] | null {
+const toKey = (given: Tool | AllowedTool): string => (given.type === "mcp" ? `mcp ${given.server_label}` : `function ${given.name}`);
+
+const readAllowed = ({ tool_choice: choice }: ResponseBody): readonly AllowedTool[] | null =>
+  typeof choice === "object" && choice?.type === "allowed_tools" ? choice.tools : null;
+
+/** The place of an allowed tool that the request does not bring. */
+function findStrangeTool(body: ResponseBody): number | null {
+  const brought = new Set(body.tools?.map(toKey));
+  const place = readAllowed(body)?.findIndex((each) => !brought.has(toKey(each))) ?? -1;
+  return place < 0 ? null : place;
+}
+
+/** The tools that the model sees. Null: the session's. */
+export function readResponseTools(body: ResponseBody): ToolInput[] | null {
+  const allowed = readAllowed(body)?.map(toKey);
+  const tools = allowed ? body.tools?.filter((given) => allowed.includes(toKey(given))) : body.tools;
   return (
     tools?.map((given): ToolInput => {
       if (given.type === "mcp")
@@ -159,11 +190,16 @@ export function readResponseGeneration(body: ResponseBody): GenerationChoice | n
     top_p,
     max_output_tokens,
     parallel_tool_calls,
-    tool_choice: typeof choice === "object" && choice !== null ? { name: choice.name } : choice,
+    tool_choice: toToolChoice(choice),
     response_format: toResponseFormat(text?.format),
     reasoning: reasoning?.effort ? { effort: toEffort(reasoning.effort) } : null,
   });
   return Object.keys(asked).length > 0 ? asked : null;
+}
+
+function toToolChoice(given: z.infer<typeof toolChoice> | null | undefined): GenerationChoice["tool_choice"] {
+  if (typeof given !== "object" || given === null) return given;
+  return given.type === "allowed_tools" ? given.mode : { name: given.name };
 }
 
 const toEffort = (given: z.infer<typeof effort>): Effort => (given === "xhigh" || given === "max" ? "high" : given);
