@@ -172,6 +172,12 @@ describe("a response", () => {
     expect(requests.map(show)).toEqual([["system: Only JSON.", "user: What is it?image"]]);
   });
 
+  it("repeats the verbosity that the Agents SDK sends by itself", async () => {
+    const { openai } = connect();
+    const response = await openai.responses.create({ model: MODEL, input: "Hi.", text: { verbosity: "low" } });
+    expect(response).toMatchObject({ status: "completed", text: { format: { type: "text" }, verbosity: "low" } });
+  });
+
   it("offers the model the allowed tools alone", async () => {
     const { openai, requests } = connect();
     const other = { ...LOOK, name: "hear" };

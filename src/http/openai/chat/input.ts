@@ -97,7 +97,7 @@ export const completionInput = z.strictObject({
   top_logprobs: refused(0),
   functions: refused(),
   function_call: refused(),
-  verbosity: refused("medium"),
+  verbosity: ignored(),
   web_search_options: refused(),
   prediction: ignored(),
   prompt_cache_key: ignored(),

@@ -76,7 +76,8 @@ const NO_LOGPROBS = /^(?!message\.output_text\.logprobs$)/;
 /** Above the highest effort that every model knows. */
 const MORE_EFFORTS = ["xhigh", "max"] as const;
 const effort = z.enum([...EFFORTS, ...MORE_EFFORTS], `must be one of ${[...EFFORTS, ...MORE_EFFORTS].join(", ")}`);
-const verbosity = z.union([z.literal("medium"), z.null()], "only medium is supported").optional();
+/** A wish about the length of a reply. Agents send it by themselves, and no model is told. */
+const verbosity = z.enum(["low", "medium", "high"], "must be low, medium or high").nullish();
 
 /** Each description says what becomes of the parameter, in the words of the table in docs/clients/openai-responses.md. */
 export const responseInput = z.strictObject({
@@ -94,10 +95,7 @@ export const responseInput = z.strictObject({
   tools: z.array(tool).nullish().describe("functions, and `mcp` servers that the tenant registered by `server_label`; others are refused"),
   tool_choice: toolChoice.nullish().describe("`auto`, `none`, `required`, a function by its name, or `allowed_tools` of those in `tools`"),
   parallel_tool_calls: flag.describe("as it is"),
-  text: z
-    .strictObject({ format: format.nullish(), verbosity })
-    .nullish()
-    .describe("`format`; `verbosity` is refused, unless it is `medium`"),
+  text: z.strictObject({ format: format.nullish(), verbosity }).nullish().describe("`format`; `verbosity` is ignored"),
   reasoning: z
     .looseObject({ effort: effort.nullish(), summary: words, generate_summary: words })
     .nullish()
