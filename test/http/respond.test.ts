@@ -143,6 +143,11 @@ describe("a refusal of the session", () => {
     expect(open).toEqual([{ execution_id: makeId("exe"), call_id: "a" }]);
   });
 
+  it("for a full queue says its limit", async () => {
+    const full = await answerTo({ code: "queue_full", limit: 16 });
+    expect(full).toMatchObject({ status: 409, type: "urn:longhand:problem:queue_full", limit: 16 });
+  });
+
   it("for an unknown turn names the field", async () => {
     expect(await answerTo({ code: "turn_not_found", turn: makeId("trn", 2) })).toMatchObject({ status: 400, errors: [{ field: "after" }] });
   });
