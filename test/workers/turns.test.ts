@@ -152,6 +152,8 @@ describe("a busy session", () => {
 
     expect(refused.status).toBe(409);
     expect(refused.headers.get("retry-after")).toBe("1");
+    const responded = await chat.call("POST", "/respond", { messages: [{ content: "one too many" }] });
+    expect(await readBody(responded, 409)).toMatchObject({ type: "urn:longhand:problem:queue_full", limit: 32 });
     expect((await chat.describe()).queued).toHaveLength(32);
     await readBody(await chat.call("POST", "/stop"));
   });
