@@ -30,6 +30,8 @@ interface Noted {
   readonly choice: TurnInput;
   /** For a new answer: the message that is answered again. Null for a message's own turn, and for a retry. */
   readonly message: ItemId | null;
+  /** Nothing holds of what the turn before it was asked with. */
+  readonly isAlone: boolean;
 }
 
 /** `model` null: the session's. */
@@ -85,12 +87,12 @@ export class ChoiceRules {
 
   /** Called when a client learns which turn its request began. */
   note(turn: TurnId, choice: TurnInput, message: ItemId | null): void {
-    this.#noted.set(turn, { choice, message });
+    this.#noted.set(turn, { choice, message, isAlone: false });
   }
 
-  /** Whether a client knows the turn already. */
-  knows(turn: TurnId): boolean {
-    return this.#noted.has(turn);
+  /** The turn answers a message again, and keeps nothing of what the turn before it was asked with. */
+  noteAlone(turn: TurnId, choice: TurnInput): void {
+    this.#noted.set(turn, { choice, message: null, isAlone: true });
   }
 
   onRequest(request: ModelRequest, { turn, settings }: SessionState): void {
@@ -189,7 +191,7 @@ export class ChoiceRules {
   #begin({ turn, retry_of }: Started, known: { turns: ReadonlyMap<TurnId, Turn>; askedIn: ReadonlyMap<ItemId, TurnId> }): Turn {
     const noted = this.#noted.get(turn);
     this.world.violations.check(noted !== undefined, "harness", () => `no client knows of turn ${turn}`);
-    const { choice = {}, message = null } = noted ?? {};
+    const { choice = {}, message = null, isAlone = false } = noted ?? {};
     const first = message && (known.askedIn.get(message) ?? null);
     this.world.violations.check(
       message === null || first === retry_of,
@@ -197,7 +199,7 @@ export class ChoiceRules {
       () => `${turn} answers ${message} again, which ${first} answered, by the choices of ${retry_of}`,
     );
     const repeated = retry_of ? known.turns.get(retry_of) : undefined;
-    const own = applyTo(repeated?.own ?? NO_CHOICE, choice);
+    const own = applyTo((isAlone ? null : repeated?.own) ?? NO_CHOICE, choice);
     const isRedacted = repeated?.isRedacted ?? false;
     return { own, isRepeat: retry_of !== null, isRedacted, models: new Set(), fallbacks: new Set() };
   }

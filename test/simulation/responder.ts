@@ -55,13 +55,25 @@ export async function respondAtOnce(client: Client): Promise<void> {
   const texts = [...results.map(({ output }) => output), ...sends.map(({ text }) => text)];
   const idempotency = { key: world.newKey(), digest: digestText(texts.join("\n")) };
   const input = { after, results, messages: sends.map(toSaid), run, tools: null, ...choice, idempotency };
+  const begun = listBegun(world);
   const ask = () => client.insist("respond", (service) => service.respond(CALLER, input));
   const answers = random.chance(0.15) ? await Promise.all([ask(), ask()]) : [await ask()];
   checkSame(world, answers);
   const answer = answers.find(({ ok }) => ok) ?? answers[0];
   if (!answer) return;
   const marks = results.map(({ output }) => output.slice(0, output.indexOf(" ") + 1));
-  noteAnswer(client, { after, results: marks, sends, run, answer }, choice);
+  noteAnswer(client, { after, results: marks, sends, run, answer }, { choice, begun });
+}
+
+/** The turns that began before the request: results alone let them go on. */
+function listBegun({ log }: World): ReadonlySet<TurnId> {
+  log.catchUp();
+  return new Set(log.events.flatMap((event) => (event.type === "TurnStarted" ? [event.turn] : [])));
+}
+
+interface Before {
+  readonly choice: TurnInput;
+  readonly begun: ReadonlySet<TurnId>;
 }
 
 /** Mostly a new turn, sometimes an old one. Null: the newest place of the current branch. */
@@ -103,7 +115,7 @@ function checkSame({ violations }: World, answers: readonly Outcome<Accepted>[])
   violations.check(told.size <= 1, "I38", () => `one key led to two outcomes: ${[...told]}`);
 }
 
-function noteAnswer({ world, names }: Client, responded: Responded, choice: TurnInput): void {
+function noteAnswer({ world, names }: Client, responded: Responded, before: Before): void {
   const { violations, stats, respond } = world;
   const { answer, sends, results, after } = responded;
   respond.note(responded);
@@ -121,7 +133,7 @@ function noteAnswer({ world, names }: Client, responded: Responded, choice: Turn
   if (results.length > 0 && sends.length > 0) stats.count("respond: results and messages");
   if (after !== null) stats.count("respond: after a turn");
   noteMessages(world, sends, answer.value);
-  noteTurn(world, responded, { choice, turn: answer.value.turn_id });
+  noteTurn(world, responded, { ...before, turn: answer.value.turn_id });
 }
 
 /** A message that was cancelled while it waited has a turn that never began: nothing can follow it. */
@@ -141,11 +153,10 @@ function noteMessages({ log, scheduler }: World, sends: readonly Send[], { messa
 }
 
 /** A turn that goes on keeps what it was asked with. A new one that answers the same message is asked with what the request names alone. */
-function noteTurn({ choices, stats }: World, { sends }: Responded, { choice, turn }: { choice: TurnInput; turn: TurnId | null }): void {
+function noteTurn({ choices, stats }: World, { sends }: Responded, { choice, begun, turn }: Before & { turn: TurnId | null }): void {
   if (turn === null) return;
   if (sends.length > 0) return choices.note(turn, choice, null);
-  if (choices.knows(turn)) return;
-  const { model = null, generation = null, system = null, note = null } = choice;
-  choices.note(turn, { model, generation, system, note }, null);
+  if (begun.has(turn)) return;
+  choices.noteAlone(turn, choice);
   stats.count("respond: asked otherwise");
 }
