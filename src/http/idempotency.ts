@@ -5,8 +5,11 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { Idempotency } from "../app/session-api";
+import { err, ok, type Result } from "../lib/result";
 import { sha256 } from "../lib/sha256";
 import type { Asker, HttpEnv } from "./deps";
+import type { HttpError } from "./problem";
+import { toFieldErrors } from "./validation";
 
 const KEPT =
   "A repeated request with the same key and body returns the first outcome. A different body is refused with 422. Keys are kept for 24 hours.";
@@ -21,6 +24,12 @@ const buildHeaders = (description: string) =>
   });
 
 export const idempotencyHeaders = buildHeaders(KEPT);
+
+/** The key of a request to a route outside of the OpenAPI document, which checks no headers there. */
+export function readIdempotencyKey(c: Context<HttpEnv>): Result<string | undefined, HttpError> {
+  const key = idempotencyHeaders.safeParse({ "Idempotency-Key": c.req.header("idempotency-key") });
+  return key.success ? ok(key.data["Idempotency-Key"]) : err({ code: "invalid_request", errors: toFieldErrors(key.error.issues) });
+}
 
 /** The tenant's id is derived from the key (docs/decisions/0007), so a key can make only one tenant. */
 export const newTenantHeaders = buildHeaders(`${KEPT} After that the key is spent: 409 tenant_exists.`);

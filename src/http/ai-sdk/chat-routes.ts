@@ -8,7 +8,7 @@ import { readPrincipal, requireScope } from "../auth";
 import { readLongBody } from "../body";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendEvents } from "../event-stream";
-import { idempotencyHeaders, readIdempotency } from "../idempotency";
+import { readIdempotency, readIdempotencyKey } from "../idempotency";
 import { type HttpError, sendProblem } from "../problem";
 import { externalId } from "../schemas/session";
 import { type SessionCalls, sessionClient } from "../session-calls";
@@ -37,11 +37,11 @@ async function postChat(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> 
   const parsed = parseChat(await c.req.json());
   if (!parsed.ok) return sendProblem(c, invalid(toFieldErrors(parsed.error)));
   const input = parsed.value;
-  const key = idempotencyHeaders.safeParse({ "Idempotency-Key": c.req.header("idempotency-key") });
-  if (!key.success) return sendProblem(c, invalid(toFieldErrors(key.error.issues)));
+  const key = readIdempotencyKey(c);
+  if (!key.ok) return sendProblem(c, key.error);
   if (input.needsKey && readPrincipal(c).access_token)
     return sendProblem(c, { code: "beyond_access_token", field: input.needsKey, detail: "needs an API key" });
-  const idempotency = await readIdempotency(c, key.data["Idempotency-Key"]);
+  const idempotency = await readIdempotency(c, key.value);
   const chat = await openChat(deps, c, input.id);
   if (!chat.ok) return sendProblem(c, chat.error);
   const session = chat.value;

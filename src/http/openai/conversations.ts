@@ -4,23 +4,21 @@ import type { Context } from "hono";
 import type { SessionDescription } from "../../contract/session";
 import type { SessionId } from "../../domain/ids";
 import { err, ok, type Result } from "../../lib/result";
-import { readPrincipal, requireScope } from "../auth";
+import { requireScope } from "../auth";
 import { readLongBody } from "../body";
 import { createSession } from "../create-session";
 import type { HttpDeps, HttpEnv } from "../deps";
-import { idempotencyHeaders } from "../idempotency";
+import { readIdempotencyKey } from "../idempotency";
 import { type HttpError, sendProblem } from "../problem";
 import { eraseFor } from "../register-session";
 import { metadataInput } from "../schemas/session";
 import { sessionClient } from "../session-calls";
 import { parseSessionName, toSessionName } from "../surface/ids";
 import { toFieldErrors } from "../validation";
-import { openCompactions } from "./items/compaction-item";
 import { findStored, readItem, readItemPage, showItems } from "./items/item-pages";
 import { findIncludeFault, readItemsQuery, toItemList } from "./items/list-query";
-import { readInputItems } from "./items/read-items";
+import { readGiven } from "./items/read-given";
 import { storeItems } from "./items/store-items";
-import type { ReadInput } from "./items/transcript";
 
 const PREFIX = "conv_";
 const PATH = "/v1/conversations/:conversation_id";
@@ -51,17 +49,6 @@ async function readInput<S extends z.ZodType>(c: Context<HttpEnv>, schema: S): P
   return parsed.success ? ok(parsed.data) : err({ code: "invalid_request", errors: toFieldErrors(parsed.error.issues) });
 }
 
-function readKey(c: Context<HttpEnv>): Read<string | undefined> {
-  const key = idempotencyHeaders.safeParse({ "Idempotency-Key": c.req.header("idempotency-key") });
-  return key.success ? ok(key.data["Idempotency-Key"]) : err({ code: "invalid_request", errors: toFieldErrors(key.error.issues) });
-}
-
-async function readGiven(c: Context<HttpEnv>, deps: HttpDeps, given: readonly unknown[]): Promise<Read<ReadInput>> {
-  const opened = await openCompactions(given, "items", { sealer: deps.compactionSealer, tenant: readPrincipal(c).tenant });
-  const read = opened.ok ? readInputItems(opened.value, "items") : opened;
-  return read.ok ? read : err({ code: "invalid_request", errors: [read.error] });
-}
-
 export function registerConversations(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   const [reads, writes] = [requireScope("sessions:read", null), requireScope("sessions:write", null)];
   app.post("/v1/conversations", writes, readLongBody, (c) => create(c, deps));
@@ -77,14 +64,14 @@ export function registerConversations(app: OpenAPIHono<HttpEnv>, deps: HttpDeps)
 async function create(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
   const body = await readInput(c, createInput);
   if (!body.ok) return sendProblem(c, body.error);
-  const key = readKey(c);
+  const key = readIdempotencyKey(c);
   if (!key.ok) return sendProblem(c, key.error);
-  const input = await readGiven(c, deps, body.value.items ?? []);
+  const input = await readGiven(c, deps, { field: "items", items: body.value.items ?? [] });
   if (!input.ok) return sendProblem(c, input.error);
   const created = await createSession(deps, c, { body: { metadata: body.value.metadata ?? {} }, key: key.value });
   if (!created.ok) return sendProblem(c, created.error);
   const { session, replayed } = created.value;
-  const appended = await storeItems(c, deps, { session: session.id, input: input.value, key: key.value });
+  const appended = await storeItems(c, deps, { session: session.id, input: input.value.input, key: key.value });
   if (appended.ok) return c.json(toConversation(session));
   // The client does not know the id of a conversation that was refused. With its key it may come back to it.
   if (!replayed && key.value === undefined) await eraseFor(deps, c, { session: session.id });
@@ -123,11 +110,11 @@ async function createItems(c: Context<HttpEnv>, deps: HttpDeps): Promise<Respons
   if (fault) return sendProblem(c, fault);
   const body = await readInput(c, itemsInput);
   if (!body.ok) return sendProblem(c, body.error);
-  const key = readKey(c);
+  const key = readIdempotencyKey(c);
   if (!key.ok) return sendProblem(c, key.error);
-  const input = await readGiven(c, deps, body.value.items);
+  const input = await readGiven(c, deps, { field: "items", items: body.value.items });
   if (!input.ok) return sendProblem(c, input.error);
-  const appended = await storeItems(c, deps, { session: session.value, input: input.value, key: key.value });
+  const appended = await storeItems(c, deps, { session: session.value, input: input.value.input, key: key.value });
   if (!appended.ok) return sendProblem(c, appended.error);
   const data = await showItems(sessionClient(deps, c, session.value), appended.value);
   return data.ok ? c.json(toItemList({ data: data.value, has_more: false })) : sendProblem(c, data.error);

@@ -11,12 +11,19 @@ const MOST_CALLS = 1_000;
 export async function readLegUsage(calls: SessionCalls, turn: TurnReport, after: number): Promise<CallUsage | null> {
   const since = turn.items.find(({ position }) => position === after)?.recorded_at;
   if (since === undefined) return turn.usage;
-  const page = { after: null, limit: MOST_CALLS, order: "desc" } as const;
-  const rows = await calls.repeatable((api, caller) => api.usage(caller, page));
-  if (!rows.ok) return turn.usage;
-  const used = rows.value.data.filter(({ turn_id, source, at }) => turn_id === turn.id && source === "turn" && at >= since);
-  return used.map(toCallUsage).reduce<CallUsage | null>(plusUsage, null);
+  const rows = await listReplyCalls(calls, turn);
+  return rows ? sumCallUsage(rows.filter(({ at }) => at >= since)) : turn.usage;
 }
+
+/** The model calls of the turn's replies, oldest first. Null: they cannot be read now. */
+export async function listReplyCalls(calls: SessionCalls, turn: TurnReport): Promise<readonly LedgerRow[] | null> {
+  const page = await calls.repeatable((api, caller) => api.usage(caller, { after: null, limit: MOST_CALLS, order: "desc" }));
+  return page.ok ? page.value.data.filter(({ turn_id, source }) => turn_id === turn.id && source === "turn").toReversed() : null;
+}
+
+/** Null: the provider of none of the calls told its usage. */
+export const sumCallUsage = (rows: readonly LedgerRow[]): CallUsage | null =>
+  rows.map(toCallUsage).reduce<CallUsage | null>(plusUsage, null);
 
 function toCallUsage({ input, output, cached, reasoning, cache_write }: LedgerRow): CallUsage | null {
   if (input === null && output === null) return null;

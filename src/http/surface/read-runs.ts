@@ -1,11 +1,16 @@
 /** The executions of the calls in a list of messages, which say who ran each call. */
 import type { ExecutionView } from "../../contract/execution";
 import type { DisplayItem } from "../../contract/item";
+import type { ExecutionId } from "../../domain/ids";
 import { ok, type Result } from "../../lib/result";
 import type { HttpError } from "../problem";
 import type { SessionCalls } from "../session-calls";
 
 const PAGE = 1_000;
+
+/** The calls that the server ran. */
+export const listRanHere = (executions: readonly Pick<ExecutionView, "id" | "runs">[]): ReadonlySet<ExecutionId> =>
+  new Set(executions.flatMap(({ id, runs }) => (runs === "server" ? [id] : [])));
 
 /** `items`: in order of position. Without calls nothing is asked. */
 export async function readRuns(calls: SessionCalls, items: readonly DisplayItem[]): Promise<Result<readonly ExecutionView[], HttpError>> {

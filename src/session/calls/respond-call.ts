@@ -122,19 +122,11 @@ function endAnswered({ session, step }: NextTurn): api.Outcome<null> {
 
 /** The turn that reads the results: the one that asked for them, or a new one if the request asks for it otherwise. */
 function goOn(asked: NextTurn): api.Outcome<TurnId | null> {
-  const { session, step, prepared } = asked;
-  const { turn } = step.state;
+  const { turn } = asked.step.state;
   if (turn?.phase !== "generating" || (!asked.input.renews && isAskedAlike(asked, turn))) return ok(turn?.id ?? null);
   const ended = endAnswered(asked);
   if (!ended.ok) return ended;
-  const { clock, ids, incarnation } = session.deps;
-  const tools = buildToolsBody(asked.input.tools, ids);
-  const next = ids.newId("trn");
-  const bodies = [...prepared.bodies, ...tools.bodies];
-  session.content.learn(bodies);
-  const command = { type: "RetryTurn", at: clock(), turn: next, incarnation, choices: prepared.choices, tools: tools.ref } as const;
-  const retried = step.execute(command, bodies);
-  return retried.ok ? ok(next) : err(retried.error);
+  return startBehind(asked, "RetryTurn");
 }
 
 function appendAll(asked: NextTurn): api.Outcome<Added> {
@@ -149,19 +141,18 @@ function appendAll(asked: NextTurn): api.Outcome<Added> {
   if (starting) return startTurn(asked, starting);
   const last = appended.value.at(-1);
   if (!last) return nothingNew();
-  const turn = input.run ? answerResults(asked) : ok(null);
+  const turn = input.run ? startBehind(asked, "AnswerResults") : ok(null);
   return turn.ok ? ok({ message_id: last.id, turn_id: turn.value, position: last.position, queued: false }) : turn;
 }
 
-/** A turn that no message starts. */
-function answerResults({ session, step, input, prepared }: NextTurn): api.Outcome<TurnId> {
+/** A turn that no message of the request starts: it answers again, or it answers imported results. */
+function startBehind({ session, step, input, prepared }: NextTurn, type: "RetryTurn" | "AnswerResults"): api.Outcome<TurnId> {
   const { clock, ids, incarnation } = session.deps;
-  const turn = ids.newId("trn");
   const tools = buildToolsBody(input.tools, ids);
+  const turn = ids.newId("trn");
   const bodies = [...prepared.bodies, ...tools.bodies];
   session.content.learn(bodies);
-  const command = { type: "AnswerResults", at: clock(), turn, incarnation, choices: prepared.choices, tools: tools.ref } as const;
-  const started = step.execute(command, bodies);
+  const started = step.execute({ type, at: clock(), turn, incarnation, choices: prepared.choices, tools: tools.ref }, bodies);
   return started.ok ? ok(turn) : err(started.error);
 }
 

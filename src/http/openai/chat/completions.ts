@@ -8,7 +8,7 @@ import { readPrincipal, requireScope } from "../../auth";
 import { readLongBody } from "../../body";
 import type { HttpDeps, HttpEnv } from "../../deps";
 import { sendEvents } from "../../event-stream";
-import { idempotencyHeaders, readIdempotency } from "../../idempotency";
+import { readIdempotency, readIdempotencyKey } from "../../idempotency";
 import { type HttpError, sendProblem } from "../../problem";
 import { type SessionCalls, sessionClient } from "../../session-calls";
 import { findTools } from "../../session-tools";
@@ -49,15 +49,15 @@ async function readRequest(c: Context<HttpEnv>, deps: HttpDeps): Promise<Result<
   const parsed = completionInput.safeParse(await c.req.json());
   if (!parsed.success) return invalid(toFieldErrors(parsed.error.issues));
   const body = parsed.data;
-  const key = idempotencyHeaders.safeParse({ "Idempotency-Key": c.req.header("idempotency-key") });
-  if (!key.success) return invalid(toFieldErrors(key.error.issues));
+  const key = readIdempotencyKey(c);
+  if (!key.ok) return key;
   const [messages, asked, named] = [readChatMessages(body.messages), readAsked(body), readChatTools(body)];
   if (!messages.ok) return invalid(messages.error);
   if (!asked.ok) return invalid(asked.error);
   if (!named.ok) return invalid(named.error);
   const tools = await findTools(deps, readPrincipal(c).tenant, named.value);
   if (!tools.ok) return tools;
-  const idempotency = await readIdempotency(c, key.data["Idempotency-Key"]);
+  const idempotency = await readIdempotency(c, key.value);
   const isRetry = Number(c.req.header(RETRY_HEADER) ?? 0) > 0;
   return ok({ body, request: { messages: messages.value, asked: asked.value, tools: tools.value, idempotency, isRetry } });
 }

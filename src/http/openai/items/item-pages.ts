@@ -7,7 +7,7 @@ import { MAX_REPLY_CALLS } from "../../../domain/message";
 import { err, ok, type Result } from "../../../lib/result";
 import type { HttpError } from "../../problem";
 import type { SessionCalls } from "../../session-calls";
-import { readRuns } from "../../surface/read-runs";
+import { listRanHere, readRuns } from "../../surface/read-runs";
 import { type OpenAiItem, parseItemName } from "./item-types";
 import { toOpenAiItems } from "./items";
 
@@ -93,7 +93,7 @@ export async function showItems(calls: SessionCalls, messages: readonly DisplayI
   const [own, earlier] = [await readRuns(calls, messages), await readEarlier(calls, messages)];
   if (!own.ok) return own;
   if (!earlier.ok) return earlier;
-  const ranHere = new Set([...own.value, ...earlier.value].flatMap(({ id, runs }) => (runs === "server" ? [id] : [])));
+  const ranHere = listRanHere([...own.value, ...earlier.value]);
   const later = await readLater(calls, messages, ranHere);
   return later.ok ? ok(toOpenAiItems([...messages, ...later.value], { ranHere })) : later;
 }

@@ -17,11 +17,12 @@ import { openThrowaway, type Throwaway, toThrowaway } from "../../surface/throwa
 import { holdFiles } from "../../take-files";
 import { toFieldErrors } from "../../validation";
 import { toOpenAiError } from "../error-body";
-import { openCompactions, toCompactionItem } from "../items/compaction-item";
-import { readInputItems } from "../items/read-items";
+import { toCompactionItem } from "../items/compaction-item";
+import { readGiven } from "../items/read-given";
 import { storeItems } from "../items/store-items";
 import type { ReadInput } from "../items/transcript";
 import { compactNow, type NoSummary, readCompacted } from "./compact-session";
+import { toResponseUsage } from "./resource";
 
 const compactInput = z.strictObject({
   model: modelName,
@@ -37,6 +38,10 @@ const compactInput = z.strictObject({
 });
 type Previous = NonNullable<ReturnType<typeof parseLegName>>;
 type CompactBody = z.infer<typeof compactInput>;
+
+/** Without a call of a model nothing was used. */
+const NO_USAGE: CallUsage = { input: 0, output: 0, cached: 0, reasoning: 0 };
+
 type Read<T> = Promise<Result<T, HttpError>>;
 
 const refuse = (field: string, detail: string) => err({ code: "invalid_request" as const, errors: [{ field, detail }] });
@@ -44,7 +49,7 @@ const refuse = (field: string, detail: string) => err({ code: "invalid_request" 
 export async function compact(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
   const parsed = compactInput.safeParse(await c.req.json());
   if (!parsed.success) return sendProblem(c, { code: "invalid_request", errors: toFieldErrors(parsed.error.issues) });
-  const input = await readGiven(c, deps, parsed.data);
+  const input = await readInput(c, deps, parsed.data);
   if (!input.ok) return sendProblem(c, input.error);
   const opened = await openSession(c, deps, parsed.data);
   if (!opened.ok) return sendProblem(c, opened.error);
@@ -61,15 +66,14 @@ interface Given {
   readonly raw: readonly unknown[];
 }
 
-async function readGiven(c: Context<HttpEnv>, deps: HttpDeps, body: CompactBody): Read<Given> {
+async function readInput(c: Context<HttpEnv>, deps: HttpDeps, body: CompactBody): Read<Given> {
   const given = body.input ?? [];
   const isEmpty = Array.isArray(given) && given.length === 0;
   if (isEmpty && !body.previous_response_id) return refuse("input", "Missing required parameter: 'input'.");
-  const opened = await openCompactions(given, "input", { sealer: deps.compactionSealer, tenant: readPrincipal(c).tenant });
-  if (!opened.ok) return err({ code: "invalid_request", errors: [opened.error] });
-  const read = readInputItems(opened.value, "input");
-  if (!read.ok) return err({ code: "invalid_request", errors: [read.error] });
-  return ok({ input: read.value, raw: Array.isArray(opened.value) ? opened.value : [given] });
+  const read = await readGiven(c, deps, { field: "input", items: given });
+  if (!read.ok) return read;
+  const { input, opened } = read.value;
+  return ok({ input, raw: Array.isArray(opened) ? opened : [given] });
 }
 
 /** A session for this request alone: an empty one, or a copy of what the previous response has read and said. */
@@ -137,19 +141,8 @@ async function compactIn(c: Context<HttpEnv>, deps: HttpDeps, { input, raw, sess
     object: "response.compaction",
     created_at: Math.floor(deps.now() / 1_000),
     output: [...users, item],
-    usage: toUsage(done.value),
+    usage: toResponseUsage(done.value ?? NO_USAGE),
   });
-}
-
-function toUsage(usage: CallUsage | null) {
-  const { input, output, cached, reasoning, cache_write = 0 } = usage ?? { input: 0, output: 0, cached: 0, reasoning: 0 };
-  return {
-    input_tokens: input,
-    input_tokens_details: { cached_tokens: cached, cache_write_tokens: cache_write },
-    output_tokens: output,
-    output_tokens_details: { reasoning_tokens: reasoning },
-    total_tokens: input + output,
-  };
 }
 
 /** The messages of users as the client wrote them, by what they are now: a file of theirs ends with this request, and their own address stays. */

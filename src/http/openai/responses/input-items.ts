@@ -7,7 +7,7 @@ import { err, ok, type Result } from "../../../lib/result";
 import type { HttpDeps, HttpEnv } from "../../deps";
 import { type HttpError, sendProblem } from "../../problem";
 import { type SessionCalls, sessionClient } from "../../session-calls";
-import { readRuns } from "../../surface/read-runs";
+import { listRanHere, readRuns } from "../../surface/read-runs";
 import { showItems } from "../items/item-pages";
 import type { OpenAiItem } from "../items/item-types";
 import { readItemsQuery, toItemList } from "../items/list-query";
@@ -50,7 +50,7 @@ export async function readInputMessages(
   if (leg === 1) return readAsked(calls, report.value);
   const runs = await readRuns(calls, report.value.items);
   if (!runs.ok) return runs;
-  const ranHere = new Set(runs.value.flatMap(({ id, runs: side }) => (side === "server" ? [id] : [])));
+  const ranHere = listRanHere(runs.value);
   const results = findAnswers(report.value.items, ranHere).get(leg);
   return results ? ok(results) : err({ code: "turn_not_found", turn });
 }
@@ -115,6 +115,6 @@ async function keepClients(
   if (!asked.some(({ role }) => role === "tool")) return ok(asked);
   const runs = await readRuns(calls, reply ? [reply] : []);
   if (!runs.ok) return runs;
-  const ranHere = new Set(runs.value.flatMap(({ id, runs: side }) => (side === "server" ? [id] : [])));
+  const ranHere = listRanHere(runs.value);
   return ok(asked.filter(({ execution_id }) => execution_id === undefined || !ranHere.has(execution_id)));
 }

@@ -14,8 +14,7 @@ import { ofSessionModel } from "../../session-model";
 import { parseLegName, parseSessionName } from "../../surface/ids";
 import { weighAdded, weighRest } from "../../surface/weigh-input";
 import { toFieldErrors } from "../../validation";
-import { openCompactions } from "../items/compaction-item";
-import { readInputItems } from "../items/read-items";
+import { readGiven } from "../items/read-given";
 import type { ReadInput } from "../items/transcript";
 import { toUnknownPlace } from "./refusal";
 
@@ -45,7 +44,7 @@ export async function countInputTokens(c: Context<HttpEnv>, deps: HttpDeps): Pro
   if (!parsed.success) return sendProblem(c, { code: "invalid_request", errors: toFieldErrors(parsed.error.issues) });
   const place = findPlace(parsed.data);
   if (!place.ok) return sendProblem(c, place.error);
-  const input = await readGiven(c, deps, parsed.data);
+  const input = await readInput(c, deps, parsed.data);
   if (!input.ok) return sendProblem(c, input.error);
   const unknown = await findModelFault(c, deps, parsed.data.model ?? null);
   if (unknown) return sendProblem(c, unknown);
@@ -73,11 +72,10 @@ function findPlace({ conversation, previous_response_id: previous }: CountInput)
 
 const NOTHING: ReadInput = { messages: [], results: [], approvals: [], unanswered: [] };
 
-async function readGiven(c: Context<HttpEnv>, deps: HttpDeps, { input }: CountInput): Promise<Read<ReadInput>> {
+async function readInput(c: Context<HttpEnv>, deps: HttpDeps, { input }: CountInput): Promise<Read<ReadInput>> {
   if (input === undefined || input === null) return ok(NOTHING);
-  const opened = await openCompactions(input, "input", { sealer: deps.compactionSealer, tenant: readPrincipal(c).tenant });
-  const read = opened.ok ? readInputItems(opened.value, "input") : opened;
-  return read.ok ? read : err({ code: "invalid_request", errors: [read.error] });
+  const given = await readGiven(c, deps, { field: "input", items: input });
+  return given.ok ? ok(given.value.input) : given;
 }
 
 async function findModelFault(c: Context<HttpEnv>, deps: HttpDeps, model: string | null): Promise<HttpError | null> {

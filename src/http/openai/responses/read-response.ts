@@ -3,18 +3,16 @@ import type { DisplayItem } from "../../../contract/item";
 import { finishReason, type LedgerRow } from "../../../contract/model-call";
 import type { TurnReport } from "../../../contract/turn";
 import type { ExecutionId } from "../../../domain/ids";
-import { type CallUsage, plusUsage } from "../../../domain/model-call";
+import type { CallUsage } from "../../../domain/model-call";
 import { err, ok, type Result } from "../../../lib/result";
 import type { HttpError } from "../../problem";
 import type { SessionCalls } from "../../session-calls";
 import { type NamedLeg, parseLegName, toLegName } from "../../surface/ids";
-import { readRuns } from "../../surface/read-runs";
+import { listReplyCalls, sumCallUsage } from "../../surface/leg-usage";
+import { listRanHere, readRuns } from "../../surface/read-runs";
 import { type ResponseAsked, readNote } from "./asked";
 import { splitLegs, type WhoRuns } from "./leg";
 import { RESPONSE_PREFIX, showResponse } from "./show-response";
-
-/** The newest model calls of a session that are read. */
-const MOST_CALLS = 1_000;
 
 type Read<T> = Promise<Result<T, HttpError>>;
 
@@ -47,7 +45,7 @@ export async function showTurn(
   const executions = await readRuns(calls, turn.items);
   if (!executions.ok) return executions;
   const runs = new Map(executions.value.map((each) => [each.id, each.runs]));
-  const ranHere = new Set(executions.value.flatMap((each) => (each.runs === "server" ? [each.id] : [])));
+  const ranHere = listRanHere(executions.value);
   return ok({ turn, asked: toLegAsked(asked, leg), runs, ranHere });
 }
 
@@ -70,10 +68,8 @@ async function readUsage(
 ): Promise<CallUsage | null> {
   const legs = splitLegs(turn.items, { ranHere }).map(countReplies);
   if (legs.length === 1) return turn.usage;
-  const page = await calls.repeatable((api, caller) => api.usage(caller, { after: null, limit: MOST_CALLS, order: "desc" }));
-  if (!page.ok) return turn.usage;
-  const rows = page.value.data.filter(({ turn_id, source }) => turn_id === turn.id && source === "turn").toReversed();
-  return takeLeg(rows, legs, leg).map(toCallUsage).reduce<CallUsage | null>(plusUsage, null);
+  const rows = await listReplyCalls(calls, turn);
+  return rows ? sumCallUsage(takeLeg(rows, legs, leg)) : turn.usage;
 }
 
 const countReplies = (messages: readonly DisplayItem[]): number => messages.filter(({ role }) => role === "assistant").length;
@@ -93,10 +89,4 @@ function takeLeg(rows: readonly LedgerRow[], replies: readonly number[], leg: nu
     if (ANSWERED.has(outcome)) place++;
     return isOfLeg;
   });
-}
-
-function toCallUsage({ input, output, cached, reasoning, cache_write }: LedgerRow): CallUsage | null {
-  if (input === null && output === null) return null;
-  const known = { input: input ?? 0, output: output ?? 0, cached: cached ?? 0, reasoning: reasoning ?? 0 };
-  return cache_write === null ? known : { ...known, cache_write };
 }

@@ -23,9 +23,7 @@ interface ResponseState {
   readonly usage: CallUsage | null;
 }
 
-function toUsage(usage: CallUsage | null) {
-  if (!usage) return null;
-  const { input, output, cached, reasoning, cache_write = 0 } = usage;
+export function toResponseUsage({ input, output, cached, reasoning, cache_write = 0 }: CallUsage) {
   return {
     input_tokens: input,
     input_tokens_details: { cached_tokens: cached, cache_write_tokens: cache_write },
@@ -46,7 +44,7 @@ export function buildResponse({ id, created_at, asked }: ResponseHead, { end, co
     error: end.status === "failed" ? end.error : null,
     incomplete_details: end.status === "incomplete" ? { reason: end.reason } : null,
     output,
-    usage: toUsage(usage),
+    usage: usage && toResponseUsage(usage),
     ...echoed,
     ...(conversation !== null && { conversation: { id: conversation } }),
     presence_penalty: 0,

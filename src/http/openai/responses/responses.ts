@@ -1,16 +1,14 @@
 /** OpenAI's responses over HTTP. A response is a turn of a session, up to its end or to its wait for the client's tools. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import { err, ok, type Result } from "../../../lib/result";
 import { readPrincipal, requireScope } from "../../auth";
 import { readLongBody } from "../../body";
 import type { HttpDeps, HttpEnv } from "../../deps";
 import { sendEvents } from "../../event-stream";
-import { idempotencyHeaders } from "../../idempotency";
+import { readIdempotencyKey } from "../../idempotency";
 import { type HttpError, sendProblem } from "../../problem";
 import { openThrowaway, whenOver } from "../../surface/throwaway";
 import { translateStream } from "../../surface/translate-stream";
-import { toFieldErrors } from "../../validation";
 import { openEvents, readWhole } from "./answer-response";
 import { openInput, parseResponseRequest } from "./request";
 import { type StartedResponse, startResponse } from "./start-response";
@@ -22,17 +20,12 @@ export function registerResponses(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): vo
   app.post(PATH, requireScope("sessions:write", null), readLongBody, (c) => create(c, deps));
 }
 
-function readKey(c: Context<HttpEnv>): Result<string | undefined, HttpError> {
-  const key = idempotencyHeaders.safeParse({ "Idempotency-Key": c.req.header("idempotency-key") });
-  return key.success ? ok(key.data["Idempotency-Key"]) : err({ code: "invalid_request", errors: toFieldErrors(key.error.issues) });
-}
-
 async function create(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
   const given = await openInput(await c.req.json(), { sealer: deps.compactionSealer, tenant: readPrincipal(c).tenant });
   if (!given.ok) return sendProblem(c, given.error);
   const request = parseResponseRequest(given.value);
   if (!request.ok) return sendProblem(c, request.error);
-  const key = readKey(c);
+  const key = readIdempotencyKey(c);
   if (!key.ok) return sendProblem(c, key.error);
   const openUnstored = (asked: { readonly model: string | undefined }) => openThrowaway(c, deps, asked);
   const started = await startResponse({ c, deps, request: request.value, key: key.value, openUnstored });
