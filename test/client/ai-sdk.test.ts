@@ -1,9 +1,4 @@
 /** The AI SDK's own chat class and transport, unmodified, against a running backend with a scripted model. */
-import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { Chat } from "@ai-sdk/react";
 import {
   DefaultChatTransport,
@@ -12,14 +7,12 @@ import {
   type UIMessage,
 } from "ai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createTenant, writeConnection } from "../../scripts/support/connection";
-import { readPages } from "../support/doc-pages";
-import { findPrograms } from "../support/doc-programs";
+import { createTenant } from "../../scripts/support/connection";
 import { cutSummary } from "../support/stand-in/summary";
 import { startToolServer } from "../support/stand-in/tool-server";
 import { ChatServer } from "./chat-server";
+import { runPageProgram } from "./page-program";
 
-const ROOT = join(import.meta.dirname, "..", "..");
 const MINUTES = 60_000;
 const NOTICE = "Optimizing conversation context…";
 let server: ChatServer;
@@ -613,21 +606,9 @@ describe("a small window", () => {
 
 describe("the page of the AI SDK", () => {
   test("has a program of under 30 lines, which prints what the page shows", async () => {
-    const page = readPages().find(({ path }) => path === "docs/clients/ai-sdk.md");
-    const [program] = page ? findPrograms(page) : [];
-    expect(program?.code.trimEnd().split("\n").length).toBeLessThan(30);
-    const home = mkdtempSync(join(tmpdir(), "longhand-ai-sdk-"));
-    try {
-      symlinkSync(join(ROOT, "node_modules"), join(home, "node_modules"));
-      const sandbox = await createTenant(server.url, server.adminKey);
-      writeConnection(sandbox, join(home, ".longhand", "dev.json"));
-      writeFileSync(join(home, "program.mjs"), program?.code ?? "");
-      const child = spawn(process.execPath, ["program.mjs"], { cwd: home, stdio: ["ignore", "pipe", "pipe"] });
-      const [said, wrong] = await Promise.all([text(child.stdout), text(child.stderr)]);
-      expect(wrong).toBe("");
-      expect(said).toBe(program?.output);
-    } finally {
-      rmSync(home, { recursive: true, force: true });
-    }
+    const ran = await runPageProgram("ai-sdk", await createTenant(server.url, server.adminKey));
+    expect(ran.lines).toBeLessThan(30);
+    expect(ran.wrong).toBe("");
+    expect(ran.said).toBe(ran.output);
   });
 });

@@ -1,19 +1,12 @@
 /** Anthropic's own SDK, unmodified, against a running backend with a scripted model. */
-import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import Anthropic from "@anthropic-ai/sdk";
 import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createTenant, writeConnection } from "../../scripts/support/connection";
-import { readPages } from "../support/doc-pages";
-import { findPrograms } from "../support/doc-programs";
+import { createTenant } from "../../scripts/support/connection";
 import { ChatServer } from "./chat-server";
 import { behindEvent } from "./cutting-proxy";
+import { runPageProgram } from "./page-program";
 
-const ROOT = join(import.meta.dirname, "..", "..");
 const MINUTES = 60_000;
 const MODEL = "scripted";
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
@@ -420,21 +413,9 @@ describe("disconnects and failures", () => {
 
 describe("the page of Anthropic Messages", () => {
   test("has a program of under 30 lines, which prints what the page shows", async () => {
-    const page = readPages().find(({ path }) => path === "docs/clients/anthropic.md");
-    const [program] = page ? findPrograms(page) : [];
-    expect(program?.code.trimEnd().split("\n").length).toBeLessThan(30);
-    const home = mkdtempSync(join(tmpdir(), "longhand-anthropic-"));
-    try {
-      symlinkSync(join(ROOT, "node_modules"), join(home, "node_modules"));
-      const tenant = await createTenant(server.url, server.adminKey);
-      writeConnection(tenant, join(home, ".longhand", "dev.json"));
-      writeFileSync(join(home, "program.mjs"), program?.code ?? "");
-      const child = spawn(process.execPath, ["program.mjs"], { cwd: home, stdio: ["ignore", "pipe", "pipe"] });
-      const [said, wrong] = await Promise.all([text(child.stdout), text(child.stderr)]);
-      expect(wrong).toBe("");
-      expect(said).toBe(program?.output);
-    } finally {
-      rmSync(home, { recursive: true, force: true });
-    }
+    const ran = await runPageProgram("anthropic", await createTenant(server.url, server.adminKey));
+    expect(ran.lines).toBeLessThan(30);
+    expect(ran.wrong).toBe("");
+    expect(ran.said).toBe(ran.output);
   });
 });

@@ -1,20 +1,12 @@
 /** OpenAI's agents with a conversation as their session, and its WebSocket client, both unmodified, against a running backend. */
-import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { Agent, OpenAIConversationsSession, OpenAIResponsesCompactionSession, OpenAIResponsesModel, Runner, tool } from "@openai/agents";
 import OpenAI from "openai";
 import { ResponsesWS } from "openai/resources/responses/ws";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { writeConnection } from "../../scripts/support/connection";
-import { readPages } from "../support/doc-pages";
-import { findPrograms } from "../support/doc-programs";
 import { ChatServer } from "./chat-server";
+import { runPageProgram } from "./page-program";
 
-const ROOT = join(import.meta.dirname, "..", "..");
 const MINUTES = 60_000;
 let server: ChatServer;
 let openai: OpenAI;
@@ -175,20 +167,9 @@ describe("the SDK's socket", () => {
 });
 
 test.each(["openai-agents", "openai-websocket"])("the program of the page %s prints what the page says", async (name) => {
-  const page = readPages().find(({ path }) => path === `docs/clients/${name}.md`);
-  const [program] = page ? findPrograms(page) : [];
-  expect(program?.code.trimEnd().split("\n").length).toBeLessThan(30);
   server.provider.respondWith(() => ({ text: "Sunny." }));
-  const home = mkdtempSync(join(tmpdir(), "longhand-agents-"));
-  try {
-    symlinkSync(join(ROOT, "node_modules"), join(home, "node_modules"));
-    writeConnection({ url: server.url, key: server.key }, join(home, ".longhand", "dev.json"));
-    writeFileSync(join(home, "program.mjs"), program?.code ?? "");
-    const child = spawn(process.execPath, ["program.mjs"], { cwd: home, stdio: ["ignore", "pipe", "pipe"] });
-    const [said, wrong] = await Promise.all([text(child.stdout), text(child.stderr)]);
-    expect(wrong).toBe("");
-    expect(said).toBe(program?.output);
-  } finally {
-    rmSync(home, { recursive: true, force: true });
-  }
+  const ran = await runPageProgram(name, { url: server.url, key: server.key });
+  expect(ran.lines).toBeLessThan(30);
+  expect(ran.wrong).toBe("");
+  expect(ran.said).toBe(ran.output);
 });

@@ -1,20 +1,13 @@
 /** OpenAI's own package, unmodified, over conversations and models of a running backend with a scripted model. */
-import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createTenant, writeConnection } from "../../scripts/support/connection";
-import { readPages } from "../support/doc-pages";
-import { findPrograms } from "../support/doc-programs";
+import { createTenant } from "../../scripts/support/connection";
 import { cutSummary } from "../support/stand-in/summary";
 import { startToolServer } from "../support/stand-in/tool-server";
 import { ChatServer } from "./chat-server";
+import { runPageProgram } from "./page-program";
 
-const ROOT = join(import.meta.dirname, "..", "..");
 const MINUTES = 60_000;
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
 let server: ChatServer;
@@ -383,19 +376,8 @@ describe("models", () => {
 });
 
 test.each(["openai-conversations", "openai-compaction"])("the program of the page %s prints what the page says", async (name) => {
-  const page = readPages().find(({ path }) => path === `docs/clients/${name}.md`);
-  const [program] = page ? findPrograms(page) : [];
-  expect(program?.code.trimEnd().split("\n").length).toBeLessThan(30);
-  const home = mkdtempSync(join(tmpdir(), "longhand-openai-"));
-  try {
-    symlinkSync(join(ROOT, "node_modules"), join(home, "node_modules"));
-    writeConnection(await createTenant(server.url, server.adminKey), join(home, ".longhand", "dev.json"));
-    writeFileSync(join(home, "program.mjs"), program?.code ?? "");
-    const child = spawn(process.execPath, ["program.mjs"], { cwd: home, stdio: ["ignore", "pipe", "pipe"] });
-    const [said, wrong] = await Promise.all([text(child.stdout), text(child.stderr)]);
-    expect(wrong).toBe("");
-    expect(said).toBe(program?.output);
-  } finally {
-    rmSync(home, { recursive: true, force: true });
-  }
+  const ran = await runPageProgram(name, await createTenant(server.url, server.adminKey));
+  expect(ran.lines).toBeLessThan(30);
+  expect(ran.wrong).toBe("");
+  expect(ran.said).toBe(ran.output);
 });

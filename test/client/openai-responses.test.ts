@@ -1,20 +1,13 @@
 /** OpenAI's own package, in three majors and unmodified, over responses of a running backend with a scripted model. */
-import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import OpenAI from "openai";
 import OpenAI5 from "openai-v5";
 import OpenAI6 from "openai-v6";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createTenant, writeConnection } from "../../scripts/support/connection";
-import { readPages } from "../support/doc-pages";
-import { findPrograms } from "../support/doc-programs";
+import { createTenant } from "../../scripts/support/connection";
 import { ChatServer } from "./chat-server";
 import { behindEvent } from "./cutting-proxy";
+import { runPageProgram } from "./page-program";
 
-const ROOT = join(import.meta.dirname, "..", "..");
 const MINUTES = 60_000;
 const MODEL = "scripted";
 const SMALL = "scripted-small";
@@ -259,19 +252,8 @@ test("a request without its key is sent again by the SDK only while nothing was 
 });
 
 test("the page's program prints what the page shows", async () => {
-  const page = readPages().find(({ path }) => path === "docs/clients/openai-responses.md");
-  const [program] = page ? findPrograms(page) : [];
-  expect(program?.code.trimEnd().split("\n").length).toBeLessThan(30);
-  const home = mkdtempSync(join(tmpdir(), "longhand-openai-"));
-  try {
-    symlinkSync(join(ROOT, "node_modules"), join(home, "node_modules"));
-    writeConnection(await createTenant(server.url, server.adminKey), join(home, ".longhand", "dev.json"));
-    writeFileSync(join(home, "program.mjs"), program?.code ?? "");
-    const child = spawn(process.execPath, ["program.mjs"], { cwd: home, stdio: ["ignore", "pipe", "pipe"] });
-    const [said, wrong] = await Promise.all([text(child.stdout), text(child.stderr)]);
-    expect(wrong).toBe("");
-    expect(said).toBe(program?.output);
-  } finally {
-    rmSync(home, { recursive: true, force: true });
-  }
+  const ran = await runPageProgram("openai-responses", await createTenant(server.url, server.adminKey));
+  expect(ran.lines).toBeLessThan(30);
+  expect(ran.wrong).toBe("");
+  expect(ran.said).toBe(ran.output);
 });
