@@ -93,7 +93,9 @@ async function tryOnce(chat: Chat): Starting {
   const known = { newest: items.map((item) => toTranscript(item, named)), isWhole };
   const sorted = findNewMessages(request.messages, known, request.isRetry);
   if (sorted.isRepeated) return answerAgain(chat, end.value, named);
-  if (sorted.messages.length + sorted.results.length === 0)
+  // A completion does not go on with a reply that the request begins.
+  const endsWithReply = sorted.messages.at(-1)?.role === "assistant";
+  if (endsWithReply || sorted.messages.length + sorted.results.length === 0)
     return invalid(`${request.messages.at(-1)?.field}.role`, "must be user or tool in the last message: the session has the rest");
   return respond(chat, described, sorted);
 }
