@@ -16,6 +16,8 @@ import { parseResponseName } from "./read-response";
 type Read<T> = Promise<Result<T, HttpError>>;
 
 const PAGE = 200;
+/** No position is behind it. */
+const BEHIND_ALL = Number.MAX_SAFE_INTEGER;
 
 export async function listInputItems(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
   const name = c.req.param("response_id") ?? "";
@@ -106,14 +108,15 @@ async function findAskedEnd(calls: SessionCalls, { message_id, items, created_at
 
 /** A turn that no message began answers what was recorded before it. */
 async function findEndAt(calls: SessionCalls, time: number): Read<number> {
-  for (let after: number | null = null; ; ) {
-    const place: number | null = after;
+  for (let after = BEHIND_ALL; ; ) {
+    const place = after;
     const page = await calls.repeatable((api, caller) => api.items(caller, { after: place, limit: PAGE, order: "desc", branch: "all" }));
     if (!page.ok) return page;
     const found = page.value.data.find(({ recorded_at }) => recorded_at <= time);
     if (found) return ok(found.position + 1);
-    after = page.value.data.at(-1)?.position ?? null;
-    if (!page.value.has_more || after === null) return ok(1);
+    const last = page.value.data.at(-1);
+    if (!page.value.has_more || !last) return ok(1);
+    after = last.position;
   }
 }
 
