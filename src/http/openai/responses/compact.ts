@@ -153,7 +153,7 @@ function nameGiven(stored: readonly DisplayItem[], { input, raw }: Given): Reado
       const id = messages[index]?.id;
       const [, place = 0, ofResult] = /^input\.(\d+)(\.output)?$/.exec(field) ?? [];
       const own = raw[Number(place)];
-      return id && role === "user" ? [[id, ofResult ? toFilesOf(own, input.messages[index]) : own] as const] : [];
+      return id && role === "user" ? [[id, ofResult ? readResultFiles(own, input.messages[index]) : own] as const] : [];
     }),
   );
 }
@@ -161,7 +161,7 @@ function nameGiven(stored: readonly DisplayItem[], { input, raw }: Given): Reado
 const withOutput = z.looseObject({ output: z.array(z.looseObject({ type: z.string() })) });
 
 /** A message that holds the files of a result, with the files as the client wrote them. */
-function toFilesOf(own: unknown, message: ReadInput["messages"][number] | undefined): unknown {
+function readResultFiles(own: unknown, message: ReadInput["messages"][number] | undefined): unknown {
   const read = withOutput.safeParse(own);
   const files = read.success ? read.data.output.filter(({ type }) => type === "input_image" || type === "input_file") : [];
   const labels = message?.role === "user" ? message.parts.flatMap(({ part }) => (part.type === "text" ? [part.text] : [])) : [];
