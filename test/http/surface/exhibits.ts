@@ -26,11 +26,26 @@ export const finish = (reason: "stop" | "tool_calls" | "length" | "content_filte
   ...{ type: "finish", finish: reason, usage: USAGE },
 });
 
-/** A session, and the record of what one surface said and heard of it. */
-export class Stage {
+/** One app for all stages, because building it takes longer than a conversation. */
+export class SharedApp {
   readonly #lives = new Map<SessionId, Life>();
   readonly #ids = countingIds();
-  readonly #app;
+  readonly app = world({ deps: { sessions: (_, session) => this.find(session).service, newId: countingIds() } }).app;
+  speak: (signal: AbortSignal) => AsyncGenerator<ModelStreamPart> = () => {
+    throw new Error("no stage is open");
+  };
+
+  find(session: SessionId): Life {
+    const life = this.#lives.get(session) ?? new Life(createNodeSql(), "life-1", this.#ids);
+    life.chat = { stream: (_, { signal }) => this.speak(signal), render: async () => ({ url: "", body: "" }) };
+    this.#lives.set(session, life);
+    return life;
+  }
+}
+
+/** A session, and the record of what one surface said and heard of it. */
+export class Stage {
+  readonly #shared: SharedApp;
   readonly surface: Surface;
   readonly record: unknown[] = [];
   readonly #heard: unknown[] = [];
@@ -38,16 +53,10 @@ export class Stage {
   #said = 0;
   #session: SessionId | null = null;
 
-  constructor(surface: Surface) {
+  constructor(surface: Surface, shared: SharedApp) {
     this.surface = surface;
-    this.#app = world({ deps: { sessions: (_, session) => this.#find(session).service, newId: countingIds() } }).app;
-  }
-
-  #find(session: SessionId): Life {
-    const life = this.#lives.get(session) ?? new Life(createNodeSql(), "life-1", this.#ids);
-    life.chat = { stream: (_, { signal }) => this.#speak(signal), render: async () => ({ url: "", body: "" }) };
-    this.#lives.set(session, life);
-    return life;
+    this.#shared = shared;
+    shared.speak = (signal) => this.#speak(signal);
   }
 
   async *#speak(signal: AbortSignal): AsyncGenerator<ModelStreamPart> {
@@ -66,14 +75,14 @@ export class Stage {
     return this.#session;
   }
   get life(): Life {
-    return this.#find(this.session);
+    return this.#shared.find(this.session);
   }
   get caller() {
     return { tenant: TENANT, session: this.session };
   }
 
   async #fetch(method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
-    return this.#app.request(path, {
+    return this.#shared.app.request(path, {
       method,
       headers: {
         ...{ authorization: `Bearer ${KEY}`, "content-type": "application/json", accept: "application/json, text/event-stream" },

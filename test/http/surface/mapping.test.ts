@@ -5,7 +5,7 @@
 import { describe, expect, test } from "vitest";
 import { failure, settle } from "../../session/life";
 import { readPages } from "../../support/doc-pages";
-import { call, finish, type Reply, Stage, SURFACES, type Surface, text } from "./exhibits";
+import { call, finish, type Reply, SharedApp, Stage, SURFACES, type Surface, text } from "./exhibits";
 
 /** What is looked for in what went over the wire. */
 const WORD = "Zephyrine";
@@ -180,9 +180,11 @@ test("the table has each row and surface that is checked, and no other", () => {
   for (const cells of TABLE.values()) expect(cells).toHaveLength(SURFACES.length);
 });
 
+const shared = new SharedApp();
+
 describe.each(Object.entries(ROWS))("%s", (name, row) => {
   test.each(SURFACES)("is shown by %s as the table says", async (surface: Surface) => {
-    const stage = new Stage(surface);
+    const stage = new Stage(surface, shared);
     await stage.open();
     await row.make(stage);
     await stage.list();
