@@ -144,6 +144,9 @@ export async function startFromCopy<M extends CopiedMessage>(copy: Copy<M>): Sta
   if (!read.ok) return read;
   const { end, sorted } = read.value;
   if (sorted.isRepeated) return answerAgain(copy, end);
+  const last = sorted.messages.at(-1);
+  if (last?.role === "assistant")
+    return refuse(`${last.field}.role`, "must be user or tool in the last message: no answer is begun for the model");
   return sorted.messages.length + sorted.results.length === 0 ? copy.words.answerNothingNew(end) : respond(copy, end, sorted);
 }
 
