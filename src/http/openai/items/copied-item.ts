@@ -8,6 +8,7 @@ import { joinAlike } from "./items";
 
 type Part = DisplayItem["content"][number];
 
+/** With the id of its call. */
 interface CopiedResult {
   readonly call_id: string;
   readonly output: string;
@@ -23,8 +24,8 @@ type Copied =
       readonly reply: ItemId;
       readonly call: ImportedCall;
       readonly incomplete: boolean;
-      /** Of a call that the server ran. Null: the client's call, whose result is an item of its own. */
-      readonly result: CopiedResult | null;
+      /** `none`: the server has not ended the call, or its result was lost. Null: the client's call, whose result is an item of its own. */
+      readonly result: CopiedResult | "none" | null;
     }
   | { readonly kind: "result"; readonly result: CopiedResult };
 
@@ -79,9 +80,15 @@ function copyCall({ message, ran_here, results, redacted }: NamedMessage, { pref
   if (!found || nth > 1 || redacted.includes(id) || isServers !== (prefix === "mcp")) return null;
   const { call_id, name, arguments: written, execution_id } = found;
   const result = isServers ? results.find((each) => each.execution_id === execution_id) : undefined;
-  if (isServers && (!result || redacted.includes(result.id))) return null;
+  if (result && redacted.includes(result.id)) return null;
   const call = { call_id, name, arguments: written };
-  return { kind: "call", reply: message.id, call, incomplete: message.incomplete, result: result ? toResult(result) : null } as const;
+  return {
+    kind: "call",
+    reply: message.id,
+    call,
+    incomplete: message.incomplete,
+    result: result ? toResult(result) : isServers ? "none" : null,
+  } as const;
 }
 
 /** The result of a call that the server ran is a part of the call's item. */
