@@ -34,6 +34,11 @@ export interface RespondInput extends TurnInput {
   readonly onBusy?: OnBusy;
   /** The model must be able to read all of it: a request that exceeds its window is refused with `cannot_fit`, not compacted. */
   readonly whole?: true;
+  /**
+   * The waiting turn that the messages supersede, with every call of it that the request does not answer. Absent, or another turn waits:
+   * such calls refuse the messages.
+   */
+  readonly supersedes?: TurnId;
   /** A request that answers calls begins a new turn, though it is asked as their turn was: it has a note of its own. Absent: false. */
   readonly renews?: true;
   readonly idempotency: Idempotency | null;

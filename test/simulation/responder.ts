@@ -54,7 +54,8 @@ export async function respondAtOnce(client: Client): Promise<void> {
   if (sends.length + results.length === 0) return;
   const texts = [...results.map(({ output }) => output), ...sends.map(({ text }) => text)];
   const idempotency = { key: world.newKey(), digest: digestText(texts.join("\n")) };
-  const input = { after, results, messages: sends.map(toSaid), run, tools: null, ...choice, idempotency };
+  const supersedes = drawSuperseded(world, seen?.ok ? seen.value.turn : null);
+  const input = { after, results, messages: sends.map(toSaid), run, tools: null, ...choice, ...supersedes, idempotency };
   const begun = listBegun(world);
   const ask = () => client.insist("respond", (service) => service.respond(CALLER, input));
   const answers = random.chance(0.15) ? await Promise.all([ask(), ask()]) : [await ask()];
@@ -63,7 +64,13 @@ export async function respondAtOnce(client: Client): Promise<void> {
   if (!answer) return;
   const marks = results.map(({ output }) => output.slice(0, output.indexOf(" ") + 1));
   noteAnswer(client, { after, results: marks, sends, run, answer }, { choice, begun });
+  const isLeft = supersedes.supersedes !== undefined && given.length < open.length;
+  if (isLeft && answer.ok && sends.length > 0) world.stats.count("respond: superseded");
 }
+
+/** The turn that the client saw waiting, for messages that give up its calls. */
+const drawSuperseded = ({ random }: World, turn: { readonly id: TurnId } | null): { readonly supersedes?: TurnId } =>
+  turn && random.chance(0.4) ? { supersedes: turn.id } : {};
 
 /** The turns that began before the request: results alone let them go on. */
 function listBegun({ log }: World): ReadonlySet<TurnId> {

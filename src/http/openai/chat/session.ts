@@ -113,9 +113,11 @@ async function respond(
   const messages = written.value.map(({ message }) => message);
   const turn = { ...asked, system: joinSystem(sorted.system), tools, idempotency };
   const input: RespondInput = { ...turn, after: null, results, messages, run: true, onBusy: "reject" };
-  const send = () => (idempotency ? calls.repeatable : calls.once)((api, caller) => api.respond(caller, input));
+  const send = (more: Pick<RespondInput, "supersedes"> = {}) =>
+    (idempotency ? calls.repeatable : calls.once)((api, caller) => api.respond(caller, { ...input, ...more }));
   const sent = await send();
-  const accepted = !sent.ok && isLeftBehind(sent.error, request) ? await leaveWaiting(calls, send) : sent;
+  const waits = described.turn?.id;
+  const accepted = waits && !sent.ok && isLeftBehind(sent.error, request) ? await send({ supersedes: waits }) : sent;
   if (!accepted.ok) return err(toChatError(ofNamedModel(accepted.error, asked), { results: sorted.results, messages: written.value }));
   return ok(toStartedLeg(accepted.value, { session, epoch: described.epoch, continues: messages.length === 0 }));
 }
@@ -131,11 +133,6 @@ function isLeftBehind(error: HttpError, { messages }: ChatRequest): boolean {
   if (error.code !== "calls_unanswered") return false;
   const known = new Set(messages.flatMap(({ calls }) => calls.map(({ call_id }) => call_id)));
   return !error.calls.some(({ execution, call_id }) => known.has(toCallName(execution)) || known.has(call_id));
-}
-
-async function leaveWaiting<T>(calls: SessionCalls, send: () => Promise<T>): Promise<T> {
-  await calls.once((api, caller) => api.stop(caller, { idempotency: null }));
-  return send();
 }
 
 export function toStartedLeg(
