@@ -142,6 +142,7 @@ function unknownSession(): WholeSessionApi {
     turns: no,
     message: no,
     stream: no,
+    follow: no,
     items: no,
     events: no,
     usage: no,
