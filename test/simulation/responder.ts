@@ -40,8 +40,8 @@ const REFUSALS: ReadonlySet<string> = new Set([
 export async function respondAtOnce(client: Client): Promise<void> {
   const { world } = client;
   const { random } = world;
-  const seen = await attempt(world, "describe", (service) => service.describe(CALLER));
-  const open = seen?.ok ? (seen.value.turn?.open_calls ?? []) : [];
+  const seen = await findTurn(world);
+  const open = seen?.open_calls ?? [];
   const after = await drawPlace(world);
   const owed = open.filter(({ runs }) => runs === "client");
   const given = random.chance(0.8) ? (random.chance(0.75) ? owed : owed.slice(0, -1)) : [];
@@ -54,7 +54,7 @@ export async function respondAtOnce(client: Client): Promise<void> {
   if (sends.length + results.length === 0) return;
   const texts = [...results.map(({ output }) => output), ...sends.map(({ text }) => text)];
   const idempotency = { key: world.newKey(), digest: digestText(texts.join("\n")) };
-  const supersedes = drawSuperseded(world, seen?.ok ? seen.value.turn : null);
+  const supersedes = drawSuperseded(world, seen);
   const input = { after, results, messages: sends.map(toSaid), run, tools: null, ...choice, ...supersedes, idempotency };
   const begun = listBegun(world);
   const ask = () => client.insist("respond", (service) => service.respond(CALLER, input));
@@ -64,8 +64,17 @@ export async function respondAtOnce(client: Client): Promise<void> {
   if (!answer) return;
   const marks = results.map(({ output }) => output.slice(0, output.indexOf(" ") + 1));
   noteAnswer(client, { after, results: marks, sends, run, answer }, { choice, begun });
-  const isLeft = supersedes.supersedes !== undefined && given.length < open.length;
-  if (isLeft && answer.ok && sends.length > 0) world.stats.count("respond: superseded");
+  const left = supersedes.supersedes === undefined ? 0 : open.length - given.length;
+  if (left > 0) noteSuperseded(world, answer, sends);
+}
+
+function noteSuperseded({ stats }: World, { ok: isDone }: Outcome<Accepted>, sends: readonly Send[]): void {
+  if (isDone && sends.length > 0) stats.count("respond: superseded");
+}
+
+async function findTurn(world: World) {
+  const seen = await attempt(world, "describe", (service) => service.describe(CALLER));
+  return seen?.ok ? seen.value.turn : null;
 }
 
 /** The turn that the client saw waiting, for messages that give up its calls. */
@@ -106,11 +115,12 @@ interface Wanted {
   readonly batch: number | null;
 }
 
-/** With `run` the last one is a user's. Now and then one is the result of no call: the request is refused after its first steps. */
+/** With `run` the last one is mostly a user's. Now and then one is the result of no call: the request is refused after its first steps. */
 function drawMessages({ world, draw }: Client, { count, run, choice, batch }: Wanted): Send[] {
   const { random } = world;
   return Array.from({ length: count }, (_, index) => {
-    if (run && index === count - 1) return draw({ role: "user", run: true, onBusy: "queue", batch, choice });
+    const isStarting = run && index === count - 1 && !random.chance(0.12);
+    if (isStarting) return draw({ role: "user", run: true, onBusy: "queue", batch, choice });
     if (random.chance(0.1)) return draw({ role: "tool", calls: ["call_of_nothing"], batch, onBusy: "queue" });
     return draw({ role: random.pick(["user", "assistant", "system"]), batch, onBusy: "queue" });
   });
