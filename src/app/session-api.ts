@@ -193,13 +193,6 @@ export interface StreamInput {
   readonly of?: "frames" | "events";
 }
 
-/** The live stream of a turn, and what it does not tell. */
-export interface FollowedTurn {
-  readonly stream: ReadableStream<Uint8Array>;
-  /** The compaction that runs as the stream begins. Null: none runs. */
-  readonly compacting: CompactionId | null;
-}
-
 /** The summariser's result, which the session's object judges. */
 export type SummaryOutcome = {
   readonly model: string;
@@ -275,8 +268,6 @@ export interface SessionApi {
   turns(caller: Caller, page: Omit<PageInput, "after"> & { readonly after: TurnId | null }): Promise<Outcome<Page<TurnReport>>>;
   /** Server-sent events as bytes. Disconnecting stops nothing. */
   stream(caller: Caller, input: StreamInput): Promise<Outcome<ReadableStream<Uint8Array>>>;
-  /** The turn's live stream, for a client that shows from its beginning on whether a compaction runs. */
-  follow(caller: Caller, input: { readonly after: number | null; readonly turn: TurnId }): Promise<Outcome<FollowedTurn>>;
 
   /**
    * The conversation as people read it. `branch` absent: the current branch. `clientId`: only the message with the

@@ -1,5 +1,6 @@
 /** The two streams of a session: its live frames and its log. */
-import type { FollowedTurn, Outcome, SessionApi, StreamInput } from "../../app/session-api";
+import type { FollowedTurn, RespondApi } from "../../app/respond-api";
+import type { Outcome, StreamInput } from "../../app/session-api";
 import { describeFailure } from "../../app/turn/describe-failure";
 import type { Frame } from "../../contract/frame";
 import type { TurnReport } from "../../contract/turn";
@@ -25,7 +26,7 @@ export function openSessionStream(session: StreamedSession, input: StreamInput):
   return ok(input.of === "events" ? openEventStream(session, input) : openFrameStream(session, input));
 }
 
-export function followTurn(session: StreamedSession, input: Parameters<SessionApi["follow"]>[1]): Outcome<FollowedTurn> {
+export function followTurn(session: StreamedSession, input: Parameters<RespondApi["follow"]>[1]): Outcome<FollowedTurn> {
   const [newest] = listCompactions(session, { after: null, limit: 1, order: "desc" }).data;
   return ok({ stream: openFrameStream(session, input), compacting: newest?.status === "running" ? newest.id : null });
 }
