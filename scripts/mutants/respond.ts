@@ -42,6 +42,7 @@ export const respond: readonly Mutant[] = [
   },
   {
     name: "messages supersede whichever turn waits",
+    breaks: "messages supersede the waiting turn that they name, and no other one (docs/api/respond.md)",
     file: "src/session/calls/respond-call.ts",
     find: "turn.id === supersedes && messages.length > 0",
     replace: "messages.length > 0",
