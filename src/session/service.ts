@@ -28,7 +28,7 @@ import { describeSession, listCalls, listCompactions, listEvents, settingsEtag }
 import { recallFromRecord } from "./calls/recall-call";
 import { redactMessage } from "./calls/redact-call";
 import { respond } from "./calls/respond-call";
-import { openSessionStream } from "./calls/stream-calls";
+import { followTurn, openSessionStream } from "./calls/stream-calls";
 import { submitToolResults } from "./calls/tool-result-calls";
 import { awaitTurn, listTurns, reportTurn } from "./calls/turn-report";
 import { askedWith } from "./calls/turn-settings";
@@ -137,6 +137,7 @@ export const sessionCalls = {
   turn: read(reportTurn),
   turns: read((runtime, page) => ok(listTurns(runtime, page))),
   stream: read(openSessionStream),
+  follow: read(followTurn),
   items: read(listItems),
   message: read(showMessage),
   named: read(readNamed),

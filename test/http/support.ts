@@ -143,6 +143,7 @@ function unknownSession(): WholeSessionApi {
     message: no,
     named: no,
     stream: no,
+    follow: no,
     items: no,
     events: no,
     usage: no,
