@@ -11,6 +11,7 @@ import type { HttpDeps, HttpEnv } from "../../deps";
 import type { HttpError } from "../../problem";
 import type { SessionCalls } from "../../session-calls";
 import { ofNamedModel } from "../../session-model";
+import { findAnswering } from "../../surface/attempts";
 import { sendInLine } from "../../surface/in-line";
 import { findNewMessages, type Sorted, type TranscriptMessage } from "../../surface/new-messages";
 import { type CompletionMessage, parseCallName, toCallName, toComparedText, toOutput } from "./messages";
@@ -22,8 +23,6 @@ export interface ChatRequest {
   readonly asked: TurnInput;
   readonly tools: readonly ToolDefinition[] | null;
   readonly idempotency: Idempotency | null;
-  /** The SDK says that it sends the request again. */
-  readonly isRetry: boolean;
 }
 
 /** A leg that has begun, or that was there before. */
@@ -91,7 +90,7 @@ async function tryOnce(chat: Chat): Starting {
   const { described, items, isWhole } = end.value;
   const named = new Set(request.messages.flatMap(({ answers }) => answers ?? []));
   const known = { newest: items.map((item) => toTranscript(item, named)), isWhole };
-  const sorted = findNewMessages(request.messages, known, request.isRetry);
+  const sorted = findNewMessages(request.messages, known);
   if (sorted.isRepeated) return answerAgain(chat, end.value, named);
   if (sorted.messages.length + sorted.results.length === 0)
     return invalid(`${request.messages.at(-1)?.field}.role`, "must be user or tool in the last message: the session has the rest");
@@ -117,7 +116,17 @@ async function respond(
   const sent = await send();
   const accepted = !sent.ok && isLeftBehind(sent.error, request) ? await leaveWaiting(calls, send) : sent;
   if (!accepted.ok) return err(toChatError(ofNamedModel(accepted.error, asked), { results: sorted.results, messages: written.value }));
-  return ok(toStartedLeg(accepted.value, { session, epoch: described.epoch, continues: messages.length === 0 }));
+  const place = { session, epoch: described.epoch, continues: messages.length === 0 };
+  const leg = toStartedLeg(accepted.value, place);
+  return leg.replayed && idempotency?.attempt ? findLeg(calls, leg, accepted.value) : ok(leg);
+}
+
+/** The session took the request before, and its end no longer says so. */
+async function findLeg(calls: SessionCalls, leg: StartedLeg, accepted: Accepted): Starting {
+  const found = await findAnswering(calls, accepted);
+  if (!found.ok) return found;
+  const { turn, cursor, isAnew } = found.value;
+  return ok({ ...leg, turn, cursor, ...(isAnew && { continues: false }) });
 }
 
 const toResult = (message: CompletionMessage) => {
@@ -155,7 +164,9 @@ async function answerAgain({ calls, request, session }: Chat, { described, items
   const { status } = report.value;
   const place = { session, epoch: described.epoch, continues: false };
   if (status === "failed" || status === "interrupted") {
-    const { idempotency, asked } = request;
+    const { asked } = request;
+    // A key that is made of the request stands for the turn that failed.
+    const idempotency = request.idempotency?.attempt ? null : request.idempotency;
     const accepted = await calls.once((api, caller) => api.retry(caller, { ...asked, idempotency }));
     return accepted.ok ? ok(toStartedLeg(accepted.value, place)) : err(ofNamedModel(accepted.error, asked));
   }
