@@ -5,12 +5,12 @@
 import { z } from "@hono/zod-openapi";
 import type { WrittenMessage } from "../../../app/written-message";
 import type { FieldError } from "../../../contract/problem";
-import { parseId } from "../../../domain/ids";
+import { type ItemId, parseId } from "../../../domain/ids";
 import { err, ok, type Result } from "../../../lib/result";
 import { type Content, type PartInput, toParts } from "../../schemas/message";
 import { callId, toolName } from "../../schemas/tool";
 import { OpenedItems } from "./compaction-item";
-import { parseItemName } from "./item-types";
+import { parseItemName } from "./item-names";
 import { parseAt, type ReadPart, readContent } from "./read-content";
 import { MAX_PARTS, type ReadInput, type ReadMessage, Transcript } from "./transcript";
 
@@ -18,6 +18,11 @@ type Read<T> = Result<T, FieldError>;
 
 const MAX_ITEMS = 1_000;
 const MAX_REASON = 4_000;
+
+/** What the model reads of a server's call that came without a result. Our own lists show such a call while it runs, and if its end was lost. */
+export const NO_OUTPUT = "[No result: this call had not ended, or its result was lost.]";
+/** What the model reads as a result that is files alone. */
+export const FILES_FOLLOW = "[The result is in the files of the next message.]";
 
 const anyStatus = z.string().nullish();
 const anyId = z.string().nullish();
@@ -107,6 +112,9 @@ function readOpened(transcript: Transcript, { items }: OpenedItems, field: strin
   return ok(null);
 }
 
+/** The reply that the item is a part of. */
+const readNamed = (name: string | null | undefined): ItemId | null => parseItemName(name ?? "")?.id ?? null;
+
 function readMessage(transcript: Transcript, { role, content, id, status }: Shapes["message"], field: string): Read<null> {
   const parts = readContent(content, `${field}.content`);
   if (!parts.ok) return parts;
@@ -114,7 +122,7 @@ function readMessage(transcript: Transcript, { role, content, id, status }: Shap
   const isUser = role === "user";
   const fault = isUser ? undefined : parts.value.find(({ part }) => part.type !== "text");
   if (fault) return err({ field: fault.field, detail: `a message of role ${role} holds text` });
-  if (role === "assistant") return transcript.addParts({ parts: parts.value, names: parseItemName(id ?? ""), status, field });
+  if (role === "assistant") return transcript.addParts({ parts: parts.value, names: readNamed(id), status, field });
   if (parts.value.every(({ part }) => part.type === "text" && part.text.trim() === ""))
     return err({ field: `${field}.content`, detail: "must not be empty" });
   return transcript.addMessage({ role: isUser ? "user" : "system", field, parts: parts.value });
@@ -125,33 +133,26 @@ function readReasoning(transcript: Transcript, { id, status, summary, content }:
   const parts = [...(summary ?? []), ...(content ?? [])].flatMap(({ text }): ReadPart[] =>
     text === "" ? [] : [{ part: { type: "reasoning", text }, field }],
   );
-  return transcript.addParts({ parts, names: parseItemName(id ?? ""), status, field });
+  return transcript.addParts({ parts, names: readNamed(id), status, field });
 }
 
+/** A result of ours is text. Its files follow all results of the reply, as a message of the user. */
 function readOutput(transcript: Transcript, { call_id, output, status }: Shapes["function_call_output"], field: string): Read<null> {
-  const text = toOutputText(output, `${field}.output`);
-  if (!text.ok) return text;
-  return transcript.addResult({ role: "tool", field, call_id, output: text.value, is_error: status === "incomplete" }, { isBeside: false });
-}
-
-function toOutputText(output: unknown, field: string): Read<string> {
-  if (typeof output === "string") return ok(output);
-  const parts = readContent(output, field);
-  if (!parts.ok) return parts;
-  const texts: string[] = [];
-  for (const { part, field: at } of parts.value) {
-    if (part.type !== "text") return err({ field: at, detail: "an output holds text" });
-    texts.push(part.text);
-  }
-  return ok(texts.join(""));
+  const read = readContent(output, `${field}.output`);
+  if (!read.ok) return read;
+  const texts = typeof output === "string" ? [output] : read.value.flatMap(({ part }) => (part.type === "text" ? [part.text] : []));
+  const files = read.value.filter(({ part }) => part.type !== "text");
+  if (files.length >= MAX_PARTS) return err({ field: `${field}.output`, detail: `at most ${MAX_PARTS - 1} files` });
+  const text = texts.length === 0 && files.length > 0 ? FILES_FOLLOW : texts.join("");
+  const result = { role: "tool", field, call_id, output: text, is_error: status === "incomplete" } as const;
+  return transcript.addResult(result, { isBeside: false, files });
 }
 
 function readServerCall(transcript: Transcript, call: Shapes["mcp_call"], field: string): Read<null> {
   const { id, name, arguments: given, output, error } = call;
   const added = transcript.addCall({ call_id: id, name, arguments: given }, { field });
   if (!added.ok) return added;
-  const text = output ?? (error === null || error === undefined ? null : toErrorText(error));
-  if (text === null) return added;
+  const text = output ?? (error === null || error === undefined ? NO_OUTPUT : toErrorText(error));
   const is_error = output === null || output === undefined;
   return transcript.addResult({ role: "tool", field, call_id: id, output: text, is_error }, { isBeside: true });
 }
