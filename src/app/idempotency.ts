@@ -3,7 +3,7 @@
  * tries, is done once for all of them.
  */
 import { err, ok, type Result } from "../lib/result";
-import type { Attempt, Idempotency } from "./session-api";
+import type { Idempotency } from "./session-api";
 
 /** How long a request's key is remembered, in milliseconds: the 24 hours that the API promises. */
 export const IDEMPOTENCY_TTL_MS = 24 * 60 * 60 * 1_000;
@@ -36,6 +36,8 @@ export function runOnce<T, E>(
   if (idempotency) outcomes.keep(idempotency, { outcome: done.value, expires_at: now + IDEMPOTENCY_TTL_MS, now });
   return ok({ outcome: done.value, replayed: false });
 }
+
+type Attempt = NonNullable<Idempotency["attempt"]>;
 
 /** The attempt that was accepted, as a session's object stores it. */
 export interface KeptAttempt<T> {

@@ -73,18 +73,11 @@ export interface Caller {
 export interface Idempotency {
   readonly key: string;
   readonly digest: string;
-  /** The key is made of the request, because its client names none, and counts its tries. Absent: the client made the key. */
-  readonly attempt?: Attempt;
-}
-
-/** One of the times that a client sends a request. Only it tells a repetition from another request with the same words. */
-export interface Attempt {
-  /** Tells this one from every other, also from a repetition by the client. */
-  readonly id: string;
-  /** How often the client has sent the request before. */
-  readonly tries: number;
-  /** When it arrived, in epoch milliseconds. It may have waited in line since then. */
-  readonly arrived_at: number;
+  /**
+   * One of the times that a client sends the request, which counts them and names no key: the key is made of the request. `id`: tells it from
+   * every other. `tries`: how often the request was sent before. `arrived_at`: epoch milliseconds; it may have waited in line since then.
+   */
+  readonly attempt?: { readonly id: string; readonly tries: number; readonly arrived_at: number };
 }
 
 interface Keyed {
