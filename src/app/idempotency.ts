@@ -37,6 +37,7 @@ export function runOnce<T, E>(
   return ok({ outcome: done.value, replayed: false });
 }
 
+/** One of the times that a client sends a request, whose key is made of the request itself. `id` tells it from every other. */
 type Attempt = NonNullable<Idempotency["attempt"]>;
 
 /** The attempt that was accepted, as a session's object stores it. */
