@@ -60,7 +60,7 @@ interface Counted {
 async function weighInSession(calls: SessionCalls, { messages, named }: Counted): Promise<Result<number, HttpError>> {
   const [report, copy] = await Promise.all([
     calls.repeatable((api, caller) => api.context(caller, { content: null })),
-    sortCopy({ calls, request: { messages, isRetry: false }, words: { toCallName: toToolUseId } }),
+    sortCopy({ calls, request: { messages }, words: { toCallName: toToolUseId } }),
   ]);
   if (!report.ok) return err(ofSessionModel(report.error));
   if (!copy.ok) return copy;

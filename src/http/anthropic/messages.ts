@@ -7,10 +7,10 @@ import { readPrincipal, requireScope } from "../auth";
 import { readLongBody } from "../body";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendEvents } from "../event-stream";
-import { readIdempotency, readIdempotencyKey } from "../idempotency";
 import { type HttpError, sendProblem } from "../problem";
 import { type SessionCalls, sessionClient } from "../session-calls";
 import { findTools } from "../session-tools";
+import { readAttempt } from "../surface/attempts";
 import { toLegName } from "../surface/ids";
 import { readRecordedLeg } from "../surface/leg";
 import type { StartedLeg } from "../surface/start-from-copy";
@@ -28,6 +28,7 @@ import { type MessageRequest, startMessage } from "./session";
 import { toErrorBody } from "./turn-fault";
 
 const SESSION_HEADER = "X-Session-Id";
+const SHOULD_RETRY = "x-should-retry";
 const path = "/v1/messages";
 
 export function registerAnthropic(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
@@ -54,14 +55,13 @@ const requireVersion: MiddlewareHandler<HttpEnv> = async (c, next) => {
 async function readRequest(c: Context<HttpEnv>, deps: HttpDeps): Promise<Result<MessageRequest, HttpError>> {
   const parsed = parseRequest(messageBody, await c.req.json());
   if (!parsed.ok) return parsed;
-  const key = readIdempotencyKey(c);
-  if (!key.ok) return key;
+  const attempt = await readAttempt(c, deps);
+  if (!attempt.ok) return attempt;
   const read = readCopy(parsed.value);
   if (!read.ok) return read;
   const tools = await findTools(deps, readPrincipal(c).tenant, read.value.tools);
   if (!tools.ok) return tools;
-  const idempotency = await readIdempotency(c, key.value);
-  return ok({ body: parsed.value, messages: read.value.messages, tools: tools.value, idempotency });
+  return ok({ body: parsed.value, messages: read.value.messages, tools: tools.value, idempotency: attempt.value });
 }
 
 async function postMessage(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
@@ -88,7 +88,7 @@ async function answerIn(
   const started = await startMessage(c, deps, { calls, session, request });
   if (!started.ok) return refuse(c, started.error);
   // The SDK sends a request that failed again, which would add its messages twice.
-  if (!request.idempotency) c.header("x-should-retry", "false");
+  if (!request.idempotency) c.header(SHOULD_RETRY, "false");
   c.header(SESSION_HEADER, session);
   if (started.value.replayed) c.header("idempotent-replayed", "true");
   return answer(c, { calls, request, leg: started.value, lost: LOST.session });
@@ -144,6 +144,8 @@ async function answerWhole(c: Context<HttpEnv>, answering: Answering): Promise<R
   const message = toWholeMessage(read.value, toHead(answering));
   if (message.ok) return c.json(message.value);
   const { status, ...error } = message.error;
+  // The turn is over. A session keeps its failure, and only its client knows whether to ask again.
+  if (c.req.header(SESSION_HEADER) !== undefined) c.header(SHOULD_RETRY, "false");
   return c.json(toErrorBody(error, c.get("requestId")), status);
 }
 

@@ -66,7 +66,7 @@ export function startMessage(
   { calls, session, request: { body, messages, tools, idempotency } }: InSession,
 ): Promise<Result<StartedLeg, HttpError>> {
   const write = createMessageWriter(c, deps, { session, isThrowaway: false });
-  const request = { messages, asked: toAsked(body), tools, idempotency, isRetry: false };
+  const request = { messages, asked: toAsked(body), tools, idempotency };
   const copy = { calls, session, request, write, words: createWords(messages) };
   return sendInLine({ calls, schedule: deps.schedule }, () => startFromCopy(copy));
 }

@@ -14,6 +14,7 @@ import { err, ok, type Result } from "../../lib/result";
 import type { HttpError } from "../problem";
 import type { SessionCalls } from "../session-calls";
 import { ofNamedModel } from "../session-model";
+import { findAnswering } from "./attempts";
 import { findNewMessages, type Sorted, type TranscriptMessage } from "./new-messages";
 import type { WriteMessages, WrittenAt } from "./written";
 
@@ -29,8 +30,6 @@ interface CopyRequest<M extends CopiedMessage> {
   readonly asked: TurnInput;
   readonly tools: readonly ToolDefinition[] | null;
   readonly idempotency: Idempotency | null;
-  /** The client says that it sends the request again. */
-  readonly isRetry: boolean;
 }
 
 /** What was sent to the session. */
@@ -114,7 +113,7 @@ const listAnswered = ({ messages }: Pick<CopyRequest<CopiedMessage>, "messages">
   new Set(messages.flatMap(({ answers }) => answers ?? []));
 
 type Read<M extends CopiedMessage> = Pick<Copy<M>, "calls"> & {
-  readonly request: Pick<CopyRequest<M>, "messages" | "isRetry">;
+  readonly request: Pick<CopyRequest<M>, "messages">;
   readonly words: Pick<CopyWords<M>, "toCallName">;
 };
 
@@ -135,7 +134,7 @@ export async function sortCopy<M extends CopiedMessage>({ calls, request, words 
     const ours = execution_id ? words.toCallName(execution_id) : "";
     return { role, text, answers: call_id !== undefined && answered.has(call_id) ? call_id : ours };
   });
-  return ok({ end: end.value, sorted: findNewMessages(request.messages, { newest, isWhole }, request.isRetry) });
+  return ok({ end: end.value, sorted: findNewMessages(request.messages, { newest, isWhole }) });
 }
 
 /** Starts once. It changes nothing where it refuses, so that it may be tried again. */
@@ -167,7 +166,17 @@ async function respond<M extends CopiedMessage>(copy: Copy<M>, end: SessionEnd, 
   if (!accepted.ok)
     return err(words.toError(ofNamedModel(accepted.error, asked), { results: sorted.results, messages: written.value }, end));
   const leg = toStartedLeg(accepted.value, { session, epoch: end.described.epoch, continues: messages.length === 0 });
-  return ok(leg.replayed && !(await isHeardLive(calls, leg)) ? { ...leg, cursor: null } : leg);
+  if (!leg.replayed) return ok(leg);
+  const found = idempotency?.attempt ? await findLeg(calls, leg, accepted.value) : ok(leg);
+  return found.ok && !(await isHeardLive(calls, found.value)) ? ok({ ...found.value, cursor: null }) : found;
+}
+
+/** The session took the request before, and its end no longer says so. */
+async function findLeg(calls: SessionCalls, leg: StartedLeg, accepted: Accepted): Starting {
+  const found = await findAnswering(calls, accepted);
+  if (!found.ok) return found;
+  const { turn, cursor, isAnew } = found.value;
+  return ok({ ...leg, turn, cursor, ...(isAnew && { continues: false }) });
 }
 
 const UNDER_WAY: ReadonlySet<string> = new Set(["queued", "generating"] satisfies TurnReport["status"][]);
@@ -218,7 +227,9 @@ async function answerAgain<M extends CopiedMessage>(copy: Copy<M>, { described, 
   const { status } = report.value;
   const place = { session, epoch: described.epoch, continues: false };
   if (status === "failed" || status === "interrupted") {
-    const { idempotency, asked } = request;
+    const { asked } = request;
+    // A key that is made of the request stands for the turn that failed.
+    const idempotency = request.idempotency?.attempt ? null : request.idempotency;
     const accepted = await calls.once((api, caller) => api.retry(caller, { ...asked, idempotency }));
     return accepted.ok ? ok(toStartedLeg(accepted.value, place)) : err(ofNamedModel(accepted.error, asked));
   }
