@@ -88,7 +88,7 @@ function decideFork({ from, position, view, line }: CommandOf<"BeginFork">, { fo
 }
 
 /** Copies one page. Pages arrive in order; a page that arrives twice appends nothing the second time. */
-function decideCopy({ items: page, aside }: CommandOf<"CopyMessages">, { fork, next_position }: SessionState): Decision {
+function decideCopy({ items: page, aside, redacted = [] }: CommandOf<"CopyMessages">, { fork, next_position }: SessionState): Decision {
   if (!isUnderWay(fork)) return err({ code: "session_exists" });
   const items = page.filter(({ position }) => position >= next_position);
   const events: Event[] = [];
@@ -99,5 +99,8 @@ function decideCopy({ items: page, aside }: CommandOf<"CopyMessages">, { fork, n
       dequeued: [],
       ...(aside && { aside: true as const }),
     });
+  const gone = new Set(redacted);
+  for (const { id: item, position, tokens } of items)
+    if (gone.has(item)) events.push({ type: "MessageRedacted", item, position, tokens, texts: [] });
   return ok(events);
 }

@@ -23,10 +23,10 @@ export function continueAfter(session: Session, step: Step, id: TurnId): api.Out
   if (!row) return err({ code: "turn_not_found", turn: id });
   if (row.status === "queued") return err({ code: "turn_running", turn: id });
   if (isNewest(session, step, row)) return ok(null);
-  const position = findEnd(session, row);
+  const position = findTurnEnd(session, row);
   if (position === null) return err({ code: "turn_not_found", turn: id });
   if (isAmong(step.state.branch.elsewhere, position)) {
-    const found = findBranch(session, position);
+    const found = findLeftBranch(session, position);
     if (!found) return err({ code: "turn_not_found", turn: id });
     const past = createSessionPast(sql, step.state);
     const switched = switchBranch(found.number, { writer: step, clock, past });
@@ -47,7 +47,7 @@ function isNewest({ deps }: Session, { state }: Step, { id, from }: TurnRow): bo
 }
 
 /** The last position that the turn produced, or what it answers if it produced nothing. Null: neither is in the record. */
-function findEnd({ deps }: Session, row: TurnRow): number | null {
+export function findTurnEnd({ deps }: Session, row: TurnRow): number | null {
   const produced = readTurnItems(deps.sql, row, 1).items[0];
   if (produced) return produced.position;
   if (row.message_id === null) return row.from - 1;
@@ -55,7 +55,10 @@ function findEnd({ deps }: Session, row: TurnRow): number | null {
 }
 
 /** A branch with that position which is not the current one: the branch that ends there, or else the first of them. */
-function findBranch({ deps }: Session, position: number): { readonly number: number; readonly last: number } | null {
+export function findLeftBranch(
+  { deps }: Pick<Session, "deps">,
+  position: number,
+): { readonly number: number; readonly last: number } | null {
   const found = readBranches(deps.sql).flatMap(({ number, left }) => {
     if (!left || position > left.view.to || isAmong(left.elsewhere, position)) return [];
     return [{ number, last: rangesWithin(left.elsewhere, { from: 1, to: left.view.to }).at(-1)?.to ?? 0 }];
