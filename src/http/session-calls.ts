@@ -8,6 +8,7 @@ import { callWithRetry } from "./calls";
 import type { Asker, HttpDeps } from "./deps";
 
 export interface SessionCalls {
+  readonly session: SessionId;
   /** `work` may run twice, so it must have one effect however often it is called. */
   repeatable<T>(work: (api: WholeSessionApi, caller: Caller) => Promise<T>): Promise<T>;
   readonly log: Log;
@@ -20,6 +21,7 @@ export function sessionClient(deps: HttpDeps, c: Asker, session: SessionId): Ses
   const caller = { tenant, session, ...(end_user !== undefined && { end_user }) };
   const connect = () => deps.sessions(caller.tenant, caller.session);
   return {
+    session,
     log: deps.log,
     repeatable: (work) => callWithRetry(connect, (api) => work(api, caller)),
     once: (work) => work(connect(), caller),

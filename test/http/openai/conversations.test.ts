@@ -255,6 +255,23 @@ describe("the items of a conversation", () => {
     await expect(openai.get(`/conversations/${id}/items?${query}`)).rejects.toMatchObject({ status: 400, param });
   });
 
+  it("are found by the names that older builds gave, and by no name of another conversation", async () => {
+    const { openai, id, list } = await conversation(user("a"), user("b"));
+    const [first, second] = await list({ order: "asc" });
+    const toOld = (name = ""): string => `msg_${name.slice(-26)}`;
+    const foreign = `msg_${makeId("ses", 99).slice(4)}${first?.id?.slice(-26)}`;
+
+    expect(await openai.conversations.items.retrieve(toOld(first?.id), { conversation_id: id })).toEqual(first);
+    const behind = await openai.conversations.items.list(id, { after: toOld(first?.id), order: "asc" });
+    expect(behind.data).toEqual([second]);
+    await expect(openai.conversations.items.retrieve(foreign, { conversation_id: id })).rejects.toMatchObject({ status: 404 });
+    await expect(openai.get(`/conversations/${id}/items?after=${foreign}`)).rejects.toMatchObject({ status: 400, param: "after" });
+    await openai.conversations.items.delete(toOld(first?.id), { conversation_id: id });
+    expect(await openai.conversations.items.retrieve(first?.id ?? "", { conversation_id: id })).toMatchObject({
+      content: [{ text: "[redacted]" }],
+    });
+  });
+
   it("that there are not are unknown", async () => {
     const { openai, id, list } = await conversation(user("a"));
     const [message] = await list();

@@ -3,11 +3,12 @@ import fc from "fast-check";
 import type { ConversationItem } from "openai/resources/conversations/items";
 import { describe, expect, it } from "vitest";
 import type { DisplayItem } from "../../../src/contract/item";
-import type { ExecutionId } from "../../../src/domain/ids";
+import type { ExecutionId, SessionId } from "../../../src/domain/ids";
+import { toItemName } from "../../../src/http/openai/items/item-names";
 import type { OpenAiItem } from "../../../src/http/openai/items/item-types";
 import { toOpenAiItems } from "../../../src/http/openai/items/items";
 import { readInputItems } from "../../../src/http/openai/items/read-items";
-import { makeId, NOW } from "../support";
+import { makeId, NOW, SESSION } from "../support";
 
 const text = fc.constantFrom(
   "hello",
@@ -83,6 +84,7 @@ const conversation = fc
   .map((pairs) => pairs.flatMap(([first, then]): Said[] => (then ? [first, { role: "assistant" as const, ...then }] : [first])));
 
 interface Shown {
+  readonly session: SessionId;
   readonly messages: readonly DisplayItem[];
   readonly ranHere: ReadonlySet<ExecutionId>;
 }
@@ -114,7 +116,7 @@ function show(conversation: readonly Said[]): Shown {
         id: makeId("msg", position),
         position,
         execution_id,
-        call_id: isServer ? `mcp_${makeId("msg", position).slice(4)}` : (own ?? `call_${position}`),
+        call_id: isServer ? toItemName({ prefix: "mcp", session: SESSION, id: makeId("msg", position) }) : (own ?? `call_${position}`),
         name,
         arguments: given,
       };
@@ -127,7 +129,7 @@ function show(conversation: readonly Said[]): Shown {
       messages.push(toItem({ role: "tool", content: [{ type: "text", text: output }], call_id, execution_id, tool_name: name, is_error }));
     }
   }
-  return { messages, ranHere };
+  return { session: SESSION, messages, ranHere };
 }
 
 /** What both sides know of a message. The parts of a reply come before its calls. */
@@ -202,8 +204,8 @@ describe("messages as items, and back", () => {
   });
 
   it("are what OpenAI's package takes for items", () => {
-    const { messages, ranHere } = show([{ role: "user", content: [{ type: "text", text: "x" }], calls: [], incomplete: false }]);
-    const items: readonly OpenAiItem[] = toOpenAiItems(messages, { ranHere });
+    const shown = show([{ role: "user", content: [{ type: "text", text: "x" }], calls: [], incomplete: false }]);
+    const items: readonly OpenAiItem[] = toOpenAiItems(shown.messages, shown);
     const theirs: readonly ConversationItem[] = items.map((item): ConversationItem => structuredClone(toMutable(item)));
 
     expect(theirs).toEqual(items);

@@ -5,11 +5,12 @@ import { err, ok, type Result } from "../../../lib/result";
 import type { HttpDeps, HttpEnv } from "../../deps";
 import type { HttpError } from "../../problem";
 import { ofNamedModel } from "../../session-model";
+import { type StartedLeg, toStartedLeg } from "../../surface/start-from-copy";
 import type { PreparedThrowaway } from "../../surface/throwaway";
 import type { CompletionMessage } from "./messages";
 import { toChatError } from "./refusal";
-import { type ChatRequest, joinSystem, type StartedLeg, toStartedLeg } from "./session";
-import { createWriter } from "./written";
+import { type ChatRequest, joinSystem } from "./session";
+import { createChatWriter } from "./written";
 
 interface Alone {
   readonly alone: PreparedThrowaway;
@@ -32,7 +33,7 @@ export async function startAlone(
 ): Promise<Result<StartedLeg, HttpError>> {
   const { asked, tools } = request;
   const { system, spoken } = splitSystem(request.messages);
-  const written = await createWriter(c, deps, { session, isThrowaway: true })(spoken);
+  const written = await createChatWriter(c, deps, { session, isThrowaway: true })(spoken);
   if (!written.ok) return written;
   const messages = written.value.map(({ message }) => message);
   const turn = { ...asked, system: joinSystem(system), tools, idempotency: null, ...(!compacts && ({ whole: true } as const)) };

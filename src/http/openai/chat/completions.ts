@@ -14,6 +14,7 @@ import { type SessionCalls, sessionClient } from "../../session-calls";
 import { findTools } from "../../session-tools";
 import { toLegName } from "../../surface/ids";
 import { readLegUsage } from "../../surface/leg-usage";
+import type { StartedLeg } from "../../surface/start-from-copy";
 import { prepareThrowaway, whenOver } from "../../surface/throwaway";
 import { translateStream } from "../../surface/translate-stream";
 import { toFieldErrors } from "../../validation";
@@ -23,7 +24,7 @@ import { createChatTranslator } from "./frames";
 import { type CompletionInput, completionInput } from "./input";
 import { readChatMessages } from "./messages";
 import { readLeg, type SaidLeg, toChunks, toCompletion } from "./report";
-import { type ChatRequest, type StartedLeg, startInSession } from "./session";
+import { type ChatRequest, startInSession } from "./session";
 import type { CompletionHead } from "./shape";
 import type { OpenAiFault } from "./turn-fault";
 

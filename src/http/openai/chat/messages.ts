@@ -6,7 +6,7 @@ import { type ExecutionId, parseId } from "../../../domain/ids";
 import { err, ok, type Result } from "../../../lib/result";
 import { isMediaInput, type PartInput } from "../../schemas/message";
 import { callId, importedCalls } from "../../schemas/tool";
-import type { TranscriptMessage } from "../../surface/new-messages";
+import { type CopiedMessage, toComparedText } from "../../surface/start-from-copy";
 import { toFieldErrors } from "../../validation";
 import { type ReadPart, readContent } from "../items/read-content";
 
@@ -34,19 +34,11 @@ const message = z.discriminatedUnion("role", [
 ]);
 type Given = z.infer<typeof message>;
 
-export interface CompletionMessage extends TranscriptMessage {
-  /** `messages.4` */
-  readonly field: string;
+export interface CompletionMessage extends CopiedMessage {
   readonly parts: readonly ReadPart[];
   readonly calls: readonly ImportedCall[];
   readonly name: string | null;
 }
-
-/** What a file or an image counts as where texts are compared. */
-const MEDIA_MARK = "\uFFFC";
-
-export const toComparedText = (parts: readonly { readonly type: string; readonly text?: string }[]): string =>
-  parts.map(({ type, text = "" }) => (type === "text" ? text : type === "reasoning" ? "" : MEDIA_MARK)).join("");
 
 /** The id of a call as clients of chat completions know it. The provider's own may repeat. */
 export const toCallName = (execution: string): string => `call_${execution.slice("exe_".length)}`;

@@ -8,7 +8,8 @@ import { err, ok, type Result } from "../../../lib/result";
 import type { HttpError } from "../../problem";
 import type { SessionCalls } from "../../session-calls";
 import { listRanHere, readRuns } from "../../surface/read-runs";
-import { type OpenAiItem, parseItemName } from "./item-types";
+import { parseItemName, toNameIn } from "./item-names";
+import type { OpenAiItem } from "./item-types";
 import { toOpenAiItems } from "./items";
 
 type Read<T> = Promise<Result<T, HttpError>>;
@@ -32,7 +33,7 @@ export async function readItemPage(calls: SessionCalls, { after, limit, order }:
   let place = start.value && (order === "asc" ? start.value.position - 1 : start.value.position + 1);
   let isLast = false;
   const found: OpenAiItem[] = [];
-  for (let skips = after; found.length <= limit && !isLast; skips = null) {
+  for (let skips = after && toNameIn(calls.session, after); found.length <= limit && !isLast; skips = null) {
     const batch = await readBatch(calls, { after: place, limit: limit + 1, order });
     if (!batch.ok) return batch;
     found.push(...dropUntil(batch.value.items, skips));
@@ -67,16 +68,17 @@ export async function readItem(calls: SessionCalls, name: string): Read<OpenAiIt
   if (!message.ok) return message;
   const shown = await showItems(calls, [message.value]);
   if (!shown.ok) return shown;
-  const item = shown.value.find(({ id }) => id === name);
+  const item = shown.value.find(({ id }) => id === toNameIn(calls.session, name));
   return item ? ok(item) : err({ code: "message_not_found", message: name });
 }
 
 /** What is stored of an item: a call of the server has a result, too. */
 export async function findStored(calls: SessionCalls, name: string): Read<readonly ItemId[]> {
-  const [message, item, id] = [await findMessage(calls, name), await readItem(calls, name), parseItemName(name)];
+  const [message, item, named] = [await findMessage(calls, name), await readItem(calls, name), parseItemName(name)];
   if (!message.ok) return message;
   if (!item.ok) return item;
-  if (id === null) return ok([]);
+  if (named === null) return ok([]);
+  const { id } = named;
   const call = item.value.type === "mcp_call" ? message.value.tool_calls?.find((each) => each.id === id) : undefined;
   const results = await readLater(calls, [message.value], new Set(call ? [call.execution_id] : []));
   return results.ok ? ok([id, ...results.value.map((result) => result.id)]) : results;
@@ -84,8 +86,9 @@ export async function findStored(calls: SessionCalls, name: string): Read<readon
 
 /** The message that holds the item. */
 async function findMessage(calls: SessionCalls, name: string): Read<DisplayItem> {
-  const id = parseItemName(name);
-  return id === null ? err({ code: "message_not_found", message: name }) : calls.repeatable((api, caller) => api.message(caller, id));
+  const named = parseItemName(name);
+  if (!named || (named.session ?? calls.session) !== calls.session) return err({ code: "message_not_found", message: name });
+  return calls.repeatable((api, caller) => api.message(caller, named.id));
 }
 
 /** `messages`: neighbours, in order of position. What belongs to them and lies before or behind them is read. */
@@ -95,7 +98,7 @@ export async function showItems(calls: SessionCalls, messages: readonly DisplayI
   if (!earlier.ok) return earlier;
   const ranHere = listRanHere([...own.value, ...earlier.value]);
   const later = await readLater(calls, messages, ranHere);
-  return later.ok ? ok(toOpenAiItems([...messages, ...later.value], { ranHere })) : later;
+  return later.ok ? ok(toOpenAiItems([...messages, ...later.value], { session: calls.session, ranHere })) : later;
 }
 
 /** The executions of results whose reply lies before the first message. */

@@ -1,9 +1,6 @@
 /**
- * The items of OpenAI's Responses and Conversations that we answer with, and their names. An item's name holds the id of what it shows,
- * so that no table has to map one to the other.
+ * The items of OpenAI's Responses and Conversations that we answer with.
  */
-import { type ItemId, parseId } from "../../../domain/ids";
-
 type Status = "completed" | "incomplete";
 
 interface InputText {
@@ -73,17 +70,3 @@ export interface ServerCallItem {
   readonly status: Status | "failed";
 }
 export type OpenAiItem = MessageItem | ReasoningItem | CallItem | OutputItem | ServerCallItem;
-
-type ItemPrefix = "msg" | "rs" | "fc" | "fco" | "mcp";
-
-const NAME = /^(?:msg|rs|fc|fco|mcp)_([0-9A-Z]{26})(?:_[1-9]\d{0,3})?$/;
-
-/** `nth`, from 1: a reply whose text and reasoning alternate is several items of each kind. */
-export const toItemName = (prefix: ItemPrefix, id: ItemId, nth = 1): string =>
-  `${prefix}_${id.slice("msg_".length)}${nth > 1 ? `_${nth}` : ""}`;
-
-/** The item of ours that the name holds. Null for a name that this service cannot have given. */
-export function parseItemName(name: string): ItemId | null {
-  const ulid = NAME.exec(name)?.[1];
-  return ulid === undefined ? null : parseId("msg", `msg_${ulid}`);
-}

@@ -3,13 +3,16 @@
  * one item with its result. `read-items.ts` is the way back.
  */
 import type { DisplayItem } from "../../../contract/item";
-import type { ExecutionId } from "../../../domain/ids";
-import { type ContentItem, type OpenAiItem, type ServerCallItem, toItemName } from "./item-types";
+import type { ExecutionId, SessionId } from "../../../domain/ids";
+import { toItemName } from "./item-names";
+import type { ContentItem, OpenAiItem, ServerCallItem } from "./item-types";
 
 /** What calls of the server carry as their MCP server, wherever their tools are. */
 const SERVER_LABEL = "longhand";
 
-interface WhoRan {
+/** What the items of one session are shown with. */
+export interface ShownIn {
+  readonly session: SessionId;
   /** The calls that the server ran. */
   readonly ranHere: ReadonlySet<ExecutionId>;
 }
@@ -18,21 +21,30 @@ type Part = DisplayItem["content"][number];
 type Call = NonNullable<DisplayItem["tool_calls"]>[number];
 
 /** `messages`: in order of position. The results of the server's calls must be among them, else their items have no output. */
-export function toOpenAiItems(messages: readonly DisplayItem[], { ranHere }: WhoRan): readonly OpenAiItem[] {
+export function toOpenAiItems(messages: readonly DisplayItem[], shown: ShownIn): readonly OpenAiItem[] {
+  const { session, ranHere } = shown;
   const results = new Map(messages.flatMap((message) => (message.execution_id ? [[message.execution_id, message] as const] : [])));
   return messages.flatMap((message): readonly OpenAiItem[] => {
-    if (message.role === "assistant") return toReplyItems(message, { ranHere, results });
-    if (message.role !== "tool") return [toMessageItem(message, message.content)];
-    return message.execution_id && ranHere.has(message.execution_id) ? [] : [toOutputItem(message)];
+    if (message.role === "assistant") return toReplyItems(message, { ...shown, results });
+    if (message.role !== "tool") return [toMessageItem(message, { session, parts: message.content })];
+    return message.execution_id && ranHere.has(message.execution_id) ? [] : [toOutputItem(message, session)];
   });
 }
 
 const toStatus = ({ incomplete }: DisplayItem) => (incomplete ? "incomplete" : "completed");
 
-function toMessageItem(message: DisplayItem, parts: readonly Part[], nth = 1): OpenAiItem {
+/** Neighbouring parts of a message that are one item. */
+interface ItemParts {
+  readonly session: SessionId;
+  readonly parts: readonly Part[];
+  readonly nth?: number;
+}
+
+function toMessageItem(message: DisplayItem, { session, parts, nth = 1 }: ItemParts): OpenAiItem {
   const { id, role } = message;
   const content = parts.flatMap((part) => toContent(part, role));
-  return { type: "message", id: toItemName("msg", id, nth), role: role === "tool" ? "user" : role, status: toStatus(message), content };
+  const name = toItemName({ prefix: "msg", session, id, nth });
+  return { type: "message", id: name, role: role === "tool" ? "user" : role, status: toStatus(message), content };
 }
 
 function toContent(part: Part, role: DisplayItem["role"]): readonly ContentItem[] {
@@ -47,18 +59,21 @@ function toContent(part: Part, role: DisplayItem["role"]): readonly ContentItem[
   return [{ type: "input_file", ...(url !== null && { file_url: url }), ...(file !== null && { file_id: file }), ...named }];
 }
 
-interface Reply extends WhoRan {
+interface Reply extends ShownIn {
   readonly results: ReadonlyMap<ExecutionId, DisplayItem>;
 }
 
 function toReplyItems(message: DisplayItem, reply: Reply): readonly OpenAiItem[] {
   const { content, tool_calls: calls = [] } = message;
+  const { session } = reply;
   const seen = { reasoning: 0, said: 0 };
-  const said = joinRuns(content).map((run) =>
-    run.isReasoning ? toReasoningItem(message, run.parts, ++seen.reasoning) : toMessageItem(message, run.parts, ++seen.said),
+  const said = joinRuns(content).map(({ isReasoning, parts }) =>
+    isReasoning
+      ? toReasoningItem(message, { session, parts, nth: ++seen.reasoning })
+      : toMessageItem(message, { session, parts, nth: ++seen.said }),
   );
   // A reply that was cut off before its first word is shown all the same.
-  const begun = said.length === 0 && calls.length === 0 ? [toMessageItem(message, [])] : said;
+  const begun = said.length === 0 && calls.length === 0 ? [toMessageItem(message, { session, parts: [] })] : said;
   return [...begun, ...calls.map((call) => toCallItem(message, call, reply))];
 }
 
@@ -74,19 +89,32 @@ function joinRuns(content: readonly Part[]): { readonly isReasoning: boolean; re
   return runs;
 }
 
-function toReasoningItem(message: DisplayItem, parts: readonly Part[], nth: number): OpenAiItem {
+function toReasoningItem(message: DisplayItem, { session, parts, nth = 1 }: ItemParts): OpenAiItem {
   const summary = parts.flatMap((part) => (part.type === "reasoning" ? [{ type: "summary_text" as const, text: part.text }] : []));
-  return { type: "reasoning", id: toItemName("rs", message.id, nth), status: toStatus(message), summary };
+  return { type: "reasoning", id: toItemName({ prefix: "rs", session, id: message.id, nth }), status: toStatus(message), summary };
 }
 
-function toCallItem(message: DisplayItem, call: Call, { ranHere, results }: Reply): OpenAiItem {
+function toCallItem(message: DisplayItem, call: Call, { session, ranHere, results }: Reply): OpenAiItem {
   const { id, call_id, name, arguments: given, execution_id } = call;
-  if (ranHere.has(execution_id)) return toServerCall(call, results.get(execution_id));
-  return { type: "function_call", id: toItemName("fc", id), call_id, name, arguments: given, status: toStatus(message) };
+  if (ranHere.has(execution_id)) return toServerCall(call, { session, result: results.get(execution_id) });
+  return {
+    type: "function_call",
+    id: toItemName({ prefix: "fc", session, id }),
+    call_id,
+    name,
+    arguments: given,
+    status: toStatus(message),
+  };
 }
 
-function toServerCall({ id, name, arguments: given }: Call, result: DisplayItem | undefined): ServerCallItem {
-  const call = { type: "mcp_call", id: toItemName("mcp", id), server_label: SERVER_LABEL, name, arguments: given } as const;
+interface Ran {
+  readonly session: SessionId;
+  readonly result: DisplayItem | undefined;
+}
+
+function toServerCall({ id: call_item, name, arguments: given }: Call, { session, result }: Ran): ServerCallItem {
+  const id = toItemName({ prefix: "mcp", session, id: call_item });
+  const call = { type: "mcp_call", id, server_label: SERVER_LABEL, name, arguments: given } as const;
   if (!result) return { ...call, output: null, error: null, status: "incomplete" };
   const text = toOutput(result);
   if (!result.is_error) return { ...call, output: text, error: null, status: "completed" };
@@ -95,9 +123,9 @@ function toServerCall({ id, name, arguments: given }: Call, result: DisplayItem 
 
 const toOutput = ({ content }: DisplayItem): string => content.map((part) => (part.type === "text" ? part.text : "")).join("");
 
-const toOutputItem = (message: DisplayItem): OpenAiItem => ({
+const toOutputItem = (message: DisplayItem, session: SessionId): OpenAiItem => ({
   type: "function_call_output",
-  id: toItemName("fco", message.id),
+  id: toItemName({ prefix: "fco", session, id: message.id }),
   call_id: message.call_id ?? "",
   output: toOutput(message),
   status: message.is_error ? "incomplete" : "completed",

@@ -5,12 +5,12 @@
 import { z } from "@hono/zod-openapi";
 import type { WrittenMessage } from "../../../app/written-message";
 import type { FieldError } from "../../../contract/problem";
-import { parseId } from "../../../domain/ids";
+import { type ItemId, parseId } from "../../../domain/ids";
 import { err, ok, type Result } from "../../../lib/result";
 import { type Content, type PartInput, toParts } from "../../schemas/message";
 import { callId, toolName } from "../../schemas/tool";
 import { OpenedItems } from "./compaction-item";
-import { parseItemName } from "./item-types";
+import { parseItemName } from "./item-names";
 import { parseAt, type ReadPart, readContent } from "./read-content";
 import { MAX_PARTS, type ReadInput, type ReadMessage, Transcript } from "./transcript";
 
@@ -107,6 +107,9 @@ function readOpened(transcript: Transcript, { items }: OpenedItems, field: strin
   return ok(null);
 }
 
+/** The reply that the item is a part of. */
+const readNamed = (name: string | null | undefined): ItemId | null => parseItemName(name ?? "")?.id ?? null;
+
 function readMessage(transcript: Transcript, { role, content, id, status }: Shapes["message"], field: string): Read<null> {
   const parts = readContent(content, `${field}.content`);
   if (!parts.ok) return parts;
@@ -114,7 +117,7 @@ function readMessage(transcript: Transcript, { role, content, id, status }: Shap
   const isUser = role === "user";
   const fault = isUser ? undefined : parts.value.find(({ part }) => part.type !== "text");
   if (fault) return err({ field: fault.field, detail: `a message of role ${role} holds text` });
-  if (role === "assistant") return transcript.addParts({ parts: parts.value, names: parseItemName(id ?? ""), status, field });
+  if (role === "assistant") return transcript.addParts({ parts: parts.value, names: readNamed(id), status, field });
   if (parts.value.every(({ part }) => part.type === "text" && part.text.trim() === ""))
     return err({ field: `${field}.content`, detail: "must not be empty" });
   return transcript.addMessage({ role: isUser ? "user" : "system", field, parts: parts.value });
@@ -125,7 +128,7 @@ function readReasoning(transcript: Transcript, { id, status, summary, content }:
   const parts = [...(summary ?? []), ...(content ?? [])].flatMap(({ text }): ReadPart[] =>
     text === "" ? [] : [{ part: { type: "reasoning", text }, field }],
   );
-  return transcript.addParts({ parts, names: parseItemName(id ?? ""), status, field });
+  return transcript.addParts({ parts, names: readNamed(id), status, field });
 }
 
 function readOutput(transcript: Transcript, { call_id, output, status }: Shapes["function_call_output"], field: string): Read<null> {

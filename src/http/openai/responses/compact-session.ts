@@ -13,8 +13,9 @@ import type { HttpError } from "../../problem";
 import type { SessionCalls } from "../../session-calls";
 import { translateStream } from "../../surface/translate-stream";
 import type { Compacted } from "../items/compaction-item";
+import { parseItemName } from "../items/item-names";
 import { showItems } from "../items/item-pages";
-import { type OpenAiItem, parseItemName } from "../items/item-types";
+import type { OpenAiItem } from "../items/item-types";
 
 /** The models gave no summary that could be used. */
 export interface NoSummary {
@@ -110,13 +111,13 @@ const isSummary = ({ content }: Extract<OpenAiItem, { type: "message" }>): boole
   content.some((part) => "text" in part && isConversationSummary(part.text));
 
 function findPlace(item: OpenAiItem, places: ReadonlyMap<ItemId, number>): number {
-  const id = parseItemName(item.id);
+  const id = parseItemName(item.id)?.id ?? null;
   return (id && places.get(id)) ?? 0;
 }
 
 /** The files of a request end with it, so that what holds one is given back as it came. */
 function toWritten(item: OpenAiItem, given: ReadonlyMap<ItemId, unknown>): Record<string, unknown> {
-  const id = parseItemName(item.id);
+  const id = parseItemName(item.id)?.id ?? null;
   const own = id === null ? undefined : given.get(id);
   const content = typeof own === "object" && own !== null && "content" in own ? own.content : null;
   return Array.isArray(content) ? { ...item, content } : { ...item };

@@ -1,8 +1,7 @@
 /** The events of a response, numbered from 0. Each item is opened, filled and closed under one id and one index. */
 import type { DisplayItem } from "../../../contract/item";
 import type { OpenAiItem } from "../items/item-types";
-import { toOpenAiItems } from "../items/items";
-import type { WhoRuns } from "./leg";
+import { type ShownIn, toOpenAiItems } from "../items/items";
 
 /** An event without its number. */
 export interface ResponseEvent {
@@ -118,8 +117,8 @@ export function readText(item: OpenAiItem): string {
 /**
  * The output of a response. A message of it is one text, however many blocks its provider wrote: a stream does not know where one ends.
  */
-export function buildOutput(messages: readonly DisplayItem[], who: WhoRuns): readonly OpenAiItem[] {
-  return toOpenAiItems(messages, who).map((item): OpenAiItem => {
+export function buildOutput(messages: readonly DisplayItem[], shown: ShownIn): readonly OpenAiItem[] {
+  return toOpenAiItems(messages, shown).map((item): OpenAiItem => {
     if (item.type === "message" && item.content.length > 1)
       return { ...item, content: [{ type: "output_text", text: readText(item), annotations: [] }] };
     return item.type === "reasoning" ? { ...item, summary: [{ type: "summary_text", text: readText(item) }] } : item;

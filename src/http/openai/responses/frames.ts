@@ -4,9 +4,11 @@
  */
 import type { StreamFrame } from "../../../contract/frame";
 import type { DisplayItem } from "../../../contract/item";
-import type { ExecutionId, ItemId } from "../../../domain/ids";
+import type { ExecutionId, ItemId, SessionId } from "../../../domain/ids";
 import { type CallUsage, plusUsage } from "../../../domain/model-call";
-import { type OpenAiItem, toItemName } from "../items/item-types";
+import type { NamedLeg } from "../../surface/ids";
+import { toItemName } from "../items/item-names";
+import type { OpenAiItem } from "../items/item-types";
 import { buildOutput, ItemWriter, type NumberedEvent, type ResponseEvent, readText } from "./events";
 import { endTurn, findCompletion } from "./leg";
 import { buildResponse, type LegEnd, type ResponseHead } from "./resource";
@@ -17,7 +19,7 @@ type Ended = Extract<StreamFrame, { type: "turn.completed" | "turn.failed" | "tu
 interface FoldInput {
   readonly head: ResponseHead;
   /** The leg that is told, and the one that the first frame belongs to. */
-  readonly leg: number;
+  readonly leg: NamedLeg;
   readonly from: number;
   /** Who runs the calls that are known already. Of the others the frames say it. */
   readonly runs: ReadonlyMap<ExecutionId, "client" | "server">;
@@ -43,6 +45,7 @@ interface OpenReply {
 
 export class ResponseFold {
   readonly #head: ResponseHead;
+  readonly #session: SessionId;
   readonly #wanted: number;
   readonly #runs: Map<ExecutionId, "client" | "server">;
   readonly #writer = new ItemWriter();
@@ -62,7 +65,8 @@ export class ResponseFold {
   constructor({ head, leg, from, runs }: FoldInput) {
     this.#head = head;
     this.#createdAt = head.created_at;
-    this.#wanted = leg;
+    this.#session = leg.session;
+    this.#wanted = leg.leg;
     this.#leg = from;
     this.#runs = new Map(runs);
   }
@@ -112,7 +116,7 @@ export class ResponseFold {
 
   get #output(): readonly OpenAiItem[] {
     const ranHere = new Set([...this.#runs].flatMap(([id, runs]) => (runs === "server" ? [id] : [])));
-    return buildOutput(this.#messages, { ranHere });
+    return buildOutput(this.#messages, { session: this.#session, ranHere });
   }
 
   #tell(frame: StreamFrame): readonly ResponseEvent[] {
@@ -178,7 +182,10 @@ export class ResponseFold {
     if (last?.kind === kind) return this.#writer.append(last, text);
     if (last) this.#writer.close(last, "completed");
     const nth = items.filter((item) => item.kind === kind).length + 1;
-    const next = this.#writer.open(kind, toItemName(kind === "text" ? "msg" : "rs", message_id, nth));
+    const next = this.#writer.open(
+      kind,
+      toItemName({ prefix: kind === "text" ? "msg" : "rs", session: this.#session, id: message_id, nth }),
+    );
     items.push(next);
     this.#writer.append(next, text);
   }
@@ -198,7 +205,9 @@ export class ResponseFold {
   #finishReply(message: DisplayItem): void {
     const begun = this.#reply?.id === message.id ? this.#reply.items : [];
     if (this.#reply?.id !== message.id) this.#abandonReply();
-    const said = buildOutput([message], { ranHere: new Set() }).filter(({ type }) => type === "message" || type === "reasoning");
+    const said = buildOutput([message], { session: this.#session, ranHere: new Set() }).filter(
+      ({ type }) => type === "message" || type === "reasoning",
+    );
     for (const [index, item] of said.entries()) {
       const open = begun[index];
       const whole = readText(item);
@@ -239,7 +248,7 @@ export class ResponseFold {
       const runs = this.#runs.get(call.execution_id);
       const isAnswered = this.#messages.some(({ execution_id }) => execution_id === call.execution_id);
       if (!all && runs !== "client" && !(runs === "server" && isAnswered)) return;
-      const item = items.get(toItemName(runs === "server" ? "mcp" : "fc", call.id));
+      const item = items.get(toItemName({ prefix: runs === "server" ? "mcp" : "fc", session: this.#session, id: call.id }));
       if (item) this.#writer.write(item);
       this.#written++;
     }

@@ -8,6 +8,7 @@ import type { HttpDeps, HttpEnv } from "../../deps";
 import { type HttpError, sendProblem } from "../../problem";
 import { type SessionCalls, sessionClient } from "../../session-calls";
 import { listRanHere, readRuns } from "../../surface/read-runs";
+import { toNameIn } from "../items/item-names";
 import { showItems } from "../items/item-pages";
 import type { OpenAiItem } from "../items/item-types";
 import { readItemsQuery, toItemList } from "../items/list-query";
@@ -29,7 +30,10 @@ export async function listInputItems(c: Context<HttpEnv>, deps: HttpDeps): Promi
   const items = await showItems(calls, messages.value);
   if (!items.ok) return sendProblem(c, items.error);
   const { after, limit, order } = query.value;
-  const page = takePage(order === "asc" ? items.value : items.value.toReversed(), { after, limit });
+  const page = takePage(order === "asc" ? items.value : items.value.toReversed(), {
+    after: after && (toNameIn(named.session, after) ?? after),
+    limit,
+  });
   return page.ok ? c.json(toItemList(page.value)) : sendProblem(c, page.error);
 }
 

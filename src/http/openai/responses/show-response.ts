@@ -35,7 +35,7 @@ export function showResponse(named: Named, { usage, ...who }: WhoRuns & { readon
   if (!messages) return null;
   const head = buildHead(named, who);
   const end = findEnd(turn, { isLast: leg === legs.length, messages }, who);
-  const output = buildOutput(messages, who);
+  const output = buildOutput(messages, { session: named.session, ...who });
   const isOver = end.status !== "queued" && end.status !== "in_progress";
   return buildResponse(head, { end, completed_at: findCompletion(messages, head.created_at), output, usage: isOver ? usage : null });
 }

@@ -1,0 +1,196 @@
+/**
+ * Starts the answer to a client's copy of a conversation. The session has the conversation; the request adds what is new in the copy. A copy
+ * that the session has as a whole is answered again.
+ */
+import type { RespondInput } from "../../app/respond-api";
+import type { Idempotency, ToolResultInput, TurnInput } from "../../app/session-api";
+import type { ImportedCall } from "../../app/written-message";
+import type { Accepted, DisplayItem } from "../../contract/item";
+import type { SessionDescription } from "../../contract/session";
+import type { ExecutionId, SessionId, TurnId } from "../../domain/ids";
+import type { ToolDefinition } from "../../domain/message";
+import { err, ok, type Result } from "../../lib/result";
+import type { HttpError } from "../problem";
+import type { SessionCalls } from "../session-calls";
+import { ofNamedModel } from "../session-model";
+import { findNewMessages, type Sorted, type TranscriptMessage } from "./new-messages";
+import type { WriteMessages, WrittenAt } from "./written";
+
+/** A message of the client's copy. */
+export interface CopiedMessage extends TranscriptMessage {
+  /** Where the request has it: `messages.4`. */
+  readonly field: string;
+  readonly calls: readonly Pick<ImportedCall, "call_id">[];
+}
+
+interface CopyRequest<M extends CopiedMessage> {
+  readonly messages: readonly M[];
+  readonly asked: TurnInput;
+  readonly tools: readonly ToolDefinition[] | null;
+  readonly idempotency: Idempotency | null;
+  /** The client says that it sends the request again. */
+  readonly isRetry: boolean;
+}
+
+/** What was sent to the session. */
+interface SentCopy<M extends CopiedMessage> {
+  readonly results: readonly M[];
+  readonly messages: readonly WrittenAt[];
+}
+
+/** What is new in a copy. */
+type NewInCopy<M extends CopiedMessage> = Omit<Sorted<M>, "isRepeated">;
+
+/** What a vendor's surface says in its own way. */
+export interface CopyWords<M extends CopiedMessage> {
+  /** The id of a call as the vendor's clients know it. The provider's own may repeat. */
+  toCallName(execution: string): string;
+  /** Null for an id that this service has not given. */
+  parseCallName(id: string): ExecutionId | null;
+  toOutcome(result: M): Pick<ToolResultInput, "output" | "is_error">;
+  /** The messages to record, in order, of those that are new. */
+  listSpoken(fresh: NewInCopy<M>): readonly M[];
+  /** The copy ends with the model's words. */
+  answerNothingNew(end: SessionEnd): Promise<Result<StartedLeg, HttpError>>;
+  /** Whether the client has lost the calls that its message leaves unanswered. */
+  hasLostCalls(fresh: NewInCopy<M>): boolean;
+  toError(error: HttpError, sent: SentCopy<M>, end: SessionEnd): HttpError;
+}
+
+export interface Copy<M extends CopiedMessage> {
+  readonly calls: SessionCalls;
+  readonly session: SessionId;
+  readonly request: CopyRequest<M>;
+  readonly write: WriteMessages<M>;
+  readonly words: CopyWords<M>;
+}
+
+/** A leg that has begun, or that was there before. */
+export interface StartedLeg {
+  readonly session: SessionId;
+  readonly turn: TurnId;
+  /** The live stream's offset to begin after. Null: the leg is told as a whole, when it is complete. */
+  readonly cursor: number | null;
+  /** The position that the leg's items follow. */
+  readonly after: number;
+  /** The leg is not the first of its turn. */
+  readonly continues: boolean;
+  readonly replayed: boolean;
+  /** How often the model's view was changed before. */
+  readonly epoch: number;
+}
+
+type Starting = Promise<Result<StartedLeg, HttpError>>;
+
+/** The messages that are read of the session's end: more than one reply's calls and their results, as a rule. */
+const READ_BACK = 64;
+
+interface SessionEnd {
+  readonly described: SessionDescription;
+  /** In order. */
+  readonly items: readonly DisplayItem[];
+  readonly isWhole: boolean;
+}
+
+async function readEnd(calls: SessionCalls): Promise<Result<SessionEnd, HttpError>> {
+  const [described, page] = await Promise.all([
+    calls.repeatable((api, caller) => api.describe(caller)),
+    calls.repeatable((api, caller) => api.items(caller, { after: null, limit: READ_BACK, order: "desc" })),
+  ]);
+  if (!described.ok) return described;
+  if (!page.ok) return page;
+  return ok({ described: described.value, items: page.value.data.toReversed(), isWhole: !page.value.has_more });
+}
+
+/** What a file or an image counts as where texts are compared. */
+const MEDIA_MARK = "\uFFFC";
+
+export const toComparedText = (parts: readonly { readonly type: string; readonly text?: string }[]): string =>
+  parts.map(({ type, text = "" }) => (type === "text" ? text : type === "reasoning" ? "" : MEDIA_MARK)).join("");
+
+/** The calls that the client's messages answer. It may know a call by the provider's id, from another surface. */
+const listAnswered = ({ messages }: CopyRequest<CopiedMessage>): ReadonlySet<string> =>
+  new Set(messages.flatMap(({ answers }) => answers ?? []));
+
+/** Starts once. It changes nothing where it refuses, so that it may be tried again. */
+export async function startFromCopy<M extends CopiedMessage>(copy: Copy<M>): Starting {
+  const { calls, request, words } = copy;
+  const end = await readEnd(calls);
+  if (!end.ok) return end;
+  const { items, isWhole } = end.value;
+  const answered = listAnswered(request);
+  const newest = items.map(({ role, content, execution_id, call_id }): TranscriptMessage => {
+    const text = toComparedText(content);
+    if (role !== "tool") return { role, text };
+    const ours = execution_id ? words.toCallName(execution_id) : "";
+    return { role, text, answers: call_id !== undefined && answered.has(call_id) ? call_id : ours };
+  });
+  const sorted = findNewMessages(request.messages, { newest, isWhole }, request.isRetry);
+  if (sorted.isRepeated) return answerAgain(copy, end.value);
+  return sorted.messages.length + sorted.results.length === 0 ? words.answerNothingNew(end.value) : respond(copy, end.value, sorted);
+}
+
+async function respond<M extends CopiedMessage>(copy: Copy<M>, end: SessionEnd, sorted: NewInCopy<M>): Starting {
+  const { calls, request, session, write, words } = copy;
+  const { asked, tools, idempotency } = request;
+  const written = await write(words.listSpoken(sorted));
+  if (!written.ok) return written;
+  const results = sorted.results.map((message) => toResult(message, words));
+  const messages = written.value.map(({ message }) => message);
+  const input: RespondInput = { ...asked, tools, idempotency, after: null, results, messages, run: true, onBusy: "reject" };
+  const send = () => (idempotency ? calls.repeatable : calls.once)((api, caller) => api.respond(caller, input));
+  const sent = await send();
+  const accepted = !sent.ok && isLeftBehind(sent.error, copy) && words.hasLostCalls(sorted) ? await leaveWaiting(calls, send) : sent;
+  if (!accepted.ok)
+    return err(words.toError(ofNamedModel(accepted.error, asked), { results: sorted.results, messages: written.value }, end));
+  return ok(toStartedLeg(accepted.value, { session, epoch: end.described.epoch, continues: messages.length === 0 }));
+}
+
+function toResult<M extends CopiedMessage>(message: M, words: CopyWords<M>): ToolResultInput {
+  const { answers = "" } = message;
+  const execution_id = words.parseCallName(answers);
+  return { execution_id, call_id: execution_id ? null : answers, ...words.toOutcome(message) };
+}
+
+/** A client that has lost the calls cannot answer them. Its message supersedes their turn, as a message of the native API does. */
+function isLeftBehind<M extends CopiedMessage>(error: HttpError, { request: { messages }, words }: Copy<M>): boolean {
+  if (error.code !== "calls_unanswered") return false;
+  const known = new Set(messages.flatMap(({ calls }) => calls.map(({ call_id }) => call_id)));
+  return !error.calls.some(({ execution, call_id }) => known.has(words.toCallName(execution)) || known.has(call_id));
+}
+
+async function leaveWaiting<T>(calls: SessionCalls, send: () => Promise<T>): Promise<T> {
+  await calls.once((api, caller) => api.stop(caller, { idempotency: null }));
+  return send();
+}
+
+export function toStartedLeg(
+  { turn_id: turn, cursor, position, replayed }: Accepted,
+  place: Pick<StartedLeg, "session" | "epoch" | "continues">,
+): StartedLeg {
+  if (turn === null) throw new TypeError("a request that runs has a turn");
+  return { ...place, turn, cursor, after: position ?? 0, replayed };
+}
+
+/** The session has the request already. A turn that failed is tried again; every other one has an answer, or will have one. */
+async function answerAgain<M extends CopiedMessage>(copy: Copy<M>, { described, items }: SessionEnd): Starting {
+  const { calls, request, session, words } = copy;
+  const turn = described.turn?.id ?? described.queued[0]?.turn_id ?? items.findLast(({ turn_id }) => turn_id !== null)?.turn_id ?? null;
+  if (turn === null) return refuse("messages", "the session has these messages already, without an answer");
+  const report = await calls.repeatable((api, caller) => api.turn(caller, turn));
+  if (!report.ok) return report;
+  const { status } = report.value;
+  const place = { session, epoch: described.epoch, continues: false };
+  if (status === "failed" || status === "interrupted") {
+    const { idempotency, asked } = request;
+    const accepted = await calls.once((api, caller) => api.retry(caller, { ...asked, idempotency }));
+    return accepted.ok ? ok(toStartedLeg(accepted.value, place)) : err(ofNamedModel(accepted.error, asked));
+  }
+  const answered = listAnswered(request);
+  const isNamed = ({ call_id = "", execution_id }: DisplayItem): boolean =>
+    answered.has(call_id) || (execution_id !== undefined && answered.has(words.toCallName(execution_id)));
+  const asked = items.findLast((item) => item.role === "user" || (item.role === "tool" && isNamed(item)));
+  return ok({ ...place, turn, cursor: null, after: asked?.position ?? 0, continues: asked?.role === "tool", replayed: true });
+}
+
+const refuse = (field: string, detail: string) => err({ code: "invalid_request" as const, errors: [{ field, detail }] });
