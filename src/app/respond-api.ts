@@ -23,8 +23,9 @@ export interface RespondInput extends TurnInput {
   /** Results for the open calls of the waiting turn. If they answer all of them and no message follows, that turn goes on. */
   readonly results: readonly ToolResultInput[];
   /**
-   * Messages in order. With `run` the last one is a user's, and starts a turn; those before it are appended. They may also end with the
-   * result of an imported call: all are appended, and the turn answers what is recorded then.
+   * Messages in order. With `run` a last one of a user starts the turn, and those before it are appended. Where they end with another
+   * message, all are appended, and the turn answers what is recorded then: the result of an imported call, an instruction, or the model's
+   * own words (`PromptRules.userAtEnd`).
    */
   readonly messages: readonly WrittenMessage[];
   /** False: no turn starts or goes on. A turn whose last call is answered ends as superseded. */

@@ -23,6 +23,8 @@ const rules: PromptRules = {
   ids: null,
   systemInFront: false,
   userInFront: false,
+  // OpenAI answers such a conversation. Some other endpoints refuse it.
+  userAtEnd: true,
   joinsReplies: false,
   refusesBlank: false,
   callsNeedTools: false,
@@ -55,7 +57,7 @@ const readsSignatures = ({ upstream_id, base_url }: ModelSpec): boolean =>
   /gemini/i.test(upstream_id) || (base_url !== null && (URL.parse(base_url)?.hostname.endsWith(".googleapis.com") ?? false));
 
 function rulesFor({ model }: ModelRequest): PromptRules {
-  if (model.provider === "openai-chat") return { ...rules, ids: new WireIds(OPENAI_ID_UNITS) };
+  if (model.provider === "openai-chat") return { ...rules, userAtEnd: false, ids: new WireIds(OPENAI_ID_UNITS) };
   return readsSignatures(model) ? { ...rules, toCall: (part, id) => toCall(part, { id, signed: true }) } : rules;
 }
 

@@ -32,8 +32,13 @@ export interface PromptRules {
   readonly ids: WireIds | null;
   /** True when system messages may only come first. A later one is sent as a user's message. */
   readonly systemInFront: boolean;
-  /** True when the provider refuses a conversation that the model begins. */
+  /** True when the provider refuses a conversation that the model begins, or that holds instructions alone. */
   readonly userInFront: boolean;
+  /**
+   * True when the provider refuses a conversation that ends with the model's words, or goes on with them in the middle of a sentence. The
+   * model is to answer anew, so that a message says that the user has said nothing. False: the provider answers such a conversation.
+   */
+  readonly userAtEnd: boolean;
   /** True when the provider refuses calls in a reply that follows another reply. Both are then sent as one. */
   readonly joinsReplies: boolean;
   /** True when the provider refuses a blank text. */
@@ -73,7 +78,7 @@ export function toProviderOptions(part: Marked, key: string | null): { providerO
 }
 
 const EMPTY_MESSAGE = "[empty message]";
-/** Sent before the model's words when the model begins, as an imported conversation does with a greeting. */
+/** Sent before the model's words when the model begins, as an imported conversation does with a greeting, and behind them when it ends so. */
 const NO_MESSAGE = "[no message]";
 const isBlank = (text: string): boolean => text.trim() === "";
 
@@ -85,6 +90,7 @@ export function toSdkPrompt(request: ModelRequest, rules: PromptRules): SdkPromp
     build.add({ role: "system", content: request.system }, -1);
   }
   for (const [place, message] of request.messages.entries()) build.take(message, place);
+  build.finish();
   return { messages: build.messages, tools: tools.map(toSdkTool) };
 }
 
@@ -143,6 +149,15 @@ class PromptBuild {
       default:
         return assertNever(message.role);
     }
+  }
+
+  /** Adds the user's message that the provider demands and the conversation does not have. */
+  finish(): void {
+    const { userInFront, userAtEnd } = this.rules;
+    const isUnsaid = this.messages.every(({ message }) => message.role === "system");
+    const isOwn = this.messages.at(-1)?.message.role === "assistant";
+    if ((userInFront && isUnsaid) || (userAtEnd && isOwn))
+      this.#user([{ type: "text", text: NO_MESSAGE }], this.request.messages.length - 1);
   }
 
   #reply(content: SdkAssistantPart[], place: number): void {

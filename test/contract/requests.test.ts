@@ -28,6 +28,12 @@ const CAPABILITIES = [
 
 /** Possible conversations. Every provider accepts each of them, whatever its own rules are. */
 const conversations: Readonly<Record<string, Partial<ModelRequest>>> = {
+  "an instruction alone": { system: null, messages: [{ role: "system", parts: [{ type: "text", text: "Say hello." }] }] },
+  "an instruction at the end": {
+    messages: [user("One."), assistant({ type: "text", text: "Yes." }), { role: "system", parts: [{ type: "text", text: "Sum up." }] }],
+  },
+  "the model's own words at the end": { messages: [user("One."), assistant({ type: "text", text: "Yes, " })] },
+  "the model's own words alone": { system: null, messages: [assistant({ type: "text", text: "Hello." })] },
   "a first message, with no system prompt and no tools": { system: null, tools: [] },
   "calls made at once, one of which failed": {
     messages: [

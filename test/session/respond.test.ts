@@ -438,7 +438,7 @@ describe("a request that no turn can follow", () => {
   test.each([
     ["with nothing", {}, "messages"],
     ["with nothing, and without run", { run: false }, "messages"],
-    ["that ends with a reply", { messages: [user("one"), reply("a")] }, "messages.1.role"],
+    ["that ends with calls", { messages: [user("one"), reply("a", "c")] }, "messages.1.tool_calls"],
     ["with an imported result of no call", { messages: [imported("c"), user("one")] }, "messages.0.call_id"],
   ])("%s is refused, and names the field", async (_, input: Partial<RespondInput>, field) => {
     const life = await newLife();
@@ -453,6 +453,38 @@ describe("a request that no turn can follow", () => {
     await expectRefused(life, { after: one, messages: [user("x")], generation }, { code: "invalid", field: "generation.tool_choice" });
     life.models = { resolve: async () => null };
     await expectRefused(life, { after: one, messages: [user("x")], model: "gone" }, { code: "unknown_model" });
+  });
+});
+
+describe("a request that ends with another message than a user's", () => {
+  const instruct = (text: string): WrittenMessage => ({ role: "system", parts: [{ type: "text", text }] });
+
+  test.each([
+    ["an instruction alone", [instruct("Greet them.")], ["system: Greet them."]],
+    ["an instruction behind a message", [user("one"), instruct("In verse.")], ["user: one", "system: In verse."]],
+    ["the model's own words", [user("one"), reply("Well,")], ["user: one", "assistant: Well,"]],
+  ])("such as %s starts a turn without a message, which answers what is there", async (_, messages, read) => {
+    const life = await newLife();
+    const turn = await respond(life, { messages });
+    expect(life.call.messages).toEqual(read);
+    await life.answer("Hello.");
+    expect(await life.service.turn(CALLER, turn)).toMatchObject({
+      value: { status: "completed", message_id: null, output_text: "Hello." },
+    });
+
+    await answered(life, "two", "reply two");
+    expect(life.call.messages).toEqual([...read, "assistant: Hello.", "user: two"]);
+    await respond(life, { after: turn, messages: [instruct("Again.")] });
+    expect(life.call.messages).toEqual([...read, "assistant: Hello.", "system: Again."]);
+  });
+
+  test("reads the results of calls before it, and waits for no turn that runs", async () => {
+    const life = await newLife();
+    const first = await waiting(life, "one", "a");
+    const second = await respond(life, { results: [result("a")], messages: [instruct("Briefly.")] });
+    expect(life.call.messages).toEqual(["user: one", "assistant: tool_call", "tool: result a", "system: Briefly."]);
+    expect(await status(life, first)).toBe("stopped");
+    await expectRefused(life, { messages: [instruct("More.")] }, { code: "turn_running", turn: second });
   });
 });
 

@@ -99,11 +99,12 @@ interface Wanted {
   readonly batch: number | null;
 }
 
-/** With `run` the last one is a user's. Now and then one is the result of no call: the request is refused after its first steps. */
+/** With `run` the last one is mostly a user's. Now and then one is the result of no call: the request is refused after its first steps. */
 function drawMessages({ world, draw }: Client, { count, run, choice, batch }: Wanted): Send[] {
   const { random } = world;
   return Array.from({ length: count }, (_, index) => {
-    if (run && index === count - 1) return draw({ role: "user", run: true, onBusy: "queue", batch, choice });
+    const isStarting = run && index === count - 1 && !random.chance(0.12);
+    if (isStarting) return draw({ role: "user", run: true, onBusy: "queue", batch, choice });
     if (random.chance(0.1)) return draw({ role: "tool", calls: ["call_of_nothing"], batch, onBusy: "queue" });
     return draw({ role: random.pick(["user", "assistant", "system"]), batch, onBusy: "queue" });
   });

@@ -3657,7 +3657,7 @@ export interface components {
                     content: unknown;
                 }[];
             }[];
-            /** @description In order. With run the last one is a user's and starts the turn, or the result of an imported call, which the turn answers; those before it are appended */
+            /** @description In order. With run a last one of a user starts the turn, and those before it are appended. Where they end with another message, all are appended, and the turn answers the conversation as it is then */
             messages?: components["schemas"]["WrittenMessage"][];
             /** @description By default true. false: no turn starts or goes on, and a turn whose last call is answered ends */
             run?: boolean;

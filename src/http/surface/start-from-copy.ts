@@ -127,6 +127,9 @@ export async function startFromCopy<M extends CopiedMessage>(copy: Copy<M>): Sta
   });
   const sorted = findNewMessages(request.messages, { newest, isWhole }, request.isRetry);
   if (sorted.isRepeated) return answerAgain(copy, end.value);
+  const last = sorted.messages.at(-1);
+  if (last?.role === "assistant")
+    return refuse(`${last.field}.role`, "must be user or tool in the last message: no answer is begun for the model");
   return sorted.messages.length + sorted.results.length === 0 ? words.answerNothingNew(end.value) : respond(copy, end.value, sorted);
 }
 

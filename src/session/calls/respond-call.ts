@@ -79,8 +79,8 @@ const nothingNew = (): api.Outcome<never> => invalid("messages", "nothing is new
 function findFault({ results, messages, run }: RespondInput): api.Outcome<never> | null {
   const last = messages.at(-1);
   if (!last) return results.length === 0 ? nothingNew() : null;
-  if (!run || last.role === "user" || last.role === "tool") return null;
-  return invalid(`messages.${messages.length - 1}.role`, "with run: true the last message is a user's, or the result of a call");
+  const leavesCalls = run && last.role !== "tool" && (last.calls ?? []).length > 0;
+  return leavesCalls ? invalid(`messages.${messages.length - 1}.tool_calls`, "with run: true the results of these calls follow") : null;
 }
 
 /** A single user message without a place, which is submitted as every other. Null for all other requests. */
@@ -168,7 +168,7 @@ function appendAll(asked: NextTurn): api.Outcome<Added> {
   return turn.ok ? ok({ message_id: last.id, turn_id: turn.value, position: last.position, queued: false }) : turn;
 }
 
-/** A turn that no message of the request starts: it answers again, or it answers imported results. */
+/** A turn that no message of the request starts: it answers again, or it answers what was appended. */
 function startBehind({ session, step, input, prepared }: NextTurn, type: "RetryTurn" | "AnswerResults"): api.Outcome<TurnId> {
   const { clock, ids, incarnation } = session.deps;
   const tools = buildToolsBody(input.tools, ids);

@@ -34,8 +34,19 @@ export const anthropicRefusals: Refused = {
       "text content blocks must be non-empty",
     ],
     [
+      "an answer that is begun for it",
+      {
+        messages: [
+          { role: "user", content: "Hi." },
+          { role: "assistant", content: "Yes, " },
+        ],
+      },
+      "This model does not support assistant message prefill",
+    ],
+    [
       "an end in white space",
       {
+        model: "claude-sonnet-4-5",
         messages: [
           { role: "user", content: "Hi." },
           { role: "assistant", content: "Yes. " },

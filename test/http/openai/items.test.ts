@@ -7,7 +7,7 @@ import type { ExecutionId, SessionId } from "../../../src/domain/ids";
 import { toItemName } from "../../../src/http/openai/items/item-names";
 import type { OpenAiItem } from "../../../src/http/openai/items/item-types";
 import { toOpenAiItems } from "../../../src/http/openai/items/items";
-import { readInputItems } from "../../../src/http/openai/items/read-items";
+import { FILES_FOLLOW, NO_OUTPUT, readInputItems } from "../../../src/http/openai/items/read-items";
 import { makeId, NOW, SESSION } from "../support";
 
 const text = fc.constantFrom(
@@ -57,9 +57,9 @@ const call: fc.Arbitrary<Call> = fc.record({
   is_error: fc.boolean(),
   isServer: fc.boolean(),
 });
-/** A server's call with its result ends a reply, unless the reply waits for another call. */
+/** A server's call ends a reply, unless the reply waits for a call of the client. */
 function toOneReply(calls: readonly Call[]): Call[] {
-  const waiting = calls.filter(({ isServer, output }) => !isServer || output === null);
+  const waiting = calls.filter(({ isServer }) => !isServer);
   const ended = calls.filter((each) => !waiting.includes(each));
   return waiting.length > 0 ? [...waiting, ...ended] : ended.slice(0, 1);
 }
@@ -132,8 +132,20 @@ function show(conversation: readonly Said[]): Shown {
   return { session: SESSION, messages, ranHere };
 }
 
-/** What both sides know of a message. The parts of a reply come before its calls. */
-const reduce = ({ messages }: Pick<Shown, "messages">) =>
+/** What both sides know of a message. The parts of a reply come before its calls. A server's call has a result when it is read. */
+const reduce = ({ messages, ranHere }: Shown) => {
+  const results = new Map(messages.flatMap((message) => (message.execution_id ? [[message.execution_id, message] as const] : [])));
+  return messages.flatMap((message) => {
+    const answers = (message.tool_calls ?? []).flatMap(({ execution_id, call_id }) => {
+      const result = results.get(execution_id);
+      if (result) return reduceAll([result]);
+      return ranHere.has(execution_id) ? [{ role: "tool" as const, call_id, output: NO_OUTPUT, is_error: true }] : [];
+    });
+    return message.role === "tool" ? [] : [...reduceAll([message]), ...answers];
+  });
+};
+
+const reduceAll = (messages: readonly DisplayItem[]) =>
   messages.map(({ role, content, tool_calls = [], call_id, is_error, incomplete }) =>
     role === "tool"
       ? { role, call_id, output: content.map((part) => ("text" in part ? part.text : "")).join(""), is_error }
@@ -278,6 +290,25 @@ describe("items that clients write", () => {
     expect(unanswered).toEqual(["c"]);
   });
 
+  it("of which a result's files follow all results of the reply, and those of an earlier reply come first", () => {
+    const image = { type: "input_image", image_url: "https://x.example/a.png" };
+    const { messages, results } = read([
+      { type: "function_call", call_id: "a", name: "look", arguments: "{}" },
+      { type: "function_call", call_id: "b", name: "look", arguments: "{}" },
+      { type: "function_call_output", call_id: "b", output: [image, { type: "input_text", text: "二" }] },
+      { type: "function_call_output", call_id: "a", output: [{ type: "input_text", text: "1" }] },
+      { type: "function_call_output", call_id: "c", output: [image, { type: "input_file", file_id: makeId("fil") }], status: "incomplete" },
+      { role: "user", content: "And?" },
+    ]);
+
+    const said = messages.map((message) =>
+      message.role === "tool" ? message.output : message.parts.map(({ part }) => ("text" in part ? part.text : part.type)).join("|"),
+    );
+    const label = (call: string): string => `Files of the result of call ${call}:`;
+    expect(said).toEqual([`${label("c")}|image|file`, "", "1", "二", `${label("b")}|image`, "And?"]);
+    expect(results).toMatchObject([{ result: { call_id: "c", output: FILES_FOLLOW, is_error: true } }]);
+  });
+
   it.each([
     [
       "a file by address",
@@ -311,8 +342,20 @@ describe("items that clients write", () => {
     [[{ type: "function_call", call_id: "a", name: "a name", arguments: "{}" }], "items.0.name"],
     [[{ type: "function_call_output", output: "x" }], "items.0.call_id"],
     [
-      [{ type: "function_call_output", call_id: "a", output: [{ type: "input_image", image_url: "https://x.example/a.png" }] }],
+      [{ type: "function_call_output", call_id: "a", output: [{ type: "input_image", image_url: "ftp://x" }] }],
       "items.0.output.0.image_url",
+    ],
+    [[{ type: "function_call_output", call_id: "a", output: [{ type: "input_audio" }] }], "items.0.output.0.type"],
+    [[{ type: "function_call_output", call_id: "a", output: { text: "a" } }], "items.0.output"],
+    [
+      [
+        {
+          type: "function_call_output",
+          call_id: "a",
+          output: Array(128).fill({ type: "input_image", image_url: "https://x.example/a.png" }),
+        },
+      ],
+      "items.0.output",
     ],
     [[{ type: "mcp_approval_response", approval_request_id: "mcpr_1", approve: true }], "items.0.approval_request_id"],
     [" ", "items"],

@@ -67,6 +67,20 @@ describe("the input items of a response", () => {
     for (const limit of [1, 2]) expect(await list(openai, name(turn), { limit, order: "asc" })).toEqual(["before", "也在之前", "two"]);
   });
 
+  it("of a response that no message began are what it was asked with, also where it has said nothing", async () => {
+    const { life, openai } = await connect();
+    await say(life, "one", "1");
+    const asked = { after: null, results: [], run: true, tools: null, idempotency: null };
+    const messages = [user("in verse"), { ...user("请用诗"), role: "system" as const }];
+    await life.service.respond(CALLER, { ...asked, messages });
+    await settle();
+    const turn = await findTurn(life);
+    expect(await list(openai, name(turn))).toEqual(["请用诗", "in verse"]);
+    await life.service.stop(CALLER, { idempotency: null });
+    await settle();
+    expect(await list(openai, name(turn))).toEqual(["请用诗", "in verse"]);
+  });
+
   it("are the client's results for a response that goes on with them", async () => {
     const { life, openai } = await connect();
     await life.send("Weather?");

@@ -19,6 +19,11 @@ type Read<T> = Result<T, FieldError>;
 const MAX_ITEMS = 1_000;
 const MAX_REASON = 4_000;
 
+/** What the model reads of a server's call that came without a result. Our own lists show such a call while it runs, and if its end was lost. */
+export const NO_OUTPUT = "[No result: this call had not ended, or its result was lost.]";
+/** What the model reads as a result that is files alone. */
+export const FILES_FOLLOW = "[The result is in the files of the next message.]";
+
 const anyStatus = z.string().nullish();
 const anyId = z.string().nullish();
 const shapes = {
@@ -131,30 +136,23 @@ function readReasoning(transcript: Transcript, { id, status, summary, content }:
   return transcript.addParts({ parts, names: readNamed(id), status, field });
 }
 
+/** A result of ours is text. Its files follow all results of the reply, as a message of the user. */
 function readOutput(transcript: Transcript, { call_id, output, status }: Shapes["function_call_output"], field: string): Read<null> {
-  const text = toOutputText(output, `${field}.output`);
-  if (!text.ok) return text;
-  return transcript.addResult({ role: "tool", field, call_id, output: text.value, is_error: status === "incomplete" }, { isBeside: false });
-}
-
-function toOutputText(output: unknown, field: string): Read<string> {
-  if (typeof output === "string") return ok(output);
-  const parts = readContent(output, field);
-  if (!parts.ok) return parts;
-  const texts: string[] = [];
-  for (const { part, field: at } of parts.value) {
-    if (part.type !== "text") return err({ field: at, detail: "an output holds text" });
-    texts.push(part.text);
-  }
-  return ok(texts.join(""));
+  const read = readContent(output, `${field}.output`);
+  if (!read.ok) return read;
+  const texts = typeof output === "string" ? [output] : read.value.flatMap(({ part }) => (part.type === "text" ? [part.text] : []));
+  const files = read.value.filter(({ part }) => part.type !== "text");
+  if (files.length >= MAX_PARTS) return err({ field: `${field}.output`, detail: `at most ${MAX_PARTS - 1} files` });
+  const text = texts.length === 0 && files.length > 0 ? FILES_FOLLOW : texts.join("");
+  const result = { role: "tool", field, call_id, output: text, is_error: status === "incomplete" } as const;
+  return transcript.addResult(result, { isBeside: false, files });
 }
 
 function readServerCall(transcript: Transcript, call: Shapes["mcp_call"], field: string): Read<null> {
   const { id, name, arguments: given, output, error } = call;
   const added = transcript.addCall({ call_id: id, name, arguments: given }, { field });
   if (!added.ok) return added;
-  const text = output ?? (error === null || error === undefined ? null : toErrorText(error));
-  if (text === null) return added;
+  const text = output ?? (error === null || error === undefined ? NO_OUTPUT : toErrorText(error));
   const is_error = output === null || output === undefined;
   return transcript.addResult({ role: "tool", field, call_id: id, output: text, is_error }, { isBeside: true });
 }

@@ -48,6 +48,8 @@ interface OpenReply {
   readonly calls: ImportedCall[];
   /** The result of each call, by the call's place. */
   readonly results: Map<number, ResultMessage>;
+  /** The files of the result of each call. */
+  readonly files: Map<number, SaidMessage>;
   incomplete: boolean;
 }
 
@@ -55,6 +57,8 @@ export class Transcript {
   readonly approvals: ReadInput["approvals"][number][] = [];
   readonly #read: (ReadMessage | OpenReply)[] = [];
   readonly #results: ReadInput["results"][number][] = [];
+  /** The files of those results. */
+  readonly #files: SaidMessage[] = [];
   /** Calls without a result, with the reply of each. */
   readonly #open: { readonly call_id: string; readonly reply: OpenReply; readonly place: number }[] = [];
   /** The reply that further items may belong to. */
@@ -79,12 +83,18 @@ export class Transcript {
    * A result follows its call's reply, wherever the input has it, and ends that reply. The result of a server's call stands beside the
    * call: it ends the reply if no call is left to answer.
    */
-  addResult(result: ResultMessage, { isBeside }: { readonly isBeside: boolean }): Read<null> {
+  addResult(result: ResultMessage, { isBeside, files = [] }: ResultPlace): Read<null> {
     const { call_id, output, is_error, field } = result;
     const index = this.#open.findIndex((call) => call.call_id === call_id);
     const [call] = index < 0 ? [] : this.#open.splice(index, 1);
-    if (call) call.reply.results.set(call.place, result);
-    else this.#results.push({ field, result: { execution_id: null, call_id, output, is_error } });
+    const message = files.length > 0 ? toFilesMessage(result, files) : null;
+    if (call) {
+      call.reply.results.set(call.place, result);
+      if (message) call.reply.files.set(call.place, message);
+    } else {
+      this.#results.push({ field, result: { execution_id: null, call_id, output, is_error } });
+      if (message) this.#files.push(message);
+    }
     const isOwed = isBeside && this.#open.some(({ reply }) => reply === this.#reply);
     if (call?.reply === this.#reply && !isOwed) this.#reply = null;
     return ok(null);
@@ -93,11 +103,16 @@ export class Transcript {
   finish(): ReadInput {
     const messages = this.#read.flatMap((entry): readonly ReadMessage[] => {
       if (!("results" in entry)) return [entry];
-      const { results, ...reply } = entry;
+      const { results, files, ...reply } = entry;
       // A reply that says nothing would be an empty message to a model.
-      return isNothing(reply) ? [] : [reply, ...inOrder(results)];
+      return isNothing(reply) ? [] : [reply, ...inOrder(results), ...inOrder(files)];
     });
-    return { messages, results: this.#results, approvals: this.approvals, unanswered: this.#open.map(({ call_id }) => call_id) };
+    return {
+      messages: [...this.#files, ...messages],
+      results: this.#results,
+      approvals: this.approvals,
+      unanswered: this.#open.map(({ call_id }) => call_id),
+    };
   }
 
   addParts({ parts, names, status, field }: NewParts): Read<null> {
@@ -108,15 +123,34 @@ export class Transcript {
   }
 
   #begin(field: string, names: ItemId | null): OpenReply {
-    const reply: OpenReply = { role: "assistant", field, names, parts: [], calls: [], results: new Map(), incomplete: false };
+    const reply: OpenReply = {
+      role: "assistant",
+      field,
+      names,
+      parts: [],
+      calls: [],
+      results: new Map(),
+      files: new Map(),
+      incomplete: false,
+    };
     this.#read.push(reply);
     this.#reply = reply;
     return reply;
   }
 }
 
-const inOrder = (results: OpenReply["results"]): ResultMessage[] =>
-  [...results].toSorted(([one], [other]) => one - other).map(([, result]) => result);
+const inOrder = <T>(answers: ReadonlyMap<number, T>): T[] => [...answers].toSorted(([one], [other]) => one - other).map(([, each]) => each);
+
+/** Names the call, because the results of several calls may have files. */
+function toFilesMessage({ call_id, field }: ResultMessage, files: readonly ReadPart[]): SaidMessage {
+  const label: ReadPart = { part: { type: "text", text: `Files of the result of call ${call_id}:` }, field };
+  return { role: "user", field: `${field}.output`, parts: [label, ...files], calls: [], incomplete: false };
+}
+
+interface ResultPlace {
+  readonly isBeside: boolean;
+  readonly files?: readonly ReadPart[];
+}
 
 interface NewParts {
   readonly parts: readonly ReadPart[];

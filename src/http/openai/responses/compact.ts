@@ -151,10 +151,21 @@ function nameGiven(stored: readonly DisplayItem[], { input, raw }: Given): Reado
   return new Map(
     input.messages.flatMap(({ role, field }, index) => {
       const id = messages[index]?.id;
-      const place = Number(/^input\.(\d+)$/.exec(field)?.[1] ?? 0);
-      return id && role === "user" ? [[id, raw[place]] as const] : [];
+      const [, place = 0, ofResult] = /^input\.(\d+)(\.output)?$/.exec(field) ?? [];
+      const own = raw[Number(place)];
+      return id && role === "user" ? [[id, ofResult ? readResultFiles(own, input.messages[index]) : own] as const] : [];
     }),
   );
+}
+
+const withOutput = z.looseObject({ output: z.array(z.looseObject({ type: z.string() })) });
+
+/** A message that holds the files of a result, with the files as the client wrote them. */
+function readResultFiles(own: unknown, message: ReadInput["messages"][number] | undefined): unknown {
+  const read = withOutput.safeParse(own);
+  const files = read.success ? read.data.output.filter(({ type }) => type === "input_image" || type === "input_file") : [];
+  const labels = message?.role === "user" ? message.parts.flatMap(({ part }) => (part.type === "text" ? [part.text] : [])) : [];
+  return { content: [...labels.map((text) => ({ type: "input_text", text })), ...files] };
 }
 
 /** The SDK would send a failed request again, although the engine has tried already. */

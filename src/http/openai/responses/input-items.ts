@@ -18,6 +18,8 @@ import { parseResponseName } from "./read-response";
 type Read<T> = Promise<Result<T, HttpError>>;
 
 const PAGE = 200;
+/** No position is behind it. */
+const BEHIND_ALL = Number.MAX_SAFE_INTEGER;
 
 export async function listInputItems(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
   const name = c.req.param("response_id") ?? "";
@@ -108,13 +110,28 @@ async function readAsked(calls: SessionCalls, turn: TurnReport): Read<readonly D
 }
 
 /** The position that what was asked ends before. */
-async function findAskedEnd(calls: SessionCalls, { message_id, items }: TurnReport): Read<number> {
+async function findAskedEnd(calls: SessionCalls, { message_id, items, created_at }: TurnReport): Read<number> {
   const [first] = items;
   if (first) return ok(first.position);
-  const message = message_id === null ? null : await calls.repeatable((api, caller) => api.message(caller, message_id));
+  if (message_id === null) return findEndAt(calls, created_at);
+  const message = await calls.repeatable((api, caller) => api.message(caller, message_id));
   // A message that waits in the queue is in no list yet. No position is before the first one.
-  if (message?.ok) return ok(message.value.position + 1);
-  return !message || message.error.code === "message_not_found" ? ok(1) : message;
+  if (message.ok) return ok(message.value.position + 1);
+  return message.error.code === "message_not_found" ? ok(1) : message;
+}
+
+/** A turn that no message began answers what was recorded before it. */
+async function findEndAt(calls: SessionCalls, time: number): Read<number> {
+  for (let after = BEHIND_ALL; ; ) {
+    const place = after;
+    const page = await calls.repeatable((api, caller) => api.items(caller, { after: place, limit: PAGE, order: "desc", branch: "all" }));
+    if (!page.ok) return page;
+    const found = page.value.data.find(({ recorded_at }) => recorded_at <= time);
+    if (found) return ok(found.position + 1);
+    const last = page.value.data.at(-1);
+    if (!page.value.has_more || !last) return ok(1);
+    after = last.position;
+  }
 }
 
 /** The reply or the message of an earlier turn. An assistant's message that a client sent has no turn, and is of the request. */

@@ -31,11 +31,14 @@ export function findBreach(body: MessagesBody, given: ReadonlyMap<string, readon
 const located = (messages: readonly Message[]): readonly Located[] =>
   messages.flatMap((message, place) => toBlocks(message).map((block, index) => ({ block, path: `messages.${place}.content.${index}` })));
 
+/** Models that refuse to go on with a reply that the request begins. */
+const NO_PREFILL = /claude-(?:(?:opus|sonnet)-4-[6-8]|(?:opus|sonnet|haiku|fable)-5)/;
+
 /**
  * Consecutive messages of one role are read as one, because the API merges them. Refused are another first role, and
  * trailing white space.
  */
-function breachOfOrder({ messages, thinking, max_tokens }: MessagesBody): string | null {
+function breachOfOrder({ model, messages, thinking, max_tokens }: MessagesBody): string | null {
   const [first] = messages;
   if (!first) return "messages: at least one message is required";
   if (first.role !== "user") return 'messages: first message must use the "user" role';
@@ -45,6 +48,8 @@ function breachOfOrder({ messages, thinking, max_tokens }: MessagesBody): string
   const last = messages.at(-1);
   if (last?.role === "assistant") {
     const end = toBlocks(last).at(-1);
+    if (NO_PREFILL.test(model))
+      return "This model does not support assistant message prefill. The conversation must end with a user message.";
     if (end?.type === "text" && /\s$/.test(end.text)) return "messages: final assistant content cannot end with trailing whitespace";
   }
   return null;
