@@ -66,7 +66,7 @@ async function create(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
   if (!body.ok) return sendProblem(c, body.error);
   const key = readIdempotencyKey(c);
   if (!key.ok) return sendProblem(c, key.error);
-  const input = await readGiven(c, deps, { field: "items", items: body.value.items ?? [] });
+  const input = await readGiven(c, deps, { field: "items", items: body.value.items ?? [], place: null });
   if (!input.ok) return sendProblem(c, input.error);
   const created = await createSession(deps, c, { body: { metadata: body.value.metadata ?? {} }, key: key.value });
   if (!created.ok) return sendProblem(c, created.error);
@@ -112,7 +112,7 @@ async function createItems(c: Context<HttpEnv>, deps: HttpDeps): Promise<Respons
   if (!body.ok) return sendProblem(c, body.error);
   const key = readIdempotencyKey(c);
   if (!key.ok) return sendProblem(c, key.error);
-  const input = await readGiven(c, deps, { field: "items", items: body.value.items });
+  const input = await readGiven(c, deps, { field: "items", items: body.value.items, place: { session: session.value, after: null } });
   if (!input.ok) return sendProblem(c, input.error);
   const appended = await storeItems(c, deps, { session: session.value, input: input.value.input, key: key.value });
   if (!appended.ok) return sendProblem(c, appended.error);

@@ -141,9 +141,11 @@ async function respond<M extends CopiedMessage>(copy: Copy<M>, end: SessionEnd, 
   const results = sorted.results.map((message) => toResult(message, words));
   const messages = written.value.map(({ message }) => message);
   const input: RespondInput = { ...asked, tools, idempotency, after: null, results, messages, run: true, onBusy: "reject" };
-  const send = () => (idempotency ? calls.repeatable : calls.once)((api, caller) => api.respond(caller, input));
+  const send = (more: Pick<RespondInput, "supersedes"> = {}) =>
+    (idempotency ? calls.repeatable : calls.once)((api, caller) => api.respond(caller, { ...input, ...more }));
   const sent = await send();
-  const accepted = !sent.ok && isLeftBehind(sent.error, copy) && words.hasLostCalls(sorted) ? await leaveWaiting(calls, send) : sent;
+  const supersedes = sent.ok || !words.hasLostCalls(sorted) ? undefined : findLeftBehind(sent.error, copy, end);
+  const accepted = supersedes ? await send({ supersedes }) : sent;
   if (!accepted.ok)
     return err(words.toError(ofNamedModel(accepted.error, asked), { results: sorted.results, messages: written.value }, end));
   return ok(toStartedLeg(accepted.value, { session, epoch: end.described.epoch, continues: messages.length === 0 }));
@@ -155,16 +157,19 @@ function toResult<M extends CopiedMessage>(message: M, words: CopyWords<M>): Too
   return { execution_id, call_id: execution_id ? null : answers, ...words.toOutcome(message) };
 }
 
-/** A client that has lost the calls cannot answer them. Its message supersedes their turn, as a message of the native API does. */
-function isLeftBehind<M extends CopiedMessage>(error: HttpError, { request: { messages }, words }: Copy<M>): boolean {
-  if (error.code !== "calls_unanswered") return false;
+/**
+ * The turn that waits for calls which the client has lost, and so cannot answer. Its message supersedes their turn, as a message of the
+ * native API does. A turn that began to wait after the session's end was read is left alone.
+ */
+function findLeftBehind<M extends CopiedMessage>(
+  error: HttpError,
+  { request: { messages }, words }: Copy<M>,
+  { described }: SessionEnd,
+): TurnId | undefined {
+  if (error.code !== "calls_unanswered") return undefined;
   const known = new Set(messages.flatMap(({ calls }) => calls.map(({ call_id }) => call_id)));
-  return !error.calls.some(({ execution, call_id }) => known.has(words.toCallName(execution)) || known.has(call_id));
-}
-
-async function leaveWaiting<T>(calls: SessionCalls, send: () => Promise<T>): Promise<T> {
-  await calls.once((api, caller) => api.stop(caller, { idempotency: null }));
-  return send();
+  const isKnown = error.calls.some(({ execution, call_id }) => known.has(words.toCallName(execution)) || known.has(call_id));
+  return isKnown ? undefined : described.turn?.id;
 }
 
 export function toStartedLeg(

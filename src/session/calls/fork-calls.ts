@@ -22,7 +22,7 @@ import { readReadings } from "../log/purge-content";
 import { createSessionPast } from "../log/session-past";
 import type { Session } from "../session";
 import { takeWithin } from "./answer-size";
-import { findLeftBranch } from "./continue-after";
+import { findBranch } from "./continue-after";
 import { toInstructionSettings, toKind } from "./lifecycle-calls";
 import { describeSession } from "./read-calls";
 import { changeGeneration, readSessionGeneration } from "./turn-choices";
@@ -74,7 +74,7 @@ export function forkHead(session: Session, given: number | null, cut?: ForkCut):
 
 /** The state of the branch that has this position: of another branch than the current one, the state in which it was left. */
 function findStateAt({ state, deps }: Session, position: number): SessionState {
-  const found = isAmong(state.branch.elsewhere, position) ? findLeftBranch({ deps }, position) : null;
+  const found = isAmong(state.branch.elsewhere, position) ? findBranch({ deps }, position) : null;
   const there = found && lineThere(found.number, state, createSessionPast(deps.sql, state));
   return there ? onLine(state, there.line, there.items) : state;
 }

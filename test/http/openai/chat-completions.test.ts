@@ -230,6 +230,9 @@ describe("tools of the client", () => {
     await ask([user("a")], { tools: [look] });
     await ask([user("b")]);
 
+    // By the request itself: a stop of its own could meet another turn.
+    const ended = chat.life.events().flatMap((event) => (event.type === "TurnStopped" ? [event.reason] : []));
+    expect(ended).toEqual(["superseded"]);
     expect(await chat.list()).toEqual(["user: a", "assistant: ", "user: b", "assistant: Both are fine."]);
   });
 

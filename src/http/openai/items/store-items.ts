@@ -11,7 +11,7 @@ import { readIdempotency } from "../../idempotency";
 import type { HttpError } from "../../problem";
 import { type SessionCalls, sessionClient } from "../../session-calls";
 import { sendInLine } from "../../surface/in-line";
-import { takeAllFiles } from "../../take-files";
+import { holdFiles, takeAllFiles } from "../../take-files";
 import { toContent, toWrittenMessages } from "./read-items";
 import type { ReadInput, ReadMessage } from "./transcript";
 
@@ -138,9 +138,26 @@ export async function takeMessages(
   deps: HttpDeps,
   { session, messages, isThrowaway }: Taking,
 ): Outcome<readonly WrittenMessage[]> {
-  const contents = messages.map((message, index) => ({ field: String(index), content: toContent(message) }));
+  if (!(await holdStored(c, deps, { session, messages, isThrowaway }))) return err({ code: "session_erased" });
+  const fresh = messages.flatMap((message, index) =>
+    message.role === "tool" ? [] : message.parts.flatMap(({ part, isStored }, place) => (isStored ? [] : [{ index, place, part }])),
+  );
+  const contents = fresh.map(({ index, place, part }) => ({ field: `${index}.${place}`, content: [part] }));
   const taken = await takeAllFiles(c, deps, { session, contents, isThrowaway });
-  return taken.ok ? ok(toWrittenMessages(messages, taken.value)) : err(toFileError(taken.error, messages));
+  if (!taken.ok) return err(toFileError(taken.error, messages));
+  const filled = messages.map(toContent);
+  for (const [nth, { index, place }] of fresh.entries()) {
+    const [part] = taken.value[nth] ?? [];
+    if (typeof part === "object") filled[index]?.splice(place, 1, part);
+  }
+  return ok(toWrittenMessages(messages, filled));
+}
+
+/** Notes that the session is about to refer to files of other sessions, as for a copy. False: the session was erased meanwhile. */
+async function holdStored(c: Asker, deps: HttpDeps, { session, messages, isThrowaway }: Taking): Promise<boolean> {
+  const parts = messages.flatMap((message) => (message.role === "tool" ? [] : message.parts));
+  const files = parts.flatMap(({ part, isStored }) => (isStored && "file_id" in part && part.file_id ? [part.file_id] : []));
+  return files.length === 0 || holdFiles(c, deps, { session, files: [...new Set(files)], ...(isThrowaway && { throwaway: "names" }) });
 }
 
 const PART = /^(\d+)\.(\d+)\./;

@@ -1,7 +1,7 @@
 /** OpenAI's responses over HTTP. A response is a turn of a session, up to its end or to its wait for the client's tools. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import { readPrincipal, requireScope } from "../../auth";
+import { requireScope } from "../../auth";
 import { readLongBody } from "../../body";
 import type { HttpDeps, HttpEnv } from "../../deps";
 import { sendEvents } from "../../event-stream";
@@ -21,7 +21,7 @@ export function registerResponses(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): vo
 }
 
 async function create(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
-  const given = await openInput(await c.req.json(), { sealer: deps.compactionSealer, tenant: readPrincipal(c).tenant });
+  const given = await openInput(c, deps, await c.req.json());
   if (!given.ok) return sendProblem(c, given.error);
   const request = parseResponseRequest(given.value);
   if (!request.ok) return sendProblem(c, request.error);
