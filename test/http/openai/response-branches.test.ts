@@ -44,9 +44,19 @@ const readBefore = (requests: readonly ModelRequest[], last: string): string[] =
 
 describe("branches of one response", () => {
   it("that are asked for at once share its past, and see nothing of each other", async () => {
-    const { create, requests, lives } = connectBranches();
+    const { create, requests, lives, model } = connectBranches();
     const first = await create("A");
     const names = ["one", "two", "three", "四", "five"];
+    let arrive = (): void => {};
+    const allAreThere = new Promise<void>((resolve) => {
+      arrive = resolve;
+    });
+    // None is answered before all have been asked.
+    model.say = async (request) => {
+      if (requests.length === 1 + names.length) arrive();
+      await allAreThere;
+      return answerByWords(request);
+    };
 
     const branches = await Promise.all(names.map((name) => create(name, first)));
 

@@ -27,6 +27,8 @@ interface Continued {
   readonly calls: SessionCalls;
   readonly session: SessionId;
   readonly accepted: Accepted;
+  /** The request as the copy has got it. */
+  readonly given: RespondInput;
 }
 
 /** After a refusal there is no copy. With its key a client may come back to it: then it stays, and is gone on with. */
@@ -43,10 +45,14 @@ export async function respondInCopy(c: Asker, deps: HttpDeps, asked: Continuing)
   const input = { ...given, after: null, results: [], messages: [...answers, ...given.messages] };
   const way = given.idempotency ? calls.repeatable : calls.once;
   const sent = await sendInLine({ calls, schedule: deps.schedule }, () => way((api, caller) => api.respond(caller, input)));
-  if (sent.ok) return ok({ calls, session, accepted: sent.value });
-  await forked.value.giveUp();
+  if (sent.ok) return ok({ calls, session, accepted: sent.value, given: input });
+  if (!mayComeBack(sent.error, given)) await forked.value.giveUp();
   return err(withoutAnswers(sent.error, answers.length));
 }
+
+/** A client that counts its tries sends a request again that another time may take. */
+const mayComeBack = ({ code }: HttpError, { idempotency }: RespondInput): boolean =>
+  idempotency?.attempt !== undefined && (code === "models_unavailable" || code === "turn_running" || code === "storage_full");
 
 /** Results of calls as messages, for calls of a reply that was recorded and not asked for. */
 export const toAnswers = (results: RespondInput["results"]): readonly WrittenMessage[] =>

@@ -3,8 +3,8 @@
  * When it has succeeded the request is recorded, and whatever happens next is part of the answer.
  */
 import type { CopiedPlace, RespondInput } from "../../../app/respond-api";
-import type { Outcome as Answer } from "../../../app/session-api";
-import type { Accepted } from "../../../contract/item";
+import type { Outcome as Answer, Idempotency } from "../../../app/session-api";
+import type { Accepted, DisplayItem } from "../../../contract/item";
 import type { ExecutionId, SessionId, TurnId } from "../../../domain/ids";
 import type { ToolDefinition } from "../../../domain/message";
 import { err, ok, type Result } from "../../../lib/result";
@@ -16,6 +16,7 @@ import type { HttpError } from "../../problem";
 import { eraseFor } from "../../register-session";
 import { type SessionCalls, sessionClient } from "../../session-calls";
 import { findTools } from "../../session-tools";
+import { findAnswering } from "../../surface/attempts";
 import type { NamedLeg } from "../../surface/ids";
 import { sendInLine } from "../../surface/in-line";
 import { takeMessages } from "../items/store-items";
@@ -38,8 +39,10 @@ interface ResponseAsking {
   readonly c: Asker;
   readonly deps: HttpDeps;
   readonly request: ResponseRequest;
-  /** The idempotency key. */
+  /** The idempotency key of the client. */
   readonly key: string | undefined;
+  /** What tells the request from others in a session that it names. Null: nothing. */
+  readonly idempotency: Idempotency | null;
   /** Opens a session for `store: false`. */
   openUnstored(asked: { readonly model: string | undefined }): Promise<Result<Unstored, HttpError>>;
 }
@@ -48,8 +51,8 @@ export interface StartedResponse {
   readonly calls: SessionCalls;
   readonly leg: NamedLeg;
   readonly asked: ResponseAsked;
-  /** Where the response's stream begins. */
-  readonly cursor: number;
+  /** Where the response's stream begins. Null: with its turn. */
+  readonly cursor: number | null;
   /** Who runs the calls of earlier legs of its turn. */
   readonly runs: ReadonlyMap<ExecutionId, "client" | "server">;
   /** Ends what was opened for this response alone. Call it after the answer. */
@@ -110,7 +113,7 @@ async function findModel(calls: SessionCalls): Outcome<string> {
 }
 
 async function addNew(asking: ResponseAsking, opened: Opened, tools: readonly ToolDefinition[] | null): Outcome<StartedResponse> {
-  const { c, deps, request, key } = asking;
+  const { c, deps, request, key, idempotency: named } = asking;
   const { session, after, model: known, isThrowaway, discard } = opened;
   const { body, input, generation } = request;
   const calls = sessionClient(deps, c, session);
@@ -118,7 +121,8 @@ async function addNew(asking: ResponseAsking, opened: Opened, tools: readonly To
   if (!model.ok) return err(toUnknownPlace(model.error, body));
   const taken = await takeMessages(c, deps, { session, messages: input.messages, isThrowaway });
   if (!taken.ok) return err(toUnknownPlace(taken.error, body));
-  const idempotency = await readIdempotency(c, key);
+  // No client can come back to a session that this request opens, but by its key.
+  const idempotency = request.place.kind === "nothing" ? await readIdempotency(c, key) : named;
   const echo = readEcho(body, model.value);
   const results = input.results.map(({ result }) => result);
   const isAnswer = taken.value.length === 0;
@@ -140,17 +144,29 @@ async function addNew(asking: ResponseAsking, opened: Opened, tools: readonly To
   const sent = await send(asking, { calls, given, from: isThrowaway ? null : after });
   if (!sent.ok) return err(toResponseError(sent.error, request));
   if ("copy" in sent.value) return beginInCopy(asking, { from: session, place: sent.value, given, key }, echo);
-  const started = { calls, session, cursor: sent.value.cursor, discard };
-  return isAnswer ? continueTurn(started, sent.value) : ok(beginLeg(started, sent.value, echo));
+  return begin({ calls, session, cursor: sent.value.cursor, discard }, { accepted: sent.value, given, echo });
+}
+
+interface Begun {
+  readonly accepted: Accepted;
+  readonly given: RespondInput;
+  readonly echo: ResponseAsked;
+}
+
+function begin(started: Beginning, { accepted, given, echo }: Begun): Outcome<StartedResponse> {
+  const isAnswer = given.messages.length === 0;
+  if (accepted.replayed) return answerAgain(started, { accepted, isAnswer, isAttempt: given.idempotency?.attempt !== undefined });
+  return isAnswer ? continueTurn(started, accepted) : Promise.resolve(ok(beginLeg(started, accepted, echo)));
 }
 
 type Continuing = Parameters<typeof respondInCopy>[2];
 
+/** The results that the request brings are messages of the copy. */
 async function beginInCopy({ c, deps, request }: ResponseAsking, place: Continuing, echo: ResponseAsked): Outcome<StartedResponse> {
   const continued = await respondInCopy(c, deps, place);
   if (!continued.ok) return err(toResponseError(continued.error, request));
-  const { accepted, ...copy } = continued.value;
-  return ok(beginLeg({ ...copy, cursor: accepted.cursor, discard: nothing }, accepted, echo));
+  const { accepted, given, ...copy } = continued.value;
+  return begin({ ...copy, cursor: accepted.cursor, discard: nothing }, { accepted, given, echo });
 }
 
 /** A session keeps what does not fit. A response that is not stored has all that its model may read. */
@@ -213,6 +229,25 @@ async function continueTurn({ session, ...started }: Beginning, accepted: Accept
   const found = await findResponse(started.calls, first);
   if (!found.ok) return found;
   const { turn, runs, ranHere } = found.value;
-  const leg = { ...first, leg: splitLegs(turn.items, { ranHere }).length };
+  const leg = { ...first, leg: splitLegs(takeBefore(turn.items, accepted.position), { ranHere }).length };
   return ok({ ...started, leg, runs, asked: toLegAsked(found.value.asked, leg) });
+}
+
+/** What the turn had when it went on with the results at `position`: others may have let it go on since. */
+function takeBefore(items: readonly DisplayItem[], position: number | null): readonly DisplayItem[] {
+  const reply = items.findIndex((item) => item.role === "assistant" && position !== null && item.position > position);
+  return reply < 0 ? items : items.slice(0, reply);
+}
+
+/** The session has the request already: its response is told from the beginning. */
+async function answerAgain(
+  started: Beginning,
+  { accepted, isAnswer, isAttempt }: { readonly accepted: Accepted; readonly isAnswer: boolean; readonly isAttempt: boolean },
+): Outcome<StartedResponse> {
+  const kept = ok({ turn: readTurn(accepted), isAnew: false });
+  const answering = isAttempt ? await findAnswering(started.calls, accepted) : kept;
+  if (!answering.ok) return answering;
+  const { turn: turn_id, isAnew } = answering.value;
+  const position = isAnswer && !isAnew ? accepted.position : 0;
+  return continueTurn({ ...started, cursor: null }, { ...accepted, turn_id, position });
 }
