@@ -10,6 +10,7 @@ import { type HttpError, sendProblem } from "../../problem";
 import { openThrowaway, whenOver } from "../../surface/throwaway";
 import { translateStream } from "../../surface/translate-stream";
 import { openEvents, readWhole } from "./answer-response";
+import { continueByNames } from "./continued";
 import { openInput, parseResponseRequest } from "./request";
 import { type StartedResponse, startResponse } from "./start-response";
 import { createResponseTranslator } from "./translator";
@@ -23,16 +24,17 @@ export function registerResponses(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): vo
 async function create(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
   const given = await openInput(c, deps, await c.req.json());
   if (!given.ok) return sendProblem(c, given.error);
-  const request = parseResponseRequest(given.value);
-  if (!request.ok) return sendProblem(c, request.error);
+  const parsed = parseResponseRequest(given.value);
+  if (!parsed.ok) return sendProblem(c, parsed.error);
   const key = readIdempotencyKey(c);
   if (!key.ok) return sendProblem(c, key.error);
+  const request = await continueByNames(c, deps, parsed.value);
   const openUnstored = (asked: { readonly model: string | undefined }) => openThrowaway(c, deps, asked);
-  const started = await startResponse({ c, deps, request: request.value, key: key.value, openUnstored });
+  const started = await startResponse({ c, deps, request, key: key.value, openUnstored });
   if (!started.ok) return refuse(c, started.error);
   // The request is recorded. An SDK that sent it again would add it twice.
-  if (key.value === undefined && request.value.body.store !== false) c.header("x-should-retry", "false");
-  return request.value.body.stream ? sendStream(c, started.value) : sendWhole(c, started.value);
+  if (key.value === undefined && request.body.store !== false) c.header("x-should-retry", "false");
+  return request.body.stream ? sendStream(c, started.value) : sendWhole(c, started.value);
 }
 
 function refuse(c: Context<HttpEnv>, error: HttpError): Response {

@@ -8,6 +8,7 @@ import { toLegName } from "../../surface/ids";
 import { openUnlisted } from "../../surface/throwaway";
 import { translateStream } from "../../surface/translate-stream";
 import { openEvents } from "./answer-response";
+import { continueByNames } from "./continued";
 import type { NumberedEvent } from "./events";
 import { type ResponseFold, toErrorEvent } from "./frames";
 import { toUnknownPlace } from "./refusal";
@@ -80,7 +81,9 @@ async function readRequest(asking: SocketAsking): Promise<Result<ResponseRequest
   // To the session of the connection it is a place like any other.
   const asked = typeof given.value === "object" && goesOn ? { ...given.value, store: true } : given.value;
   const request = parseResponseRequest(asked);
-  return request.ok && goesOn ? ok({ ...request.value, body: { ...request.value.body, store: false } }) : request;
+  if (!request.ok) return request;
+  if (goesOn) return ok({ ...request.value, body: { ...request.value.body, store: false } });
+  return ok(await continueByNames(asking.c, asking.deps, request.value));
 }
 
 const LOST = { code: "server_error", message: "The connection to the response was lost. If it is stored it goes on: retrieve it." };
