@@ -8,11 +8,12 @@ import { requireScope } from "../auth";
 import { readLongBody } from "../body";
 import { createSession } from "../create-session";
 import type { HttpDeps, HttpEnv } from "../deps";
-import { readIdempotencyKey } from "../idempotency";
+import { readIdempotency, readIdempotencyKey } from "../idempotency";
 import { type HttpError, sendProblem } from "../problem";
 import { eraseFor } from "../register-session";
 import { metadataInput } from "../schemas/session";
 import { sessionClient } from "../session-calls";
+import { readAttempt } from "../surface/attempts";
 import { parseSessionName, toSessionName } from "../surface/ids";
 import { toFieldErrors } from "../validation";
 import { findStored, readItem, readItemPage, showItems } from "./items/item-pages";
@@ -71,7 +72,8 @@ async function create(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
   const created = await createSession(deps, c, { body: { metadata: body.value.metadata ?? {} }, key: key.value });
   if (!created.ok) return sendProblem(c, created.error);
   const { session, replayed } = created.value;
-  const appended = await storeItems(c, deps, { session: session.id, input: input.value.input, key: key.value });
+  const idempotency = await readIdempotency(c, key.value);
+  const appended = await storeItems(c, deps, { session: session.id, input: input.value.input, idempotency });
   if (appended.ok) return c.json(toConversation(session));
   // The client does not know the id of a conversation that was refused. With its key it may come back to it.
   if (!replayed && key.value === undefined) await eraseFor(deps, c, { session: session.id });
@@ -110,11 +112,11 @@ async function createItems(c: Context<HttpEnv>, deps: HttpDeps): Promise<Respons
   if (fault) return sendProblem(c, fault);
   const body = await readInput(c, itemsInput);
   if (!body.ok) return sendProblem(c, body.error);
-  const key = readIdempotencyKey(c);
-  if (!key.ok) return sendProblem(c, key.error);
+  const attempt = await readAttempt(c, deps);
+  if (!attempt.ok) return sendProblem(c, attempt.error);
   const input = await readGiven(c, deps, { field: "items", items: body.value.items, place: { session: session.value, after: null } });
   if (!input.ok) return sendProblem(c, input.error);
-  const appended = await storeItems(c, deps, { session: session.value, input: input.value.input, key: key.value });
+  const appended = await storeItems(c, deps, { session: session.value, input: input.value.input, idempotency: attempt.value });
   if (!appended.ok) return sendProblem(c, appended.error);
   const data = await showItems(sessionClient(deps, c, session.value), appended.value);
   return data.ok ? c.json(toItemList({ data: data.value, has_more: false })) : sendProblem(c, data.error);

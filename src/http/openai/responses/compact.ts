@@ -127,7 +127,7 @@ interface Compacting extends Given {
 }
 
 async function compactIn(c: Context<HttpEnv>, deps: HttpDeps, { input, raw, session }: Compacting): Promise<Response> {
-  const stored = await storeItems(c, deps, { session, input, key: undefined, isThrowaway: true });
+  const stored = await storeItems(c, deps, { session, input, idempotency: null, isThrowaway: true });
   if (!stored.ok) return sendProblem(c, stored.error);
   const calls = sessionClient(deps, c, session);
   const done = await compactNow(calls);

@@ -7,6 +7,7 @@ import type { HttpDeps, HttpEnv } from "../../deps";
 import { sendEvents } from "../../event-stream";
 import { readIdempotencyKey } from "../../idempotency";
 import { type HttpError, sendProblem } from "../../problem";
+import { readAttempt } from "../../surface/attempts";
 import { openThrowaway, whenOver } from "../../surface/throwaway";
 import { translateStream } from "../../surface/translate-stream";
 import { openEvents, readWhole } from "./answer-response";
@@ -30,11 +31,15 @@ async function create(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
   if (!key.ok) return sendProblem(c, key.error);
   const request = await continueByNames(c, deps, parsed.value);
   const openUnstored = (asked: { readonly model: string | undefined }) => openThrowaway(c, deps, asked);
-  const started = await startResponse({ c, deps, request, key: key.value, openUnstored });
+  const attempt = await readAttempt(c, deps);
+  if (!attempt.ok) return sendProblem(c, attempt.error);
+  const [idempotency, { body, place }] = [attempt.value, request];
+  const started = await startResponse({ c, deps, request, key: key.value, idempotency, openUnstored });
   if (!started.ok) return refuse(c, started.error);
-  // The request is recorded. An SDK that sent it again would add it twice.
-  if (key.value === undefined && request.body.store !== false) c.header("x-should-retry", "false");
-  return request.body.stream ? sendStream(c, started.value) : sendWhole(c, started.value);
+  // The request is recorded. One that cannot be told from another would be added twice.
+  const isKnown = place.kind === "nothing" ? key.value !== undefined : idempotency !== null;
+  if (!isKnown && body.store !== false) c.header("x-should-retry", "false");
+  return body.stream ? sendStream(c, started.value) : sendWhole(c, started.value);
 }
 
 function refuse(c: Context<HttpEnv>, error: HttpError): Response {

@@ -52,7 +52,7 @@ export async function answerOnSocket(asking: SocketAsking): Promise<Result<Socke
     opened.session = unlisted.value;
     return ok({ session: unlisted.value, discard: () => {} });
   };
-  const started = await startResponse({ c, deps, request: request.value, key: undefined, openUnstored });
+  const started = await startResponse({ c, deps, request: request.value, key: undefined, idempotency: null, openUnstored });
   if (!started.ok) return started;
   const told = await tell(started.value, asking);
   if (!told.ok) return told;
