@@ -94,6 +94,36 @@ describe("an input that repeats a conversation", () => {
     expect(`ses_${readSession(second)}`).toBe(session);
   });
 
+  it("goes on in a copy where the session is busy, and where the calls were answered otherwise", async () => {
+    const { ask, model, requests } = start();
+    model.say = (_, nth) => (nth === 2 ? [{ type: "text", text: "I look." }, ...calls({ call_id: "a" })] : says(`Answer ${nth}.`));
+    const tools = [LOOK];
+    const first = await ask([user("One")], { tools });
+    const before: Input = [user("One"), ...first.output.map(refer)];
+    const second = await ask([...before, user("Two")], { tools });
+    const answer = (output: string): Input => [
+      ...before,
+      user("Two"),
+      ...second.output.map((item) => (item.type === "function_call" ? (item as Input[number]) : refer(item))),
+      { type: "function_call_output", call_id: "a", output },
+    ];
+    const answers = [await ask(answer("21"), { tools }), await ask(answer("22"), { tools })];
+    const atOnce = await Promise.all(["Three", "Four", "Five"].map((content) => ask([...before, user(content)], { tools })));
+
+    expect([...answers, ...atOnce].map(({ status }) => status)).toEqual(Array(5).fill("completed"));
+    expect(requests.slice(2).map((request) => show(request).slice(2))).toEqual([
+      ["user: Two", "assistant: I look.tool_call", "tool: 21"],
+      ["user: Two", "assistant: I look.tool_call", "tool: 22"],
+      ...["Three", "Four", "Five"].map((content) => [`user: ${content}`]),
+    ]);
+    // What is said in a copy has names of the copy, and what was said before has those of its source.
+    const [, other] = answers;
+    if (!other) throw new Error("no answer");
+    const next = await ask([...answer("22"), ...other.output.map(refer), user("Thanks.")], { tools });
+    expect(readSession(next)).toBe(readSession(other));
+    expect(readSession(other)).not.toBe(readSession(first));
+  });
+
   it("goes back to an earlier response, and shares its past", async () => {
     const { ask, requests } = start();
     const first = await ask([user("One")]);

@@ -5,11 +5,14 @@
 import { z } from "@hono/zod-openapi";
 import { cutToolResult } from "../../../context/cut-result";
 import type { DisplayItem } from "../../../contract/item";
+import type { TurnReport } from "../../../contract/turn";
 import type { ExecutionId, FileId, ItemId, SessionId } from "../../../domain/ids";
 import { fromBase64 } from "../../../lib/base64";
+import type { Result } from "../../../lib/result";
 import { readPrincipal } from "../../auth";
 import { callWithRetry } from "../../calls";
 import type { Asker, HttpDeps } from "../../deps";
+import type { HttpError } from "../../problem";
 import { type SessionCalls, sessionClient } from "../../session-calls";
 import type { NamedLeg } from "../../surface/ids";
 import { listRanHere, readRuns } from "../../surface/read-runs";
@@ -18,6 +21,7 @@ import { parseItemName } from "../items/item-names";
 import { splitLegs } from "./leg";
 import { compareInput, type FileNames, type Repeated, splitInput } from "./match-conversation";
 import type { ResponseRequest } from "./request";
+import { type ResponseAsking, type StartedResponse, startResponse } from "./start-response";
 
 /** An item that the input names, and a branch of its session that has it. Null: the branch is not known yet. */
 interface LastNamed {
@@ -39,8 +43,29 @@ function findLastNamed(items: readonly unknown[]): LastNamed | null {
   return null;
 }
 
+/** Starts the response where it goes on. A place that is gone meanwhile, or that refuses the request, is none: the input says all of it. */
+export async function startContinued(
+  asking: ResponseAsking,
+): Promise<{ readonly request: ResponseRequest; readonly started: Result<StartedResponse, HttpError> }> {
+  const request = await continueByNames(asking.c, asking.deps, asking.request);
+  const started = await startResponse({ ...asking, request });
+  if (started.ok || request === asking.request || !REFUSED.has(started.error.code)) return { request, started };
+  return { request: asking.request, started: await startResponse(asking) };
+}
+
+/** Refusals that nothing was recorded with, and that are about the place or may be. */
+const REFUSED: ReadonlySet<HttpError["code"]> = new Set([
+  "session_not_found",
+  "session_erased",
+  "turn_not_found",
+  "invalid_request",
+  "invalid",
+  "too_many_items",
+  "storage_full",
+]);
+
 /** The request comes back as it is where nothing is continued. Its references are opened. */
-export async function continueByNames(c: Asker, deps: HttpDeps, request: ResponseRequest): Promise<ResponseRequest> {
+async function continueByNames(c: Asker, deps: HttpDeps, request: ResponseRequest): Promise<ResponseRequest> {
   const { store, input: items } = request.body;
   if (request.place.kind !== "nothing" || store === false || !Array.isArray(items)) return request;
   const last = findLastNamed(items);
@@ -186,6 +211,8 @@ interface Ending {
   readonly results: Continued["results"];
 }
 
+const ENDED: ReadonlySet<TurnReport["status"]> = new Set(["completed", "failed", "stopped", "interrupted"]);
+
 /** The response that the reply ends. Null when it ends none: it is a client's own, or its turn still says more. */
 async function findLeg(calls: SessionCalls, { reply, ranHere, results }: Ending): Promise<Continued | null> {
   const turn = reply?.turn_id;
@@ -196,6 +223,6 @@ async function findLeg(calls: SessionCalls, { reply, ranHere, results }: Ending)
   const legs = splitLegs(items, { ranHere });
   const index = legs.findIndex((messages) => messages.findLast(({ role }) => role === "assistant")?.id === reply.id);
   const waits = reply.tool_calls?.some(({ execution_id }) => !ranHere.has(execution_id)) ?? false;
-  if (index < 0 || (!waits && (status === "generating" || status === "running_tools"))) return null;
+  if (index < 0 || (!waits && !ENDED.has(status))) return null;
   return { leg: { session: calls.session, turn, leg: index + 1 }, results };
 }

@@ -11,9 +11,9 @@ import { readAttempt } from "../../surface/attempts";
 import { openThrowaway, whenOver } from "../../surface/throwaway";
 import { translateStream } from "../../surface/translate-stream";
 import { openEvents, readWhole } from "./answer-response";
-import { continueByNames } from "./continued";
+import { startContinued } from "./continued";
 import { openInput, parseResponseRequest } from "./request";
-import { type StartedResponse, startResponse } from "./start-response";
+import type { StartedResponse } from "./start-response";
 import { createResponseTranslator } from "./translator";
 
 const PATH = "/v1/responses";
@@ -29,12 +29,12 @@ async function create(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
   if (!parsed.ok) return sendProblem(c, parsed.error);
   const key = readIdempotencyKey(c);
   if (!key.ok) return sendProblem(c, key.error);
-  const request = await continueByNames(c, deps, parsed.value);
   const openUnstored = (asked: { readonly model: string | undefined }) => openThrowaway(c, deps, asked);
   const attempt = await readAttempt(c, deps);
   if (!attempt.ok) return sendProblem(c, attempt.error);
-  const [idempotency, { body, place }] = [attempt.value, request];
-  const started = await startResponse({ c, deps, request, key: key.value, idempotency, openUnstored });
+  const idempotency = attempt.value;
+  const { request, started } = await startContinued({ c, deps, request: parsed.value, key: key.value, idempotency, openUnstored });
+  const { body, place } = request;
   if (!started.ok) return refuse(c, started.error);
   // The request is recorded. One that cannot be told from another would be added twice.
   const isKnown = place.kind === "nothing" ? key.value !== undefined : idempotency !== null;

@@ -8,14 +8,14 @@ import { toLegName } from "../../surface/ids";
 import { openUnlisted } from "../../surface/throwaway";
 import { translateStream } from "../../surface/translate-stream";
 import { openEvents } from "./answer-response";
-import { continueByNames } from "./continued";
+import { startContinued } from "./continued";
 import type { NumberedEvent } from "./events";
 import { type ResponseFold, toErrorEvent } from "./frames";
 import { toUnknownPlace } from "./refusal";
 import { openInput, parseResponseRequest, type ResponseRequest } from "./request";
 import { RESPONSE_PREFIX } from "./show-response";
 import type { CreateMessage } from "./socket-message";
-import { type StartedResponse, startResponse } from "./start-response";
+import type { StartedResponse } from "./start-response";
 
 /** The newest response of the connection, if it is not stored. Its session lasts as long as the connection can continue it. */
 export interface CachedResponse {
@@ -52,7 +52,7 @@ export async function answerOnSocket(asking: SocketAsking): Promise<Result<Socke
     opened.session = unlisted.value;
     return ok({ session: unlisted.value, discard: () => {} });
   };
-  const started = await startResponse({ c, deps, request: request.value, key: undefined, idempotency: null, openUnstored });
+  const { started } = await startContinued({ c, deps, request: request.value, key: undefined, idempotency: null, openUnstored });
   if (!started.ok) return started;
   const told = await tell(started.value, asking);
   if (!told.ok) return told;
@@ -81,9 +81,7 @@ async function readRequest(asking: SocketAsking): Promise<Result<ResponseRequest
   // To the session of the connection it is a place like any other.
   const asked = typeof given.value === "object" && goesOn ? { ...given.value, store: true } : given.value;
   const request = parseResponseRequest(asked);
-  if (!request.ok) return request;
-  if (goesOn) return ok({ ...request.value, body: { ...request.value.body, store: false } });
-  return ok(await continueByNames(asking.c, asking.deps, request.value));
+  return request.ok && goesOn ? ok({ ...request.value, body: { ...request.value.body, store: false } }) : request;
 }
 
 const LOST = { code: "server_error", message: "The connection to the response was lost. If it is stored it goes on: retrieve it." };
