@@ -20,6 +20,7 @@ import { importMessages } from "./calls/import-calls";
 import { exportLog, openSession, patchSession } from "./calls/lifecycle-calls";
 import { cancelQueued, retryTurn, stopTurn, submitMessage } from "./calls/message-calls";
 import { showMessage } from "./calls/message-pages";
+import { readNamed } from "./calls/named-calls";
 import { showPast } from "./calls/past-context";
 import { setPins } from "./calls/pin-calls";
 import { showPins } from "./calls/pin-views";
@@ -139,6 +140,7 @@ export const sessionCalls = {
   follow: read(followTurn),
   items: read(listItems),
   message: read(showMessage),
+  named: read(readNamed),
   executions: read((runtime, page) => ok(listExecutions(runtime, page))),
   events: read((runtime, page) => ok(listEvents(runtime, page))),
   compactions: read((runtime, page) => ok(listCompactions(runtime, page))),

@@ -141,6 +141,7 @@ function unknownSession(): WholeSessionApi {
     askedWith: no,
     turns: no,
     message: no,
+    named: no,
     stream: no,
     follow: no,
     items: no,

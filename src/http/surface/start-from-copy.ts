@@ -13,6 +13,7 @@ import { err, ok, type Result } from "../../lib/result";
 import type { HttpError } from "../problem";
 import type { SessionCalls } from "../session-calls";
 import { ofNamedModel } from "../session-model";
+import { findAnswering } from "./attempts";
 import { findNewMessages, type Sorted, type TranscriptMessage } from "./new-messages";
 import type { WriteMessages, WrittenAt } from "./written";
 
@@ -28,8 +29,6 @@ interface CopyRequest<M extends CopiedMessage> {
   readonly asked: TurnInput;
   readonly tools: readonly ToolDefinition[] | null;
   readonly idempotency: Idempotency | null;
-  /** The client says that it sends the request again. */
-  readonly isRetry: boolean;
 }
 
 /** What was sent to the session. */
@@ -125,7 +124,7 @@ export async function startFromCopy<M extends CopiedMessage>(copy: Copy<M>): Sta
     const ours = execution_id ? words.toCallName(execution_id) : "";
     return { role, text, answers: call_id !== undefined && answered.has(call_id) ? call_id : ours };
   });
-  const sorted = findNewMessages(request.messages, { newest, isWhole }, request.isRetry);
+  const sorted = findNewMessages(request.messages, { newest, isWhole });
   if (sorted.isRepeated) return answerAgain(copy, end.value);
   const last = sorted.messages.at(-1);
   if (last?.role === "assistant")
@@ -148,7 +147,16 @@ async function respond<M extends CopiedMessage>(copy: Copy<M>, end: SessionEnd, 
   const accepted = supersedes ? await send({ supersedes }) : sent;
   if (!accepted.ok)
     return err(words.toError(ofNamedModel(accepted.error, asked), { results: sorted.results, messages: written.value }, end));
-  return ok(toStartedLeg(accepted.value, { session, epoch: end.described.epoch, continues: messages.length === 0 }));
+  const leg = toStartedLeg(accepted.value, { session, epoch: end.described.epoch, continues: messages.length === 0 });
+  return leg.replayed && idempotency?.attempt ? findLeg(calls, leg, accepted.value) : ok(leg);
+}
+
+/** The session took the request before, and its end no longer says so. */
+async function findLeg(calls: SessionCalls, leg: StartedLeg, accepted: Accepted): Starting {
+  const found = await findAnswering(calls, accepted);
+  if (!found.ok) return found;
+  const { turn, cursor, isAnew } = found.value;
+  return ok({ ...leg, turn, cursor, ...(isAnew && { continues: false }) });
 }
 
 function toResult<M extends CopiedMessage>(message: M, words: CopyWords<M>): ToolResultInput {
@@ -190,7 +198,9 @@ async function answerAgain<M extends CopiedMessage>(copy: Copy<M>, { described, 
   const { status } = report.value;
   const place = { session, epoch: described.epoch, continues: false };
   if (status === "failed" || status === "interrupted") {
-    const { idempotency, asked } = request;
+    const { asked } = request;
+    // A key that is made of the request stands for the turn that failed.
+    const idempotency = request.idempotency?.attempt ? null : request.idempotency;
     const accepted = await calls.once((api, caller) => api.retry(caller, { ...asked, idempotency }));
     return accepted.ok ? ok(toStartedLeg(accepted.value, place)) : err(ofNamedModel(accepted.error, asked));
   }
