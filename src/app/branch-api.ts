@@ -5,11 +5,19 @@ import type { Accepted } from "../contract/item";
 import type { SessionDescription } from "../contract/session";
 import type { ItemId, SessionId } from "../domain/ids";
 import type { Part, ToolDefinition } from "../domain/message";
-import type { ForkBegun, ForkHead, ForkPage, ForkPlace } from "./fork-parts";
+import type { ForkBegun, ForkCut, ForkHead, ForkPage, ForkPlace } from "./fork-parts";
 import type { Caller, Idempotency, Once, Outcome, TurnInput } from "./session-api";
 
 interface Keyed {
   readonly idempotency: Idempotency | null;
+}
+
+interface RedactOptions {
+  /**
+   * The message is to be gone, and not only without content. If nothing but redacted messages is behind the newest other one of the current
+   * branch, the session goes back to that one. A turn that waits for its client, and that the message is of, ends. Absent: false.
+   */
+  readonly takesBack?: true;
 }
 
 export interface BranchApi {
@@ -31,10 +39,10 @@ export interface BranchApi {
   /** Runs a new turn for a user message, on a new branch. `message`: the user message, or an item of its answer. */
   regenerate(caller: Caller, input: { readonly message: ItemId } & TurnInput & Keyed): Promise<Outcome<Accepted>>;
   /** Removes a message's content from the record for good, on every branch. */
-  redact(caller: Caller, message: ItemId): Promise<Outcome<Redaction>>;
+  redact(caller: Caller, message: ItemId, options?: RedactOptions): Promise<Outcome<Redaction>>;
 
   /** The state that a fork at position `at` begins with. Null: at the newest position outside of a running turn. */
-  forkHead(caller: Caller, at: number | null): Promise<Outcome<ForkHead>>;
+  forkHead(caller: Caller, at: number | null, cut?: ForkCut): Promise<Outcome<ForkHead>>;
   forkPage(caller: Caller, place: ForkPlace): Promise<Outcome<ForkPage>>;
   /** Asked of the new session: the copy that was begun in it, even if its source has changed since. Null when none was begun. */
   findFork(caller: Caller, input: { readonly from: SessionId; readonly at: number | null }): Promise<Outcome<ForkBegun | null>>;
