@@ -7,6 +7,7 @@ import type { Page } from "../../contract/page";
 import { ERROR_MESSAGE_CHARS, hasErrorMessage, toSuccess } from "../../domain/execution";
 import type { SessionId } from "../../domain/ids";
 import type { ItemMeta, Part } from "../../domain/message";
+import type { SessionState } from "../../domain/state";
 import { type ExecutionRow, readExecutions } from "../log/execution-rows";
 import { ALL_POSITIONS, readItems } from "../log/log-tables";
 import type { Session } from "../session";
@@ -42,6 +43,8 @@ function toView(session: Session, session_id: SessionId, { row, call }: Found): 
   const { id, position, turn, runs, status, started_at, finished_at, result_position, ran } = row;
   return {
     id,
+    item_id: call.id,
+    approval: toApproval(row, session.state),
     session_id,
     turn_id: turn,
     position,
@@ -61,6 +64,14 @@ function toView(session: Session, session_id: SessionId, { row, call }: Found): 
     finished_at,
     artifacts: (ran?.artifacts ?? []).map(({ type, bytes }, number) => ({ number, type, bytes })),
   };
+}
+
+/** While the turn waits, that is in the state alone. Older builds recorded no more than the status. */
+function toApproval({ id, status, approval, ran }: ExecutionRow, { turn }: SessionState): ExecutionView["approval"] {
+  const waits = turn?.phase === "awaiting_tools" && turn.open_calls.some((call) => call.execution === id && call.approval === "pending");
+  if (approval) return { answer: approval.answer, turn_waited: approval.waited || waits };
+  if (status === "awaiting_approval") return { answer: null, turn_waited: waits };
+  return ran?.failure === "denied" ? { answer: "denied", turn_waited: true } : null;
 }
 
 function errorMessage(session: Session, position: number | null): string | null {

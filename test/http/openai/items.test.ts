@@ -8,6 +8,7 @@ import { toItemName } from "../../../src/http/openai/items/item-names";
 import type { OpenAiItem } from "../../../src/http/openai/items/item-types";
 import { toOpenAiItems } from "../../../src/http/openai/items/items";
 import { FILES_FOLLOW, NO_OUTPUT, readInputItems } from "../../../src/http/openai/items/read-items";
+import type { WhoRuns } from "../../../src/http/surface/read-runs";
 import { makeId, NOW, SESSION } from "../support";
 
 const text = fc.constantFrom(
@@ -87,6 +88,7 @@ interface Shown {
   readonly session: SessionId;
   readonly messages: readonly DisplayItem[];
   readonly ranHere: ReadonlySet<ExecutionId>;
+  readonly approvals: WhoRuns["approvals"];
 }
 
 /** The conversation as a session lists it. */
@@ -129,7 +131,7 @@ function show(conversation: readonly Said[]): Shown {
       messages.push(toItem({ role: "tool", content: [{ type: "text", text: output }], call_id, execution_id, tool_name: name, is_error }));
     }
   }
-  return { session: SESSION, messages, ranHere };
+  return { session: SESSION, messages, ranHere, approvals: new Map() };
 }
 
 /** What both sides know of a message. The parts of a reply come before its calls. A server's call has a result when it is read. */
@@ -357,11 +359,23 @@ describe("items that clients write", () => {
       ],
       "items.0.output",
     ],
-    [[{ type: "mcp_approval_response", approval_request_id: "mcpr_1", approve: true }], "items.0.approval_request_id"],
+    [[{ type: "mcp_approval_response", approval_request_id: "mcpr_1" }], "items.0.approve"],
     [" ", "items"],
     [7, "items"],
   ])("are refused by name: %j", (items, field) => {
     expect(readInputItems(items, "items")).toMatchObject({ ok: false, error: { field } });
+  });
+
+  it("may be a request for an approval, its answer and the call, which are over; another answer is told apart", () => {
+    const answer = { type: "mcp_approval_response", approval_request_id: "mcpr_1", approve: true };
+    const { approvals, messages } = read([
+      { type: "mcp_approval_request", id: "mcpr_1", server_label: "longhand", name: "look", arguments: "{}" },
+      answer,
+      { type: "mcp_call", id: "mcp_1", name: "look", arguments: "{}", output: "seen", approval_request_id: "mcpr_1" },
+      { ...answer, approval_request_id: "mcpr_2", approve: false, reason: "不" },
+    ]);
+    expect(messages.map(({ role }) => role)).toEqual(["assistant", "tool"]);
+    expect(approvals).toEqual([{ field: "items.3", request: "mcpr_2", approve: false, reason: "不" }]);
   });
 
   it("may be of every kind that says nothing here", () => {

@@ -17,15 +17,18 @@ import type { HttpError } from "../../problem";
 import { eraseFor } from "../../register-session";
 import { type SessionCalls, sessionClient } from "../../session-calls";
 import { findTools } from "../../session-tools";
-import type { NamedLeg } from "../../surface/ids";
+import { type NamedLeg, readIdTime } from "../../surface/ids";
 import { sendInLine } from "../../surface/in-line";
+import type { WhoRuns } from "../../surface/read-runs";
 import { takeMessages } from "../items/store-items";
 import { type ResponseAsked, readNote, toNote } from "./asked";
+import { explainWait, findApprovals } from "./find-approvals";
 import { readEcho } from "./input";
 import { splitLegs } from "./leg";
 import { findResponse, toLegAsked } from "./read-response";
 import { toResponseError, toUnknownPlace } from "./refusal";
 import type { ResponseRequest } from "./request";
+import { buildHead } from "./show-response";
 
 /** A session for a response that is not stored. */
 interface Unstored {
@@ -52,6 +55,9 @@ export interface StartedResponse {
   readonly cursor: number;
   /** Who runs the calls of earlier legs of its turn. */
   readonly runs: ReadonlyMap<ExecutionId, "client" | "server">;
+  readonly approvals: WhoRuns["approvals"];
+  /** Epoch seconds, unless results of the client begin the leg. */
+  readonly created_at: number;
   /** Ends what was opened for this response alone. Call it after the answer. */
   discard(): void;
 }
@@ -123,10 +129,13 @@ async function addNew(
   const idempotency = await readIdempotency(c, key);
   const echo = readEcho(body, model.value);
   const results = input.results.map(({ result }) => result);
+  const approvals = await findApprovals(calls, input.approvals);
+  if (!approvals.ok) return approvals;
   const isAnswer = taken.value.length === 0;
   const given: RespondInput = {
     after,
     results,
+    approvals: approvals.value,
     messages: taken.value,
     run: true,
     model: body.model ?? null,
@@ -139,7 +148,7 @@ async function addNew(
     idempotency,
   };
   const accepted = await send(calls, deps, given);
-  if (!accepted.ok) return err(toResponseError(accepted.error, request));
+  if (!accepted.ok) return err(toResponseError(await explainWait(calls, accepted.error), request));
   const started = { calls, session, cursor: accepted.value.cursor, discard };
   return isAnswer ? continueTurn(started, accepted.value) : ok(beginLeg(started, accepted.value, echo));
 }
@@ -185,15 +194,19 @@ function readTurn({ turn_id: turn }: Accepted): TurnId {
 
 /** A message begins a turn. */
 function beginLeg({ session, ...started }: Beginning, accepted: Accepted, asked: ResponseAsked): StartedResponse {
-  return { ...started, asked, leg: { session, turn: readTurn(accepted), leg: 1 }, runs: new Map() };
+  const turn = readTurn(accepted);
+  const created_at = Math.floor(readIdTime(turn) / 1_000);
+  return { ...started, asked, leg: { session, turn, leg: 1 }, runs: new Map(), approvals: new Map(), created_at };
 }
 
-/** Results alone continue their turn, or begin another one if they are asked for otherwise. */
+/** Results and approvals alone continue their turn, or begin another one if they are asked for otherwise. */
 async function continueTurn({ session, ...started }: Beginning, accepted: Accepted): Outcome<StartedResponse> {
   const first = { session, turn: readTurn(accepted), leg: 1 };
   const found = await findResponse(started.calls, first);
   if (!found.ok) return found;
-  const { turn, runs, ranHere } = found.value;
-  const leg = { ...first, leg: splitLegs(turn.items, { ranHere }).length };
-  return ok({ ...started, leg, runs, asked: toLegAsked(found.value.asked, leg) });
+  const { turn, runs, approvals, ranHere } = found.value;
+  const leg = { ...first, leg: splitLegs(turn.items, { ranHere, approvals }).length };
+  const asked = toLegAsked(found.value.asked, leg);
+  const { created_at } = buildHead({ session, turn, leg: leg.leg, asked }, { ranHere, approvals });
+  return ok({ ...started, leg, runs, approvals, asked, created_at });
 }
