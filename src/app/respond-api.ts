@@ -1,7 +1,7 @@
-/** One request with everything that is new: part of what a session's object answers. */
+/** One request with everything that is new, and the stream of its answer: part of what a session's object answers. */
 import type { Accepted } from "../contract/item";
 import type { OnBusy } from "../domain/commands";
-import type { TurnId } from "../domain/ids";
+import type { CompactionId, TurnId } from "../domain/ids";
 import type { ToolDefinition } from "../domain/message";
 import type { ApprovalInput, Caller, Idempotency, OpenInput, Outcome, ToolResultInput, TurnInput } from "./session-api";
 import type { WrittenMessage } from "./written-message";
@@ -41,14 +41,28 @@ export interface RespondInput extends TurnInput {
   readonly onBusy?: OnBusy;
   /** The model must be able to read all of it: a request that exceeds its window is refused with `cannot_fit`, not compacted. */
   readonly whole?: true;
+  /**
+   * The waiting turn that the messages supersede, with every call of it that the request does not answer. Absent, or another turn waits:
+   * such calls refuse the messages.
+   */
+  readonly supersedes?: TurnId;
   /** A request that answers calls begins a new turn, though it is asked as their turn was: it has a note of its own. Absent: false. */
   readonly renews?: true;
   readonly idempotency: Idempotency | null;
 }
 
+/** The live stream of a turn, and what it does not tell. */
+export interface FollowedTurn {
+  readonly stream: ReadableStream<Uint8Array>;
+  /** The compaction that runs as the stream begins. Null: none runs. */
+  readonly compacting: CompactionId | null;
+}
+
 export interface RespondApi {
   /** `turn_id`: the turn to await; null without `run`. `position`: of the starting message, the last appended one, or the first result. */
   respond(caller: Caller, input: RespondInput): Promise<Outcome<Accepted>>;
+  /** The turn's live stream, for a client that shows from its beginning on whether a compaction runs. */
+  follow(caller: Caller, input: { readonly after: number | null; readonly turn: TurnId }): Promise<Outcome<FollowedTurn>>;
   /** Opens a session and responds in it, as one call. A throwaway session that is refused ends at once. */
   openAndRespond(caller: Caller, input: { readonly open: OpenInput; readonly respond: RespondInput }): Promise<Outcome<Accepted>>;
 }

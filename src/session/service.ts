@@ -20,6 +20,7 @@ import { importMessages } from "./calls/import-calls";
 import { exportLog, openSession, patchSession } from "./calls/lifecycle-calls";
 import { cancelQueued, retryTurn, stopTurn, submitMessage } from "./calls/message-calls";
 import { showMessage } from "./calls/message-pages";
+import { readNamed } from "./calls/named-calls";
 import { showPast } from "./calls/past-context";
 import { setPins } from "./calls/pin-calls";
 import { showPins } from "./calls/pin-views";
@@ -27,7 +28,7 @@ import { describeSession, listCalls, listCompactions, listEvents, settingsEtag }
 import { recallFromRecord } from "./calls/recall-call";
 import { redactMessage } from "./calls/redact-call";
 import { respond } from "./calls/respond-call";
-import { openSessionStream } from "./calls/stream-calls";
+import { followTurn, openSessionStream } from "./calls/stream-calls";
 import { submitToolResults } from "./calls/tool-result-calls";
 import { awaitTurn, listTurns, reportTurn } from "./calls/turn-report";
 import { askedWith } from "./calls/turn-settings";
@@ -136,8 +137,10 @@ export const sessionCalls = {
   turn: read(reportTurn),
   turns: read((runtime, page) => ok(listTurns(runtime, page))),
   stream: read(openSessionStream),
+  follow: read(followTurn),
   items: read(listItems),
   message: read(showMessage),
+  named: read(readNamed),
   executions: read((runtime, page) => ok(listExecutions(runtime, page))),
   events: read((runtime, page) => ok(listEvents(runtime, page))),
   compactions: read((runtime, page) => ok(listCompactions(runtime, page))),

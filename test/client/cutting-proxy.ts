@@ -79,6 +79,11 @@ export class CuttingProxy {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
+  /** Resolves when a stream of the plan has been cut. */
+  async cut(): Promise<void> {
+    while (this.cuts === 0) await this.moved();
+  }
+
   /** Resolves when no stream is open any more. */
   async idle(): Promise<void> {
     while (this.#open > 0) await this.moved();

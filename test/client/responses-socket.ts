@@ -82,6 +82,11 @@ export class ResponsesSocket {
     return { status, ...error };
   }
 
+  /** The connection breaks off, without a word to the server. */
+  drop(): void {
+    this.#socket.terminate();
+  }
+
   async close(): Promise<void> {
     if (this.#isClosed) return;
     const closed = new Promise((resolve) => this.#socket.once("close", resolve));

@@ -1,6 +1,7 @@
 /** A caller that is limited to one end user: the session's object answers it only for sessions of that end user. */
 import { expect, test } from "vitest";
 import type { WholeSessionApi } from "../../src/app/control-api";
+import { id } from "../support/builders";
 import { CALLER, Life } from "./life";
 
 const ADA = { ...CALLER, end_user: "李雷" };
@@ -11,6 +12,7 @@ const calls: readonly (readonly [string, (api: WholeSessionApi) => Promise<{ rea
   ["items", (api) => api.items(ADA, page)],
   ["events", (api) => api.events(ADA, page)],
   ["stream", (api) => api.stream(ADA, { after: null, turn: null })],
+  ["follow", (api) => api.follow(ADA, { after: null, turn: id("trn", 1) })],
   ["patch", (api) => api.patch(ADA, { title: "mine" })],
   ["stop", (api) => api.stop(ADA, { idempotency: null })],
   ["erase", (api) => api.erase(ADA)],

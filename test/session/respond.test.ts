@@ -92,6 +92,39 @@ describe("a request that renews", () => {
   });
 });
 
+describe("messages that supersede a waiting turn", () => {
+  test("end it with the calls that the request does not answer, and the model reads what it was told", async () => {
+    const life = await newLife();
+    const turn = await waiting(life, "look", "a", "b");
+    const next = await respond(life, { results: [result("a")], messages: [user("never mind b")], supersedes: turn });
+
+    expect(next).not.toBe(turn);
+    expect(life.runtime.state.last_turn).toMatchObject({ id: turn, status: "stopped", stop_reason: "superseded" });
+    expect(life.call.messages.slice(2, 3)).toEqual(["tool: result a"]);
+    expect(life.call.messages.at(-1)).toBe("user: never mind b");
+    expect(life.calls).toHaveLength(2);
+  });
+
+  test("are one message without results, or several", async () => {
+    for (const messages of [[user("never mind")], [user("one"), user("two")]]) {
+      const life = await newLife();
+      const turn = await waiting(life, "look", "a");
+      await respond(life, { messages, supersedes: turn });
+      expect(await status(life, turn)).toBe("stopped");
+    }
+  });
+
+  test("supersede no other turn than the one that they name, and none that their client still answers", async () => {
+    const life = await newLife();
+    const first = await answered(life, "one", "reply one");
+    const turn = await waiting(life, "look", "a");
+
+    await expectRefused(life, { messages: [user("x")], supersedes: first }, { code: "calls_unanswered", calls: [{ call_id: "a" }] });
+    await expectRefused(life, { messages: [user("x"), user("y")], supersedes: first }, { code: "calls_unanswered" });
+    expect(await send(life, { results: [result("a")], supersedes: turn })).toMatchObject({ ok: true, value: { turn_id: turn } });
+  });
+});
+
 describe("a stop of one turn", () => {
   test("leaves another turn alone", async () => {
     const life = await newLife();

@@ -40,8 +40,8 @@ const REFUSALS: ReadonlySet<string> = new Set([
 export async function respondAtOnce(client: Client): Promise<void> {
   const { world } = client;
   const { random } = world;
-  const seen = await attempt(world, "describe", (service) => service.describe(CALLER));
-  const open = seen?.ok ? (seen.value.turn?.open_calls ?? []) : [];
+  const seen = await findTurn(world);
+  const open = seen?.open_calls ?? [];
   const after = await drawPlace(world);
   const owed = open.filter(({ runs }) => runs === "client");
   const given = random.chance(0.8) ? (random.chance(0.75) ? owed : owed.slice(0, -1)) : [];
@@ -54,7 +54,8 @@ export async function respondAtOnce(client: Client): Promise<void> {
   if (sends.length + results.length === 0) return;
   const texts = [...results.map(({ output }) => output), ...sends.map(({ text }) => text)];
   const idempotency = { key: world.newKey(), digest: digestText(texts.join("\n")) };
-  const input = { after, results, messages: sends.map(toSaid), run, tools: null, ...choice, idempotency };
+  const supersedes = drawSuperseded(world, seen);
+  const input = { after, results, messages: sends.map(toSaid), run, tools: null, ...choice, ...supersedes, idempotency };
   const begun = listBegun(world);
   const ask = () => client.insist("respond", (service) => service.respond(CALLER, input));
   const answers = random.chance(0.15) ? await Promise.all([ask(), ask()]) : [await ask()];
@@ -63,7 +64,22 @@ export async function respondAtOnce(client: Client): Promise<void> {
   if (!answer) return;
   const marks = results.map(({ output }) => output.slice(0, output.indexOf(" ") + 1));
   noteAnswer(client, { after, results: marks, sends, run, answer }, { choice, begun });
+  const left = supersedes.supersedes === undefined ? 0 : open.length - given.length;
+  if (left > 0) noteSuperseded(world, answer, sends);
 }
+
+function noteSuperseded({ stats }: World, { ok: isDone }: Outcome<Accepted>, sends: readonly Send[]): void {
+  if (isDone && sends.length > 0) stats.count("respond: superseded");
+}
+
+async function findTurn(world: World) {
+  const seen = await attempt(world, "describe", (service) => service.describe(CALLER));
+  return seen?.ok ? seen.value.turn : null;
+}
+
+/** The turn that the client saw waiting, for messages that give up its calls. */
+const drawSuperseded = ({ random }: World, turn: { readonly id: TurnId } | null): { readonly supersedes?: TurnId } =>
+  turn && random.chance(0.4) ? { supersedes: turn.id } : {};
 
 /** The turns that began before the request: results alone let them go on. */
 function listBegun({ log }: World): ReadonlySet<TurnId> {

@@ -89,6 +89,7 @@ const TRIED = [
       "respond: turn_running",
       "respond: client_id_taken",
       "respond: asked otherwise",
+      "respond: superseded",
       "meddled",
       "imports beside a compaction",
       "changed: summary_instructions",

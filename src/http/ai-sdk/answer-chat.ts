@@ -2,9 +2,10 @@
 import type { Context } from "hono";
 import type { WholeSessionApi } from "../../app/control-api";
 import type { Caller, Idempotency, Outcome } from "../../app/session-api";
+import type { WrittenMessage } from "../../app/written-message";
 import type { Accepted, DisplayItem } from "../../contract/item";
 import type { SessionDescription } from "../../contract/session";
-import { type ItemId, parseId, type TurnId } from "../../domain/ids";
+import { type ItemId, parseId, type SessionId, type TurnId } from "../../domain/ids";
 import type { Part } from "../../domain/message";
 import { err, ok, type Result } from "../../lib/result";
 import type { HttpDeps, HttpEnv } from "../deps";
@@ -12,12 +13,15 @@ import type { HttpError } from "../problem";
 import { toParts } from "../schemas/message";
 import { type SessionCalls, sessionClient } from "../session-calls";
 import { ofNamedModel } from "../session-model";
+import { sendInLine } from "../surface/in-line";
 import { takeFiles } from "../take-files";
 import {
   type Answers,
   type ChatInput,
   countSteps,
   type GivenMessage,
+  guessAnswers,
+  hasAnswers,
   listHad,
   readAnswers,
   readSaid,
@@ -40,7 +44,7 @@ type Answering = Promise<Result<Answer, HttpError>>;
 interface ChatRequest {
   readonly c: Context<HttpEnv>;
   readonly deps: HttpDeps;
-  readonly session: SessionDescription;
+  readonly session: SessionId;
   readonly input: ChatInput;
   readonly idempotency: Idempotency | null;
 }
@@ -54,7 +58,7 @@ const FROM_THE_START = 0;
 
 export async function answerChat(request: ChatRequest): Answering {
   const { c, deps, session, input } = request;
-  const chat = { ...request, calls: sessionClient(deps, c, session.id) };
+  const chat = { ...request, calls: sessionClient(deps, c, session) };
   if (input.trigger === "regenerate-message") return regenerate(chat);
   const { last } = input;
   if (last === null) return refuse("messages", "must hold the message to send");
@@ -76,13 +80,21 @@ async function send(chat: Chat, work: Work): Answering {
   return turn === null ? refuse("messages", "the message was recorded without a turn") : ok({ turn, cursor, replayed });
 }
 
-/** A change of what was said replaces the answer that is under way. */
+/**
+ * A change of what was said replaces the answer that is under way. Only that one is stopped: messages that waited behind it are other
+ * pages', and the change waits until they have their answers.
+ */
 async function replace(chat: Chat, work: Work): Answering {
+  const { calls, deps } = chat;
   const sent = await send(chat, work);
   if (sent.ok || sent.error.code !== "turn_running") return sent;
-  const stopped = await chat.calls.once((api, caller) => api.stop(caller, { idempotency: null }));
-  return stopped.ok || stopped.error.code === "no_turn" ? send(chat, work) : stopped;
+  const turn = parseId("trn", sent.error.turn);
+  const stopped = turn && (await calls.once((api, caller) => api.stop(caller, { turn, idempotency: null })));
+  if (stopped && !stopped.ok && stopped.error.code !== "no_turn") return stopped;
+  return sendInLine({ calls, schedule: deps.schedule }, () => send(chat, work));
 }
+
+const describe = ({ calls }: Chat): Promise<Outcome<SessionDescription>> => calls.repeatable((api, caller) => api.describe(caller));
 
 async function say(chat: Chat, last: GivenMessage): Answering {
   const { c, deps, session, input } = chat;
@@ -92,7 +104,7 @@ async function say(chat: Chat, last: GivenMessage): Answering {
   const named = input.messageId ?? (said.value.id !== null && parseId("msg", said.value.id) ? said.value.id : null);
   const found = named === null ? ok(null) : await findSaid(chat, named);
   if (!found.ok) return found;
-  const content = await takeFiles(c, deps, { session: session.id, content: said.value.content });
+  const content = await takeFiles(c, deps, { session, content: said.value.content });
   if (!content.ok) return content;
   const parts = toParts(content.value);
   const message = found.value;
@@ -103,32 +115,58 @@ async function say(chat: Chat, last: GivenMessage): Answering {
 }
 
 async function submit(chat: Chat, { id, metadata }: UserMessage, parts: readonly Part[]): Answering {
-  const answered = await answerWaiting(chat);
-  if (!answered.ok) return answered;
-  const { idempotency, input } = chat;
   const about = { name: null, client_id: id, metadata, said_at: null, incomplete: false };
-  const message = { role: "user", parts, about, run: true, onBusy: "queue", tools: null, idempotency, ...input.turn } as const;
-  const sent = await send(chat, (api, caller) => api.submit(caller, message));
+  const message = { role: "user", parts, about } as const;
+  const sent = await submitAfter(chat, message);
   if (sent.ok || sent.error.code !== "client_id_taken") return sent;
   const taken = parseId("msg", sent.error.message);
   return taken ? repeat(chat, taken, parts) : sent;
 }
 
-/** The turn that waits gets what the page has for it, before another message ends its waiting. */
-async function answerWaiting(chat: Chat): Promise<Result<null, HttpError>> {
-  const { turn } = chat.session;
+interface Waiting {
+  readonly turn: TurnId;
+  readonly given: Answers;
+}
+
+/** The turn that waits gets what the page has for it, and the message after that. */
+async function submitAfter(chat: Chat, message: WrittenMessage): Answering {
+  const { idempotency, input } = chat;
+  const [newest] = input.replies;
+  const found = newest && hasAnswers(guessAnswers(newest)) ? await findWaiting(chat) : ok(null);
+  if (!found.ok) return found;
+  const { turn: supersedes, given } = found.value ?? {};
+  const asked = { ...input.turn, run: true, onBusy: "queue", tools: null, idempotency } as const;
+  if (supersedes && given && given.approvals.length === 0) {
+    const both = { ...asked, after: null, results: given.results, messages: [message], supersedes };
+    const sent = await send(chat, (api, caller) => api.respond(caller, both));
+    if (sent.ok || !BESIDE.has(sent.error.code)) return sent;
+  }
+  if (given) {
+    const answered = await answerCalls(chat, given, "waiting");
+    if (!answered.ok && answered.error.code !== "call_not_open") return answered;
+  }
+  return send(chat, (api, caller) => api.submit(caller, { ...message, ...asked }));
+}
+
+/** Refusals of both at once because of what else goes on: another page has answered, or messages wait. */
+const BESIDE: ReadonlySet<string> = new Set(["call_not_open", "calls_unanswered", "turn_running"]);
+
+/** The waiting turn that the page has answers for. Null: there is none. */
+async function findWaiting(chat: Chat): Promise<Result<Waiting | null, HttpError>> {
+  const described = await describe(chat);
+  if (!described.ok) return described;
+  const { turn } = described.value;
   const reply = turn?.phase === "awaiting_tools" ? chat.input.replies.find(({ id }) => id === turn.id) : undefined;
-  if (!turn || !reply) return ok(null);
-  const given = readAnswers(reply, turn.open_calls);
-  if (given.results.length + given.approvals.length === 0) return ok(null);
-  const sent = await answerCalls(chat, given, "waiting");
-  return sent.ok || sent.error.code === "call_not_open" ? ok(null) : sent;
+  const given = turn && reply ? readAnswers(reply, turn.open_calls) : null;
+  return ok(turn && given && hasAnswers(given) ? { turn: turn.id, given } : null);
 }
 
 /** The same words a second time: a client that lost the answer asks for it again. Other words under the same id are refused. */
 async function repeat(chat: Chat, message: ItemId, parts: readonly Part[]): Answering {
-  const { calls, session } = chat;
-  const waiting = session.queued.find(({ id }) => id === message)?.turn_id;
+  const { calls } = chat;
+  const described = await describe(chat);
+  if (!described.ok) return described;
+  const waiting = described.value.queued.find(({ id }) => id === message)?.turn_id;
   if (waiting) return ok({ turn: waiting, cursor: FROM_THE_START, replayed: true });
   const found = await calls.repeatable((api, caller) => api.message(caller, message));
   if (!found.ok) return found;
@@ -196,12 +234,20 @@ async function findNamed({ calls }: Chat, named: string): Promise<Outcome<Displa
 async function goOn(chat: Chat, reply: GivenMessage): Answering {
   const turn = parseId("trn", reply.id ?? "");
   if (!turn) return refuse("messages", "the assistant's message is not one of this chat");
-  const open = chat.session.turn?.id === turn ? chat.session.turn.open_calls : [];
-  const given = readAnswers(reply, open);
-  if (given.results.length + given.approvals.length === 0) return join(chat, turn, reply);
+  const guessed = await answerOpen(chat, reply, guessAnswers(reply));
+  if (guessed) return guessed;
+  const described = await describe(chat);
+  if (!described.ok) return described;
+  const open = described.value.turn?.id === turn ? described.value.turn.open_calls : [];
+  return (await answerOpen(chat, reply, readAnswers(reply, open))) ?? join(chat, turn, reply);
+}
+
+/** Null: not all of these calls are open. */
+async function answerOpen(chat: Chat, reply: GivenMessage, given: Answers): Promise<Awaited<Answering> | null> {
+  if (!hasAnswers(given)) return null;
   const sent = await answerCalls(chat, given);
   if (sent.ok) return ok({ ...sent.value, steps: countSteps(reply) });
-  return sent.error.code === "call_not_open" || sent.error.code === "approval_not_open" ? join(chat, turn, reply) : sent;
+  return sent.error.code === "call_not_open" || sent.error.code === "approval_not_open" ? null : sent;
 }
 
 /** `part`: tells this call of a request from others that have the request's idempotency key. */

@@ -7,7 +7,7 @@ import type { ApprovalInput, ToolResultInput, TurnInput } from "../../app/sessio
 import { mediaInput } from "../../contract/item";
 import type { FieldError } from "../../contract/problem";
 import type { ToolCallView } from "../../contract/tool";
-import { parseId } from "../../domain/ids";
+import { parseId, type TurnId } from "../../domain/ids";
 import { err, ok, type Result } from "../../lib/result";
 import { generationInput, toTurnInput, turnChoices } from "../schemas/generation";
 import type { PartInput } from "../schemas/message";
@@ -61,6 +61,18 @@ export interface ChatInput {
   readonly turn: TurnInput;
   /** The fields that only a key may send. */
   readonly needsKey: "model" | "generation" | null;
+}
+
+const stopBody = z.looseObject({ messageId: messageId.nullish() });
+
+/** The turn whose message a page stops. Null: the page names none. */
+export function parseStop(body: unknown): Result<TurnId | null, Issues> {
+  const parsed = stopBody.safeParse(body);
+  if (!parsed.success) return err(parsed.error.issues);
+  const { messageId: named } = parsed.data;
+  const turn = named ? parseId("trn", named) : null;
+  if (!named || turn) return ok(turn);
+  return err([{ code: "custom", path: ["messageId"], message: "must be the id of an assistant's message of this chat", input: named }]);
 }
 
 const isReply = (message: GivenMessage): boolean => message.role === "assistant";
@@ -172,6 +184,7 @@ const toolPart = z.looseObject({
   state: z.string(),
   output: z.unknown().optional(),
   errorText: z.string().optional(),
+  providerExecuted: z.boolean().optional(),
   approval: z.looseObject({ id: z.string(), approved: z.boolean().optional(), reason: z.string().max(MAX_REASON).optional() }).optional(),
 });
 
@@ -182,27 +195,41 @@ export interface Answers {
 
 type AnsweredPart = z.infer<typeof toolPart>;
 
+const readCalls = (parts: GivenMessage["parts"]): AnsweredPart[] => parts.flatMap((part) => toolPart.safeParse(part).data ?? []);
+
+export const hasAnswers = ({ results, approvals }: Answers): boolean => results.length + approvals.length > 0;
+
 /** What the message says about calls that are open. It also shows calls that were answered before. */
 export function readAnswers({ parts }: GivenMessage, open: readonly ToolCallView[]): Answers {
-  const given = parts.flatMap((part) => {
-    const read = toolPart.safeParse(part);
-    const call = read.success ? open.find(({ id }) => id === read.data.toolCallId) : undefined;
-    return read.success && call ? [{ part: read.data, call }] : [];
-  });
+  const given = readCalls(parts).flatMap((part) => open.flatMap((call) => (call.id === part.toolCallId ? [{ part, call }] : [])));
   return {
-    results: given.flatMap(({ part, call }) => (call.runs === "client" ? toResult(part, call) : [])),
-    approvals: given.flatMap(({ part, call }) => (call.approval === "pending" ? toApproval(part, call) : [])),
+    results: given.flatMap(({ part, call }) => (call.runs === "client" ? toResult(part) : [])),
+    approvals: given.flatMap(({ part, call }) => (call.approval === "pending" ? toApproval(part) : [])),
   };
 }
 
-function toResult({ state, output, errorText = "" }: AnsweredPart, { id }: ToolCallView): ToolResultInput[] {
-  const answered = { execution_id: parseId("exe", id), call_id: null };
+/** What the message's newest step says about calls that may be open: the model is asked for another step only when they are answered. */
+export function guessAnswers({ parts }: GivenMessage): Answers {
+  const calls = readCalls(newestStep(parts));
+  return {
+    results: calls.flatMap((part) => (part.providerExecuted ? [] : toResult(part))),
+    approvals: calls.flatMap((part) => (part.state === "approval-responded" ? toApproval(part) : [])),
+  };
+}
+
+const newestStep = (parts: GivenMessage["parts"]): GivenMessage["parts"] =>
+  parts.slice(parts.findLastIndex(({ type }) => type === "step-start") + 1);
+
+function toResult({ toolCallId, state, output, errorText = "" }: AnsweredPart): ToolResultInput[] {
+  const execution_id = parseId("exe", toolCallId);
+  if (!execution_id) return [];
+  const answered = { execution_id, call_id: null };
   if (state === "output-available") return [{ ...answered, output: writeOutput(output), is_error: false }];
   return state === "output-error" ? [{ ...answered, output: errorText, is_error: true }] : [];
 }
 
-function toApproval({ approval }: AnsweredPart, { id }: ToolCallView): ApprovalInput[] {
-  const execution_id = parseId("exe", id);
+function toApproval({ toolCallId, approval }: AnsweredPart): ApprovalInput[] {
+  const execution_id = parseId("exe", toolCallId);
   if (approval?.approved === undefined || !execution_id) return [];
   return [{ execution_id, approved: approval.approved, reason: approval.reason ?? null }];
 }
@@ -212,8 +239,7 @@ export const countSteps = ({ parts }: GivenMessage): number => parts.filter(({ t
 
 /** What the client has of the calls of the message's newest step. */
 export function listHad({ parts }: GivenMessage): Had {
-  const newest = parts.slice(parts.findLastIndex(({ type }) => type === "step-start") + 1);
-  const calls = newest.flatMap((part) => toolPart.safeParse(part).data ?? []);
+  const calls = readCalls(newestStep(parts));
   const name = (inState: (state: string) => boolean) =>
     new Set(calls.flatMap(({ state, toolCallId }) => (inState(state) ? toolCallId : [])));
   return { results: name((state) => state.startsWith("output-")), approvals: name((state) => state === "approval-responded") };

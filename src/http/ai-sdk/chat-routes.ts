@@ -5,19 +5,18 @@ import type { FieldError } from "../../contract/problem";
 import type { SessionId, TurnId } from "../../domain/ids";
 import { err, ok, type Result } from "../../lib/result";
 import { readPrincipal, requireScope } from "../auth";
-import { readLongBody } from "../body";
+import { readBody, readLongBody } from "../body";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendEvents } from "../event-stream";
 import { readIdempotency, readIdempotencyKey } from "../idempotency";
 import { type HttpError, sendProblem } from "../problem";
 import { externalId } from "../schemas/session";
 import { type SessionCalls, sessionClient } from "../session-calls";
-import { findCompacting } from "../surface/find-compacting";
 import { translateStream } from "../surface/translate-stream";
 import { faultOfName, toFieldErrors } from "../validation";
 import { type Answer, answerChat } from "./answer-chat";
-import { parseChat } from "./chat-input";
-import { findChat, findChatIfAny, openChat } from "./chat-session";
+import { parseChat, parseStop } from "./chat-input";
+import { findChat, findChatIfAny, isGone, locateChat, mayOpen, openChat } from "./chat-session";
 import { type HistoryPage, readHistory } from "./read-history";
 import { createUiTranslator, type RecordedTurn, STREAM_HEADER } from "./ui-stream";
 
@@ -27,7 +26,7 @@ const SESSION_HEADER = "X-Session-Id";
 export function registerChat(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.post(path, requireScope("sessions:write", "chat"), readLongBody, (c) => postChat(c, deps));
   app.get(`${path}/:chat_id/stream`, requireScope("sessions:read", "chat"), (c) => resumeChat(c, deps));
-  app.post(`${path}/:chat_id/stop`, requireScope("sessions:write", "chat"), (c) => stopChat(c, deps));
+  app.post(`${path}/:chat_id/stop`, requireScope("sessions:write", "chat"), readBody, (c) => stopChat(c, deps));
   app.get(`${path}/:chat_id/messages`, requireScope("sessions:read", "chat"), (c) => listChat(c, deps));
 }
 
@@ -42,12 +41,21 @@ async function postChat(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> 
   if (input.needsKey && readPrincipal(c).access_token)
     return sendProblem(c, { code: "beyond_access_token", field: input.needsKey, detail: "needs an API key" });
   const idempotency = await readIdempotency(c, key.value);
-  const chat = await openChat(deps, c, input.id);
-  if (!chat.ok) return sendProblem(c, chat.error);
-  const session = chat.value;
-  const answer = await answerChat({ c, deps, session, input, idempotency });
-  if (!answer.ok) return sendProblem(c, answer.error);
-  return sendTurn(c, deps, { session: session.id, ...answer.value });
+  const answerIn = async (session: SessionId): Answering => {
+    const answer = await answerChat({ c, deps, session, input, idempotency });
+    return answer.ok ? ok({ session, ...answer.value }) : answer;
+  };
+  const located = await locateChat(deps, c, input.id);
+  const found = located.ok ? await answerIn(located.value) : located;
+  const answer = !found.ok && isGone(found.error) && mayOpen(c, input.id) ? await answerNew(openChat(deps, c, input.id), answerIn) : found;
+  return answer.ok ? sendTurn(c, deps, answer.value) : sendProblem(c, answer.error);
+}
+
+type Answering = Promise<Result<Sent, HttpError>>;
+
+async function answerNew(opening: Promise<Result<SessionId, HttpError>>, answerIn: (session: SessionId) => Answering): Answering {
+  const opened = await opening;
+  return opened.ok ? answerIn(opened.value) : opened;
 }
 
 type Sent = Answer & { readonly session: SessionId; readonly isReplay?: true };
@@ -58,16 +66,16 @@ async function sendTurn(
   { session, turn, cursor, replayed, isReplay, ...place }: Sent,
 ): Promise<Response> {
   const calls = sessionClient(deps, c, session);
-  const [stream, compacting, recorded] = await Promise.all([
-    calls.repeatable((api, caller) => api.stream(caller, { after: cursor, turn })),
-    findCompacting(calls),
+  const [followed, recorded] = await Promise.all([
+    calls.repeatable((api, caller) => api.follow(caller, { after: cursor, turn })),
     isReplay ? readRecorded(calls, turn) : null,
   ]);
-  if (!stream.ok) return sendProblem(c, stream.error);
+  if (!followed.ok) return sendProblem(c, followed.error);
+  const { stream, compacting } = followed.value;
   c.header(STREAM_HEADER, "v1");
   c.header(SESSION_HEADER, session);
   if (replayed) c.header("idempotent-replayed", "true");
-  return sendEvents(c, translateStream(stream.value, createUiTranslator({ turn, compacting, recorded, ...place })));
+  return sendEvents(c, translateStream(stream, createUiTranslator({ turn, compacting, recorded, ...place })));
 }
 
 /** The newest calls that are read with a turn's record. */
@@ -110,13 +118,29 @@ function findRunning({ turn, queued }: Session): TurnId | null {
   return queued[0]?.turn_id ?? null;
 }
 
+/** Stops the turn that the page names, or else the one that is open as the request comes. Another turn is never stopped in its place. */
 async function stopChat(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
   const id = readChatId(c);
   if (!id.ok) return sendProblem(c, id.error);
+  const asked = parseStop(await c.req.json());
+  if (!asked.ok) return sendProblem(c, invalid(toFieldErrors(asked.error)));
   const chat = await findChat(deps, c, id.value);
   if (!chat.ok) return sendProblem(c, chat.error);
-  const stopped = await sessionClient(deps, c, chat.value.id).once((api, caller) => api.stop(caller, { idempotency: null }));
-  return stopped.ok || stopped.error.code === "no_turn" ? c.body(null, 204) : sendProblem(c, stopped.error);
+  const calls = sessionClient(deps, c, chat.value.id);
+  const stopped = await endTurn(calls, chat.value, asked.value ?? chat.value.turn?.id ?? null);
+  return stopped.ok || STOPPED.has(stopped.error.code) ? c.body(null, 204) : sendProblem(c, stopped.error);
+}
+
+/** The turn is over already, or its message was taken out of the queue. */
+const STOPPED: ReadonlySet<string> = new Set(["no_turn", "message_not_queued"]);
+
+async function endTurn(calls: SessionCalls, { queued }: Session, turn: TurnId | null): Promise<Result<unknown, HttpError>> {
+  if (turn === null) return ok(null);
+  const waiting = queued.find(({ turn_id }) => turn_id === turn);
+  const cancelled = waiting && (await calls.once((api, caller) => api.cancelQueued(caller, waiting.id)));
+  // Its turn has begun meanwhile.
+  if (cancelled && (cancelled.ok || cancelled.error.code !== "message_not_queued")) return cancelled;
+  return calls.once((api, caller) => api.stop(caller, { turn, idempotency: null }));
 }
 
 const NO_HISTORY: HistoryPage = { messages: [], has_more: false, next_before: null };

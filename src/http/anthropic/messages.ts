@@ -4,14 +4,15 @@ import type { Context, MiddlewareHandler } from "hono";
 import type { RespondInput } from "../../app/respond-api";
 import type { Accepted } from "../../contract/item";
 import { parseId, type SessionId, type TurnId } from "../../domain/ids";
+import { ok, type Result } from "../../lib/result";
 import { requireScope } from "../auth";
 import { readLongBody } from "../body";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendEvents } from "../event-stream";
-import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { type HttpError, sendProblem } from "../problem";
 import { type SessionCalls, sessionClient } from "../session-calls";
 import { ofNamedModel } from "../session-model";
+import { findAnswering, readAttempt } from "../surface/attempts";
 import { toLegName } from "../surface/ids";
 import { sendInLine } from "../surface/in-line";
 import { readLegUsage } from "../surface/leg-usage";
@@ -27,6 +28,7 @@ import { type MessageBody, messageBody } from "./request-body";
 import { toErrorBody } from "./turn-fault";
 
 const SESSION_HEADER = "X-Session-Id";
+const SHOULD_RETRY = "x-should-retry";
 const path = "/v1/messages";
 
 export function registerAnthropic(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
@@ -54,7 +56,8 @@ const requireVersion: MiddlewareHandler<HttpEnv> = async (c, next) => {
 interface Started {
   readonly session: SessionId;
   readonly turn: TurnId;
-  readonly cursor: number;
+  /** Null: the stream begins with the turn. */
+  readonly cursor: number | null;
   /** The position behind which the leg's items are. */
   readonly after: number;
   readonly leg: number;
@@ -78,9 +81,9 @@ async function postMessage(c: Context<HttpEnv>, deps: HttpDeps): Promise<Respons
 
 /** A turn of the session that the client names. */
 async function answerIn({ c, deps, body }: Request, session: SessionId): Promise<Response> {
-  const key = idempotencyHeaders.safeParse({ "Idempotency-Key": c.req.header("idempotency-key") });
-  if (!key.success) return sendProblem(c, { code: "invalid_request", errors: [{ field: "Idempotency-Key", detail: "not a valid key" }] });
-  const idempotency = await readIdempotency(c, key.data["Idempotency-Key"]);
+  const attempt = await readAttempt(c, deps);
+  if (!attempt.ok) return sendProblem(c, attempt.error);
+  const idempotency = attempt.value;
   const built = await buildRespond(c, deps, { body, session, idempotency, isThrowaway: false });
   if (!built.ok) return sendProblem(c, built.error);
   const { input } = built.value;
@@ -89,9 +92,19 @@ async function answerIn({ c, deps, body }: Request, session: SessionId): Promise
   const accepted = await sendInLine({ calls, schedule: deps.schedule }, () => send((api, caller) => api.respond(caller, input)));
   if (!accepted.ok) return refuse(c, toTheirError(ofNamedModel(accepted.error, body), built.value));
   // The SDK sends a request that failed again, which would add its messages twice.
-  if (!idempotency) c.header("x-should-retry", "false");
+  if (!idempotency) c.header(SHOULD_RETRY, "false");
   c.header(SESSION_HEADER, session);
-  return answer({ c, calls, body, started: toStarted(session, accepted.value, input) });
+  const begun = toStarted(session, accepted.value, input);
+  const started = accepted.value.replayed && idempotency?.attempt ? await findAgain(calls, accepted.value, begun) : ok(begun);
+  return started.ok ? answer({ c, calls, body, started: started.value }) : sendProblem(c, started.error);
+}
+
+/** The session has the request already. */
+async function findAgain(calls: SessionCalls, accepted: Accepted, begun: Started): Promise<Result<Started, HttpError>> {
+  const found = await findAnswering(calls, accepted);
+  if (!found.ok) return found;
+  const { turn, cursor, isAnew } = found.value;
+  return ok({ ...begun, turn, cursor, ...(isAnew && { leg: 1 }) });
 }
 
 /** A request without a session brings its whole conversation. Nothing of it is kept, so that the SDK may send it again. */
@@ -157,6 +170,8 @@ async function answerWhole({ c, calls, head, started: { turn, after } }: Whole):
   const message = toWholeMessage(report.value, { head, after, usage });
   if (message.ok) return c.json(message.value);
   const { status, ...error } = message.error;
+  // The turn is over. A session keeps its failure, and only its client knows whether to ask again.
+  if (c.req.header(SESSION_HEADER) !== undefined) c.header(SHOULD_RETRY, "false");
   return c.json(toErrorBody(error, c.get("requestId")), status);
 }
 

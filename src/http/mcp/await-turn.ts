@@ -10,7 +10,6 @@ import { ok, type Result } from "../../lib/result";
 import type { HttpDeps, HttpEnv } from "../deps";
 import type { HttpError } from "../problem";
 import type { SessionCalls } from "../session-calls";
-import { findCompacting } from "../surface/find-compacting";
 import { type TurnState, toTurnState, toUnknownTurn } from "./shapes";
 import type { ToolCall } from "./tool";
 
@@ -55,13 +54,11 @@ const toState = (session: SessionId, report: Result<TurnReport, HttpError>): Res
 async function tellProgress({ calls, deps, turn, after, progress }: Wait): Promise<() => void> {
   if (!progress) return () => undefined;
   try {
-    const [stream, compacting] = await Promise.all([
-      calls.repeatable((api, caller) => api.stream(caller, { after, turn })),
-      findCompacting(calls),
-    ]);
-    if (!stream.ok) return () => undefined;
+    const followed = await calls.repeatable((api, caller) => api.follow(caller, { after, turn }));
+    if (!followed.ok) return () => undefined;
+    const { stream, compacting } = followed.value;
     if (compacting) await progress(COMPACTING_STATUS);
-    const reader = stream.value.getReader();
+    const reader = stream.getReader();
     void readFrames(reader, createTeller(progress, deps.now)).catch(() => undefined);
     return () => void reader.cancel().catch(() => undefined);
   } catch {

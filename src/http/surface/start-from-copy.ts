@@ -13,6 +13,7 @@ import { err, ok, type Result } from "../../lib/result";
 import type { HttpError } from "../problem";
 import type { SessionCalls } from "../session-calls";
 import { ofNamedModel } from "../session-model";
+import { findAnswering } from "./attempts";
 import { findNewMessages, type Sorted, type TranscriptMessage } from "./new-messages";
 import type { WriteMessages, WrittenAt } from "./written";
 
@@ -28,8 +29,6 @@ interface CopyRequest<M extends CopiedMessage> {
   readonly asked: TurnInput;
   readonly tools: readonly ToolDefinition[] | null;
   readonly idempotency: Idempotency | null;
-  /** The client says that it sends the request again. */
-  readonly isRetry: boolean;
 }
 
 /** What was sent to the session. */
@@ -125,7 +124,7 @@ export async function startFromCopy<M extends CopiedMessage>(copy: Copy<M>): Sta
     const ours = execution_id ? words.toCallName(execution_id) : "";
     return { role, text, answers: call_id !== undefined && answered.has(call_id) ? call_id : ours };
   });
-  const sorted = findNewMessages(request.messages, { newest, isWhole }, request.isRetry);
+  const sorted = findNewMessages(request.messages, { newest, isWhole });
   if (sorted.isRepeated) return answerAgain(copy, end.value);
   const last = sorted.messages.at(-1);
   if (last?.role === "assistant")
@@ -141,12 +140,23 @@ async function respond<M extends CopiedMessage>(copy: Copy<M>, end: SessionEnd, 
   const results = sorted.results.map((message) => toResult(message, words));
   const messages = written.value.map(({ message }) => message);
   const input: RespondInput = { ...asked, tools, idempotency, after: null, results, messages, run: true, onBusy: "reject" };
-  const send = () => (idempotency ? calls.repeatable : calls.once)((api, caller) => api.respond(caller, input));
+  const send = (more: Pick<RespondInput, "supersedes"> = {}) =>
+    (idempotency ? calls.repeatable : calls.once)((api, caller) => api.respond(caller, { ...input, ...more }));
   const sent = await send();
-  const accepted = !sent.ok && isLeftBehind(sent.error, copy) && words.hasLostCalls(sorted) ? await leaveWaiting(calls, send) : sent;
+  const supersedes = sent.ok || !words.hasLostCalls(sorted) ? undefined : findLeftBehind(sent.error, copy, end);
+  const accepted = supersedes ? await send({ supersedes }) : sent;
   if (!accepted.ok)
     return err(words.toError(ofNamedModel(accepted.error, asked), { results: sorted.results, messages: written.value }, end));
-  return ok(toStartedLeg(accepted.value, { session, epoch: end.described.epoch, continues: messages.length === 0 }));
+  const leg = toStartedLeg(accepted.value, { session, epoch: end.described.epoch, continues: messages.length === 0 });
+  return leg.replayed && idempotency?.attempt ? findLeg(calls, leg, accepted.value) : ok(leg);
+}
+
+/** The session took the request before, and its end no longer says so. */
+async function findLeg(calls: SessionCalls, leg: StartedLeg, accepted: Accepted): Starting {
+  const found = await findAnswering(calls, accepted);
+  if (!found.ok) return found;
+  const { turn, cursor, isAnew } = found.value;
+  return ok({ ...leg, turn, cursor, ...(isAnew && { continues: false }) });
 }
 
 function toResult<M extends CopiedMessage>(message: M, words: CopyWords<M>): ToolResultInput {
@@ -155,16 +165,19 @@ function toResult<M extends CopiedMessage>(message: M, words: CopyWords<M>): Too
   return { execution_id, call_id: execution_id ? null : answers, ...words.toOutcome(message) };
 }
 
-/** A client that has lost the calls cannot answer them. Its message supersedes their turn, as a message of the native API does. */
-function isLeftBehind<M extends CopiedMessage>(error: HttpError, { request: { messages }, words }: Copy<M>): boolean {
-  if (error.code !== "calls_unanswered") return false;
+/**
+ * The turn that waits for calls which the client has lost, and so cannot answer. Its message supersedes their turn, as a message of the
+ * native API does. A turn that began to wait after the session's end was read is left alone.
+ */
+function findLeftBehind<M extends CopiedMessage>(
+  error: HttpError,
+  { request: { messages }, words }: Copy<M>,
+  { described }: SessionEnd,
+): TurnId | undefined {
+  if (error.code !== "calls_unanswered") return undefined;
   const known = new Set(messages.flatMap(({ calls }) => calls.map(({ call_id }) => call_id)));
-  return !error.calls.some(({ execution, call_id }) => known.has(words.toCallName(execution)) || known.has(call_id));
-}
-
-async function leaveWaiting<T>(calls: SessionCalls, send: () => Promise<T>): Promise<T> {
-  await calls.once((api, caller) => api.stop(caller, { idempotency: null }));
-  return send();
+  const isKnown = error.calls.some(({ execution, call_id }) => known.has(words.toCallName(execution)) || known.has(call_id));
+  return isKnown ? undefined : described.turn?.id;
 }
 
 export function toStartedLeg(
@@ -185,7 +198,9 @@ async function answerAgain<M extends CopiedMessage>(copy: Copy<M>, { described, 
   const { status } = report.value;
   const place = { session, epoch: described.epoch, continues: false };
   if (status === "failed" || status === "interrupted") {
-    const { idempotency, asked } = request;
+    const { asked } = request;
+    // A key that is made of the request stands for the turn that failed.
+    const idempotency = request.idempotency?.attempt ? null : request.idempotency;
     const accepted = await calls.once((api, caller) => api.retry(caller, { ...asked, idempotency }));
     return accepted.ok ? ok(toStartedLeg(accepted.value, place)) : err(ofNamedModel(accepted.error, asked));
   }

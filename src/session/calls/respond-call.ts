@@ -31,7 +31,7 @@ export async function respond(session: RunningSession, input: RespondInput): Pro
   const fault = findFault(input);
   if (fault) return fault;
   const lone = toLoneMessage(input);
-  if (lone) return submitMessage(session, lone, ({ turn }) => (turn && !isRunning(turn) ? refuseUnanswered(turn.open_calls) : null));
+  if (lone) return submitMessage(session, lone, (state) => (isRunning(state.turn) ? null : refuseWaiting(state, input)));
   const resolved = await resolveForTurn(session, input);
   const cursor = session.buffer.offset;
   return transactOnce<Acknowledged>(session, input.idempotency, (step) => {
@@ -131,20 +131,25 @@ function recordApprovals(
 }
 
 /** Messages follow only when nothing is open, and a turn goes on only when the client owes nothing. Results alone may come in parts. */
-function refuseWaiting({ turn }: SessionState, { approvals, messages, run }: RespondInput): api.Outcome<never> | null {
-  const open = turn?.open_calls ?? [];
+function refuseWaiting(state: SessionState, input: RespondInput): api.Outcome<never> | null {
+  const { approvals, messages, run } = input;
+  const open = state.turn?.open_calls ?? [];
+  if (isSuperseded(state, input)) return null;
   const isOwed = ({ server, approval }: OpenCall): boolean => !server || (approvals !== undefined && approval === "pending");
   const owed = messages.length > 0 ? open : open.filter((call) => run && isOwed(call));
   return owed.length > 0 ? refuseUnanswered(owed) : null;
 }
 
+const isSuperseded = ({ turn }: SessionState, { messages, supersedes }: RespondInput): boolean =>
+  turn?.phase === "awaiting_tools" && turn.id === supersedes && messages.length > 0;
+
 const refuseUnanswered = (calls: readonly OpenCall[]): api.Outcome<never> =>
   err({ code: "calls_unanswered", calls: calls.map(({ execution, call_id }) => ({ execution, call_id })) });
 
-/** Ends the turn whose last call was answered, before it goes on. A turn that still waits is left as it is. */
-function endAnswered({ session, step }: NextTurn): api.Outcome<null> {
+/** Ends the turn whose last call was answered, before it goes on. A turn that still waits is left as it is, unless the messages supersede it. */
+function endAnswered({ session, step, input }: NextTurn): api.Outcome<null> {
   const { turn } = step.state;
-  if (turn?.phase !== "generating") return ok(null);
+  if (!turn || (turn.phase !== "generating" && !isSuperseded(step.state, input))) return ok(null);
   const nothingCut = { partial: null, call: null };
   const command = { type: "StopTurn", at: session.deps.clock(), turn: turn.id, reason: "superseded", ...nothingCut } as const;
   const ended = step.execute(command);

@@ -1,4 +1,5 @@
 /** The two streams of a session: its live frames and its log. */
+import type { FollowedTurn, RespondApi } from "../../app/respond-api";
 import type { Outcome, StreamInput } from "../../app/session-api";
 import { describeFailure } from "../../app/turn/describe-failure";
 import type { Frame } from "../../contract/frame";
@@ -15,6 +16,7 @@ import type { Session } from "../session";
 import { type FrameLine, toFrameLine, toGapLine } from "../stream/frames";
 import { openReader, openSse, type SseSource } from "../stream/stream-reader";
 import { MAX_ANSWER_BYTES, takeWithin } from "./answer-size";
+import { listCompactions } from "./read-calls";
 import { isUnderWay, reportTurn } from "./turn-report";
 
 /** A stream shows that work is halted, and so needs the progress beside the session. */
@@ -22,6 +24,11 @@ type StreamedSession = Session & { readonly progress: Progress };
 
 export function openSessionStream(session: StreamedSession, input: StreamInput): Outcome<ReadableStream<Uint8Array>> {
   return ok(input.of === "events" ? openEventStream(session, input) : openFrameStream(session, input));
+}
+
+export function followTurn(session: StreamedSession, input: Parameters<RespondApi["follow"]>[1]): Outcome<FollowedTurn> {
+  const [newest] = listCompactions(session, { after: null, limit: 1, order: "desc" }).data;
+  return ok({ stream: openFrameStream(session, input), compacting: newest?.status === "running" ? newest.id : null });
 }
 
 function openFrameStream(session: StreamedSession, input: StreamInput): ReadableStream<Uint8Array> {

@@ -1,24 +1,44 @@
 /** The chat's routes against fakes: what they refuse, and what they ask of the session. */
 import { describe, expect, test } from "vitest";
 import type { WholeSessionApi } from "../../../src/app/control-api";
+import type { RespondInput } from "../../../src/app/respond-api";
 import type { SubmitInput, ToolResultInput } from "../../../src/app/session-api";
+import type { DisplayItem } from "../../../src/contract/item";
+import type { TurnId } from "../../../src/domain/ids";
 import { err, ok } from "../../../src/lib/result";
 import { accepted, description, KEY, makeId, SESSION, toStream, turn, world } from "../support";
 
 const TURN = makeId("trn");
 const text = (said: string) => [{ type: "text", text: said }];
+const WRITTEN: DisplayItem = {
+  id: makeId("msg"),
+  position: 1,
+  role: "user",
+  content: [{ type: "text", text: "Before." }],
+  turn_id: TURN,
+  name: null,
+  client_id: null,
+  metadata: {},
+  created_at: 1,
+  recorded_at: 1,
+  incomplete: false,
+  tokens: { tokens: 1, source: "estimated", error_bound: 1 },
+};
 
 function connect(session: Partial<WholeSessionApi> = {}) {
   const submitted: SubmitInput[] = [];
+  const described = { count: 0 };
   const submit: WholeSessionApi["submit"] = async (_, input) => {
     submitted.push(input);
     return ok(accepted({ turn_id: TURN }));
   };
   const { app } = world({
     session: {
-      describe: async () => ok(description()),
-      stream: async () => ok(toStream("")),
-      compactions: async () => ok({ data: [], has_more: false }),
+      describe: async () => {
+        described.count += 1;
+        return ok(description());
+      },
+      follow: async () => ok({ stream: toStream(""), compacting: null }),
       submit,
       ...session,
     },
@@ -30,7 +50,13 @@ function connect(session: Partial<WholeSessionApi> = {}) {
       body: typeof body === "string" ? body : JSON.stringify(body),
     });
   const get = (path: string) => app.request(`/api/chat/${path}`, { headers: { authorization: `Bearer ${KEY}` } });
-  return { post, get, submitted };
+  const stop = (body?: object) =>
+    app.request(`/api/chat/${SESSION}/stop`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${KEY}`, "content-type": "application/json" },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+  return { post, get, stop, submitted, described };
 }
 
 const said = (parts: unknown, more: object = {}) => ({ id: SESSION, messages: [{ id: "m", role: "user", parts }], ...more });
@@ -95,6 +121,17 @@ describe("a request", () => {
     expect(submitted).toMatchObject([{ parts: text("你好"), about: { client_id: "m-2" }, onBusy: "queue", run: true }]);
   });
 
+  test("with something said asks the session's object twice: to take it, and for the stream", async () => {
+    const { post, submitted, described } = connect();
+    const asked = { id: "m-1", role: "user", parts: text("Weather?") };
+    const done = { type: "tool-weather", toolCallId: makeId("exe"), state: "output-available", input: {}, output: 1 };
+    const reply = { id: TURN, role: "assistant", parts: [{ type: "step-start" }, done, { type: "step-start" }, ...text("Sun.")] };
+
+    await post({ id: SESSION, messages: [asked, reply, { id: "m-2", role: "user", parts: text("And tomorrow?") }] });
+
+    expect([submitted.length, described.count]).toEqual([1, 0]);
+  });
+
   test("may be larger than others, because pages send all of the conversation, and is bounded", async () => {
     const { post, submitted } = connect();
     const long = "长".repeat(100_000);
@@ -123,14 +160,18 @@ describe("answers to calls", () => {
 
   function connectWaiting() {
     const results: ToolResultInput[] = [];
+    const both: RespondInput[] = [];
     const toolResults: WholeSessionApi["toolResults"] = async (_, input) => {
+      if (input.results.some(({ execution_id }) => execution_id !== open)) return err({ code: "call_not_open", index: 0, call: closed });
       results.push(...input.results);
       return ok(accepted({ turn_id: TURN }));
     };
-    return {
-      results,
-      ...connect({ describe: async () => ok(waiting), toolResults, turn: async () => ok(turn({ id: TURN, status: "awaiting_tools" })) }),
+    const respond: WholeSessionApi["respond"] = async (_, input) => {
+      both.push(input);
+      return ok(accepted({ turn_id: makeId("trn", 2) }));
     };
+    const session = { describe: async () => ok(waiting), toolResults, respond };
+    return { results, both, ...connect({ ...session, turn: async () => ok(turn({ id: TURN, status: "awaiting_tools" })) }) };
   }
 
   test("are those of open calls alone", async () => {
@@ -146,14 +187,21 @@ describe("answers to calls", () => {
     expect(results).toEqual([{ execution_id: open, call_id: null, output: '{"天":"晴"}', is_error: false }]);
   });
 
-  test("go before the user's next message", async () => {
-    const { post, results, submitted } = connectWaiting();
+  test("go before the user's next message, and one turn answers both", async () => {
+    const { post, both, results, submitted } = connectWaiting();
     const message = reply(part(open, { state: "output-error", errorText: "broken" }));
 
-    await post({ id: SESSION, messages: [message, { id: "m", role: "user", parts: text("And now?") }] });
+    const response = await post({ id: SESSION, messages: [message, { id: "m", role: "user", parts: text("And now?") }] });
 
-    expect(results).toMatchObject([{ execution_id: open, output: "broken", is_error: true }]);
-    expect(submitted).toHaveLength(1);
+    expect(await response.text()).toContain(makeId("trn", 2));
+    expect(both).toMatchObject([
+      {
+        supersedes: TURN,
+        results: [{ execution_id: open, output: "broken", is_error: true }],
+        messages: [{ role: "user", parts: text("And now?"), about: { client_id: "m" } }],
+      },
+    ]);
+    expect([results, submitted]).toEqual([[], []]);
   });
 
   test("that are missing are asked for", async () => {
@@ -166,11 +214,68 @@ describe("answers to calls", () => {
   });
 
   test("to a turn that has ended without an answer are refused, so that no page sends them forever", async () => {
-    const { post } = connect({ turn: async () => ok(turn({ id: TURN, status: "stopped" })) });
+    const toolResults = async () => err({ code: "call_not_open", index: 0, call: open } as const);
+    const { post } = connect({ toolResults, turn: async () => ok(turn({ id: TURN, status: "stopped" })) });
 
     const response = await post({ id: SESSION, messages: [reply(part(open, { state: "output-available", output: 1 }))] });
 
     expect(response.status).toBe(409);
+  });
+});
+
+describe("a stop", () => {
+  const other = makeId("trn", 2);
+
+  /** A session in which the turn `running` runs. */
+  function connectRunning(running: TurnId | null) {
+    const stopped: (TurnId | undefined)[] = [];
+    const stop: WholeSessionApi["stop"] = async (_, input) => {
+      stopped.push(input.turn);
+      return err({ code: "no_turn" });
+    };
+    const open = running && { id: running, phase: "generating" as const, open_calls: [] };
+    return { stopped, ...connect({ describe: async () => ok(description({ turn: open })), stop }) };
+  }
+
+  test("is of the turn that is open when it comes, so that the next one is not stopped in its place", async () => {
+    const { stop, stopped } = connectRunning(TURN);
+
+    expect((await stop()).status).toBe(204);
+
+    expect(stopped).toEqual([TURN]);
+  });
+
+  test("is of the turn that the page names, whichever runs", async () => {
+    const { stop, stopped } = connectRunning(other);
+
+    expect((await stop({ messageId: TURN })).status).toBe(204);
+
+    expect(stopped).toEqual([TURN]);
+  });
+
+  test("of nothing stops nothing, and one of no message of the chat is refused", async () => {
+    const { stop, stopped } = connectRunning(null);
+
+    expect((await stop()).status).toBe(204);
+    expect((await stop({ messageId: "msg-1" })).status).toBe(400);
+
+    expect(stopped).toEqual([]);
+  });
+
+  test("for a change of what was said is of the turn that refused it", async () => {
+    const stopped: (TurnId | undefined)[] = [];
+    const stop: WholeSessionApi["stop"] = async (_, input) => {
+      stopped.push(input.turn);
+      return err({ code: "no_turn" });
+    };
+    const editMessage: WholeSessionApi["editMessage"] = async () =>
+      stopped.length === 0 ? err({ code: "turn_running", turn: other }) : ok(accepted({ turn_id: TURN }));
+    const items = async () => ok({ data: [WRITTEN], has_more: false });
+    const { post } = connect({ stop, editMessage, items, message: async () => ok(WRITTEN) });
+
+    const response = await post(said(text("Again."), { messageId: WRITTEN.id }));
+
+    expect([response.status, stopped]).toEqual([200, [other]]);
   });
 });
 

@@ -477,14 +477,17 @@ describe("refusals", () => {
     expect(asked).toHaveLength(1);
   });
 
-  it("a wait that breaks is not sent again either, unless it has an idempotency key", async () => {
+  it("a wait that breaks may be sent again, unless nothing tells a repetition from another request", async () => {
     const broken = { waitForTurn: () => Promise.reject(new Error("gone")) };
     const { anthropic, requests } = connect({ session: broken });
-    await expect(anthropic.messages.create(question)).rejects.toMatchObject({ status: 500, type: "api_error" });
-    expect(requests[0]?.headers.get("x-should-retry")).toBe("false");
+    for (const headers of [{}, { "Idempotency-Key": "one", "x-stainless-retry-count": null }])
+      await expect(anthropic.messages.create(question, { headers })).rejects.toMatchObject({ status: 500, type: "api_error" });
+    expect(requests.map(({ headers }) => headers.get("x-should-retry"))).toEqual([null, null]);
 
-    await expect(anthropic.messages.create(question, { headers: { "Idempotency-Key": "one" } })).rejects.toMatchObject({ status: 500 });
-    expect(requests[1]?.headers.get("x-should-retry")).toBe(null);
+    await expect(anthropic.messages.create(question, { headers: { "x-stainless-retry-count": null } })).rejects.toMatchObject({
+      status: 500,
+    });
+    expect(requests[2]?.headers.get("x-should-retry")).toBe("false");
   });
 
   it.each([

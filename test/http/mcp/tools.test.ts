@@ -492,7 +492,10 @@ describe("a message", () => {
     const bytes = frames.map((frame, offset) => formatSse({ offset, type: frame.type, json: JSON.stringify(frame) })).join("");
     const heard: (string | undefined)[] = [];
     const all = Promise.withResolvers<ReturnType<typeof ok<ReturnType<typeof turn>>>>();
-    const { connecting } = answering({ stream: async () => ok(new Blob([bytes]).stream()), waitForTurn: () => all.promise });
+    const { connecting } = answering({
+      follow: async () => ok({ stream: new Blob([bytes]).stream(), compacting: null }),
+      waitForTurn: () => all.promise,
+    });
     const { client } = await connecting;
 
     const result = await client.callTool({ name: "send_message", arguments: { session_id: SESSION, text: "x" } }, undefined, {
@@ -508,7 +511,10 @@ describe("a message", () => {
 
   it("goes on without progress when the stream cannot be read", async () => {
     const broken = new ReadableStream<Uint8Array>({ start: (controller) => controller.error(new Error("cut")) });
-    const { connecting } = answering({ stream: async () => ok(broken), waitForTurn: async () => ok(turn({ output_text: "Yes." })) });
+    const { connecting } = answering({
+      follow: async () => ok({ stream: broken, compacting: null }),
+      waitForTurn: async () => ok(turn({ output_text: "Yes." })),
+    });
     const { client } = await connecting;
 
     const asked = { name: "send_message", arguments: { session_id: SESSION, text: "x" } };

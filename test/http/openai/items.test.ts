@@ -4,7 +4,8 @@ import type { ConversationItem } from "openai/resources/conversations/items";
 import { describe, expect, it } from "vitest";
 import type { DisplayItem } from "../../../src/contract/item";
 import type { ExecutionId, SessionId } from "../../../src/domain/ids";
-import { toItemName } from "../../../src/http/openai/items/item-names";
+import { CopiedItem, copyItem } from "../../../src/http/openai/items/copied-item";
+import { parseItemName, toItemName } from "../../../src/http/openai/items/item-names";
 import type { OpenAiItem } from "../../../src/http/openai/items/item-types";
 import { toOpenAiItems } from "../../../src/http/openai/items/items";
 import { FILES_FOLLOW, NO_OUTPUT, readInputItems } from "../../../src/http/openai/items/read-items";
@@ -245,6 +246,51 @@ function toCalls(
     return { call_id, name, given, isServer: false, output: said?.output ?? null, is_error: said?.status === "incomplete" };
   });
 }
+
+/** The items as references that were found. Null: one of them was not. */
+function refer({ messages, ranHere, session }: Shown, items: readonly OpenAiItem[]): readonly CopiedItem[] | null {
+  const copied = items.map(({ id: given }) => {
+    const name = parseItemName(given);
+    const message = messages.find(({ id, tool_calls = [] }) =>
+      [id, ...tool_calls.map((each) => each.id)].some((each) => each === name?.id),
+    );
+    if (!name || !message) return null;
+    const calls = message.tool_calls?.map(({ execution_id }) => execution_id) ?? [];
+    const ran_here = [...calls, ...(message.execution_id ? [message.execution_id] : [])].filter((id) => ranHere.has(id));
+    const results = messages.filter(({ execution_id }) => execution_id !== undefined && calls.includes(execution_id));
+    const found = copyItem({ message, branch: 1, is_there: false, ran_here, results, redacted: [] }, name);
+    return found && new CopiedItem({ session, message: message.id, branch: 1, copied: found });
+  });
+  return copied.every((each) => each !== null) ? copied : null;
+}
+
+describe("references to all items", () => {
+  it("are the same messages", () => {
+    fc.assert(
+      fc.property(conversation.map(show), (shown) => {
+        expect(reduceRead(refer(shown, toOpenAiItems(shown.messages, shown)))).toEqual(reduce(shown));
+      }),
+    );
+  });
+
+  it("find nothing by the name of another kind or part", () => {
+    fc.assert(
+      fc.property(
+        conversation.map(show),
+        fc.constantFrom("msg", "rs", "fc", "fco", "mcp"),
+        fc.integer({ min: 1, max: 6 }),
+        (shown, prefix, nth) => {
+          const items = toOpenAiItems(shown.messages, shown);
+          const known = new Set(items.map(({ id }) => id));
+          for (const item of items) {
+            const other = `${prefix}_${item.id.replace(/^[a-z]+_|_\d+$/g, "")}${nth > 1 ? `_${nth}` : ""}`;
+            if (!known.has(other)) expect(refer(shown, [{ ...item, id: other }])).toBeNull();
+          }
+        },
+      ),
+    );
+  });
+});
 
 describe("items that clients write", () => {
   it("of which reasoning, text and calls that follow each other are one reply", () => {

@@ -1,7 +1,7 @@
 /** OpenAI's own package against the app, with a session in this process behind every id, and a model that the test speaks for. */
 import OpenAI from "openai";
 import { createNodeSql } from "../../../scripts/support/node-sql";
-import type { ModelRequest, ModelStreamPart } from "../../../src/app/ports";
+import type { ModelDirectory, ModelRequest, ModelStreamPart } from "../../../src/app/ports";
 import type { SessionId } from "../../../src/domain/ids";
 import { Life, settle } from "../../session/life";
 import { countingIds } from "../../support/builders";
@@ -41,8 +41,8 @@ export const show = ({ system, messages }: ModelRequest): string[] => [
   ),
 ];
 
-/** Answers every call of the model by the script, which a test may change. */
-export function connect(input: WorldInput = {}) {
+/** Answers every call of the model by the script, which a test may change. `models`: which there are, if not one by any name. */
+export function connect({ models, ...input }: WorldInput & { readonly models?: ModelDirectory } = {}) {
   const lives = new Map<SessionId, Life>();
   const requests: ModelRequest[] = [];
   const model: { say: Script } = { say: ({ messages }) => says(`echo ${messages.length}`) };
@@ -52,6 +52,7 @@ export function connect(input: WorldInput = {}) {
     const known = lives.get(session);
     if (known) return known;
     const life = new Life(createNodeSql(), "life-1", ids);
+    if (models) life.models = models;
     life.chat = {
       async *stream(request, { onRequest }) {
         onRequest?.("body");

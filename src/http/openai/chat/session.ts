@@ -18,8 +18,6 @@ export interface ChatRequest {
   readonly asked: TurnInput;
   readonly tools: readonly ToolDefinition[] | null;
   readonly idempotency: Idempotency | null;
-  /** The SDK says that it sends the request again. */
-  readonly isRetry: boolean;
 }
 
 interface Chat {

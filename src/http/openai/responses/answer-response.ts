@@ -29,5 +29,5 @@ export async function openEvents({ calls, leg, asked, cursor, runs, approvals, c
   const frames = await calls.repeatable((api, caller) => api.stream(caller, { after: cursor, turn }));
   if (!frames.ok) return frames;
   const head = { id: toLegName(RESPONSE_PREFIX, leg), created_at, asked };
-  return ok({ frames: frames.value, fold: new ResponseFold({ head, leg, from: leg.leg, runs, approvals }) });
+  return ok({ frames: frames.value, fold: new ResponseFold({ head, leg, from: cursor === null ? 1 : leg.leg, runs, approvals }) });
 }

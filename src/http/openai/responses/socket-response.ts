@@ -2,7 +2,6 @@
 import type { StreamFrame } from "../../../contract/frame";
 import type { SessionId } from "../../../domain/ids";
 import { err, ok, type Result } from "../../../lib/result";
-import { readPrincipal } from "../../auth";
 import type { Asker, HttpDeps } from "../../deps";
 import type { HttpError } from "../../problem";
 import { toLegName } from "../../surface/ids";
@@ -53,7 +52,7 @@ export async function answerOnSocket(asking: SocketAsking): Promise<Result<Socke
     opened.session = unlisted.value;
     return ok({ session: unlisted.value, discard: () => {} });
   };
-  const started = await startResponse({ c, deps, request: request.value, key: undefined, openUnstored });
+  const started = await startResponse({ c, deps, request: request.value, key: undefined, idempotency: null, openUnstored });
   if (!started.ok) return started;
   const told = await tell(started.value, asking);
   if (!told.ok) return told;
@@ -77,7 +76,7 @@ async function readRequest(asking: SocketAsking): Promise<Result<ResponseRequest
   // A response that is not stored can be continued by its own connection alone.
   if (!goesOn && store === false && typeof previous === "string")
     return err(toUnknownPlace({ code: "turn_not_found", turn: previous }, { previous_response_id: previous }));
-  const given = await openInput(body, { sealer: asking.deps.compactionSealer, tenant: readPrincipal(asking.c).tenant });
+  const given = await openInput(asking.c, asking.deps, body);
   if (!given.ok) return given;
   // To the session of the connection it is a place like any other.
   const asked = typeof given.value === "object" && goesOn ? { ...given.value, store: true } : given.value;

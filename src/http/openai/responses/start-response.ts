@@ -3,9 +3,9 @@
  * When it has succeeded the request is recorded, and whatever happens next is part of the answer.
  */
 import type { RespondInput } from "../../../app/respond-api";
-import type { Outcome as Answer } from "../../../app/session-api";
+import type { Outcome as Answer, Idempotency } from "../../../app/session-api";
 import type { WrittenMessage } from "../../../app/written-message";
-import type { Accepted } from "../../../contract/item";
+import type { Accepted, DisplayItem } from "../../../contract/item";
 import type { ExecutionId, SessionId, TurnId } from "../../../domain/ids";
 import type { ToolDefinition } from "../../../domain/message";
 import { err, ok, type Result } from "../../../lib/result";
@@ -17,6 +17,7 @@ import type { HttpError } from "../../problem";
 import { eraseFor } from "../../register-session";
 import { type SessionCalls, sessionClient } from "../../session-calls";
 import { findTools } from "../../session-tools";
+import { findAnswering } from "../../surface/attempts";
 import { type NamedLeg, readIdTime } from "../../surface/ids";
 import { sendInLine } from "../../surface/in-line";
 import type { WhoRuns } from "../../surface/read-runs";
@@ -41,8 +42,10 @@ interface ResponseAsking {
   readonly c: Asker;
   readonly deps: HttpDeps;
   readonly request: ResponseRequest;
-  /** The idempotency key. */
+  /** The idempotency key of the client. */
   readonly key: string | undefined;
+  /** What tells the request from others in a session that it names. Null: nothing. */
+  readonly idempotency: Idempotency | null;
   /** Opens a session for `store: false`. */
   openUnstored(asked: { readonly model: string | undefined }): Promise<Result<Unstored, HttpError>>;
 }
@@ -51,8 +54,8 @@ export interface StartedResponse {
   readonly calls: SessionCalls;
   readonly leg: NamedLeg;
   readonly asked: ResponseAsked;
-  /** Where the response's stream begins. */
-  readonly cursor: number;
+  /** Where the response's stream begins. Null: with its turn. */
+  readonly cursor: number | null;
   /** Who runs the calls of earlier legs of its turn. */
   readonly runs: ReadonlyMap<ExecutionId, "client" | "server">;
   readonly approvals: WhoRuns["approvals"];
@@ -116,7 +119,7 @@ async function findModel(calls: SessionCalls): Outcome<string> {
 }
 
 async function addNew(
-  { c, deps, request, key }: ResponseAsking,
+  { c, deps, request, key, idempotency: named }: ResponseAsking,
   { session, after, model: known, isThrowaway, discard }: Opened,
   tools: readonly ToolDefinition[] | null,
 ): Outcome<StartedResponse> {
@@ -126,7 +129,8 @@ async function addNew(
   if (!model.ok) return err(toUnknownPlace(model.error, body));
   const taken = await takeMessages(c, deps, { session, messages: input.messages, isThrowaway });
   if (!taken.ok) return err(toUnknownPlace(taken.error, body));
-  const idempotency = await readIdempotency(c, key);
+  // No client can come back to a session that this request opens, but by its key.
+  const idempotency = request.place.kind === "nothing" ? await readIdempotency(c, key) : named;
   const echo = readEcho(body, model.value);
   const results = input.results.map(({ result }) => result);
   const approvals = await findApprovals(calls, input.approvals);
@@ -150,6 +154,8 @@ async function addNew(
   const accepted = await send(calls, deps, given);
   if (!accepted.ok) return err(toResponseError(await explainWait(calls, accepted.error), request));
   const started = { calls, session, cursor: accepted.value.cursor, discard };
+  if (accepted.value.replayed)
+    return answerAgain(started, { accepted: accepted.value, isAnswer, isAttempt: idempotency?.attempt !== undefined });
   return isAnswer ? continueTurn(started, accepted.value) : ok(beginLeg(started, accepted.value, echo));
 }
 
@@ -205,8 +211,28 @@ async function continueTurn({ session, ...started }: Beginning, accepted: Accept
   const found = await findResponse(started.calls, first);
   if (!found.ok) return found;
   const { turn, runs, approvals, ranHere } = found.value;
-  const leg = { ...first, leg: splitLegs(turn.items, { ranHere, approvals }).length };
+  const who = { ranHere, approvals };
+  const leg = { ...first, leg: splitLegs(takeBefore(turn.items, accepted.position), who).length };
   const asked = toLegAsked(found.value.asked, leg);
-  const { created_at } = buildHead({ session, turn, leg: leg.leg, asked }, { ranHere, approvals });
+  const { created_at } = buildHead({ session, turn, leg: leg.leg, asked }, who);
   return ok({ ...started, leg, runs, approvals, asked, created_at });
+}
+
+/** What the turn had when it went on with the results at `position`: others may have let it go on since. */
+function takeBefore(items: readonly DisplayItem[], position: number | null): readonly DisplayItem[] {
+  const reply = items.findIndex((item) => item.role === "assistant" && position !== null && item.position > position);
+  return reply < 0 ? items : items.slice(0, reply);
+}
+
+/** The session has the request already: its response is told from the beginning. */
+async function answerAgain(
+  started: Beginning,
+  { accepted, isAnswer, isAttempt }: { readonly accepted: Accepted; readonly isAnswer: boolean; readonly isAttempt: boolean },
+): Outcome<StartedResponse> {
+  const kept = ok({ turn: readTurn(accepted), isAnew: false });
+  const answering = isAttempt ? await findAnswering(started.calls, accepted) : kept;
+  if (!answering.ok) return answering;
+  const { turn: turn_id, isAnew } = answering.value;
+  const position = isAnswer && !isAnew ? accepted.position : 0;
+  return continueTurn({ ...started, cursor: null }, { ...accepted, turn_id, position });
 }
