@@ -8,7 +8,7 @@ import { ERROR_MESSAGE_CHARS, hasErrorMessage, toSuccess } from "../../domain/ex
 import type { SessionId } from "../../domain/ids";
 import type { ItemMeta, Part } from "../../domain/message";
 import type { SessionState } from "../../domain/state";
-import { type ExecutionRow, readExecutions } from "../log/execution-rows";
+import { type ExecutionRow, hasWaited, readExecutions } from "../log/execution-rows";
 import { ALL_POSITIONS, readItems } from "../log/log-tables";
 import type { Session } from "../session";
 import { MAX_ANSWER_BYTES, takeWithin } from "./answer-size";
@@ -66,11 +66,10 @@ function toView(session: Session, session_id: SessionId, { row, call }: Found): 
   };
 }
 
-/** While the turn waits, that is in the state alone. Older builds recorded no more than the status. */
-function toApproval({ id, status, approval, ran }: ExecutionRow, { turn }: SessionState): ExecutionView["approval"] {
-  const waits = turn?.phase === "awaiting_tools" && turn.open_calls.some((call) => call.execution === id && call.approval === "pending");
-  if (approval) return { answer: approval.answer, turn_waited: approval.waited || waits };
-  if (status === "awaiting_approval") return { answer: null, turn_waited: waits };
+/** Older builds recorded no more than the status. */
+function toApproval(row: ExecutionRow, state: SessionState): ExecutionView["approval"] {
+  const { status, approval, ran } = row;
+  if (approval || status === "awaiting_approval") return { answer: approval?.answer ?? null, turn_waited: hasWaited(row, state) };
   return ran?.failure === "denied" ? { answer: "denied", turn_waited: true } : null;
 }
 

@@ -5,7 +5,7 @@
 import { type ExecutionStatus, type RunsAt, statusOfCall, statusOfResult } from "../../domain/execution";
 import type { ExecutionId, TurnId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
-import type { SessionState } from "../../domain/state";
+import type { OpenCall, SessionState } from "../../domain/state";
 import type { ToolRun } from "../../domain/tool-run";
 import type { Sql } from "./sql";
 
@@ -117,6 +117,12 @@ export function noteWait(sql: Sql, { turn }: SessionState): void {
   if (turn?.phase !== "awaiting_tools") return;
   for (const { execution, approval } of turn.open_calls)
     if (approval === "pending") changeExecution(sql, execution, { approval: { answer: null, waited: true } });
+}
+
+/** Whether the turn has waited for a person's answer to the call. While it waits, that is in the state alone. */
+export function hasWaited({ id, approval }: ExecutionRow, { turn }: SessionState): boolean {
+  const isPending = (call: OpenCall): boolean => call.execution === id && call.approval === "pending";
+  return approval?.waited === true || (turn?.phase === "awaiting_tools" && turn.open_calls.some(isPending));
 }
 
 /** A turn's open calls end with it. Calls that had started have got their results before. */

@@ -13,6 +13,7 @@ import { showItems } from "../items/item-pages";
 import type { OpenAiItem } from "../items/item-types";
 import { toApprovalResponses } from "../items/items";
 import { readItemsQuery, toItemList } from "../items/list-query";
+import { readNote } from "./asked";
 import { endsLeg } from "./leg";
 import { parseResponseName } from "./read-response";
 
@@ -55,14 +56,14 @@ interface Named {
 /** The messages that began the turn, with the results that came with them. */
 export async function readInputMessages(calls: SessionCalls, turn: TurnId): Read<readonly DisplayItem[]> {
   const report = await calls.repeatable((api, caller) => api.turn(caller, turn));
-  return report.ok ? readAsked(calls, report.value) : report;
+  return report.ok ? readOwn(calls, report.value) : report;
 }
 
 async function readInput(calls: SessionCalls, { turn, leg }: Named): Read<readonly OpenAiItem[]> {
   const report = await calls.repeatable((api, caller) => api.turn(caller, turn));
   if (!report.ok) return report;
   if (leg === 1) {
-    const asked = await readAsked(calls, report.value);
+    const asked = await readOwn(calls, report.value);
     return asked.ok ? showItems(calls, asked.value) : asked;
   }
   const runs = await readRuns(calls, report.value.items);
@@ -103,6 +104,15 @@ function findAnswers(produced: readonly DisplayItem[], who: WhoRuns): ReadonlyMa
     if (role === "tool" && !isAmong(item, who.ranHere)) at(waits ? leg + 1 : leg).results.push(item);
   }
   return answers;
+}
+
+/** As many as the request brought, where that was counted: in a copy of a session all that was copied lies before them, and is of no turn. */
+async function readOwn(calls: SessionCalls, turn: TurnReport): Read<readonly DisplayItem[]> {
+  const [asked, settings] = [await readAsked(calls, turn), await calls.repeatable((api, caller) => api.askedWith(caller, turn.id))];
+  if (!asked.ok) return asked;
+  if (!settings.ok) return settings;
+  const { added } = readNote(settings.value);
+  return ok(added === null ? asked.value : asked.value.slice(-added));
 }
 
 /**
