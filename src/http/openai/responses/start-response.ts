@@ -38,7 +38,7 @@ interface Unstored {
   discard(): void;
 }
 
-interface ResponseAsking {
+export interface ResponseAsking {
   readonly c: Asker;
   readonly deps: HttpDeps;
   readonly request: ResponseRequest;
