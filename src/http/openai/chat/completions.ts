@@ -158,7 +158,7 @@ async function answerWhole(c: Context<HttpEnv>, answering: Answering): Promise<R
 async function readWhole({ calls, leg: { turn, after, continues } }: Answering): Promise<Result<SaidLeg, OpenAiFault | HttpError>> {
   const report = await calls.repeatable((api, caller) => api.waitForTurn(caller, turn));
   if (!report.ok) return report;
-  const usage = continues ? await readLegUsage(calls, report.value, after) : report.value.usage;
+  const usage = continues ? await readLegUsage(calls, report.value, { after, until: null }) : report.value.usage;
   return readLeg(report.value, { after, usage });
 }
 
