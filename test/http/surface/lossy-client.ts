@@ -217,6 +217,7 @@ function readBody(body: {
   readonly data?: readonly Piece[];
 }): string {
   const pieces = body.output ?? body.choices?.map(({ message }) => message) ?? body.content ?? body.data ?? [];
-  const read = ({ text, content }: Piece): string => (typeof content === "object" ? (content ?? []).map(read).join("") : (content ?? text ?? ""));
+  const read = ({ text, content }: Piece): string =>
+    typeof content === "object" ? (content ?? []).map(read).join("") : (content ?? text ?? "");
   return pieces.map(read).join("");
 }

@@ -127,11 +127,12 @@ class Conversation {
     return told;
   }
 
-  /** Without time in between, a request that never arrived could not be told from one with the same words that did. */
+  /** Without time in between, a request that comes after its repetition could not be told from one with the same words that came before. */
   async #letPass({ path, body }: Request, { faults }: Fate): Promise<void> {
     const words = JSON.stringify([path, body]);
-    if (this.#accepted.has(words)) this.#count("said again");
-    await this.client.life.advance(this.#accepted.has(words) && faults[0] === "unsent" ? 60 * MINUTES : 1);
+    const isKnown = this.#accepted.has(words);
+    if (isKnown) this.#count("said again");
+    await this.client.life.advance(isKnown && (faults[0] === "unsent" || faults[0] === "left") ? 60 * MINUTES : 1);
     this.#accepted.add(words);
   }
 
