@@ -27,7 +27,7 @@ import { showPins } from "./calls/pin-views";
 import { describeSession, listCalls, listCompactions, listEvents, settingsEtag } from "./calls/read-calls";
 import { recallFromRecord } from "./calls/recall-call";
 import { redactMessage } from "./calls/redact-call";
-import { respond } from "./calls/respond-call";
+import { respond, respondFrom } from "./calls/respond-call";
 import { followTurn, openSessionStream } from "./calls/stream-calls";
 import { submitToolResults } from "./calls/tool-result-calls";
 import { awaitTurn, listTurns, reportTurn } from "./calls/turn-report";
@@ -125,6 +125,7 @@ export const sessionCalls = {
 
   submit: write((runtime, input) => submitMessage(runtime, input)),
   respond: write(respond),
+  respondFrom: write(respondFrom),
   openAndRespond,
   importMessages: write(importMessages),
   cancelQueued: write(cancelQueued),

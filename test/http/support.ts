@@ -128,6 +128,7 @@ function unknownSession(): WholeSessionApi {
     erase: no,
     submit: no,
     respond: no,
+    respondFrom: no,
     openAndRespond: no,
     importMessages: no,
     cancelQueued: no,

@@ -24,7 +24,7 @@ export function continueAfter(session: Session, step: Step, id: TurnId): api.Out
   if (!row) return err({ code: "turn_not_found", turn: id });
   if (row.status === "queued") return err({ code: "turn_running", turn: id });
   if (isNewest(session, step, row)) return ok(null);
-  const position = findEnd(session, row);
+  const position = findTurnEnd(session, row);
   if (position === null) return err({ code: "turn_not_found", turn: id });
   if (isAmong(step.state.branch.elsewhere, position)) {
     const found = findBranch(session, position);
@@ -53,7 +53,7 @@ export function findLineAfter(session: Session, id: TurnId | null): Line | null 
   const row = readTurn(deps.sql, id);
   if (!row || row.status === "queued") return null;
   if (isNewest(session, session, row)) return current;
-  const last = findEnd(session, row);
+  const last = findTurnEnd(session, row);
   if (last === null) return null;
   const line = isAmong(current.elsewhere, last) ? findBranch(session, last) : current;
   return line && { elsewhere: line.elsewhere, last };
@@ -68,7 +68,7 @@ function isNewest({ deps }: Session, { state }: Pick<Step, "state">, { id, from 
 }
 
 /** The last position that the turn produced, or what it answers if it produced nothing. Null: neither is in the record. */
-function findEnd({ deps }: Session, row: TurnRow): number | null {
+export function findTurnEnd({ deps }: Session, row: TurnRow): number | null {
   const produced = readTurnItems(deps.sql, row, 1).items[0];
   if (produced) return produced.position;
   if (row.message_id === null) return row.from - 1;
@@ -80,7 +80,7 @@ interface LeftBranch extends Line {
 }
 
 /** A branch with that position which is not the current one: the branch that ends there, or else the first of them. */
-export function findBranch({ deps }: Session, position: number): LeftBranch | null {
+export function findBranch({ deps }: Pick<Session, "deps">, position: number): LeftBranch | null {
   const found = readBranches(deps.sql).flatMap(({ number, left }) => {
     if (!left || position > left.view.to || isAmong(left.elsewhere, position)) return [];
     const { elsewhere } = left;
