@@ -332,12 +332,12 @@ describe("function tools", () => {
     const next = (input: OpenAI.Responses.ResponseInput) => openai.responses.create({ ...asked, previous_response_id: first.id, input });
 
     const refusals = [
-      [next([{ role: "user", content: "Hello?" }]), "No tool output found for function call a."],
-      [next([output("a", "x")]), "No tool output found for function call b."],
-      [next([output("a", "x"), output("c", "x")]), "No tool call found for function call output with call_id c."],
-    ] as const;
-    for (const [refused, message] of refusals)
-      await expect(refused).rejects.toMatchObject({ status: 400, param: "input", type: "invalid_request_error", error: { message } });
+      [[{ role: "user", content: "Hello?" }], "No tool output found for function call a."],
+      [[output("a", "x")], "No tool output found for function call b."],
+      [[output("a", "x"), output("c", "x")], "No tool call found for function call output with call_id c."],
+    ] satisfies [OpenAI.Responses.ResponseInput, string][];
+    for (const [input, message] of refusals)
+      await expect(next(input)).rejects.toMatchObject({ status: 400, param: "input", type: "invalid_request_error", error: { message } });
   });
 });
 
