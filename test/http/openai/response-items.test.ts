@@ -51,6 +51,21 @@ describe("a server's call that came without a result", () => {
   });
 });
 
+describe.each([true, false])("a function with strict: %s", (strict) => {
+  it("is echoed so, and the client has no call whose arguments the schema forbids", async () => {
+    const { openai, model, requests } = connect();
+    model.say = (_, nth) =>
+      nth === 1 ? calls({ call_id: "a", arguments: '{"at":7}' }) : calls({ call_id: "b", arguments: '{"at":"天"}' });
+    const tool = { ...LOOK, strict, parameters: { type: "object", properties: { at: { type: "string" } } } };
+
+    const { tools, output } = await openai.responses.create({ model: MODEL, tools: [tool], input: "Look." });
+
+    expect(tools).toMatchObject([{ strict }]);
+    expect(output.flatMap((item) => (item.type === "function_call" ? [item.arguments] : []))).toEqual(['{"at":"天"}']);
+    expect(show(requests[1] ?? never()).at(-1)).toContain("The arguments of look are not as its schema wants them");
+  });
+});
+
 describe("files in the result of a call", () => {
   const files = "Files of the result of call a:";
   const output: Input = { type: "function_call_output", call_id: "a", output: [{ type: "input_text", text: "两张" }, IMAGE, FILE] };

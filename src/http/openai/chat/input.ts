@@ -64,7 +64,10 @@ export const completionInput = z.strictObject({
     .object({ include_usage: z.boolean().nullish() })
     .nullish()
     .describe("`include_usage`: a last chunk with the usage; other options are ignored"),
-  tools: z.array(givenTool).nullish().describe("functions, in place of the session's tools; their `strict` is ignored"),
+  tools: z
+    .array(givenTool)
+    .nullish()
+    .describe("functions, in place of the session's tools; their `strict` is ignored: arguments are checked here either way"),
   tool_choice: toolChoice.nullish().describe("as it is; a list of allowed tools is refused"),
   parallel_tool_calls: z.boolean().nullish().describe("as it is"),
   response_format: responseFormat.nullish().describe("as it is; the schema's `description` is ignored"),

@@ -92,7 +92,12 @@ export const responseInput = z.strictObject({
   store: flag.describe("`false`: nothing is kept; only without `conversation`, `previous_response_id` and `background`"),
   stream: flag.describe("the answer as events"),
   background: flag.describe("the answer comes at once, and the response goes on"),
-  tools: z.array(tool).nullish().describe("functions, and `mcp` servers that the tenant registered by `server_label`; others are refused"),
+  tools: z
+    .array(tool)
+    .nullish()
+    .describe(
+      "functions, and `mcp` servers that the tenant registered by `server_label`; others are refused. `strict` is echoed: arguments are checked here either way",
+    ),
   tool_choice: toolChoice.nullish().describe("`auto`, `none`, `required`, a function by its name, or `allowed_tools` of those in `tools`"),
   parallel_tool_calls: flag.describe("as it is"),
   text: z.strictObject({ format: format.nullish(), verbosity }).nullish().describe("`format`; `verbosity` is ignored"),
