@@ -92,6 +92,42 @@ describe("a socket", () => {
     expect(await socket.refuse({ ...alone, input: own })).toMatchObject({ status: 404, param: "input" });
   });
 
+  test.each([true, false])("is warmed up, and the next request has what it was warmed up with, stored: %s", async (store) => {
+    server.provider.enqueue({ text: "One." }, { text: "Two." });
+    const socket = await connect();
+    const ask = { model: MODEL, store };
+    const first = await socket.create({ ...ask, input: "1", stream: true });
+    const requests = server.provider.log.length;
+    const behind = { ...ask, previous_response_id: first.response.id };
+    const warm = await socket.create({ ...behind, input: [{ role: "developer", content: "请简短" }], generate: false });
+    expect(warm.response).toMatchObject({ status: "completed", output: [], usage: { total_tokens: 0 }, store });
+    expect(server.provider.log).toHaveLength(requests);
+
+    const second = await socket.create({ ...ask, input: "2", previous_response_id: warm.response.id });
+    expect(readText(second.response)).toBe("Two.");
+    expect(server.provider.log.at(-1)?.body.messages.map(({ content }) => content)).toEqual(["1", "One.", "请简短", "2"]);
+    expect(await socket.refuse({ ...ask, input: "3", previous_response_id: warm.response.id })).toMatchObject(NOT_FOUND);
+    expect(await responses.refuse(`/${warm.response.id}`, {})).toMatchObject({ status: 404 });
+    expect(await socket.refuse({ store, input: "3", generate: false })).toMatchObject({ status: 400, param: "model" });
+  });
+
+  test("is warmed up several times and in large pieces, and by nothing alone", async () => {
+    server.provider.enqueue({ text: "Long." }, { text: "Short." });
+    const socket = await connect();
+    const piece = `狗${"document ".repeat(4_000)}`;
+    const empty = await socket.create({ model: MODEL, generate: false });
+    const one = await socket.create({ model: MODEL, input: piece, generate: false, previous_response_id: empty.response.id });
+    const two = await socket.create({ model: MODEL, input: `${piece}.`, generate: false, previous_response_id: one.response.id });
+
+    const { response } = await socket.create({ model: MODEL, input: "Go.", previous_response_id: two.response.id });
+
+    expect(readText(response)).toBe("Long.");
+    expect(server.provider.log.at(-1)?.body.messages.map(({ content }) => content)).toEqual([piece, `${piece}.`, "Go."]);
+    const left = await socket.create({ model: MODEL, input: "Lost", generate: false });
+    expect(readText((await socket.create({ model: MODEL, input: "Other" })).response)).toBe("Short.");
+    expect(await socket.refuse({ model: MODEL, input: "?", previous_response_id: left.response.id })).toMatchObject(NOT_FOUND);
+  });
+
   test("forgets what is not stored when going on with it failed", async () => {
     server.provider.enqueue({ text: "One." });
     const socket = await connect();

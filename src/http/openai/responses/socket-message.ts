@@ -16,12 +16,13 @@ const createMessage = z
     stream: z.unknown().optional(),
     stream_options: z.unknown().optional(),
     background: z.union([z.literal(false), z.null()], "not over a WebSocket").optional(),
-    generate: z.union([z.literal(true), z.null()], "a response is always generated").optional(),
+    generate: z.boolean().nullish(),
     previous_response_id: z.unknown().optional(),
     store: z.unknown().optional(),
   })
-  .transform(({ type: _, stream: __, stream_options: ___, background: ____, generate: _____, stream_id: lane, ...body }) => ({
+  .transform(({ type: _, stream: __, stream_options: ___, background: ____, generate, stream_id: lane, ...body }) => ({
     lane: lane ?? null,
+    warmsUp: generate === false,
     body,
   }));
 export type CreateMessage = z.infer<typeof createMessage>;

@@ -8,12 +8,14 @@ import { parseId, type SessionId } from "../../../domain/ids";
 import type { Env } from "../../../env";
 import { toErrorName } from "../../../lib/error-name";
 import { err, ok, type Result } from "../../../lib/result";
+import { LONG_BODY_LIMIT } from "../../body";
 import { readMarks } from "../../calls";
 import type { Asker, HttpDeps, HttpEnv, SocketHolder } from "../../deps";
 import type { HttpError } from "../../problem";
 import { sessionClient } from "../../session-calls";
 import { type CreateMessage, isTooLarge, parseSocketMessage, toErrorMessage, toRefusalMessage } from "./socket-message";
 import { answerOnSocket, type CachedResponse, type SocketAnswer } from "./socket-response";
+import { completeWarmUp, dropWarmUp, keepWarmUp, readWarmUp } from "./socket-warm-up";
 
 /** As long as OpenAI keeps a connection. */
 const LIFETIME_MS = 60 * 60_000;
@@ -33,6 +35,8 @@ interface Connection {
   readonly opened_at: number;
   readonly heard_at: number;
   readonly cached: CachedResponse | null;
+  /** The response of a warm-up, whose request is in the storage. */
+  readonly warm: string | null;
 }
 
 const BUSY = { code: "response_in_progress", message: "One response at a time: another one is under way on this connection.", param: null };
@@ -70,7 +74,7 @@ export function defineSocketObject(build: (env: Env) => HttpDeps) {
       const { 0: client, 1: server } = new WebSocketPair();
       const now = this.#deps.now();
       this.ctx.acceptWebSocket(server);
-      server.serializeAttachment({ holder, opened_at: now, heard_at: now, cached: null } satisfies Connection);
+      server.serializeAttachment({ holder, opened_at: now, heard_at: now, cached: null, warm: null } satisfies Connection);
       await this.ctx.storage.setAlarm(now + IDLE_MS);
       return new Response(null, { status: 101, webSocket: client });
     }
@@ -116,9 +120,14 @@ export function defineSocketObject(build: (env: Env) => HttpDeps) {
     }
 
     /** The last message of the answer. */
-    async #answer(socket: WebSocket, { message, requestId }: Asked): Promise<Result<string, HttpError>> {
+    async #answer(socket: WebSocket, asked: Asked): Promise<Result<string, HttpError>> {
+      const { requestId } = asked;
       const { holder, cached } = this.#read(socket);
+      const completed = await this.#complete(socket, asked.message);
+      if (!completed.ok) return completed;
+      const message = completed.value;
       const answered = await this.#ask(socket, { message, requestId });
+      await this.#noteWarmUp(socket, message, answered.ok ? answered.value.warm : null);
       // What failed to continue the cached response ends it. Another fault leaves it.
       const isGone = cached !== null && message.body.previous_response_id === cached.response;
       this.#note(socket, { cached: answered.ok ? answered.value.cached : isGone ? null : cached });
@@ -129,6 +138,23 @@ export function defineSocketObject(build: (env: Env) => HttpDeps) {
         ...(!answered.ok && { error: answered.error.code }),
       });
       return answered.ok ? ok(answered.value.last) : answered;
+    }
+
+    /** A request behind a warm-up has its input, too. */
+    async #complete(socket: WebSocket, message: CreateMessage): Promise<Result<CreateMessage, HttpError>> {
+      const { warm } = this.#read(socket);
+      const kept = warm !== null && message.body.previous_response_id === warm ? await readWarmUp(this.ctx.storage) : null;
+      if (!kept) return ok(message);
+      const body = completeWarmUp(kept, message.body);
+      return isTooLarge(JSON.stringify(body)) ? err({ code: "body_too_large", limit: LONG_BODY_LIMIT }) : ok({ ...message, body });
+    }
+
+    /** A warm-up lasts until the next request. */
+    async #noteWarmUp(socket: WebSocket, { body }: CreateMessage, warm: string | null): Promise<void> {
+      const { warm: before } = this.#read(socket);
+      if (before !== null) await dropWarmUp(this.ctx.storage);
+      if (warm !== null) await keepWarmUp(this.ctx.storage, body);
+      if (before !== null || warm !== null) this.#note(socket, { warm });
     }
 
     async #ask(socket: WebSocket, { message, requestId }: Asked): Promise<Result<SocketAnswer, HttpError>> {

@@ -16,6 +16,7 @@ import { toUnknownPlace } from "./refusal";
 import { openInput, parseResponseRequest, type ResponseRequest } from "./request";
 import { RESPONSE_PREFIX } from "./show-response";
 import type { CreateMessage } from "./socket-message";
+import { buildWarmResponse } from "./socket-warm-up";
 import type { StartedResponse } from "./start-response";
 
 /** The newest response of the connection, if it is not stored. Its session lasts as long as the connection can continue it. */
@@ -37,6 +38,8 @@ interface SocketAsking {
 export interface SocketAnswer {
   /** What the connection caches after the response. Null: nothing. */
   readonly cached: CachedResponse | null;
+  /** The response of a warm-up. Null: it was none. */
+  readonly warm: string | null;
   /** The last message. Once the client has it, it may send its next request, so that it is sent when the connection is ready for that. */
   readonly last: string;
 }
@@ -44,6 +47,7 @@ export interface SocketAnswer {
 export async function answerOnSocket(asking: SocketAsking): Promise<Result<SocketAnswer, HttpError>> {
   const request = await readRequest(asking);
   if (!request.ok) return request;
+  if (asking.message.warmsUp) return warmUp(asking, request.value);
   const opened: { session: SessionId | null } = { session: continues(asking) ? (asking.cached?.session ?? null) : null };
   const { c, deps } = asking;
   const openUnstored = async (asked: { readonly model: string | undefined }) => {
@@ -60,7 +64,16 @@ export async function answerOnSocket(asking: SocketAsking): Promise<Result<Socke
   const { session } = opened;
   const { event, isComplete } = told.value;
   const cached = isComplete && session !== null ? { session, response: toLegName(RESPONSE_PREFIX, started.value.leg) } : null;
-  return ok({ cached, last: toMessage(event, asking.message.lane) });
+  return ok({ cached, warm: null, last: toMessage(event, asking.message.lane) });
+}
+
+/** What the connection can continue stays: the warm-up may be behind it. */
+function warmUp({ deps, message: { lane }, cached, send }: SocketAsking, request: ResponseRequest): Result<SocketAnswer, HttpError> {
+  const built = buildWarmResponse(deps, request);
+  if (!built.ok) return built;
+  const messages = built.value.events.map((event) => toMessage(event, lane));
+  for (const message of messages.slice(0, -1)) send(message);
+  return ok({ cached, warm: built.value.id, last: messages.at(-1) ?? "" });
 }
 
 /** Whether the request goes on with the response that this connection keeps. */
@@ -77,7 +90,8 @@ async function readRequest(asking: SocketAsking): Promise<Result<ResponseRequest
   // A response that is not stored can be continued by its own connection alone.
   if (!goesOn && store === false && typeof previous === "string")
     return err(toUnknownPlace({ code: "turn_not_found", turn: previous }, { previous_response_id: previous }));
-  const given = await openInput(asking.c, asking.deps, body);
+  const whole = asking.message.warmsUp ? { ...body, input: body.input ?? [] } : body;
+  const given = await openInput(asking.c, asking.deps, whole);
   if (!given.ok) return given;
   // To the session of the connection it is a place like any other.
   const asked = typeof given.value === "object" && goesOn ? { ...given.value, store: true } : given.value;
