@@ -8,13 +8,14 @@ import { toLegName } from "../../surface/ids";
 import { openUnlisted } from "../../surface/throwaway";
 import { translateStream } from "../../surface/translate-stream";
 import { openEvents } from "./answer-response";
+import { startContinued } from "./continued";
 import type { NumberedEvent } from "./events";
 import { type ResponseFold, toErrorEvent } from "./frames";
 import { toUnknownPlace } from "./refusal";
 import { openInput, parseResponseRequest, type ResponseRequest } from "./request";
 import { RESPONSE_PREFIX } from "./show-response";
 import type { CreateMessage } from "./socket-message";
-import { type StartedResponse, startResponse } from "./start-response";
+import type { StartedResponse } from "./start-response";
 
 /** The newest response of the connection, if it is not stored. Its session lasts as long as the connection can continue it. */
 export interface CachedResponse {
@@ -51,7 +52,7 @@ export async function answerOnSocket(asking: SocketAsking): Promise<Result<Socke
     opened.session = unlisted.value;
     return ok({ session: unlisted.value, discard: () => {} });
   };
-  const started = await startResponse({ c, deps, request: request.value, key: undefined, idempotency: null, openUnstored });
+  const { started } = await startContinued({ c, deps, request: request.value, key: undefined, idempotency: null, openUnstored });
   if (!started.ok) return started;
   const told = await tell(started.value, asking);
   if (!told.ok) return told;

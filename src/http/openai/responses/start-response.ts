@@ -35,7 +35,7 @@ interface Unstored {
   discard(): void;
 }
 
-interface ResponseAsking {
+export interface ResponseAsking {
   readonly c: Asker;
   readonly deps: HttpDeps;
   readonly request: ResponseRequest;
