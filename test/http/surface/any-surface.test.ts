@@ -30,6 +30,7 @@ const HOSTILE = [
   "\u2028\u0007\\",
   "1.50",
 ];
+const REDACTED = "[redacted]";
 /** A letter in front, because a message of white space alone is refused. */
 const words = fc
   .oneof(fc.constantFrom(...HOSTILE), fc.string({ unit: "grapheme", maxLength: 40 }), fc.constant("long ".repeat(30)))
@@ -205,9 +206,13 @@ class Conversation {
     const places = this.said.flatMap(({ who }, index) => (who === "user" ? [index] : []));
     const [message, place] = [messages[nth % messages.length], places[nth % messages.length]];
     if (!message || place === undefined) return;
+    // An item that is deleted at the end takes the conversation back, which test/http/openai/conversations.test.ts shows.
+    const before = this.said[place];
+    const isListed = before?.who === "user" && before.text !== REDACTED;
+    if (through === "conversations" && (place === this.said.length - 1 || !isListed)) return;
     await this.talk.redact(through, message);
     this.#count(`redact ${through}`);
-    this.said[place] = { who: "user", text: "[redacted]" };
+    this.said[place] = { who: "user", text: REDACTED };
     this.talk.stored.length = 0;
   }
 
@@ -223,7 +228,8 @@ class Conversation {
   async expectSameEverywhere(): Promise<void> {
     const native = await readNative(this.talk);
     expect(native).toEqual(this.said);
-    expect(await readConversation(this.talk)).toEqual(native);
+    // A message that was redacted is a deleted item.
+    expect(await readConversation(this.talk)).toEqual(native.filter((each) => each.who !== "user" || each.text !== REDACTED));
     expect(await readUi(this.talk)).toEqual(native);
     for (const { id, ...created } of this.talk.stored) expect(await readStored(this.talk, id)).toEqual(created);
     if (this.talk.stored.length > 0) this.#count("stored");
