@@ -526,54 +526,6 @@ describe("a response whose session was lost in the middle", () => {
   });
 });
 
-describe("a call that a person approves", () => {
-  /** A conversation with a tool that waits for a person. */
-  async function open() {
-    const { openai, model, lives, settle } = connect();
-    model.say = (_, nth) => (nth === 1 ? calls({ call_id: "a" }) : says("Sent."));
-    const { id: conversation } = await openai.conversations.create();
-    const [session, { service, tools }] = [...lives][0] ?? never();
-    tools.needsApproval = async () => true;
-    tools.run = async () => ({ output: "sent", failure: null });
-    const caller = { tenant: TENANT, session };
-    const mail = { name: "look", parameters: { type: "object" }, runs: { by: "http", tool: "look" }, needs_approval: true } as const;
-    await service.patch(caller, { tools: [mail] });
-    const approve = async () => {
-      const described = await service.describe(caller);
-      const { id: execution_id } = (described.ok ? described.value.turn?.open_calls[0] : undefined) ?? never();
-      await service.approvals(caller, { approvals: [{ execution_id, approved: true, reason: null }], idempotency: null });
-      await settle();
-    };
-    return { openai, approve, asked: { model: MODEL, conversation, input: "Send it." } };
-  }
-  const DONE = { status: "completed", output: [{ type: "mcp_call", name: "look", output: "sent" }, { type: "message" }] };
-
-  it("leaves the response in progress, which goes on after the approval", async () => {
-    const { openai, approve, asked } = await open();
-    const begun = await openai.responses.create(asked);
-    expect(begun.status).toBe("in_progress");
-    await approve();
-    expect(await openai.responses.retrieve(begun.id)).toMatchObject(DONE);
-  });
-
-  it("ends a stream, and the response is retrieved later", async () => {
-    const { openai, approve, asked } = await open();
-    const events = readEvents(await (await openai.responses.create({ ...asked, stream: true }).asResponse()).text());
-    const [created] = events;
-    const id = created?.type === "response.created" ? created.response.id : "";
-    expect(events.at(-1)).toMatchObject({ type: "error", code: "approval_required" });
-    expect(await openai.responses.retrieve(id)).toMatchObject({ status: "in_progress" });
-    await approve();
-    expect(await openai.responses.retrieve(id)).toMatchObject(DONE);
-  });
-
-  it("is not approved here, which is refused by name", async () => {
-    const { openai, asked } = await open();
-    const answer = { type: "mcp_approval_response" as const, approval_request_id: `mcpr_${"0".repeat(26)}`, approve: true };
-    await expect(openai.responses.create({ ...asked, input: [answer] })).rejects.toMatchObject({ status: 400, param: "input[0]" });
-  });
-});
-
 describe("a transcript", () => {
   it("of a client that keeps its own copy is a session of its own each time, with calls and results", async () => {
     const { openai, requests, lives } = connect();
