@@ -1,7 +1,9 @@
 /** Requests that bring their whole conversation: their answers, and nothing of them in any session afterwards. */
-import { exports } from "cloudflare:workers";
+import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { type Chat, countHolding, migrate, newChat } from "./support";
+import type { UsagePage } from "../../src/app/read-api";
+import { NO_SESSION } from "../../src/domain/erased-usage";
+import { type Chat, countHolding, migrate, newChat, readBody, request } from "./support";
 
 beforeAll(migrate);
 
@@ -34,6 +36,28 @@ describe.each(SURFACES)("POST %s", (path, asks) => {
     expect(await (await answering).text()).toContain("Answered.");
     await expect.poll(() => countHolding(said)).toBe(0);
   });
+});
+
+it("requests are in the tenant's usage together, in no session and without rows of their own, also after a rebuild", async () => {
+  const chat = await newChat();
+  const readSums = async () => {
+    const page = await readBody<UsagePage>(await chat.tenant.call("GET", "/v1/usage?group_by=session,model"));
+    return page.data.map(({ session_id, calls, input }) => ({ session_id, calls, input }));
+  };
+  await chat.model.script({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
+  for (const [path, asks] of SURFACES) expect((await post(chat, path, asks("Well?"))).status).toBe(200);
+  await expect.poll(async () => (await readSums()).map(({ calls }) => calls)).toEqual([3]);
+  const sums = await readSums();
+
+  expect(sums).toMatchObject([{ session_id: null, calls: 3 }]);
+  const rows = await env.DB.prepare("SELECT session_id FROM erased_usage WHERE tenant_id = ?")
+    .bind(chat.tenant.id)
+    .all<{ session_id: string }>();
+  expect(rows.results.filter(({ session_id }) => !session_id.endsWith(NO_SESSION))).toEqual([]);
+  await env.DB.prepare("DELETE FROM erased_usage").run();
+  const rebuilt = await request("POST", `/v1/admin/tenants/${chat.tenant.id}/rebuild`, { key: env.ADMIN_KEY ?? "" });
+  expect(await readBody(rebuilt)).toMatchObject({ repaired: true });
+  expect(await readSums()).toEqual(sums);
 });
 
 it("a compaction leaves nothing in a session", async () => {
