@@ -170,14 +170,23 @@ export class ThrowawayWorld {
         this.tenant.call(scope, "end", async (life) => {
           this.sql.transaction(() => life.usage.add(session, usage));
           await life.usage.resume();
-          const released = this.sql.transaction(() => {
-            life.files.release(session, this.scheduler.now);
-            return life.files.listRemovedFor(session);
-          });
-          await life.removal.remove(released);
+          await this.#release(life, session);
           void life.usage.drain();
         }),
     };
+  }
+
+  async #release({ files, removal }: TenantLife, session: SessionId): Promise<void> {
+    const released = this.sql.transaction(() => {
+      files.release(session, this.scheduler.now);
+      return files.listRemovedFor(session);
+    });
+    await removal.remove(released);
+  }
+
+  /** The Worker of a request that was refused. */
+  releaseFiles(from: Scope, session: SessionId): Promise<void> {
+    return this.tenant.call(from, "release", (life) => this.#release(life, session));
   }
 
   #model(scope: Scope): ChatModel {

@@ -8,6 +8,7 @@ import type { ErasedUsage } from "../../src/domain/erased-usage";
 import type { SessionId } from "../../src/domain/ids";
 import { readEvents } from "../../src/session/log/event-log";
 import { hasSchema } from "../../src/session/log/log-schema";
+import type { Files } from "../../src/tenant/files";
 import { LEFT_OF_ERASED, readRows } from "../read-model/rows";
 import { TENANT } from "../support/builders";
 import { Scope } from "./scheduler";
@@ -84,6 +85,7 @@ class Workers {
         service.openAndRespond(caller, { open: OPEN, respond }),
       );
       stats.count(begun.ok ? "begun" : `refused: ${begun.error.code}`);
+      if (!begun.ok) await this.#refuse(worker, session);
       const turn = begun.ok ? begun.value.turn_id : null;
       if (turn && random.chance(0.7)) {
         const ended = await world.callSession(worker, session, "wait", (service, caller) => service.waitForTurn(caller, turn));
@@ -99,18 +101,26 @@ class Workers {
     }
   }
 
+  /** A file that came with a refused request ends with the refusal, not hours later. */
+  async #refuse(worker: Scope, session: SessionId): Promise<void> {
+    const { sql, violations } = this.world;
+    await this.world.releaseFiles(worker, session);
+    const kept = sql.rows("SELECT 1 FROM file_refs JOIN files ON id = file WHERE session = ? AND state != 'removed'", session);
+    violations.check(kept.length === 0, "I38", () => `${session} was refused, and ${kept.length} files of it stay`);
+  }
+
+  /** Its Worker may die between the first byte and the note that the session uses it. */
   async #bringFile(worker: Scope, session: SessionId): Promise<void> {
     const { world } = this;
     const file = world.newId("fil");
-    const at = () => world.scheduler.now;
-    await world.tenant.call(worker, "file", async ({ files, removal }) => {
-      world.sql.transaction(() => {
-        files.begin({ file, name: null, media_type: "image/png", bytes: 1 }, at());
-        files.finish({ file, stored: { sha256: "", tokens: 1 }, idempotency: null }, at());
-        files.use({ session, files: [file], throwaway: "owns" }, at());
+    const step = (label: string, work: (files: Files, at: number) => void) =>
+      world.tenant.call(worker, label, async ({ files, removal }) => {
+        world.sql.transaction(() => work(files, world.scheduler.now));
+        await removal.resume();
       });
-      await removal.resume();
-    });
+    await step("begin a file", (files, at) => files.begin({ file, name: null, media_type: "image/png", bytes: 1, throwaway: session }, at));
+    await step("finish a file", (files, at) => files.finish({ file, stored: { sha256: "", tokens: 1 }, idempotency: null }, at));
+    await step("use a file", (files, at) => files.use({ session, files: [file], throwaway: "owns" }, at));
     world.stats.count("files brought");
   }
 }

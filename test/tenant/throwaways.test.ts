@@ -179,6 +179,22 @@ describe("the files of a throwaway session", () => {
     expect(sql.rows("SELECT * FROM file_refs")).toEqual([]);
   });
 
+  it("are its own from their first byte: a refusal in the middle of an upload ends them, and so does the end of a Worker", () => {
+    const { sql, files } = createHeld();
+    const [first, second] = [makeId("fil", 3), makeId("fil", 4)];
+    for (const file of [first, second]) files.begin({ file, name: null, media_type: "image/png", bytes: 1, throwaway: next }, 0);
+    files.finish({ file: first, stored: { sha256: "", tokens: 1 }, idempotency: null }, 0);
+    expect(files.find(first)?.expires_at).toBe(3 * HOUR_MS);
+
+    files.release(next, 1);
+
+    expect(files.listRemovedFor(next)).toEqual([first, second]);
+    const late = files.finish({ file: second, stored: { sha256: "", tokens: 1 }, idempotency: null }, 2);
+    expect(late).toMatchObject({ ok: false, error: { code: "file_not_found" } });
+    expect(files.takeDue(2, 10)).toEqual(expect.arrayContaining([first, second]));
+    expect(sql.rows("SELECT file FROM file_refs WHERE session = ?", next)).toEqual([]);
+  });
+
   it("end by themselves where the session never came to be, and its references with them", () => {
     const { sql, files } = createHeld();
     expect(files.takeDue(2 * HOUR_MS, 10)).toEqual([]);
