@@ -80,4 +80,12 @@ export const respond: readonly Mutant[] = [
     replace: "index === -1",
     tests: ["test/http/respond.test.ts"],
   },
+  {
+    name: "what ends a response after a crash keeps numbers that its client has",
+    breaks: "a client that heard more than is on record hears the end (docs/clients/openai-responses.md)",
+    file: "src/http/openai/responses/translator.ts",
+    find: 'frame.type === "turn.interrupted" ? placeEnding(events) : events',
+    replace: "events",
+    tests: ["test/http/openai/responses.test.ts"],
+  },
 ];

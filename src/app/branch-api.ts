@@ -5,7 +5,7 @@ import type { Accepted } from "../contract/item";
 import type { SessionDescription } from "../contract/session";
 import type { ItemId, SessionId } from "../domain/ids";
 import type { Part, ToolDefinition } from "../domain/message";
-import type { ForkBegun, ForkHead, ForkPage, ForkPlace } from "./fork-parts";
+import type { ForkBegun, ForkCut, ForkHead, ForkPage, ForkPlace } from "./fork-parts";
 import type { Caller, Idempotency, Once, Outcome, TurnInput } from "./session-api";
 
 interface Keyed {
@@ -34,7 +34,7 @@ export interface BranchApi {
   redact(caller: Caller, message: ItemId): Promise<Outcome<Redaction>>;
 
   /** The state that a fork at position `at` begins with. Null: at the newest position outside of a running turn. */
-  forkHead(caller: Caller, at: number | null): Promise<Outcome<ForkHead>>;
+  forkHead(caller: Caller, at: number | null, cut?: ForkCut): Promise<Outcome<ForkHead>>;
   forkPage(caller: Caller, place: ForkPlace): Promise<Outcome<ForkPage>>;
   /** Asked of the new session: the copy that was begun in it, even if its source has changed since. Null when none was begun. */
   findFork(caller: Caller, input: { readonly from: SessionId; readonly at: number | null }): Promise<Outcome<ForkBegun | null>>;

@@ -10,6 +10,7 @@ import type { CompactionId, ItemId } from "../domain/ids";
 import type { BranchApi } from "./branch-api";
 import type { Condition } from "./conditions";
 import type { DraftApi } from "./draft-api";
+import type { NamedApi } from "./named-api";
 import type { PastApi } from "./past-api";
 import type { RespondApi } from "./respond-api";
 import type { Caller, Idempotency, Once, Outcome, SessionApi } from "./session-api";
@@ -65,4 +66,4 @@ export interface ControlApi {
 }
 
 /** All methods of a session's object. */
-export type WholeSessionApi = SessionApi & RespondApi & ControlApi & DraftApi & BranchApi & PastApi;
+export type WholeSessionApi = SessionApi & NamedApi & RespondApi & ControlApi & DraftApi & BranchApi & PastApi;

@@ -18,6 +18,11 @@ export interface ForkLine {
   readonly shown: readonly CoveredRange[];
 }
 
+/** A copy that ends behind calls of the client. `without`: results of them that lie before its end, in the source's numbers. */
+export interface ForkCut {
+  readonly without: readonly CoveredRange[];
+}
+
 /** A pin that is a copy of messages. `from`: their positions in the copy's numbers, the named one first. */
 export interface CopiedPin {
   readonly text: string;
@@ -67,7 +72,8 @@ export interface ForkPlace extends ForkLine {
 }
 
 export interface ForkPage {
-  readonly items: readonly { readonly meta: ItemMeta; readonly text: string }[];
+  /** `redacted`: the item has no content any more, and `text` is its placeholder. Absent: false. */
+  readonly items: readonly { readonly meta: ItemMeta; readonly text: string; readonly redacted?: true }[];
   /** True when an overlay in the copy's view covers the items. */
   readonly aside: boolean;
   /** The last position of the source that this page reached. Null: there are no more items. */

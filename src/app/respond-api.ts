@@ -1,8 +1,9 @@
 /** One request with everything that is new, and the stream of its answer: part of what a session's object answers. */
 import type { Accepted } from "../contract/item";
 import type { OnBusy } from "../domain/commands";
-import type { CompactionId, TurnId } from "../domain/ids";
+import type { CompactionId, SessionId, TurnId } from "../domain/ids";
 import type { ToolDefinition } from "../domain/message";
+import type { ForkCut } from "./fork-parts";
 import type { Caller, Idempotency, OpenInput, Outcome, ToolResultInput, TurnInput } from "./session-api";
 import type { WrittenMessage } from "./written-message";
 
@@ -45,6 +46,29 @@ export interface RespondInput extends TurnInput {
   readonly idempotency: Idempotency | null;
 }
 
+/**
+ * A request that continues a turn as a place that never moves. Whatever else goes on in the session, none of it ends for the request, and the
+ * request does not wait for it.
+ */
+export interface RespondFromInput extends RespondInput {
+  readonly after: TurnId;
+  /** From 1: the wait for its client at which the turn is continued. One more than it has waits: its end. */
+  readonly leg: number;
+  /** The id of the copy, where one is needed. A request that is repeated with its idempotency key keeps the first one's. */
+  readonly copy: SessionId;
+}
+
+/**
+ * Where a request is to be continued: in a copy of the session that ends at this place, because the session is busy elsewhere or has left the
+ * place behind for good. Nothing was recorded but the choice, under the idempotency key. `cut`: the place is behind calls whose results the
+ * request brings. They are results of imported calls in the copy.
+ */
+export interface CopiedPlace {
+  readonly copy: SessionId;
+  readonly at: number;
+  readonly cut?: ForkCut;
+}
+
 /** The live stream of a turn, and what it does not tell. */
 export interface FollowedTurn {
   readonly stream: ReadableStream<Uint8Array>;
@@ -55,6 +79,7 @@ export interface FollowedTurn {
 export interface RespondApi {
   /** `turn_id`: the turn to await; null without `run`. `position`: of the starting message, the last appended one, or the first result. */
   respond(caller: Caller, input: RespondInput): Promise<Outcome<Accepted>>;
+  respondFrom(caller: Caller, input: RespondFromInput): Promise<Outcome<Accepted | CopiedPlace>>;
   /** The turn's live stream, for a client that shows from its beginning on whether a compaction runs. */
   follow(caller: Caller, input: { readonly after: number | null; readonly turn: TurnId }): Promise<Outcome<FollowedTurn>>;
   /** Opens a session and responds in it, as one call. A throwaway session that is refused ends at once. */

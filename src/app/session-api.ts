@@ -73,6 +73,8 @@ export interface Caller {
 export interface Idempotency {
   readonly key: string;
   readonly digest: string;
+  /** The client names no key, and counts how often it sent the request before. `arrived_at`: before it waited in line, epoch milliseconds. */
+  readonly attempt?: { readonly id: string; readonly tries: number; readonly arrived_at: number };
 }
 
 interface Keyed {
@@ -133,12 +135,12 @@ export interface TurnInput {
 }
 
 export type SubmitInput = WrittenMessage &
-  TurnInput & {
+  TurnInput &
+  Keyed & {
     readonly run: boolean;
     readonly onBusy: OnBusy;
     /** For this turn only, in place of the session's tools. */
     readonly tools: readonly ToolDefinition[] | null;
-    readonly idempotency: Idempotency | null;
   };
 
 export interface ToolResultInput {
@@ -250,17 +252,14 @@ export interface SessionApi {
 
   submit(caller: Caller, input: SubmitInput): Promise<Outcome<Accepted>>;
   /** Appends messages without turns, in one transaction: all or none. */
-  importMessages(
-    caller: Caller,
-    input: { readonly messages: readonly WrittenMessage[]; readonly idempotency: Idempotency | null },
-  ): Promise<Outcome<Once<ImportedMessages>>>;
+  importMessages(caller: Caller, input: Keyed & { readonly messages: readonly WrittenMessage[] }): Promise<Outcome<Once<ImportedMessages>>>;
   cancelQueued(caller: Caller, message: ItemId): Promise<Outcome<null>>;
   toolResults(caller: Caller, input: Keyed & { readonly results: readonly ToolResultInput[] }): Promise<Outcome<Accepted>>;
   /** Runs approved calls, and reports refused ones to the model. Takes all answers or none. */
   approvals(caller: Caller, input: Keyed & { readonly approvals: readonly ApprovalInput[] }): Promise<Outcome<Accepted>>;
   /** `turn`: only this one. Absent: whichever is open. */
   stop(caller: Caller, input: Keyed & { readonly turn?: TurnId }): Promise<Outcome<Once<{ readonly turn: TurnReport }>>>;
-  retry(caller: Caller, input: TurnInput & { readonly idempotency: Idempotency | null }): Promise<Outcome<Accepted>>;
+  retry(caller: Caller, input: TurnInput & Keyed): Promise<Outcome<Accepted>>;
 
   /** Resolves when the turn has ended, or waits for tools. */
   waitForTurn(caller: Caller, turn: TurnId): Promise<Outcome<TurnReport>>;

@@ -260,8 +260,8 @@ export type BranchCommand =
       readonly view: ForkedView;
       readonly line: ForkedLine;
     }
-  /** `aside`: an overlay in the view already covers the items, so they enter the record only. */
-  | { readonly type: "CopyMessages"; readonly items: readonly ItemMeta[]; readonly aside: boolean }
+  /** `aside`: an overlay in the view covers the items, so they enter the record only. `redacted`: those that were redacted in the source. */
+  | { readonly type: "CopyMessages"; readonly items: readonly ItemMeta[]; readonly aside: boolean; readonly redacted?: readonly ItemId[] }
   | { readonly type: "CompleteFork" };
 
 /** Commands about a draft: a compaction that stops before its commit. */

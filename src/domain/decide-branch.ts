@@ -87,10 +87,14 @@ function decideFork({ from, position, view, line }: CommandOf<"BeginFork">, { fo
   return fork || next_position > 1 ? err({ code: "session_exists" }) : ok([{ type: "SessionForked", from, position, view, line }]);
 }
 
-/** Copies one page. Pages arrive in order; a page that arrives twice appends nothing the second time. */
-function decideCopy({ items: page, aside }: CommandOf<"CopyMessages">, { fork, next_position }: SessionState): Decision {
-  if (!isUnderWay(fork)) return err({ code: "session_exists" });
+/**
+ * Copies one page. Pages arrive in order; a page that arrives twice appends nothing the second time, also when a request that was sent at the
+ * same time has completed the copy.
+ */
+function decideCopy({ items: page, aside, redacted = [] }: CommandOf<"CopyMessages">, { fork, next_position }: SessionState): Decision {
   const items = page.filter(({ position }) => position >= next_position);
+  if (fork?.done && items.length === 0) return ok([]);
+  if (!isUnderWay(fork)) return err({ code: "session_exists" });
   const events: Event[] = [];
   for (let start = 0; start < items.length; start += ITEMS_PER_EVENT)
     events.push({
@@ -99,5 +103,8 @@ function decideCopy({ items: page, aside }: CommandOf<"CopyMessages">, { fork, n
       dequeued: [],
       ...(aside && { aside: true as const }),
     });
+  const gone = new Set(redacted);
+  for (const { id: item, position, tokens } of items)
+    if (gone.has(item)) events.push({ type: "MessageRedacted", item, position, tokens, texts: [] });
   return ok(events);
 }

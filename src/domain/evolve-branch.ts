@@ -28,7 +28,8 @@ export function applyRewind(state: SessionState, { items, line, to }: EventOf<"H
 
 export const applySwitch = (state: SessionState, { items, line }: EventOf<"BranchSwitched">): SessionState => onLine(state, line, items);
 
-function onLine(state: SessionState, line: BranchLine, items: readonly ItemMeta[]): SessionState {
+/** The state on another line of the conversation. `items`: what comes back into the view. */
+export function onLine(state: SessionState, line: BranchLine, items: readonly ItemMeta[]): SessionState {
   const { branch: number, elsewhere, messages, last_turn, overlays, reduced } = line;
   const stays = state.view.items.filter(({ position }) => isAmong(line.keeps, position));
   const shown = items.length > 0 ? [...stays, ...items].sort((one, other) => one.position - other.position) : stays;
@@ -86,8 +87,11 @@ export function applyFork(state: SessionState, { from, position, view, line }: E
   };
 }
 
-/** Completes the copy. Metadata that providers signed belongs to the other session, so none of it is sent back. */
+/**
+ * Completes the copy. Metadata that providers signed belongs to the other session, so none of it is sent back. Calls at the end of the copy
+ * are open as imported calls are.
+ */
 export const applyForkCompletion = (state: SessionState): SessionState => {
   const view = toWeighedView({ ...state.view, signed_from: state.next_position });
-  return newEpoch({ ...state, fork: state.fork && { ...state.fork, done: true, line: null }, imported_calls: [] }, view);
+  return newEpoch({ ...state, fork: state.fork && { ...state.fork, done: true, line: null } }, view);
 };

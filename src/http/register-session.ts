@@ -11,8 +11,8 @@ import type { HttpError } from "./problem";
 import { reachReadModel } from "./read-model";
 import { sessionClient } from "./session-calls";
 
-/** How a client names a new session: by nothing, or by an external id. */
-type Naming = Pick<SessionRegistration, "external_id" | "adopt">;
+/** How a client names a new session: by nothing, or by an external id. `session`: the fresh id. Absent: one is made. */
+type Naming = Pick<SessionRegistration, "external_id" | "adopt"> & { readonly session?: SessionId };
 
 /**
  * Registers a fresh id, or returns the id that the same idempotency key got before. `isKeyed`: the same request may come

@@ -20,13 +20,14 @@ import { importMessages } from "./calls/import-calls";
 import { exportLog, openSession, patchSession } from "./calls/lifecycle-calls";
 import { cancelQueued, retryTurn, stopTurn, submitMessage } from "./calls/message-calls";
 import { showMessage } from "./calls/message-pages";
+import { readNamed } from "./calls/named-calls";
 import { showPast } from "./calls/past-context";
 import { setPins } from "./calls/pin-calls";
 import { showPins } from "./calls/pin-views";
 import { describeSession, listCalls, listCompactions, listEvents, settingsEtag } from "./calls/read-calls";
 import { recallFromRecord } from "./calls/recall-call";
 import { redactMessage } from "./calls/redact-call";
-import { respond } from "./calls/respond-call";
+import { respond, respondFrom } from "./calls/respond-call";
 import { followTurn, openSessionStream } from "./calls/stream-calls";
 import { submitToolResults } from "./calls/tool-result-calls";
 import { awaitTurn, listTurns, reportTurn } from "./calls/turn-report";
@@ -124,6 +125,7 @@ export const sessionCalls = {
 
   submit: write((runtime, input) => submitMessage(runtime, input)),
   respond: write(respond),
+  respondFrom: write(respondFrom),
   openAndRespond,
   importMessages: write(importMessages),
   cancelQueued: write(cancelQueued),
@@ -139,6 +141,7 @@ export const sessionCalls = {
   follow: read(followTurn),
   items: read(listItems),
   message: read(showMessage),
+  named: read(readNamed),
   executions: read((runtime, page) => ok(listExecutions(runtime, page))),
   events: read((runtime, page) => ok(listEvents(runtime, page))),
   compactions: read((runtime, page) => ok(listCompactions(runtime, page))),

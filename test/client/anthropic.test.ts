@@ -87,6 +87,40 @@ describe("a conversation", () => {
     expect(await server.listTexts(session)).toEqual([1, 2, 3].flatMap((nth) => [`user: Question ${nth}`, `assistant: Answer ${nth}`]));
   });
 
+  test("begins with the history that the first request brings", async () => {
+    const { client, session } = await open();
+    server.provider.enqueue({ text: "雷克斯。" });
+    const messages: Anthropic.MessageParam[] = [
+      { role: "user", content: "我的狗叫雷克斯。" },
+      { role: "assistant", content: [{ type: "tool_use", id: "toolu_01", name: "weather", input: {} }] },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_01", content: "晴" }] },
+      { role: "assistant", content: "好。" },
+      { role: "user", content: "它叫什么？" },
+    ];
+
+    await client.messages.create(say("", { messages }));
+
+    expect((await server.listTexts(session)).length).toBe(6);
+    expect(readLast().map(({ role }) => role)).toEqual(["user", "assistant", "tool", "assistant", "user"]);
+  });
+
+  test("says of a stopped answer that it is not complete", async () => {
+    for (const stream of [false, true]) {
+      const { client, session } = await open();
+      async function* speak() {
+        yield "On and on";
+        await new Promise(() => undefined);
+      }
+      server.provider.enqueue(speak());
+      const asked = stream ? client.messages.stream(say("Go on.")).finalMessage() : client.messages.create(say("Go on."));
+      const told = async () => JSON.stringify(await server.longhand.get("/v1/sessions/{session_id}", { path: { session_id: session } }));
+      await expect.poll(told).toContain('"phase":"generating"');
+      await server.longhand.post("/v1/sessions/{session_id}/stop", { path: { session_id: session } });
+
+      expect(await asked).toMatchObject({ stop_reason: "max_tokens" });
+    }
+  });
+
   test("holds images and documents", async () => {
     const { client, session } = await open();
     server.provider.enqueue({ text: "A dot." });
@@ -158,8 +192,29 @@ describe("tools", () => {
     expect(answered.id).not.toBe(asked.id);
     expect(readLast().filter(({ role }) => role === "tool")).toHaveLength(2);
     expect((await server.listTexts(session)).filter((line) => line.startsWith("user:"))).toHaveLength(1);
-    // The same results a second time answer nothing.
-    await expect(client.messages.create({ ...question, messages })).rejects.toMatchObject({ status: 400, type: "invalid_request_error" });
+    // The same results a second time are answered again, and so is the first request of the turn.
+    expect(await client.messages.create({ ...question, messages })).toEqual(answered);
+    expect((await client.messages.stream({ ...question, messages }).finalMessage()).content).toEqual(answered.content);
+  });
+
+  test("belong to their own answer, also where its request is sent again after the turn has gone on", async () => {
+    for (const stream of [false, true]) {
+      const { client } = await open();
+      server.provider.enqueue({ text: "I look.", tool_calls: [asks("a", "Paris")] }, { text: "Sun." });
+      const question = say("Weather?", { tools: [WEATHER] });
+      const headers = { "Idempotency-Key": "first" };
+      const ask = () =>
+        stream ? client.messages.stream(question, { headers }).finalMessage() : client.messages.create(question, { headers });
+      const first = await ask();
+      const [call] = first.content.filter(({ type }) => type === "tool_use");
+      if (call?.type !== "tool_use") throw new Error("The model has called nothing");
+      await client.messages.create(say([{ type: "tool_result", tool_use_id: call.id, content: "sunny" }], { tools: [WEATHER] }));
+
+      const again = await ask();
+
+      expect(again).toEqual(first);
+      expect(again.stop_reason).toBe("tool_use");
+    }
   });
 
   test("run in the SDK's own loop, over several rounds, streamed or not", async () => {
@@ -332,7 +387,7 @@ describe("a request without a session", () => {
 
     await expect(alone().messages.create(say("", { messages }))).rejects.toMatchObject({
       status: 400,
-      message: expect.stringContaining("messages.2.tool_use_id"),
+      message: expect.stringContaining("messages.2.content.0.tool_use_id"),
     });
   });
 });

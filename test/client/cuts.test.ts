@@ -270,7 +270,7 @@ describe("responses: a stream that is cut off behind any of its events is resume
   const ENDS: ScriptedReply = { text: LAST, chunks: 3 };
 
   test.each([
-    ["over three legs of one turn, with reasoning and calls", false, [ASKS_TWICE, FIRST, ENDS]],
+    ["over both legs of a turn, with reasoning and calls", false, [ASKS_TWICE, ENDS]],
     ["in the background", true, [ASKS_TWICE]],
   ])(
     "%s",

@@ -62,6 +62,24 @@ describe("a fork", () => {
     expect(await readTexts(source, CALLER)).toEqual(["one", "reply one", "two", "reply two", "in the source", "reply source"]);
   });
 
+  test("at a position of a branch that was left has that branch's past, while another branch goes on", async () => {
+    const source = await newLife({ policy: "oneclaw" });
+    await say(source, "one", "reply one");
+    for (let n = 1; n <= 6; n++) await say(source, `left ${n} ${"word ".repeat(60)}`, `reply ${n} ${"word ".repeat(60)}`);
+    await compact(source, 200);
+    const left = buildRequestText(source);
+    await source.service.rewind(CALLER, { to: 2, idempotency: null });
+    await source.send("other");
+
+    const { life, outcome } = await fork(source, 14);
+
+    expect(outcome).toMatchObject({ ok: true, value: { message_count: 14, forked_from: { at: 14 } } });
+    expect(buildRequestText(life).replaceAll(FORK, SESSION)).toBe(left);
+    expect(life.runtime.state).toEqual(fold(life.events()));
+    await source.answer("reply other");
+    expect(await readTexts(source, CALLER)).toEqual(["one", "reply one", "other", "reply other"]);
+  });
+
   test("at an earlier position has no later messages", async () => {
     const source = await newLife();
     await say(source, "one", "reply one");

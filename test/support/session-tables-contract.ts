@@ -1,9 +1,9 @@
 /** The contract of a session's jobs and idempotency keys over any database: see `event-log-contract`. */
 import { describe, expect, test, vi } from "vitest";
-import { IDEMPOTENCY_TTL_MS, runOnce } from "../../src/app/idempotency";
+import { IDEMPOTENCY_TTL_MS, type KeptAttempt, runAttempt, runOnce } from "../../src/app/idempotency";
 import type { Idempotency } from "../../src/app/session-api";
 import { err, ok } from "../../src/lib/result";
-import { createOutcomes } from "../../src/session/log/idempotency";
+import { createOutcomes, forgetOutcome } from "../../src/session/log/idempotency";
 import { createJobs } from "../../src/session/log/jobs";
 import { migrateSession } from "../../src/session/log/log-schema";
 import type { Sql } from "../../src/session/log/sql";
@@ -12,6 +12,7 @@ import type { WithSql } from "./event-log-contract";
 export function sessionTablesContract(withSql: WithSql): void {
   describe("jobs", () => jobRules(withSql));
   describe("idempotency", () => idempotencyRules(withSql));
+  describe("attempts of one request", () => attemptRules(withSql));
 }
 
 function jobRules(withSql: WithSql): void {
@@ -98,3 +99,73 @@ function idempotencyRules(withSql: WithSql): void {
 
 const doOnce = (sql: Sql, idempotency: Idempotency | null, { outcome, now }: { readonly outcome: number; readonly now: number }) =>
   runOnce<number, never>(createOutcomes(sql), { idempotency, now }, () => ok(outcome));
+
+const MINUTE = 60_000;
+
+interface Tried {
+  readonly id: string;
+  readonly tries?: number;
+  readonly arrived?: number;
+  readonly now: number;
+  /** When the answer to the one before was complete. Null: it is not. */
+  readonly end?: number | null;
+}
+
+/** Returns the number of the work that the attempt is answered with. */
+function attemptWith(sql: Sql): (tried: Tried) => number {
+  let made = 0;
+  return ({ id, tries = 0, now, arrived = now, end = now }) => {
+    const attempt = { id, tries, arrived_at: arrived };
+    const asked = { idempotency: { key: "request d", digest: "d", attempt }, attempt, now, readEnd: () => end };
+    const done = runAttempt<number, never>(createOutcomes<KeptAttempt<number>>(sql), asked, () => ok(++made));
+    return done.ok ? done.value.outcome : 0;
+  };
+}
+
+function attemptRules(withSql: WithSql): void {
+  test("a repetition is answered with the first, and a request with the same words is another one", () =>
+    withSql((sql) => {
+      migrateSession(sql);
+      const attempt = attemptWith(sql);
+      expect(attempt({ id: "a", now: 1_000 })).toBe(1);
+      expect(attempt({ id: "b", tries: 1, now: 2_000 })).toBe(1);
+      expect(attempt({ id: "c", now: 3_000 })).toBe(2);
+      expect(attempt({ id: "d", tries: 2, now: 4_000 })).toBe(2);
+    }));
+
+  test("the same attempt is done once, however often the call is made", () =>
+    withSql((sql) => {
+      migrateSession(sql);
+      const attempt = attemptWith(sql);
+      expect([attempt({ id: "a", now: 1_000 }), attempt({ id: "a", now: 1_000 })]).toEqual([1, 1]);
+    }));
+
+  test("a first attempt that its repetition has overtaken is the same request, and one that came later is not", () =>
+    withSql((sql) => {
+      migrateSession(sql);
+      const attempt = attemptWith(sql);
+      expect(attempt({ id: "b", tries: 1, now: 2_000 })).toBe(1);
+      expect(attempt({ id: "a", arrived: 1_000, now: 3_000 })).toBe(1);
+      expect(attempt({ id: "c", arrived: 2_500, now: 3_000 })).toBe(2);
+    }));
+
+  test("a repetition is of a request whose answer is under way or was complete minutes ago, for each try", () =>
+    withSql((sql) => {
+      migrateSession(sql);
+      const attempt = attemptWith(sql);
+      attempt({ id: "a", now: 0 });
+      expect(attempt({ id: "b", tries: 1, now: 600 * MINUTE, end: null })).toBe(1);
+      expect(attempt({ id: "c", tries: 1, now: 111 * MINUTE, end: 100 * MINUTE })).toBe(1);
+      expect(attempt({ id: "d", tries: 2, now: 122 * MINUTE, end: 100 * MINUTE })).toBe(1);
+      expect(attempt({ id: "e", tries: 1, now: 112 * MINUTE, end: 100 * MINUTE })).toBe(2);
+    }));
+
+  test("an attempt that was forgotten is not found again", () =>
+    withSql((sql) => {
+      migrateSession(sql);
+      const attempt = attemptWith(sql);
+      attempt({ id: "a", now: 1_000 });
+      forgetOutcome(sql, "request d");
+      expect(attempt({ id: "b", tries: 1, now: 2_000 })).toBe(2);
+    }));
+}

@@ -9,7 +9,7 @@ import type { ItemMeta } from "../../domain/message";
 import { err, ok } from "../../lib/result";
 import type { BranchApi } from "../branch-api";
 import { deriveId } from "../derived-id";
-import type { ForkBegun, ForkHead, ForkLine, ForkPage } from "../fork-parts";
+import type { ForkBegun, ForkCut, ForkHead, ForkLine, ForkPage } from "../fork-parts";
 import type { Caller, Outcome } from "../session-api";
 
 /** Calls a session's object. The effect of the call happens once, however often it is repeated. */
@@ -27,6 +27,8 @@ interface Copying {
   readonly to: SessionId;
   /** Null: the source's newest position. */
   readonly at: number | null;
+  /** The copy ends behind calls of the client, which it takes no results along. Absent: it ends behind a whole response. */
+  readonly cut?: ForkCut;
   /** The copy's title. Null keeps the source's title. */
   readonly title: string | null;
   /** The copy serves one request, and erases itself. Absent: it stays. */
@@ -46,8 +48,8 @@ export async function copySession(copying: Copying): Promise<Outcome<SessionDesc
   return target((api, caller) => api.completeFork(caller));
 }
 
-async function begin({ source, target, from, to, at, title, throwaway }: Copying): Promise<Outcome<ForkBegun>> {
-  const read = await source((api, caller) => api.forkHead(caller, at));
+async function begin({ source, target, from, to, at, cut, title, throwaway }: Copying): Promise<Outcome<ForkBegun>> {
+  const read = await source((api, caller) => api.forkHead(caller, at, cut));
   if (!read.ok) return read;
   const head = await renameHead({ ...read.value, ...(title !== null && { title }), ...(throwaway && { throwaway }) }, to);
   return target((api, caller) => api.beginFork(caller, { from, head }));
@@ -101,7 +103,7 @@ async function renameExecutions(text: string, to: SessionId): Promise<string> {
 }
 
 async function renamePage({ items, ...page }: ForkPage, to: SessionId): Promise<ForkPage> {
-  return { ...page, items: await Promise.all(items.map(async ({ meta, text }) => ({ meta: await renameItem(meta, to), text }))) };
+  return { ...page, items: await Promise.all(items.map(async ({ meta, ...rest }) => ({ meta: await renameItem(meta, to), ...rest }))) };
 }
 
 async function renameItem(meta: ItemMeta, to: SessionId): Promise<ItemMeta> {

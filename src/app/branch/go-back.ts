@@ -37,9 +37,18 @@ export function goBack(
   return rewound.ok ? ok(line.branch) : err(rewound.error);
 }
 
+/** A position at which the conversation is to end. */
+interface Cut {
+  /** What the client calls it. */
+  readonly field: string;
+  readonly position: number;
+  /** It may be behind calls, whose results are not taken along. Absent: false. */
+  readonly isBeforeResults?: boolean;
+}
+
 /** Why the conversation cannot end at this position, as an error for the field that named it. Null when it can end there. */
 export function refuseCut(
-  { field, position: to }: { readonly field: string; readonly position: number },
+  { field, position: to, isBeforeResults = false }: Cut,
   { branch, next_position }: SessionState,
   past: SessionPast,
 ): Outcome<never> | null {
@@ -48,10 +57,11 @@ export function refuseCut(
   if (to > 0 && isAmong(branch.elsewhere, to)) return refuse("it is on another branch");
   const [last, next] = [past.newestUpTo(to), past.nextAfter(to)];
   if (!next || startsGroup(next, last ?? undefined)) return null;
+  if (isBeforeResults && next.kind === "tool_result") return null;
   return refuse(`it is inside a response with its calls and results, which stays together: ${next.position} belongs to it, too`);
 }
 
-interface LineAt {
+export interface LineAt {
   readonly line: BranchLine;
   /** Items that come back into the view. */
   readonly items: readonly ItemMeta[];

@@ -1,6 +1,8 @@
 /** What a message of the Anthropic API holds, as both the stream and the whole answer have it. */
 import type { ToolCallView } from "../../contract/tool";
 import { type CallUsage, type FinishReason, toGeneratedTokens, toUncachedInput } from "../../domain/model-call";
+import { assertNever } from "../../lib/assert-never";
+import type { LegEnding } from "../surface/leg";
 import { toToolUseId } from "./read-blocks";
 
 /** What is known of a message before the model says anything. */
@@ -63,20 +65,21 @@ export function toUsage(usage: CallUsage | null) {
 /** The members of a message's usage that no event changes. */
 const CONSTANT_USAGE = { cache_creation: null, inference_geo: null, service_tier: "standard", speed: null } as const;
 
-export interface Ending {
+interface Ending {
   readonly stop_reason: StopReason;
   readonly stop_sequence: null;
   readonly stop_details: { readonly type: "refusal"; readonly category: null; readonly explanation: string | null } | null;
   readonly container: null;
 }
 
-const toEnding = (stop_reason: StopReason, explanation: string | null = null): Ending => ({
+const shapeEnding = (stop_reason: StopReason, explanation: string | null = null): Ending => ({
   stop_reason,
   stop_sequence: null,
   stop_details: stop_reason === "refusal" ? { type: "refusal", category: null, explanation } : null,
   container: null,
 });
 
+/** A reply that met a stop sequence is not told from one that ended by itself. */
 const REASONS: Readonly<Record<FinishReason, StopReason>> = {
   stop: "end_turn",
   length: "max_tokens",
@@ -85,11 +88,22 @@ const REASONS: Readonly<Record<FinishReason, StopReason>> = {
   other: "end_turn",
 };
 
-/** Null: the turn was stopped. A reply that met a stop sequence is not told from one that ended by itself. */
-export const toFinished = (finish: FinishReason | null): Ending => toEnding(REASONS[finish ?? "stop"]);
-export const toRefused = (explanation: string): Ending => toEnding("refusal", explanation);
-/** Without a call of its own the client can only come back: a person has to approve a call first. */
-export const toWaiting = (calls: readonly ToolCallView[]): Ending => toEnding(listOwn(calls).length > 0 ? "tool_use" : "pause_turn");
+export function toEnding(ending: LegEnding): Ending {
+  switch (ending.type) {
+    case "finished":
+      return shapeEnding(REASONS[ending.finish ?? "stop"]);
+    case "stopped":
+      // Of Anthropic's reasons only this one says that the answer was cut off and cannot be resumed.
+      return shapeEnding("max_tokens");
+    case "refused":
+      return shapeEnding("refusal", ending.detail);
+    case "waiting":
+      // Without a call of its own the client can only come back: a person has to approve a call first.
+      return shapeEnding(listOwn(ending.calls).length > 0 ? "tool_use" : "pause_turn");
+    default:
+      return assertNever(ending);
+  }
+}
 
 const UNFINISHED = { stop_reason: null, stop_sequence: null, stop_details: null, container: null } as const;
 

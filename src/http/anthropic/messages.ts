@@ -1,32 +1,34 @@
 /** `POST /v1/messages`: the Anthropic API, over the session that `X-Session-Id` names, or over one that lasts for the request alone. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context, MiddlewareHandler } from "hono";
-import type { RespondInput } from "../../app/respond-api";
-import type { Accepted } from "../../contract/item";
-import { parseId, type SessionId, type TurnId } from "../../domain/ids";
-import { requireScope } from "../auth";
+import { parseId, type SessionId } from "../../domain/ids";
+import { ok, type Result } from "../../lib/result";
+import { readPrincipal, requireScope } from "../auth";
 import { readLongBody } from "../body";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendEvents } from "../event-stream";
-import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { type HttpError, sendProblem } from "../problem";
 import { type SessionCalls, sessionClient } from "../session-calls";
-import { ofNamedModel } from "../session-model";
+import { findTools } from "../session-tools";
+import { readAttempt } from "../surface/attempts";
 import { toLegName } from "../surface/ids";
-import { sendInLine } from "../surface/in-line";
-import { readLegUsage } from "../surface/leg-usage";
-import { type PreparedThrowaway, prepareThrowaway, whenOver } from "../surface/throwaway";
+import { readRecordedLeg } from "../surface/leg";
+import type { StartedLeg } from "../surface/start-from-copy";
+import { createLegTranslator } from "../surface/tell-leg";
+import { prepareThrowaway, whenOver } from "../surface/throwaway";
 import { translateStream } from "../surface/translate-stream";
-import { buildRespond, toTheirError } from "./build-respond";
+import { startMessageAlone } from "./alone";
 import { countTokens } from "./count-tokens";
-import { createMessageTranslator } from "./message-frames";
+import { MessageTeller } from "./message-frames";
 import { toWholeMessage } from "./message-report";
 import type { MessageHead } from "./message-shape";
-import { parseRequest, readAdded } from "./read-request";
-import { type MessageBody, messageBody } from "./request-body";
+import { findFaults, parseRequest, readCopy } from "./read-copy";
+import { messageBody } from "./request-body";
+import { type MessageRequest, startMessage } from "./session";
 import { toErrorBody } from "./turn-fault";
 
 const SESSION_HEADER = "X-Session-Id";
+const SHOULD_RETRY = "x-should-retry";
 const path = "/v1/messages";
 
 export function registerAnthropic(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
@@ -50,62 +52,61 @@ const requireVersion: MiddlewareHandler<HttpEnv> = async (c, next) => {
   return sendProblem(c, { code: "invalid_request", errors: [{ field: "anthropic-version", detail }] });
 };
 
-/** A leg that has begun. */
-interface Started {
-  readonly session: SessionId;
-  readonly turn: TurnId;
-  readonly cursor: number;
-  /** The position behind which the leg's items are. */
-  readonly after: number;
-  readonly leg: number;
-}
-
-interface Request {
-  readonly c: Context<HttpEnv>;
-  readonly deps: HttpDeps;
-  readonly body: MessageBody;
+async function readRequest(c: Context<HttpEnv>, deps: HttpDeps): Promise<Result<MessageRequest, HttpError>> {
+  const parsed = parseRequest(messageBody, await c.req.json());
+  if (!parsed.ok) return parsed;
+  const attempt = await readAttempt(c, deps);
+  if (!attempt.ok) return attempt;
+  const read = readCopy(parsed.value);
+  if (!read.ok) return read;
+  const tools = await findTools(deps, readPrincipal(c).tenant, read.value.tools);
+  if (!tools.ok) return tools;
+  return ok({ body: parsed.value, messages: read.value.messages, tools: tools.value, idempotency: attempt.value });
 }
 
 async function postMessage(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
-  const parsed = parseRequest(messageBody, await c.req.json());
-  if (!parsed.ok) return sendProblem(c, parsed.error);
-  const request = { c, deps, body: parsed.value };
+  const read = await readRequest(c, deps);
+  if (!read.ok) return sendProblem(c, read.error);
   const given = c.req.header(SESSION_HEADER);
-  if (given === undefined) return answerAlone(request);
+  if (given === undefined) return answerAlone(c, deps, read.value);
   const session = parseId("ses", given);
-  return session ? answerIn(request, session) : sendProblem(c, { code: "session_not_found" });
+  return session ? answerIn(c, deps, { request: read.value, session }) : sendProblem(c, { code: "session_not_found" });
 }
 
+const LOST = {
+  session: "The connection to the conversation was lost. Its turn goes on: the conversation will have the answer.",
+  alone: "The connection was lost, and nothing of the request is kept. Send it again to get an answer.",
+} as const;
+
 /** A turn of the session that the client names. */
-async function answerIn({ c, deps, body }: Request, session: SessionId): Promise<Response> {
-  const key = idempotencyHeaders.safeParse({ "Idempotency-Key": c.req.header("idempotency-key") });
-  if (!key.success) return sendProblem(c, { code: "invalid_request", errors: [{ field: "Idempotency-Key", detail: "not a valid key" }] });
-  const idempotency = await readIdempotency(c, key.data["Idempotency-Key"]);
-  const built = await buildRespond(c, deps, { body, session, idempotency, isThrowaway: false });
-  if (!built.ok) return sendProblem(c, built.error);
-  const { input } = built.value;
+async function answerIn(
+  c: Context<HttpEnv>,
+  deps: HttpDeps,
+  { request, session }: { readonly request: MessageRequest; readonly session: SessionId },
+): Promise<Response> {
   const calls = sessionClient(deps, c, session);
-  const send = idempotency ? calls.repeatable : calls.once;
-  const accepted = await sendInLine({ calls, schedule: deps.schedule }, () => send((api, caller) => api.respond(caller, input)));
-  if (!accepted.ok) return refuse(c, toTheirError(ofNamedModel(accepted.error, body), built.value));
+  const started = await startMessage(c, deps, { calls, session, request });
+  if (!started.ok) return refuse(c, started.error);
   // The SDK sends a request that failed again, which would add its messages twice.
-  if (!idempotency) c.header("x-should-retry", "false");
+  if (!request.idempotency) c.header(SHOULD_RETRY, "false");
   c.header(SESSION_HEADER, session);
-  return answer({ c, calls, body, started: toStarted(session, accepted.value, input) });
+  if (started.value.replayed) c.header("idempotent-replayed", "true");
+  return answer(c, { calls, request, leg: started.value, lost: LOST.session });
 }
 
 /** A request without a session brings its whole conversation. Nothing of it is kept, so that the SDK may send it again. */
-async function answerAlone(request: Request): Promise<Response> {
-  const { c, deps, body } = request;
-  const read = readAdded(body, 0);
-  if (!read.ok) return sendProblem(c, read.error);
-  const prepared = await prepareThrowaway(c, deps, { model: body.model });
+async function answerAlone(c: Context<HttpEnv>, deps: HttpDeps, request: MessageRequest): Promise<Response> {
+  const fault = findFaults(request.messages);
+  if (fault) return sendProblem(c, fault);
+  const prepared = await prepareThrowaway(c, deps, { model: request.body.model });
   if (!prepared.ok) return sendProblem(c, prepared.error);
-  const { discard } = prepared.value;
+  const { calls, discard } = prepared.value;
   let isStreaming = false;
   try {
-    const response = await answerOnce(request, prepared.value);
-    if (!body.stream || !response.ok || !response.body) return response;
+    const started = await startMessageAlone(c, deps, { alone: prepared.value, request });
+    if (!started.ok) return sendProblem(c, started.error);
+    const response = await answer(c, { calls, request, leg: started.value, lost: LOST.alone });
+    if (!request.body.stream || !response.ok || !response.body) return response;
     isStreaming = true;
     return new Response(whenOver(response.body, discard), response);
   } finally {
@@ -113,50 +114,38 @@ async function answerAlone(request: Request): Promise<Response> {
   }
 }
 
-async function answerOnce({ c, deps, body }: Request, { session, calls, begin }: PreparedThrowaway): Promise<Response> {
-  const built = await buildRespond(c, deps, { body, session, idempotency: null, isThrowaway: true });
-  if (!built.ok) return sendProblem(c, built.error);
-  const { input } = built.value;
-  const accepted = await begin(input);
-  if (!accepted.ok) return sendProblem(c, toTheirError(ofNamedModel(accepted.error, body), built.value));
-  return answer({ c, calls, body, started: { ...toStarted(session, accepted.value, input), leg: 1 } });
-}
-
-function toStarted(session: SessionId, { turn_id, cursor, position }: Accepted, { results, messages }: RespondInput): Started {
-  if (turn_id === null) throw new TypeError("a request that runs has a turn");
-  const continues = results.length > 0 && messages.length === 0;
-  const after = position ?? 0;
-  return { session, turn: turn_id, cursor, after, leg: continues ? after : 1 };
-}
-
 interface Answering {
-  readonly c: Context<HttpEnv>;
   readonly calls: SessionCalls;
-  readonly body: MessageBody;
-  readonly started: Started;
+  readonly request: MessageRequest;
+  readonly leg: StartedLeg;
+  /** What is true of an answer that cannot be told to its end. */
+  readonly lost: string;
 }
 
-async function answer({ c, calls, body, started }: Answering): Promise<Response> {
-  const { turn, cursor } = started;
+function toHead({ request: { body }, leg }: Answering): MessageHead {
   const omitsThinking = body.thinking?.type !== "disabled" && body.thinking?.display === "omitted";
-  const head = { id: toLegName("msg_", started), model: body.model, omitsThinking };
-  if (!body.stream) return answerWhole({ c, calls, head, started });
+  return { id: toLegName("msg_", { ...leg, leg: leg.continues ? leg.after : 1 }), model: body.model, omitsThinking };
+}
+
+async function answer(c: Context<HttpEnv>, answering: Answering): Promise<Response> {
+  const { calls, request, leg, lost } = answering;
+  if (!request.body.stream) return answerWhole(c, answering);
+  const { cursor, turn } = leg;
   const stream = await calls.repeatable((api, caller) => api.stream(caller, { after: cursor, turn }));
   if (!stream.ok) return sendProblem(c, stream.error);
-  return sendEvents(c, translateStream(stream.value, createMessageTranslator(head, c.get("requestId"))));
+  const teller = new MessageTeller({ head: toHead(answering), requestId: c.get("requestId"), lost });
+  const translator = createLegTranslator({ teller, readRecord: () => readRecordedLeg(calls, leg), isPast: cursor === null });
+  return sendEvents(c, translateStream(stream.value, translator));
 }
 
-interface Whole extends Omit<Answering, "body"> {
-  readonly head: MessageHead;
-}
-
-async function answerWhole({ c, calls, head, started: { turn, after } }: Whole): Promise<Response> {
-  const report = await calls.repeatable((api, caller) => api.waitForTurn(caller, turn));
-  if (!report.ok) return sendProblem(c, report.error);
-  const usage = await readLegUsage(calls, report.value, after);
-  const message = toWholeMessage(report.value, { head, after, usage });
+async function answerWhole(c: Context<HttpEnv>, answering: Answering): Promise<Response> {
+  const read = await readRecordedLeg(answering.calls, answering.leg);
+  if (!read.ok) return sendProblem(c, read.error);
+  const message = toWholeMessage(read.value, toHead(answering));
   if (message.ok) return c.json(message.value);
   const { status, ...error } = message.error;
+  // The turn is over. A session keeps its failure, and only its client knows whether to ask again.
+  if (c.req.header(SESSION_HEADER) !== undefined) c.header(SHOULD_RETRY, "false");
   return c.json(toErrorBody(error, c.get("requestId")), status);
 }
 

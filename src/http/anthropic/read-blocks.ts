@@ -4,7 +4,7 @@ import type { ToolResultInput } from "../../app/session-api";
 import type { ImportedCall } from "../../app/written-message";
 import { mediaInput } from "../../contract/item";
 import type { FieldError } from "../../contract/problem";
-import { parseId } from "../../domain/ids";
+import { type ExecutionId, parseId } from "../../domain/ids";
 import type { PartInput } from "../schemas/message";
 import { callId, toolName } from "../schemas/tool";
 import type { GivenBlock, MessageParam } from "./request-body";
@@ -15,11 +15,9 @@ const ULID_LENGTH = 26;
 /** A call's execution in Anthropic's form: unique in all of the conversation, which a provider's own id need not be. */
 export const toToolUseId = (execution: string): string => `${TOOL_USE}${execution.slice(-ULID_LENGTH)}`;
 
-/** A call that was made elsewhere has its provider's id. */
-function readToolUseId(id: string): Pick<ToolResultInput, "execution_id" | "call_id"> {
-  const execution = id.startsWith(TOOL_USE) ? parseId("exe", `exe_${id.slice(TOOL_USE.length)}`) : null;
-  return { execution_id: execution, call_id: execution ? null : id };
-}
+/** Null: the call was made elsewhere, and has its provider's id. */
+export const parseToolUseId = (id: string): ExecutionId | null =>
+  id.startsWith(TOOL_USE) ? parseId("exe", `exe_${id.slice(TOOL_USE.length)}`) : null;
 
 /** A message of the request. `results` come before the message's own parts. */
 export interface BlockMessage {
@@ -28,9 +26,11 @@ export interface BlockMessage {
   readonly calls: readonly ImportedCall[];
   readonly results: readonly ReadResult[];
 }
-export interface ReadResult extends Pick<ToolResultInput, "execution_id" | "call_id" | "output" | "is_error"> {
-  /** As the client wrote it. */
+interface ReadResult extends Pick<ToolResultInput, "output" | "is_error"> {
+  /** The call's id, as the client wrote it. */
   readonly id: string;
+  /** `messages.4.content.0` */
+  readonly at: string;
 }
 
 /** Blocks that cannot be read are reported in `errors`, by their field. */
@@ -204,7 +204,7 @@ function readResult(block: GivenBlock, place: Place): void {
   const media = parts.filter(({ type }) => type === "image" || type === "file");
   const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
   const output = media.length > 0 ? [...texts, `[${media.length} attached: see the next message]`].join("\n") : texts.join("");
-  place.read.results.push({ ...readToolUseId(id), id, output, is_error: is_error ?? false });
+  place.read.results.push({ id, at: place.at, output, is_error: is_error ?? false });
   if (media.length > 0) place.read.shown.push({ type: "text", text: `Attached to the result of ${id}:` }, ...media);
 }
 

@@ -20,6 +20,7 @@ const CODES: Readonly<Record<string, string>> = {
 const SENTENCES: readonly (readonly [text: RegExp, code: string])[] = [
   [/^Previous response with id '.*' not found\.$/s, "previous_response_not_found"],
   [/^Missing required parameter: /, "missing_required_parameter"],
+  [/^Item with id '.*' not found\.$/s, "item_not_found"],
 ];
 
 const findCode = (code: string, message: string): string => SENTENCES.find(([text]) => text.test(message))?.[1] ?? CODES[code] ?? code;
@@ -62,12 +63,13 @@ function toTooLong({ extra, detail }: Refusal["answer"]): string {
 
 /** `content`: the parameter that holds the conversation. */
 export function toOpenAiError({ code, answer }: Refusal, content: "input" | "messages" = "input") {
-  const status = STATUSES[code] ?? answer.status;
   const text = code === "cannot_fit" ? toTooLong(answer) : TEXTS[code];
   const named = text === undefined ? answer.errors?.[0]?.field : undefined;
   const field = code === "cannot_fit" ? content : named;
   const param = field === undefined ? null : toParam(field);
   const message = text ?? toMessage(answer);
-  const error = { message, type: toType(status), param, code: findCode(code, message) };
+  const known = findCode(code, message);
+  const status = known === "item_not_found" ? 404 : (STATUSES[code] ?? answer.status);
+  const error = { message, type: toType(status), param, code: known };
   return { status, body: { error } };
 }

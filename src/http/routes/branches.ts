@@ -1,23 +1,20 @@
 /** Goes back in a conversation, edits a message, has it answered again; lists branches, forks sessions, redacts messages. */
 
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
-import type { Context } from "hono";
-import { copySession } from "../../app/branch/copy-session";
 import { branchComparison, branchView, redaction } from "../../contract/branch";
 import { id } from "../../contract/ids";
 import { listView } from "../../contract/page";
 import { sessionDescription } from "../../contract/session";
-import type { FileId, SessionId } from "../../domain/ids";
 import { findBeyondToken } from "../access-limits";
 import { answerTurn, turnHeaders, turnResponses } from "../answer-turn";
 import { readPrincipal } from "../auth";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { branchComparisonExample, branchExample, sessionExample } from "../examples/conversation";
 import { FORK, onePage, QUESTION, SESSION } from "../examples/shared";
+import { forkSession } from "../fork-session";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
 import { FILE_REFUSALS, MODEL_REFUSALS } from "../refusals";
-import { eraseFor, registerSession } from "../register-session";
 import { json, jsonBody, located, taggedJson, tenantRoute } from "../routing";
 import { branchNumber, forkInput, rewindInput } from "../schemas/branch";
 import { repeatInput, toTurnInput } from "../schemas/generation";
@@ -27,7 +24,7 @@ import { sessionPath } from "../schemas/paths";
 import { sessionClient } from "../session-calls";
 import { ofNamedModel } from "../session-model";
 import { findTools } from "../session-tools";
-import { holdFiles, takeFiles } from "../take-files";
+import { takeFiles } from "../take-files";
 
 type App = OpenAPIHono<HttpEnv>;
 const tag = "branches";
@@ -255,26 +252,12 @@ function registerFork(app: App, deps: HttpDeps): void {
   app.openapi(fork, async (c) => {
     const { session_id: from } = c.req.valid("param");
     const { at = null, title = null } = c.req.valid("json");
-    const { registered, isKeyed } = await registerSession(deps, c, c.req.valid("header")["Idempotency-Key"]);
-    if (!registered.ok) return sendProblem(c, registered.error);
-    const { session: to, replayed } = registered.value;
-    const [source, target] = [sessionClient(deps, c, from), sessionClient(deps, c, to)];
-    const hold = (files: readonly FileId[]) => holdFiles(c, deps, { session: to, files });
-    const copied = await copySession({ source: source.repeatable, target: target.repeatable, hold, from, to, at, title });
-    if (!copied.ok) {
-      if (!isKeyed) await dropCopy(deps, c, to);
-      return sendProblem(c, copied.error);
-    }
+    const forked = await forkSession(deps, c, { from, at, title, key: c.req.valid("header")["Idempotency-Key"] });
+    if (!forked.ok) return sendProblem(c, forked.error);
+    const { session, replayed } = forked.value;
     if (replayed) c.header("idempotent-replayed", "true");
-    return c.json(copied.value, 201, { Location: `/v1/sessions/${to}`, ETag: copied.value.etag });
+    return c.json(session, 201, { Location: `/v1/sessions/${session.id}`, ETag: session.etag });
   });
-}
-
-/** Drops a fork whose id no client has received. If the copy was not begun, there is nothing to erase. */
-async function dropCopy(deps: HttpDeps, c: Context<HttpEnv>, session: SessionId): Promise<void> {
-  const begun = await sessionClient(deps, c, session).repeatable((api, caller) => api.describe(caller));
-  if (begun.ok) await eraseFor(deps, c, { session });
-  else await deps.tenants(readPrincipal(c).tenant).forgetSession(session);
 }
 
 export function registerBranches(app: App, deps: HttpDeps): void {

@@ -7,12 +7,22 @@ import type { SessionCalls } from "../session-calls";
 /** The newest model calls of a session that are read. */
 const MOST_CALLS = 1_000;
 
-/** `after`: the position that the leg follows. Only a leg that follows results of calls asks the session for more. */
-export async function readLegUsage(calls: SessionCalls, turn: TurnReport, after: number): Promise<CallUsage | null> {
-  const since = turn.items.find(({ position }) => position === after)?.recorded_at;
-  if (since === undefined) return turn.usage;
+interface LegSpan {
+  /** The position that the leg follows. */
+  readonly after: number;
+  /** When the next leg of the turn began. Null: the leg is the turn's last. */
+  readonly until: number | null;
+}
+
+/** Only a leg that is not its whole turn asks the session for more. */
+export async function readLegUsage(calls: SessionCalls, turn: TurnReport, { after, until }: LegSpan): Promise<CallUsage | null> {
+  const before = turn.items.find(({ position }) => position === after);
+  if (!before && until === null) return turn.usage;
   const rows = await listReplyCalls(calls, turn);
-  return rows ? sumCallUsage(rows.filter(({ at }) => at >= since)) : turn.usage;
+  if (!rows) return turn.usage;
+  // A reply that was told before has its own call, which ends as the reply is recorded.
+  const isBehind = (at: number): boolean => !before || (before.role === "assistant" ? at > before.recorded_at : at >= before.recorded_at);
+  return sumCallUsage(rows.filter(({ at }) => isBehind(at) && (until === null || at < until)));
 }
 
 /** The model calls of the turn's replies, oldest first. Null: they cannot be read now. */

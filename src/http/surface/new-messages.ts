@@ -31,14 +31,13 @@ export interface Sorted<T> {
   readonly isRepeated: boolean;
 }
 
-/** `isRetry`: the client says that it sends the request again. */
-export function findNewMessages<T extends TranscriptMessage>(transcript: readonly T[], known: KnownEnd, isRetry: boolean): Sorted<T> {
+export function findNewMessages<T extends TranscriptMessage>(transcript: readonly T[], known: KnownEnd): Sorted<T> {
   const system = transcript.filter(({ role }) => role === "system");
   const spoken = transcript.filter(({ role }) => role !== "system");
   if (known.newest.length === 0) return { system, results: [], messages: spoken, isRepeated: false };
   const start = spoken.findLastIndex(({ role }) => role === "assistant") + 1;
   const tail = spoken.slice(start);
-  const had = countHad({ before: spoken.slice(0, start), tail }, known, isRetry);
+  const had = countHad({ before: spoken.slice(0, start), tail }, known);
   const fresh = tail.slice(had);
   return {
     system,
@@ -111,7 +110,7 @@ interface Copy {
 }
 
 /** How many messages of the tail the session has already. */
-function countHad({ before, tail }: Copy, known: KnownEnd, isRetry: boolean): number {
+function countHad({ before, tail }: Copy, known: KnownEnd): number {
   const theirs = toExchanges(before);
   const ours = toKnownExchanges(known, [...before, ...tail]);
   const isAnswered = ours.at(-1)?.isModel === true;
@@ -119,11 +118,11 @@ function countHad({ before, tail }: Copy, known: KnownEnd, isRetry: boolean): nu
   const count = asked ? countSame(tail, asked) : 0;
   if (count === 0) return 0;
   // Without an answer in the client's copy nothing tells which answers it has seen. A message is rather added twice than lost.
-  if (theirs.length === 0) return !isAnswered || (isRetry && count === tail.length) ? count : 0;
+  if (theirs.length === 0) return isAnswered ? 0 : count;
   const repeated = rankFit(theirs, ours.slice(0, isAnswered ? -2 : -1), known.isWhole);
   const added = isAnswered ? rankFit(theirs, ours, known.isWhole) : 0;
   // Both may fit, because people and models repeat themselves.
-  return repeated > added || (repeated > 0 && repeated === added && isRetry) ? count : 0;
+  return repeated > added ? count : 0;
 }
 
 /** How well two copies of the conversation agree at their ends. 0: their last answers differ. 3: both are whole, and the same. */

@@ -7,12 +7,14 @@ import type { Idempotency, ToolResultInput, TurnInput } from "../../app/session-
 import type { ImportedCall } from "../../app/written-message";
 import type { Accepted, DisplayItem } from "../../contract/item";
 import type { SessionDescription } from "../../contract/session";
+import type { TurnReport } from "../../contract/turn";
 import type { ExecutionId, SessionId, TurnId } from "../../domain/ids";
 import type { ToolDefinition } from "../../domain/message";
 import { err, ok, type Result } from "../../lib/result";
 import type { HttpError } from "../problem";
 import type { SessionCalls } from "../session-calls";
 import { ofNamedModel } from "../session-model";
+import { findAnswering } from "./attempts";
 import { findNewMessages, type Sorted, type TranscriptMessage } from "./new-messages";
 import type { WriteMessages, WrittenAt } from "./written";
 
@@ -28,8 +30,6 @@ interface CopyRequest<M extends CopiedMessage> {
   readonly asked: TurnInput;
   readonly tools: readonly ToolDefinition[] | null;
   readonly idempotency: Idempotency | null;
-  /** The client says that it sends the request again. */
-  readonly isRetry: boolean;
 }
 
 /** What was sent to the session. */
@@ -39,7 +39,7 @@ interface SentCopy<M extends CopiedMessage> {
 }
 
 /** What is new in a copy. */
-type NewInCopy<M extends CopiedMessage> = Omit<Sorted<M>, "isRepeated">;
+export type NewInCopy<M extends CopiedMessage> = Omit<Sorted<M>, "isRepeated">;
 
 /** What a vendor's surface says in its own way. */
 export interface CopyWords<M extends CopiedMessage> {
@@ -49,11 +49,11 @@ export interface CopyWords<M extends CopiedMessage> {
   parseCallName(id: string): ExecutionId | null;
   toOutcome(result: M): Pick<ToolResultInput, "output" | "is_error">;
   /** The messages to record, in order, of those that are new. */
-  listSpoken(fresh: NewInCopy<M>): readonly M[];
+  listSpoken(fresh: NewInCopy<M>): Result<readonly M[], HttpError>;
   /** The copy ends with the model's words. */
   answerNothingNew(end: SessionEnd): Promise<Result<StartedLeg, HttpError>>;
-  /** Whether the client has lost the calls that its message leaves unanswered. */
-  hasLostCalls(fresh: NewInCopy<M>): boolean;
+  /** Whether a client that does not name the open calls has lost them. */
+  hasLostCalls(fresh: NewInCopy<M>, end: SessionEnd): boolean;
   toError(error: HttpError, sent: SentCopy<M>, end: SessionEnd): HttpError;
 }
 
@@ -109,12 +109,21 @@ export const toComparedText = (parts: readonly { readonly type: string; readonly
   parts.map(({ type, text = "" }) => (type === "text" ? text : type === "reasoning" ? "" : MEDIA_MARK)).join("");
 
 /** The calls that the client's messages answer. It may know a call by the provider's id, from another surface. */
-const listAnswered = ({ messages }: CopyRequest<CopiedMessage>): ReadonlySet<string> =>
+const listAnswered = ({ messages }: Pick<CopyRequest<CopiedMessage>, "messages">): ReadonlySet<string> =>
   new Set(messages.flatMap(({ answers }) => answers ?? []));
 
-/** Starts once. It changes nothing where it refuses, so that it may be tried again. */
-export async function startFromCopy<M extends CopiedMessage>(copy: Copy<M>): Starting {
-  const { calls, request, words } = copy;
+type Read<M extends CopiedMessage> = Pick<Copy<M>, "calls"> & {
+  readonly request: Pick<CopyRequest<M>, "messages">;
+  readonly words: Pick<CopyWords<M>, "toCallName">;
+};
+
+interface SortedCopy<M extends CopiedMessage> {
+  readonly end: SessionEnd;
+  readonly sorted: Sorted<M>;
+}
+
+/** What of the copy the session does not have. */
+export async function sortCopy<M extends CopiedMessage>({ calls, request, words }: Read<M>): Promise<Result<SortedCopy<M>, HttpError>> {
   const end = await readEnd(calls);
   if (!end.ok) return end;
   const { items, isWhole } = end.value;
@@ -125,18 +134,26 @@ export async function startFromCopy<M extends CopiedMessage>(copy: Copy<M>): Sta
     const ours = execution_id ? words.toCallName(execution_id) : "";
     return { role, text, answers: call_id !== undefined && answered.has(call_id) ? call_id : ours };
   });
-  const sorted = findNewMessages(request.messages, { newest, isWhole }, request.isRetry);
-  if (sorted.isRepeated) return answerAgain(copy, end.value);
+  return ok({ end: end.value, sorted: findNewMessages(request.messages, { newest, isWhole }) });
+}
+
+/** Starts once. It changes nothing where it refuses, so that it may be tried again. */
+export async function startFromCopy<M extends CopiedMessage>(copy: Copy<M>): Starting {
+  const read = await sortCopy(copy);
+  if (!read.ok) return read;
+  const { end, sorted } = read.value;
+  if (sorted.isRepeated) return answerAgain(copy, end);
   const last = sorted.messages.at(-1);
   if (last?.role === "assistant")
     return refuse(`${last.field}.role`, "must be user or tool in the last message: no answer is begun for the model");
-  return sorted.messages.length + sorted.results.length === 0 ? words.answerNothingNew(end.value) : respond(copy, end.value, sorted);
+  return sorted.messages.length + sorted.results.length === 0 ? copy.words.answerNothingNew(end) : respond(copy, end, sorted);
 }
 
 async function respond<M extends CopiedMessage>(copy: Copy<M>, end: SessionEnd, sorted: NewInCopy<M>): Starting {
   const { calls, request, session, write, words } = copy;
   const { asked, tools, idempotency } = request;
-  const written = await write(words.listSpoken(sorted));
+  const spoken = words.listSpoken(sorted);
+  const written = spoken.ok ? await write(spoken.value) : spoken;
   if (!written.ok) return written;
   const results = sorted.results.map((message) => toResult(message, words));
   const messages = written.value.map(({ message }) => message);
@@ -144,11 +161,31 @@ async function respond<M extends CopiedMessage>(copy: Copy<M>, end: SessionEnd, 
   const send = (more: Pick<RespondInput, "supersedes"> = {}) =>
     (idempotency ? calls.repeatable : calls.once)((api, caller) => api.respond(caller, { ...input, ...more }));
   const sent = await send();
-  const supersedes = sent.ok || !words.hasLostCalls(sorted) ? undefined : findLeftBehind(sent.error, copy, end);
+  const supersedes = sent.ok || !words.hasLostCalls(sorted, end) ? undefined : findLeftBehind(sent.error, copy, end);
   const accepted = supersedes ? await send({ supersedes }) : sent;
   if (!accepted.ok)
     return err(words.toError(ofNamedModel(accepted.error, asked), { results: sorted.results, messages: written.value }, end));
-  return ok(toStartedLeg(accepted.value, { session, epoch: end.described.epoch, continues: messages.length === 0 }));
+  const leg = toStartedLeg(accepted.value, { session, epoch: end.described.epoch, continues: messages.length === 0 });
+  if (!leg.replayed) return ok(leg);
+  const found = idempotency?.attempt ? await findLeg(calls, leg, accepted.value) : ok(leg);
+  return found.ok && !(await isHeardLive(calls, found.value)) ? ok({ ...found.value, cursor: null }) : found;
+}
+
+/** The session took the request before, and its end no longer says so. */
+async function findLeg(calls: SessionCalls, leg: StartedLeg, accepted: Accepted): Starting {
+  const found = await findAnswering(calls, accepted);
+  if (!found.ok) return found;
+  const { turn, cursor, isAnew } = found.value;
+  return ok({ ...leg, turn, cursor, ...(isAnew && { continues: false }) });
+}
+
+const UNDER_WAY: ReadonlySet<string> = new Set(["queued", "generating"] satisfies TurnReport["status"][]);
+
+/** Whether the frames of a leg that began before are those of this leg alone. A result may have begun another. */
+async function isHeardLive(calls: SessionCalls, { turn, after }: StartedLeg): Promise<boolean> {
+  const report = await calls.repeatable((api, caller) => api.turn(caller, turn));
+  if (!report.ok || !UNDER_WAY.has(report.value.status)) return false;
+  return !report.value.items.some(({ role, position }) => role === "tool" && position > after);
 }
 
 function toResult<M extends CopiedMessage>(message: M, words: CopyWords<M>): ToolResultInput {
@@ -190,15 +227,26 @@ async function answerAgain<M extends CopiedMessage>(copy: Copy<M>, { described, 
   const { status } = report.value;
   const place = { session, epoch: described.epoch, continues: false };
   if (status === "failed" || status === "interrupted") {
-    const { idempotency, asked } = request;
+    const { asked } = request;
+    // A key that is made of the request stands for the turn that failed.
+    const idempotency = request.idempotency?.attempt ? null : request.idempotency;
     const accepted = await calls.once((api, caller) => api.retry(caller, { ...asked, idempotency }));
     return accepted.ok ? ok(toStartedLeg(accepted.value, place)) : err(ofNamedModel(accepted.error, asked));
   }
   const answered = listAnswered(request);
   const isNamed = ({ call_id = "", execution_id }: DisplayItem): boolean =>
     answered.has(call_id) || (execution_id !== undefined && answered.has(words.toCallName(execution_id)));
-  const asked = items.findLast((item) => item.role === "user" || (item.role === "tool" && isNamed(item)));
-  return ok({ ...place, turn, cursor: null, after: asked?.position ?? 0, continues: asked?.role === "tool", replayed: true });
+  const after = findAsked(items, isNamed);
+  return ok({ ...place, turn, cursor: null, after: after?.position ?? 0, continues: after?.role === "tool", replayed: true });
+}
+
+/** What the newest leg answers: a message, or the first of the results that came together. */
+function findAsked(items: readonly DisplayItem[], isNamed: (result: DisplayItem) => boolean): DisplayItem | undefined {
+  const isAsked = (item: DisplayItem): boolean => item.role === "user" || (item.role === "tool" && isNamed(item));
+  const last = items.findLastIndex(isAsked);
+  if (items[last]?.role !== "tool") return items[last];
+  const reply = items.slice(0, last).findLastIndex(({ role }) => role === "assistant");
+  return items.slice(reply + 1).find(isAsked);
 }
 
 const refuse = (field: string, detail: string) => err({ code: "invalid_request" as const, errors: [{ field, detail }] });

@@ -9,9 +9,9 @@ export interface Translator {
   /** True when nothing of the native stream matters any more: it is left before its end. Absent: never. */
   isOver?(): boolean;
   /** After the last frame. */
-  end(): string;
+  end(): string | Promise<string>;
   /** When the native stream broke. The turn itself goes on. */
-  broken(): string;
+  broken(): string | Promise<string>;
 }
 
 /** The text that one chunk of bytes leads to. */
@@ -48,16 +48,16 @@ export function translateStream(source: ReadableStream<Uint8Array>, translator: 
       try {
         for (;;) {
           const { done, value } = await reader.read();
-          if (done) return finish(translator.end());
+          if (done) return finish(await translator.end());
           const text = read(value);
           if (translator.isOver?.()) {
             await reader.cancel();
-            return finish(text + translator.end());
+            return finish(text + (await translator.end()));
           }
           if (text !== "") return controller.enqueue(utf8.encode(text));
         }
       } catch {
-        return finish(translator.broken());
+        return finish(await translator.broken());
       }
     },
     cancel: (reason) => reader.cancel(reason),

@@ -3,6 +3,7 @@ import { goBack } from "../../app/branch/go-back";
 import { switchBranch } from "../../app/branch/switch-branch";
 import type * as api from "../../app/session-api";
 import { isAmong, rangesWithin } from "../../domain/branch";
+import type { CoveredRange } from "../../domain/compaction-events";
 import type { TurnId } from "../../domain/ids";
 import { err, ok } from "../../lib/result";
 import { findNewest } from "../log/branch-items";
@@ -23,7 +24,7 @@ export function continueAfter(session: Session, step: Step, id: TurnId): api.Out
   if (!row) return err({ code: "turn_not_found", turn: id });
   if (row.status === "queued") return err({ code: "turn_running", turn: id });
   if (isNewest(session, step, row)) return ok(null);
-  const position = findEnd(session, row);
+  const position = findTurnEnd(session, row);
   if (position === null) return err({ code: "turn_not_found", turn: id });
   if (isAmong(step.state.branch.elsewhere, position)) {
     const found = findBranch(session, position);
@@ -38,8 +39,28 @@ export function continueAfter(session: Session, step: Step, id: TurnId): api.Out
   return gone.ok ? ok(null) : gone;
 }
 
+/** What a model reads at a place: all up to a position, but what is on other branches. */
+export interface Line {
+  readonly elsewhere: readonly CoveredRange[];
+  readonly last: number;
+}
+
+/** The conversation up to the place after the turn, or null: up to the newest place. Null when the turn is not there, or has not begun. */
+export function findLineAfter(session: Session, id: TurnId | null): Line | null {
+  const { deps, state } = session;
+  const current = { elsewhere: state.branch.elsewhere, last: state.next_position - 1 };
+  if (id === null) return current;
+  const row = readTurn(deps.sql, id);
+  if (!row || row.status === "queued") return null;
+  if (isNewest(session, session, row)) return current;
+  const last = findTurnEnd(session, row);
+  if (last === null) return null;
+  const line = isAmong(current.elsewhere, last) ? findBranch(session, last) : current;
+  return line && { elsewhere: line.elsewhere, last };
+}
+
 /** The turn is open, or nothing came after it on the current branch. */
-function isNewest({ deps }: Session, { state }: Step, { id, from }: TurnRow): boolean {
+function isNewest({ deps }: Session, { state }: Pick<Step, "state">, { id, from }: TurnRow): boolean {
   if (state.turn) return state.turn.id === id;
   if (state.last_turn?.id !== id) return false;
   const newest = findNewest({ sql: deps.sql, elsewhere: state.branch.elsewhere }, () => true);
@@ -47,18 +68,23 @@ function isNewest({ deps }: Session, { state }: Step, { id, from }: TurnRow): bo
 }
 
 /** The last position that the turn produced, or what it answers if it produced nothing. Null: neither is in the record. */
-function findEnd({ deps }: Session, row: TurnRow): number | null {
+export function findTurnEnd({ deps }: Session, row: TurnRow): number | null {
   const produced = readTurnItems(deps.sql, row, 1).items[0];
   if (produced) return produced.position;
   if (row.message_id === null) return row.from - 1;
   return findItemAnywhere(deps.sql, row.message_id)?.position ?? null;
 }
 
+interface LeftBranch extends Line {
+  readonly number: number;
+}
+
 /** A branch with that position which is not the current one: the branch that ends there, or else the first of them. */
-function findBranch({ deps }: Session, position: number): { readonly number: number; readonly last: number } | null {
+export function findBranch({ deps }: Pick<Session, "deps">, position: number): LeftBranch | null {
   const found = readBranches(deps.sql).flatMap(({ number, left }) => {
     if (!left || position > left.view.to || isAmong(left.elsewhere, position)) return [];
-    return [{ number, last: rangesWithin(left.elsewhere, { from: 1, to: left.view.to }).at(-1)?.to ?? 0 }];
+    const { elsewhere } = left;
+    return [{ number, elsewhere, last: rangesWithin(elsewhere, { from: 1, to: left.view.to }).at(-1)?.to ?? 0 }];
   });
   return found.find(({ last }) => last === position) ?? found[0] ?? null;
 }

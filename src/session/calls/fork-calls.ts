@@ -1,6 +1,7 @@
 /** Both ends of a fork: what the source shows of its past, and how the copy takes it in. */
 import { lineAt, refuseCut } from "../../app/branch/go-back";
-import type { CopiedPin, ForkBegun, ForkHead, ForkPage, ForkPlace } from "../../app/fork-parts";
+import { lineThere } from "../../app/branch/switch-branch";
+import type { CopiedPin, ForkBegun, ForkCut, ForkHead, ForkPage, ForkPlace } from "../../app/fork-parts";
 import { buildTextBody, buildToolsBody } from "../../app/request/build-items";
 import type * as api from "../../app/session-api";
 import { startsGroup } from "../../context/groups";
@@ -9,8 +10,10 @@ import type { SessionDescription } from "../../contract/session";
 import { isAmong, rangesWithin, withRange } from "../../domain/branch";
 import type { CoveredRange } from "../../domain/compaction-events";
 import type { SessionSettings } from "../../domain/events";
+import { onLine } from "../../domain/evolve-branch";
 import { formatBody, toPlainContent } from "../../domain/item-content";
 import type { ItemMeta, PinRef } from "../../domain/message";
+import type { SessionState } from "../../domain/state";
 import { err, ok } from "../../lib/result";
 import type { NewBody } from "../log/bodies";
 import { findNewest, readBranchItems } from "../log/branch-items";
@@ -19,6 +22,7 @@ import { readReadings } from "../log/purge-content";
 import { createSessionPast } from "../log/session-past";
 import type { Session } from "../session";
 import { takeWithin } from "./answer-size";
+import { findBranch } from "./continue-after";
 import { toInstructionSettings, toKind } from "./lifecycle-calls";
 import { describeSession } from "./read-calls";
 import { changeGeneration, readSessionGeneration } from "./turn-choices";
@@ -26,15 +30,17 @@ import { changeGeneration, readSessionGeneration } from "./turn-choices";
 /** The limit of one page of a copy: one event and one transaction carry it. */
 const PAGE = { items: 512, bytes: 2_000_000 } as const;
 
-export function forkHead(session: Session, given: number | null): api.Outcome<ForkHead> {
-  const { state, content, deps } = session;
+/** `cut`: `at` is behind calls, of whose results these are left out. Absent: a response is copied with all results of its calls. */
+export function forkHead(session: Session, given: number | null, cut?: ForkCut): api.Outcome<ForkHead> {
+  const { content, deps } = session;
   const at = given ?? findForkEnd(session);
+  const state = findStateAt(session, at);
   const past = createSessionPast(deps.sql, state);
-  const misplaced = refuseCut({ field: "at", position: at }, state, past);
+  const misplaced = refuseCut({ field: "at", position: at, isBeforeResults: cut !== undefined }, state, past);
   if (misplaced) return misplaced;
   const { line, shown } = lineAt(at, state, past);
   // The copy leaves out what a retry took back.
-  const elsewhere = (line.taken_back ?? []).reduce(withRange, line.elsewhere);
+  const elsewhere = [...(line.taken_back ?? []), ...(cut?.without ?? [])].reduce(withRange, line.elsewhere);
   const count = createCount(elsewhere, at);
   const isCopied = (position: number): boolean => position <= at && !isAmong(elsewhere, position);
   const readings = readReadings(deps.sql);
@@ -62,8 +68,15 @@ export function forkHead(session: Session, given: number | null): api.Outcome<Fo
       const read = moveRanges(readings.get(overlay.id) ?? [], count);
       return moved ? [{ overlay: { ...overlay, ...moved }, text, ...(text !== null && { read }) }] : [];
     }),
-    reduced: line.reduced.map((reduced) => ({ ...reduced, position: count(reduced.position) })),
+    reduced: line.reduced.flatMap((reduced) => (isCopied(reduced.position) ? [{ ...reduced, position: count(reduced.position) }] : [])),
   });
+}
+
+/** The state of the branch that has this position: of another branch than the current one, the state in which it was left. */
+function findStateAt({ state, deps }: Session, position: number): SessionState {
+  const found = isAmong(state.branch.elsewhere, position) ? findBranch({ deps }, position) : null;
+  const there = found && lineThere(found.number, state, createSessionPast(deps.sql, state));
+  return there ? onLine(state, there.line, there.items) : state;
 }
 
 /**
@@ -104,7 +117,7 @@ function createCount(elsewhere: readonly CoveredRange[], at: number): (position:
 }
 
 /** One page of items that are all in the view or all out of it (`aside`), numbered without gaps. */
-export function forkPage({ deps, content }: Session, { at, elsewhere, shown, after, copied }: ForkPlace): ForkPage {
+export function forkPage({ deps, content, state }: Session, { at, elsewhere, shown, after, copied }: ForkPlace): ForkPage {
   const read = readBranchItems(deps.sql, elsewhere, { from: after + 1, to: at, limit: PAGE.items, order: "asc" });
   const [first] = read;
   if (!first) return { items: [], aside: false, next: null };
@@ -114,9 +127,11 @@ export function forkPage({ deps, content }: Session, { at, elsewhere, shown, aft
   const alike = takeWithin(ends < 0 ? read : read.slice(0, ends), { weigh: ({ bytes }) => bytes, limit: PAGE.bytes });
   const before = readItems(deps.sql, { from: 1, to: after, limit: 1, order: "desc" })[0];
   const texts = content.readStored(alike);
+  const redacted = new Set(state.redacted);
   const items = alike.map((item, index) => {
     const { parts, name, metadata } = texts[index] ?? toPlainContent([]);
-    return { meta: toCopied(item, alike[index - 1] ?? before, copied + index + 1), text: formatBody({ parts, name, metadata }) };
+    const meta = toCopied(item, alike[index - 1] ?? before, copied + index + 1);
+    return { meta, text: formatBody({ parts, name, metadata }), ...(redacted.has(item.id) && { redacted: true as const }) };
   });
   const last = alike.at(-1)?.position ?? at;
   return { items, aside, next: last < at ? last : null };
@@ -198,7 +213,8 @@ export function beginFork(
 export function copyIntoFork(session: Session, { items, aside }: ForkPage): api.Outcome<null> {
   const missing = items.filter(({ meta }) => meta.position >= session.state.next_position);
   const bodies = missing.map(({ meta, text }) => ({ id: meta.id, text }));
-  const command = { type: "CopyMessages", at: session.deps.clock(), items: missing.map(({ meta }) => meta), aside } as const;
+  const redacted = missing.flatMap((item) => (item.redacted ? [item.meta.id] : []));
+  const command = { type: "CopyMessages", at: session.deps.clock(), items: missing.map(({ meta }) => meta), aside, redacted } as const;
   // The content is not learned into memory: the next call seldom reads it.
   const copied = session.transact((step) => step.execute(command, bodies));
   return copied.ok ? ok(null) : err(copied.error);

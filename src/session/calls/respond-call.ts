@@ -5,7 +5,7 @@
 import type { ModelSpec } from "../../app/ports";
 import { buildToolsBody } from "../../app/request/build-items";
 import { toAssumedLimits } from "../../app/request/build-request";
-import type { RespondInput } from "../../app/respond-api";
+import type { CopiedPlace, RespondFromInput, RespondInput } from "../../app/respond-api";
 import type * as api from "../../app/session-api";
 import type { WrittenMessage } from "../../app/written-message";
 import { measureNext, toRequestLimit } from "../../context/budget";
@@ -17,6 +17,7 @@ import { err, ok } from "../../lib/result";
 import { isAskedAlike, type NextTurn } from "./asked-alike";
 import { buildMessage } from "./build-message";
 import { continueAfter } from "./continue-after";
+import { findCopiedPlace } from "./copied-place";
 import { appendMessages, findTakenAmong } from "./import-calls";
 import { QUEUE_LIMIT, type RunningSession, submitMessage } from "./message-calls";
 import { transactOnce } from "./once";
@@ -35,17 +36,39 @@ export async function respond(session: RunningSession, input: RespondInput): Pro
   const cursor = session.buffer.offset;
   return transactOnce<Acknowledged>(session, input.idempotency, (step) => {
     const prepared = prepareTurn(session, input, { resolved, base: {}, tools: input.tools });
-    const refused = prepared.refusal ?? refuseBusy(step.state, input);
-    if (refused) return refused;
-    const taken = findTakenAmong(session, input.messages, "messages");
-    if (taken) return err(taken);
-    const placed = input.after === null ? ok(null) : continueAfter(session, step, input.after);
-    if (!placed.ok) return placed;
-    const added = addAll({ session, step, input, prepared });
+    if (prepared.refusal) return prepared.refusal;
+    const added = addAtPlace({ session, step, input, prepared });
     if (!added.ok) return added;
     const spec = input.whole && resolved.ok ? resolved.value : null;
     return refuseExcess(step.state, spec) ?? ok({ ...added.value, cursor });
   });
+}
+
+/** Responds here, or says in which copy to. What the request itself makes impossible is refused before that. */
+export async function respondFrom(session: RunningSession, input: RespondFromInput): Promise<api.Outcome<Accepted | CopiedPlace>> {
+  const fault = findFault(input);
+  if (fault) return fault;
+  const resolved = await resolveForTurn(session, input);
+  const cursor = session.buffer.offset;
+  return transactOnce<Acknowledged | CopiedPlace>(session, input.idempotency, (step) => {
+    const prepared = prepareTurn(session, input, { resolved, base: {}, tools: input.tools });
+    if (prepared.refusal) return prepared.refusal;
+    const copied = findCopiedPlace(session, step.state, input);
+    if (!copied.ok) return copied;
+    if (copied.value) return ok(copied.value);
+    const added = addAtPlace({ session, step, input, prepared });
+    return added.ok ? ok({ ...added.value, cursor }) : added;
+  });
+}
+
+function addAtPlace(asked: NextTurn): api.Outcome<Added> {
+  const { session, step, input } = asked;
+  const refused = refuseBusy(step.state, input);
+  if (refused) return refused;
+  const taken = findTakenAmong(session, input.messages, "messages");
+  if (taken) return err(taken);
+  const placed = input.after === null ? ok(null) : continueAfter(session, step, input.after);
+  return placed.ok ? addAll(asked) : placed;
 }
 
 const invalid = (field: string, detail: string): api.Outcome<never> => err({ code: "invalid", field, detail });
@@ -111,7 +134,7 @@ function refuseWaiting(state: SessionState, input: RespondInput): api.Outcome<ne
 const isSuperseded = ({ turn }: SessionState, { messages, supersedes }: RespondInput): boolean =>
   turn?.phase === "awaiting_tools" && turn.id === supersedes && messages.length > 0;
 
-const refuseUnanswered = (calls: readonly OpenCall[]): api.Outcome<never> =>
+const refuseUnanswered = (calls: readonly Pick<OpenCall, "execution" | "call_id">[]): api.Outcome<never> =>
   err({ code: "calls_unanswered", calls: calls.map(({ execution, call_id }) => ({ execution, call_id })) });
 
 /** Ends the turn whose last call was answered, before it goes on. A turn that still waits is left as it is, unless the messages supersede it. */

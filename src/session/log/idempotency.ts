@@ -31,3 +31,7 @@ export function createOutcomes<T>(sql: Sql): OutcomeStore<T> {
     },
   };
 }
+
+export function forgetOutcome(sql: Sql, key: string): void {
+  sql.all("DELETE FROM idempotency WHERE key = ?", key);
+}

@@ -64,6 +64,12 @@ export function findItemAnywhere(sql: Sql, id: ItemId): ItemMeta | null {
   return row ? parseItem(row.meta) : null;
 }
 
+/** One statement, however many ids there are, in order of position. */
+export function findItemsAnywhere(sql: Sql, ids: readonly ItemId[]): ItemMeta[] {
+  const query = "SELECT meta FROM items WHERE json_extract(meta, '$.id') IN (SELECT value FROM json_each(?)) ORDER BY position";
+  return sql.all<{ meta: string }>(query, JSON.stringify(ids)).map(({ meta }) => parseItem(meta));
+}
+
 function countMessages(sql: Sql, { from, to }: CoveredRange): number {
   const query = `SELECT count(*) AS found FROM items
     WHERE position BETWEEN ? AND ? AND json_extract(meta, '$.kind') NOT IN ('tool_call', 'tool_result')`;

@@ -12,7 +12,7 @@ import { toToolUseId } from "../../../src/http/anthropic/read-blocks";
 import { err, ok } from "../../../src/lib/result";
 import { formatSse } from "../../../src/lib/sse";
 import { FakeSchedule } from "../../support/fake-schedule";
-import { accepted, KEY, makeId, NOW, SESSION, turn, type WorldInput, world } from "../support";
+import { accepted, description, KEY, makeId, NOW, SESSION, turn, type WorldInput, world } from "../support";
 
 const TURN = makeId("trn");
 const EXECUTION = makeId("exe", 3);
@@ -62,7 +62,13 @@ function connect({ session, deps, tenant, options }: Init = {}) {
     return ok(accepted({ turn_id: TURN, position: 1 }));
   };
   const waitForTurn: WholeSessionApi["waitForTurn"] = async () => replied("Sun.");
-  const { app } = world({ session: { respond, waitForTurn, ...session }, ...(deps && { deps }), ...(tenant && { tenant }) });
+  const describe = async () => ok(description());
+  const items = async () => ok({ data: [], has_more: false });
+  const { app } = world({
+    session: { respond, waitForTurn, describe, items, ...session },
+    ...(deps && { deps }),
+    ...(tenant && { tenant }),
+  });
   const requests: Response[] = [];
   const anthropic = new Anthropic({
     apiKey: KEY,
@@ -83,7 +89,8 @@ const question = { model: "claude-sonnet-4-5", max_tokens: 100, messages: [{ rol
 
 describe("a message of a session", () => {
   it("sends what is new, and is the turn's answer", async () => {
-    const { anthropic, asked, requests } = connect();
+    const data = [item({ content: [{ type: "text", text: "Hello." }] }), item({ role: "user", content: [{ type: "text", text: "Hi" }] })];
+    const { anthropic, asked, requests } = connect({ session: { items: async () => ok({ data, has_more: false }) } });
 
     const message = await anthropic.messages.create({
       ...question,
@@ -190,8 +197,11 @@ describe("a message of a session", () => {
       left_out: [],
     });
     const asked: RespondInput[] = [];
+    const known = [items[0], item({ position: 1, role: "user", content: [{ type: "text", text: "天气?" }] })].flatMap((each) => each ?? []);
     const { anthropic } = connect({
       session: {
+        items: async () => ok({ data: known, has_more: false }),
+        executions: async () => ok({ data: [], has_more: false }),
         respond: async (_, input) => {
           asked.push(input);
           return ok(accepted({ turn_id: TURN, position: 4 }));
@@ -278,6 +288,94 @@ describe("a message of a session", () => {
 
     expect(sent).toBe(2);
     expect(requests[0]?.headers.get("retry-after")).toBe("1");
+  });
+});
+
+describe("a client's copy", () => {
+  const { max_tokens, model } = question;
+  const copy: Anthropic.MessageParam[] = [
+    { role: "user", content: "Hi" },
+    {
+      role: "assistant",
+      content: [
+        { type: "thinking", thinking: "Hm.", signature: "s" },
+        { type: "text", text: "I look." },
+        { type: "tool_use", id: "toolu_other", name: "weather", input: { city: "北京" } },
+      ],
+    },
+    { role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_other", content: "晴", is_error: false }] },
+    { role: "assistant", content: "Sunny." },
+    { role: "user", content: "Thanks. And Oslo?" },
+  ];
+
+  it("becomes the history of an empty session, calls and results too", async () => {
+    const { anthropic, asked } = connect();
+
+    await anthropic.messages.create({ model, max_tokens, messages: copy });
+
+    const text = (written: string) => ({ type: "text", text: written });
+    expect(asked).toMatchObject([
+      {
+        results: [],
+        messages: [
+          { role: "user", parts: [text("Hi")] },
+          {
+            role: "assistant",
+            parts: [{ type: "reasoning", text: "Hm." }, text("I look.")],
+            calls: [{ call_id: "toolu_other", name: "weather", arguments: '{"city":"北京"}' }],
+          },
+          { role: "tool", call_id: "toolu_other", output: "晴", is_error: false },
+          { role: "assistant", parts: [text("Sunny.")] },
+          { role: "user", parts: [text("Thanks. And Oslo?")] },
+        ],
+        onBusy: "reject",
+      },
+    ]);
+    expect(asked[0]?.messages).toHaveLength(5);
+  });
+
+  it("that an empty session cannot hold is refused by its place, and nothing is sent", async () => {
+    const { anthropic, asked } = connect();
+    const strange = { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: {} } as const;
+    const messages: Anthropic.MessageParam[] = [
+      { role: "user", content: "Hi" },
+      { role: "assistant", content: [strange] },
+      ...question.messages,
+    ];
+
+    await expect(anthropic.messages.create({ ...question, messages })).rejects.toThrow(/messages\.1\.content\.0\.type/);
+    expect(asked).toEqual([]);
+  });
+
+  it("is not looked at where the session has it", async () => {
+    const data = [item({ content: [{ type: "text", text: "Found." }] }), item({ role: "user", content: [{ type: "text", text: "Hi" }] })];
+    const { anthropic, asked } = connect({ session: { items: async () => ok({ data, has_more: false }) } });
+    const strange = { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: {} } as const;
+    const messages: Anthropic.MessageParam[] = [
+      { role: "user", content: "Hi" },
+      { role: "assistant", content: [strange, { type: "text", text: "Found." }] },
+      ...question.messages,
+    ];
+
+    await anthropic.messages.create({ ...question, messages });
+
+    expect(asked).toMatchObject([{ messages: [{ role: "user", parts: [{ type: "text", text: "天气?" }] }] }]);
+  });
+
+  it("has system messages where they are", async () => {
+    const data = [item({ content: [{ type: "text", text: "Hello." }] }), item({ role: "user", content: [{ type: "text", text: "Hi" }] })];
+    const { anthropic, asked } = connect({ session: { items: async () => ok({ data, has_more: false }) } });
+    const messages: Anthropic.MessageParam[] = [
+      { role: "system", content: "Old." },
+      { role: "user", content: "Hi" },
+      { role: "assistant", content: "Hello." },
+      { role: "system", content: "Rhyme." },
+      ...question.messages,
+    ];
+
+    await anthropic.messages.create({ ...question, messages });
+
+    expect(asked[0]?.messages).toMatchObject([{ role: "system", parts: [{ text: "Rhyme." }] }, { role: "user" }]);
   });
 });
 
@@ -477,14 +575,17 @@ describe("refusals", () => {
     expect(asked).toHaveLength(1);
   });
 
-  it("a wait that breaks is not sent again either, unless it has an idempotency key", async () => {
+  it("a wait that breaks may be sent again, unless nothing tells a repetition from another request", async () => {
     const broken = { waitForTurn: () => Promise.reject(new Error("gone")) };
     const { anthropic, requests } = connect({ session: broken });
-    await expect(anthropic.messages.create(question)).rejects.toMatchObject({ status: 500, type: "api_error" });
-    expect(requests[0]?.headers.get("x-should-retry")).toBe("false");
+    for (const headers of [{}, { "Idempotency-Key": "one", "x-stainless-retry-count": null }])
+      await expect(anthropic.messages.create(question, { headers })).rejects.toMatchObject({ status: 500, type: "api_error" });
+    expect(requests.map(({ headers }) => headers.get("x-should-retry"))).toEqual([null, null]);
 
-    await expect(anthropic.messages.create(question, { headers: { "Idempotency-Key": "one" } })).rejects.toMatchObject({ status: 500 });
-    expect(requests[1]?.headers.get("x-should-retry")).toBe(null);
+    await expect(anthropic.messages.create(question, { headers: { "x-stainless-retry-count": null } })).rejects.toMatchObject({
+      status: 500,
+    });
+    expect(requests[2]?.headers.get("x-should-retry")).toBe("false");
   });
 
   it.each([

@@ -1,11 +1,10 @@
 /** Requests in Anthropic's words as messages, calls, results and settings of ours. */
 import type Anthropic from "@anthropic-ai/sdk";
-import { describe, expect, inject, test } from "vitest";
-import { createRandom } from "../../../scripts/support/random";
+import { describe, expect, test } from "vitest";
 import type { FieldError } from "../../../src/contract/problem";
 import { readTools, toGeneration, toSystem, toTheirField } from "../../../src/http/anthropic/asked-with";
-import { readMessage, toToolUseId } from "../../../src/http/anthropic/read-blocks";
-import { findNew, parseRequest, readAdded } from "../../../src/http/anthropic/read-request";
+import { parseToolUseId, readMessage, toToolUseId } from "../../../src/http/anthropic/read-blocks";
+import { findFaults, parseRequest, readCopy } from "../../../src/http/anthropic/read-copy";
 import { messageBody } from "../../../src/http/anthropic/request-body";
 import { makeId } from "../support";
 
@@ -94,10 +93,11 @@ describe("blocks of a user", () => {
     ]);
 
     expect(results).toEqual([
-      { id: toToolUseId(execution), execution_id: execution, call_id: null, output: "晴", is_error: false },
-      { id: "call_abc", execution_id: null, call_id: "call_abc", output: "No such", is_error: true },
-      { id: "call_empty", execution_id: null, call_id: "call_empty", output: "", is_error: false },
+      { id: toToolUseId(execution), at: "messages.2.content.0", output: "晴", is_error: false },
+      { id: "call_abc", at: "messages.2.content.1", output: "No such", is_error: true },
+      { id: "call_empty", at: "messages.2.content.2", output: "", is_error: false },
     ]);
+    expect(results.map(({ id }) => parseToolUseId(id))).toEqual([execution, null, null]);
     expect(parts).toEqual([{ type: "text", text: "And?" }]);
   });
 
@@ -161,32 +161,51 @@ describe("blocks of the model", () => {
   });
 });
 
-describe("what is new", () => {
-  test("is behind the model's last message", () => {
-    const random = createRandom(inject("seed"));
-    for (let n = 0; n < 100; n++) {
-      const roles = Array.from({ length: random.between(1, 8) }, () => (random.between(0, 1) === 0 ? "user" : "assistant"));
-      const messages = [...roles, "user"].map((role, index) => ({ role, content: `${index}` }));
-      const body = parse({ messages });
-      const from = findNew(body.messages);
-      const added = readAdded(body, from);
-      if (!added.ok) throw new Error("Texts can be read");
-      const texts = added.value.messages.flatMap(({ parts }) => parts.map((part) => ("text" in part ? part.text : "")));
-      const expected = messages.slice(roles.lastIndexOf("assistant") + 1).map(({ content }) => content);
-      expect(texts).toEqual(expected);
-    }
+describe("messages", () => {
+  const list = (messages: readonly object[]) => {
+    const copy = readCopy(parse({ messages }));
+    if (!copy.ok) throw new Error(copy.error.code);
+    return copy.value.messages;
+  };
+  const listFaults = (messages: readonly object[]) => {
+    const fault = findFaults(list(messages));
+    return fault?.code === "invalid_request" ? fault.errors.map(({ field }) => field) : [];
+  };
+
+  test("come apart into results and what else was said, with their places", () => {
+    const read = list([
+      { role: "user", content: "北京?" },
+      {
+        role: "assistant",
+        content: [
+          { type: "thinking", thinking: "Hm.", signature: "" },
+          { type: "tool_use", id: "toolu_1", name: "weather", input: {} },
+        ],
+      },
+      {
+        role: "user",
+        content: [
+          { type: "tool_result", tool_use_id: "toolu_1", content: "晴", is_error: true },
+          { type: "text", text: "Well?" },
+        ],
+      },
+    ]);
+
+    expect(read.map(({ role, field, text, answers, is_error }) => ({ role, field, text, answers, is_error }))).toEqual([
+      { role: "user", field: "messages.0", text: "北京?", answers: undefined, is_error: false },
+      { role: "assistant", field: "messages.1", text: "", answers: undefined, is_error: false },
+      { role: "tool", field: "messages.2.content.0", text: "晴", answers: "toolu_1", is_error: true },
+      { role: "user", field: "messages.2", text: "Well?", answers: undefined, is_error: false },
+    ]);
   });
 
-  test("is refused when it ends with the model's own words, or holds nothing", () => {
-    const begun = parse({
-      messages: [
-        { role: "user", content: "A" },
-        { role: "assistant", content: "The best is (" },
-      ],
-    });
-    expect(readAdded(begun, findNew(begun.messages))).toMatchObject({ ok: false, error: { errors: [{ field: "messages.1.role" }] } });
-    const empty = parse({ messages: [{ role: "user", content: "" }] });
-    expect(readAdded(empty, 0)).toMatchObject({ ok: false, error: { errors: [{ field: "messages.0.content" }] } });
+  test("are refused when they end with the model's own words, or a person says nothing", () => {
+    const user = { role: "user", content: "A" };
+    expect(listFaults([user, { role: "assistant", content: "The best is (" }])).toEqual(["messages.1.role"]);
+    expect(listFaults([{ role: "user", content: "" }])).toEqual(["messages.0.content"]);
+    expect(listFaults([user, { role: "user", content: [] }])).toEqual(["messages.1.content"]);
+    expect(listFaults([{ role: "user", content: [{ type: "text", text: "" }, { type: "video" }] }])).toEqual(["messages.0.content.1.type"]);
+    expect(listFaults([user, { role: "assistant", content: [] }, user])).toEqual([]);
   });
 });
 
@@ -243,7 +262,7 @@ describe("parameters", () => {
 
   test("settings that nothing here takes are refused before a model is asked", () => {
     const body = parse({ stop_sequences: ["1", "2", "3", "4", "5"] });
-    expect(readAdded(body, 0)).toMatchObject({ ok: false, error: { errors: [{ field: "stop_sequences" }] } });
+    expect(readCopy(body)).toMatchObject({ ok: false, error: { errors: [{ field: "stop_sequences" }] } });
   });
 
   test("a budget must leave room for the answer", () => {

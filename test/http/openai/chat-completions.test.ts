@@ -1,6 +1,7 @@
 /** Chat completions of a session through OpenAI's own package, against the app and a session in this process. */
 import type { OpenAI } from "openai";
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import type { WholeSessionApi } from "../../../src/app/control-api";
 import { err, ok } from "../../../src/lib/result";
 import { CALLER, SPEC } from "../../session/life";
 import { makeId, SESSION, turn } from "../support";
@@ -307,11 +308,19 @@ describe("a request that is sent again", () => {
     expect(await chat.list()).toEqual(["user: a", "assistant: echo 1", "user: b", "assistant: echo 3"]);
   });
 
-  it("by the SDK is known by its count, also for a first message", async () => {
+  it("by the SDK is known by its count, also for a first message, and after another surface has gone on", async () => {
+    const retry = { headers: { "x-stainless-retry-count": "1" } };
+    const first = await ask([user("a")]);
+    const again = await chat.openai.chat.completions.create({ model, messages: [user("a")] }, retry);
+    await chat.life.send("b");
+    const late = await chat.openai.chat.completions.create({ model, messages: [user("a")] }, retry);
     await ask([user("a")]);
-    await chat.openai.chat.completions.create({ model, messages: [user("a")] }, { headers: { "x-stainless-retry-count": "1" } });
 
-    expect(await chat.list()).toEqual(["user: a", "assistant: echo 1"]);
+    expect([again, late].map(({ id, choices }) => [id, choices[0]?.message.content])).toEqual([
+      [first.id, "echo 1"],
+      [first.id, "echo 1"],
+    ]);
+    expect(await chat.list()).toEqual(["user: a", "assistant: echo 1", "user: b", "assistant: echo 3", "user: a", "assistant: echo 5"]);
   });
 
   it("after a failure is tried again, and its message is not added again", async () => {
@@ -389,10 +398,11 @@ describe("a stream", () => {
     expect(chunks.at(-2)?.choices[0]?.finish_reason).toBe("length");
     expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: 12 } });
     expect(chunks.slice(0, -1).every(({ usage }) => usage === null)).toBe(true);
-    const again = await chat
-      .connect({ "X-Session-Id": SESSION, "x-stainless-retry-count": "1" })
-      .chat.completions.create({ model, messages: [user("a")] });
-    expect(again.choices[0]?.message).toMatchObject({ content: "In Lisbon, sun.", reasoning_content: "Hm." });
+    const again = await chat.openai.chat.completions.create(
+      { model, messages: [user("a")], stream: true, stream_options: { include_usage: true } },
+      { headers: { "x-stainless-retry-count": "1" } },
+    );
+    expect((await collect(again)).map(({ choices }) => choices[0]?.delta)).toEqual(chunks.map(({ choices }) => choices[0]?.delta));
   });
 
   it("without the option tells no usage", async () => {
@@ -414,16 +424,16 @@ describe("a stream", () => {
 
   it("that loses its connection says so, and the answer is not lost", async () => {
     const broken = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("lost")) });
-    chat = await connectChat({ session: { stream: async () => ok(broken) } });
+    let streams = 0;
+    const streamOnce: WholeSessionApi["stream"] = async (_, given) =>
+      ++streams === 1 ? ok(broken) : chat.life.service.stream(CALLER, given);
+    chat = await connectChat({ session: { stream: streamOnce } });
     await chat.life.open();
-    const stream = await chat.openai.chat.completions.create({ model, messages: [user("a")], stream: true });
+    const asked: OpenAI.ChatCompletionCreateParamsStreaming = { model, messages: [user("a")], stream: true };
 
-    await expect(collect(stream)).rejects.toMatchObject({ error: { type: "server_error" } });
-    const again = await chat.openai.chat.completions.create(
-      { model, messages: [user("a")] },
-      { headers: { "x-stainless-retry-count": "1" } },
-    );
-    expect(again.choices[0]?.message.content).toBe("echo 1");
+    await expect(collect(await chat.openai.chat.completions.create(asked))).rejects.toMatchObject({ error: { type: "server_error" } });
+    const again = await chat.openai.chat.completions.create(asked, { headers: { "x-stainless-retry-count": "1" } });
+    expect((await collect(again)).map(({ choices }) => choices[0]?.delta.content ?? "").join("")).toBe("echo 1");
   });
 
   it("that a client leaves goes on", async () => {

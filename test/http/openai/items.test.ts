@@ -3,134 +3,13 @@ import fc from "fast-check";
 import type { ConversationItem } from "openai/resources/conversations/items";
 import { describe, expect, it } from "vitest";
 import type { DisplayItem } from "../../../src/contract/item";
-import type { ExecutionId, SessionId } from "../../../src/domain/ids";
-import { toItemName } from "../../../src/http/openai/items/item-names";
+import { CopiedItem, copyItem } from "../../../src/http/openai/items/copied-item";
+import { parseItemName } from "../../../src/http/openai/items/item-names";
 import type { OpenAiItem } from "../../../src/http/openai/items/item-types";
 import { toOpenAiItems } from "../../../src/http/openai/items/items";
 import { FILES_FOLLOW, NO_OUTPUT, readInputItems } from "../../../src/http/openai/items/read-items";
-import { makeId, NOW, SESSION } from "../support";
-
-const text = fc.constantFrom(
-  "hello",
-  "你好，世界",
-  "🙂 ok",
-  "a\nb",
-  "  spaced  ",
-  '{"json":true}',
-  "שלום",
-  "\u0000 nul",
-  "[redacted]",
-  "x".repeat(9_000),
-);
-const said = text.map((each) => ({ type: "text" as const, text: each }));
-const thought = text.map((each) => ({ type: "reasoning" as const, text: each }));
-const media = fc.constantFrom(
-  { type: "image" as const, url: "https://example.com/a.png?size=2", media_type: "image/png" },
-  { type: "image" as const, url: "https://example.com/b", media_type: "image/*" },
-  { type: "image" as const, file_id: makeId("fil", 7) },
-  { type: "file" as const, url: "https://example.com/ä.pdf", media_type: "application/pdf", name: "Bericht ä.pdf" },
-  { type: "file" as const, url: "https://example.com/notes", media_type: "text/csv", name: "表.csv" },
-  { type: "file" as const, file_id: makeId("fil", 8), name: "c.txt" },
-);
-
-/** One call of a reply. `output` null: it has no result. */
-interface Call {
-  /** Absent: by its place. */
-  readonly call_id?: string;
-  readonly name: string;
-  readonly given: string;
-  readonly output: string | null;
-  readonly is_error: boolean;
-  readonly isServer: boolean;
-}
-interface Said {
-  readonly role: "user" | "system" | "assistant";
-  readonly content: readonly { readonly type: string; readonly text?: string; readonly url?: string | undefined }[];
-  readonly calls: readonly Call[];
-  readonly incomplete: boolean;
-}
-
-const call: fc.Arbitrary<Call> = fc.record({
-  name: fc.constantFrom("look", "files__read", "a-b"),
-  given: fc.constantFrom("{}", '{"city":"里斯本"}', "not json", ""),
-  output: fc.option(text),
-  is_error: fc.boolean(),
-  isServer: fc.boolean(),
-});
-/** A server's call ends a reply, unless the reply waits for a call of the client. */
-function toOneReply(calls: readonly Call[]): Call[] {
-  const waiting = calls.filter(({ isServer }) => !isServer);
-  const ended = calls.filter((each) => !waiting.includes(each));
-  return waiting.length > 0 ? [...waiting, ...ended] : ended.slice(0, 1);
-}
-
-/** A reply without text or calls joins the next one, so that each has one of both. */
-const reply = fc
-  .record({
-    content: fc.array(fc.oneof(said, thought), { maxLength: 5 }),
-    calls: fc.array(call, { maxLength: 4 }).map(toOneReply),
-    incomplete: fc.boolean(),
-  })
-  .filter(({ content, calls }) => calls.length > 0 || content.some((part) => part.type === "text" && part.text.trim() !== ""));
-const spoken: fc.Arbitrary<Said> = fc
-  .oneof(
-    fc.record({ role: fc.constant("user" as const), content: fc.array(fc.oneof(said, media), { minLength: 1, maxLength: 4 }) }),
-    fc.record({ role: fc.constant("system" as const), content: fc.array(said, { minLength: 1, maxLength: 2 }) }),
-  )
-  .map((each) => ({ ...each, calls: [], incomplete: false }));
-/** Replies never follow one another directly: which items belong to which is told by what is between them. */
-const conversation = fc
-  .array(fc.tuple(spoken, fc.option(reply)), { maxLength: 6 })
-  .map((pairs) => pairs.flatMap(([first, then]): Said[] => (then ? [first, { role: "assistant" as const, ...then }] : [first])));
-
-interface Shown {
-  readonly session: SessionId;
-  readonly messages: readonly DisplayItem[];
-  readonly ranHere: ReadonlySet<ExecutionId>;
-}
-
-/** The conversation as a session lists it. */
-function show(conversation: readonly Said[]): Shown {
-  const ranHere = new Set<ExecutionId>();
-  const messages: DisplayItem[] = [];
-  let position = 0;
-  const toItem = (changes: Pick<DisplayItem, "role" | "content"> & Partial<DisplayItem>): DisplayItem => ({
-    id: makeId("msg", ++position),
-    position,
-    name: null,
-    client_id: null,
-    metadata: {},
-    turn_id: null,
-    created_at: NOW,
-    recorded_at: NOW,
-    incomplete: false,
-    tokens: { tokens: 1, source: "estimated", error_bound: 0 },
-    ...changes,
-  });
-  for (const { role, content, calls, incomplete } of conversation) {
-    const message = toItem({ role, content: content as unknown as DisplayItem["content"], incomplete });
-    const listed = calls.map(({ call_id: own, name, given, isServer }) => {
-      const execution_id = makeId("exe", ++position);
-      if (isServer) ranHere.add(execution_id);
-      return {
-        id: makeId("msg", position),
-        position,
-        execution_id,
-        call_id: isServer ? toItemName({ prefix: "mcp", session: SESSION, id: makeId("msg", position) }) : (own ?? `call_${position}`),
-        name,
-        arguments: given,
-      };
-    });
-    messages.push(listed.length > 0 ? { ...message, tool_calls: listed } : message);
-    for (const [index, { output, is_error }] of calls.entries()) {
-      const asked = listed[index];
-      if (output === null || !asked) continue;
-      const { call_id, execution_id, name } = asked;
-      messages.push(toItem({ role: "tool", content: [{ type: "text", text: output }], call_id, execution_id, tool_name: name, is_error }));
-    }
-  }
-  return { session: SESSION, messages, ranHere };
-}
+import { makeId } from "../support";
+import { type Call, conversation, type Said, type Shown, show } from "./random-conversation";
 
 /** What both sides know of a message. The parts of a reply come before its calls. A server's call has a result when it is read. */
 const reduce = ({ messages, ranHere }: Shown) => {
@@ -243,6 +122,51 @@ function toCalls(
     return { call_id, name, given, isServer: false, output: said?.output ?? null, is_error: said?.status === "incomplete" };
   });
 }
+
+/** The items as references that were found. Null: one of them was not. */
+function refer({ messages, ranHere, session }: Shown, items: readonly OpenAiItem[]): readonly CopiedItem[] | null {
+  const copied = items.map(({ id: given }) => {
+    const name = parseItemName(given);
+    const message = messages.find(({ id, tool_calls = [] }) =>
+      [id, ...tool_calls.map((each) => each.id)].some((each) => each === name?.id),
+    );
+    if (!name || !message) return null;
+    const calls = message.tool_calls?.map(({ execution_id }) => execution_id) ?? [];
+    const ran_here = [...calls, ...(message.execution_id ? [message.execution_id] : [])].filter((id) => ranHere.has(id));
+    const results = messages.filter(({ execution_id }) => execution_id !== undefined && calls.includes(execution_id));
+    const found = copyItem({ message, branch: 1, is_there: false, ran_here, results, redacted: [] }, name);
+    return found && new CopiedItem({ session, message: message.id, branch: 1, copied: found });
+  });
+  return copied.every((each) => each !== null) ? copied : null;
+}
+
+describe("references to all items", () => {
+  it("are the same messages", () => {
+    fc.assert(
+      fc.property(conversation.map(show), (shown) => {
+        expect(reduceRead(refer(shown, toOpenAiItems(shown.messages, shown)))).toEqual(reduce(shown));
+      }),
+    );
+  });
+
+  it("find nothing by the name of another kind or part", () => {
+    fc.assert(
+      fc.property(
+        conversation.map(show),
+        fc.constantFrom("msg", "rs", "fc", "fco", "mcp"),
+        fc.integer({ min: 1, max: 6 }),
+        (shown, prefix, nth) => {
+          const items = toOpenAiItems(shown.messages, shown);
+          const known = new Set(items.map(({ id }) => id));
+          for (const item of items) {
+            const other = `${prefix}_${item.id.replace(/^[a-z]+_|_\d+$/g, "")}${nth > 1 ? `_${nth}` : ""}`;
+            if (!known.has(other)) expect(refer(shown, [{ ...item, id: other }])).toBeNull();
+          }
+        },
+      ),
+    );
+  });
+});
 
 describe("items that clients write", () => {
   it("of which reasoning, text and calls that follow each other are one reply", () => {

@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import type { TenantApi } from "../../../src/app/tenant-api";
 import type { SessionId } from "../../../src/domain/ids";
 import { ok } from "../../../src/lib/result";
+import { Life } from "../../session/life";
 import { KEY, TENANT } from "../support";
 import { calls, connect, says, show } from "./response-life";
 
@@ -480,6 +481,48 @@ describe("a response in the background", () => {
       status: 400,
       error: { message: "Cannot cancel a synchronous response." },
     });
+  });
+});
+
+describe("a response whose session was lost in the middle", () => {
+  it("ends for a client that has heard more than is on record", async () => {
+    const { openai, app, lives } = connect();
+    const { id: conversation } = await openai.conversations.create();
+    const [session, life] = [...lives][0] ?? never();
+    life.chat = {
+      async *stream() {
+        for (let nth = 0; nth < 20; nth++) yield { type: "text", text: `piece ${nth} ` };
+        await new Promise(() => undefined);
+      },
+      render: async () => ({ url: "", body: "" }),
+    };
+    const headers = { authorization: `Bearer ${KEY}`, "content-type": "application/json" };
+    const body = JSON.stringify({ model: MODEL, conversation, input: "A story.", stream: true });
+    const begun = await app.request("/v1/responses", { method: "POST", headers, body });
+    const reader = begun.body?.pipeThrough(new TextDecoderStream()).getReader() ?? never();
+    let text = "";
+    while (!text.includes("output_text.delta")) text += (await reader.read()).value ?? "";
+    const heard = readEvents(text);
+    const [created] = heard;
+    const id = created?.type === "response.created" ? created.response.id : "";
+
+    const next = new Life(life.sql, "life-2");
+    lives.set(session, next);
+    await next.service.describe({ tenant: TENANT, session });
+    // More pieces than the record has: as many as its whole stream has events, and others.
+    for (const more of [0, 1, 2, 3, 4, 5, 6, 40]) {
+      const after = (heard.at(-1)?.sequence_number ?? 0) + more;
+      const rest = await app.request(`/v1/responses/${id}?stream=true&starting_after=${after}`, { headers });
+      const events = readEvents(await rest.text());
+      expect(events.map(({ type }) => type.replace("response.", ""))).toEqual([
+        "output_text.done",
+        "content_part.done",
+        "output_item.done",
+        "error",
+        "failed",
+      ]);
+      expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, nth) => after + 1 + nth));
+    }
   });
 });
 

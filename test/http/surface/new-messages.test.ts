@@ -13,7 +13,7 @@ const whole = (...newest: readonly TranscriptMessage[]): KnownEnd => ({ newest, 
 describe("new is", () => {
   it("what follows the last answer", () => {
     const transcript = [user("a"), said("A"), user("b"), user("c")];
-    expect(findNewMessages(transcript, whole(user("a"), said("A")), false)).toEqual({
+    expect(findNewMessages(transcript, whole(user("a"), said("A")))).toEqual({
       system: [],
       results: [],
       messages: [user("b"), user("c")],
@@ -23,7 +23,7 @@ describe("new is", () => {
 
   it("a lone message, also one that was said before and answered", () => {
     for (const text of ["a", "b"])
-      expect(findNewMessages([user(text)], whole(user("a"), said("A")), false)).toMatchObject({
+      expect(findNewMessages([user(text)], whole(user("a"), said("A")))).toMatchObject({
         messages: [user(text)],
         isRepeated: false,
       });
@@ -31,13 +31,13 @@ describe("new is", () => {
 
   it("all of it, where the session is empty", () => {
     const transcript = [system("s"), user("a"), said("A"), user("b")];
-    expect(findNewMessages(transcript, whole(), false)).toMatchObject({ system: [system("s")], messages: transcript.slice(1) });
+    expect(findNewMessages(transcript, whole())).toMatchObject({ system: [system("s")], messages: transcript.slice(1) });
   });
 
   it("the results of calls, in any order, and a message behind them", () => {
     const known = whole(user("a"), said(""));
     const transcript = [user("a"), said(""), result("2", "x"), result("1", "y"), user("b")];
-    expect(findNewMessages(transcript, known, false)).toEqual({
+    expect(findNewMessages(transcript, known)).toEqual({
       system: [],
       results: [result("2", "x"), result("1", "y")],
       messages: [user("b")],
@@ -46,7 +46,7 @@ describe("new is", () => {
   });
 
   it("nothing, where the copy ends with an answer", () => {
-    expect(findNewMessages([user("a"), said("A")], whole(user("a"), said("A")), false)).toMatchObject({
+    expect(findNewMessages([user("a"), said("A")], whole(user("a"), said("A")))).toMatchObject({
       results: [],
       messages: [],
       isRepeated: false,
@@ -55,7 +55,7 @@ describe("new is", () => {
 
   it("never a system message, wherever it is", () => {
     const transcript = [system("one"), user("a"), said("A"), system("two"), user("b"), system("three")];
-    const sorted = findNewMessages(transcript, whole(user("a"), said("A")), false);
+    const sorted = findNewMessages(transcript, whole(user("a"), said("A")));
     expect(sorted).toMatchObject({ system: [system("one"), system("two"), system("three")], messages: [user("b")] });
   });
 });
@@ -63,56 +63,50 @@ describe("new is", () => {
 describe("a request is repeated", () => {
   it("whose answer the session has, and the client has not", () => {
     const known = whole(user("a"), said("A"), user("b"), said("B"));
-    expect(findNewMessages([user("a"), said(" A\n"), user("b")], known, false).isRepeated).toBe(true);
+    expect(findNewMessages([user("a"), said(" A\n"), user("b")], known).isRepeated).toBe(true);
   });
 
   it("whose turn is under way", () => {
     const known = whole(user("a"), said("A"), user("b"));
     for (const transcript of [[user("a"), said("A"), user("b")], [user("b")]])
-      expect(findNewMessages(transcript, known, false).isRepeated).toBe(true);
-    expect(findNewMessages([user("b"), user("c")], known, false)).toMatchObject({ messages: [user("c")] });
+      expect(findNewMessages(transcript, known).isRepeated).toBe(true);
+    expect(findNewMessages([user("b"), user("c")], known)).toMatchObject({ messages: [user("c")] });
   });
 
   it("whose turn failed, also without an earlier answer", () => {
-    expect(findNewMessages([user("a")], whole(user("a")), false).isRepeated).toBe(true);
+    expect(findNewMessages([user("a")], whole(user("a"))).isRepeated).toBe(true);
   });
 
   it("of results, in another order and cut in the record", () => {
     const known = whole(user("a"), said("look"), result("1", "cut"), result("2", "y"), said("A"));
     const transcript = [user("a"), said("look"), result("2", "y"), result("1", "cut and more")];
-    expect(findNewMessages(transcript, known, false).isRepeated).toBe(true);
-  });
-
-  it("of a first message, if the client says so", () => {
-    const known = whole(user("a"), said("A"));
-    expect(findNewMessages([user("a")], known, true).isRepeated).toBe(true);
-    expect(findNewMessages([user("b")], known, true).isRepeated).toBe(false);
+    expect(findNewMessages(transcript, known).isRepeated).toBe(true);
   });
 
   it("not when the same words follow an answer that is the newest", () => {
     const known = whole(user("a"), said("A"), user("a"), said("A"));
     const again = [user("a"), said("A"), user("a"), said("A"), user("a")];
-    expect(findNewMessages(again, known, true)).toMatchObject({ messages: [user("a")], isRepeated: false });
-    expect(findNewMessages(again.slice(0, 3), known, false).isRepeated).toBe(true);
+    expect(findNewMessages(again, known)).toMatchObject({ messages: [user("a")], isRepeated: false });
+    expect(findNewMessages(again.slice(0, 3), known).isRepeated).toBe(true);
   });
 
   it("not when the copy and the session have nothing in common", () => {
     const known = whole(user("x"), said("X"), user("b"), said("B"));
-    expect(findNewMessages([user("a"), said("A"), user("b")], known, false)).toMatchObject({ messages: [user("b")], isRepeated: false });
+    expect(findNewMessages([user("a"), said("A"), user("b")], known)).toMatchObject({ messages: [user("b")], isRepeated: false });
   });
 });
 
 it("only what is new follows a message whose turn failed", () => {
   const known = whole(user("a"), said("A"), user("b"));
-  expect(findNewMessages([user("a"), said("A"), user("b"), user("c")], known, false)).toMatchObject({ messages: [user("c")] });
+  expect(findNewMessages([user("a"), said("A"), user("b"), user("c")], known)).toMatchObject({ messages: [user("c")] });
 });
 
 it("only what is new follows messages whose answer the client has lost", () => {
   const known = whole(user("a"), said("A"), user("b"), said("B"));
-  expect(findNewMessages([user("a"), said("A"), user("b"), user("c")], known, false)).toMatchObject({ messages: [user("c")] });
+  expect(findNewMessages([user("a"), said("A"), user("b"), user("c")], known)).toMatchObject({ messages: [user("c")] });
   const called = whole(user("a"), said(""), result("1"), result("2"), said("B"));
   const transcript = [user("a"), said(""), result("2"), result("1"), user("c")];
-  expect(findNewMessages(transcript, called, false)).toMatchObject({ results: [], messages: [user("c")] });
+  expect(findNewMessages(transcript, called)).toMatchObject({ results: [], messages: [user("c")] });
 });
 
 /** Few texts, so that everybody repeats themselves. */
@@ -153,17 +147,18 @@ describe("a client with a whole copy", () => {
 
   it("adds each message once, whatever it says, and however often it asks again", () => {
     fc.assert(
-      fc.property(fc.array(round, { minLength: 1, maxLength: 6 }), fc.boolean(), noise, (rounds, isRetry, added) => {
+      fc.property(fc.array(round, { minLength: 1, maxLength: 6 }), noise, (rounds, added) => {
         let held: readonly TranscriptMessage[] = [];
         for (const { fresh, reply } of toSteps(rounds)) {
           const transcript = mix([...held, ...fresh], added);
-          const sorted = findNewMessages(transcript, whole(...held), false);
+          const sorted = findNewMessages(transcript, whole(...held));
           expect([...sorted.results, ...sorted.messages]).toEqual(fresh);
           expect(sorted.isRepeated).toBe(false);
           const isFirst = held.length === 0;
           // Its turn runs, and the client asks again; then it has ended, and the client has lost the answer.
-          expect(findNewMessages(transcript, whole(...held, ...fresh), isRetry).isRepeated).toBe(true);
-          expect(findNewMessages(transcript, whole(...held, ...fresh, reply), isRetry || isFirst).isRepeated).toBe(true);
+          expect(findNewMessages(transcript, whole(...held, ...fresh)).isRepeated).toBe(true);
+          // Nothing tells a lone message from one with the same words.
+          expect(findNewMessages(transcript, whole(...held, ...fresh, reply)).isRepeated).toBe(!isFirst);
           held = [...held, ...fresh, reply];
         }
       }),
@@ -177,7 +172,7 @@ describe("a client with a whole copy", () => {
         const held = steps.slice(0, -1).flatMap(({ fresh, reply }) => [...fresh, reply]);
         const { fresh } = steps.at(-1) ?? { fresh: [] };
         const known = { newest: held.slice(-shown), isWhole: shown >= held.length };
-        const sorted = findNewMessages([...held, ...fresh], known, false);
+        const sorted = findNewMessages([...held, ...fresh], known);
         expect([...sorted.results, ...sorted.messages]).toEqual(fresh);
       }),
     );
@@ -190,7 +185,7 @@ it("a client that cuts its copy adds its new messages, and loses none", () => {
       let held: readonly TranscriptMessage[] = [];
       for (const { fresh, reply } of toSteps(rounds)) {
         const copy = kept === 0 ? [] : held.slice(-kept);
-        const sorted = findNewMessages([...copy, ...fresh], whole(...held), false);
+        const sorted = findNewMessages([...copy, ...fresh], whole(...held));
         expect([...sorted.results, ...sorted.messages]).toEqual(fresh);
         held = [...held, ...fresh, reply];
       }

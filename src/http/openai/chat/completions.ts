@@ -8,10 +8,10 @@ import { readPrincipal, requireScope } from "../../auth";
 import { readLongBody } from "../../body";
 import type { HttpDeps, HttpEnv } from "../../deps";
 import { sendEvents } from "../../event-stream";
-import { readIdempotency, readIdempotencyKey } from "../../idempotency";
 import { type HttpError, sendProblem } from "../../problem";
 import { type SessionCalls, sessionClient } from "../../session-calls";
 import { findTools } from "../../session-tools";
+import { readAttempt } from "../../surface/attempts";
 import { toLegName } from "../../surface/ids";
 import { readLegUsage } from "../../surface/leg-usage";
 import type { StartedLeg } from "../../surface/start-from-copy";
@@ -30,8 +30,6 @@ import type { OpenAiFault } from "./turn-fault";
 
 const SESSION_HEADER = "X-Session-Id";
 const EPOCH_HEADER = "X-Session-Epoch";
-/** The SDKs count their tries in it. */
-const RETRY_HEADER = "x-stainless-retry-count";
 const SHOULD_RETRY = "x-should-retry";
 
 export function registerChatCompletions(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
@@ -50,17 +48,16 @@ async function readRequest(c: Context<HttpEnv>, deps: HttpDeps): Promise<Result<
   const parsed = completionInput.safeParse(await c.req.json());
   if (!parsed.success) return invalid(toFieldErrors(parsed.error.issues));
   const body = parsed.data;
-  const key = readIdempotencyKey(c);
-  if (!key.ok) return key;
+  const attempt = await readAttempt(c, deps);
+  if (!attempt.ok) return attempt;
   const [messages, asked, named] = [readChatMessages(body.messages), readAsked(body), readChatTools(body)];
   if (!messages.ok) return invalid(messages.error);
   if (!asked.ok) return invalid(asked.error);
   if (!named.ok) return invalid(named.error);
   const tools = await findTools(deps, readPrincipal(c).tenant, named.value);
   if (!tools.ok) return tools;
-  const idempotency = await readIdempotency(c, key.value);
-  const isRetry = Number(c.req.header(RETRY_HEADER) ?? 0) > 0;
-  return ok({ body, request: { messages: messages.value, asked: asked.value, tools: tools.value, idempotency, isRetry } });
+  const idempotency = attempt.value;
+  return ok({ body, request: { messages: messages.value, asked: asked.value, tools: tools.value, idempotency } });
 }
 
 /** Null: the request names none. */
@@ -87,10 +84,12 @@ async function completeInSession(
   const leg = started.value;
   c.header(SESSION_HEADER, session);
   c.header(EPOCH_HEADER, String(leg.epoch));
-  // The turn is recorded. An SDK that sent its request again would only wait for it.
-  c.header(SHOULD_RETRY, "false");
+  if (!request.idempotency) c.header(SHOULD_RETRY, "false");
   if (leg.replayed) c.header("idempotent-replayed", "true");
-  return answer(c, { calls, leg, body, head: toHead(deps, leg, body) });
+  const response = await answer(c, { calls, leg, body, head: toHead(deps, leg, body) });
+  // The turn is recorded. An SDK that sent its request again would only wait for it. Where the answer breaks off, it may.
+  response.headers.set(SHOULD_RETRY, "false");
+  return response;
 }
 
 /** Nothing of the request is kept, so that a client may send it again. */
@@ -159,7 +158,7 @@ async function answerWhole(c: Context<HttpEnv>, answering: Answering): Promise<R
 async function readWhole({ calls, leg: { turn, after, continues } }: Answering): Promise<Result<SaidLeg, OpenAiFault | HttpError>> {
   const report = await calls.repeatable((api, caller) => api.waitForTurn(caller, turn));
   if (!report.ok) return report;
-  const usage = continues ? await readLegUsage(calls, report.value, after) : report.value.usage;
+  const usage = continues ? await readLegUsage(calls, report.value, { after, until: null }) : report.value.usage;
   return readLeg(report.value, { after, usage });
 }
 

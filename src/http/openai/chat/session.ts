@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import type { Idempotency, TurnInput } from "../../../app/session-api";
 import type { SessionId } from "../../../domain/ids";
 import type { ToolDefinition } from "../../../domain/message";
-import { err, type Result } from "../../../lib/result";
+import { err, ok, type Result } from "../../../lib/result";
 import type { HttpDeps, HttpEnv } from "../../deps";
 import type { HttpError } from "../../problem";
 import type { SessionCalls } from "../../session-calls";
@@ -18,8 +18,6 @@ export interface ChatRequest {
   readonly asked: TurnInput;
   readonly tools: readonly ToolDefinition[] | null;
   readonly idempotency: Idempotency | null;
-  /** The SDK says that it sends the request again. */
-  readonly isRetry: boolean;
 }
 
 interface Chat {
@@ -35,7 +33,7 @@ const createWords = ({ messages }: ChatRequest): CopyWords<CompletionMessage> =>
   toCallName,
   parseCallName,
   toOutcome: (result) => ({ output: toOutput(result), is_error: false }),
-  listSpoken: ({ messages: spoken }) => spoken,
+  listSpoken: ({ messages: spoken }) => ok(spoken),
   answerNothingNew: async () => {
     const errors = [
       { field: `${messages.at(-1)?.field}.role`, detail: "must be user or tool in the last message: the session has the rest" },

@@ -7,7 +7,7 @@ import { type ItemId, parseId, type SessionId } from "../../../domain/ids";
 const PREFIXES = ["msg", "rs", "fc", "fco", "mcp"] as const;
 type ItemPrefix = (typeof PREFIXES)[number];
 
-interface ItemName {
+export interface ItemName {
   readonly prefix: ItemPrefix;
   /** Null in a name that an older build made. */
   readonly session: SessionId | null;

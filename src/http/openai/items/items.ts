@@ -67,7 +67,7 @@ function toReplyItems(message: DisplayItem, reply: Reply): readonly OpenAiItem[]
   const { content, tool_calls: calls = [] } = message;
   const { session } = reply;
   const seen = { reasoning: 0, said: 0 };
-  const said = joinRuns(content).map(({ isReasoning, parts }) =>
+  const said = joinAlike(content).map(({ isReasoning, parts }) =>
     isReasoning
       ? toReasoningItem(message, { session, parts, nth: ++seen.reasoning })
       : toMessageItem(message, { session, parts, nth: ++seen.said }),
@@ -78,7 +78,7 @@ function toReplyItems(message: DisplayItem, reply: Reply): readonly OpenAiItem[]
 }
 
 /** Neighbouring parts that become one item. */
-function joinRuns(content: readonly Part[]): { readonly isReasoning: boolean; readonly parts: readonly Part[] }[] {
+export function joinAlike(content: readonly Part[]): { readonly isReasoning: boolean; readonly parts: readonly Part[] }[] {
   const runs: { readonly isReasoning: boolean; readonly parts: Part[] }[] = [];
   for (const part of content) {
     const isReasoning = part.type === "reasoning";

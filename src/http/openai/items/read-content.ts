@@ -19,6 +19,8 @@ const file = z.looseObject({
 export interface ReadPart {
   readonly part: PartInput;
   readonly field: string;
+  /** It is stored already, with all that is known of its file. */
+  readonly isStored?: true;
 }
 type Read = Result<ReadPart, FieldError>;
 

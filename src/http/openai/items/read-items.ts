@@ -10,13 +10,14 @@ import { err, ok, type Result } from "../../../lib/result";
 import { type Content, type PartInput, toParts } from "../../schemas/message";
 import { callId, toolName } from "../../schemas/tool";
 import { OpenedItems } from "./compaction-item";
+import { CopiedItem } from "./copied-item";
 import { parseItemName } from "./item-names";
 import { parseAt, type ReadPart, readContent } from "./read-content";
 import { MAX_PARTS, type ReadInput, type ReadMessage, Transcript } from "./transcript";
 
 type Read<T> = Result<T, FieldError>;
 
-const MAX_ITEMS = 1_000;
+export const MAX_ITEMS = 1_000;
 const MAX_REASON = 4_000;
 
 /** What the model reads of a server's call that came without a result. Our own lists show such a call while it runs, and if its end was lost. */
@@ -78,6 +79,7 @@ const typed = z.looseObject({ type: z.string().nullish() });
 
 function readItem(transcript: Transcript, item: unknown, field: string): Read<null> {
   if (item instanceof OpenedItems) return readOpened(transcript, item, field);
+  if (item instanceof CopiedItem) return readCopied(transcript, item, field);
   const named = typed.safeParse(item);
   if (!named.success) return err({ field, detail: "must be an item" });
   const type = named.data.type ?? "message";
@@ -87,7 +89,9 @@ function readItem(transcript: Transcript, item: unknown, field: string): Read<nu
     case "reasoning":
       return parseAt(shapes[type], { given: item, field }, (read) => readReasoning(transcript, read, field));
     case "function_call":
-      return parseAt(shapes[type], { given: item, field }, ({ status, ...call }) => transcript.addCall(call, { field, status }));
+      return parseAt(shapes[type], { given: item, field }, ({ status, ...call }) =>
+        transcript.addCall(call, { field, status, names: null }),
+      );
     case "function_call_output":
       return parseAt(shapes[type], { given: item, field }, (read) => readOutput(transcript, read, field));
     case "mcp_call":
@@ -111,6 +115,27 @@ function readOpened(transcript: Transcript, { items }: OpenedItems, field: strin
   }
   return ok(null);
 }
+
+function readCopied(transcript: Transcript, { copied }: CopiedItem, field: string): Read<null> {
+  if (!copied) return ok(null);
+  const toParts = (parts: readonly ReadPart["part"][]) => parts.map((part): ReadPart => ({ part, field, isStored: true }));
+  switch (copied.kind) {
+    case "message":
+      return transcript.addMessage({ role: copied.role, field, parts: toParts(copied.parts) });
+    case "said":
+      return transcript.addParts({ parts: toParts(copied.parts), names: copied.reply, status: toStatus(copied), field });
+    case "call": {
+      const added = transcript.addCall(copied.call, { field, status: toStatus(copied), names: copied.reply });
+      if (!added.ok || !copied.result) return added;
+      const result = copied.result === "none" ? { call_id: copied.call.call_id, output: NO_OUTPUT, is_error: true } : copied.result;
+      return transcript.addResult({ role: "tool", field, ...result }, { isBeside: true });
+    }
+    case "result":
+      return transcript.addResult({ role: "tool", field, ...copied.result }, { isBeside: false });
+  }
+}
+
+const toStatus = ({ incomplete }: { readonly incomplete: boolean }): string => (incomplete ? "incomplete" : "completed");
 
 /** The reply that the item is a part of. */
 const readNamed = (name: string | null | undefined): ItemId | null => parseItemName(name ?? "")?.id ?? null;
@@ -150,7 +175,7 @@ function readOutput(transcript: Transcript, { call_id, output, status }: Shapes[
 
 function readServerCall(transcript: Transcript, call: Shapes["mcp_call"], field: string): Read<null> {
   const { id, name, arguments: given, output, error } = call;
-  const added = transcript.addCall({ call_id: id, name, arguments: given }, { field });
+  const added = transcript.addCall({ call_id: id, name, arguments: given }, { field, names: null });
   if (!added.ok) return added;
   const text = output ?? (error === null || error === undefined ? NO_OUTPUT : toErrorText(error));
   const is_error = output === null || output === undefined;

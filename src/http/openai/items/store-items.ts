@@ -1,17 +1,16 @@
 /** Appends OpenAI's items to a conversation: looks their files up, and finds out whose calls the results answer. */
 import type { Context } from "hono";
 import type { WholeSessionApi } from "../../../app/control-api";
-import type { Outcome as Answer, Caller, ToolResultInput } from "../../../app/session-api";
+import type { Outcome as Answer, Caller, Idempotency, ToolResultInput } from "../../../app/session-api";
 import type { WrittenMessage } from "../../../app/written-message";
 import type { DisplayItem } from "../../../contract/item";
 import type { SessionId } from "../../../domain/ids";
 import { err, ok, type Result } from "../../../lib/result";
 import type { Asker, HttpDeps, HttpEnv } from "../../deps";
-import { readIdempotency } from "../../idempotency";
 import type { HttpError } from "../../problem";
 import { type SessionCalls, sessionClient } from "../../session-calls";
 import { sendInLine } from "../../surface/in-line";
-import { takeAllFiles } from "../../take-files";
+import { holdFiles, takeAllFiles } from "../../take-files";
 import { toContent, toWrittenMessages } from "./read-items";
 import type { ReadInput, ReadMessage } from "./transcript";
 
@@ -20,41 +19,33 @@ type Outcome<T> = Promise<Result<T, HttpError>>;
 interface Appended {
   readonly session: SessionId;
   readonly input: ReadInput;
-  /** The idempotency key. */
-  readonly key: string | undefined;
+  readonly idempotency: Idempotency | null;
   readonly isThrowaway?: boolean;
 }
 
 /** Appends all items or none, and returns the messages that they are now. No turn starts. */
 export async function storeItems(c: Context<HttpEnv>, deps: HttpDeps, asked: Appended): Outcome<readonly DisplayItem[]> {
-  const { session, input, key, isThrowaway = false } = asked;
+  const { session, input, idempotency, isThrowaway = false } = asked;
   const [approval] = input.approvals;
   if (approval) return invalid(approval.field, "an approval belongs to the input of a response");
   const taken = await takeMessages(c, deps, { session, messages: input.messages, isThrowaway });
   if (!taken.ok) return taken;
   const calls = sessionClient(deps, c, session);
   const results = input.results.map(({ result }) => result);
-  const isOwed = await findOwed(calls, results);
-  if (!isOwed.ok) return isOwed;
-  const idempotency = await readIdempotency(c, key);
   const sendNow = idempotency ? calls.repeatable : calls.once;
   // A running turn would come between the items and what they follow.
   const send: Adding["send"] = (work) => sendInLine({ calls, schedule: deps.schedule }, () => sendNow(work));
   const added = { calls, results, messages: taken.value, idempotency, send, input };
   if (results.length + taken.value.length === 0) return ok([]);
-  return isOwed.value ? await answerCalls(added) : await importAll(added);
+  if (results.length === 0) return importAll(added);
+  const answered = await answerCalls(added);
+  if (answered.ok || answered.error.code !== "call_not_open")
+    return answered.ok ? answered : err(toItemError(answered.error, { input, results: [] }));
+  // They are no results of a turn that waits: they may be of an appended reply. Either way of recording them has a key of its own.
+  return importAll({ ...added, idempotency: idempotency && { ...idempotency, key: `${idempotency.key} import` } });
 }
 
 const invalid = (field: string, detail: string): Result<never, HttpError> => err({ code: "invalid_request", errors: [{ field, detail }] });
-
-/** Whether a turn waits for the results. Else they are for the calls of an appended reply. */
-async function findOwed(calls: SessionCalls, results: readonly ToolResultInput[]): Outcome<boolean> {
-  if (results.length === 0) return ok(false);
-  const session = await calls.repeatable((api, caller) => api.describe(caller));
-  if (!session.ok) return session;
-  const open = new Set(session.value.turn?.open_calls.map(({ call_id }) => call_id));
-  return ok(results.some(({ call_id }) => call_id !== null && open.has(call_id)));
-}
 
 interface Adding {
   readonly calls: SessionCalls;
@@ -62,19 +53,21 @@ interface Adding {
   readonly input: ReadInput;
   readonly results: readonly ToolResultInput[];
   readonly messages: readonly WrittenMessage[];
-  readonly idempotency: Awaited<ReturnType<typeof readIdempotency>>;
+  readonly idempotency: Idempotency | null;
 }
 
 /** The turn that waits ends with its last result, because no turn goes on without a response that is asked for. */
-async function answerCalls({ calls, send, input, results, messages, idempotency }: Adding): Outcome<readonly DisplayItem[]> {
+async function answerCalls({ calls, send, results, messages, idempotency }: Adding): Outcome<readonly DisplayItem[]> {
   const asked = { after: null, results, messages, run: false, tools: null, idempotency };
   const done = await send((api, caller) => api.respond(caller, asked));
-  if (!done.ok) return err(toItemError(done.error, { input, results: [] }));
+  if (!done.ok) return done;
   const { position } = done.value;
   if (position === null) throw new TypeError("appended items have a position");
   const count = results.length + messages.length;
   if (messages.length === 0) return readAppended(calls, { from: position, count });
-  const page = await calls.repeatable((api, caller) => api.items(caller, { after: position + 1, limit: count, order: "desc" }));
+  const page = await calls.repeatable((api, caller) =>
+    api.items(caller, { after: position + 1, limit: count, order: "desc", branch: "all" }),
+  );
   return page.ok ? ok(page.value.data.toReversed()) : page;
 }
 
@@ -96,7 +89,9 @@ async function readAppended(
   const found: DisplayItem[] = [];
   for (let after = from - 1; found.length < count; ) {
     const place = after;
-    const page = await calls.repeatable((api, caller) => api.items(caller, { after: place, limit: count - found.length, order: "asc" }));
+    const page = await calls.repeatable((api, caller) =>
+      api.items(caller, { after: place, limit: count - found.length, order: "asc", branch: "all" }),
+    );
     if (!page.ok) return page;
     const last = page.value.data.at(-1);
     found.push(...page.value.data);
@@ -138,9 +133,26 @@ export async function takeMessages(
   deps: HttpDeps,
   { session, messages, isThrowaway }: Taking,
 ): Outcome<readonly WrittenMessage[]> {
-  const contents = messages.map((message, index) => ({ field: String(index), content: toContent(message) }));
+  if (!(await holdStored(c, deps, { session, messages, isThrowaway }))) return err({ code: "session_erased" });
+  const fresh = messages.flatMap((message, index) =>
+    message.role === "tool" ? [] : message.parts.flatMap(({ part, isStored }, place) => (isStored ? [] : [{ index, place, part }])),
+  );
+  const contents = fresh.map(({ index, place, part }) => ({ field: `${index}.${place}`, content: [part] }));
   const taken = await takeAllFiles(c, deps, { session, contents, isThrowaway });
-  return taken.ok ? ok(toWrittenMessages(messages, taken.value)) : err(toFileError(taken.error, messages));
+  if (!taken.ok) return err(toFileError(taken.error, messages));
+  const filled = messages.map(toContent);
+  for (const [nth, { index, place }] of fresh.entries()) {
+    const [part] = taken.value[nth] ?? [];
+    if (typeof part === "object") filled[index]?.splice(place, 1, part);
+  }
+  return ok(toWrittenMessages(messages, filled));
+}
+
+/** Notes that the session is about to refer to files of other sessions, as for a copy. False: the session was erased meanwhile. */
+async function holdStored(c: Asker, deps: HttpDeps, { session, messages, isThrowaway }: Taking): Promise<boolean> {
+  const parts = messages.flatMap((message) => (message.role === "tool" ? [] : message.parts));
+  const files = parts.flatMap(({ part, isStored }) => (isStored && "file_id" in part && part.file_id ? [part.file_id] : []));
+  return files.length === 0 || holdFiles(c, deps, { session, files: [...new Set(files)], ...(isThrowaway && { throwaway: "names" }) });
 }
 
 const PART = /^(\d+)\.(\d+)\./;

@@ -70,8 +70,8 @@ export class Transcript {
     return ok(null);
   }
 
-  addCall({ call_id, name, arguments: given }: ImportedCall, { field, status }: Pick<NewParts, "field" | "status">): Read<null> {
-    const reply = this.#reply ?? this.#begin(field, null);
+  addCall({ call_id, name, arguments: given }: ImportedCall, { field, status, names }: Omit<NewParts, "parts">): Read<null> {
+    const reply = this.#findNamed(names) ?? this.#findUnnamed(names) ?? this.#begin(field, names);
     if (reply.calls.length >= MAX_REPLY_CALLS) return err({ field, detail: `at most ${MAX_REPLY_CALLS} calls in one reply` });
     this.#open.push({ call_id, reply, place: reply.calls.length });
     reply.calls.push({ call_id, name, arguments: given });
@@ -116,10 +116,23 @@ export class Transcript {
   }
 
   addParts({ parts, names, status, field }: NewParts): Read<null> {
-    const reply = this.#reply && continues(this.#reply, names) ? this.#reply : this.#begin(field, names);
+    const open = this.#reply && continues(this.#reply, names) ? this.#reply : null;
+    const reply = this.#findNamed(names) ?? open ?? this.#begin(field, names);
     reply.parts.push(...parts);
     if (status === "incomplete") reply.incomplete = true;
     return reply.parts.length > MAX_PARTS ? err({ field, detail: `at most ${MAX_PARTS} parts in one reply` }) : ok(null);
+  }
+
+  /** The reply that was read last, if the item names it: results between its items do not end it. */
+  #findNamed(names: ItemId | null): OpenReply | null {
+    const last = this.#read.at(-1);
+    return last && "results" in last && names !== null && last.names === names ? last : null;
+  }
+
+  /** A call belongs to the reply before it, unless both are named and differ. */
+  #findUnnamed(names: ItemId | null): OpenReply | null {
+    const reply = this.#reply;
+    return names === null || reply?.names === null || reply?.names === names ? reply : null;
   }
 
   #begin(field: string, names: ItemId | null): OpenReply {

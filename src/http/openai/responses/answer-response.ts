@@ -29,5 +29,5 @@ export async function openEvents({ calls, leg, asked, cursor, runs }: StartedRes
   const frames = await calls.repeatable((api, caller) => api.stream(caller, { after: cursor, turn }));
   if (!frames.ok) return frames;
   const head = { id: toLegName(RESPONSE_PREFIX, leg), created_at: Math.floor(readIdTime(turn) / 1_000), asked };
-  return ok({ frames: frames.value, fold: new ResponseFold({ head, leg, from: leg.leg, runs }) });
+  return ok({ frames: frames.value, fold: new ResponseFold({ head, leg, from: cursor === null ? 1 : leg.leg, runs }) });
 }

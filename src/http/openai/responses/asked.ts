@@ -42,6 +42,8 @@ const responseAsked = z.object({
   metadata: z.record(z.string(), z.string()).default({}),
   safety_identifier: text,
   prompt_cache_key: text,
+  /** How many messages and results the request brought. No client sees it. Null: an older build did not count them. */
+  added: number,
 });
 export type ResponseAsked = z.infer<typeof responseAsked>;
 

@@ -22,6 +22,7 @@ import { readGiven } from "../items/read-given";
 import { storeItems } from "../items/store-items";
 import type { ReadInput } from "../items/transcript";
 import { compactNow, type NoSummary, readCompacted } from "./compact-session";
+import { toReferencePlace } from "./request";
 import { toResponseUsage } from "./resource";
 
 const compactInput = z.strictObject({
@@ -70,7 +71,7 @@ async function readInput(c: Context<HttpEnv>, deps: HttpDeps, body: CompactBody)
   const given = body.input ?? [];
   const isEmpty = Array.isArray(given) && given.length === 0;
   if (isEmpty && !body.previous_response_id) return refuse("input", "Missing required parameter: 'input'.");
-  const read = await readGiven(c, deps, { field: "input", items: given });
+  const read = await readGiven(c, deps, { field: "input", items: given, place: toReferencePlace(body) });
   if (!read.ok) return read;
   const { input, opened } = read.value;
   return ok({ input, raw: Array.isArray(opened) ? opened : [given] });
@@ -126,7 +127,7 @@ interface Compacting extends Given {
 }
 
 async function compactIn(c: Context<HttpEnv>, deps: HttpDeps, { input, raw, session }: Compacting): Promise<Response> {
-  const stored = await storeItems(c, deps, { session, input, key: undefined, isThrowaway: true });
+  const stored = await storeItems(c, deps, { session, input, idempotency: null, isThrowaway: true });
   if (!stored.ok) return sendProblem(c, stored.error);
   const calls = sessionClient(deps, c, session);
   const done = await compactNow(calls);

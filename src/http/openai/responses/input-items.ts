@@ -12,6 +12,7 @@ import { toNameIn } from "../items/item-names";
 import { showItems } from "../items/item-pages";
 import type { OpenAiItem } from "../items/item-types";
 import { readItemsQuery, toItemList } from "../items/list-query";
+import { readNote } from "./asked";
 import { parseResponseName } from "./read-response";
 
 type Read<T> = Promise<Result<T, HttpError>>;
@@ -53,7 +54,7 @@ export async function readInputMessages(
 ): Read<readonly DisplayItem[]> {
   const report = await calls.repeatable((api, caller) => api.turn(caller, turn));
   if (!report.ok) return report;
-  if (leg === 1) return readAsked(calls, report.value);
+  if (leg === 1) return readOwn(calls, report.value);
   const runs = await readRuns(calls, report.value.items);
   if (!runs.ok) return runs;
   const ranHere = listRanHere(runs.value);
@@ -75,6 +76,15 @@ function findAnswers(produced: readonly DisplayItem[], ranHere: ReadonlySet<Exec
     answers.set(leg + 1, [...(answers.get(leg + 1) ?? []), item]);
   }
   return answers;
+}
+
+/** As many as the request brought, where that was counted: in a copy of a session all that was copied lies before them, and is of no turn. */
+async function readOwn(calls: SessionCalls, turn: TurnReport): Read<readonly DisplayItem[]> {
+  const [asked, settings] = [await readAsked(calls, turn), await calls.repeatable((api, caller) => api.askedWith(caller, turn.id))];
+  if (!asked.ok) return asked;
+  if (!settings.ok) return settings;
+  const { added } = readNote(settings.value);
+  return ok(added === null ? asked.value : asked.value.slice(-added));
 }
 
 /**

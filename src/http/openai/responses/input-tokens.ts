@@ -17,6 +17,7 @@ import { toFieldErrors } from "../../validation";
 import { readGiven } from "../items/read-given";
 import type { ReadInput } from "../items/transcript";
 import { toUnknownPlace } from "./refusal";
+import { toReferencePlace } from "./request";
 
 const anything = z.unknown().optional();
 const countInput = z.strictObject({
@@ -72,9 +73,9 @@ function findPlace({ conversation, previous_response_id: previous }: CountInput)
 
 const NOTHING: ReadInput = { messages: [], results: [], approvals: [], unanswered: [] };
 
-async function readInput(c: Context<HttpEnv>, deps: HttpDeps, { input }: CountInput): Promise<Read<ReadInput>> {
+async function readInput(c: Context<HttpEnv>, deps: HttpDeps, { input, ...body }: CountInput): Promise<Read<ReadInput>> {
   if (input === undefined || input === null) return ok(NOTHING);
-  const given = await readGiven(c, deps, { field: "input", items: input });
+  const given = await readGiven(c, deps, { field: "input", items: input, place: toReferencePlace(body) });
   return given.ok ? ok(given.value.input) : given;
 }
 

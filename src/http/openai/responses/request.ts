@@ -4,13 +4,15 @@ import type { RespondInput } from "../../../app/respond-api";
 import type { FieldError } from "../../../contract/problem";
 import type { SessionId } from "../../../domain/ids";
 import { err, ok, type Result } from "../../../lib/result";
+import type { Asker, HttpDeps } from "../../deps";
 import type { HttpError } from "../../problem";
 import { generationInput } from "../../schemas/generation";
 import { type ToolInput, toolsInput } from "../../schemas/tool";
 import { type NamedLeg, parseSessionName } from "../../surface/ids";
 import { toFieldErrors } from "../../validation";
-import { openCompactions } from "../items/compaction-item";
+import { openGiven } from "../items/read-given";
 import { readInputItems } from "../items/read-items";
+import type { ReferencePlace } from "../items/references";
 import type { ReadInput } from "../items/transcript";
 import { findBodyFault, type ResponseBody, readConversation, readResponseGeneration, readResponseTools, responseInput } from "./input";
 import { parseResponseName } from "./read-response";
@@ -32,12 +34,30 @@ export interface ResponseRequest {
 
 const invalid = (...errors: readonly FieldError[]) => err({ code: "invalid_request" as const, errors });
 
-/** The body with the compactions of its input opened, which is to be parsed then. */
-export async function openInput(given: unknown, by: Parameters<typeof openCompactions>[2]): Promise<Result<unknown, HttpError>> {
+/** The body with the compactions and references of its input opened, which is to be parsed then. */
+export async function openInput(c: Asker, deps: HttpDeps, given: unknown): Promise<Result<unknown, HttpError>> {
   const named = z.looseObject({ input: z.array(z.unknown()) }).safeParse(given);
   if (!named.success) return ok(given);
-  const input = await openCompactions(named.data.input, "input", by);
-  return input.ok ? ok({ ...named.data, input: input.value }) : invalid(input.error);
+  const input = await openGiven(c, deps, { field: "input", items: named.data.input, place: toReferencePlace(named.data) });
+  return input.ok ? ok({ ...named.data, input: input.value }) : input;
+}
+
+const placeNames = z.looseObject({
+  previous_response_id: z.string().nullish().catch(null),
+  conversation: z
+    .union([z.string(), z.looseObject({ id: z.string() }).transform(({ id }) => id)])
+    .nullish()
+    .catch(null),
+});
+
+/** What a body continues, as far as its names can be read. What is wrong with them is refused when the body is parsed. */
+export function toReferencePlace(body: unknown): ReferencePlace | null {
+  const named = placeNames.safeParse(body);
+  const { previous_response_id: previous, conversation } = named.success ? named.data : {};
+  const leg = previous ? parseResponseName(previous) : null;
+  if (leg) return { session: leg.session, after: leg.turn };
+  const session = conversation ? parseSessionName("conv_", conversation) : null;
+  return session && { session, after: null };
 }
 
 /** `given`: the JSON of the body, or of a message on a socket. */

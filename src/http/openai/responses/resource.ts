@@ -34,7 +34,7 @@ export function toResponseUsage({ input, output, cached, reasoning, cache_write 
 }
 
 export function buildResponse({ id, created_at, asked }: ResponseHead, { end, completed_at, output, usage }: ResponseState) {
-  const { surface: _, conversation, ...echoed } = asked;
+  const { surface: _, added: __, conversation, ...echoed } = asked;
   return {
     id,
     object: "response",

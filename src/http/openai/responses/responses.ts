@@ -1,17 +1,19 @@
 /** OpenAI's responses over HTTP. A response is a turn of a session, up to its end or to its wait for the client's tools. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import { readPrincipal, requireScope } from "../../auth";
+import { requireScope } from "../../auth";
 import { readLongBody } from "../../body";
 import type { HttpDeps, HttpEnv } from "../../deps";
 import { sendEvents } from "../../event-stream";
 import { readIdempotencyKey } from "../../idempotency";
 import { type HttpError, sendProblem } from "../../problem";
+import { readAttempt } from "../../surface/attempts";
 import { openThrowaway, whenOver } from "../../surface/throwaway";
 import { translateStream } from "../../surface/translate-stream";
 import { openEvents, readWhole } from "./answer-response";
+import { startContinued } from "./continued";
 import { openInput, parseResponseRequest } from "./request";
-import { type StartedResponse, startResponse } from "./start-response";
+import type { StartedResponse } from "./start-response";
 import { createResponseTranslator } from "./translator";
 
 const PATH = "/v1/responses";
@@ -21,18 +23,23 @@ export function registerResponses(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): vo
 }
 
 async function create(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
-  const given = await openInput(await c.req.json(), { sealer: deps.compactionSealer, tenant: readPrincipal(c).tenant });
+  const given = await openInput(c, deps, await c.req.json());
   if (!given.ok) return sendProblem(c, given.error);
-  const request = parseResponseRequest(given.value);
-  if (!request.ok) return sendProblem(c, request.error);
+  const parsed = parseResponseRequest(given.value);
+  if (!parsed.ok) return sendProblem(c, parsed.error);
   const key = readIdempotencyKey(c);
   if (!key.ok) return sendProblem(c, key.error);
   const openUnstored = (asked: { readonly model: string | undefined }) => openThrowaway(c, deps, asked);
-  const started = await startResponse({ c, deps, request: request.value, key: key.value, openUnstored });
+  const attempt = await readAttempt(c, deps);
+  if (!attempt.ok) return sendProblem(c, attempt.error);
+  const idempotency = attempt.value;
+  const { request, started } = await startContinued({ c, deps, request: parsed.value, key: key.value, idempotency, openUnstored });
+  const { body, place } = request;
   if (!started.ok) return refuse(c, started.error);
-  // The request is recorded. An SDK that sent it again would add it twice.
-  if (key.value === undefined && request.value.body.store !== false) c.header("x-should-retry", "false");
-  return request.value.body.stream ? sendStream(c, started.value) : sendWhole(c, started.value);
+  // The request is recorded. One that cannot be told from another would be added twice.
+  const isKnown = place.kind === "nothing" ? key.value !== undefined : idempotency !== null;
+  if (!isKnown && body.store !== false) c.header("x-should-retry", "false");
+  return body.stream ? sendStream(c, started.value) : sendWhole(c, started.value);
 }
 
 function refuse(c: Context<HttpEnv>, error: HttpError): Response {

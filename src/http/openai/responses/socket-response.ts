@@ -2,20 +2,20 @@
 import type { StreamFrame } from "../../../contract/frame";
 import type { SessionId } from "../../../domain/ids";
 import { err, ok, type Result } from "../../../lib/result";
-import { readPrincipal } from "../../auth";
 import type { Asker, HttpDeps } from "../../deps";
 import type { HttpError } from "../../problem";
 import { toLegName } from "../../surface/ids";
 import { openUnlisted } from "../../surface/throwaway";
 import { translateStream } from "../../surface/translate-stream";
 import { openEvents } from "./answer-response";
+import { startContinued } from "./continued";
 import type { NumberedEvent } from "./events";
 import { type ResponseFold, toErrorEvent } from "./frames";
 import { toUnknownPlace } from "./refusal";
 import { openInput, parseResponseRequest, type ResponseRequest } from "./request";
 import { RESPONSE_PREFIX } from "./show-response";
 import type { CreateMessage } from "./socket-message";
-import { type StartedResponse, startResponse } from "./start-response";
+import type { StartedResponse } from "./start-response";
 
 /** The newest response of the connection, if it is not stored. Its session lasts as long as the connection can continue it. */
 export interface CachedResponse {
@@ -52,7 +52,7 @@ export async function answerOnSocket(asking: SocketAsking): Promise<Result<Socke
     opened.session = unlisted.value;
     return ok({ session: unlisted.value, discard: () => {} });
   };
-  const started = await startResponse({ c, deps, request: request.value, key: undefined, openUnstored });
+  const { started } = await startContinued({ c, deps, request: request.value, key: undefined, idempotency: null, openUnstored });
   if (!started.ok) return started;
   const told = await tell(started.value, asking);
   if (!told.ok) return told;
@@ -76,7 +76,7 @@ async function readRequest(asking: SocketAsking): Promise<Result<ResponseRequest
   // A response that is not stored can be continued by its own connection alone.
   if (!goesOn && store === false && typeof previous === "string")
     return err(toUnknownPlace({ code: "turn_not_found", turn: previous }, { previous_response_id: previous }));
-  const given = await openInput(body, { sealer: asking.deps.compactionSealer, tenant: readPrincipal(asking.c).tenant });
+  const given = await openInput(asking.c, asking.deps, body);
   if (!given.ok) return given;
   // To the session of the connection it is a place like any other.
   const asked = typeof given.value === "object" && goesOn ? { ...given.value, store: true } : given.value;

@@ -2,10 +2,9 @@
  * Begins a response: finds or opens its session, and adds what is new to it. Nothing here is about HTTP, so that every transport calls it.
  * When it has succeeded the request is recorded, and whatever happens next is part of the answer.
  */
-import type { RespondInput } from "../../../app/respond-api";
-import type { Outcome as Answer } from "../../../app/session-api";
-import type { WrittenMessage } from "../../../app/written-message";
-import type { Accepted } from "../../../contract/item";
+import type { CopiedPlace, RespondInput } from "../../../app/respond-api";
+import type { Outcome as Answer, Idempotency } from "../../../app/session-api";
+import type { Accepted, DisplayItem } from "../../../contract/item";
 import type { ExecutionId, SessionId, TurnId } from "../../../domain/ids";
 import type { ToolDefinition } from "../../../domain/message";
 import { err, ok, type Result } from "../../../lib/result";
@@ -17,10 +16,12 @@ import type { HttpError } from "../../problem";
 import { eraseFor } from "../../register-session";
 import { type SessionCalls, sessionClient } from "../../session-calls";
 import { findTools } from "../../session-tools";
+import { findAnswering } from "../../surface/attempts";
 import type { NamedLeg } from "../../surface/ids";
 import { sendInLine } from "../../surface/in-line";
 import { takeMessages } from "../items/store-items";
 import { type ResponseAsked, readNote, toNote } from "./asked";
+import { respondInCopy, toAnswers } from "./in-copy";
 import { readEcho } from "./input";
 import { splitLegs } from "./leg";
 import { findResponse, toLegAsked } from "./read-response";
@@ -34,12 +35,14 @@ interface Unstored {
   discard(): void;
 }
 
-interface ResponseAsking {
+export interface ResponseAsking {
   readonly c: Asker;
   readonly deps: HttpDeps;
   readonly request: ResponseRequest;
-  /** The idempotency key. */
+  /** The idempotency key of the client. */
   readonly key: string | undefined;
+  /** What tells the request from others in a session that it names. Null: nothing. */
+  readonly idempotency: Idempotency | null;
   /** Opens a session for `store: false`. */
   openUnstored(asked: { readonly model: string | undefined }): Promise<Result<Unstored, HttpError>>;
 }
@@ -48,8 +51,8 @@ export interface StartedResponse {
   readonly calls: SessionCalls;
   readonly leg: NamedLeg;
   readonly asked: ResponseAsked;
-  /** Where the response's stream begins. */
-  readonly cursor: number;
+  /** Where the response's stream begins. Null: with its turn. */
+  readonly cursor: number | null;
   /** Who runs the calls of earlier legs of its turn. */
   readonly runs: ReadonlyMap<ExecutionId, "client" | "server">;
   /** Ends what was opened for this response alone. Call it after the answer. */
@@ -73,7 +76,7 @@ interface Opened {
   readonly session: SessionId;
   /** The model that is asked. Null: the session's, which is not known yet. */
   readonly model: string | null;
-  readonly after: TurnId | null;
+  readonly after: NamedLeg | null;
   readonly isThrowaway: boolean;
   /** After a refusal: no client knows a session that was opened for this request. */
   giveUp(): Promise<unknown>;
@@ -86,7 +89,7 @@ async function openSession({ c, deps, request, key, openUnstored }: ResponseAski
   const { place, body } = request;
   const named = body.model ?? null;
   if (place.kind !== "nothing") {
-    const [session, after] = place.kind === "response" ? [place.previous.session, place.previous.turn] : [place.session, null];
+    const [session, after] = place.kind === "response" ? [place.previous.session, place.previous] : [place.session, null];
     return ok({ session, after, model: named, isThrowaway: body.store === false, giveUp: async () => {}, discard: nothing });
   }
   const model = named ?? undefined;
@@ -109,56 +112,88 @@ async function findModel(calls: SessionCalls): Outcome<string> {
   return described.ok ? ok(described.value.model) : described;
 }
 
-async function addNew(
-  { c, deps, request, key }: ResponseAsking,
-  { session, after, model: known, isThrowaway, discard }: Opened,
-  tools: readonly ToolDefinition[] | null,
-): Outcome<StartedResponse> {
+async function addNew(asking: ResponseAsking, opened: Opened, tools: readonly ToolDefinition[] | null): Outcome<StartedResponse> {
+  const { c, deps, request, key, idempotency: named } = asking;
+  const { session, after, model: known, isThrowaway, discard } = opened;
   const { body, input, generation } = request;
   const calls = sessionClient(deps, c, session);
   const model = known === null ? await findModel(calls) : ok(known);
   if (!model.ok) return err(toUnknownPlace(model.error, body));
   const taken = await takeMessages(c, deps, { session, messages: input.messages, isThrowaway });
   if (!taken.ok) return err(toUnknownPlace(taken.error, body));
-  const idempotency = await readIdempotency(c, key);
+  // No client can come back to a session that this request opens, but by its key.
+  const idempotency = request.place.kind === "nothing" ? await readIdempotency(c, key) : named;
   const echo = readEcho(body, model.value);
   const results = input.results.map(({ result }) => result);
   const isAnswer = taken.value.length === 0;
+  const turn = after?.turn ?? null;
   const given: RespondInput = {
-    after,
+    after: turn,
     results,
     messages: taken.value,
     run: true,
     model: body.model ?? null,
     system: body.instructions ?? null,
-    note: toNote(echo),
+    note: toNote({ ...echo, added: results.length + taken.value.length }),
     generation: generation ?? null,
     tools,
-    ...(isAnswer && (await asksAnew(calls, after, echo)) && { renews: true }),
+    ...(isAnswer && (await asksAnew(calls, turn, echo)) && { renews: true }),
     ...(mustFit(body) && { whole: true }),
     idempotency,
   };
-  const accepted = await send(calls, deps, given);
-  if (!accepted.ok) return err(toResponseError(accepted.error, request));
-  const started = { calls, session, cursor: accepted.value.cursor, discard };
-  return isAnswer ? continueTurn(started, accepted.value) : ok(beginLeg(started, accepted.value, echo));
+  const sent = await send(asking, { calls, given, from: isThrowaway ? null : after });
+  if (!sent.ok) return err(toResponseError(sent.error, request));
+  if ("copy" in sent.value) return beginInCopy(asking, { from: session, place: sent.value, given, key }, echo);
+  return begin({ calls, session, cursor: sent.value.cursor, discard }, { accepted: sent.value, given, echo });
+}
+
+interface Begun {
+  readonly accepted: Accepted;
+  readonly given: RespondInput;
+  readonly echo: ResponseAsked;
+}
+
+function begin(started: Beginning, { accepted, given, echo }: Begun): Outcome<StartedResponse> {
+  const isAnswer = given.messages.length === 0;
+  if (accepted.replayed) return answerAgain(started, { accepted, isAnswer, isAttempt: given.idempotency?.attempt !== undefined });
+  return isAnswer ? continueTurn(started, accepted) : Promise.resolve(ok(beginLeg(started, accepted, echo)));
+}
+
+type Continuing = Parameters<typeof respondInCopy>[2];
+
+/** The results that the request brings are messages of the copy. */
+async function beginInCopy({ c, deps, request }: ResponseAsking, place: Continuing, echo: ResponseAsked): Outcome<StartedResponse> {
+  const continued = await respondInCopy(c, deps, place);
+  if (!continued.ok) return err(toResponseError(continued.error, request));
+  const { accepted, given, ...copy } = continued.value;
+  return begin({ ...copy, cursor: accepted.cursor, discard: nothing }, { accepted, given, echo });
 }
 
 /** A session keeps what does not fit. A response that is not stored has all that its model may read. */
 const mustFit = ({ store, truncation, context_management: managed }: ResponseRequest["body"]): boolean =>
   store === false && truncation !== "auto" && !managed;
 
+interface Sending {
+  readonly calls: SessionCalls;
+  readonly given: RespondInput;
+  /** The response that is continued from its own place. Null: the conversation goes on where it is. */
+  readonly from: NamedLeg | null;
+}
+
 /** Results of no open call may be of a reply that was added to the conversation as an item. */
-async function send(calls: SessionCalls, { schedule }: HttpDeps, given: RespondInput): Promise<Answer<Accepted>> {
+async function send(
+  { deps: { schedule, newId } }: ResponseAsking,
+  { calls, given, from }: Sending,
+): Promise<Answer<Accepted | CopiedPlace>> {
   const way = given.idempotency ? calls.repeatable : calls.once;
   const { results, messages } = given;
-  const added = results.map(
-    ({ call_id, output, is_error }): WrittenMessage => ({ role: "tool", call_id: call_id ?? "", output, is_error }),
-  );
+  const place = from && { after: from.turn, leg: from.leg, copy: newId("ses") };
+  const sendOnce = (input: RespondInput): Promise<Answer<Accepted | CopiedPlace>> =>
+    way((api, caller) => (place ? api.respondFrom(caller, { ...input, ...place }) : api.respond(caller, input)));
   return sendInLine({ calls, schedule }, async () => {
-    const sent = await way((api, caller) => api.respond(caller, given));
+    const sent = await sendOnce(given);
     if (sent.ok || sent.error.code !== "call_not_open") return sent;
-    const again = await way((api, caller) => api.respond(caller, { ...given, results: [], messages: [...added, ...messages] }));
+    const again = await sendOnce({ ...given, results: [], messages: [...toAnswers(results), ...messages] });
     return again.ok || again.error.code === "turn_running" ? again : sent;
   });
 }
@@ -167,7 +202,7 @@ async function send(calls: SessionCalls, { schedule }: HttpDeps, given: RespondI
 async function asksAnew(calls: SessionCalls, after: TurnId | null, echo: ResponseAsked): Promise<boolean> {
   const turn = after ?? (await findOpenTurn(calls));
   const settings = turn === null ? null : await calls.repeatable((api, caller) => api.askedWith(caller, turn));
-  const toText = (asked: ResponseAsked): string => JSON.stringify({ ...asked, previous_response_id: null });
+  const toText = (asked: ResponseAsked): string => JSON.stringify({ ...asked, previous_response_id: null, added: null });
   return !settings?.ok || toText(readNote(settings.value)) !== toText(echo);
 }
 
@@ -194,6 +229,25 @@ async function continueTurn({ session, ...started }: Beginning, accepted: Accept
   const found = await findResponse(started.calls, first);
   if (!found.ok) return found;
   const { turn, runs, ranHere } = found.value;
-  const leg = { ...first, leg: splitLegs(turn.items, { ranHere }).length };
+  const leg = { ...first, leg: splitLegs(takeBefore(turn.items, accepted.position), { ranHere }).length };
   return ok({ ...started, leg, runs, asked: toLegAsked(found.value.asked, leg) });
+}
+
+/** What the turn had when it went on with the results at `position`: others may have let it go on since. */
+function takeBefore(items: readonly DisplayItem[], position: number | null): readonly DisplayItem[] {
+  const reply = items.findIndex((item) => item.role === "assistant" && position !== null && item.position > position);
+  return reply < 0 ? items : items.slice(0, reply);
+}
+
+/** The session has the request already: its response is told from the beginning. */
+async function answerAgain(
+  started: Beginning,
+  { accepted, isAnswer, isAttempt }: { readonly accepted: Accepted; readonly isAnswer: boolean; readonly isAttempt: boolean },
+): Outcome<StartedResponse> {
+  const kept = ok({ turn: readTurn(accepted), isAnew: false });
+  const answering = isAttempt ? await findAnswering(started.calls, accepted) : kept;
+  if (!answering.ok) return answering;
+  const { turn: turn_id, isAnew } = answering.value;
+  const position = isAnswer && !isAnew ? accepted.position : 0;
+  return continueTurn({ ...started, cursor: null }, { ...accepted, turn_id, position });
 }

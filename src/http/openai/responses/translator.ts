@@ -1,4 +1,5 @@
 /** The events of a response as server-sent events, from where its client left off. */
+import type { StreamFrame } from "../../../contract/frame";
 import type { Translator } from "../../surface/translate-stream";
 import type { NumberedEvent, ResponseEvent } from "./events";
 import { type ResponseFold, toErrorEvent } from "./frames";
@@ -24,6 +25,24 @@ export function createResponseTranslator(fold: ResponseFold, after: number | nul
     if (after === null || event.sequence_number > after) return event;
     return LAST.has(event.type) && event.sequence_number < after ? { ...event, sequence_number: after + 1 } : null;
   };
+  /** The events of a reply that was cut off, until it is known what cut it off. */
+  let held: readonly NumberedEvent[] = [];
+  /**
+   * A turn that a crash has ended may have told its client more text than is on record, so that the numbers of its last events are taken.
+   * They follow what the client has: had it heard them, it would not ask.
+   */
+  const placeEnding = (events: readonly NumberedEvent[]): readonly NumberedEvent[] => {
+    const [first] = events;
+    if (after === null || !first || first.sequence_number > after) return events;
+    return events.map((event, nth) => ({ ...event, sequence_number: after + 1 + nth }));
+  };
+  const take = (frame: StreamFrame): readonly NumberedEvent[] => {
+    const events = [...held, ...fold.take(frame)];
+    const isCutOff = frame.type === "item.completed" && frame.item.incomplete;
+    held = isCutOff ? events : [];
+    if (isCutOff) return [];
+    return frame.type === "turn.interrupted" ? placeEnding(events) : events;
+  };
   const toText = (events: readonly NumberedEvent[]): string =>
     events
       .flatMap((event) => place(event) ?? [])
@@ -31,9 +50,9 @@ export function createResponseTranslator(fold: ResponseFold, after: number | nul
       .join("");
   const toError = (error: typeof LOST): string => toSse({ ...toErrorEvent(error), sequence_number: Math.max(next, (after ?? -1) + 1) });
   return {
-    frame: (frame) => toText(fold.take(frame)),
+    frame: (frame) => toText(take(frame)),
     isOver: isDone,
-    end: () => (isDone() ? DONE : toError(fold.needsPerson ? WAITS : LOST) + DONE),
-    broken: () => toError(LOST),
+    end: () => toText(held) + (isDone() ? DONE : toError(fold.needsPerson ? WAITS : LOST) + DONE),
+    broken: () => toText(held) + toError(LOST),
   };
 }

@@ -1,0 +1,155 @@
+/**
+ * Finds what the references of an input stand for. The items are read from their sessions' logs, and each keeps its place in the input, so
+ * that refusals name the client's own fields.
+ */
+import { z } from "@hono/zod-openapi";
+import type { NamedMessage } from "../../../app/named-api";
+import type { FieldError } from "../../../contract/problem";
+import type { ItemId, SessionId, TurnId } from "../../../domain/ids";
+import { err, ok, type Result } from "../../../lib/result";
+import type { Asker, HttpDeps } from "../../deps";
+import type { HttpError } from "../../problem";
+import { sessionClient } from "../../session-calls";
+import { CopiedItem, copyItem } from "./copied-item";
+import { type ItemName, parseItemName, toItemName } from "./item-names";
+import { MAX_ITEMS } from "./read-items";
+
+type Read<T> = Promise<Result<T, HttpError>>;
+
+/** What the request continues. The model reads the items of that place already. */
+export interface ReferencePlace {
+  readonly session: SessionId;
+  /** Null: the newest place of the conversation. */
+  readonly after: TurnId | null;
+}
+
+interface Referring {
+  /** What the request calls the items. */
+  readonly field: string;
+  readonly items: unknown;
+  readonly place: ReferencePlace | null;
+}
+
+/** Each conversation is one object that is asked. */
+const MAX_SESSIONS = 50;
+const MAX_NAMES = 200;
+/** A name that is refused is repeated up to this length. */
+const MAX_SHOWN = 128;
+
+const reference = z.looseObject({ type: z.literal("item_reference").nullish(), id: z.string() });
+
+/** The name that the item is, and nothing else: the type may be left out. */
+function readReference(item: unknown): string | null {
+  const read = reference.safeParse(item);
+  if (!read.success) return null;
+  const { type, id } = read.data;
+  return type === "item_reference" || !("role" in read.data || "content" in read.data) ? id : null;
+}
+
+/** Requests for approvals are items that the server knows, as it does when they come in full. */
+const APPROVAL = /^mcpr_[0-9A-HJKMNP-TV-Z]{26}$/;
+
+interface Named {
+  readonly index: number;
+  readonly given: string;
+  readonly name: ItemName & { readonly session: SessionId };
+}
+
+export async function openReferences(c: Asker, deps: HttpDeps, { field, items, place }: Referring): Read<unknown> {
+  if (!Array.isArray(items) || items.length > MAX_ITEMS) return ok(items);
+  const given = items.flatMap((item, index) => {
+    const name = readReference(item);
+    return name === null ? [] : [{ index, name }];
+  });
+  if (given.length === 0) return ok(items);
+  const named = nameAll(given, place);
+  if (!named.ok) return err(refuse({ field, detail: named.error }));
+  const found = await readAll(c, deps, { names: named.value, place });
+  if (!found.ok) return found;
+  if (found.value === "too many") return err(refuse({ field, detail: `refers to at most ${MAX_SESSIONS} conversations` }));
+  const opened = copyAll(named.value, found.value);
+  if (!opened.ok) return err(refuse({ field, detail: opened.error }));
+  const approvals = new Set(given.flatMap(({ index, name }) => (APPROVAL.test(name) ? [index] : [])));
+  return ok(items.flatMap((item, index) => (approvals.has(index) ? [SAID_BEFORE] : [opened.value.get(index) ?? item])));
+}
+
+const SAID_BEFORE = { type: "mcp_approval_request" };
+
+const refuse = (error: FieldError): HttpError => ({ code: "invalid_request", errors: [error] });
+
+/** One sentence for every reason, so that no answer tells what there is elsewhere. */
+const toUnknown = (name: string): string => `Item with id '${name.slice(0, MAX_SHOWN)}' not found.`;
+
+function nameAll(
+  given: readonly { readonly index: number; readonly name: string }[],
+  place: ReferencePlace | null,
+): Result<readonly Named[], string> {
+  const named: Named[] = [];
+  for (const { index, name } of given) {
+    if (APPROVAL.test(name)) continue;
+    const parsed = parseItemName(name);
+    const session = parsed?.session ?? place?.session;
+    if (!parsed || !session) return err(toUnknown(name));
+    named.push({ index, given: name, name: { ...parsed, session } });
+  }
+  return ok(named);
+}
+
+type Messages = ReadonlyMap<ItemId, NamedMessage>;
+
+interface Asked {
+  readonly names: readonly Named[];
+  readonly place: ReferencePlace | null;
+}
+
+/** The messages of all names, by the ids that the names hold. Item ids are unique, whichever session they are of. */
+async function readAll(c: Asker, deps: HttpDeps, { names, place }: Asked): Read<ReadonlyMap<SessionId, Messages> | "too many"> {
+  const sessions = Map.groupBy(names, ({ name }) => name.session);
+  if (sessions.size > MAX_SESSIONS) return ok("too many");
+  const found = new Map<SessionId, Messages>();
+  for (const [session, each] of sessions) {
+    const ids = [...new Set(each.map(({ name }) => name.id))];
+    const read = await readSession(c, deps, { session, ids, place });
+    if (!read.ok) return read;
+    found.set(session, read.value);
+  }
+  return ok(found);
+}
+
+interface InSession {
+  readonly session: SessionId;
+  readonly ids: readonly ItemId[];
+  readonly place: ReferencePlace | null;
+}
+
+/** A session that is not there, that was erased, and that the caller must not read has no messages. */
+async function readSession(c: Asker, deps: HttpDeps, { session, ids, place }: InSession): Read<Messages> {
+  const calls = sessionClient(deps, c, session);
+  const found = new Map<ItemId, NamedMessage>();
+  for (let left = ids; left.length > 0; ) {
+    const [now, later] = [left.slice(0, MAX_NAMES), left.slice(MAX_NAMES)];
+    const asked = { ids: now, ...(place?.session === session && { place: { after: place.after } }) };
+    const read = await calls.repeatable((api, caller) => api.named(caller, asked));
+    if (!read.ok) return read.error.code === "session_not_found" || read.error.code === "session_erased" ? ok(new Map()) : read;
+    for (const each of read.value.data) for (const { id } of [each.message, ...(each.message.tool_calls ?? [])]) found.set(id, each);
+    left = [...read.value.rest, ...later];
+  }
+  return ok(found);
+}
+
+/** By the place in the input. A name that is given twice counts once. */
+function copyAll(names: readonly Named[], found: ReadonlyMap<SessionId, Messages>): Result<ReadonlyMap<number, CopiedItem>, string> {
+  const opened = new Map<number, CopiedItem>();
+  const seen = new Set<string>();
+  for (const { index, given, name } of names) {
+    const named = found.get(name.session)?.get(name.id);
+    const copied = named ? copyItem(named, name) : null;
+    if (!named || !copied) return err(toUnknown(given));
+    const whole = toItemName(name);
+    const { message, branch, is_there } = named;
+    const isNew = !is_there && !seen.has(whole);
+    opened.set(index, new CopiedItem({ session: name.session, message: message.id, branch, copied: isNew ? copied : null }));
+    seen.add(whole);
+  }
+  return ok(opened);
+}

@@ -1,0 +1,228 @@
+/**
+ * Finds the response that an input goes on behind, where the request names none: its input repeats the conversation up to that response, with
+ * names for what the model said. Such a request is answered as if it had named the response, with what is new alone.
+ */
+import { z } from "@hono/zod-openapi";
+import { cutToolResult } from "../../../context/cut-result";
+import type { DisplayItem } from "../../../contract/item";
+import type { TurnReport } from "../../../contract/turn";
+import type { ExecutionId, FileId, ItemId, SessionId } from "../../../domain/ids";
+import { fromBase64 } from "../../../lib/base64";
+import type { Result } from "../../../lib/result";
+import { readPrincipal } from "../../auth";
+import { callWithRetry } from "../../calls";
+import type { Asker, HttpDeps } from "../../deps";
+import type { HttpError } from "../../problem";
+import { type SessionCalls, sessionClient } from "../../session-calls";
+import type { NamedLeg } from "../../surface/ids";
+import { listRanHere, readRuns } from "../../surface/read-runs";
+import { CopiedItem } from "../items/copied-item";
+import { parseItemName } from "../items/item-names";
+import { splitLegs } from "./leg";
+import { compareInput, type FileNames, type Repeated, splitInput } from "./match-conversation";
+import type { ResponseRequest } from "./request";
+import { type ResponseAsking, type StartedResponse, startResponse } from "./start-response";
+
+/** An item that the input names, and a branch of its session that has it. Null: the branch is not known yet. */
+interface LastNamed {
+  readonly session: SessionId;
+  readonly id: ItemId;
+  readonly branch: number | null;
+}
+
+const named = z.looseObject({ id: z.string() });
+
+/** What the model said last, as far as the input names it, decides which session may be meant. */
+function findLastNamed(items: readonly unknown[]): LastNamed | null {
+  for (const item of items.toReversed()) {
+    if (item instanceof CopiedItem) return { session: item.session, id: item.message, branch: item.branch };
+    const read = named.safeParse(item);
+    const name = read.success ? parseItemName(read.data.id) : null;
+    if (name?.session) return { session: name.session, id: name.id, branch: null };
+  }
+  return null;
+}
+
+/** Starts the response where it goes on. A place that is gone meanwhile, or that refuses the request, is none: the input says all of it. */
+export async function startContinued(
+  asking: ResponseAsking,
+): Promise<{ readonly request: ResponseRequest; readonly started: Result<StartedResponse, HttpError> }> {
+  const request = await continueByNames(asking.c, asking.deps, asking.request);
+  const started = await startResponse({ ...asking, request });
+  if (started.ok || request === asking.request || !REFUSED.has(started.error.code)) return { request, started };
+  return { request: asking.request, started: await startResponse(asking) };
+}
+
+/** Refusals that nothing was recorded with, and that are about the place or may be. */
+const REFUSED: ReadonlySet<HttpError["code"]> = new Set([
+  "session_not_found",
+  "session_erased",
+  "turn_not_found",
+  "invalid_request",
+  "invalid",
+  "too_many_items",
+  "storage_full",
+]);
+
+/** The request comes back as it is where nothing is continued. Its references are opened. */
+async function continueByNames(c: Asker, deps: HttpDeps, request: ResponseRequest): Promise<ResponseRequest> {
+  const { store, input: items } = request.body;
+  if (request.place.kind !== "nothing" || store === false || !Array.isArray(items)) return request;
+  const last = findLastNamed(items);
+  if (!last) return request;
+  const files = await nameFiles(request);
+  const repeated = splitInput(request.input, (part) => files.get(part) ?? listNames(part));
+  if (!repeated) return request;
+  const calls = sessionClient(deps, c, last.session);
+  const found = await compareWith(calls, { last, repeated, findDigests: (known) => readDigests(c, deps, { files, known }) });
+  if (!found) return request;
+  const input = { ...request.input, messages: repeated.rest, results: found.results };
+  const isNew = input.messages.length + input.results.length > 0;
+  return isNew ? { ...request, input, place: { kind: "response", previous: found.leg } as const } : request;
+}
+
+type FilePart = { readonly type: string; readonly url?: string | undefined; readonly file_id?: string | undefined };
+type Files = ReadonlyMap<FilePart, FileNames>;
+
+const listNames = ({ url, file_id }: FilePart): FileNames => [
+  ...(url === undefined ? [] : [url]),
+  ...(file_id === undefined ? [] : [file_id]),
+];
+
+const DATA = /^data:[^,]*,/i;
+const DIGEST = "sha256:";
+
+/** The data URLs of the input by their content: the session has them as stored files. */
+async function nameFiles({ input }: ResponseRequest): Promise<Files> {
+  const parts = input.messages.flatMap((message): readonly FilePart[] =>
+    message.role === "tool" ? [] : message.parts.map(({ part }) => part),
+  );
+  const files = new Map<FilePart, FileNames>();
+  for (const part of parts) {
+    const bytes = part.url && DATA.test(part.url) ? fromBase64(part.url.replace(DATA, "")) : null;
+    if (bytes) files.set(part, [`${DIGEST}${await digest(bytes)}`]);
+  }
+  return files;
+}
+
+async function digest(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const hashed = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  return [...hashed].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+interface Digesting {
+  readonly files: Files;
+  readonly known: readonly DisplayItem[];
+}
+
+/** Looks the stored files of messages up. Without data URLs in the input nothing is asked. */
+async function readDigests(c: Asker, deps: HttpDeps, { files, known }: Digesting): Promise<ReadonlyMap<FileId, string>> {
+  if (files.size === 0) return new Map();
+  const stored = new Set(known.flatMap(({ content }) => content.flatMap((part) => ("file_id" in part ? [part.file_id] : []))));
+  const { tenant } = readPrincipal(c);
+  const read = await Promise.all(
+    [...stored].map(async (file) => {
+      const found = await callWithRetry(
+        () => deps.tenants(tenant),
+        (api) => api.getFile(file),
+      );
+      return found.ok ? [[file, `${DIGEST}${found.value.sha256}`] as const] : [];
+    }),
+  );
+  return new Map(read.flat());
+}
+
+interface Comparing {
+  readonly last: LastNamed;
+  readonly repeated: Repeated;
+  readonly findDigests: (known: readonly DisplayItem[]) => Promise<ReadonlyMap<FileId, string>>;
+}
+
+interface Continued {
+  readonly leg: NamedLeg;
+  readonly results: ResponseRequest["input"]["results"];
+}
+
+/** Null when the session cannot be read, too: the input says all of it. */
+async function compareWith(calls: SessionCalls, { last, repeated, findDigests }: Comparing): Promise<Continued | null> {
+  const [branch, described] = await Promise.all([findBranch(calls, last), calls.repeatable((api, caller) => api.describe(caller))]);
+  if (branch === null || !described.ok) return null;
+  const { results: bounds } = described.value.effective_policy;
+  const cut = (output: string): string => cutToolResult(output, bounds);
+  const read = new ReadSoFar(calls, { branch, findDigests });
+  while (await read.readMore()) {
+    const { messages, ranHere, isWhole } = read;
+    const nameFile = (part: FilePart): FileNames => read.nameFile(part);
+    const compared = compareInput(repeated, { session: calls.session, messages, ranHere, nameFile, cut }, isWhole);
+    if (compared.outcome === "differs") return null;
+    if (compared.outcome === "same") return findLeg(calls, { reply: messages[compared.nth], ranHere, results: compared.results });
+  }
+  return null;
+}
+
+const PAGE = 200;
+
+/** The conversation from its beginning, as far as it was read. */
+class ReadSoFar {
+  readonly messages: DisplayItem[] = [];
+  readonly ranHere = new Set<ExecutionId>();
+  isWhole = false;
+  readonly #digests = new Map<string, string>();
+  readonly #calls: SessionCalls;
+  readonly #asked: { readonly branch: number; readonly findDigests: Comparing["findDigests"] };
+
+  constructor(calls: SessionCalls, asked: { readonly branch: number; readonly findDigests: Comparing["findDigests"] }) {
+    this.#calls = calls;
+    this.#asked = asked;
+  }
+
+  /** False when nothing more can be read. */
+  async readMore(): Promise<boolean> {
+    if (this.isWhole) return false;
+    const [calls, { branch, findDigests }] = [this.#calls, this.#asked];
+    const after = this.messages.at(-1)?.position ?? null;
+    const page = await calls.repeatable((api, caller) => api.items(caller, { after, limit: PAGE, order: "asc", branch }));
+    if (!page.ok) return false;
+    const { data, has_more } = page.value;
+    const runs = await readRuns(calls, data);
+    if (!runs.ok) return false;
+    for (const [file, name] of await findDigests(data)) this.#digests.set(file, name);
+    for (const id of listRanHere(runs.value)) this.ranHere.add(id);
+    this.messages.push(...data);
+    this.isWhole = !has_more || data.length === 0;
+    return true;
+  }
+
+  nameFile(part: FilePart): FileNames {
+    const digest = this.#digests.get(part.file_id ?? "");
+    return [...listNames(part), ...(digest === undefined ? [] : [digest])];
+  }
+}
+
+async function findBranch(calls: SessionCalls, { id, branch }: LastNamed): Promise<number | null> {
+  if (branch !== null) return branch;
+  const found = await calls.repeatable((api, caller) => api.named(caller, { ids: [id] }));
+  return found.ok ? (found.value.data[0]?.branch ?? null) : null;
+}
+
+interface Ending {
+  readonly reply: DisplayItem | undefined;
+  readonly ranHere: ReadonlySet<ExecutionId>;
+  readonly results: Continued["results"];
+}
+
+const ENDED: ReadonlySet<TurnReport["status"]> = new Set(["completed", "failed", "stopped", "interrupted"]);
+
+/** The response that the reply ends. Null when it ends none: it is a client's own, or its turn still says more. */
+async function findLeg(calls: SessionCalls, { reply, ranHere, results }: Ending): Promise<Continued | null> {
+  const turn = reply?.turn_id;
+  if (!turn) return null;
+  const report = await calls.repeatable((api, caller) => api.turn(caller, turn));
+  if (!report.ok || report.value.items_truncated) return null;
+  const { items, status } = report.value;
+  const legs = splitLegs(items, { ranHere });
+  const index = legs.findIndex((messages) => messages.findLast(({ role }) => role === "assistant")?.id === reply.id);
+  const waits = reply.tool_calls?.some(({ execution_id }) => !ranHere.has(execution_id)) ?? false;
+  if (index < 0 || (!waits && !ENDED.has(status))) return null;
+  return { leg: { session: calls.session, turn, leg: index + 1 }, results };
+}
