@@ -12,6 +12,14 @@ interface Keyed {
   readonly idempotency: Idempotency | null;
 }
 
+interface RedactOptions {
+  /**
+   * The message is to be gone, and not only without content. If nothing but redacted messages is behind the newest other one of the current
+   * branch, the session goes back to that one. A turn that waits for its client, and that the message is of, ends. Absent: false.
+   */
+  readonly takesBack?: true;
+}
+
 export interface BranchApi {
   branches(caller: Caller): Promise<Outcome<readonly BranchView[]>>;
   /** Goes back by starting a new branch, which shares everything up to position `to`. */
@@ -31,7 +39,7 @@ export interface BranchApi {
   /** Runs a new turn for a user message, on a new branch. `message`: the user message, or an item of its answer. */
   regenerate(caller: Caller, input: { readonly message: ItemId } & TurnInput & Keyed): Promise<Outcome<Accepted>>;
   /** Removes a message's content from the record for good, on every branch. */
-  redact(caller: Caller, message: ItemId): Promise<Outcome<Redaction>>;
+  redact(caller: Caller, message: ItemId, options?: RedactOptions): Promise<Outcome<Redaction>>;
 
   /** The state that a fork at position `at` begins with. Null: at the newest position outside of a running turn. */
   forkHead(caller: Caller, at: number | null, cut?: ForkCut): Promise<Outcome<ForkHead>>;

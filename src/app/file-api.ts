@@ -27,6 +27,8 @@ export interface FileUse {
    * Such a session confirms no reference, because it ends before the note does.
    */
   readonly throwaway?: "owns" | "names";
+  /** Only what is known of the files is asked: the session refers to none of them. */
+  readonly asksOnly?: true;
 }
 
 /** Which files a session refers to. */

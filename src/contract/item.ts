@@ -54,6 +54,8 @@ const contentPart = domainShape<Exclude<Part, ToolCallPart | ToolResultPart>>()(
   z.union([textPart.extend({ text: z.string() }), reasoningPart, linkedMedia, storedMedia]),
 );
 
+const redacted = z.literal(true).optional();
+
 const messageCall = z.object({
   id: id("msg").openapi({ description: "The call's own id, by which it can be redacted or gone back to" }),
   position: z.int(),
@@ -61,6 +63,7 @@ const messageCall = z.object({
   call_id: z.string().openapi({ description: "The provider's own id of the call, which may repeat" }),
   name: z.string(),
   arguments: z.string().openapi({ description: "JSON text, as the model wrote it" }),
+  redacted: redacted.openapi({ description: "True: a redaction has removed the arguments. Absent otherwise" }),
 });
 
 export const displayItem = z
@@ -88,6 +91,9 @@ export const displayItem = z
     created_at: time.openapi({ description: "When it was said. For an imported message this is what the client reported, if it did" }),
     recorded_at: time.openapi({ description: "When it entered the log" }),
     incomplete: z.boolean().openapi({ description: "The reply was stopped, failed or was interrupted before its end" }),
+    redacted: redacted.openapi({
+      description: "True: a redaction has removed the content, and a placeholder stands for it. Absent otherwise",
+    }),
     tokens: tokenFigure,
   })
   .openapi("Item", {

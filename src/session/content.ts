@@ -74,7 +74,8 @@ export function createContent(sql: Sql, state: () => SessionState): ContentReade
       const text = read.get(meta.id);
       const content = known[index] ?? (text === undefined ? toPlainContent([]) : parseBody(text));
       if (keep && text !== undefined) parsed.set(meta.id, content, text.length);
-      return { meta, ...(hidden.has(meta.id) ? toPlainContent(redactedParts(meta)) : content) };
+      const isRedacted = hidden.has(meta.id);
+      return { meta, isRedacted, ...(isRedacted ? toPlainContent(redactedParts(meta)) : content) };
     });
   };
   const withParts = (items: readonly ItemMeta[], keep: boolean): ViewEntry[] =>

@@ -6,7 +6,11 @@ import type { ItemContent } from "../domain/item-content";
 import { type ItemKind, type ItemMeta, type Part, toTimeSaid } from "../domain/message";
 
 /** An item with its content as it was written. */
-export type StoredEntry = ItemContent & { readonly meta: ItemMeta };
+export type StoredEntry = ItemContent & {
+  readonly meta: ItemMeta;
+  /** A redaction has removed the content, and its placeholder stands for it. */
+  readonly isRedacted: boolean;
+};
 
 /** Whether the item begins a message. `previous`: the item before it on the branch; undefined when there is none. */
 export const startsMessage = (item: ItemMeta, previous: ItemMeta | undefined): boolean =>
@@ -38,7 +42,7 @@ type MessageCall = NonNullable<DisplayItem["tool_calls"]>[number];
 type ContentPart = DisplayItem["content"][number];
 
 export function toMessage(entries: readonly [StoredEntry, ...StoredEntry[]]): DisplayItem {
-  const [{ meta, name, metadata }] = entries;
+  const [{ meta, name, metadata, isRedacted }] = entries;
   const calls = entries.flatMap(toCall);
   return {
     id: meta.id,
@@ -55,6 +59,8 @@ export function toMessage(entries: readonly [StoredEntry, ...StoredEntry[]]): Di
     created_at: toTimeSaid(meta),
     recorded_at: meta.at,
     incomplete: entries.some((entry) => entry.meta.incomplete),
+    // A reply without text begins with a call, which says it itself.
+    ...(isRedacted && meta.kind !== "tool_call" && { redacted: true as const }),
     tokens: toEstimate(entries.reduce((sum, entry) => sum + entry.meta.tokens, 0)),
   };
 }
@@ -66,11 +72,12 @@ const toContent = (parts: readonly Part[]): ContentPart[] =>
     return [part.type === "tool_result" ? { type: "text", text: part.output } : part];
   });
 
-function toCall({ meta: { id, position, kind, tool }, parts }: StoredEntry): MessageCall[] {
+function toCall({ meta: { id, position, kind, tool }, parts, isRedacted }: StoredEntry): MessageCall[] {
   if (kind !== "tool_call" || !tool) return [];
   const { execution, call_id, name } = tool;
   const part = parts.find((each) => each.type === "tool_call");
-  return [{ id, position, execution_id: execution, call_id, name, arguments: part?.arguments ?? "" }];
+  const call = { id, position, execution_id: execution, call_id, name, arguments: part?.arguments ?? "" };
+  return [{ ...call, ...(isRedacted && { redacted: true as const }) }];
 }
 
 const toResult = ({ kind, tool }: ItemMeta) =>

@@ -168,6 +168,18 @@ export function createFiles(sql: TenantSql): Files {
     sql.rows("UPDATE files SET due_at = NULL WHERE id = ?", file);
   };
 
+  const findFacts = ({ session, files, sessionsOnly, skipMissing }: FileUse): TenantOutcome<readonly FileFacts[]> => {
+    const facts: FileFacts[] = [];
+    for (const file of files) {
+      const row = sessionsOnly && !isReferred(session, file) ? null : findRow(file);
+      if (!row && skipMissing) continue;
+      if (!row) return err({ code: "file_not_found", file });
+      const { name, media_type, bytes, tokens } = row;
+      facts.push({ file_id: file, name, media_type, bytes, tokens });
+    }
+    return ok(facts);
+  };
+
   return {
     begin: ({ file, name, media_type, bytes, throwaway }, at) => {
       const held = sql.rows<{ files: number; bytes: number }>("SELECT count(*) AS files, coalesce(sum(bytes), 0) AS bytes FROM files")[0];
@@ -215,19 +227,14 @@ export function createFiles(sql: TenantSql): Files {
           : sql.rows<FileRow>(`${SELECT} AND id > ? ORDER BY id LIMIT ?`, after ?? "", limit + 1);
       return { data: rows.slice(0, limit).map(toView), has_more: rows.length > limit };
     },
-    use: ({ session, files, sessionsOnly, skipMissing, throwaway }, at) => {
-      const facts: FileFacts[] = [];
-      for (const file of files) {
-        const row = sessionsOnly && !isReferred(session, file) ? null : findRow(file);
-        if (!row && skipMissing) continue;
-        if (!row) return err({ code: "file_not_found", file });
-        const { name, media_type, bytes, tokens } = row;
-        facts.push({ file_id: file, name, media_type, bytes, tokens });
-      }
+    use: (input, at) => {
+      const facts = findFacts(input);
+      const { session, throwaway, asksOnly } = input;
+      if (!facts.ok || asksOnly) return facts;
       const note = (file: FileId): void =>
         throwaway ? holdBriefly(session, file, { isOwn: throwaway === "owns", at }) : hold(session, file, at + HOLD_MS);
-      for (const { file_id } of facts) note(file_id);
-      return ok(facts);
+      for (const { file_id } of facts.value) note(file_id);
+      return facts;
     },
     keep: ({ session, files, gone, seq }, at) => {
       if (isOutdated(session, seq)) return [];

@@ -3,6 +3,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createTenant } from "../../scripts/support/connection";
+import { startToolServer, type ToolServer } from "../support/stand-in/tool-server";
 import { ChatServer } from "./chat-server";
 import { behindEvent } from "./cutting-proxy";
 import { runPageProgram } from "./page-program";
@@ -261,6 +262,100 @@ describe("tools", () => {
     const results = [{ type: "tool_result" as const, tool_use_id: call?.id ?? "", content: "?", is_error: true }];
     const both = await client.messages.create(say([...results, { type: "text", text: "Well?" }]));
     expect(show(both)).toBe("Never mind.");
+  });
+});
+
+describe("a turn that waits for a person's approval", () => {
+  const read = (session: string) => server.longhand.get("/v1/sessions/{session_id}", { path: { session_id: session } });
+  const approve = async (session: string, approved = true) => {
+    const open = (await read(session)).turn?.open_calls.filter(({ approval }) => approval === "pending") ?? [];
+    const approvals = open.map(({ id }) => ({ execution_id: id, approved }));
+    await server.longhand.post("/v1/sessions/{session_id}/approvals", { path: { session_id: session }, body: { approvals } });
+  };
+  const lookUp = { id: "s", name: "pay", arguments: "{}" };
+  let tools: ToolServer;
+
+  beforeAll(async () => {
+    tools = await startToolServer();
+    await server.longhand.put("/v1/tools/{tool_name}", {
+      path: { tool_name: "pay" },
+      body: { description: "Pays", parameters: { type: "object" }, url: `${tools.url}/echo`, needs_approval: true },
+    });
+  });
+  afterAll(() => tools?.close());
+
+  async function openWithTool() {
+    const opened = await open();
+    const { etag } = await read(opened.session);
+    await server.longhand.patch("/v1/sessions/{session_id}", {
+      path: { session_id: opened.session },
+      headers: { "If-Match": etag },
+      body: { tools: [{ type: "http", name: "pay" }] },
+    });
+    return opened;
+  }
+
+  test.each([false, true])("goes on when its content is sent back, before the approval or after it (streamed: %s)", async (stream) => {
+    for (const isLate of [false, true]) {
+      const { client, session } = await openWithTool();
+      const ask = (messages: Anthropic.MessageParam[]) =>
+        stream ? client.messages.stream(say("", { messages })).finalMessage() : client.messages.create(say("", { messages }));
+      server.provider.enqueue({ text: "我来付。", tool_calls: [lookUp] }, { reasoning: "Done.", text: "付了。" }, { text: "Bye." });
+      const messages: Anthropic.MessageParam[] = [{ role: "user", content: "Pay." }];
+
+      const paused = await ask(messages);
+      messages.push({ role: "assistant", content: paused.content });
+      await expect(ask([...messages, { role: "user", content: "Well?" }])).rejects.toThrow(/approval/);
+      if (isLate) {
+        await approve(session);
+        await expect.poll(async () => (await read(session)).turn).toBe(null);
+      }
+      const resumed = ask(messages);
+      if (!isLate) await approve(session);
+      const answered = await resumed;
+      messages.push({ role: "assistant", content: answered.content });
+
+      expect([paused.stop_reason, show(paused)]).toEqual(["pause_turn", "我来付。"]);
+      expect([answered.stop_reason, answered.content]).toEqual([
+        "end_turn",
+        [
+          { type: "thinking", thinking: "Done.", signature: "" },
+          { type: "text", text: "付了。", citations: null },
+        ],
+      ]);
+      expect(answered.id).not.toBe(paused.id);
+      expect(show(await ask([...messages, { role: "user", content: "Thanks." }]))).toBe("Bye.");
+      expect((await server.listTexts(session)).filter((line) => line.startsWith("user"))).toEqual(["user: Pay.", "user: Thanks."]);
+      await expect(ask(messages)).rejects.toThrow(/messages\.\d+\.role/);
+    }
+  });
+
+  test("goes on in the SDK's tool loop, also where the model has said nothing yet", async () => {
+    for (const stream of [false, true]) {
+      const { client, session } = await openWithTool();
+      server.provider.enqueue({ tool_calls: [lookUp] }, { text: "Paid." });
+
+      const ran = client.beta.messages.toolRunner({ ...say("Pay."), tools: [], stream }).runUntilDone();
+      await expect.poll(async () => (await read(session)).turn?.phase).toBe("awaiting_tools");
+      await approve(session);
+
+      expect(show(await ran)).toBe("Paid.");
+      expect(await server.listTexts(session)).toHaveLength(4);
+    }
+  });
+
+  test("that is refused goes on, too", async () => {
+    const { client, session } = await openWithTool();
+    server.provider.enqueue({ tool_calls: [lookUp] }, { text: "A pity." });
+    const paused = await client.messages.create(say("Pay."));
+    await approve(session, false);
+
+    const messages: Anthropic.MessageParam[] = [
+      { role: "user", content: "Pay." },
+      { role: "assistant", content: paused.content },
+    ];
+    expect(paused.content).toEqual([]);
+    expect(show(await client.messages.create(say("", { messages })))).toBe("A pity.");
   });
 });
 

@@ -67,6 +67,44 @@ describe("an agent with a conversation as its session", () => {
     await expect(openai.conversations.items.list(await session.getSessionId())).resolves.toMatchObject({ data: [] });
   });
 
+  test("takes back what was said until nothing is left, and begins again", async () => {
+    const session = new OpenAIConversationsSession({ client: openai });
+    server.provider.enqueue(
+      { text: "Rex." },
+      { tool_calls: [{ id: "c1", name: "weather", arguments: '{"city":"里斯本"}' }] },
+      { text: "Sunny." },
+      { text: "Anew." },
+    );
+    await runner.run(buildAgent(), "My dog?", { session });
+    await runner.run(buildAgent(), "Weather?", { session });
+
+    const popped: string[] = [];
+    for (let item = await session.popItem(); item; item = await session.popItem()) popped.push(item.type ?? "");
+    expect(popped).toEqual(["message", "function_call_result", "function_call", "message", "message", "message"]);
+    expect(await session.getItems()).toEqual([]);
+    expect(await session.popItem()).toBeUndefined();
+
+    await session.addItems([
+      { role: "user", content: "I am Ada." },
+      { role: "user", content: "Wrong." },
+    ]);
+    expect(await session.getItems(1)).toMatchObject([{ content: [{ text: "Wrong." }] }]);
+    await session.popItem();
+    const again = await runner.run(buildAgent(), "Who am I?", { session });
+    expect(again.finalOutput).toBe("Anew.");
+    const read = JSON.stringify(server.provider.log.at(-1)?.body.messages);
+    for (const left of ["I am Ada.", "Who am I?"]) expect(read).toContain(left);
+    for (const gone of ["Wrong.", "[redacted]", "My dog?", "Rex."]) expect(read).not.toContain(gone);
+    expect(await listTexts(await session.getSessionId())).toEqual(["user: I am Ada.", "user: Who am I?", "assistant: Anew."]);
+
+    // The model of our own history reads it as the SDK's.
+    server.provider.enqueue({ text: "Still Ada." });
+    await openai.responses.create({ model: "scripted", input: "And now?", conversation: await session.getSessionId() });
+    const own = JSON.stringify(server.provider.log.at(-1)?.body.messages);
+    expect(own).toContain("I am Ada.");
+    for (const gone of ["Wrong.", "[redacted]", "My dog?"]) expect(own).not.toContain(gone);
+  });
+
   test("streams", async () => {
     const session = new OpenAIConversationsSession({ client: openai });
     server.provider.enqueue({ text: "Once upon a time." });

@@ -206,6 +206,15 @@ describe("what a session says of its files", () => {
     expect([use(own).ok, use(other)]).toEqual([true, { ok: false, error: { code: "file_not_found", file: other } }]);
   });
 
+  it("is not referred to by a session that only asks about it", () => {
+    const { files, upload, clock } = world();
+    const file = upload(1);
+
+    expect(files.use({ session: SESSION, files: [file], asksOnly: true }, clock.now())).toMatchObject({ value: [{ file_id: file }] });
+    expect(files.keep({ session: SESSION, files: [], gone: [] }, clock.now())).toEqual([]);
+    expect(files.find(file)?.sessions).toBe(0);
+  });
+
   it("leaves out what is missing for a copy", () => {
     const { files, upload, clock } = world();
     const file = upload(1);

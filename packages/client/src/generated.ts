@@ -2880,6 +2880,11 @@ export interface components {
                 name: string;
                 /** @description JSON text, as the model wrote it */
                 arguments: string;
+                /**
+                 * @description True: a redaction has removed the arguments. Absent otherwise
+                 * @enum {boolean}
+                 */
+                redacted?: true;
             }[];
             /** @description Role tool: the provider's own id of the answered call, which may repeat */
             call_id?: string;
@@ -2904,6 +2909,11 @@ export interface components {
             recorded_at: number;
             /** @description The reply was stopped, failed or was interrupted before its end */
             incomplete: boolean;
+            /**
+             * @description True: a redaction has removed the content, and a placeholder stands for it. Absent otherwise
+             * @enum {boolean}
+             */
+            redacted?: true;
             tokens: {
                 tokens: number;
                 /**
@@ -3413,6 +3423,8 @@ export interface components {
                 readonly position?: unknown;
                 /** @description Set by the server, and ignored in requests */
                 readonly execution_id?: unknown;
+                /** @description Set by the server, and ignored in requests */
+                readonly redacted?: unknown;
             }[];
             /** @description Of role tool: the imported call that this is the result of; of several with the same id the first open one */
             call_id?: string;
@@ -3444,6 +3456,8 @@ export interface components {
             readonly execution_id?: unknown;
             /** @description Set by the server, and ignored in requests */
             readonly tool_name?: unknown;
+            /** @description Set by the server, and ignored in requests */
+            readonly redacted?: unknown;
             /**
              * @default queue
              * @enum {string}
@@ -3562,6 +3576,8 @@ export interface components {
                 readonly position?: unknown;
                 /** @description Set by the server, and ignored in requests */
                 readonly execution_id?: unknown;
+                /** @description Set by the server, and ignored in requests */
+                readonly redacted?: unknown;
             }[];
             /** @description Of role tool: the imported call that this is the result of; of several with the same id the first open one */
             call_id?: string;
@@ -3593,6 +3609,8 @@ export interface components {
             readonly execution_id?: unknown;
             /** @description Set by the server, and ignored in requests */
             readonly tool_name?: unknown;
+            /** @description Set by the server, and ignored in requests */
+            readonly redacted?: unknown;
         };
         ToolResults: {
             results: {

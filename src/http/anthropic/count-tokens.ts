@@ -6,8 +6,11 @@ import type { Context } from "hono";
 import { estimateTokens } from "../../context/tokens";
 import { parseId } from "../../domain/ids";
 import { err, ok, type Result } from "../../lib/result";
+import { readPrincipal } from "../auth";
+import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { type HttpError, sendProblem } from "../problem";
+import { isMediaInput } from "../schemas/message";
 import { type SessionCalls, sessionClient } from "../session-calls";
 import { ofSessionModel } from "../session-model";
 import { sortCopy } from "../surface/start-from-copy";
@@ -36,35 +39,66 @@ export async function countTokens(c: Context<HttpEnv>, deps: HttpDeps, header: s
   const given = c.req.header(header);
   const named = weighNamed(body, read.value);
   const own = (named.system ?? 0) + (named.tools ?? 0);
-  if (given === undefined) {
-    const fault = findFaults(read.value.messages);
-    return fault ? sendProblem(c, fault) : c.json({ input_tokens: Math.ceil(own + weighAll(read.value.messages)) });
-  }
-  const session = parseId("ses", given);
-  if (!session) return sendProblem(c, { code: "session_not_found" });
-  const weight = await weighInSession(sessionClient(deps, c, session), { messages: read.value.messages, named });
-  return weight.ok ? c.json({ input_tokens: Math.ceil(own + weight.value) }) : sendProblem(c, weight.error);
+  const session = given === undefined ? null : parseId("ses", given);
+  if (given !== undefined && !session) return sendProblem(c, { code: "session_not_found" });
+  const { messages } = read.value;
+  const rest = session ? await weighSession(sessionClient(deps, c, session), { messages, named }) : ok({ fresh: messages, tokens: 0 });
+  if (!rest.ok) return sendProblem(c, rest.error);
+  const added = await weighAll(c, deps, rest.value.fresh);
+  return added.ok ? c.json({ input_tokens: Math.ceil(own + added.value + rest.value.tokens) }) : sendProblem(c, added.error);
 }
 
-const weighAll = (messages: readonly CopiedBlocks[]): number => messages.reduce((sum, message) => sum + weighMessage(message), 0);
+/** What the messages weigh once they are sent. Nothing is stored, and no file is referred to. */
+async function weighAll(c: Context<HttpEnv>, deps: HttpDeps, messages: readonly CopiedBlocks[]): Promise<Result<number, HttpError>> {
+  const fault = findFaults(messages);
+  if (fault) return err(fault);
+  const files = await weighFiles(c, deps, messages);
+  if (!files.ok) return files;
+  return ok(messages.reduce((sum, message) => sum + weighMessage(message, files.value), 0));
+}
 
-const weighMessage = ({ role, text, parts, calls }: CopiedBlocks): number =>
-  weighAdded(role === "tool" ? { parts: [], calls: [], results: [{ output: text }] } : { parts, calls, results: [] });
+const weighMessage = ({ role, text, parts, calls }: CopiedBlocks, files: ReadonlyMap<string, number>): number =>
+  weighAdded(role === "tool" ? { parts: [], calls: [], results: [{ output: text }] } : { parts, calls, results: [] }, files);
+
+async function weighFiles(
+  c: Context<HttpEnv>,
+  deps: HttpDeps,
+  messages: readonly CopiedBlocks[],
+): Promise<Result<ReadonlyMap<string, number>, HttpError>> {
+  const named = messages.flatMap(({ field, parts }) =>
+    parts.flatMap((part) => (isMediaInput(part) && part.file_id !== undefined ? [{ field, file: part.file_id }] : [])),
+  );
+  if (named.length === 0) return ok(new Map());
+  const files = [...new Set(named.map(({ file }) => file))];
+  const known = await callWithRetry(
+    () => deps.tenants(readPrincipal(c).tenant),
+    (api) => api.useFiles({ session: deps.newId("ses"), files, asksOnly: true }),
+  );
+  if (known.ok) return ok(new Map(known.value.map(({ file_id, tokens }) => [file_id, tokens])));
+  const { error } = known;
+  if (error.code !== "file_not_found") return err(error);
+  const field = named.find(({ file }) => file === error.file)?.field ?? "messages";
+  return err({ code: "invalid_request", errors: [{ field, detail: `no such file: ${error.file}` }] });
+}
 
 interface Counted {
   readonly messages: readonly CopiedBlocks[];
   readonly named: ReturnType<typeof weighNamed>;
 }
 
-/** The session's next request, and what is new in the client's copy. */
-async function weighInSession(calls: SessionCalls, { messages, named }: Counted): Promise<Result<number, HttpError>> {
+interface Rest {
+  /** What is new in the client's copy. */
+  readonly fresh: readonly CopiedBlocks[];
+  /** The session's next request without it. */
+  readonly tokens: number;
+}
+
+async function weighSession(calls: SessionCalls, { messages, named }: Counted): Promise<Result<Rest, HttpError>> {
   const [report, copy] = await Promise.all([
     calls.repeatable((api, caller) => api.context(caller, { content: null })),
     sortCopy({ calls, request: { messages }, words: { toCallName: toToolUseId } }),
   ]);
   if (!report.ok) return err(ofSessionModel(report.error));
   if (!copy.ok) return copy;
-  const fresh = listNew(messages, copy.value.sorted);
-  const fault = findFaults(fresh);
-  return fault ? err(fault) : ok(weighAll(fresh) + weighRest(report.value, named));
+  return ok({ fresh: listNew(messages, copy.value.sorted), tokens: weighRest(report.value, named) });
 }

@@ -1,6 +1,7 @@
 /** A message of a session: the session has the conversation, and the request adds what is new in its messages. */
 import type { Context } from "hono";
 import type { Idempotency } from "../../app/session-api";
+import type { Schedule } from "../../app/session-ports";
 import type { SessionId } from "../../domain/ids";
 import type { ToolDefinition } from "../../domain/message";
 import { err, ok, type Result } from "../../lib/result";
@@ -14,6 +15,7 @@ import { parseToolUseId, toToolUseId } from "./read-blocks";
 import { type CopiedBlocks, findFaults, refusePrefill } from "./read-copy";
 import { toTheirError } from "./refusal";
 import type { MessageBody } from "./request-body";
+import { resumeTurn } from "./resume";
 import { createMessageWriter } from "./written";
 
 export interface MessageRequest {
@@ -35,7 +37,13 @@ export function listNew(
   return messages.slice(from);
 }
 
-const createWords = (messages: readonly CopiedBlocks[]): CopyWords<CopiedBlocks> => ({
+interface Asking {
+  readonly calls: SessionCalls;
+  readonly schedule: Schedule;
+  readonly messages: readonly CopiedBlocks[];
+}
+
+const createWords = ({ calls, schedule, messages }: Asking): CopyWords<CopiedBlocks> => ({
   toCallName: toToolUseId,
   parseCallName: parseToolUseId,
   toOutcome: ({ text: output, is_error }) => ({ output, is_error }),
@@ -44,7 +52,7 @@ const createWords = (messages: readonly CopiedBlocks[]): CopyWords<CopiedBlocks>
     const fault = findFaults(added);
     return fault ? err(fault) : ok(added.filter((message) => !fresh.results.includes(message)));
   },
-  answerNothingNew: async () => err(refusePrefill(messages)),
+  answerNothingNew: async (end) => (await resumeTurn({ calls, schedule, messages, end })) ?? err(refusePrefill(messages)),
   // A client that sends only what is new may know more than it sends.
   hasLostCalls({ results, messages: spoken }, { described: { turn } }) {
     const sent = messages.filter(({ role }) => role !== "system").length;
@@ -65,8 +73,9 @@ export function startMessage(
   deps: HttpDeps,
   { calls, session, request: { body, messages, tools, idempotency } }: InSession,
 ): Promise<Result<StartedLeg, HttpError>> {
+  const { schedule } = deps;
   const write = createMessageWriter(c, deps, { session, isThrowaway: false });
   const request = { messages, asked: toAsked(body), tools, idempotency };
-  const copy = { calls, session, request, write, words: createWords(messages) };
-  return sendInLine({ calls, schedule: deps.schedule }, () => startFromCopy(copy));
+  const copy = { calls, session, request, write, words: createWords({ calls, schedule, messages }) };
+  return sendInLine({ calls, schedule }, () => startFromCopy(copy));
 }

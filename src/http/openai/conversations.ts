@@ -141,7 +141,7 @@ async function retrieveItem(c: Context<HttpEnv>, deps: HttpDeps): Promise<Respon
   return item.ok ? c.json(item.value) : sendProblem(c, item.error);
 }
 
-/** The content goes for good, and the item stays in its place without it: what follows would not be understood otherwise. */
+/** The content goes for good. An item at the end is gone for the model, too; of any other it reads that something was there. */
 async function removeItem(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
   const session = findSessionId(c);
   if (!session.ok) return sendProblem(c, session.error);
@@ -149,7 +149,7 @@ async function removeItem(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response
   const found = await findStored(calls, c.req.param("item_id") ?? "");
   if (!found.ok) return sendProblem(c, found.error);
   for (const id of found.value) {
-    const redacted = await calls.repeatable((api, caller) => api.redact(caller, id));
+    const redacted = await calls.repeatable((api, caller) => api.redact(caller, id, { takesBack: true }));
     if (!redacted.ok) return sendProblem(c, redacted.error);
   }
   const described = await calls.repeatable((api, caller) => api.describe(caller));

@@ -89,6 +89,7 @@ const written = {
   tokens: setByServer,
   execution_id: setByServer,
   tool_name: setByServer,
+  redacted: setByServer,
 };
 const writtenMessage = z.strictObject(written);
 type Written = z.infer<typeof writtenMessage>;

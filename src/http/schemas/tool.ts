@@ -92,6 +92,7 @@ export const importedCalls = z
       id: setByServer,
       position: setByServer,
       execution_id: setByServer,
+      redacted: setByServer,
     }),
   )
   .max(MAX_RESULTS);

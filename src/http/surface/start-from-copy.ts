@@ -85,7 +85,7 @@ type Starting = Promise<Result<StartedLeg, HttpError>>;
 /** The messages that are read of the session's end: more than one reply's calls and their results, as a rule. */
 const READ_BACK = 64;
 
-interface SessionEnd {
+export interface SessionEnd {
   readonly described: SessionDescription;
   /** In order. */
   readonly items: readonly DisplayItem[];

@@ -1,6 +1,8 @@
 /** How much a request adds to a conversation, for surfaces that count tokens before they send. Raw estimates. */
+import { FileScale } from "../../context/file-size";
 import { estimateTokens, IMAGE_TOKENS, MESSAGE_OVERHEAD_TOKENS } from "../../context/tokens";
 import type { ContextWeights } from "../../contract/context";
+import { fromBase64 } from "../../lib/base64";
 import type { PartInput } from "../schemas/message";
 
 interface Weighed {
@@ -9,11 +11,30 @@ interface Weighed {
   readonly results: readonly { readonly output: string }[];
 }
 
-const weighPart = (part: PartInput): number => ("text" in part ? estimateTokens(part.text) : IMAGE_TOKENS);
+/** What stored files weigh, by their ids. */
+type FileWeights = ReadonlyMap<string, number>;
 
-export function weighAdded({ parts, calls, results }: Weighed): number {
+/** What is behind an address is not known before a model reads it, and counts as an image there, too. */
+function weighPart(part: PartInput, files: FileWeights): number {
+  if ("text" in part) return estimateTokens(part.text);
+  if (part.file_id !== undefined) return files.get(part.file_id) ?? IMAGE_TOKENS;
+  return part.url === undefined ? IMAGE_TOKENS : (weighData(part.url) ?? IMAGE_TOKENS);
+}
+
+/** The weight that the file will have once it is stored. Null: no data URL, or no file that is stored. */
+function weighData(url: string): number | null {
+  const [, mediaType = "", data = ""] = /^data:([^;,]*)[^,]*;base64,(.*)$/is.exec(url) ?? [];
+  const bytes = mediaType === "" ? null : fromBase64(data);
+  if (!bytes) return null;
+  const scale = new FileScale(mediaType.toLowerCase());
+  scale.take(bytes);
+  const tokens = scale.end();
+  return tokens === "not_text" ? null : tokens;
+}
+
+export function weighAdded({ parts, calls, results }: Weighed, files: FileWeights = new Map()): number {
   const texts = [...calls.map((call) => call.name + call.arguments), ...results.map(({ output }) => output)];
-  const weights = [...parts.map(weighPart), ...texts.map(estimateTokens)];
+  const weights = [...parts.map((part) => weighPart(part, files)), ...texts.map(estimateTokens)];
   return MESSAGE_OVERHEAD_TOKENS + weights.reduce((sum, weight) => sum + weight, 0);
 }
 

@@ -527,6 +527,25 @@ describe("count_tokens", () => {
     expect(more.input_tokens).toBeGreaterThan(900);
   });
 
+  it("weighs files as the engine does: by the pages of a PDF, and by what a stored file is known to weigh", async () => {
+    const file_id = makeId("fil");
+    const seen: object[] = [];
+    const useFiles: NonNullable<WorldInput["tenant"]>["useFiles"] = async (input) => {
+      seen.push(input);
+      return ok([{ file_id, name: null, media_type: "application/pdf", bytes: 5, tokens: 7_000 }]);
+    };
+    const { anthropic } = connect({ session, tenant: { useFiles } });
+    const pages = btoa(`%PDF-1.7 ${"<< /Type /Page >>".repeat(3)} << /Type /Pages >>${" ".repeat(64)}`);
+    const count = async (source: Anthropic.DocumentBlockParam["source"]) => {
+      const messages = [{ role: "user" as const, content: [{ type: "document" as const, source }] }];
+      return (await anthropic.messages.countTokens({ ...counted, messages })).input_tokens - 500;
+    };
+
+    expect(await count({ type: "base64", media_type: "application/pdf", data: pages })).toBeCloseTo(6_000, -2);
+    expect(await count({ type: "file", file_id } as never)).toBeCloseTo(7_000, -2);
+    expect(seen).toMatchObject([{ files: [file_id], asksOnly: true }]);
+  });
+
   it("refuses what the message would be refused for", async () => {
     const { anthropic } = connect({ session });
 

@@ -10,7 +10,7 @@ import type { SessionCalls } from "../../session-calls";
 import { listRanHere, readRuns } from "../../surface/read-runs";
 import { parseItemName, toNameIn } from "./item-names";
 import type { OpenAiItem } from "./item-types";
-import { toOpenAiItems } from "./items";
+import { type PlacedItem, toEveryItem } from "./items";
 
 type Read<T> = Promise<Result<T, HttpError>>;
 
@@ -36,17 +36,25 @@ export async function readItemPage(calls: SessionCalls, { after, limit, order }:
   for (let skips = after && toNameIn(calls.session, after); found.length <= limit && !isLast; skips = null) {
     const batch = await readBatch(calls, { after: place, limit: limit + 1, order });
     if (!batch.ok) return batch;
-    found.push(...dropUntil(batch.value.items, skips));
+    found.push(...listLeft(dropUntil(batch.value.items, skips)));
     ({ isLast, place } = batch.value);
   }
   return ok({ data: found.slice(0, limit), has_more: found.length > limit });
 }
 
-const dropUntil = (items: readonly OpenAiItem[], name: string | null): readonly OpenAiItem[] =>
-  name === null ? items : items.slice(items.findIndex(({ id }) => id === name) + 1);
+/** A page may begin behind an item that was deleted. Of all that a reply said one placeholder is left. */
+function dropUntil(items: readonly PlacedItem[], name: string | null): readonly PlacedItem[] {
+  if (name === null) return items;
+  const exact = items.findIndex(({ item }) => item.id === name);
+  const stored = parseItemName(name)?.id;
+  const index = exact >= 0 ? exact : items.findIndex(({ item, isDeleted }) => isDeleted && parseItemName(item.id)?.id === stored);
+  return items.slice(index + 1);
+}
+
+const listLeft = (items: readonly PlacedItem[]): readonly OpenAiItem[] => items.flatMap(({ item, isDeleted }) => (isDeleted ? [] : [item]));
 
 interface Batch {
-  readonly items: readonly OpenAiItem[];
+  readonly items: readonly PlacedItem[];
   /** The position to go on from. */
   readonly place: number | null;
   readonly isLast: boolean;
@@ -56,13 +64,13 @@ async function readBatch(calls: SessionCalls, asked: PageInput): Read<Batch> {
   const page = await calls.repeatable((api, caller) => api.items(caller, asked));
   if (!page.ok) return page;
   const { data, has_more } = page.value;
-  const shown = await showItems(calls, asked.order === "asc" ? data : data.toReversed());
+  const shown = await showEveryItem(calls, asked.order === "asc" ? data : data.toReversed());
   if (!shown.ok) return shown;
   const place = data.at(-1)?.position ?? null;
   return ok({ items: asked.order === "asc" ? shown.value : shown.value.toReversed(), place, isLast: !has_more || place === null });
 }
 
-/** Null when there is no such item. */
+/** An item that was deleted is unknown. */
 export async function readItem(calls: SessionCalls, name: string): Read<OpenAiItem> {
   const message = await findMessage(calls, name);
   if (!message.ok) return message;
@@ -81,7 +89,8 @@ export async function findStored(calls: SessionCalls, name: string): Read<readon
   const { id } = named;
   const call = item.value.type === "mcp_call" ? message.value.tool_calls?.find((each) => each.id === id) : undefined;
   const results = await readLater(calls, [message.value], new Set(call ? [call.execution_id] : []));
-  return results.ok ? ok([id, ...results.value.map((result) => result.id)]) : results;
+  // The item itself is the last: what is cut off before is done again with it.
+  return results.ok ? ok([...results.value.map((result) => result.id), id]) : results;
 }
 
 /** The message that holds the item. */
@@ -91,14 +100,20 @@ async function findMessage(calls: SessionCalls, name: string): Read<DisplayItem>
   return calls.repeatable((api, caller) => api.message(caller, named.id));
 }
 
-/** `messages`: neighbours, in order of position. What belongs to them and lies before or behind them is read. */
+/** The items that were not deleted. */
 export async function showItems(calls: SessionCalls, messages: readonly DisplayItem[]): Read<readonly OpenAiItem[]> {
+  const shown = await showEveryItem(calls, messages);
+  return shown.ok ? ok(listLeft(shown.value)) : shown;
+}
+
+/** `messages`: neighbours, in order of position. What belongs to them and lies before or behind them is read. */
+async function showEveryItem(calls: SessionCalls, messages: readonly DisplayItem[]): Read<readonly PlacedItem[]> {
   const [own, earlier] = [await readRuns(calls, messages), await readEarlier(calls, messages)];
   if (!own.ok) return own;
   if (!earlier.ok) return earlier;
   const ranHere = listRanHere([...own.value, ...earlier.value]);
   const later = await readLater(calls, messages, ranHere);
-  return later.ok ? ok(toOpenAiItems([...messages, ...later.value], { session: calls.session, ranHere })) : later;
+  return later.ok ? ok(toEveryItem([...messages, ...later.value], { session: calls.session, ranHere })) : later;
 }
 
 /** The executions of results whose reply lies before the first message. */

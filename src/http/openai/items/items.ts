@@ -21,15 +21,30 @@ type Part = DisplayItem["content"][number];
 type Call = NonNullable<DisplayItem["tool_calls"]>[number];
 
 /** `messages`: in order of position. The results of the server's calls must be among them, else their items have no output. */
-export function toOpenAiItems(messages: readonly DisplayItem[], shown: ShownIn): readonly OpenAiItem[] {
+export const toOpenAiItems = (messages: readonly DisplayItem[], shown: ShownIn): readonly OpenAiItem[] =>
+  toEveryItem(messages, shown).flatMap(({ item, isDeleted }) => (isDeleted ? [] : [item]));
+
+export interface PlacedItem {
+  readonly item: OpenAiItem;
+  /** Its content was deleted. No list has it, and it keeps its place. */
+  readonly isDeleted: boolean;
+}
+
+/** The items with those that were deleted. */
+export function toEveryItem(messages: readonly DisplayItem[], shown: ShownIn): readonly PlacedItem[] {
   const { session, ranHere } = shown;
   const results = new Map(messages.flatMap((message) => (message.execution_id ? [[message.execution_id, message] as const] : [])));
-  return messages.flatMap((message): readonly OpenAiItem[] => {
+  return messages.flatMap((message): readonly PlacedItem[] => {
     if (message.role === "assistant") return toReplyItems(message, { ...shown, results });
-    if (message.role !== "tool") return [toMessageItem(message, { session, parts: message.content })];
-    return message.execution_id && ranHere.has(message.execution_id) ? [] : [toOutputItem(message, session)];
+    if (message.role !== "tool") return [place(toMessageItem(message, { session, parts: message.content }), message)];
+    return message.execution_id && ranHere.has(message.execution_id) ? [] : [place(toOutputItem(message, session), message)];
   });
 }
+
+const place = (item: OpenAiItem, { redacted = false }: { readonly redacted?: boolean | undefined }): PlacedItem => ({
+  item,
+  isDeleted: redacted,
+});
 
 const toStatus = ({ incomplete }: DisplayItem) => (incomplete ? "incomplete" : "completed");
 
@@ -63,18 +78,20 @@ interface Reply extends ShownIn {
   readonly results: ReadonlyMap<ExecutionId, DisplayItem>;
 }
 
-function toReplyItems(message: DisplayItem, reply: Reply): readonly OpenAiItem[] {
+function toReplyItems(message: DisplayItem, reply: Reply): readonly PlacedItem[] {
   const { content, tool_calls: calls = [] } = message;
   const { session } = reply;
   const seen = { reasoning: 0, said: 0 };
-  const said = joinAlike(content).map(({ isReasoning, parts }) =>
-    isReasoning
+  const said = joinAlike(content).map(({ isReasoning, parts }, index) => {
+    const item = isReasoning
       ? toReasoningItem(message, { session, parts, nth: ++seen.reasoning })
-      : toMessageItem(message, { session, parts, nth: ++seen.said }),
-  );
+      : toMessageItem(message, { session, parts, nth: ++seen.said });
+    // One placeholder stands for all that the reply said. The reasoning behind it is of its calls.
+    return place(item, index === 0 ? message : {});
+  });
   // A reply that was cut off before its first word is shown all the same.
-  const begun = said.length === 0 && calls.length === 0 ? [toMessageItem(message, { session, parts: [] })] : said;
-  return [...begun, ...calls.map((call) => toCallItem(message, call, reply))];
+  const begun = said.length === 0 && calls.length === 0 ? [place(toMessageItem(message, { session, parts: [] }), message)] : said;
+  return [...begun, ...calls.map((call) => place(toCallItem(message, call, reply), call))];
 }
 
 /** Neighbouring parts that become one item. */
