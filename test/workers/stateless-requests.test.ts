@@ -96,6 +96,26 @@ describe("files of a request", () => {
   });
 });
 
+describe("a request to a model whose window is not known", () => {
+  const refusal = { status: 400, error: { code: "context_length_exceeded", type: "invalid_request_error", message: "too long" } };
+
+  it.each<[path: string, status: number, code: string]>([
+    ["/v1/chat/completions", 400, "context_length_exceeded"],
+    ["/v1/messages", 400, "prompt is too long"],
+    ["/v1/responses", 200, "context_length_exceeded"],
+  ])("is sent as it is, once, and the provider's refusal is the answer: POST %s", async (path, status, code) => {
+    const chat = await newChat({ window: null, maxOutput: 100, policy: { preset: "oneclaw", unknown_window: null } });
+    await chat.model.script({ replies: [refusal] });
+    const [, asks] = SURFACES.find(([each]) => each === path) ?? [path, () => ({})];
+
+    const answered = await post(chat, path, asks(`How long? ${"word ".repeat(20_000)}`));
+
+    expect(answered.status).toBe(status);
+    expect(await answered.text()).toContain(code);
+    expect((await chat.model.heard(1)).map(({ kind }) => kind)).toEqual(["turn"]);
+  });
+});
+
 it("requests are in the tenant's usage together, in no session and without rows of their own, also after a rebuild", async () => {
   const chat = await newChat();
   const readSums = async () => {
