@@ -32,6 +32,14 @@ export const branches: readonly Mutant[] = [
     tests: ["test/http/openai/response-branches.test.ts"],
   },
   {
+    name: "a message that is deleted at the end stays in the view",
+    breaks: "a deleted item at the end is gone for the model",
+    file: "src/session/calls/redact-call.ts",
+    find: "if (done.ok && takesBack) leaveRedacted(session, step);",
+    replace: "",
+    tests: ["test/http/openai/conversations.test.ts"],
+  },
+  {
     name: "a response is continued in its session, though another turn waits there",
     breaks: "a branch ends no sibling that waits for its tools",
     file: "src/session/calls/copied-place.ts",

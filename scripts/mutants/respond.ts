@@ -36,8 +36,8 @@ export const respond: readonly Mutant[] = [
     name: "messages may follow while calls are open",
     breaks: "the model reads the results of its calls before the messages after them (docs/api/respond.md)",
     file: "src/session/calls/respond-call.ts",
-    find: "const owed = input.messages.length > 0 ? open :",
-    replace: "const owed = input.messages.length > 0 ? [] :",
+    find: "const owed = messages.length > 0 ? open :",
+    replace: "const owed = messages.length > 0 ? [] :",
     tests: RESPOND,
   },
   {

@@ -4,11 +4,12 @@ import type { OnBusy } from "../domain/commands";
 import type { CompactionId, SessionId, TurnId } from "../domain/ids";
 import type { ToolDefinition } from "../domain/message";
 import type { ForkCut } from "./fork-parts";
-import type { Caller, Idempotency, OpenInput, Outcome, ToolResultInput, TurnInput } from "./session-api";
+import type { ApprovalInput, Caller, Idempotency, OpenInput, Outcome, ToolResultInput, TurnInput } from "./session-api";
 import type { WrittenMessage } from "./written-message";
 
 /**
- * Everything that one request adds, in one transaction: all or none. The order is: the place, the results, the messages, the turn.
+ * Everything that one request adds, in one transaction: all or none. The order is: the place, the results, the approvals, the messages, the
+ * turn.
  *
  * A request that only answers calls continues their turn. It may name what the turn is asked with (`TurnInput`, `tools`). If it names
  * anything, it names everything, as for a new turn; and if that differs from what the turn was asked with, the turn ends as superseded after
@@ -22,6 +23,11 @@ export interface RespondInput extends TurnInput {
   readonly after: TurnId | null;
   /** Results for the open calls of the waiting turn. If they answer all of them and no message follows, that turn goes on. */
   readonly results: readonly ToolResultInput[];
+  /**
+   * A person's answers to calls that wait for approval, recorded after the results. If it is given, all that the turn waits for is answered
+   * by the request; absent: what is not answered here may be answered later.
+   */
+  readonly approvals?: readonly ApprovalInput[];
   /**
    * Messages in order. With `run` a last one of a user starts the turn, and those before it are appended. Where they end with another
    * message, all are appended, and the turn answers what is recorded then: the result of an imported call, an instruction, or the model's

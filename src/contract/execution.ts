@@ -44,7 +44,21 @@ const fields = {
   finished_at: time.nullable().openapi({ description: "Null if the call has not ended, or its end is unknown" }),
 };
 
-export const executionView = z.object({ ...fields, artifacts: z.array(artifactView).readonly() }).openapi("Execution");
+const approvalView = z.object({
+  answer: z.enum(["approved", "denied"]).nullable().openapi({ description: "Null until a person has answered" }),
+  turn_waited: z.boolean().openapi({ description: "The turn has waited for the answer. false: other calls ran meanwhile" }),
+});
+
+export const executionView = z
+  .object({
+    ...fields,
+    item_id: id("msg").openapi({ description: "The call's own id, as `tool_calls` of its message has it" }),
+    approval: approvalView
+      .nullable()
+      .openapi({ description: "Null if no person was asked. Those that older builds asked and ran are null, too" }),
+    artifacts: z.array(artifactView).readonly(),
+  })
+  .openapi("Execution");
 export type ExecutionView = z.infer<typeof executionView>;
 
 export const executionDetail = z

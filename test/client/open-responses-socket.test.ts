@@ -73,6 +73,25 @@ describe("a socket", () => {
     expect(readText((await socket.create(away)).response)).toBe("Bye.");
   });
 
+  test("refers to items: of what is stored anywhere, and of what is not stored nowhere but here", async () => {
+    server.provider.enqueue({ text: "Rex." }, { text: "A dog." }, { text: "Kept here." }, { text: "Again." });
+    const socket = await connect();
+    const refer = ({ output }: { readonly output: readonly { readonly id?: string | undefined }[] }) =>
+      output.map(({ id }) => ({ type: "item_reference", id }));
+    const first = (await socket.create({ model: MODEL, input: "My dog?" })).response;
+    const repeated = [{ role: "user", content: "My dog?" }, ...refer(first), { role: "user", content: "What is Rex?" }];
+    const second = (await socket.create({ model: MODEL, input: repeated })).response;
+    const alone = { model: MODEL, store: false };
+    const unstored = (await socket.create({ ...alone, input: [...refer(second), { role: "user", content: "Go on." }] })).response;
+    const own = [...refer(unstored), { role: "user", content: "And?" }];
+    const next = (await socket.create({ ...alone, previous_response_id: unstored.id, input: own })).response;
+
+    expect(second.id.slice(0, 31)).toBe(first.id.slice(0, 31));
+    expect(readText(next)).toBe("Again.");
+    expect(server.provider.log.at(-1)?.body.messages.map(({ role }) => role)).toEqual(["assistant", "user", "assistant", "user"]);
+    expect(await socket.refuse({ ...alone, input: own })).toMatchObject({ status: 404, param: "input" });
+  });
+
   test("forgets what is not stored when going on with it failed", async () => {
     server.provider.enqueue({ text: "One." });
     const socket = await connect();

@@ -226,3 +226,43 @@ test("the page's program prints what the page shows", async () => {
   expect(ran.wrong).toBe("");
   expect(ran.said).toBe(ran.output);
 });
+
+describe("branches of a response whose session waits for tools", () => {
+  test("are answered at once, each in a copy that is listed as a fork, and the session goes on", async () => {
+    const openai = connect();
+    const asked = { model: MODEL, tools: [WEATHER] };
+    server.provider.enqueue({ text: "Root." }, { tool_calls: [asks("1", "巴黎")] });
+    const first = await openai.responses.create({ ...asked, input: "根" });
+    const waiting = await openai.responses.create({ ...asked, input: "Weather?", previous_response_id: first.id });
+    const names = ["one", "two", "three", "四", "five"];
+    server.provider.enqueue(...names.map(() => ({ text: "Here." })));
+
+    const branches = await Promise.all(names.map((input) => openai.responses.create({ ...asked, input, previous_response_id: first.id })));
+
+    expect(branches.map(({ status, previous_response_id: previous }) => [status, previous])).toEqual(
+      names.map(() => ["completed", first.id]),
+    );
+    const read = server.provider.log.slice(-names.length).map(({ body }) => body.messages.map(({ content }) => content));
+    expect(read.toSorted()).toEqual(names.map((name) => ["根", "Root.", name]).toSorted());
+    const toSession = ({ id }: { readonly id: string }): string => `ses_${id.slice("resp_".length, "resp_".length + 26)}`;
+    const source = toSession(first);
+    for (const branch of branches) {
+      const session = await server.longhand.get("/v1/sessions/{session_id}", { path: { session_id: toSession(branch) } });
+      expect(session.forked_from).toEqual({ session_id: source, at: 2 });
+    }
+
+    const results = [{ type: "function_call_output" as const, call_id: "1", output: "sun" }];
+    server.provider.enqueue({ text: "Sun." }, { text: "Rain." });
+    const answered = await openai.responses.create({ ...asked, input: results, previous_response_id: waiting.id });
+    const other = [{ type: "function_call_output" as const, call_id: "1", output: "rain" }];
+    const again = await openai.responses.create({ ...asked, input: other, previous_response_id: waiting.id });
+    expect([answered, again].map(readText)).toEqual(["Sun.", "Rain."]);
+    expect(lastRequest()?.messages.at(-1)?.content).toBe("rain");
+
+    await openai.conversations.delete(source.replace("ses_", "conv_"));
+    await expect(openai.responses.retrieve(answered.id)).rejects.toMatchObject({ status: 404 });
+    for (const copy of [...branches, again]) expect(await openai.responses.retrieve(copy.id)).toMatchObject({ status: "completed" });
+    const { data } = await openai.responses.inputItems.list(again.id);
+    expect(data.map(({ type }) => type)).toEqual(["function_call_output"]);
+  });
+});

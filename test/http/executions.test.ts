@@ -8,7 +8,7 @@ import { accepted, makeId, NOW, readProblem, SESSION, TENANT, turn, world } from
 const base = `/v1/sessions/${SESSION}`;
 const execution_id = makeId("exe");
 
-const view = (position: number): ExecutionView => ({
+const ended = (position: number) => ({
   id: execution_id,
   session_id: SESSION,
   turn_id: makeId("trn"),
@@ -16,24 +16,29 @@ const view = (position: number): ExecutionView => ({
   result_position: position + 1,
   tool_name: "look_up",
   call_id: "call_1",
-  runs: "server",
-  status: "failed",
+  runs: "server" as const,
+  status: "failed" as const,
   success: false,
   exit_code: null,
   duration_ms: 20,
-  failure: "timeout",
+  failure: "timeout" as const,
   error_message: "too late",
   arguments: "{}",
   created_at: NOW,
   started_at: NOW,
   finished_at: NOW,
+});
+const view = (position: number): ExecutionView => ({
+  ...ended(position),
+  item_id: makeId("msg"),
+  approval: null,
   artifacts: [{ number: 0, type: "stderr", bytes: 2 }],
 });
 
 describe("one execution", () => {
   it("is the tenant's own, from the read model", async () => {
     const artifacts = [{ number: 0, type: "stderr", bytes: 2, content: { any: [null] }, content_state: "full" }] as const;
-    const detail: ExecutionDetail = { ...view(3), arguments_state: "full", output: "too late", output_state: "cut", artifacts };
+    const detail: ExecutionDetail = { ...ended(3), arguments_state: "full", output: "too late", output_state: "cut", artifacts };
     const asked: ExecutionInput[] = [];
     const readExecution = async (input: ExecutionInput) => {
       asked.push(input);

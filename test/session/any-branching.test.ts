@@ -125,7 +125,7 @@ class Story {
     if (!item) return;
     const parts = this.life.runtime.content.readParts(item);
     const [said] = parts.flatMap((part) => (part.type === "text" ? (/^(question|reply|edited|note) \d+ /.exec(part.text) ?? []) : []));
-    const done = await this.life.service.redact(CALLER, item.id);
+    const done = await this.life.service.redact(CALLER, item.id, size % 2 === 0 ? {} : { takesBack: true });
     await settle();
     if (done.ok && said?.includes(" ")) this.redacted.push(said);
     this.#note("redact", done.ok);

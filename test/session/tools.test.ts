@@ -443,9 +443,11 @@ test("the read model's rows say of every call what the object says", async () =>
   await life.approve([1, false, "no"], [4, true]);
   await life.run(0).end({ output: "broken", failure: "status", artifacts: [{ type: "body", content: "..." }] });
   const told = async () =>
-    (await life.executions()).map(({ created_at, arguments: written, success, session_id, artifacts: _, ...same }) => {
-      return { ...same, success: success === null ? null : Number(success), session_id, timestamp: created_at, arguments_json: written };
-    });
+    (await life.executions()).map(
+      ({ created_at, arguments: written, success, session_id, artifacts: _, item_id: __, approval: ___, ...same }) => {
+        return { ...same, success: success === null ? null : Number(success), session_id, timestamp: created_at, arguments_json: written };
+      },
+    );
   const rows = async () => {
     life.runtime.drain.start();
     await settle();
@@ -463,6 +465,20 @@ test("the read model's rows say of every call what the object says", async () =>
 });
 
 describe("a tool that a person must allow", () => {
+  test("is told apart by whether its turn waited for the answer, which stays when the turn is over", async () => {
+    const life = await calling("pay", "fetch", "pay", "pay");
+    const told = async () => (await life.executions()).map(({ approval }) => approval && [approval.answer, approval.turn_waited]);
+    expect(await told()).toEqual([[null, false], null, [null, false], [null, false]]);
+    await life.approve([0, true]);
+    expect(await told()).toEqual([["approved", false], null, [null, false], [null, false]]);
+    await life.run(0).end({});
+    await life.run(1).end({});
+    expect(await told()).toEqual([["approved", false], null, [null, true], [null, true]]);
+    await life.approve([2, false, "no"]);
+    await life.service.stop(CALLER, { idempotency: null });
+    expect(await told()).toEqual([["approved", false], null, ["denied", true], [null, true]]);
+  });
+
   test("waits for the person where its definition changed while the call waited for its turn", async () => {
     const life = await calling("fetch", "fetch", "fetch", "fetch", 'pay|{"of":1}');
     const lenient = TOOLS.map((tool) => ({ ...tool, parameters: { type: "object" } }));

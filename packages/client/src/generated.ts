@@ -6050,6 +6050,18 @@ export interface components {
             started_at: number | null;
             /** @description Null if the call has not ended, or its end is unknown */
             finished_at: number | null;
+            /** @description The call's own id, as `tool_calls` of its message has it */
+            item_id: string;
+            /** @description Null if no person was asked. Those that older builds asked and ran are null, too */
+            approval: {
+                /**
+                 * @description Null until a person has answered
+                 * @enum {string|null}
+                 */
+                answer: "approved" | "denied" | null;
+                /** @description The turn has waited for the answer. false: other calls ran meanwhile */
+                turn_waited: boolean;
+            } | null;
             artifacts: {
                 /** @description Counts from 0, in the order of arrival */
                 number: number;

@@ -210,7 +210,7 @@ export const branchComparisonExample: z.input<typeof branchComparison> = {
   b: { number: 2, items: [], has_more: false },
 };
 
-export const executionExample: z.input<typeof executionView> = {
+const endedExecution = {
   id: EXECUTION,
   session_id: SESSION,
   turn_id: TURN,
@@ -218,8 +218,8 @@ export const executionExample: z.input<typeof executionView> = {
   result_position: 3,
   tool_name: "weather",
   call_id: "call_1",
-  runs: "server",
-  status: "succeeded",
+  runs: "server" as const,
+  status: "succeeded" as const,
   success: true,
   exit_code: null,
   duration_ms: 180,
@@ -229,11 +229,17 @@ export const executionExample: z.input<typeof executionView> = {
   created_at: AT,
   started_at: AT,
   finished_at: AT + SECOND,
+};
+
+export const executionExample: z.input<typeof executionView> = {
+  ...endedExecution,
+  item_id: ANSWER,
+  approval: { answer: "approved", turn_waited: true },
   artifacts: [],
 };
 
 export const executionDetailExample: z.input<typeof executionDetail> = {
-  ...executionExample,
+  ...endedExecution,
   arguments_state: "full",
   output: '{"sky":"clear","celsius":21}',
   output_state: "full",

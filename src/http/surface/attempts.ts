@@ -43,7 +43,7 @@ async function makeAttempt(c: Context<HttpEnv>, counted: { readonly tries: numbe
 /** The turn that answers a request which the session had accepted before. */
 interface Answering {
   readonly turn: TurnId;
-  /** Where its stream begins. Null: it is read from the turn's beginning. */
+  /** Where its stream begins. Null: the turn does not go on now, or began for another try. It is read from the record. */
   readonly cursor: number | null;
   /** The turn failed, and another one answers the same message from its beginning. */
   readonly isAnew: boolean;
@@ -61,7 +61,7 @@ export async function findAnswering(calls: SessionCalls, accepted: Pick<Accepted
   if (turn_id === null) throw new TypeError("a request that runs has a turn");
   const began = await calls.repeatable((api, caller) => api.turn(caller, turn_id));
   if (!began.ok) return began;
-  const kept = { turn: turn_id, cursor, isAnew: false };
+  const kept = { turn: turn_id, cursor: isUnderWay(began.value) ? cursor : null, isAnew: false };
   return hasFailed(began.value) ? replaceFailed(calls, began.value, kept) : ok(kept);
 }
 
@@ -77,6 +77,7 @@ async function replaceFailed(calls: SessionCalls, failed: TurnReport, kept: Answ
   return isTaken ? replaceFailed(calls, failed, kept, tries + 1) : again;
 }
 
+const isUnderWay = ({ status }: TurnReport): boolean => status === "queued" || status === "generating" || status === "running_tools";
 const hasFailed = ({ status }: TurnReport): boolean => status === "failed" || status === "interrupted";
 
 const isSameQuestion = (one: TurnReport, other: TurnReport): boolean =>

@@ -12,7 +12,7 @@ import { err, ok, type Result } from "../../lib/result";
 import type { HttpError } from "../problem";
 import type { SessionCalls } from "../session-calls";
 import { readLegUsage } from "./leg-usage";
-import { listRanHere, readRuns } from "./read-runs";
+import { readRuns, sortRuns } from "./read-runs";
 
 export type LegEnding =
   | { readonly type: "finished"; readonly finish: FinishReason | null }
@@ -82,7 +82,7 @@ async function readRanHere(calls: SessionCalls, { status }: TurnReport, items: r
   const wasLeft = status === "stopped" && (items.findLast(({ role }) => role === "assistant")?.tool_calls ?? []).length > 0;
   if (!hasResults && !wasLeft) return ok(new Set());
   const runs = await readRuns(calls, items);
-  return runs.ok ? ok(listRanHere(runs.value)) : runs;
+  return runs.ok ? ok(sortRuns(runs.value).ranHere) : runs;
 }
 
 interface CutLeg {

@@ -1,16 +1,38 @@
 /** The executions of the calls in a list of messages, which say who ran each call. */
 import type { ExecutionView } from "../../contract/execution";
 import type { DisplayItem } from "../../contract/item";
-import type { ExecutionId } from "../../domain/ids";
+import type { ExecutionId, ItemId } from "../../domain/ids";
 import { ok, type Result } from "../../lib/result";
 import type { HttpError } from "../problem";
 import type { SessionCalls } from "../session-calls";
 
 const PAGE = 1_000;
 
-/** The calls that the server ran. */
-export const listRanHere = (executions: readonly Pick<ExecutionView, "id" | "runs">[]): ReadonlySet<ExecutionId> =>
-  new Set(executions.flatMap(({ id, runs }) => (runs === "server" ? [id] : [])));
+/** A call of the server that its turn has waited with, until a person would approve it. */
+export interface AskedCall {
+  /** The call's own id. */
+  readonly item: ItemId;
+  readonly name: string;
+  readonly arguments: string;
+  /** Null: no answer yet. */
+  readonly approved: boolean | null;
+}
+
+export interface WhoRuns {
+  /** The calls that the server runs, with and without a person's approval. */
+  readonly ranHere: ReadonlySet<ExecutionId>;
+  readonly approvals: ReadonlyMap<ExecutionId, AskedCall>;
+}
+
+export const sortRuns = (executions: readonly ExecutionView[]): WhoRuns => ({
+  ranHere: new Set(executions.flatMap(({ id, runs }) => (runs === "server" ? [id] : []))),
+  approvals: new Map(
+    executions.flatMap(({ id, item_id: item, tool_name: name, arguments: given, approval }): [ExecutionId, AskedCall][] => {
+      const approved = approval?.answer === null || !approval ? null : approval.answer === "approved";
+      return approval?.turn_waited ? [[id, { item, name, arguments: given, approved }]] : [];
+    }),
+  ),
+});
 
 /** `items`: in order of position. Without calls nothing is asked. */
 export async function readRuns(calls: SessionCalls, items: readonly DisplayItem[]): Promise<Result<readonly ExecutionView[], HttpError>> {

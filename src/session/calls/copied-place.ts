@@ -12,13 +12,13 @@ import type { ItemMeta } from "../../domain/message";
 import { type CallRef, findOpenCall } from "../../domain/open-calls";
 import type { OpenCall, SessionState } from "../../domain/state";
 import { err, ok } from "../../lib/result";
-import { findExecutionRow } from "../log/execution-rows";
+import { type ExecutionRow, findExecutionRow, hasWaited } from "../log/execution-rows";
 import { readTurnItems } from "../log/log-tables";
 import { readTurn, type TurnRow } from "../log/turn-rows";
 import type { Session } from "../session";
 import { findTurnEnd } from "./continue-after";
 
-/** A reply that waited for its client. */
+/** A reply that waited for its client, or for a person's approval. */
 interface Wait {
   readonly at: number;
   readonly cut: ForkCut;
@@ -29,15 +29,15 @@ interface Wait {
 
 /** Null: the place is here, or there is none, which is found when the session goes to it. */
 export function findCopiedPlace(session: Session, state: SessionState, input: RespondFromInput): api.Outcome<CopiedPlace | null> {
-  const { after, leg, copy, results } = input;
+  const { after, leg, copy, results, approvals = [] } = input;
   const row = readTurn(session.deps.sql, after);
   if (!row || row.status === "queued") return ok(null);
-  const waits = readWaits(session, row);
+  const waits = readWaits(session, state, row);
   const newest = waits.length + (waits.at(-1)?.isAnswered === false ? 0 : 1);
   if (leg > newest) return err({ code: "turn_not_found", turn: after });
   const wait = waits[leg - 1];
   const isOpen = state.turn?.id === after;
-  if (wait && (leg < newest || (!isOpen && results.length > 0))) return placeBehind(wait, input);
+  if (wait && (leg < newest || (!isOpen && results.length + approvals.length > 0))) return placeBehind(wait, input);
   if (isOpen || (isFree(state) && state.branch.count < MAX_BRANCHES)) return ok(null);
   const at = findTurnEnd(session, row);
   return at === null ? err({ code: "turn_not_found", turn: after }) : ok({ copy, at });
@@ -45,8 +45,10 @@ export function findCopiedPlace(session: Session, state: SessionState, input: Re
 
 const isFree = ({ turn, queue }: SessionState): boolean => turn === null && queue.length === 0;
 
-/** The results must answer each of the calls, as they must for a turn that waits. */
-function placeBehind({ at, cut, calls }: Wait, { copy, results }: RespondFromInput): api.Outcome<CopiedPlace> {
+/** The results must answer each of the calls, as they must for a turn that waits. A copy runs no call that waited for an approval. */
+function placeBehind({ at, cut, calls }: Wait, { copy, results, approvals = [] }: RespondFromInput): api.Outcome<CopiedPlace> {
+  const [approval] = approvals;
+  if (approval) return err({ code: "approval_not_open", index: 0, execution: approval.execution_id });
   let open = calls;
   for (const [index, { execution_id: execution, call_id }] of results.entries()) {
     const ref: CallRef = { execution, call_id };
@@ -61,25 +63,42 @@ function placeBehind({ at, cut, calls }: Wait, { copy, results }: RespondFromInp
 /** More than any turn has. */
 const MOST_ITEMS = 1_000_000;
 
-/** The replies of the turn that waited for the client, in order. */
-function readWaits({ deps: { sql } }: Session, row: TurnRow): readonly Wait[] {
+/** The replies of the turn that waited for the client or for a person, in order. */
+function readWaits({ deps: { sql } }: Session, state: SessionState, row: TurnRow): readonly Wait[] {
   const items = readTurnItems(sql, row, MOST_ITEMS).items.toReversed();
   const groups = groupItems(items, new Set());
   return groups.flatMap((group, index): Wait[] => {
-    const calls = group.items.flatMap(({ kind, tool }): OpenCall[] => {
-      if (kind !== "tool_call" || !tool || findExecutionRow(sql, tool.execution)?.runs !== "client") return [];
-      return [{ execution: tool.execution, call_id: tool.call_id, name: tool.name }];
+    const found = group.items.flatMap(({ kind, tool }) => {
+      const execution = kind === "tool_call" && tool ? findExecutionRow(sql, tool.execution) : null;
+      return tool && execution ? [{ tool, execution }] : [];
     });
-    const [first] = calls;
-    return first ? [toWait(group.items, { calls, isFollowed: index < groups.length - 1 })] : [];
+    const calls = found.flatMap(({ tool: { execution: id, call_id, name }, execution }): OpenCall[] =>
+      execution.runs === "client" ? [{ execution: id, call_id, name }] : [],
+    );
+    const approvals = found.flatMap(({ execution }) => (hasWaited(execution, state) ? [execution] : []));
+    const isFollowed = index < groups.length - 1;
+    return calls.length + approvals.length > 0 ? [toWait(group.items, { calls, approvals, isFollowed })] : [];
   });
 }
 
-function toWait(items: readonly ItemMeta[], { calls, isFollowed }: Pick<Wait, "calls"> & { readonly isFollowed: boolean }): Wait {
-  const asked = new Set<ExecutionId>(calls.map(({ execution }) => execution));
-  const answers = items.filter(({ kind, tool }) => kind === "tool_result" && tool && asked.has(tool.execution));
-  const own = items.filter((item) => !answers.includes(item));
+interface Waiting extends Pick<Wait, "calls"> {
+  /** The calls that a person was asked to approve. */
+  readonly approvals: readonly ExecutionRow[];
+  readonly isFollowed: boolean;
+}
+
+function toWait(items: readonly ItemMeta[], { calls, approvals, isFollowed }: Waiting): Wait {
+  const [owed, asked] = [
+    new Set<ExecutionId>(calls.map(({ execution }) => execution)),
+    new Set<ExecutionId>(approvals.map(({ id }) => id)),
+  ];
+  const results = items.filter(
+    ({ kind, tool }) => kind === "tool_result" && tool && (owed.has(tool.execution) || asked.has(tool.execution)),
+  );
+  const own = items.filter((item) => !results.includes(item));
   const at = own.at(-1)?.position ?? 0;
-  const without = toRanges(answers.flatMap(({ position }) => (position < at ? [position] : [])));
-  return { at, cut: { without }, calls, isAnswered: isFollowed || answers.length === calls.length };
+  const without = toRanges(results.flatMap(({ position }) => (position < at ? [position] : [])));
+  const answered = results.filter(({ tool }) => tool && owed.has(tool.execution)).length;
+  const isAnswered = isFollowed || (answered === calls.length && approvals.every(({ approval }) => approval?.answer));
+  return { at, cut: { without }, calls, isAnswered };
 }

@@ -7,7 +7,8 @@ import type { Page } from "../../contract/page";
 import { ERROR_MESSAGE_CHARS, hasErrorMessage, toSuccess } from "../../domain/execution";
 import type { SessionId } from "../../domain/ids";
 import type { ItemMeta, Part } from "../../domain/message";
-import { type ExecutionRow, readExecutions } from "../log/execution-rows";
+import type { SessionState } from "../../domain/state";
+import { type ExecutionRow, hasWaited, readExecutions } from "../log/execution-rows";
 import { ALL_POSITIONS, readItems } from "../log/log-tables";
 import type { Session } from "../session";
 import { MAX_ANSWER_BYTES, takeWithin } from "./answer-size";
@@ -42,6 +43,8 @@ function toView(session: Session, session_id: SessionId, { row, call }: Found): 
   const { id, position, turn, runs, status, started_at, finished_at, result_position, ran } = row;
   return {
     id,
+    item_id: call.id,
+    approval: toApproval(row, session.state),
     session_id,
     turn_id: turn,
     position,
@@ -61,6 +64,13 @@ function toView(session: Session, session_id: SessionId, { row, call }: Found): 
     finished_at,
     artifacts: (ran?.artifacts ?? []).map(({ type, bytes }, number) => ({ number, type, bytes })),
   };
+}
+
+/** Older builds recorded no more than the status. */
+function toApproval(row: ExecutionRow, state: SessionState): ExecutionView["approval"] {
+  const { status, approval, ran } = row;
+  if (approval || status === "awaiting_approval") return { answer: approval?.answer ?? null, turn_waited: hasWaited(row, state) };
+  return ran?.failure === "denied" ? { answer: "denied", turn_waited: true } : null;
 }
 
 function errorMessage(session: Session, position: number | null): string | null {

@@ -14,6 +14,7 @@ import type { Accepted } from "../../contract/item";
 import type { TurnId } from "../../domain/ids";
 import { isRunning, type OpenCall, type SessionState } from "../../domain/state";
 import { err, ok } from "../../lib/result";
+import { draftApprovals, findAskedItem } from "./approval-calls";
 import { isAskedAlike, type NextTurn } from "./asked-alike";
 import { buildMessage } from "./build-message";
 import { continueAfter } from "./continue-after";
@@ -76,17 +77,26 @@ const invalid = (field: string, detail: string): api.Outcome<never> => err({ cod
 const nothingNew = (): api.Outcome<never> => invalid("messages", "nothing is new: give messages, or results of calls");
 
 /** Refuses a request that adds nothing, or that no turn can follow. */
-function findFault({ results, messages, run }: RespondInput): api.Outcome<never> | null {
+function findFault({ results, approvals = [], messages, run }: RespondInput): api.Outcome<never> | null {
   const last = messages.at(-1);
-  if (!last) return results.length === 0 ? nothingNew() : null;
+  if (!last) return results.length + approvals.length === 0 ? nothingNew() : null;
   const leavesCalls = run && last.role !== "tool" && (last.calls ?? []).length > 0;
   return leavesCalls ? invalid(`messages.${messages.length - 1}.tool_calls`, "with run: true the results of these calls follow") : null;
 }
 
 /** A single user message without a place, which is submitted as every other. Null for all other requests. */
-function toLoneMessage({ after, results, messages, onBusy = "queue", whole, ...asked }: RespondInput): api.SubmitInput | null {
+function toLoneMessage({
+  after,
+  results,
+  approvals = [],
+  messages,
+  onBusy = "queue",
+  whole,
+  ...asked
+}: RespondInput): api.SubmitInput | null {
   const [message, ...more] = messages;
-  if (message?.role !== "user" || more.length > 0 || results.length > 0 || after !== null || whole || !asked.run) return null;
+  if (message?.role !== "user" || more.length > 0 || results.length + approvals.length > 0 || after !== null || whole || !asked.run)
+    return null;
   return { ...asked, ...message, onBusy };
 }
 
@@ -96,11 +106,14 @@ function refuseBusy({ turn, queue }: SessionState, { messages, run, after }: Res
   return isRunning(turn) || queue.length > 0 ? err({ code: "turn_running", turn: turn?.id ?? "" }) : null;
 }
 
-/** The steps after the place: the results, then the messages and the turn. */
+/** The steps after the place: the results and approvals, then the messages and the turn. */
 function addAll(asked: NextTurn): api.Outcome<Added> {
-  const { results, messages, run } = asked.input;
-  const answered = results.length > 0 ? recordResults(asked) : null;
-  if (answered && !answered.ok) return answered;
+  const { results, approvals = [], messages, run } = asked.input;
+  const resulted = results.length > 0 ? recordResults(asked) : null;
+  if (resulted && !resulted.ok) return resulted;
+  const approved = approvals.length > 0 ? recordApprovals(asked, approvals) : null;
+  if (approved && !approved.ok) return approved;
+  const answered = resulted ?? approved;
   const unanswered = refuseWaiting(asked.step.state, asked.input);
   if (unanswered) return unanswered;
   if (messages.length > 0 || !answered) return appendAll(asked);
@@ -123,11 +136,30 @@ function recordResults({ session, step, input: { results } }: NextTurn): api.Out
   return ok({ message_id: first.id, position: first.position });
 }
 
+function recordApprovals(
+  { session, step }: NextTurn,
+  approvals: readonly api.ApprovalInput[],
+): api.Outcome<Pick<Added, "message_id" | "position">> {
+  const { turn } = step.state;
+  const { clock, incarnation } = session.deps;
+  const at = clock();
+  const [first] = approvals;
+  const asked = first && findAskedItem(step, first);
+  const { drafts, bodies } = draftApprovals(session, { turn, approvals, at });
+  session.content.learn(bodies);
+  const done = step.execute({ type: "ResolveApprovals", at, incarnation, approvals: drafts }, bodies);
+  if (!done.ok) return err(done.error);
+  if (!asked) throw new TypeError("the answered call has no item in the view");
+  return ok({ message_id: asked.id, position: asked.position });
+}
+
 /** Messages follow only when nothing is open, and a turn goes on only when the client owes nothing. Results alone may come in parts. */
 function refuseWaiting(state: SessionState, input: RespondInput): api.Outcome<never> | null {
+  const { approvals, messages, run } = input;
   const open = state.turn?.open_calls ?? [];
   if (isSuperseded(state, input)) return null;
-  const owed = input.messages.length > 0 ? open : open.filter(({ server }) => input.run && !server);
+  const isOwed = ({ server, approval }: OpenCall): boolean => !server || (approvals !== undefined && approval === "pending");
+  const owed = messages.length > 0 ? open : open.filter((call) => run && isOwed(call));
   return owed.length > 0 ? refuseUnanswered(owed) : null;
 }
 

@@ -5,7 +5,7 @@
 import { type ExecutionStatus, type RunsAt, statusOfCall, statusOfResult } from "../../domain/execution";
 import type { ExecutionId, TurnId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
-import type { SessionState } from "../../domain/state";
+import type { OpenCall, SessionState } from "../../domain/state";
 import type { ToolRun } from "../../domain/tool-run";
 import type { Sql } from "./sql";
 
@@ -20,6 +20,14 @@ export interface ExecutionRow {
   readonly result_position: number | null;
   /** How the call ran. Null when there is no result, or nothing more is known. */
   readonly ran: ToolRun | null;
+  /** A person was asked to approve the call. Absent: no one was, or an older build asked. */
+  readonly approval?: Approval;
+}
+
+interface Approval {
+  readonly answer: "approved" | "denied" | null;
+  /** The turn has waited for the answer. */
+  readonly waited: boolean;
 }
 
 /** A schema migration. Sessions of earlier builds had no server tools, and the calls that their turns left open were cancelled. */
@@ -87,7 +95,39 @@ export function recordImported(sql: Sql, items: readonly ItemMeta[], at: number)
   }
 }
 
+const NOT_WAITED: Approval = { answer: null, waited: false };
+
+export function recordAsked(sql: Sql, id: ExecutionId): void {
+  changeExecution(sql, id, { status: "awaiting_approval", approval: NOT_WAITED });
+}
+
+/** `before`: the state in which the answer came. */
+export function recordApproval(
+  sql: Sql,
+  { execution, approved }: { readonly execution: ExecutionId; readonly approved: boolean },
+  before: SessionState,
+): void {
+  noteWait(sql, before);
+  const { approval = NOT_WAITED } = findExecutionRow(sql, execution) ?? {};
+  changeExecution(sql, execution, { status: "open", approval: { ...approval, answer: approved ? "approved" : "denied" } });
+}
+
+/** The turn has waited for a person until now. Called with the state before any event that may end the wait. */
+export function noteWait(sql: Sql, { turn }: SessionState): void {
+  if (turn?.phase !== "awaiting_tools") return;
+  for (const { execution, approval } of turn.open_calls)
+    if (approval === "pending") changeExecution(sql, execution, { approval: { answer: null, waited: true } });
+}
+
+/** Whether the turn has waited for a person's answer to the call. While it waits, that is in the state alone. */
+export function hasWaited({ id, approval }: ExecutionRow, { turn }: SessionState): boolean {
+  const isPending = (call: OpenCall): boolean => call.execution === id && call.approval === "pending";
+  return approval?.waited === true || (turn?.phase === "awaiting_tools" && turn.open_calls.some(isPending));
+}
+
 /** A turn's open calls end with it. Calls that had started have got their results before. */
-export function cancelCalls(sql: Sql, { turn }: SessionState, at: number): void {
+export function cancelCalls(sql: Sql, before: SessionState, at: number): void {
+  const { turn } = before;
+  noteWait(sql, before);
   for (const { execution } of turn?.open_calls ?? []) changeExecution(sql, execution, { status: "cancelled", finished_at: at });
 }

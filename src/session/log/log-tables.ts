@@ -11,7 +11,16 @@ import type { SessionState } from "../../domain/state";
 import { assertNever } from "../../lib/assert-never";
 import { branchOff, goOnWith } from "./branch-rows";
 import { applyEpoch, draftRow, editRow, failCompaction, noteFirstCall, requestRow, startRow } from "./compaction-rows";
-import { cancelCalls, changeExecution, recordCall, recordImported, recordResult } from "./execution-rows";
+import {
+  cancelCalls,
+  changeExecution,
+  noteWait,
+  recordApproval,
+  recordAsked,
+  recordCall,
+  recordImported,
+  recordResult,
+} from "./execution-rows";
 import { purgeContent } from "./purge-content";
 import { dropCancelled, dropEarlierChoices, dropEarlierSettings, dropNotes, dropReplaced } from "./replaced-texts";
 import type { Sql } from "./sql";
@@ -121,14 +130,15 @@ export function applyToTables(sql: Sql, event: StoredEvent, before: SessionState
       writeItem(sql, event.item);
       return recordCall(sql, event.item, event.server ? "server" : "client");
     case "ToolResultRecorded":
+      noteWait(sql, before);
       writeItem(sql, event.item);
       return recordResult(sql, event.item, { at: event.at, ran: event.ran ?? null });
     case "ToolStarted":
       return changeExecution(sql, event.execution, { status: "running", started_at: event.at });
     case "ApprovalRequested":
-      return changeExecution(sql, event.execution, { status: "awaiting_approval" });
+      return recordAsked(sql, event.execution);
     case "ApprovalResolved":
-      return changeExecution(sql, event.execution, { status: "open" });
+      return recordApproval(sql, event, before);
     case "ModelCallFinished":
       addUsage(sql, event);
       return noteFirstCall(sql, event, before);

@@ -143,6 +143,8 @@ export class TurnDrawer {
       started_at: null,
       finished_at: NOW,
       artifacts: [],
+      item_id: makeId("msg", n),
+      approval: null,
     });
     return {
       kind,

@@ -80,14 +80,8 @@ describe("an input that repeats a conversation", () => {
     const { ask, openai, model, lives } = start();
     model.say = (_, nth) =>
       nth === 1 ? [{ type: "text", text: "I look." }, ...calls({ call_id: "a" }, { call_id: "b" })] : says(`Sun ${nth}.`);
-    const conversation = await openai.conversations.create();
-    const session = `ses_${conversation.id.slice(5)}` as SessionId;
-    const life = lives.get(session);
-    if (!life) throw new Error("no session");
-    life.tools.run = async () => ({ output: "21 degrees", failure: null });
-    const look = { name: "look", parameters: { type: "object" }, runs: { by: "http", tool: "look" } } as const;
-    await life.service.patch({ tenant: TENANT, session }, { tools: [look] });
-    const first = await ask([user("Weather?")], { conversation: conversation.id });
+    const { conversation, session } = await openWithServerTool({ openai, lives });
+    const first = await ask([user("Weather?")], { conversation });
     const second = await ask([user("Weather?"), ...repeat(first.output), user("And now?")]);
 
     expect(first.output.map(({ type }) => type)).toEqual(["message", "mcp_call", "mcp_call", "message"]);
@@ -122,6 +116,17 @@ describe("an input that repeats a conversation", () => {
     const next = await ask([...answer("22"), ...other.output.map(refer), user("Thanks.")], { tools });
     expect(readSession(next)).toBe(readSession(other));
     expect(readSession(other)).not.toBe(readSession(first));
+  });
+
+  it("is answered once when an SDK sends it again", async () => {
+    const { openai, ask, requests } = start();
+    const first = await ask([user("One")]);
+    const body = { model: MODEL, input: [user("One"), ...first.output.map(refer), user("Two")] };
+    const second = await openai.responses.create(body);
+    const again = await openai.responses.create(body, { headers: { "x-stainless-retry-count": "1" } });
+
+    expect(again).toEqual(second);
+    expect(requests).toHaveLength(2);
   });
 
   it("goes back to an earlier response, and shares its past", async () => {
@@ -195,6 +200,18 @@ describe("an input that repeats a conversation", () => {
   });
 });
 
+/** A conversation whose server runs `look`. */
+async function openWithServerTool({ openai, lives }: Pick<ReturnType<typeof connect>, "openai" | "lives">) {
+  const { id: conversation } = await openai.conversations.create();
+  const session = `ses_${conversation.slice(5)}` as SessionId;
+  const life = lives.get(session);
+  if (!life) throw new Error("no session");
+  life.tools.run = async () => ({ output: "21 degrees", failure: null });
+  const look = { name: "look", parameters: { type: "object" }, runs: { by: "http", tool: "look" } } as const;
+  await life.service.patch({ tenant: TENANT, session }, { tools: [look] });
+  return { conversation, session };
+}
+
 const withImage = (text: string): Input[number] => ({
   role: "user",
   content: [
@@ -204,6 +221,28 @@ const withImage = (text: string): Input[number] => ({
 });
 
 describe("the AI SDK's default model", () => {
+  it("goes on behind calls that the server ran, which it names twice", async () => {
+    const { openai, options, model, lives, requests } = connect();
+    model.say = (_, nth) =>
+      nth === 1 ? [{ type: "text", text: "I look." }, ...calls({ call_id: "a" }, { call_id: "b" })] : says(`Sun ${nth}.`);
+    const { conversation, session } = await openWithServerTool({ openai, lives });
+    const provider = createOpenAI({ apiKey: options.apiKey, baseURL: options.baseURL, fetch: options.fetch as typeof fetch });
+    const messages: ModelMessage[] = [{ role: "user", content: "Weather?" }];
+    const first = await generateText({ model: provider(MODEL), messages, providerOptions: { openai: { conversation } } });
+    messages.push(...first.responseMessages, { role: "user", content: "And now?" });
+    const second = await generateText({ model: provider(MODEL), messages });
+
+    expect(`ses_${readSession(second.response)}`).toBe(session);
+    expect(requests.map(show).at(-1)).toEqual([
+      "user: Weather?",
+      "assistant: I look.tool_calltool_call",
+      "tool: 21 degrees",
+      "tool: 21 degrees",
+      "assistant: Sun 2.",
+      "user: And now?",
+    ]);
+  });
+
   it.each([["test-model"], ["o4-mini"]])("keeps one session over tools, reasoning, images and streams: %s", async (name) => {
     const { options, model, requests, lives } = connect();
     model.say = (_, nth) =>

@@ -281,11 +281,23 @@ describe("items that clients write", () => {
       ],
       "items.0.output",
     ],
-    [[{ type: "mcp_approval_response", approval_request_id: "mcpr_1", approve: true }], "items.0.approval_request_id"],
+    [[{ type: "mcp_approval_response", approval_request_id: "mcpr_1" }], "items.0.approve"],
     [" ", "items"],
     [7, "items"],
   ])("are refused by name: %j", (items, field) => {
     expect(readInputItems(items, "items")).toMatchObject({ ok: false, error: { field } });
+  });
+
+  it("may be a request for an approval, its answer and the call, which are over; another answer is told apart", () => {
+    const answer = { type: "mcp_approval_response", approval_request_id: "mcpr_1", approve: true };
+    const { approvals, messages } = read([
+      { type: "mcp_approval_request", id: "mcpr_1", server_label: "longhand", name: "look", arguments: "{}" },
+      answer,
+      { type: "mcp_call", id: "mcp_1", name: "look", arguments: "{}", output: "seen", approval_request_id: "mcpr_1" },
+      { ...answer, approval_request_id: "mcpr_2", approve: false, reason: "不" },
+    ]);
+    expect(messages.map(({ role }) => role)).toEqual(["assistant", "tool"]);
+    expect(approvals).toEqual([{ field: "items.3", request: "mcpr_2", approve: false, reason: "不" }]);
   });
 
   it("may be of every kind that says nothing here", () => {

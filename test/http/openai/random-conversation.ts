@@ -3,6 +3,7 @@ import fc from "fast-check";
 import type { DisplayItem } from "../../../src/contract/item";
 import type { ExecutionId, SessionId } from "../../../src/domain/ids";
 import { toItemName } from "../../../src/http/openai/items/item-names";
+import type { WhoRuns } from "../../../src/http/surface/read-runs";
 import { makeId, NOW, SESSION } from "../support";
 
 export const text = fc.constantFrom(
@@ -82,6 +83,7 @@ export interface Shown {
   readonly session: SessionId;
   readonly messages: readonly DisplayItem[];
   readonly ranHere: ReadonlySet<ExecutionId>;
+  readonly approvals: WhoRuns["approvals"];
 }
 
 /** The conversation as a session lists it. */
@@ -124,5 +126,5 @@ export function show(conversation: readonly Said[]): Shown {
       messages.push(toItem({ role: "tool", content: [{ type: "text", text: output }], call_id, execution_id, tool_name: name, is_error }));
     }
   }
-  return { session: SESSION, messages, ranHere };
+  return { session: SESSION, messages, ranHere, approvals: new Map() };
 }

@@ -332,12 +332,12 @@ describe("function tools", () => {
     const next = (input: OpenAI.Responses.ResponseInput) => openai.responses.create({ ...asked, previous_response_id: first.id, input });
 
     const refusals = [
-      [next([{ role: "user", content: "Hello?" }]), "No tool output found for function call a."],
-      [next([output("a", "x")]), "No tool output found for function call b."],
-      [next([output("a", "x"), output("c", "x")]), "No tool call found for function call output with call_id c."],
-    ] as const;
-    for (const [refused, message] of refusals)
-      await expect(refused).rejects.toMatchObject({ status: 400, param: "input", type: "invalid_request_error", error: { message } });
+      [[{ role: "user", content: "Hello?" }], "No tool output found for function call a."],
+      [[output("a", "x")], "No tool output found for function call b."],
+      [[output("a", "x"), output("c", "x")], "No tool call found for function call output with call_id c."],
+    ] satisfies [OpenAI.Responses.ResponseInput, string][];
+    for (const [input, message] of refusals)
+      await expect(next(input)).rejects.toMatchObject({ status: 400, param: "input", type: "invalid_request_error", error: { message } });
   });
 });
 
@@ -523,54 +523,6 @@ describe("a response whose session was lost in the middle", () => {
       ]);
       expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, nth) => after + 1 + nth));
     }
-  });
-});
-
-describe("a call that a person approves", () => {
-  /** A conversation with a tool that waits for a person. */
-  async function open() {
-    const { openai, model, lives, settle } = connect();
-    model.say = (_, nth) => (nth === 1 ? calls({ call_id: "a" }) : says("Sent."));
-    const { id: conversation } = await openai.conversations.create();
-    const [session, { service, tools }] = [...lives][0] ?? never();
-    tools.needsApproval = async () => true;
-    tools.run = async () => ({ output: "sent", failure: null });
-    const caller = { tenant: TENANT, session };
-    const mail = { name: "look", parameters: { type: "object" }, runs: { by: "http", tool: "look" }, needs_approval: true } as const;
-    await service.patch(caller, { tools: [mail] });
-    const approve = async () => {
-      const described = await service.describe(caller);
-      const { id: execution_id } = (described.ok ? described.value.turn?.open_calls[0] : undefined) ?? never();
-      await service.approvals(caller, { approvals: [{ execution_id, approved: true, reason: null }], idempotency: null });
-      await settle();
-    };
-    return { openai, approve, asked: { model: MODEL, conversation, input: "Send it." } };
-  }
-  const DONE = { status: "completed", output: [{ type: "mcp_call", name: "look", output: "sent" }, { type: "message" }] };
-
-  it("leaves the response in progress, which goes on after the approval", async () => {
-    const { openai, approve, asked } = await open();
-    const begun = await openai.responses.create(asked);
-    expect(begun.status).toBe("in_progress");
-    await approve();
-    expect(await openai.responses.retrieve(begun.id)).toMatchObject(DONE);
-  });
-
-  it("ends a stream, and the response is retrieved later", async () => {
-    const { openai, approve, asked } = await open();
-    const events = readEvents(await (await openai.responses.create({ ...asked, stream: true }).asResponse()).text());
-    const [created] = events;
-    const id = created?.type === "response.created" ? created.response.id : "";
-    expect(events.at(-1)).toMatchObject({ type: "error", code: "approval_required" });
-    expect(await openai.responses.retrieve(id)).toMatchObject({ status: "in_progress" });
-    await approve();
-    expect(await openai.responses.retrieve(id)).toMatchObject(DONE);
-  });
-
-  it("is not approved here, which is refused by name", async () => {
-    const { openai, asked } = await open();
-    const answer = { type: "mcp_approval_response" as const, approval_request_id: `mcpr_${"0".repeat(26)}`, approve: true };
-    await expect(openai.responses.create({ ...asked, input: [answer] })).rejects.toMatchObject({ status: 400, param: "input[0]" });
   });
 });
 

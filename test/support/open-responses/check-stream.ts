@@ -140,7 +140,7 @@ class StreamCheck {
   #checkUnfinished(status: ResponseResource["status"]): void {
     const items = [...this.#items.values()];
     for (const { ended, id } of items) {
-      if (ended?.status !== "incomplete") continue;
+      if (!ended || !("status" in ended) || ended.status !== "incomplete") continue;
       if (status === "completed") this.#report("status", `${id} is incomplete in a completed response`);
       if (id !== items.at(-1)?.id) this.#report("status", `${id} is incomplete, and another item follows`);
     }

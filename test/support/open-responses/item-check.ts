@@ -33,7 +33,7 @@ export class ItemCheck {
   constructor(begun: OutputItem, report: Report) {
     this.#begun = begun;
     this.#report = report;
-    if (begun.type === "compaction") return;
+    if (isWhole(begun)) return;
     if (begun.status !== "in_progress" && begun.type !== "reasoning") report("added", `${begun.id} begins as ${begun.status}`);
     if (!isEmpty(begun)) report("added", `${begun.id} begins with content`);
   }
@@ -60,10 +60,10 @@ export class ItemCheck {
     this.#ended = item;
     if (!isDeepStrictEqual(readIdentity(item), readIdentity(this.#begun)))
       this.#report("identity", `${this.id} ends as ${JSON.stringify(readIdentity(item))}`);
-    if (item.status === "in_progress") this.#report("status", `${this.id} ends in progress`);
+    if ("status" in item && item.status === "in_progress") this.#report("status", `${this.id} ends in progress`);
     if (item.type === "message") this.#endParts(item.content);
     else if (item.type === "reasoning") this.#endParts(item.summary);
-    else if (item.type !== "compaction") this.#endCall(item);
+    else if (!isWhole(item)) this.#endCall(item);
   }
 
   /** Each part goes through its steps in order, and the next one begins after it. */
@@ -122,7 +122,7 @@ export class ItemCheck {
     if (name !== null && "name" in this.#begun && name !== this.#begun.name) this.#report("identity", `${this.id} is named ${name}`);
   }
 
-  #endCall(item: Extract<OutputItem, { arguments: string }>): void {
+  #endCall(item: Extract<OutputItem, { type: "function_call" | "mcp_call" }>): void {
     if (!this.#areArgumentsWhole) this.#report("call", `${this.id} ends without its arguments`);
     this.#compareArguments(item.arguments);
     if (item.type !== "mcp_call") return;
@@ -143,7 +143,11 @@ const quote = (text: string): string => JSON.stringify(text.length > 80 ? `${tex
 /** Where parts of a kind belong. */
 const fits = (kind: PartKind, { type }: OutputItem): boolean => type === (kind === "summary_text" ? "reasoning" : "message");
 
-function isEmpty(item: Exclude<OutputItem, { type: "compaction" }>): boolean {
+/** An item that has all of its members from its beginning. */
+type WholeItem = Extract<OutputItem, { type: "compaction" | "mcp_approval_request" }>;
+const isWhole = (item: OutputItem): item is WholeItem => item.type === "compaction" || item.type === "mcp_approval_request";
+
+function isEmpty(item: Exclude<OutputItem, WholeItem>): boolean {
   if (item.type === "message") return item.content.length === 0;
   if (item.type === "reasoning") return item.summary.length === 0;
   return item.arguments === "" && (item.type !== "mcp_call" || (item.output === null && item.error === null));
@@ -152,6 +156,7 @@ function isEmpty(item: Exclude<OutputItem, { type: "compaction" }>): boolean {
 /** The members that an item has from its beginning. */
 function readIdentity(item: OutputItem): object {
   const { id, type } = item;
+  if (isWhole(item)) return item;
   if (type === "message") return { id, type, role: item.role };
   if (type === "function_call") return { id, type, call_id: item.call_id, name: item.name };
   return type === "mcp_call" ? { id, type, server_label: item.server_label, name: item.name } : { id, type };

@@ -108,13 +108,39 @@ export const mcpCall = z.strictObject({
     })
     .nullable(),
   status: z.enum([...itemStatus.options, "calling", "failed"]),
+  approval_request_id: name.optional(),
+});
+/** OpenAI's: a call that waits for a person's approval. */
+const mcpApprovalRequest = z.strictObject({
+  type: z.literal("mcp_approval_request"),
+  id: name,
+  server_label: name,
+  name,
+  arguments: text,
+});
+/** OpenAI's: the person's answer. */
+const mcpApprovalResponse = z.strictObject({
+  type: z.literal("mcp_approval_response"),
+  id: name,
+  approval_request_id: name,
+  approve: z.boolean(),
+  reason: text.nullable(),
 });
 
 /** What a response may hold. A result of a client's tool never is its output. */
-export const outputItem = z.discriminatedUnion("type", [replyMessage, functionCall, reasoning, compaction, mcpCall]);
+export const outputItem = z.discriminatedUnion("type", [replyMessage, functionCall, reasoning, compaction, mcpCall, mcpApprovalRequest]);
 export type OutputItem = z.infer<typeof outputItem>;
 
 const message = z.discriminatedUnion("role", [replyMessage, givenMessage]);
 
 /** What the lists of inputs and conversations hold. */
-export const listedItem = z.union([message, functionCall, functionCallOutput, reasoning, compaction, mcpCall]);
+export const listedItem = z.union([
+  message,
+  functionCall,
+  functionCallOutput,
+  reasoning,
+  compaction,
+  mcpCall,
+  mcpApprovalRequest,
+  mcpApprovalResponse,
+]);

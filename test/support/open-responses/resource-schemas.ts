@@ -106,7 +106,9 @@ const AGREEMENTS: readonly Rule[] = [
   [({ completed_at: end, created_at: begin }) => end === null || end >= begin, "completed before it was created"],
   [({ status, usage: used }) => status !== "completed" || used !== null, "a completed response has its usage"],
   [
-    ({ status, output }) => status !== "completed" || output.every((item) => item.status !== "in_progress" && item.status !== "incomplete"),
+    ({ status, output }) =>
+      status !== "completed" ||
+      output.every((item) => !("status" in item) || (item.status !== "in_progress" && item.status !== "incomplete")),
     "a completed response has an item that is not",
   ],
   [({ output }) => new Set(output.map(({ id }) => id)).size === output.length, "two items have one id"],

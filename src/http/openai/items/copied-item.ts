@@ -55,9 +55,13 @@ export function copyItem(named: NamedMessage, name: Pick<ItemName, "prefix" | "i
       return name.id === message.id ? copyParts(named, name) : null;
     case "fc":
     case "mcp":
+    case "mcpr":
       return copyCall(named, name);
     case "fco":
       return copyResult(named, name);
+    // A person's answer says nothing without its call.
+    case "mcpa":
+      return null;
   }
 }
 
@@ -77,7 +81,7 @@ function copyParts({ message, redacted, results }: NamedMessage, { prefix, nth }
 function copyCall({ message, ran_here, results, redacted }: NamedMessage, { prefix, id, nth }: Pick<ItemName, "prefix" | "id" | "nth">) {
   const found = message.tool_calls?.find((each) => each.id === id);
   const isServers = found !== undefined && ran_here.includes(found.execution_id);
-  if (!found || nth > 1 || redacted.includes(id) || isServers !== (prefix === "mcp")) return null;
+  if (!found || nth > 1 || redacted.includes(id) || isServers !== (prefix !== "fc")) return null;
   const { call_id, name, arguments: written, execution_id } = found;
   const result = isServers ? results.find((each) => each.execution_id === execution_id) : undefined;
   if (result && redacted.includes(result.id)) return null;

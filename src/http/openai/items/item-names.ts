@@ -4,7 +4,7 @@
  */
 import { type ItemId, parseId, type SessionId } from "../../../domain/ids";
 
-const PREFIXES = ["msg", "rs", "fc", "fco", "mcp"] as const;
+const PREFIXES = ["msg", "rs", "fc", "fco", "mcp", "mcpr", "mcpa"] as const;
 type ItemPrefix = (typeof PREFIXES)[number];
 
 export interface ItemName {

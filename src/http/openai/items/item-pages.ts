@@ -2,12 +2,12 @@
 import type { PageInput } from "../../../app/session-api";
 import type { ExecutionView } from "../../../contract/execution";
 import type { DisplayItem } from "../../../contract/item";
-import type { ExecutionId, ItemId } from "../../../domain/ids";
+import type { ItemId } from "../../../domain/ids";
 import { MAX_REPLY_CALLS } from "../../../domain/message";
 import { err, ok, type Result } from "../../../lib/result";
 import type { HttpError } from "../../problem";
 import type { SessionCalls } from "../../session-calls";
-import { listRanHere, readRuns } from "../../surface/read-runs";
+import { readRuns, sortRuns, type WhoRuns } from "../../surface/read-runs";
 import { parseItemName, toNameIn } from "./item-names";
 import type { OpenAiItem } from "./item-types";
 import { type PlacedItem, toEveryItem } from "./items";
@@ -85,10 +85,11 @@ export async function findStored(calls: SessionCalls, name: string): Read<readon
   const [message, item, named] = [await findMessage(calls, name), await readItem(calls, name), parseItemName(name)];
   if (!message.ok) return message;
   if (!item.ok) return item;
-  if (named === null) return ok([]);
+  // An answer to a request for approval has no content of its own.
+  if (named === null || item.value.type === "mcp_approval_response") return ok([]);
   const { id } = named;
   const call = item.value.type === "mcp_call" ? message.value.tool_calls?.find((each) => each.id === id) : undefined;
-  const results = await readLater(calls, [message.value], new Set(call ? [call.execution_id] : []));
+  const results = await readLater(calls, [message.value], { ranHere: new Set(call ? [call.execution_id] : []), approvals: new Map() });
   // The item itself is the last: what is cut off before is done again with it.
   return results.ok ? ok([...results.value.map((result) => result.id), id]) : results;
 }
@@ -111,9 +112,9 @@ async function showEveryItem(calls: SessionCalls, messages: readonly DisplayItem
   const [own, earlier] = [await readRuns(calls, messages), await readEarlier(calls, messages)];
   if (!own.ok) return own;
   if (!earlier.ok) return earlier;
-  const ranHere = listRanHere([...own.value, ...earlier.value]);
-  const later = await readLater(calls, messages, ranHere);
-  return later.ok ? ok(toEveryItem([...messages, ...later.value], { session: calls.session, ranHere })) : later;
+  const who = sortRuns([...own.value, ...earlier.value]);
+  const later = await readLater(calls, messages, who);
+  return later.ok ? ok(toEveryItem([...messages, ...later.value], { session: calls.session, ...who })) : later;
 }
 
 /** The executions of results whose reply lies before the first message. */
@@ -126,15 +127,17 @@ async function readEarlier(calls: SessionCalls, messages: readonly DisplayItem[]
   return page.ok ? ok(page.value.data) : page;
 }
 
-/** The results of the server's calls that lie behind the last message. */
+/** The results of the server's calls that lie behind the last message. A call that a person approved is an item where its result is. */
 async function readLater(
   calls: SessionCalls,
   messages: readonly DisplayItem[],
-  ranHere: ReadonlySet<ExecutionId>,
+  { ranHere, approvals }: WhoRuns,
 ): Read<readonly DisplayItem[]> {
   const answered = new Set(messages.map(({ execution_id }) => execution_id));
   const asked = messages.findLast(({ role }) => role === "assistant")?.tool_calls ?? [];
-  const missing = new Set(asked.map(({ execution_id }) => execution_id).filter((id) => ranHere.has(id) && !answered.has(id)));
+  const missing = new Set(
+    asked.map(({ execution_id }) => execution_id).filter((id) => ranHere.has(id) && !approvals.has(id) && !answered.has(id)),
+  );
   const last = asked.at(-1);
   if (missing.size === 0 || !last) return ok([]);
   const page = await calls.repeatable((api, caller) => api.items(caller, { after: last.position, limit: MAX_REPLY_CALLS, order: "asc" }));

@@ -68,5 +68,24 @@ export interface ServerCallItem {
     readonly content: readonly { readonly type: "text"; readonly text: string }[];
   } | null;
   readonly status: Status | "failed";
+  /** A person was asked before it ran. Such a call is an item of its own, beside the request. */
+  readonly approval_request_id?: string;
 }
-export type OpenAiItem = MessageItem | ReasoningItem | CallItem | OutputItem | ServerCallItem;
+/** A call that the server runs once a person approves it. */
+interface ApprovalRequestItem {
+  readonly type: "mcp_approval_request";
+  readonly id: string;
+  readonly server_label: string;
+  readonly name: string;
+  readonly arguments: string;
+}
+/** The person's answer, which came from the client. */
+export interface ApprovalResponseItem {
+  readonly type: "mcp_approval_response";
+  readonly id: string;
+  readonly approval_request_id: string;
+  readonly approve: boolean;
+  /** The reason of a refusal is in the error of its call. */
+  readonly reason: null;
+}
+export type OpenAiItem = MessageItem | ReasoningItem | CallItem | OutputItem | ServerCallItem | ApprovalRequestItem | ApprovalResponseItem;

@@ -4,17 +4,16 @@
  */
 import type { DisplayItem } from "../../../contract/item";
 import type { ExecutionId, SessionId } from "../../../domain/ids";
+import type { AskedCall, WhoRuns } from "../../surface/read-runs";
 import { toItemName } from "./item-names";
-import type { ContentItem, OpenAiItem, ServerCallItem } from "./item-types";
+import type { ApprovalResponseItem, ContentItem, OpenAiItem, ServerCallItem } from "./item-types";
 
 /** What calls of the server carry as their MCP server, wherever their tools are. */
 const SERVER_LABEL = "longhand";
 
 /** What the items of one session are shown with. */
-export interface ShownIn {
+export interface ShownIn extends WhoRuns {
   readonly session: SessionId;
-  /** The calls that the server ran. */
-  readonly ranHere: ReadonlySet<ExecutionId>;
 }
 
 type Part = DisplayItem["content"][number];
@@ -32,11 +31,13 @@ export interface PlacedItem {
 
 /** The items with those that were deleted. */
 export function toEveryItem(messages: readonly DisplayItem[], shown: ShownIn): readonly PlacedItem[] {
-  const { session, ranHere } = shown;
+  const { session, ranHere, approvals } = shown;
   const results = new Map(messages.flatMap((message) => (message.execution_id ? [[message.execution_id, message] as const] : [])));
   return messages.flatMap((message): readonly PlacedItem[] => {
     if (message.role === "assistant") return toReplyItems(message, { ...shown, results });
     if (message.role !== "tool") return [place(toMessageItem(message, { session, parts: message.content }), message)];
+    const call = message.execution_id && approvals.get(message.execution_id);
+    if (call) return [place(toApprovedCall(call, message, session), message)];
     return message.execution_id && ranHere.has(message.execution_id) ? [] : [place(toOutputItem(message, session), message)];
   });
 }
@@ -91,7 +92,7 @@ function toReplyItems(message: DisplayItem, reply: Reply): readonly PlacedItem[]
   });
   // A reply that was cut off before its first word is shown all the same.
   const begun = said.length === 0 && calls.length === 0 ? [place(toMessageItem(message, { session, parts: [] }), message)] : said;
-  return [...begun, ...calls.map((call) => place(toCallItem(message, call, reply), call))];
+  return [...begun, ...calls.flatMap((call) => toCallItems(message, call, reply).map((item) => place(item, call)))];
 }
 
 /** Neighbouring parts that become one item. */
@@ -111,26 +112,43 @@ function toReasoningItem(message: DisplayItem, { session, parts, nth = 1 }: Item
   return { type: "reasoning", id: toItemName({ prefix: "rs", session, id: message.id, nth }), status: toStatus(message), summary };
 }
 
-function toCallItem(message: DisplayItem, call: Call, { session, ranHere, results }: Reply): OpenAiItem {
+function toCallItems(message: DisplayItem, call: Call, { session, ranHere, approvals, results }: Reply): readonly OpenAiItem[] {
   const { id, call_id, name, arguments: given, execution_id } = call;
-  if (ranHere.has(execution_id)) return toServerCall(call, { session, result: results.get(execution_id) });
-  return {
-    type: "function_call",
-    id: toItemName({ prefix: "fc", session, id }),
-    call_id,
-    name,
-    arguments: given,
-    status: toStatus(message),
-  };
+  const waited = approvals.get(execution_id);
+  if (waited) return [toApprovalRequest(waited, session), ...toApprovalResponses(waited, session)];
+  if (ranHere.has(execution_id))
+    return [toServerCall(call, { id: toItemName({ prefix: "mcp", session, id }), result: results.get(execution_id) })];
+  const named = { id: toItemName({ prefix: "fc", session, id }), call_id, name, arguments: given };
+  return [{ type: "function_call", ...named, status: toStatus(message) }];
 }
 
+const toRequestName = ({ item: id }: AskedCall, session: SessionId): string => toItemName({ prefix: "mcpr", session, id });
+
+function toApprovalRequest(call: AskedCall, session: SessionId): OpenAiItem {
+  const { name, arguments: given } = call;
+  return { type: "mcp_approval_request", id: toRequestName(call, session), server_label: SERVER_LABEL, name, arguments: given };
+}
+
+/** The person's answer to the request. Empty until there is one. */
+export function toApprovalResponses(call: AskedCall, session: SessionId): readonly ApprovalResponseItem[] {
+  if (call.approved === null) return [];
+  const id = toItemName({ prefix: "mcpa", session, id: call.item });
+  const approval_request_id = toRequestName(call, session);
+  return [{ type: "mcp_approval_response", id, approval_request_id, approve: call.approved, reason: null }];
+}
+
+/** The call begins after its approval, so that it stands where its result is. */
+const toApprovedCall = (call: AskedCall, result: DisplayItem, session: SessionId): OpenAiItem => ({
+  ...toServerCall(call, { id: toItemName({ prefix: "mcp", session, id: result.id }), result }),
+  approval_request_id: toRequestName(call, session),
+});
+
 interface Ran {
-  readonly session: SessionId;
+  readonly id: string;
   readonly result: DisplayItem | undefined;
 }
 
-function toServerCall({ id: call_item, name, arguments: given }: Call, { session, result }: Ran): ServerCallItem {
-  const id = toItemName({ prefix: "mcp", session, id: call_item });
+function toServerCall({ name, arguments: given }: Pick<Call, "name" | "arguments">, { id, result }: Ran): ServerCallItem {
   const call = { type: "mcp_call", id, server_label: SERVER_LABEL, name, arguments: given } as const;
   if (!result) return { ...call, output: null, error: null, status: "incomplete" };
   const text = toOutput(result);

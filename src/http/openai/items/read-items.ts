@@ -5,7 +5,7 @@
 import { z } from "@hono/zod-openapi";
 import type { WrittenMessage } from "../../../app/written-message";
 import type { FieldError } from "../../../contract/problem";
-import { type ItemId, parseId } from "../../../domain/ids";
+import type { ItemId } from "../../../domain/ids";
 import { err, ok, type Result } from "../../../lib/result";
 import { type Content, type PartInput, toParts } from "../../schemas/message";
 import { callId, toolName } from "../../schemas/tool";
@@ -46,6 +46,7 @@ const shapes = {
     id: callId,
     name: toolName,
     arguments: z.string(),
+    approval_request_id: anyId,
     output: z.string().nullish(),
     error: z.union([z.string(), z.record(z.string(), z.unknown())]).nullish(),
   }),
@@ -98,7 +99,7 @@ function readItem(transcript: Transcript, item: unknown, field: string): Read<nu
       return parseAt(shapes[type], { given: item, field }, (read) => readServerCall(transcript, read, field));
     case "mcp_approval_response":
       return parseAt(shapes[type], { given: item, field }, (read) => readApproval(transcript, read, field));
-    // Both say what the server said before. The server knows it.
+    // Both are what the server said before, and the server knows it.
     case "mcp_list_tools":
     case "mcp_approval_request":
       return ok(null);
@@ -175,6 +176,7 @@ function readOutput(transcript: Transcript, { call_id, output, status }: Shapes[
 
 function readServerCall(transcript: Transcript, call: Shapes["mcp_call"], field: string): Read<null> {
   const { id, name, arguments: given, output, error } = call;
+  if (call.approval_request_id) transcript.noteApproved(call.approval_request_id);
   const added = transcript.addCall({ call_id: id, name, arguments: given }, { field, names: null });
   if (!added.ok) return added;
   const text = output ?? (error === null || error === undefined ? NO_OUTPUT : toErrorText(error));
@@ -193,11 +195,8 @@ function toErrorText(error: NonNullable<Shapes["mcp_call"]["error"]>): string {
 }
 
 function readApproval(transcript: Transcript, given: Shapes["mcp_approval_response"], field: string): Read<null> {
-  const { approval_request_id, approve, reason } = given;
-  const execution_id = parseId("exe", approval_request_id.replace(/^mcpr_/, "exe_"));
-  if (!execution_id) return err({ field: `${field}.approval_request_id`, detail: "no such request for an approval" });
-  transcript.approvals.push({ field, approval: { execution_id, approved: approve, reason: reason ?? null } });
-  return ok(null);
+  const { approval_request_id: request, approve, reason = null } = given;
+  return transcript.addApproval({ field, request, approve, reason });
 }
 
 /** The messages as a session takes them. `contents`: their parts, in order, with what was looked up of their files. */

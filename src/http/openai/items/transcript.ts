@@ -1,5 +1,5 @@
 /** Collects OpenAI's items into messages: which of them are one reply, and which result answers which call. */
-import type { ApprovalInput, ToolResultInput } from "../../../app/session-api";
+import type { ToolResultInput } from "../../../app/session-api";
 import type { ImportedCall } from "../../../app/written-message";
 import type { FieldError } from "../../../contract/problem";
 import type { ItemId } from "../../../domain/ids";
@@ -25,11 +25,21 @@ interface ResultMessage {
 }
 export type ReadMessage = SaidMessage | ResultMessage;
 
+/** A person's answer, as the client wrote it. */
+interface GivenApproval {
+  readonly field: string;
+  /** The name of the request. */
+  readonly request: string;
+  readonly approve: boolean;
+  readonly reason: string | null;
+}
+
 export interface ReadInput {
   readonly messages: readonly ReadMessage[];
   /** Results of calls that are not in the input: of a turn that waits, or of an earlier reply. */
   readonly results: readonly { readonly field: string; readonly result: ToolResultInput }[];
-  readonly approvals: readonly { readonly field: string; readonly approval: ApprovalInput }[];
+  /** Answers to requests for approval whose calls are not in the input. */
+  readonly approvals: readonly GivenApproval[];
   /** Calls of the input that the input has no result of. */
   readonly unanswered: readonly string[];
 }
@@ -54,7 +64,9 @@ interface OpenReply {
 }
 
 export class Transcript {
-  readonly approvals: ReadInput["approvals"][number][] = [];
+  readonly #approvals: GivenApproval[] = [];
+  /** The requests for approval whose calls have run. */
+  readonly #approved = new Set<string>();
   readonly #read: (ReadMessage | OpenReply)[] = [];
   readonly #results: ReadInput["results"][number][] = [];
   /** The files of those results. */
@@ -100,6 +112,15 @@ export class Transcript {
     return ok(null);
   }
 
+  addApproval(approval: GivenApproval): Read<null> {
+    this.#approvals.push(approval);
+    return ok(null);
+  }
+
+  noteApproved(request: string): void {
+    this.#approved.add(request);
+  }
+
   finish(): ReadInput {
     const messages = this.#read.flatMap((entry): readonly ReadMessage[] => {
       if (!("results" in entry)) return [entry];
@@ -110,7 +131,7 @@ export class Transcript {
     return {
       messages: [...this.#files, ...messages],
       results: this.#results,
-      approvals: this.approvals,
+      approvals: this.#approvals.filter(({ request }) => !this.#approved.has(request)),
       unanswered: this.#open.map(({ call_id }) => call_id),
     };
   }

@@ -1,7 +1,7 @@
 /** The answer to a request for a response: the whole resource, or the events of its stream. */
 import { ok, type Result } from "../../../lib/result";
 import type { HttpError } from "../../problem";
-import { readIdTime, toLegName } from "../../surface/ids";
+import { toLegName } from "../../surface/ids";
 import { ResponseFold } from "./frames";
 import { buildResource, showTurn } from "./read-response";
 import { RESPONSE_PREFIX } from "./show-response";
@@ -24,10 +24,10 @@ interface OpenEvents {
   readonly fold: ResponseFold;
 }
 
-export async function openEvents({ calls, leg, asked, cursor, runs }: StartedResponse): Outcome<OpenEvents> {
+export async function openEvents({ calls, leg, asked, cursor, runs, approvals, created_at }: StartedResponse): Outcome<OpenEvents> {
   const { turn } = leg;
   const frames = await calls.repeatable((api, caller) => api.stream(caller, { after: cursor, turn }));
   if (!frames.ok) return frames;
-  const head = { id: toLegName(RESPONSE_PREFIX, leg), created_at: Math.floor(readIdTime(turn) / 1_000), asked };
-  return ok({ frames: frames.value, fold: new ResponseFold({ head, leg, from: cursor === null ? 1 : leg.leg, runs }) });
+  const head = { id: toLegName(RESPONSE_PREFIX, leg), created_at, asked };
+  return ok({ frames: frames.value, fold: new ResponseFold({ head, leg, from: cursor === null ? 1 : leg.leg, runs, approvals }) });
 }

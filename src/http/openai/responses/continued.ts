@@ -15,10 +15,10 @@ import type { Asker, HttpDeps } from "../../deps";
 import type { HttpError } from "../../problem";
 import { type SessionCalls, sessionClient } from "../../session-calls";
 import type { NamedLeg } from "../../surface/ids";
-import { listRanHere, readRuns } from "../../surface/read-runs";
+import { type AskedCall, readRuns, sortRuns, type WhoRuns } from "../../surface/read-runs";
 import { CopiedItem } from "../items/copied-item";
 import { parseItemName } from "../items/item-names";
-import { splitLegs } from "./leg";
+import { endsLeg, splitLegs } from "./leg";
 import { compareInput, type FileNames, type Repeated, splitInput } from "./match-conversation";
 import type { ResponseRequest } from "./request";
 import { type ResponseAsking, type StartedResponse, startResponse } from "./start-response";
@@ -151,11 +151,12 @@ async function compareWith(calls: SessionCalls, { last, repeated, findDigests }:
   const cut = (output: string): string => cutToolResult(output, bounds);
   const read = new ReadSoFar(calls, { branch, findDigests });
   while (await read.readMore()) {
-    const { messages, ranHere, isWhole } = read;
+    const { messages, ranHere, approvals, isWhole } = read;
     const nameFile = (part: FilePart): FileNames => read.nameFile(part);
     const compared = compareInput(repeated, { session: calls.session, messages, ranHere, nameFile, cut }, isWhole);
     if (compared.outcome === "differs") return null;
-    if (compared.outcome === "same") return findLeg(calls, { reply: messages[compared.nth], ranHere, results: compared.results });
+    if (compared.outcome === "same")
+      return findLeg(calls, { reply: messages[compared.nth], ranHere, approvals, results: compared.results });
   }
   return null;
 }
@@ -166,6 +167,7 @@ const PAGE = 200;
 class ReadSoFar {
   readonly messages: DisplayItem[] = [];
   readonly ranHere = new Set<ExecutionId>();
+  readonly approvals = new Map<ExecutionId, AskedCall>();
   isWhole = false;
   readonly #digests = new Map<string, string>();
   readonly #calls: SessionCalls;
@@ -187,7 +189,9 @@ class ReadSoFar {
     const runs = await readRuns(calls, data);
     if (!runs.ok) return false;
     for (const [file, name] of await findDigests(data)) this.#digests.set(file, name);
-    for (const id of listRanHere(runs.value)) this.ranHere.add(id);
+    const { ranHere, approvals } = sortRuns(runs.value);
+    for (const id of ranHere) this.ranHere.add(id);
+    for (const [id, call] of approvals) this.approvals.set(id, call);
     this.messages.push(...data);
     this.isWhole = !has_more || data.length === 0;
     return true;
@@ -205,24 +209,22 @@ async function findBranch(calls: SessionCalls, { id, branch }: LastNamed): Promi
   return found.ok ? (found.value.data[0]?.branch ?? null) : null;
 }
 
-interface Ending {
+interface Ending extends WhoRuns {
   readonly reply: DisplayItem | undefined;
-  readonly ranHere: ReadonlySet<ExecutionId>;
   readonly results: Continued["results"];
 }
 
 const ENDED: ReadonlySet<TurnReport["status"]> = new Set(["completed", "failed", "stopped", "interrupted"]);
 
 /** The response that the reply ends. Null when it ends none: it is a client's own, or its turn still says more. */
-async function findLeg(calls: SessionCalls, { reply, ranHere, results }: Ending): Promise<Continued | null> {
+async function findLeg(calls: SessionCalls, { reply, results, ...who }: Ending): Promise<Continued | null> {
   const turn = reply?.turn_id;
   if (!turn) return null;
   const report = await calls.repeatable((api, caller) => api.turn(caller, turn));
   if (!report.ok || report.value.items_truncated) return null;
   const { items, status } = report.value;
-  const legs = splitLegs(items, { ranHere });
+  const legs = splitLegs(items, who);
   const index = legs.findIndex((messages) => messages.findLast(({ role }) => role === "assistant")?.id === reply.id);
-  const waits = reply.tool_calls?.some(({ execution_id }) => !ranHere.has(execution_id)) ?? false;
-  if (index < 0 || (!waits && !ENDED.has(status))) return null;
+  if (index < 0 || (!endsLeg(reply, who) && !ENDED.has(status))) return null;
   return { leg: { session: calls.session, turn, leg: index + 1 }, results };
 }

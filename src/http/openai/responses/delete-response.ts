@@ -17,7 +17,7 @@ export async function deleteTurn(calls: SessionCalls, { turn: id }: NamedLeg, as
   const turn = await calls.repeatable((api, caller) => api.turn(caller, id));
   if (!turn.ok) return turn;
   const said = listIds(turn.value.items);
-  const input = asked.conversation === null || said.length === 0 ? await readInputMessages(calls, { turn: id, leg: 1 }) : ok([]);
+  const input = asked.conversation === null || said.length === 0 ? await readInputMessages(calls, id) : ok([]);
   if (!input.ok) return input;
   for (const message of [...said, ...listIds(input.value)]) {
     const redacted = await calls.repeatable((api, caller) => api.redact(caller, message));

@@ -89,8 +89,18 @@ export class ItemWriter {
       this.append(written, readText(item));
       return this.close(written, item.status);
     }
-    if (item.type === "function_call_output") return;
+    // Both are the client's, and no part of an output.
+    if (item.type === "function_call_output" || item.type === "mcp_approval_response") return;
     const output_index = this.#count++;
+    if (item.type === "mcp_approval_request") {
+      this.#add("output_item.added", { output_index, item });
+      return this.#add("output_item.done", { output_index, item });
+    }
+    this.#writeCall(item, output_index);
+  }
+
+  #writeCall(item: Extract<OpenAiItem, { type: "function_call" | "mcp_call" }>, output_index: number): void {
+    const { id } = item;
     const place = { item_id: id, output_index };
     const begun = item.type === "mcp_call" ? { ...item, output: null, error: null } : item;
     this.#add("output_item.added", { output_index, item: { ...begun, arguments: "", status: "in_progress" } });
@@ -118,7 +128,8 @@ export function readText(item: OpenAiItem): string {
  * The output of a response. A message of it is one text, however many blocks its provider wrote: a stream does not know where one ends.
  */
 export function buildOutput(messages: readonly DisplayItem[], shown: ShownIn): readonly OpenAiItem[] {
-  return toOpenAiItems(messages, shown).map((item): OpenAiItem => {
+  const items = toOpenAiItems(messages, shown).filter(({ type }) => type !== "mcp_approval_response");
+  return items.map((item): OpenAiItem => {
     if (item.type === "message" && item.content.length > 1)
       return { ...item, content: [{ type: "output_text", text: readText(item), annotations: [] }] };
     return item.type === "reasoning" ? { ...item, summary: [{ type: "summary_text", text: readText(item) }] } : item;

@@ -4,17 +4,18 @@
  */
 import type { StreamFrame } from "../../../contract/frame";
 import type { DisplayItem } from "../../../contract/item";
-import type { ExecutionId, ItemId, SessionId } from "../../../domain/ids";
+import type { ToolCallView } from "../../../contract/tool";
+import type { ExecutionId, SessionId } from "../../../domain/ids";
 import { type CallUsage, plusUsage } from "../../../domain/model-call";
 import type { NamedLeg } from "../../surface/ids";
+import type { AskedCall, WhoRuns } from "../../surface/read-runs";
 import { toItemName } from "../items/item-names";
 import type { OpenAiItem } from "../items/item-types";
-import { buildOutput, ItemWriter, type NumberedEvent, type ResponseEvent, readText } from "./events";
-import { endTurn, findCompletion } from "./leg";
+import { buildOutput, ItemWriter, type NumberedEvent, type ResponseEvent } from "./events";
+import { GONE, readTurnEnd, type TurnEndFrame, toErrorEvent } from "./frame-ends";
+import { findCompletion } from "./leg";
+import { ReplyWriter } from "./reply-writer";
 import { buildResponse, type LegEnd, type ResponseHead } from "./resource";
-
-type Deltas = Extract<StreamFrame, { type: "text.delta" | "reasoning.delta" }>;
-type Ended = Extract<StreamFrame, { type: "turn.completed" | "turn.failed" | "turn.stopped" | "turn.interrupted" }>;
 
 interface FoldInput {
   readonly head: ResponseHead;
@@ -23,24 +24,8 @@ interface FoldInput {
   readonly from: number;
   /** Who runs the calls that are known already. Of the others the frames say it. */
   readonly runs: ReadonlyMap<ExecutionId, "client" | "server">;
-}
-
-const STATUSES = {
-  "turn.completed": "completed",
-  "turn.failed": "failed",
-  "turn.stopped": "stopped",
-  "turn.interrupted": "interrupted",
-} as const satisfies Record<Ended["type"], string>;
-
-const GONE = {
-  "session.erased": { code: "server_error", message: "The conversation was deleted." },
-  "stream.halted": { code: "server_error", message: "The conversation's storage is full: the response cannot go on." },
-} as const;
-
-/** A reply that is being written. */
-interface OpenReply {
-  readonly id: ItemId;
-  readonly items: ReturnType<ItemWriter["open"]>[];
+  /** The calls that the turn is known to have waited with for a person. */
+  readonly approvals: WhoRuns["approvals"];
 }
 
 export class ResponseFold {
@@ -48,30 +33,33 @@ export class ResponseFold {
   readonly #session: SessionId;
   readonly #wanted: number;
   readonly #runs: Map<ExecutionId, "client" | "server">;
+  readonly #approvals: Map<ExecutionId, AskedCall>;
   readonly #writer = new ItemWriter();
+  readonly #reply: ReplyWriter;
   #leg: number;
   #sequence = 0;
   #createdAt: number;
   #hasBegun = false;
   #hasEnded = false;
   #needsPerson = false;
-  #reply: OpenReply | null = null;
   /** The leg's messages. */
   #messages: DisplayItem[] = [];
   /** How many calls of the last reply were written. */
   #written = 0;
   #usage: CallUsage | null = null;
 
-  constructor({ head, leg, from, runs }: FoldInput) {
+  constructor({ head, leg, from, runs, approvals }: FoldInput) {
     this.#head = head;
     this.#createdAt = head.created_at;
     this.#session = leg.session;
     this.#wanted = leg.leg;
     this.#leg = from;
+    this.#reply = new ReplyWriter(this.#writer, leg.session);
     this.#runs = new Map(runs);
+    this.#approvals = new Map(approvals);
   }
 
-  /** The last that was heard: a person has to approve a call. */
+  /** The last that was heard: the turn waits for answers, though some were given after the leg began. */
   get needsPerson(): boolean {
     return this.#needsPerson;
   }
@@ -85,7 +73,9 @@ export class ResponseFold {
     if (this.#hasEnded) return [];
     const begun = this.#begin(frame);
     const told = this.#tell(frame);
-    return this.#number([...begun, ...this.#writer.take(), ...told]);
+    // The result of an approved call may be the first that is heard of its leg.
+    const late = this.#isApproved(frame) ? this.#begin(frame) : [];
+    return this.#number([...begun, ...late, ...this.#writer.take(), ...told]);
   }
 
   #number(events: readonly ResponseEvent[]): readonly NumberedEvent[] {
@@ -96,9 +86,14 @@ export class ResponseFold {
     return this.#leg === this.#wanted;
   }
 
-  /** The first events come with the first frame of the leg. Results of calls belong to no leg. */
+  #isApproved(frame: StreamFrame): boolean {
+    if (frame.type !== "item.completed" || frame.item.role !== "tool") return false;
+    return frame.item.execution_id !== undefined && this.#approvals.has(frame.item.execution_id);
+  }
+
+  /** The first events come with the first frame of the leg. The client's results belong to no leg. */
   #begin(frame: StreamFrame): readonly ResponseEvent[] {
-    const isResult = frame.type === "item.completed" && frame.item.role === "tool";
+    const isResult = frame.type === "item.completed" && frame.item.role === "tool" && !this.#isApproved(frame);
     if (this.#hasBegun || !this.#isOwn || isResult || frame.type === "usage.updated") return [];
     this.#hasBegun = true;
     const { background } = this.#head.asked;
@@ -116,32 +111,32 @@ export class ResponseFold {
 
   get #output(): readonly OpenAiItem[] {
     const ranHere = new Set([...this.#runs].flatMap(([id, runs]) => (runs === "server" ? [id] : [])));
-    return buildOutput(this.#messages, { session: this.#session, ranHere });
+    return buildOutput(this.#messages, { session: this.#session, ranHere, approvals: this.#approvals });
   }
 
   #tell(frame: StreamFrame): readonly ResponseEvent[] {
     switch (frame.type) {
       case "text.delta":
       case "reasoning.delta":
-        this.#write(frame);
+        if (this.#isOwn) this.#reply.append(frame);
         return [];
       case "tool.started":
         this.#needsPerson = false;
         this.#runs.set(frame.execution_id, "server");
         return [];
       case "turn.awaiting_tools":
-        for (const call of frame.tool_calls) this.#runs.set(call.id, call.runs);
+        for (const call of frame.tool_calls) this.#noteOpen(call);
         if (frame.content_omitted) this.#assumeClient();
         this.#needsPerson = this.#isOwn;
         return this.#wait();
       case "turn.started":
       case "turn.resumed":
         // Text that a lost process had shown begins anew.
-        this.#abandonReply();
+        this.#reply.abandon();
         return [];
       case "item.completed":
         if (frame.item.role !== "assistant") return this.#takeResult(frame.item);
-        this.#takeReply(frame.content_omitted ? this.#fillIn(frame.item) : frame.item);
+        this.#takeReply(frame.content_omitted ? this.#reply.fillIn(frame.item) : frame.item);
         return [];
       case "usage.updated":
         if (frame.source === "turn" && this.#isOwn) this.#usage = plusUsage(this.#usage, frame.usage);
@@ -150,7 +145,7 @@ export class ResponseFold {
         return this.#end({ status: "cancelled" }, null);
       case "session.erased":
       case "stream.halted":
-        return this.#end({ status: "failed", error: GONE[frame.type] }, null);
+        return this.#end(GONE[frame.type], null);
       case "turn.completed":
       case "turn.failed":
       case "turn.stopped":
@@ -161,70 +156,33 @@ export class ResponseFold {
     }
   }
 
+  #noteOpen({ id, runs, name, arguments: given, approval }: ToolCallView): void {
+    this.#runs.set(id, runs);
+    const item = this.#calls.find(({ execution_id }) => execution_id === id)?.id;
+    if (approval === "pending" && item) this.#approvals.set(id, { item, name, arguments: given, approved: null });
+  }
+
   /** A frame that is too long leaves its calls out. Those that have not begun here are the client's. */
   #assumeClient(): void {
     for (const { execution_id } of this.#calls) if (!this.#runs.has(execution_id)) this.#runs.set(execution_id, "client");
   }
 
-  /** A frame that is too long leaves the text out, which was told before. */
-  #fillIn(message: DisplayItem): DisplayItem {
-    const told = this.#reply?.id === message.id ? this.#reply.items : [];
-    return { ...message, content: told.map(({ kind, text }) => ({ type: kind, text })) };
-  }
-
-  #write({ type, message_id, text }: Deltas): void {
-    if (!this.#isOwn || message_id === undefined) return;
-    if (this.#reply?.id !== message_id) this.#abandonReply();
-    this.#reply ??= { id: message_id, items: [] };
-    const { items } = this.#reply;
-    const kind = type === "text.delta" ? "text" : "reasoning";
-    const last = items.at(-1);
-    if (last?.kind === kind) return this.#writer.append(last, text);
-    if (last) this.#writer.close(last, "completed");
-    const nth = items.filter((item) => item.kind === kind).length + 1;
-    const next = this.#writer.open(
-      kind,
-      toItemName({ prefix: kind === "text" ? "msg" : "rs", session: this.#session, id: message_id, nth }),
-    );
-    items.push(next);
-    this.#writer.append(next, text);
-  }
-
-  #abandonReply(): void {
-    for (const item of this.#reply?.items ?? []) this.#writer.close(item, "incomplete");
-    this.#reply = null;
-  }
-
   #takeReply(message: DisplayItem): void {
-    if (this.#isOwn) this.#finishReply(message);
+    if (this.#isOwn) this.#reply.finish(message);
     this.#messages = this.#isOwn ? [...this.#messages, message] : [message];
     this.#written = 0;
     this.#writeCalls();
   }
 
-  #finishReply(message: DisplayItem): void {
-    const begun = this.#reply?.id === message.id ? this.#reply.items : [];
-    if (this.#reply?.id !== message.id) this.#abandonReply();
-    const said = buildOutput([message], { session: this.#session, ranHere: new Set() }).filter(
-      ({ type }) => type === "message" || type === "reasoning",
-    );
-    for (const [index, item] of said.entries()) {
-      const open = begun[index];
-      const whole = readText(item);
-      if (!open) this.#writer.write(item);
-      else if (open.isOpen && whole.startsWith(open.text)) this.#writer.append(open, whole.slice(open.text.length));
-      // Some of the text was not heard. The event that ends the item has all of it.
-      else if (open.isOpen) open.text = whole;
-    }
-    for (const open of begun) this.#writer.close(open, message.incomplete ? "incomplete" : "completed");
-    this.#reply = null;
-  }
-
-  /** A result that comes before it is known who ran its call came from this side. The client's results begin the next leg. */
+  /**
+   * A result that comes before it is known who ran its call came from this side. The client's results begin the next leg, and the result of
+   * an approved call is of that leg.
+   */
   #takeResult(result: DisplayItem): readonly ResponseEvent[] {
     const { execution_id } = result;
     if (execution_id === undefined) return [];
-    const isOfLeg = this.#calls.some((call) => call.execution_id === execution_id);
+    const isApproved = this.#approvals.has(execution_id);
+    const isOfLeg = !isApproved && this.#calls.some((call) => call.execution_id === execution_id);
     if (isOfLeg && !this.#runs.has(execution_id)) this.#runs.set(execution_id, "server");
     if (isOfLeg && this.#runs.get(execution_id) === "server") {
       this.#messages.push(result);
@@ -232,8 +190,18 @@ export class ResponseFold {
       return [];
     }
     const ended = this.#wait();
+    if (isApproved) {
+      if (!this.#hasEnded && this.#isOwn) this.#takeApproved(result);
+      return ended;
+    }
     if (!this.#hasEnded && !this.#hasBegun && this.#wanted > 1) this.#createdAt = Math.floor(result.recorded_at / 1_000);
     return ended;
+  }
+
+  #takeApproved(result: DisplayItem): void {
+    this.#messages.push(result);
+    const item = this.#output.at(-1);
+    if (item) this.#writer.write(item);
   }
 
   get #calls() {
@@ -247,16 +215,20 @@ export class ResponseFold {
     for (const call of this.#calls.slice(this.#written)) {
       const runs = this.#runs.get(call.execution_id);
       const isAnswered = this.#messages.some(({ execution_id }) => execution_id === call.execution_id);
-      if (!all && runs !== "client" && !(runs === "server" && isAnswered)) return;
-      const item = items.get(toItemName({ prefix: runs === "server" ? "mcp" : "fc", session: this.#session, id: call.id }));
+      const isAsked = this.#approvals.has(call.execution_id);
+      if (!all && !isAsked && runs !== "client" && !(runs === "server" && isAnswered)) return;
+      const prefix = isAsked ? "mcpr" : runs === "server" ? "mcp" : "fc";
+      const item = items.get(toItemName({ prefix, session: this.#session, id: call.id }));
       if (item) this.#writer.write(item);
       this.#written++;
     }
   }
 
-  /** The leg is over when its last reply has a call that the client owes. */
+  /** The leg is over when its last reply has a call that the client owes, or that a person has to approve. */
   #wait(): readonly ResponseEvent[] {
-    if (!this.#calls.some(({ execution_id }) => this.#runs.get(execution_id) === "client")) {
+    const isOwed = ({ execution_id: id }: { readonly execution_id: ExecutionId }) =>
+      this.#runs.get(id) === "client" || this.#approvals.has(id);
+    if (!this.#calls.some(isOwed)) {
       this.#writeCalls();
       return [];
     }
@@ -266,15 +238,13 @@ export class ResponseFold {
     return [];
   }
 
-  #endTurn(frame: Ended): readonly ResponseEvent[] {
+  #endTurn(frame: TurnEndFrame): readonly ResponseEvent[] {
     if (!this.#isOwn) return [];
-    const status = STATUSES[frame.type];
-    const [finish, failure] = [frame.type === "turn.completed" ? frame.finish : null, frame.type === "turn.failed" ? frame.failure : null];
-    return this.#end(endTurn({ status, finish, failure }), this.#wanted === 1 ? frame.usage : this.#usage);
+    return this.#end(readTurnEnd(frame), this.#wanted === 1 ? frame.usage : this.#usage);
   }
 
   #end(end: LegEnd, usage: CallUsage | null): readonly ResponseEvent[] {
-    this.#abandonReply();
+    this.#reply.abandon();
     this.#writeCalls(true);
     this.#hasEnded = true;
     const items = this.#writer.take();
@@ -284,12 +254,3 @@ export class ResponseFold {
     return [...items, { type: end.status === "completed" ? "response.completed" : "response.incomplete", response }];
   }
 }
-
-/** Clients read the fields nested or flat. */
-export const toErrorEvent = ({ code, message }: { readonly code: string; readonly message: string }): ResponseEvent => ({
-  type: "error",
-  code,
-  message,
-  param: null,
-  error: { type: "server_error", code, message, param: null },
-});

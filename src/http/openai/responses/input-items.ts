@@ -7,12 +7,14 @@ import { err, ok, type Result } from "../../../lib/result";
 import type { HttpDeps, HttpEnv } from "../../deps";
 import { type HttpError, sendProblem } from "../../problem";
 import { type SessionCalls, sessionClient } from "../../session-calls";
-import { listRanHere, readRuns } from "../../surface/read-runs";
+import { type AskedCall, readRuns, sortRuns, type WhoRuns } from "../../surface/read-runs";
 import { toNameIn } from "../items/item-names";
 import { showItems } from "../items/item-pages";
 import type { OpenAiItem } from "../items/item-types";
+import { toApprovalResponses } from "../items/items";
 import { readItemsQuery, toItemList } from "../items/list-query";
 import { readNote } from "./asked";
+import { endsLeg } from "./leg";
 import { parseResponseName } from "./read-response";
 
 type Read<T> = Promise<Result<T, HttpError>>;
@@ -28,9 +30,7 @@ export async function listInputItems(c: Context<HttpEnv>, deps: HttpDeps): Promi
   const query = readItemsQuery(c);
   if (!query.ok) return sendProblem(c, query.error);
   const calls = sessionClient(deps, c, named.session);
-  const messages = await readInputMessages(calls, named);
-  if (!messages.ok) return sendProblem(c, messages.error);
-  const items = await showItems(calls, messages.value);
+  const items = await readInput(calls, named);
   if (!items.ok) return sendProblem(c, items.error);
   const { after, limit, order } = query.value;
   const page = takePage(order === "asc" ? items.value : items.value.toReversed(), {
@@ -48,32 +48,60 @@ function takePage(items: readonly OpenAiItem[], { after, limit }: { readonly aft
   return ok({ data: rest.slice(0, limit), has_more: rest.length > limit });
 }
 
-export async function readInputMessages(
-  calls: SessionCalls,
-  { turn, leg }: { readonly turn: TurnId; readonly leg: number },
-): Read<readonly DisplayItem[]> {
-  const report = await calls.repeatable((api, caller) => api.turn(caller, turn));
-  if (!report.ok) return report;
-  if (leg === 1) return readOwn(calls, report.value);
-  const runs = await readRuns(calls, report.value.items);
-  if (!runs.ok) return runs;
-  const ranHere = listRanHere(runs.value);
-  const results = findAnswers(report.value.items, ranHere).get(leg);
-  return results ? ok(results) : err({ code: "turn_not_found", turn });
+interface Named {
+  readonly turn: TurnId;
+  readonly leg: number;
 }
 
-/** The client's results by the leg that they began. A reply behind calls of the client is of a new leg. `produced`: by the turn, in order. */
-function findAnswers(produced: readonly DisplayItem[], ranHere: ReadonlySet<ExecutionId>): ReadonlyMap<number, readonly DisplayItem[]> {
-  const answers = new Map<number, DisplayItem[]>();
-  let [leg, isOver] = [1, false];
+/** The messages that began the turn, with the results that came with them. */
+export async function readInputMessages(calls: SessionCalls, turn: TurnId): Read<readonly DisplayItem[]> {
+  const report = await calls.repeatable((api, caller) => api.turn(caller, turn));
+  return report.ok ? readOwn(calls, report.value) : report;
+}
+
+async function readInput(calls: SessionCalls, { turn, leg }: Named): Read<readonly OpenAiItem[]> {
+  const report = await calls.repeatable((api, caller) => api.turn(caller, turn));
+  if (!report.ok) return report;
+  if (leg === 1) {
+    const asked = await readOwn(calls, report.value);
+    return asked.ok ? showItems(calls, asked.value) : asked;
+  }
+  const runs = await readRuns(calls, report.value.items);
+  if (!runs.ok) return runs;
+  const answers = findAnswers(report.value.items, sortRuns(runs.value)).get(leg);
+  if (!answers) return err({ code: "turn_not_found", turn });
+  const results = await showItems(calls, answers.results);
+  const approvals = answers.approvals.flatMap((call) => toApprovalResponses(call, calls.session));
+  return results.ok ? ok([...approvals, ...results.value]) : results;
+}
+
+/** What began a later leg: results of the client, and a person's answers to requests for approval. */
+interface Answers {
+  readonly results: DisplayItem[];
+  readonly approvals: AskedCall[];
+}
+
+const isAmong = ({ execution_id: id }: DisplayItem, calls: { has(id: ExecutionId): boolean }): boolean => id !== undefined && calls.has(id);
+
+const listAnswered = (calls: NonNullable<DisplayItem["tool_calls"]>, { approvals }: WhoRuns): readonly AskedCall[] =>
+  calls.flatMap(({ execution_id }) => approvals.get(execution_id) ?? []).filter(({ approved }) => approved !== null);
+
+/** The answers by the leg that they began (`splitLegs`). `produced`: by the turn, in order. */
+function findAnswers(produced: readonly DisplayItem[], who: WhoRuns): ReadonlyMap<number, Answers> {
+  const answers = new Map<number, Answers>();
+  const at = (leg: number): Answers => {
+    const found = answers.get(leg) ?? { results: [], approvals: [] };
+    answers.set(leg, found);
+    return found;
+  };
+  let [leg, waits] = [1, false];
   for (const item of produced) {
-    const { role, execution_id, tool_calls = [] } = item;
-    if (role === "assistant") {
-      leg += isOver ? 1 : 0;
-      isOver = tool_calls.some((call) => !ranHere.has(call.execution_id));
-    }
-    if (role !== "tool" || execution_id === undefined || ranHere.has(execution_id)) continue;
-    answers.set(leg + 1, [...(answers.get(leg + 1) ?? []), item]);
+    const { role, tool_calls = [] } = item;
+    if (waits && (role === "assistant" || isAmong(item, who.approvals))) [leg, waits] = [leg + 1, false];
+    if (role === "assistant") waits = endsLeg(item, who);
+    const answered = listAnswered(tool_calls, who);
+    if (answered.length > 0) at(leg + 1).approvals.push(...answered);
+    if (role === "tool" && !isAmong(item, who.ranHere)) at(waits ? leg + 1 : leg).results.push(item);
   }
   return answers;
 }
@@ -146,6 +174,6 @@ async function keepClients(
   if (!asked.some(({ role }) => role === "tool")) return ok(asked);
   const runs = await readRuns(calls, reply ? [reply] : []);
   if (!runs.ok) return runs;
-  const ranHere = listRanHere(runs.value);
+  const { ranHere } = sortRuns(runs.value);
   return ok(asked.filter(({ execution_id }) => execution_id === undefined || !ranHere.has(execution_id)));
 }

@@ -1,32 +1,33 @@
 /** A leg of a turn as a response: which messages are its own, how it ended, and what it used. */
 import type { DisplayItem } from "../../../contract/item";
 import type { TurnReport } from "../../../contract/turn";
-import type { ExecutionId } from "../../../domain/ids";
+import type { WhoRuns } from "../../surface/read-runs";
 import type { LegEnd } from "./resource";
 
-export interface WhoRuns {
-  readonly ranHere: ReadonlySet<ExecutionId>;
-}
+/** A reply with a call of the client, or one that a person has to approve, ends its leg. */
+export const endsLeg = ({ tool_calls = [] }: DisplayItem, { ranHere, approvals }: WhoRuns): boolean =>
+  tool_calls.some(({ execution_id }) => !ranHere.has(execution_id) || approvals.has(execution_id));
 
-/** A reply with a call of the client ends its leg. */
-const endsLeg = ({ tool_calls = [] }: DisplayItem, { ranHere }: WhoRuns): boolean =>
-  tool_calls.some(({ execution_id }) => !ranHere.has(execution_id));
-
-/** The turn's messages by leg, without the client's results. The last leg is empty if all results are there and no reply is. */
+/**
+ * The turn's messages by leg, without the client's results. A call that was approved belongs to the leg after its wait. The last leg is
+ * empty if everything is answered and nothing has followed.
+ */
 export function splitLegs(items: readonly DisplayItem[], who: WhoRuns): readonly (readonly DisplayItem[])[] {
   const answered = new Set(items.map(({ execution_id }) => execution_id));
   const legs: DisplayItem[][] = [[]];
-  let last: DisplayItem | null = null;
+  /** The reply that the turn has waited with. Null once something has followed the wait. */
+  let waited: DisplayItem | null = null;
   for (const item of items) {
-    if (item.role === "assistant") {
-      if (last && endsLeg(last, who)) legs.push([]);
-      last = item;
+    const { role, execution_id } = item;
+    if (waited && (role === "assistant" || (execution_id !== undefined && who.approvals.has(execution_id)))) {
+      legs.push([]);
+      waited = null;
     }
-    const isOwn = item.role === "assistant" || (item.execution_id !== undefined && who.ranHere.has(item.execution_id));
-    if (isOwn) legs.at(-1)?.push(item);
+    if (role === "assistant" && endsLeg(item, who)) waited = item;
+    if (role === "assistant" || (execution_id !== undefined && who.ranHere.has(execution_id))) legs.at(-1)?.push(item);
   }
-  const isAnswered = last?.tool_calls?.every(({ execution_id }) => answered.has(execution_id));
-  return last && isAnswered && endsLeg(last, who) ? [...legs, []] : legs;
+  const isAnswered = waited?.tool_calls?.every(({ execution_id: id }) => answered.has(id) || who.approvals.get(id)?.approved === true);
+  return isAnswered ? [...legs, []] : legs;
 }
 
 /** How the leg `leg` of `count` legs ended. `messages`: its own. */

@@ -9,18 +9,17 @@ import type { HttpError } from "../../problem";
 import type { SessionCalls } from "../../session-calls";
 import { type NamedLeg, parseLegName, toLegName } from "../../surface/ids";
 import { listReplyCalls, sumCallUsage } from "../../surface/leg-usage";
-import { listRanHere, readRuns } from "../../surface/read-runs";
+import { readRuns, sortRuns, type WhoRuns } from "../../surface/read-runs";
 import { type ResponseAsked, readNote } from "./asked";
-import { splitLegs, type WhoRuns } from "./leg";
+import { splitLegs } from "./leg";
 import { RESPONSE_PREFIX, showResponse } from "./show-response";
 
 type Read<T> = Promise<Result<T, HttpError>>;
 
-export interface FoundResponse {
+export interface FoundResponse extends WhoRuns {
   readonly turn: TurnReport;
   readonly asked: ResponseAsked;
   readonly runs: ReadonlyMap<ExecutionId, "client" | "server">;
-  readonly ranHere: ReadonlySet<ExecutionId>;
 }
 
 export const parseResponseName = (name: string): NamedLeg | null => parseLegName(RESPONSE_PREFIX, name);
@@ -45,8 +44,7 @@ export async function showTurn(
   const executions = await readRuns(calls, turn.items);
   if (!executions.ok) return executions;
   const runs = new Map(executions.value.map((each) => [each.id, each.runs]));
-  const ranHere = listRanHere(executions.value);
-  return ok({ turn, asked: toLegAsked(asked, leg), runs, ranHere });
+  return ok({ turn, asked: toLegAsked(asked, leg), runs, ...sortRuns(executions.value) });
 }
 
 /** A response that follows results of calls continues the response before it. */
@@ -55,18 +53,18 @@ export function toLegAsked(asked: ResponseAsked, { session, turn, leg }: NamedLe
   return { ...asked, previous_response_id: toLegName(RESPONSE_PREFIX, { session, turn, leg: leg - 1 }) };
 }
 
-export async function buildResource(calls: SessionCalls, leg: NamedLeg, { turn, asked, ranHere }: FoundResponse) {
-  const usage = await readUsage(calls, { turn, leg: leg.leg, ranHere });
-  const shown = showResponse({ session: leg.session, turn, leg: leg.leg, asked }, { usage, ranHere });
+export async function buildResource(calls: SessionCalls, leg: NamedLeg, { turn, asked, ranHere, approvals }: FoundResponse) {
+  const usage = await readUsage(calls, { turn, leg: leg.leg, ranHere, approvals });
+  const shown = showResponse({ session: leg.session, turn, leg: leg.leg, asked }, { usage, ranHere, approvals });
   return shown ? ok(shown) : err({ code: "turn_not_found" as const, turn: turn.id });
 }
 
 /** What the calls of the leg used. A report tells the usage of all legs of its turn together. */
 async function readUsage(
   calls: SessionCalls,
-  { turn, leg, ranHere }: WhoRuns & { readonly turn: TurnReport; readonly leg: number },
+  { turn, leg, ...who }: WhoRuns & { readonly turn: TurnReport; readonly leg: number },
 ): Promise<CallUsage | null> {
-  const legs = splitLegs(turn.items, { ranHere }).map(countReplies);
+  const legs = splitLegs(turn.items, who).map(countReplies);
   if (legs.length === 1) return turn.usage;
   const rows = await listReplyCalls(calls, turn);
   return rows ? sumCallUsage(takeLeg(rows, legs, leg)) : turn.usage;

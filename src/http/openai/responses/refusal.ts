@@ -45,6 +45,8 @@ export function toResponseError(error: HttpError, { body, input }: Asked): HttpE
       const call = (error.index === null ? null : input.results[error.index]?.result.call_id) ?? error.call;
       return invalid("input", `No tool call found for function call output with call_id ${call}.`);
     }
+    case "approval_not_open":
+      return invalid(`${input.approvals[error.index]?.field}.approval_request_id`, "The approval request is not waiting for an answer.");
     case "calls_unanswered":
       return invalid("input", `No tool output found for function call ${error.calls[0]?.call_id ?? ""}.`);
     case "unknown_model":

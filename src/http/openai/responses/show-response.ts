@@ -3,9 +3,10 @@ import type { TurnReport } from "../../../contract/turn";
 import type { SessionId } from "../../../domain/ids";
 import type { CallUsage } from "../../../domain/model-call";
 import { readIdTime, toLegName } from "../../surface/ids";
+import type { WhoRuns } from "../../surface/read-runs";
 import type { ResponseAsked } from "./asked";
 import { buildOutput } from "./events";
-import { findCompletion, findEnd, splitLegs, type WhoRuns } from "./leg";
+import { findCompletion, findEnd, splitLegs } from "./leg";
 import { buildResponse, type ResponseHead } from "./resource";
 
 export const RESPONSE_PREFIX = "resp_";

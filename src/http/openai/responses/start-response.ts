@@ -17,16 +17,19 @@ import { eraseFor } from "../../register-session";
 import { type SessionCalls, sessionClient } from "../../session-calls";
 import { findTools } from "../../session-tools";
 import { findAnswering } from "../../surface/attempts";
-import type { NamedLeg } from "../../surface/ids";
+import { type NamedLeg, readIdTime } from "../../surface/ids";
 import { sendInLine } from "../../surface/in-line";
+import type { WhoRuns } from "../../surface/read-runs";
 import { takeMessages } from "../items/store-items";
 import { type ResponseAsked, readNote, toNote } from "./asked";
+import { explainWait, findApprovals } from "./find-approvals";
 import { respondInCopy, toAnswers } from "./in-copy";
 import { readEcho } from "./input";
 import { splitLegs } from "./leg";
 import { findResponse, toLegAsked } from "./read-response";
 import { toResponseError, toUnknownPlace } from "./refusal";
 import type { ResponseRequest } from "./request";
+import { buildHead } from "./show-response";
 
 /** A session for a response that is not stored. */
 interface Unstored {
@@ -55,6 +58,9 @@ export interface StartedResponse {
   readonly cursor: number | null;
   /** Who runs the calls of earlier legs of its turn. */
   readonly runs: ReadonlyMap<ExecutionId, "client" | "server">;
+  readonly approvals: WhoRuns["approvals"];
+  /** Epoch seconds, unless results of the client begin the leg. */
+  readonly created_at: number;
   /** Ends what was opened for this response alone. Call it after the answer. */
   discard(): void;
 }
@@ -125,11 +131,14 @@ async function addNew(asking: ResponseAsking, opened: Opened, tools: readonly To
   const idempotency = request.place.kind === "nothing" ? await readIdempotency(c, key) : named;
   const echo = readEcho(body, model.value);
   const results = input.results.map(({ result }) => result);
+  const approvals = await findApprovals(calls, input.approvals);
+  if (!approvals.ok) return approvals;
   const isAnswer = taken.value.length === 0;
   const turn = after?.turn ?? null;
   const given: RespondInput = {
     after: turn,
     results,
+    approvals: approvals.value,
     messages: taken.value,
     run: true,
     model: body.model ?? null,
@@ -142,7 +151,7 @@ async function addNew(asking: ResponseAsking, opened: Opened, tools: readonly To
     idempotency,
   };
   const sent = await send(asking, { calls, given, from: isThrowaway ? null : after });
-  if (!sent.ok) return err(toResponseError(sent.error, request));
+  if (!sent.ok) return err(toResponseError(await explainWait(calls, sent.error), request));
   if ("copy" in sent.value) return beginInCopy(asking, { from: session, place: sent.value, given, key }, echo);
   return begin({ calls, session, cursor: sent.value.cursor, discard }, { accepted: sent.value, given, echo });
 }
@@ -220,17 +229,22 @@ function readTurn({ turn_id: turn }: Accepted): TurnId {
 
 /** A message begins a turn. */
 function beginLeg({ session, ...started }: Beginning, accepted: Accepted, asked: ResponseAsked): StartedResponse {
-  return { ...started, asked, leg: { session, turn: readTurn(accepted), leg: 1 }, runs: new Map() };
+  const turn = readTurn(accepted);
+  const created_at = Math.floor(readIdTime(turn) / 1_000);
+  return { ...started, asked, leg: { session, turn, leg: 1 }, runs: new Map(), approvals: new Map(), created_at };
 }
 
-/** Results alone continue their turn, or begin another one if they are asked for otherwise. */
+/** Results and approvals alone continue their turn, or begin another one if they are asked for otherwise. */
 async function continueTurn({ session, ...started }: Beginning, accepted: Accepted): Outcome<StartedResponse> {
   const first = { session, turn: readTurn(accepted), leg: 1 };
   const found = await findResponse(started.calls, first);
   if (!found.ok) return found;
-  const { turn, runs, ranHere } = found.value;
-  const leg = { ...first, leg: splitLegs(takeBefore(turn.items, accepted.position), { ranHere }).length };
-  return ok({ ...started, leg, runs, asked: toLegAsked(found.value.asked, leg) });
+  const { turn, runs, approvals, ranHere } = found.value;
+  const who = { ranHere, approvals };
+  const leg = { ...first, leg: splitLegs(takeBefore(turn.items, accepted.position), who).length };
+  const asked = toLegAsked(found.value.asked, leg);
+  const { created_at } = buildHead({ session, turn, leg: leg.leg, asked }, who);
+  return ok({ ...started, leg, runs, approvals, asked, created_at });
 }
 
 /** What the turn had when it went on with the results at `position`: others may have let it go on since. */

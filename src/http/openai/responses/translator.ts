@@ -2,7 +2,8 @@
 import type { StreamFrame } from "../../../contract/frame";
 import type { Translator } from "../../surface/translate-stream";
 import type { NumberedEvent, ResponseEvent } from "./events";
-import { type ResponseFold, toErrorEvent } from "./frames";
+import { toErrorEvent } from "./frame-ends";
+import type { ResponseFold } from "./frames";
 
 const DONE = "data: [DONE]\n\n";
 const LAST: ReadonlySet<string> = new Set(["response.completed", "response.incomplete", "response.failed"]);
