@@ -24,7 +24,7 @@ export async function leaveOutRepeated(calls: SessionCalls, input: ReadInput): P
 }
 
 /** `newest`: the end of the conversation, in order. */
-export function withoutRepeated(input: ReadInput, newest: readonly DisplayItem[]): ReadInput {
+function withoutRepeated(input: ReadInput, newest: readonly DisplayItem[]): ReadInput {
   const known = newest.flatMap(toKnown);
   const given = listGiven(input);
   for (let count = Math.min(known.length, given.length - 1); count > 0; count--) {
