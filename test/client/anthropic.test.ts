@@ -1,4 +1,6 @@
 /** Anthropic's own SDK, unmodified, against a running backend with a scripted model. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import Anthropic from "@anthropic-ai/sdk";
 import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -558,6 +560,130 @@ describe("disconnects and failures", () => {
     await expect(wrong.messages.create(say("Hi"))).rejects.toBeInstanceOf(Anthropic.AuthenticationError);
     const headers = { "X-Session-Id": "ses_01ARZ3NDEKTSV4RRFFQ69G5FAV" };
     await expect(client.messages.create(say("Hi"), { headers })).rejects.toBeInstanceOf(Anthropic.NotFoundError);
+  });
+});
+
+/** The members that an interface of the SDK's types demands. */
+function listDemanded(file: string, name: string): readonly string[] {
+  const source = readFileSync(join(import.meta.dirname, "../../node_modules/@anthropic-ai/sdk/resources", file), "utf8");
+  const [, body = ""] = new RegExp(`export interface ${name} \\{([\\s\\S]*?)\\n\\}`).exec(source) ?? [];
+  return [...body.matchAll(/^ {4}(\w+): /gm)].map(([, member = ""]) => member);
+}
+
+const lacks = (given: object, file: string, name: string): readonly string[] => {
+  const demanded = listDemanded(file, name);
+  expect(demanded, name).not.toEqual([]);
+  return demanded.filter((member) => !Object.hasOwn(given, member)).map((member) => `${name}.${member}`);
+};
+
+const STABLE = "messages/messages.d.ts";
+const BETA = "beta/messages/messages.d.ts";
+
+function listLacking(message: Anthropic.Message | Anthropic.Beta.BetaMessage, [file, prefix]: readonly [string, string]): string[] {
+  const kinds = { text: "TextBlock", thinking: "ThinkingBlock", tool_use: "ToolUseBlock" } as const;
+  const blocks = message.content.flatMap((block) =>
+    block.type in kinds ? lacks(block, file, prefix + kinds[block.type as keyof typeof kinds]) : [block.type],
+  );
+  return [...lacks(message, file, `${prefix}Message`), ...lacks(message.usage, file, `${prefix}Usage`), ...blocks];
+}
+
+describe("the SDK's types", () => {
+  test("are those of the answers: no member that they demand is missing", async () => {
+    for (const isAlone of [true, false]) {
+      const connect = async () => (isAlone ? new Anthropic({ baseURL: server.url, apiKey: server.key }) : (await open()).client);
+      const said = { reasoning: "Hm.", text: "I look.", tool_calls: [asks("a", "Paris")] };
+      server.provider.enqueue(said, said, said);
+      const question = say("Weather?", { tools: [WEATHER] });
+
+      const whole = await (await connect()).messages.create(question);
+      const events: Anthropic.RawMessageStreamEvent[] = [];
+      for await (const event of await (await connect()).messages.create({ ...question, stream: true })) events.push(event);
+      const beta = await (await connect()).beta.messages.create({ ...question, betas: [] });
+
+      expect(listLacking(whole, [STABLE, ""])).toEqual([]);
+      expect(listLacking(beta, [BETA, "Beta"])).toEqual([]);
+      expect(whole.content.map(({ type }) => type)).toEqual(["thinking", "text", "tool_use"]);
+      const [start, end] = [events.find(({ type }) => type === "message_start"), events.find(({ type }) => type === "message_delta")];
+      if (start?.type !== "message_start" || end?.type !== "message_delta") throw new Error("The stream has no message");
+      expect(listLacking(start.message, [STABLE, ""])).toEqual([]);
+      expect(lacks(end, BETA, "BetaRawMessageDeltaEvent")).toEqual([]);
+      expect(lacks(end.usage, BETA, "BetaMessageDeltaUsage")).toEqual([]);
+      expect(Object.keys(end.delta).toSorted()).toEqual(["container", "stop_details", "stop_reason", "stop_sequence"]);
+    }
+  });
+
+  test("are those of models and counts, too", async () => {
+    const { client } = await open();
+    const counted = { model: MODEL, messages: [{ role: "user" as const, content: "?" }] };
+
+    expect(lacks(await client.models.retrieve(MODEL), "models.d.ts", "ModelInfo")).toEqual([]);
+    expect(lacks(await client.beta.models.retrieve(MODEL), "beta/models.d.ts", "BetaModelInfo")).toEqual([]);
+    for await (const model of client.models.list({ limit: 1 })) expect(lacks(model, "models.d.ts", "ModelInfo")).toEqual([]);
+    expect(lacks(await client.messages.countTokens(counted), STABLE, "MessageTokensCount")).toEqual([]);
+    expect(lacks(await client.beta.messages.countTokens(counted), BETA, "BetaMessageTokensCount")).toEqual([]);
+  });
+});
+
+describe("a stranger", () => {
+  const stateless = () => new Anthropic({ baseURL: server.url, apiKey: server.key, maxRetries: 0 });
+
+  test("runs an agent of twelve calls in Chinese, with thinking sent back, in a small window", async () => {
+    const { client, session } = await open({ small: true });
+    let asked = 0;
+    server.provider.respondWith(() => {
+      asked += 1;
+      const tool_calls = asked <= 12 ? [asks(`c${asked}`, `城市${asked}`)] : [];
+      return { reasoning: "想一想。", text: `第${asked}步。${"看一看。".repeat(10)}`, tool_calls };
+    });
+    const messages: Anthropic.MessageParam[] = [{ role: "user", content: "每个城市的天气？" }];
+    const cached = { cache_control: { type: "ephemeral" as const } };
+    let last: Anthropic.Message | null = null;
+
+    for (let nth = 0; nth < 14 && last?.stop_reason !== "end_turn"; nth++) {
+      const body = {
+        model: "scripted-small",
+        max_tokens: 200,
+        messages,
+        system: [{ type: "text" as const, text: "简短。", ...cached }],
+        tools: [{ ...WEATHER, ...cached }],
+      };
+      last = nth % 2 === 0 ? await client.messages.create(body) : await client.messages.stream(body).finalMessage();
+      messages.push({ role: "assistant", content: last.content });
+      const results = last.content.flatMap((block) =>
+        block.type === "tool_use"
+          ? [
+              {
+                type: "tool_result" as const,
+                tool_use_id: block.id,
+                content: `${JSON.stringify(block.input)}：晴。${"风很小。".repeat(20)}`,
+                ...cached,
+              },
+            ]
+          : [],
+      );
+      if (results.length > 0) messages.push({ role: "user", content: results });
+    }
+
+    expect(last?.stop_reason).toBe("end_turn");
+    expect(asked).toBe(13);
+    expect((await server.listTexts(session)).filter((line) => line.startsWith("tool:"))).toHaveLength(12);
+    expect((await server.listTexts(session)).filter((line) => line.startsWith("user:"))).toHaveLength(1);
+  }, 60_000);
+
+  test("reads a clear refusal of what there is not", async () => {
+    const { client } = await open();
+    const hostile = { type: "object", properties: { __proto__: { $ref: "#/nowhere" } } } as const;
+
+    for (const each of [client, stateless()]) {
+      const webSearch = { type: "web_search_20250305", name: "web_search" } as const;
+      await expect(each.messages.create(say("?", { tools: [webSearch] }))).rejects.toThrow(/tools\.0\.type/);
+      await expect(each.messages.create(say(""))).rejects.toThrow(/messages\.0\.content/);
+      await expect(each.messages.create(say([]))).rejects.toThrow(/messages\.0\.content/);
+      await expect(each.messages.batches.create({ requests: [] })).rejects.toMatchObject({ status: 404, type: "not_found_error" });
+      await expect(each.models.retrieve("nothing")).rejects.toMatchObject({ status: 404, type: "not_found_error" });
+      server.provider.enqueue({ text: "Fine." });
+      expect(show(await each.messages.create(say("?", { tools: [{ name: "odd", input_schema: hostile }] })))).toBe("Fine.");
+    }
   });
 });
 

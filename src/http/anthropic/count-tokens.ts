@@ -16,6 +16,7 @@ import { ofSessionModel } from "../session-model";
 import { sortCopy } from "../surface/start-from-copy";
 import { weighAdded, weighRest } from "../surface/weigh-input";
 import { toSystem } from "./asked-with";
+import { BETA_MEMBERS } from "./message-shape";
 import { toToolUseId } from "./read-blocks";
 import { type CopiedBlocks, findFaults, parseRequest, type ReadCopy, readCopy } from "./read-copy";
 import { type CountBody, countBody } from "./request-body";
@@ -45,7 +46,8 @@ export async function countTokens(c: Context<HttpEnv>, deps: HttpDeps, header: s
   const rest = session ? await weighSession(sessionClient(deps, c, session), { messages, named }) : ok({ fresh: messages, tokens: 0 });
   if (!rest.ok) return sendProblem(c, rest.error);
   const added = await weighAll(c, deps, rest.value.fresh);
-  return added.ok ? c.json({ input_tokens: Math.ceil(own + added.value + rest.value.tokens) }) : sendProblem(c, added.error);
+  if (!added.ok) return sendProblem(c, added.error);
+  return c.json({ input_tokens: Math.ceil(own + added.value + rest.value.tokens), ...BETA_MEMBERS });
 }
 
 /** What the messages weigh once they are sent. Nothing is stored, and no file is referred to. */

@@ -5,6 +5,7 @@ import type { CallUsage } from "../../domain/model-call";
 import type { LegEnding } from "../surface/leg";
 import type { LegTeller, SpokenKind } from "../surface/tell-leg";
 import {
+  BETA_MEMBERS,
   listOwn,
   type MessageHead,
   shapeMessage,
@@ -56,7 +57,8 @@ export class MessageTeller implements LegTeller {
   finish(ending: LegEnding, usage: CallUsage | null): string {
     const closed = this.endReply();
     const called = ending.type === "waiting" ? listOwn(ending.calls).map((call) => this.#call(call)) : [];
-    const last = toEvent("message_delta", { delta: toEnding(ending), usage: toUsage(usage) }) + toEvent("message_stop");
+    const delta = { delta: toEnding(ending), ...BETA_MEMBERS, usage: toUsage(usage) };
+    const last = toEvent("message_delta", delta) + toEvent("message_stop");
     return closed + called.join("") + last;
   }
 

@@ -59,8 +59,14 @@ export function toUsage(usage: CallUsage | null) {
     cache_creation_input_tokens: known.cache_write ?? 0,
     output_tokens_details: { thinking_tokens: known.reasoning },
     server_tool_use: null,
+    // Only the types of the API's beta demand them.
+    iterations: null,
+    fallback_credit: null,
   };
 }
+
+/** What the types of the API's beta demand of a message and of its end. A client of the beta sends the same request. */
+export const BETA_MEMBERS = { context_management: null } as const;
 
 /** The members of a message's usage that no event changes. */
 const CONSTANT_USAGE = { cache_creation: null, inference_geo: null, service_tier: "standard", speed: null } as const;
@@ -123,6 +129,7 @@ export function shapeMessage({ id, model }: MessageHead, { content, usage, endin
     content,
     ...(ending ?? UNFINISHED),
     diagnostics: null,
+    ...BETA_MEMBERS,
     usage: { ...toUsage(usage), ...CONSTANT_USAGE },
   };
 }

@@ -34,6 +34,8 @@ const toModel = ({ id, context_window, max_output }: ModelEntry) => ({
   line: null,
   deprecated_at: null,
   retires_at: null,
+  // Only the beta of the API has it.
+  allowed_fallback_models: null,
 });
 
 /** The page behind `after_id`, or the one that ends before `before_id`. */

@@ -121,7 +121,10 @@ describe("a message of a session", () => {
       stop_details: null,
       container: null,
       diagnostics: null,
+      context_management: null,
       usage: {
+        iterations: null,
+        fallback_credit: null,
         input_tokens: 6,
         output_tokens: 2,
         cache_read_input_tokens: 4,

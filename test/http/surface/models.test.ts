@@ -80,6 +80,7 @@ describe("Anthropic's client", () => {
       line: null,
       deprecated_at: null,
       retires_at: null,
+      allowed_fallback_models: null,
     });
   });
 
