@@ -91,7 +91,7 @@ export const branches: readonly Mutant[] = [
     name: "the question of a turn that can be retried is left behind a summary",
     breaks: "I5, I23: a retry has its question in the request",
     file: "src/app/branch/go-back.ts",
-    find: 'const isAsked = newest?.kind === "user" || isAnswerOwed({ turn: null, last_turn });',
+    find: 'const isAsked = newest?.kind === "user" || (!isCopy && isAnswerOwed({ turn: null, last_turn }));',
     replace: 'const isAsked = newest?.kind === "user";',
     tests: ["test/session/retry-after-rewind.test.ts"],
   },

@@ -24,8 +24,8 @@ export const life: readonly Mutant[] = [
     name: "the usage of throwaway sessions is sent once, whether or not it arrives",
     breaks: "I38: each call of a throwaway session is counted",
     file: "src/tenant/usage-outbox.ts",
-    find: "    await write(usage);\n",
-    replace: "    await write(usage).catch(() => {});\n",
+    find: "    await write(unsent.map(({ session }) => ({ session, usage: store.keep(session, []) })));\n",
+    replace: "    await write(unsent.map(({ session }) => ({ session, usage: store.keep(session, []) }))).catch(() => {});\n",
     tests: THROWAWAYS,
   },
   {

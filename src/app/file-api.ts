@@ -55,6 +55,8 @@ export interface TenantFilesApi {
     readonly name: string | null;
     readonly media_type: string;
     readonly bytes: number;
+    /** The throwaway session whose request brings the file, which ends with it from its first byte on. Absent: none. */
+    readonly throwaway?: SessionId;
   }): Promise<TenantOutcome<null>>;
   /**
    * Ends an upload: the file can be read and referred to. With a repeated idempotency key: the first request's file, and this upload is

@@ -87,6 +87,7 @@ export interface TenantSettings {
 }
 
 export interface ErasedSessionUsage {
+  /** Of throwaway sessions: the id of their day (`toDaySession`), except where a session reports its own end. */
   readonly session: SessionId;
   readonly usage: readonly ErasedUsage[];
 }

@@ -3,6 +3,7 @@
  * must outlive the conversation.
  */
 import { addToTotals, type CallTotals, type CountedCall, NO_CALLS } from "./call-totals";
+import { parseId, type SessionId } from "./ids";
 import type { CallPurpose } from "./model-call";
 
 /** Length of a slot: 15 minutes. Every time zone's days begin at a multiple of it, so each slot belongs to one day in each zone. */
@@ -13,6 +14,29 @@ export interface ErasedUsage extends CallTotals {
   readonly at: number;
   readonly model: string;
   readonly purpose: CallPurpose;
+}
+
+const DAY_MS = 24 * 60 * 60_000;
+/** Crockford's base32, the alphabet of ULIDs. */
+const DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const TIME_LENGTH = 10;
+/** The random part of a ULID that no session has. */
+export const NO_SESSION = "0".repeat(16);
+
+/**
+ * The id under which the usage of throwaway sessions is kept, all those of a day (UTC) together. They are as many as there are requests, so that
+ * none of them has sums of its own. It sorts among the sessions' ids, and names no session.
+ */
+export function toDaySession(at: number): SessionId {
+  let rest = Math.max(0, Math.floor(at / DAY_MS) * DAY_MS);
+  let time = "";
+  for (let digit = 0; digit < TIME_LENGTH; digit++) {
+    time = DIGITS.charAt(rest % DIGITS.length) + time;
+    rest = Math.floor(rest / DIGITS.length);
+  }
+  const id = parseId("ses", `ses_${time}${NO_SESSION}`);
+  if (!id) throw new TypeError("a day formed no id");
+  return id;
 }
 
 interface LedgerCall extends CountedCall {

@@ -51,12 +51,12 @@ const METHODS_WITH_BODY: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH"])
  * The request with that body for the validators, because the original's body has been read. An empty body becomes `{}` with its type: the
  * validators pass over an optional body without one, and its defaults would be missing.
  */
-function rewind({ url, method, headers }: Request, text: string): Request {
-  if (text !== "") return new Request(url, { method, headers, body: new TextEncoder().encode(text) });
-  if (!METHODS_WITH_BODY.has(method)) return new Request(url, { method, headers });
+function rewind({ url, method, headers, signal }: Request, text: string): Request {
+  if (text !== "") return new Request(url, { method, headers, signal, body: new TextEncoder().encode(text) });
+  if (!METHODS_WITH_BODY.has(method)) return new Request(url, { method, headers, signal });
   const typed = new Headers(headers);
   typed.set("content-type", "application/json");
-  return new Request(url, { method, headers: typed, body: "{}" });
+  return new Request(url, { method, headers: typed, signal, body: "{}" });
 }
 
 const readWithin =

@@ -6,7 +6,7 @@ import type { Schedule } from "../app/session-ports";
 import type { TenantError } from "../app/tenant-api";
 import { findFileType } from "../context/file-types";
 import type { FileView } from "../contract/file";
-import type { FileId, TenantId } from "../domain/ids";
+import type { FileId, SessionId, TenantId } from "../domain/ids";
 import { toErrorName } from "../lib/error-name";
 import { err, ok, type Result } from "../lib/result";
 import { SNIFFED_BYTES, sniffType } from "../lib/sniff-type";
@@ -22,6 +22,8 @@ interface SentFile {
   readonly declared: string | null;
   readonly body: ReadableStream<Uint8Array>;
   readonly bytes: number;
+  /** The throwaway session that the file ends with. Absent: none. */
+  readonly throwaway?: SessionId;
   /** The idempotency key's digest depends on the content, which is known at the end. */
   readonly identify: (sha256: string) => Promise<Idempotency | null>;
 }
@@ -71,8 +73,8 @@ async function storeBody(deps: UploadDeps, { tenant, store, sent }: Storing): Pr
   if (!checked.ok) return checked;
   const media_type = checked.value;
   const file = deps.newId("fil");
-  const { name, bytes } = sent;
-  const begun = await deps.tenants(tenant).beginFile({ file, name, media_type, bytes });
+  const { name, bytes, throwaway } = sent;
+  const begun = await deps.tenants(tenant).beginFile({ file, name, media_type, bytes, ...(throwaway && { throwaway }) });
   if (!begun.ok) return begun;
   const put = await reachStore(deps, () => store.put(file, { body: read.body, bytes, media_type }));
   if (!put.ok) return put;

@@ -60,7 +60,7 @@ export async function takeAllFiles<C extends Content | undefined>(
   const sessionsOnly = readPrincipal(c).access_token !== undefined;
   const known = await useFiles(c, deps, { session, places: named, sessionsOnly, throwaway: isThrowaway ? "names" : null });
   if (!known.ok) return known;
-  const stored = await storeAll(c, deps, data);
+  const stored = await storeAll(c, deps, { places: data, throwaway: isThrowaway ? session : null });
   if (!stored.ok) return stored;
   const added =
     data.length === 0
@@ -121,11 +121,17 @@ export async function holdFiles(c: Asker, deps: HttpDeps, copied: Pick<FileUse, 
   return held.ok;
 }
 
+interface Storing {
+  readonly places: readonly Place[];
+  /** The throwaway session that the files end with. Null: the session stays. */
+  readonly throwaway: SessionId | null;
+}
+
 /** The places with the ids of the files that were stored. */
-async function storeAll(c: Asker, deps: HttpDeps, places: readonly Place[]): Promise<Result<readonly Place[], HttpError>> {
+async function storeAll(c: Asker, deps: HttpDeps, { places, throwaway }: Storing): Promise<Result<readonly Place[], HttpError>> {
   const stored: Place[] = [];
   for (const { field, part } of places) {
-    const file = await storeData(c, deps, { field: `${field}.url`, part });
+    const file = await storeData(c, deps, { field: `${field}.url`, part, throwaway });
     if (!file.ok) return file;
     const { type, name } = part;
     stored.push({ field, part: { type, file_id: file.value, ...(name !== undefined && { name }) } });
@@ -133,7 +139,11 @@ async function storeAll(c: Asker, deps: HttpDeps, places: readonly Place[]): Pro
   return ok(stored);
 }
 
-async function storeData(c: Asker, deps: HttpDeps, { field, part }: Place): Promise<Result<FileId, HttpError>> {
+async function storeData(
+  c: Asker,
+  deps: HttpDeps,
+  { field, part, throwaway }: Place & Pick<Storing, "throwaway">,
+): Promise<Result<FileId, HttpError>> {
   const { url = "", name = null } = part;
   const comma = url.indexOf(",");
   const bytes = fromBase64(url.slice(comma + 1));
@@ -141,7 +151,11 @@ async function storeData(c: Asker, deps: HttpDeps, { field, part }: Place): Prom
   const declared = url.slice("data:".length, comma).split(";")[0]?.trim().toLowerCase() ?? "";
   const body = new Blob([bytes]).stream();
   const { tenant } = readPrincipal(c);
-  const stored = await storeFile(deps, tenant, { field, name, declared, body, bytes: bytes.byteLength, identify: async () => null });
+  const owner = throwaway ? { throwaway } : {};
+  const stored = await storeFile(deps, tenant, {
+    ...{ field, name, declared, body, bytes: bytes.byteLength, ...owner },
+    identify: async () => null,
+  });
   return stored.ok ? ok(stored.value.file.id) : stored;
 }
 

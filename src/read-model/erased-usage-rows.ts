@@ -20,7 +20,10 @@ const ROWS_PER_STATEMENT = 2_000;
 
 export function erasedUsageInserts(db: D1Database, tenant: TenantId, all: readonly ErasedSessionUsage[]): D1PreparedStatement[] {
   const values = COLUMNS.map((name) => `json_extract(value, '$.${name}')`).join(", ");
-  const sql = `INSERT OR REPLACE INTO ${TABLE} (${COLUMNS.join(", ")}) SELECT ${values} FROM json_each(?1)`;
+  // Sums only grow. A write that was held up must not take back what a later one has written.
+  const sums = COLUMNS.map((name) => `${name} = excluded.${name}`).join(", ");
+  const sql = `INSERT INTO ${TABLE} (${COLUMNS.join(", ")}) SELECT ${values} FROM json_each(?1) WHERE true
+    ON CONFLICT (tenant_id, session_id, at, model, purpose) DO UPDATE SET ${sums} WHERE excluded.calls >= ${TABLE}.calls`;
   const rows = toRows(tenant, all);
   const parts = Array.from({ length: Math.ceil(rows.length / ROWS_PER_STATEMENT) }, (_, part) =>
     rows.slice(part * ROWS_PER_STATEMENT, (part + 1) * ROWS_PER_STATEMENT),

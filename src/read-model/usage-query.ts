@@ -9,6 +9,7 @@ import type { ReadError, UsageGroup, UsageInput, UsageList, UsagePage } from "..
 import { toSums } from "../app/usage-sums";
 import type { UsageRow } from "../contract/usage";
 import { FINISHED_OUTCOMES, roundCost } from "../domain/call-totals";
+import { NO_SESSION } from "../domain/erased-usage";
 import { parseId } from "../domain/ids";
 import { CALL_PURPOSES, usageSource } from "../domain/model-call";
 import { err, ok, type Result } from "../lib/result";
@@ -82,10 +83,13 @@ const ERASED: Readonly<Record<Count, SQL<number>>> = {
 
 type Ledger = typeof usage | typeof erasedUsage;
 
+/** The sums of requests without a session are one group, whatever the day. */
+const SESSION_IF_ANY = sql`CASE WHEN ${erasedUsage.sessionId} LIKE ${sql.raw(`'%${NO_SESSION}'`)} THEN '' ELSE ${erasedUsage.sessionId} END`;
+
 /** Days are numbers here, so that they sort and compare correctly. */
 const buildKeys = (ledger: Ledger): Readonly<Record<UsageGroup, SQL>> => ({
   day: sql`${ledger.at} / ${sql.raw(String(DAY_MS))}`,
-  session: sql`${ledger.sessionId}`,
+  session: ledger === erasedUsage ? SESSION_IF_ANY : sql`${ledger.sessionId}`,
   model: sql`${ledger.model}`,
   purpose: sql`${ledger.purpose}`,
 });

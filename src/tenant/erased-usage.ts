@@ -15,6 +15,8 @@ export interface ErasedUsageStore {
    * replace themselves. An empty list changes nothing: the session's log is already wiped then.
    */
   keep(session: SessionId, usage: readonly ErasedUsage[]): readonly ErasedUsage[];
+  /** Adds to the sums that are stored for the id. Call it inside a transaction. */
+  add(session: SessionId, usage: readonly ErasedUsage[]): void;
   /** The sums of at most `sessions` sessions, ordered by their ids. */
   list(page: { readonly after: SessionId | null; readonly sessions: number }): readonly ErasedSessionUsage[];
 }
@@ -37,7 +39,12 @@ function toUsage({ session: _session, ...row }: Row): ErasedUsage {
 export function createErasedUsage(sql: TenantSql): ErasedUsageStore {
   const select = `SELECT session, ${COLUMNS.join(", ")} FROM erased_usage`;
   const insert = `INSERT OR REPLACE INTO erased_usage (session, ${COLUMNS.join(", ")}) VALUES (?${", ?".repeat(COLUMNS.length)})`;
+  const added = SUMS.map((column) => `${column} = ${column} + excluded.${column}`).join(", ");
+  const add = `${insert.replace("INSERT OR REPLACE", "INSERT")} ON CONFLICT (session, at, model, purpose) DO UPDATE SET ${added}`;
   return {
+    add: (session, usage) => {
+      for (const row of usage) sql.rows(add, session, ...COLUMNS.map((column) => row[column]));
+    },
     keep: (session, usage) => {
       for (const row of usage) sql.rows(insert, session, ...COLUMNS.map((column) => row[column]));
       return sql.rows<Row>(`${select} WHERE session = ? ORDER BY at, model, purpose`, session).map(toUsage);

@@ -25,6 +25,7 @@ const HOLD_MS = 60 * 60 * 1_000;
 const THROWAWAY_HOLD_MS = 3 * 60 * 60 * 1_000;
 const FIRST_RETRY_MS = 15_000;
 const MAX_RETRY_MS = 60 * 60 * 1_000;
+const HOLD_OWN = "INSERT INTO file_refs (session, file, held_until, own) VALUES (?, ?, ?, 1)";
 /** A string that sorts after every file id. */
 const AFTER_EVERY_ID = "~";
 
@@ -49,6 +50,8 @@ export interface Upload {
   readonly name: string | null;
   readonly media_type: string;
   readonly bytes: number;
+  /** The throwaway session that the file ends with. Absent: none. */
+  readonly throwaway?: SessionId;
 }
 
 /** Methods that change rows are called inside a transaction. */
@@ -178,7 +181,7 @@ export function createFiles(sql: TenantSql): Files {
   };
 
   return {
-    begin: ({ file, name, media_type, bytes }, at) => {
+    begin: ({ file, name, media_type, bytes, throwaway }, at) => {
       const held = sql.rows<{ files: number; bytes: number }>("SELECT count(*) AS files, coalesce(sum(bytes), 0) AS bytes FROM files")[0];
       if (held && held.files >= MAX_FILES) return err({ code: "file_limit", of: "files", limit: MAX_FILES });
       if (held && held.bytes + bytes > MAX_STORED_BYTES) return err({ code: "file_limit", of: "bytes", limit: MAX_STORED_BYTES });
@@ -192,12 +195,14 @@ export function createFiles(sql: TenantSql): Files {
         at,
         at + UPLOAD_MS,
       );
+      if (throwaway) sql.rows(HOLD_OWN, throwaway, file, at + THROWAWAY_HOLD_MS);
       return ok(null);
     },
     finish: ({ file, stored, idempotency }, at) => {
       const done = runOnce<string, TenantError>(requests, { idempotency, now: at }, () => {
         sql.rows(
-          "UPDATE files SET state = 'stored', sha256 = ?, tokens = ?, due_at = ? WHERE id = ? AND state = 'uploading'",
+          `UPDATE files SET state = 'stored', sha256 = ?, tokens = ?,
+           due_at = coalesce((SELECT held_until FROM file_refs WHERE file = id AND own = 1), ?) WHERE id = ? AND state = 'uploading'`,
           stored.sha256,
           stored.tokens,
           at + UNUSED_MS,

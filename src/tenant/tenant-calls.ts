@@ -136,7 +136,10 @@ export const tenantCalls = {
     await tenant.endThrowaway(ended);
     return ok(null);
   }),
-  listErasedUsage: existing(({ erasedUsage }, page) => ok(erasedUsage.list(page))),
+  listErasedUsage: existing(async ({ erasedUsage, upkeep }, page) => {
+    await upkeep.usageOutbox.sendAgain();
+    return ok(erasedUsage.list(page));
+  }),
 
   resolveModel: lookUp(async ({ registry }, id) => registry.resolve(id, await prices())),
   listModels: existing(async ({ registry }) => ok(registry.list(await prices()))),

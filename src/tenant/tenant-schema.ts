@@ -180,6 +180,14 @@ const migrations: readonly (readonly string[])[] = [
     // For a throwaway session: 1 if the file came with its request and ends with it, 0 if the request named it. Null: an ordinary session.
     "ALTER TABLE file_refs ADD COLUMN own INTEGER",
   ],
+  [
+    // Throwaway sessions whose sums were taken over, for as long as one may report them again. The sums of a day are in `erased_usage`
+    // together, under an id that no session has.
+    "CREATE TABLE ended_throwaways (session TEXT PRIMARY KEY, ended_at INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+    "CREATE INDEX ended_throwaways_by_time ON ended_throwaways (ended_at)",
+    // How often sums were added that are not sent.
+    "ALTER TABLE unsent_usage ADD COLUMN added INTEGER NOT NULL DEFAULT 0",
+  ],
 ];
 
 /** Reads without creating anything: clients can address an object by a made-up name, and that object must stay empty. */

@@ -1,10 +1,10 @@
 /**
  * The usage of ended throwaway sessions on its way to the read model. A session reports it with its last call, and keeps nothing: so this object
- * sends it, that of many sessions in one statement, until it has arrived.
+ * adds it to the sums of its day, and sends those until they have arrived.
  */
 import type { Clock, Log } from "../app/ports";
 import type { ErasedSessionUsage } from "../app/tenant-api";
-import type { ErasedUsage } from "../domain/erased-usage";
+import { type ErasedUsage, NO_SESSION, toDaySession } from "../domain/erased-usage";
 import type { SessionId } from "../domain/ids";
 import { toSessionId } from "./directory";
 import type { ErasedUsageStore } from "./erased-usage";
@@ -12,8 +12,15 @@ import type { TenantSql } from "./tenant-sql";
 
 const FIRST_RETRY_MS = 15_000;
 const MAX_RETRY_MS = 60 * 60 * 1_000;
-/** Sessions in one write. Most of them have one row. */
+/** Days in one write. Earlier builds stored and sent each session's own sums. */
 const AT_ONCE = 200;
+/**
+ * How long a session may report its end again: it has not heard that the first report arrived. It tries again every minute, and each of its
+ * lives does.
+ */
+const REPEATED_MS = 24 * 60 * 60 * 1_000;
+/** Sums of older days do not grow: a session ends within hours of its calls. */
+const GROWING_MS = 2 * 24 * 60 * 60 * 1_000;
 
 interface UsageOutboxDeps {
   readonly sql: TenantSql;
@@ -25,8 +32,10 @@ interface UsageOutboxDeps {
 }
 
 export interface UsageOutbox {
-  /** Stores a session's sums. Call it inside a transaction. Repeated sums replace themselves, and are sent again. */
+  /** Adds a session's sums to those of their days, once. Call it inside a transaction. */
   add(session: SessionId, usage: readonly ErasedUsage[]): void;
+  /** Sends the sums that may still grow another time: a rebuild is about to write them as they are now. */
+  sendAgain(): Promise<void>;
   /** When the alarm must ring for what is not sent. Null: nothing is. */
   nextDue(): number | null;
   /** Arms the alarm if something is not sent and it is not set early enough. */
@@ -35,16 +44,24 @@ export interface UsageOutbox {
   drain(): Promise<void>;
 }
 
+interface Unsent {
+  readonly session: SessionId;
+  /** How often sums were added when they were read. */
+  readonly added: number;
+}
+
+const MARK_UNSENT = "INSERT INTO unsent_usage (session) VALUES (?) ON CONFLICT (session) DO UPDATE SET added = added + 1";
+
 export function createUsageOutbox({ sql, store, write, alarm, now, log }: UsageOutboxDeps): UsageOutbox {
   let running: Promise<void> | null = null;
   /** In memory: a new life of the object begins with the shortest wait. */
   let failures = 0;
   let retryAt: number | null = null;
 
-  const listUnsent = (): SessionId[] =>
+  const listUnsent = (): Unsent[] =>
     sql
-      .rows<{ session: string }>("SELECT session FROM unsent_usage ORDER BY session LIMIT ?", AT_ONCE)
-      .map(({ session }) => toSessionId(session));
+      .rows<{ session: string; added: number }>("SELECT session, added FROM unsent_usage ORDER BY session LIMIT ?", AT_ONCE)
+      .map(({ session, added }) => ({ session: toSessionId(session), added }));
   const nextDue = (): number | null => (listUnsent().length === 0 ? null : (retryAt ?? now() + FIRST_RETRY_MS));
 
   async function resume(): Promise<void> {
@@ -53,13 +70,20 @@ export function createUsageOutbox({ sql, store, write, alarm, now, log }: UsageO
     if (due !== null && (set === null || set > due)) alarm.set(Math.max(due, now()));
   }
 
-  async function send(sessions: readonly SessionId[]): Promise<void> {
-    const usage = sessions.map((session) => ({ session, usage: store.keep(session, []) }));
-    await write(usage);
-    // Sums that were repeated meanwhile are the same.
+  async function send(unsent: readonly Unsent[]): Promise<void> {
+    await write(unsent.map(({ session }) => ({ session, usage: store.keep(session, []) })));
+    // What was added meanwhile is sent again with all of its day.
     sql.transaction(() => {
-      for (const session of sessions) sql.rows("DELETE FROM unsent_usage WHERE session = ?", session);
+      for (const { session, added } of unsent) sql.rows("DELETE FROM unsent_usage WHERE session = ? AND added = ?", session, added);
     });
+  }
+
+  /** False: the session has reported its end before. */
+  function noteEnd(session: SessionId): boolean {
+    sql.rows("DELETE FROM ended_throwaways WHERE ended_at < ?", now() - REPEATED_MS);
+    if (sql.rows("SELECT 1 FROM ended_throwaways WHERE session = ?", session).length > 0) return false;
+    sql.rows("INSERT INTO ended_throwaways (session, ended_at) VALUES (?, ?)", session, now());
+    return true;
   }
 
   async function run(): Promise<void> {
@@ -80,9 +104,17 @@ export function createUsageOutbox({ sql, store, write, alarm, now, log }: UsageO
 
   return {
     add: (session, usage) => {
-      if (usage.length === 0) return;
-      store.keep(session, usage);
-      sql.rows("INSERT INTO unsent_usage (session) VALUES (?) ON CONFLICT (session) DO NOTHING", session);
+      if (usage.length === 0 || !noteEnd(session)) return;
+      for (const [day, sums] of Map.groupBy(usage, ({ at }) => toDaySession(at))) {
+        store.add(day, sums);
+        sql.rows(MARK_UNSENT, day);
+      }
+    },
+    sendAgain: async () => {
+      const growing = toDaySession(now() - GROWING_MS);
+      const days = sql.rows<{ session: string }>("SELECT DISTINCT session FROM erased_usage WHERE session >= ?", growing);
+      for (const { session } of days) if (session.endsWith(NO_SESSION)) sql.rows(MARK_UNSENT, session);
+      await resume();
     },
     nextDue,
     resume,

@@ -282,7 +282,7 @@ test.each(COMPACTING)("%s without a session asks for compaction, and a transcrip
   expect(JSON.stringify(lastRequest()?.messages.at(-1))).toContain("And now?");
 });
 
-const PAGES = ["openai-chat", "ai-sdk-provider", "langchain", "openai-python"];
+const PAGES = ["openai-chat", "ai-sdk-provider", "ai-sdk-compatible", "langchain", "openai-python"];
 const pages = readPages().filter(({ path }) => PAGES.includes(basename(path, ".md")));
 const programs = pages.flatMap(findPrograms);
 /** The first may be another installation than the system's, without the system's packages. */

@@ -1,5 +1,7 @@
 /** OpenAI's own package, unmodified, over conversations and models of a running backend with a scripted model. */
+import { createOpenAI } from "@ai-sdk/openai";
 import Anthropic from "@anthropic-ai/sdk";
+import { generateText, jsonSchema, stepCountIs, tool } from "ai";
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTenant } from "../../scripts/support/connection";
@@ -39,6 +41,34 @@ const show = (items: readonly Item[]): string[] =>
   });
 
 describe("a conversation", () => {
+  test("takes each question once from the AI SDK, which sends it again with the results of every step", async () => {
+    const { id } = await openai.conversations.create();
+    const model = createOpenAI({ baseURL: `${server.url}/v1`, apiKey: server.key })("scripted");
+    const inputSchema = jsonSchema({ type: "object", properties: { city: { type: "string" } } });
+    const tools = { weather: tool({ description: "The weather", inputSchema, execute: async () => "雨" }) };
+    const ask = (prompt: string) =>
+      generateText({ model, prompt, tools, stopWhen: stepCountIs(5), maxRetries: 0, providerOptions: { openai: { conversation: id } } });
+    const call = (name: string) => ({ id: name, name: "weather", arguments: "{}" });
+    // A model may use the same id for the calls of two answers, and words are said twice.
+    for (const prompt of ["天气?", "天气?"]) {
+      server.provider.enqueue(
+        { text: "I look.", tool_calls: [call("a"), call("b")] },
+        { tool_calls: [call("a")] },
+        { text: `To ${prompt}` },
+      );
+      expect((await ask(prompt)).steps).toHaveLength(3);
+    }
+
+    const turn = [
+      "user: 天气?",
+      "assistant: I look.",
+      ...["function_call", "function_call"],
+      ...["function_call_output", "function_call_output"],
+    ];
+    const rest = ["function_call", "function_call_output", "assistant: To 天气?"];
+    expect(show(await list(id))).toEqual([...turn, ...rest, ...turn, ...rest]);
+  });
+
   test("begun here goes on natively, and one begun natively is seen here", async () => {
     const { id } = await openai.conversations.create({
       metadata: { topic: "狗" },

@@ -185,6 +185,20 @@ describe("a fork", () => {
     expect([tools.includes(FORK), tools.includes(SESSION)]).toEqual([true, false]);
   });
 
+  test("of a branch whose last reply was cut off leaves out what its source trimmed", async () => {
+    const source = await newLife({ policy: "oneclaw" });
+    await cutOff(source, "one", "half a");
+    trim(source);
+    await source.service.rewind(CALLER, { to: 1, idempotency: null });
+    await source.service.switchBranch(CALLER, { branch: 1, idempotency: null });
+    await settle();
+
+    const { life } = await fork(source, null);
+
+    expect(life.runtime.state.view.overlays).toMatchObject([{ from: 1, to: 1 }]);
+    expect(buildRequestText(life)).not.toContain('"one');
+  });
+
   test("has nothing that a retry removed", async () => {
     const source = await newLife();
     await cutOff(source, "one", "half a");

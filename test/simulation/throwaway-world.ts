@@ -6,6 +6,7 @@ import { createNodeSql } from "../../scripts/support/node-sql";
 import { serveSession } from "../../scripts/support/serve-session";
 import type { WholeSessionApi } from "../../src/app/control-api";
 import type { ChatModel, UsageArchive } from "../../src/app/ports";
+import { type ErasedUsage, sumForErasure } from "../../src/domain/erased-usage";
 import type { SessionId } from "../../src/domain/ids";
 import { createTenantProjection } from "../../src/read-model/tenant-projection";
 import { createProjection } from "../../src/read-model/writer";
@@ -47,8 +48,8 @@ interface SessionLife {
 interface SimThrowaway {
   readonly sql: Sql;
   readonly object: SimObject<SessionLife>;
-  /** Model calls that its ledger had when its database was emptied. Null: it was not emptied. */
-  ledger: number | null;
+  /** The sums of its ledger when its database was emptied. Null: it was not emptied. */
+  ledger: readonly ErasedUsage[] | null;
   /** The time of the newest event, as far as it was looked at. */
   updatedAt: number;
 }
@@ -128,7 +129,7 @@ export class ThrowawayWorld {
   async #wipe(id: SessionId, base: Sql): Promise<void> {
     const session = this.findSession(id);
     this.stats.count("sessions ended");
-    if (hasSchema(base)) session.ledger = [...allCalls(base)].length;
+    if (hasSchema(base)) session.ledger = sumForErasure(allCalls(base));
     session.object.clearAlarm();
     return base.wipe();
   }
@@ -169,14 +170,23 @@ export class ThrowawayWorld {
         this.tenant.call(scope, "end", async (life) => {
           this.sql.transaction(() => life.usage.add(session, usage));
           await life.usage.resume();
-          const released = this.sql.transaction(() => {
-            life.files.release(session, this.scheduler.now);
-            return life.files.listRemovedFor(session);
-          });
-          await life.removal.remove(released);
+          await this.#release(life, session);
           void life.usage.drain();
         }),
     };
+  }
+
+  async #release({ files, removal }: TenantLife, session: SessionId): Promise<void> {
+    const released = this.sql.transaction(() => {
+      files.release(session, this.scheduler.now);
+      return files.listRemovedFor(session);
+    });
+    await removal.remove(released);
+  }
+
+  /** The Worker of a request that was refused. */
+  releaseFiles(from: Scope, session: SessionId): Promise<void> {
+    return this.tenant.call(from, "release", (life) => this.#release(life, session));
   }
 
   #model(scope: Scope): ChatModel {

@@ -1,7 +1,8 @@
 /** What the tenant's object does for throwaway sessions: it sends what they used, and ends their files. */
-import { describe, expect, it } from "vitest";
-import { NO_CALLS } from "../../src/domain/call-totals";
-import type { ErasedUsage } from "../../src/domain/erased-usage";
+import fc from "fast-check";
+import { describe, expect, it, test } from "vitest";
+import { NO_CALLS, roundCost } from "../../src/domain/call-totals";
+import { type ErasedUsage, NO_SESSION, sumForErasure, toDaySession } from "../../src/domain/erased-usage";
 import { createErasedUsage } from "../../src/tenant/erased-usage";
 import { createFiles } from "../../src/tenant/files";
 import { createUsageOutbox } from "../../src/tenant/usage-outbox";
@@ -10,18 +11,29 @@ import { createMigratedSql } from "./memory-sql";
 import { makeId } from "./support";
 
 const HOUR_MS = 60 * 60 * 1_000;
+const DAY = toDaySession(0);
+const drawnCall = fc.record({
+  at: fc.integer({ min: 0, max: 72 * HOUR_MS }),
+  model: fc.constantFrom("m", "模型"),
+  purpose: fc.constantFrom("turn" as const, "compaction" as const),
+  outcome: fc.constantFrom("stop" as const, "unavailable" as const),
+  usage: fc.option(fc.record({ input: fc.nat(9_999), output: fc.nat(999), cached: fc.nat(99), reasoning: fc.nat(9) })),
+  cost: fc.nat(1_000).map((units) => units / 1_000),
+});
 const usage: readonly ErasedUsage[] = [{ at: 0, model: "m", purpose: "turn", ...NO_CALLS, calls: 2, input: 7 }];
 
 function createOutbox() {
   const sql = createMigratedSql();
   const sent: (readonly string[])[] = [];
-  const d1 = { isAway: false };
+  const d1 = { isAway: false, during: () => {} };
+  const clock = { now: 0 };
   const set: { alarm: number | null } = { alarm: null };
   const outbox = createUsageOutbox({
     sql,
     store: createErasedUsage(sql),
     write: async (all) => {
       if (d1.isAway) throw new Error("out of reach");
+      d1.during();
       sent.push(all.map(({ session, usage: sums }) => `${session} ${sums[0]?.calls}`));
     },
     alarm: {
@@ -30,16 +42,16 @@ function createOutbox() {
         set.alarm = at;
       },
     },
-    now: () => 0,
+    now: () => clock.now,
     log: notingLog(),
   });
-  return { sql, sent, d1, set, outbox };
+  return { sql, sent, d1, set, clock, outbox };
 }
 
 describe("the usage of throwaway sessions", () => {
   const [one, two] = [makeId("ses", 1), makeId("ses", 2)];
 
-  it("is sent once, that of many sessions together, and is still stored", async () => {
+  it("is sent once, that of many sessions as one, and is still stored", async () => {
     const { sql, sent, outbox } = createOutbox();
     for (const session of [one, two, one]) outbox.add(session, usage);
     outbox.add(makeId("ses", 3), []);
@@ -47,9 +59,81 @@ describe("the usage of throwaway sessions", () => {
     await Promise.all([outbox.drain(), outbox.drain()]);
     await outbox.drain();
 
-    expect(sent).toEqual([[`${one} 2`, `${two} 2`]]);
+    expect(sent).toEqual([[`${DAY} 4`]]);
     expect(outbox.nextDue()).toBe(null);
-    expect(sql.rows("SELECT session FROM erased_usage ORDER BY session")).toEqual([{ session: one }, { session: two }]);
+    expect(sql.rows("SELECT session, calls FROM erased_usage")).toEqual([{ session: DAY, calls: 4 }]);
+  });
+
+  it("that is added while it is sent is sent after that", async () => {
+    const { sent, d1, outbox } = createOutbox();
+    outbox.add(one, usage);
+    d1.during = () => {
+      d1.during = () => {};
+      outbox.add(two, usage);
+    };
+
+    await outbox.drain();
+
+    expect(sent).toEqual([[`${DAY} 2`], [`${DAY} 4`]]);
+  });
+
+  it("is not counted again within a day, and the note that holds that off does not stay", async () => {
+    const { sql, clock, outbox } = createOutbox();
+    outbox.add(one, usage);
+    clock.now = 24 * HOUR_MS;
+    outbox.add(one, usage);
+    expect(sql.rows("SELECT calls FROM erased_usage")).toEqual([{ calls: 2 }]);
+
+    clock.now += 1;
+    outbox.add(two, usage);
+    expect(sql.rows("SELECT session FROM ended_throwaways")).toEqual([{ session: two }]);
+  });
+
+  it("is sent another time where a rebuild reads it, as long as it may grow", async () => {
+    const { sent, clock, outbox } = createOutbox();
+    outbox.add(one, usage);
+    await outbox.drain();
+    await outbox.sendAgain();
+    await outbox.drain();
+    clock.now = 72 * HOUR_MS;
+    await outbox.sendAgain();
+
+    expect(sent).toHaveLength(2);
+    expect(outbox.nextDue()).toBe(null);
+  });
+
+  test("comes to the sums of all ledgers, however many requests there were and however often they end", () => {
+    fc.assert(
+      fc.property(fc.array(fc.array(drawnCall, { maxLength: 6 }), { maxLength: 30 }), (ledgers) => {
+        const { sql, outbox } = createOutbox();
+        for (const [nth, calls] of ledgers.entries())
+          for (let time = 0; time <= nth % 3; time++) outbox.add(makeId("ses", nth + 1), sumForErasure(calls));
+        const all = sumForErasure(ledgers.flat());
+        const kept = createErasedUsage(sql).list({ after: null, sessions: 1_000 });
+
+        const sort = (rows: readonly ErasedUsage[]) =>
+          rows.map(({ cost, ...row }) => JSON.stringify([row.at, row.model, row.purpose, { ...row, cost: roundCost(cost) }])).toSorted();
+        expect(sort(kept.flatMap(({ usage: sums }) => sums))).toEqual(sort(all));
+        expect(kept.length).toBeLessThanOrEqual(new Set(all.map(({ at }) => Math.floor(at / (24 * HOUR_MS)))).size);
+        expect(kept.every(({ session }) => session.endsWith(NO_SESSION))).toBe(true);
+      }),
+    );
+  });
+
+  it("of sessions that an earlier build took over is sent and kept under their own ids", async () => {
+    const { sql, sent, outbox } = createOutbox();
+    createErasedUsage(sql).keep(one, usage);
+    sql.rows("INSERT INTO unsent_usage (session) VALUES (?)", one);
+    outbox.add(two, usage);
+
+    await outbox.drain();
+
+    expect(sent).toEqual([[`${DAY} 2`, `${one} 2`]]);
+    expect(
+      createErasedUsage(sql)
+        .list({ after: null, sessions: 10 })
+        .map(({ session }) => session),
+    ).toEqual([DAY, one]);
   });
 
   it("waits for D1, ever longer, and the alarm is set for it before anything is sent", async () => {
@@ -67,7 +151,7 @@ describe("the usage of throwaway sessions", () => {
     d1.isAway = false;
     await outbox.drain();
 
-    expect(sent).toEqual([[`${one} 2`]]);
+    expect(sent).toEqual([[`${DAY} 2`]]);
   });
 });
 
@@ -93,6 +177,22 @@ describe("the files of a throwaway session", () => {
     expect(files.listRemovedFor(session)).toEqual([own]);
     expect([files.find(own), files.find(named)?.expires_at]).toEqual([null, 24 * HOUR_MS]);
     expect(sql.rows("SELECT * FROM file_refs")).toEqual([]);
+  });
+
+  it("are its own from their first byte: a refusal in the middle of an upload ends them, and so does the end of a Worker", () => {
+    const { sql, files } = createHeld();
+    const [first, second] = [makeId("fil", 3), makeId("fil", 4)];
+    for (const file of [first, second]) files.begin({ file, name: null, media_type: "image/png", bytes: 1, throwaway: next }, 0);
+    files.finish({ file: first, stored: { sha256: "", tokens: 1 }, idempotency: null }, 0);
+    expect(files.find(first)?.expires_at).toBe(3 * HOUR_MS);
+
+    files.release(next, 1);
+
+    expect(files.listRemovedFor(next)).toEqual([first, second]);
+    const late = files.finish({ file: second, stored: { sha256: "", tokens: 1 }, idempotency: null }, 2);
+    expect(late).toMatchObject({ ok: false, error: { code: "file_not_found" } });
+    expect(files.takeDue(2, 10)).toEqual(expect.arrayContaining([first, second]));
+    expect(sql.rows("SELECT file FROM file_refs WHERE session = ?", next)).toEqual([]);
   });
 
   it("end by themselves where the session never came to be, and its references with them", () => {

@@ -71,14 +71,14 @@ export interface LineAt {
 
 /**
  * The branch that ends at `to`, as the model would read it. A question that may be answered from there is shown: one at its end, or one
- * that a retry would answer.
+ * that a retry would answer. `isCopy`: the branch is copied into another session, where no turn can be retried.
  */
-export function lineAt(to: number, state: SessionState, past: SessionPast): LineAt {
+export function lineAt(to: number, state: SessionState, past: SessionPast, { isCopy = false } = {}): LineAt {
   const last = state.next_position - 1;
   const elsewhere = withRange(state.branch.elsewhere, { from: to + 1, to: last });
   const newest = past.newestUpTo(to);
   const last_turn = newest?.turn && newest.kind !== "user" ? past.turn(newest.turn) : null;
-  const isAsked = newest?.kind === "user" || isAnswerOwed({ turn: null, last_turn });
+  const isAsked = newest?.kind === "user" || (!isCopy && isAnswerOwed({ turn: null, last_turn }));
   const mustShow = isAsked ? (past.newestQuestionUpTo(to)?.position ?? null) : null;
   const { overlays, reduced, shown, continues } = viewAt({ state, to, elsewhere, earlier: past.earlierViews(to), mustShow });
   const left = rangesWithin(state.branch.elsewhere, { from: to + 1, to: last });

@@ -1,6 +1,7 @@
 /**
  * Compares a tenant's row, its models' rows and the usage of its erased sessions with what its object says. The object itself rewrites rows
- * that can change; the usage of erased sessions never changes, so it is written here.
+ * that can change. The usage of erased sessions is written here: it never changes, but for the newest sums of requests without a session,
+ * which the object sends again.
  */
 import type { RowDifference, TenantRebuildReport } from "../../contract/rebuild";
 import type { SessionId, TenantId } from "../../domain/ids";

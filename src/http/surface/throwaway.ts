@@ -1,6 +1,7 @@
 /**
  * A session for one request of a stateless API: the request brings the whole conversation, and nothing of it is kept after the answer but what
- * it cost. The session ends itself within an hour where `discard` was never called, because the Worker died.
+ * it cost. The session also ends when the request's client goes away. It ends itself within an hour where `discard` was never called, because the
+ * Worker died.
  */
 import type { Context } from "hono";
 import type { RespondInput } from "../../app/respond-api";
@@ -48,18 +49,37 @@ export async function prepareThrowaway(c: Context<HttpEnv>, deps: HttpDeps, aske
     isThere = true;
     const begun = await calls.once((api, caller) => api.openAndRespond(caller, { open: open.value, respond }));
     isThere = begun.ok;
+    if (isThere) endWithClient(c, made.discard);
     return begun;
   };
-  const discard = (): void => {
-    if (isThere) made.discard();
-  };
+  // Without a session only the files of the request may be there.
+  const discard = (): void => (isThere ? made.discard() : runAfter(c, releaseQuietly(c, deps, session)));
   return ok({ session, calls, begin, discard });
+}
+
+/** The client of a stateless request can never ask for its answer again. Where the platform does not tell that it left, nothing is lost. */
+function endWithClient(c: Context<HttpEnv>, discard: () => void): void {
+  const { signal } = c.req.raw;
+  if (signal.aborted) discard();
+  else signal.addEventListener("abort", discard, { once: true });
+}
+
+/** Ends the files that came with a request whose session never began. A removal that breaks off is finished by the tenant's own alarm. */
+async function releaseQuietly(c: Context<HttpEnv>, deps: HttpDeps, session: SessionId): Promise<void> {
+  try {
+    await deps.tenants(readPrincipal(c).tenant).releaseFiles(session);
+  } catch (error) {
+    deps.log.warn("http.files_left", { request_id: c.get("requestId"), session, error: toErrorName(error) });
+  }
 }
 
 /** For a request that makes more than one call. */
 export async function openThrowaway(c: Context<HttpEnv>, deps: HttpDeps, asked: Asked): Prepared<Throwaway> {
   const opened = await openUnlisted(c, deps, asked);
-  return opened.ok ? ok(toThrowaway(c, deps, opened.value)) : opened;
+  if (!opened.ok) return opened;
+  const made = toThrowaway(c, deps, opened.value);
+  endWithClient(c, made.discard);
+  return ok(made);
 }
 
 /** A throwaway session that its caller ends. */

@@ -38,7 +38,7 @@ export function forkHead(session: Session, given: number | null, cut?: ForkCut):
   const past = createSessionPast(deps.sql, state);
   const misplaced = refuseCut({ field: "at", position: at, isBeforeResults: cut !== undefined }, state, past);
   if (misplaced) return misplaced;
-  const { line, shown } = lineAt(at, state, past);
+  const { line, shown } = lineAt(at, state, past, { isCopy: true });
   // The copy leaves out what a retry took back.
   const elsewhere = [...(line.taken_back ?? []), ...(cut?.without ?? [])].reduce(withRange, line.elsewhere);
   const count = createCount(elsewhere, at);

@@ -219,6 +219,27 @@ describe("the items of a conversation", () => {
     expect(life.calls).toHaveLength(1);
   });
 
+  it.each([
+    ["an SDK counts its tries", {}, { "x-stainless-retry-count": "1" }],
+    ["a client names a key", { "Idempotency-Key": "k" }, { "Idempotency-Key": "k" }],
+  ])("that are sent again are appended once, results too, where %s", async (_, headers, again) => {
+    const { life, openai, id, list } = await conversation(call("1"));
+    const imported = { items: [output("1")] };
+    const first = await openai.conversations.items.create(id, imported, { headers });
+    expect(await openai.conversations.items.create(id, imported, { headers: again })).toEqual(first);
+    await life.send("Weather?");
+    life.call.say({ type: "tool_call", call: { type: "tool_call", call_id: "c", name: "look", arguments: "{}" } });
+    await life.say({ type: "finish", finish: "tool_calls", usage: null });
+
+    const answers = { items: [output("c")] };
+    const keyed = (given: object) => ({ headers: "Idempotency-Key" in given ? { "Idempotency-Key": "other" } : { ...given } });
+    const second = await openai.conversations.items.create(id, answers, keyed(headers));
+    expect(await openai.conversations.items.create(id, answers, keyed(again))).toEqual(second);
+    expect((await list({ order: "asc" })).map(toText)).toEqual([
+      ...["call: 1", 'output: "result 1"', "user: Weather?", "call: c", 'output: "result c"'],
+    ]);
+  });
+
   it("that are deleted are in no list, and the conversation is returned", async () => {
     const { life, openai, id, list } = await conversation(user("secret"), call("1"), output("1", "a secret"));
     const before = await list({ order: "asc" });

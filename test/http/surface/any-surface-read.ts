@@ -158,3 +158,25 @@ export async function readMcp(talk: Talk): Promise<McpMessage[]> {
   }
   return messages;
 }
+
+/** The heads of a transcript's messages, as positions and roles. What a message says is indented, so that it is no head. */
+export async function readTranscript(talk: Talk): Promise<string[]> {
+  const heads: string[] = [];
+  for (let uri: string | undefined = `longhand://sessions/${talk.session}/transcript`; uri !== undefined; ) {
+    const { result } = await talk.ask("POST", "/mcp", { jsonrpc: "2.0", id: 1, method: "resources/read", params: { uri } });
+    const [{ text }] = result.contents;
+    for (const [, position, role] of text.matchAll(/^\[(\d+)\] (\w+)/gm)) heads.push(`${position} ${role}`);
+    uri = /^The transcript goes on: (\S+)$/m.exec(text)?.[1];
+  }
+  return heads;
+}
+
+/** A stored response, as it is read today. */
+export async function readStored(
+  talk: Talk,
+  id: string,
+): Promise<{ readonly output: unknown; readonly given: readonly (string | undefined)[] }> {
+  const { output } = await talk.ask("GET", `/v1/responses/${id}`);
+  const { data }: { readonly data: readonly Item[] } = await talk.ask("GET", `/v1/responses/${id}/input_items?order=asc&limit=100`);
+  return { output, given: data.map((item) => item.output ?? item.content?.map(({ text }) => text).join("")) };
+}

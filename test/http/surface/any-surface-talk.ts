@@ -39,6 +39,20 @@ const SCHEMA = { type: "object" };
 const USAGE = { input: 10, output: 2, cached: 0, reasoning: 0 };
 const toUlid = (id: string): string => id.slice(id.indexOf("_") + 1);
 
+/** A message, or the result of a call. */
+interface Given {
+  readonly content?: string;
+  readonly output?: string;
+}
+
+/** A response as it was created. */
+export interface StoredResponse {
+  readonly id: string;
+  readonly output: unknown;
+  /** The texts of its input. */
+  readonly given: readonly (string | undefined)[];
+}
+
 export type Shared = ReturnType<typeof connect>;
 
 /** One app for all conversations, because building it takes longer than a conversation. */
@@ -47,6 +61,7 @@ export const share = (): Shared => connect({ deps: { newId: countingIds() } });
 export class Talk {
   readonly #world: Shared;
   readonly #planned: Reply[] = [];
+  readonly stored: StoredResponse[] = [];
   #madeCalls = 0;
   #saidInUi = 0;
   #session: SessionId | null = null;
@@ -185,10 +200,11 @@ export class Talk {
     return content.map((block: { text?: string }) => block.text ?? "").join("");
   }
 
-  async #respond(input: readonly object[]): Promise<string> {
+  async #respond(input: readonly Given[]): Promise<string> {
     const tools = [{ type: "function", name: TOOL, description: "Looks", parameters: SCHEMA, strict: false }];
     const asked = { conversation: `conv_${toUlid(this.session)}`, model: "embedded", input, tools };
-    const { output } = await this.ask("POST", "/v1/responses", asked);
+    const { id, output } = await this.ask("POST", "/v1/responses", asked);
+    this.stored.push({ id, output, given: input.map(({ content, output: result }) => result ?? content) });
     return output.flatMap(({ content = [] }: { content?: { text?: string }[] }) => content.map(({ text = "" }) => text)).join("");
   }
 
@@ -230,6 +246,18 @@ export class Talk {
       const message = { id: client_id ?? id, role: "user", parts: [{ type: "text", text }] };
       await this.ask("POST", "/api/chat", { id: this.session, messageId: id, trigger: "submit-message", message });
     }
+  }
+
+  /** What a message says is gone for good. */
+  async redact(through: "native" | "conversations", { id }: { readonly id: ItemId }): Promise<void> {
+    if (through === "native") {
+      await this.native("POST", `/messages/${id}/redact`);
+      return;
+    }
+    const path = `/v1/conversations/conv_${toUlid(this.session)}/items`;
+    const { data } = await this.ask("GET", `${path}?limit=100`);
+    const item = data.find((each: { id: string }) => each.id.includes(toUlid(id)));
+    await this.ask("DELETE", `${path}/${item.id}`);
   }
 
   /** The newest message is answered again, on a branch. */

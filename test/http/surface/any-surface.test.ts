@@ -4,10 +4,21 @@
  */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { listItems, readConversation, readMcp, readNative, readText, readUi, readValue, type Said } from "./any-surface-read";
+import {
+  listItems,
+  readConversation,
+  readMcp,
+  readNative,
+  readStored,
+  readText,
+  readTranscript,
+  readUi,
+  readValue,
+  type Said,
+} from "./any-surface-read";
 import { ANSWERERS, type Answerer, type Reply, type Result, SPEAKERS, type Speaker, share, Talk } from "./any-surface-talk";
 
-const CONVERSATIONS = Number(process.env.SURFACE_CONVERSATIONS || 20);
+const CONVERSATIONS = Number(process.env.SURFACE_CONVERSATIONS || 50);
 const MINUTES = 60_000;
 
 const HOSTILE = [
@@ -19,6 +30,7 @@ const HOSTILE = [
   "\u2028\u0007\\",
   "1.50",
 ];
+const REDACTED = "[redacted]";
 /** A letter in front, because a message of white space alone is refused. */
 const words = fc
   .oneof(fc.constantFrom(...HOSTILE), fc.string({ unit: "grapheme", maxLength: 40 }), fc.constant("long ".repeat(30)))
@@ -49,6 +61,7 @@ type Act =
   | { readonly kind: "append"; readonly through: "native" | "conversations"; readonly role: "user" | "assistant"; readonly text: string }
   | { readonly kind: "edit"; readonly through: "native" | "ai-sdk"; readonly nth: number; readonly text: string; readonly reply: Reply }
   | { readonly kind: "regenerate"; readonly reply: Reply }
+  | { readonly kind: "redact"; readonly through: "native" | "conversations"; readonly nth: number }
   | { readonly kind: "compact" };
 
 const say = fc.record({
@@ -81,7 +94,11 @@ const act: fc.Arbitrary<Act> = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("regenerate" as const), reply }) },
-  { weight: 1, arbitrary: fc.constant({ kind: "compact" as const }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant("redact" as const), through: fc.constantFrom("native", "conversations"), nth: fc.nat(20) }),
+  },
+  { weight: 2, arbitrary: fc.constant({ kind: "compact" as const }) },
 );
 
 /**
@@ -129,6 +146,8 @@ class Conversation {
         return this.#edit(act);
       case "regenerate":
         return this.#regenerate(act.reply);
+      case "redact":
+        return this.#redact(act);
       case "compact":
         await this.talk.compact();
         if (this.talk.isCompacted) this.#count("compacted");
@@ -181,6 +200,22 @@ class Conversation {
     this.#hear(planned);
   }
 
+  /** A message of the user. Responses whose input it is are gone with it. */
+  async #redact({ through, nth }: Extract<Act, { kind: "redact" }>): Promise<void> {
+    const messages = (await listItems(this.talk)).filter(({ role }) => role === "user");
+    const places = this.said.flatMap(({ who }, index) => (who === "user" ? [index] : []));
+    const [message, place] = [messages[nth % messages.length], places[nth % messages.length]];
+    if (!message || place === undefined) return;
+    // An item that is deleted at the end takes the conversation back, which test/http/openai/conversations.test.ts shows.
+    const before = this.said[place];
+    const isListed = before?.who === "user" && before.text !== REDACTED;
+    if (through === "conversations" && (place === this.said.length - 1 || !isListed)) return;
+    await this.talk.redact(through, message);
+    this.#count(`redact ${through}`);
+    this.said[place] = { who: "user", text: REDACTED };
+    this.talk.stored.length = 0;
+  }
+
   async #regenerate(planned: Reply): Promise<void> {
     const place = this.said.findLastIndex(({ who }) => who === "user");
     if (place < 0) return;
@@ -193,9 +228,13 @@ class Conversation {
   async expectSameEverywhere(): Promise<void> {
     const native = await readNative(this.talk);
     expect(native).toEqual(this.said);
-    expect(await readConversation(this.talk)).toEqual(native);
+    // A message that was redacted is a deleted item.
+    expect(await readConversation(this.talk)).toEqual(native.filter((each) => each.who !== "user" || each.text !== REDACTED));
     expect(await readUi(this.talk)).toEqual(native);
+    for (const { id, ...created } of this.talk.stored) expect(await readStored(this.talk, id)).toEqual(created);
+    if (this.talk.stored.length > 0) this.#count("stored");
     const items = await listItems(this.talk, 200);
+    expect(await readTranscript(this.talk)).toEqual(items.map(({ position, role }) => `${position} ${role}`));
     const shown = await readMcp(this.talk);
     expect(shown.map(({ position, role, text, is_error, tool_calls }) => [position, role, text, is_error, tool_calls])).toEqual(
       items.map((item) => [
@@ -223,7 +262,11 @@ test(
     );
 
     const tried = [...SPEAKERS.map((through) => `say ${through}`), ...ANSWERERS.map((through) => `answer ${through}`)];
-    expect([...tried, "append", "edit", "regenerate", "superseded", "compacted"].filter((kind) => !tally.has(kind))).toEqual([]);
+    expect(
+      [...tried, "append", "edit", "regenerate", "superseded", "compacted", "stored", "redact native", "redact conversations"].filter(
+        (kind) => !tally.has(kind),
+      ),
+    ).toEqual([]);
   },
   MINUTES + CONVERSATIONS * 2_000,
 );

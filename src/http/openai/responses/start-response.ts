@@ -28,6 +28,7 @@ import { readEcho } from "./input";
 import { splitLegs } from "./leg";
 import { findResponse, toLegAsked } from "./read-response";
 import { toResponseError, toUnknownPlace } from "./refusal";
+import { leaveOutRepeated } from "./repeated-step";
 import type { ResponseRequest } from "./request";
 import { buildHead } from "./show-response";
 
@@ -73,9 +74,16 @@ export async function startResponse(asking: ResponseAsking): Outcome<StartedResp
   if (!tools.ok) return err(toResponseError(tools.error, request));
   const opened = await openSession(asking);
   if (!opened.ok) return opened;
-  const started = await addNew(asking, opened.value, tools.value);
+  const fresh = { ...asking, request: await readFresh(asking, opened.value) };
+  const started = await addNew(fresh, opened.value, tools.value);
   if (!started.ok) await opened.value.giveUp();
   return started;
+}
+
+/** The request without what a conversation has already. A response that is named is followed by what is new alone. */
+async function readFresh({ c, deps, request }: ResponseAsking, { session }: Opened): Promise<ResponseRequest> {
+  if (request.place.kind !== "conversation") return request;
+  return { ...request, input: await leaveOutRepeated(sessionClient(deps, c, session), request.input) };
 }
 
 interface Opened {

@@ -1,0 +1,73 @@
+/**
+ * Leaves out of an input what its conversation has. `@ai-sdk/openai` names the conversation, and sends with the results of each step all
+ * that it has said since, the first message and the results of earlier steps, but nothing of what the model said.
+ */
+import type { DisplayItem } from "../../../contract/item";
+import type { SessionCalls } from "../../session-calls";
+import type { ReadInput, ReadMessage } from "../items/transcript";
+
+/** More than the results and messages of one turn of a client's loop, as a rule. What began before them is not found. */
+const READ_BACK = 200;
+
+/** What a client says, so far as it is compared. */
+type Said = { readonly role: "user" | "system"; readonly text: string; readonly files: number } | { readonly call_id: string | null };
+type Placed = Said & { readonly at: number };
+
+/** An input that answers no open call stays as it is. */
+export async function leaveOutRepeated(calls: SessionCalls, input: ReadInput): Promise<ReadInput> {
+  if (input.results.length === 0 || input.messages.length + input.results.length < 2) return input;
+  const described = await calls.repeatable((api, caller) => api.describe(caller));
+  const open = described.ok ? (described.value.turn?.open_calls ?? []) : [];
+  if (!input.results.some(({ result }) => open.some(({ call_id }) => call_id === result.call_id))) return input;
+  const page = await calls.repeatable((api, caller) => api.items(caller, { after: null, limit: READ_BACK, order: "desc" }));
+  return page.ok ? withoutRepeated(input, page.value.data.toReversed()) : input;
+}
+
+/** `newest`: the end of the conversation, in order. */
+function withoutRepeated(input: ReadInput, newest: readonly DisplayItem[]): ReadInput {
+  const known = newest.flatMap(toKnown);
+  const given = listGiven(input);
+  for (let count = Math.min(known.length, given.length - 1); count > 0; count--) {
+    const end = known.slice(-count);
+    const isRepeated = given.slice(0, count).every((each, index) => isSame(each, end[index]));
+    const next = given[count];
+    if (isRepeated && next && "call_id" in next) return startAt(input, next.at);
+  }
+  return input;
+}
+
+function toKnown({ role, content, call_id }: DisplayItem): Said[] {
+  if (role === "tool") return [{ call_id: call_id ?? null }];
+  return role === "assistant" ? [] : [{ role, ...toText(content) }];
+}
+
+/** What the client said, in order. */
+function listGiven({ messages, results }: ReadInput): readonly Placed[] {
+  const said = messages.flatMap((message): Placed[] => {
+    const at = readPlace(message.field);
+    if (message.role === "tool") return [{ call_id: message.call_id, at }];
+    if (message.role === "assistant") return [];
+    return [{ role: message.role, ...toText(message.parts.map(({ part }) => part)), at }];
+  });
+  const answers = results.map(({ field, result }): Placed => ({ call_id: result.call_id, at: readPlace(field) }));
+  return [...said, ...answers].toSorted((one, other) => one.at - other.at);
+}
+
+/** `input.4.output` is at 4. A text in place of a list is all there is. */
+const readPlace = (field: string): number => Number(/\d+/.exec(field)?.[0] ?? 0);
+
+function toText(parts: readonly { readonly type: string; readonly text?: string }[]): { readonly text: string; readonly files: number } {
+  const texts = parts.filter(({ type }) => type === "text");
+  return { text: texts.map(({ text = "" }) => text).join(""), files: parts.length - texts.length };
+}
+
+function isSame(one: Said, other: Said | undefined): boolean {
+  if (!other) return false;
+  if ("call_id" in one) return "call_id" in other && one.call_id === other.call_id;
+  return !("call_id" in other) && one.role === other.role && one.text === other.text && one.files === other.files;
+}
+
+function startAt(input: ReadInput, first: number): ReadInput {
+  const isNew = ({ field }: Pick<ReadMessage, "field">): boolean => readPlace(field) >= first;
+  return { ...input, messages: input.messages.filter(isNew), results: input.results.filter(isNew) };
+}
