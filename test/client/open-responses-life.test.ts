@@ -1,6 +1,7 @@
 /** Responses over time, held to the Open Responses specification: resumed, in the background, not stored, deleted, compacted. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { SentEvent } from "../support/open-responses/check-stream";
+import { cutSummary } from "../support/stand-in/summary";
 import { ChatServer } from "./chat-server";
 import { ResponsesCaller, readEvents, readStreamed, readText } from "./responses-caller";
 
@@ -195,6 +196,80 @@ describe("compaction", () => {
     },
     2 * MINUTES,
   );
+
+  const compactAbove = (compact_threshold: number) => ({ context_management: [{ type: "compaction", compact_threshold }] });
+
+  test(
+    "comes before a response of a conversation that is above the threshold of the request",
+    async () => {
+      server.provider.respondWith(() => ({ text: story(1) }));
+      const { compactions } = server.provider.totals();
+      let previous: string | undefined;
+      for (let nth = 0; nth < 8; nth++) {
+        const { id } = await responses.create({ model: MODEL, input: story(nth), ...(previous && { previous_response_id: previous }) });
+        previous = id;
+      }
+      const next = { model: MODEL, input: "Go on.", previous_response_id: previous };
+      const below = await responses.create({ ...next, ...compactAbove(500_000) });
+      expect(server.provider.totals().compactions).toBe(compactions);
+      const { input_tokens: before = 0 } = below.usage ?? {};
+      const above = { ...next, previous_response_id: below.id, ...compactAbove(1_000) };
+
+      const { response } = await responses.stream(above);
+
+      expect(server.provider.totals().compactions).toBe(compactions + 1);
+      expect(response.usage?.input_tokens).toBeLessThan(before / 2);
+      expect(await responses.retrieve(response.id)).toEqual(response);
+      await responses.create({ ...above, previous_response_id: response.id, ...compactAbove(10) });
+      expect(server.provider.totals().compactions).toBe(compactions + 2);
+      const other = await responses.create({ ...above, previous_response_id: below.id });
+      expect(other.id.slice(0, 31)).toBe(below.id.slice(0, 31));
+      expect(server.provider.totals().compactions).toBe(compactions + 2);
+    },
+    2 * MINUTES,
+  );
+
+  test(
+    "comes before a response that is not stored, whose input is above the threshold",
+    async () => {
+      server.provider.respondWith(() => ({ text: "Rex." }));
+      const { compactions } = server.provider.totals();
+      const past = Array.from({ length: 16 }, (_, nth) => ({ role: nth % 2 === 0 ? "user" : "assistant", content: story(nth) }));
+      const call = { type: "function_call", call_id: "call_1", name: "look_up", arguments: "{}" };
+      const output = { type: "function_call_output", call_id: "call_1", output: "狗" };
+      const ask = { model: MODEL, store: false, tools: [LOOK_UP] };
+      const question = { role: "user", content: "Its name?" };
+      const whole = await responses.create({ ...ask, input: [...past, question], ...compactAbove(500_000) });
+      expect(server.provider.totals().compactions).toBe(compactions);
+
+      for (const [nth, end] of [[question], [question, call, output]].entries()) {
+        const { response } = await responses.stream({ ...ask, input: [...past, ...end], ...compactAbove(1_000) });
+        expect(readText(response)).toBe("Rex.");
+        expect(response.usage?.input_tokens).toBeLessThan((whole.usage?.input_tokens ?? 0) / 2);
+        expect(server.provider.totals().compactions).toBe(compactions + nth + 1);
+      }
+      const asked = server.provider.log.at(-1)?.body.messages.map(({ role }) => role);
+      expect(asked?.slice(-3)).toEqual(["user", "assistant", "tool"]);
+    },
+    2 * MINUTES,
+  );
+
+  test("that fails does not keep the response, and two at once are both answered", async () => {
+    server.provider.respondWith(() => ({ text: story(1).repeat(4) }));
+    const first = await responses.create({ model: MODEL, input: story(0) });
+    const second = await responses.create({ model: MODEL, input: story(1), previous_response_id: first.id });
+    server.provider.summarizeWith(() => ({ status: 400, error: { message: "No." } }));
+    const ask = { model: MODEL, input: "Go on.", previous_response_id: second.id, ...compactAbove(100) };
+    const { compactions } = server.provider.totals();
+
+    const failed = await responses.create(ask);
+
+    expect(failed.status).toBe("completed");
+    expect(server.provider.totals().compactions).toBeGreaterThan(compactions);
+    server.provider.summarizeWith((request) => ({ text: cutSummary(request) }));
+    const both = await Promise.all(["A", "B"].map((input) => responses.create({ ...ask, input, previous_response_id: failed.id })));
+    expect(both.map(({ status }) => status)).toEqual(["completed", "completed"]);
+  });
 
   test(
     "gives items that begin a new chain",

@@ -27,9 +27,15 @@ export interface NoSummary {
 const MOST_STREAMS = 20;
 const PAGE = 200;
 
-/** What the calls of the compaction used. Null: no model was asked, because nothing could be made shorter, or was without a model. */
-export async function compactNow(calls: SessionCalls): Promise<Result<CallUsage | null, HttpError | NoSummary>> {
-  const asked = { dryRun: false, instructions: null, keepRecent: null, upTo: null, idempotency: null };
+/**
+ * What the calls of the compaction used. Null: no model was asked, because nothing could be made shorter, or was without a model.
+ * `keepRecent`: tokens that stay verbatim. Null: the policy decides.
+ */
+export async function compactNow(
+  calls: SessionCalls,
+  keepRecent: number | null = null,
+): Promise<Result<CallUsage | null, HttpError | NoSummary>> {
+  const asked = { dryRun: false, instructions: null, keepRecent, upTo: null, idempotency: null };
   const begun = await calls.once((api, caller) => api.compact(caller, asked));
   if (!begun.ok) return begun;
   if (begun.value.kind === "plan") return ok(null);

@@ -115,9 +115,9 @@ export const responseInput = z.strictObject({
     .nullish()
     .describe("ignored; `message.output_text.logprobs` is refused"),
   context_management: z
-    .array(z.looseObject({ type: z.literal("compaction", "must be compaction") }))
+    .array(z.looseObject({ type: z.literal("compaction", "must be compaction"), compact_threshold: z.int().min(1).nullish() }))
     .nullish()
-    .describe("lets a response that is not stored be compacted; a session's policy says when, not `compact_threshold`"),
+    .describe("a conversation above `compact_threshold` tokens is [compacted first](openai-compaction.md#before-a-response)"),
   service_tier: words.describe("ignored"),
   stream_options: ignored(),
   safety_identifier: label.nullish().describe("ignored"),

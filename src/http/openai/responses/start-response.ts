@@ -22,6 +22,7 @@ import { sendInLine } from "../../surface/in-line";
 import type { WhoRuns } from "../../surface/read-runs";
 import { takeMessages } from "../items/store-items";
 import { type ResponseAsked, readNote, toNote } from "./asked";
+import { compactFirst } from "./compact-first";
 import { explainWait, findApprovals } from "./find-approvals";
 import { respondInCopy, toAnswers } from "./in-copy";
 import { readEcho } from "./input";
@@ -158,7 +159,9 @@ async function addNew(asking: ResponseAsking, opened: Opened, tools: readonly To
     ...(mustFit(body) && { whole: true }),
     idempotency,
   };
-  const sent = await send(asking, { calls, given, from: isThrowaway ? null : after });
+  const left = await compactFirst({ calls, schedule: deps.schedule, request, isThrowaway }, given);
+  if (!left.ok) return err(toResponseError(left.error, request));
+  const sent = await send(asking, { calls, given: left.value, from: isThrowaway ? null : after });
   if (!sent.ok) return err(toResponseError(await explainWait(calls, sent.error), request));
   if ("copy" in sent.value) return beginInCopy(asking, { from: session, place: sent.value, given, key }, echo);
   return begin({ calls, session, cursor: sent.value.cursor, discard }, { accepted: sent.value, given, echo });
