@@ -16,6 +16,7 @@ import { reach } from "./reach.ts";
 import { respond } from "./respond.ts";
 import { room } from "./room.ts";
 import { summaries } from "./summaries.ts";
+import { surfaces } from "./surfaces.ts";
 import { tools } from "./tools.ts";
 import { view } from "./view.ts";
 
@@ -38,4 +39,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...files,
   ...choices,
   ...respond,
+  ...surfaces,
 ];
