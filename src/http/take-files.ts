@@ -5,10 +5,10 @@
  */
 import type { FileFacts, FileUse } from "../app/file-api";
 import type { FileId, SessionId } from "../domain/ids";
-import { fromBase64 } from "../lib/base64";
 import { err, ok, type Result } from "../lib/result";
 import { readPrincipal } from "./auth";
 import { callWithRetry } from "./calls";
+import { isDataUrl, readDataUrl } from "./data-url";
 import type { Asker, HttpDeps } from "./deps";
 import type { HttpError } from "./problem";
 import { type Content, isMediaInput, type MediaPartInput, type PartInput } from "./schemas/message";
@@ -74,7 +74,7 @@ export async function takeAllFiles<C extends Content | undefined>(
 
 const refuse = (field: string, detail: string) => err({ code: "invalid_request" as const, errors: [{ field, detail }] });
 
-const isData = ({ url }: MediaPartInput): boolean => url?.slice(0, "data:".length).toLowerCase() === "data:";
+const isData = ({ url }: MediaPartInput): boolean => isDataUrl(url);
 
 function listPlaces({ field, content }: { readonly field: string; readonly content: Content | undefined }): Place[] {
   if (content === undefined || typeof content === "string") return [];
@@ -144,11 +144,10 @@ async function storeData(
   deps: HttpDeps,
   { field, part, throwaway }: Place & Pick<Storing, "throwaway">,
 ): Promise<Result<FileId, HttpError>> {
-  const { url = "", name = null } = part;
-  const comma = url.indexOf(",");
-  const bytes = fromBase64(url.slice(comma + 1));
-  if (!bytes || bytes.byteLength === 0) return refuse(field, "not base64");
-  const declared = url.slice("data:".length, comma).split(";")[0]?.trim().toLowerCase() ?? "";
+  const { url, name = null } = part;
+  const data = readDataUrl(url);
+  if (!data?.bytes?.byteLength) return refuse(field, "not base64");
+  const { mediaType: declared, bytes } = data;
   const body = new Blob([bytes]).stream();
   const { tenant } = readPrincipal(c);
   const owner = throwaway ? { throwaway } : {};

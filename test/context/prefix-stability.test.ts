@@ -136,7 +136,9 @@ describe.each(POLICY_NAMES)("under %s", (policy) => {
         for (const next of steps) {
           take(session, policy, next);
           session.prepare();
-          const { epoch } = session.state.view;
+          const { epoch, items } = session.state.view;
+          // Behind the model's own words a request ends with a stand-in for the user, which no later one repeats.
+          if (items.at(-1)?.kind === "assistant") continue;
           const body = await session.body();
           expect(body.rest).toBe(before.rest);
           if (epoch === before.epoch) expect(body.messages.startsWith(before.messages)).toBe(true);

@@ -2,7 +2,7 @@
 import { FileScale } from "../../context/file-size";
 import { estimateTokens, IMAGE_TOKENS, MESSAGE_OVERHEAD_TOKENS } from "../../context/tokens";
 import type { ContextWeights } from "../../contract/context";
-import { fromBase64 } from "../../lib/base64";
+import { readDataUrl } from "../data-url";
 import type { PartInput } from "../schemas/message";
 
 interface Weighed {
@@ -23,11 +23,10 @@ function weighPart(part: PartInput, files: FileWeights): number {
 
 /** The weight that the file will have once it is stored. Null: no data URL, or no file that is stored. */
 function weighData(url: string): number | null {
-  const [, mediaType = "", data = ""] = /^data:([^;,]*)[^,]*;base64,(.*)$/is.exec(url) ?? [];
-  const bytes = mediaType === "" ? null : fromBase64(data);
-  if (!bytes) return null;
-  const scale = new FileScale(mediaType.toLowerCase());
-  scale.take(bytes);
+  const data = readDataUrl(url);
+  if (!data?.bytes) return null;
+  const scale = new FileScale(data.mediaType);
+  scale.take(data.bytes);
   const tokens = scale.end();
   return tokens === "not_text" ? null : tokens;
 }

@@ -3,6 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { mediaInput } from "../../../contract/item";
 import type { FieldError } from "../../../contract/problem";
 import { err, ok, type Result } from "../../../lib/result";
+import { isDataUrl } from "../../data-url";
 import type { PartInput } from "../../schemas/message";
 
 const texts = z.looseObject({ text: z.string() });
@@ -46,7 +47,6 @@ function guessType(name: string, otherwise: string): string {
 }
 
 const toPath = (url: string): string => URL.parse(url)?.pathname ?? "";
-const isData = (url: string): boolean => /^data:/i.test(url);
 
 /** `content`: a string, or a list of parts. A text that is empty says nothing, and is left out. */
 export function readContent(content: unknown, field: string): Result<readonly ReadPart[], FieldError> {
@@ -99,7 +99,7 @@ export function parseAt<S extends z.ZodType, T>(
 function readImage({ image_url, file_id }: z.infer<typeof image>, field: string): Read {
   if (file_id) return toMedia({ type: "image", file_id }, `${field}.file_id`);
   if (!image_url) return refuse(`${field}.image_url`, "either image_url or file_id is needed");
-  const type = isData(image_url) ? {} : { media_type: guessType(toPath(image_url), "image/*") };
+  const type = isDataUrl(image_url) ? {} : { media_type: guessType(toPath(image_url), "image/*") };
   return toMedia({ type: "image", url: image_url, ...type }, `${field}.image_url`);
 }
 
@@ -108,11 +108,11 @@ function readFile({ file_url, file_data, file_id, filename }: z.infer<typeof fil
   if (file_id) return toMedia({ ...named, file_id }, `${field}.file_id`);
   if (file_data) {
     // Some clients send the base64 alone, beside a file's name.
-    const url = isData(file_data) ? file_data : `data:${guessType(filename ?? "", "application/pdf")};base64,${file_data}`;
+    const url = isDataUrl(file_data) ? file_data : `data:${guessType(filename ?? "", "application/pdf")};base64,${file_data}`;
     return toMedia({ ...named, url }, `${field}.file_data`);
   }
   if (!file_url) return refuse(`${field}.file_id`, "one of file_id, file_data and file_url is needed");
-  if (isData(file_url)) return toMedia({ ...named, url: file_url }, `${field}.file_url`);
+  if (isDataUrl(file_url)) return toMedia({ ...named, url: file_url }, `${field}.file_url`);
   const media_type = guessType(filename ?? "", guessType(toPath(file_url), "application/pdf"));
   return toMedia({ ...named, url: file_url, media_type }, `${field}.file_url`);
 }

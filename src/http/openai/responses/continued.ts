@@ -7,10 +7,10 @@ import { cutToolResult } from "../../../context/cut-result";
 import type { DisplayItem } from "../../../contract/item";
 import type { TurnReport } from "../../../contract/turn";
 import type { ExecutionId, FileId, ItemId, SessionId } from "../../../domain/ids";
-import { fromBase64 } from "../../../lib/base64";
 import type { Result } from "../../../lib/result";
 import { readPrincipal } from "../../auth";
 import { callWithRetry } from "../../calls";
+import { readDataUrl } from "../../data-url";
 import type { Asker, HttpDeps } from "../../deps";
 import type { HttpError } from "../../problem";
 import { type SessionCalls, sessionClient } from "../../session-calls";
@@ -89,7 +89,6 @@ const listNames = ({ url, file_id }: FilePart): FileNames => [
   ...(file_id === undefined ? [] : [file_id]),
 ];
 
-const DATA = /^data:[^,]*,/i;
 const DIGEST = "sha256:";
 
 /** The data URLs of the input by their content: the session has them as stored files. */
@@ -99,7 +98,7 @@ async function nameFiles({ input }: ResponseRequest): Promise<Files> {
   );
   const files = new Map<FilePart, FileNames>();
   for (const part of parts) {
-    const bytes = part.url && DATA.test(part.url) ? fromBase64(part.url.replace(DATA, "")) : null;
+    const bytes = readDataUrl(part.url)?.bytes;
     if (bytes) files.set(part, [`${DIGEST}${await digest(bytes)}`]);
   }
   return files;
