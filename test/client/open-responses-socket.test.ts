@@ -190,6 +190,24 @@ describe("a socket", () => {
     expect(readText(response)).toBe("Rex.");
   });
 
+  test("has a chain that is not stored compacted above its threshold, with a warm-up behind it", async () => {
+    const story = `The dog Rex ran on and on. ${"And the dog ran. ".repeat(200)}`;
+    server.provider.enqueue({ text: story }, { text: "Once more." }, { text: "Rex." });
+    const socket = await connect();
+    const ask = { model: MODEL, store: false };
+    const first = await socket.create({ ...ask, input: story });
+    const second = await socket.create({ ...ask, input: "Again.", previous_response_id: first.response.id });
+    const { compactions } = server.provider.totals();
+    const warm = await socket.create({ ...ask, input: "Hm.", previous_response_id: second.response.id, generate: false });
+    const above = { context_management: [{ type: "compaction", compact_threshold: 1_000 }] };
+
+    const { response } = await socket.create({ ...ask, ...above, input: "Its name?", previous_response_id: warm.response.id });
+
+    expect(readText(response)).toBe("Rex.");
+    expect(server.provider.totals().compactions).toBe(compactions + 1);
+    expect(response.usage?.input_tokens).toBeLessThan(second.response.usage?.input_tokens ?? 0);
+  });
+
   test("is told of failures of the model in the stream, and stays open", async () => {
     server.provider.enqueue({ text: "Once upon", error: { message: "boom", type: "invalid_request_error" } }, { text: "Hello." });
     const socket = await connect();
