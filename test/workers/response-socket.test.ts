@@ -201,7 +201,6 @@ describe("a socket", () => {
       ["{}", "type"],
       [JSON.stringify({ type: "response.steer" }), "type"],
       [{ model, input: "Hi.", background: true }, "background"],
-      [{ model, input: "Hi.", generate: false }, "generate"],
       [{ model, input: "Hi.", nonsense: 1 }, null],
       [{ model }, "input"],
       [{ model, input: [{ type: "compaction", encrypted_content: "lhc1_x" }] }, "input[0].encrypted_content"],
