@@ -127,12 +127,12 @@ export class LogRules {
 
   /**
    * I23: the message that is answered again is the newest user message of the continuing branch, and is in the view. A turn that answers
-   * imported results has no message, and neither has its retry.
+   * what was appended (results, an instruction, the model's words) has no message, and neither has its retry.
    */
   #askedAgain({ turn, retry_of }: Extract<StoredEvent, { type: "TurnStarted" }>, before: SessionState): ItemMeta | null {
     const newest = before.view.items.at(-1);
-    const answersResults = newest?.kind === "tool_result" && newest.turn === null;
-    if (retry_of === null ? answersResults : this.#unasked.has(retry_of)) {
+    const answersAppended = newest?.turn === null && newest.kind !== "user";
+    if (retry_of === null ? answersAppended : this.#unasked.has(retry_of)) {
       this.#unasked.add(turn);
       return null;
     }
