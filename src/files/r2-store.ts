@@ -1,10 +1,9 @@
 /** The bytes of one tenant's files in an R2 bucket, one object each, under the tenant's and the file's id. */
 import type { FileStore, PutFault, StoredFile } from "../app/file-api";
 import type { FileId, TenantId } from "../domain/ids";
+import { toHex } from "../lib/hex";
 import { err, ok, type Result } from "../lib/result";
 import { type Digest, FileMeter } from "./file-meter";
-
-const toHex = (digest: ArrayBuffer): string => [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
 function createDigest(): Digest {
   const stream = new crypto.DigestStream("SHA-256");
@@ -13,7 +12,7 @@ function createDigest(): Digest {
     write: (chunk) => writer.write(chunk),
     end: async () => {
       await writer.close();
-      return toHex(await stream.digest);
+      return toHex(new Uint8Array(await stream.digest));
     },
   };
 }

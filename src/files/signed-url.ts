@@ -2,8 +2,10 @@
  * Signed addresses of files: who has one reads that one file until the address expires. The signature is an HMAC under
  * the deployment's pepper with a label of its own, so that it can never be taken for a key's hash or checksum.
  */
+
 import type { FileGrant, FileSigner } from "../app/file-api";
 import { parseId } from "../domain/ids";
+import { toHex } from "../lib/hex";
 import { memoize } from "../lib/memoize";
 
 const LABEL = "longhand/file-url/1";
@@ -16,14 +18,13 @@ const importKey = memoize((pepper: string) => crypto.subtle.importKey("raw", utf
 
 const toPayload = ({ tenant, file, expires_at }: FileGrant): string => `${tenant.slice(4)}.${file.slice(4)}.${expires_at}`;
 const toMessage = (payload: string): Uint8Array => utf8.encode(`${LABEL}\n${payload}`);
-const toHex = (bytes: ArrayBuffer): string => [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 const fromHex = (text: string): Uint8Array<ArrayBuffer> => Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
 
 export function createFileSigner(pepper: string, now: () => number): FileSigner {
   return {
     sign: async (grant) => {
       const payload = toPayload(grant);
-      return `${payload}.${toHex(await crypto.subtle.sign("HMAC", await importKey(pepper), toMessage(payload)))}`;
+      return `${payload}.${toHex(new Uint8Array(await crypto.subtle.sign("HMAC", await importKey(pepper), toMessage(payload))))}`;
     },
     verify: async (signature) => {
       const [, ten = "", fil = "", expires = "", mac = ""] = signature.length > MAX_LENGTH ? [] : (FORM.exec(signature) ?? []);

@@ -6,6 +6,7 @@
  */
 
 import { parseId, type TenantId } from "../domain/ids";
+import { toHex } from "../lib/hex";
 import { isSameText } from "../lib/same-text";
 
 /** Secrets are base62, because an underscore separates the key's parts: 62^43 > 2^256. */
@@ -23,10 +24,6 @@ interface ApiKeyParts {
   /** The deployment's environment: 2 to 12 lower-case letters and digits. */
   readonly env: string;
   readonly tenant: TenantId;
-}
-
-function toHex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 function toBase62(bytes: Uint8Array, length: number): string {

@@ -1,10 +1,12 @@
 /** For the deployment's admin: compares the read model's rows of a tenant or a session with their source, and repairs them. */
+
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { rebuildStep } from "../../app/projection/rebuild";
 import type { RebuildProgress } from "../../app/projection/rebuild-ports";
 import { rebuildTenant } from "../../app/projection/rebuild-tenant";
 import { id } from "../../contract/ids";
 import { rebuildReport, tenantRebuildReport } from "../../contract/rebuild";
+import { toHex } from "../../lib/hex";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { rebuildExample, tenantRebuildExample } from "../examples/tenant";
@@ -23,7 +25,7 @@ const progress = z.strictObject({
 
 /** Clients pass it on and do not read it. Hexadecimal, because the key of a damaged row may hold any character. */
 function toRebuildCursor(at: RebuildProgress): string {
-  return Array.from(new TextEncoder().encode(JSON.stringify(at)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return toHex(new TextEncoder().encode(JSON.stringify(at)));
 }
 
 /** Null when the cursor is malformed, or names a table that is not in `tables`. */

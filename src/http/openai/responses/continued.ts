@@ -8,6 +8,7 @@ import type { DisplayItem } from "../../../contract/item";
 import type { TurnReport } from "../../../contract/turn";
 import type { ExecutionId, FileId, ItemId, SessionId } from "../../../domain/ids";
 import type { Result } from "../../../lib/result";
+import { sha256 } from "../../../lib/sha256";
 import { readPrincipal } from "../../auth";
 import { callWithRetry } from "../../calls";
 import { readDataUrl } from "../../data-url";
@@ -99,14 +100,9 @@ async function nameFiles({ input }: ResponseRequest): Promise<Files> {
   const files = new Map<FilePart, FileNames>();
   for (const part of parts) {
     const bytes = readDataUrl(part.url)?.bytes;
-    if (bytes) files.set(part, [`${DIGEST}${await digest(bytes)}`]);
+    if (bytes) files.set(part, [`${DIGEST}${await sha256(bytes)}`]);
   }
   return files;
-}
-
-async function digest(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  const hashed = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  return [...hashed].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 interface Digesting {
