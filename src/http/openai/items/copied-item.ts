@@ -65,7 +65,7 @@ export function copyItem(named: NamedMessage, name: Pick<ItemName, "prefix" | "i
   }
 }
 
-/** The parts of a reply are told apart by their order, which a redaction of any of them may change. */
+/** A name finds its part of a reply by the order of the parts. A redaction may change that order, so that no part is copied after one. */
 function copyParts({ message, redacted, results }: NamedMessage, { prefix, nth }: Pick<ItemName, "prefix" | "nth">): Copied | null {
   const { id: reply, role, content, incomplete, tool_calls: calls = [] } = message;
   const isResult = (id: ItemId): boolean => results.some((result) => result.id === id);

@@ -71,11 +71,12 @@ async function answerCalls({ calls, send, results, messages, idempotency }: Addi
   return page.ok ? ok(page.value.data.toReversed()) : page;
 }
 
+/** Results of calls as messages, for calls of a reply that was recorded and not asked for. */
+export const toAnswers = (results: readonly ToolResultInput[]): readonly WrittenMessage[] =>
+  results.map(({ call_id, output, is_error }) => ({ role: "tool", call_id: call_id ?? "", output, is_error }));
+
 async function importAll({ calls, send, input, results, messages, idempotency }: Adding): Outcome<readonly DisplayItem[]> {
-  const answers = results.map(
-    ({ call_id, output, is_error }): WrittenMessage => ({ role: "tool", call_id: call_id ?? "", output, is_error }),
-  );
-  const all = [...answers, ...messages];
+  const all = [...toAnswers(results), ...messages];
   const done = await send((api, caller) => api.importMessages(caller, { messages: all, idempotency }));
   if (!done.ok) return err(toItemError(done.error, { input, results }));
   const [first] = done.value.data;

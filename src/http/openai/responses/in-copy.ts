@@ -13,6 +13,7 @@ import type { HttpError } from "../../problem";
 import { type SessionCalls, sessionClient } from "../../session-calls";
 import { sendInLine } from "../../surface/in-line";
 import { holdFiles } from "../../take-files";
+import { toAnswers } from "../items/store-items";
 
 interface Continuing {
   /** The session that has the response. */
@@ -53,10 +54,6 @@ export async function respondInCopy(c: Asker, deps: HttpDeps, asked: Continuing)
 /** A client that counts its tries sends a request again that another time may take. */
 const mayComeBack = ({ code }: HttpError, { idempotency }: RespondInput): boolean =>
   idempotency?.attempt !== undefined && (code === "models_unavailable" || code === "turn_running" || code === "storage_full");
-
-/** Results of calls as messages, for calls of a reply that was recorded and not asked for. */
-export const toAnswers = (results: RespondInput["results"]): readonly WrittenMessage[] =>
-  results.map(({ call_id, output, is_error }) => ({ role: "tool", call_id: call_id ?? "", output, is_error }));
 
 const listFiles = (messages: readonly WrittenMessage[]): FileId[] => [
   ...new Set(
