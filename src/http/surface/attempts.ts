@@ -49,7 +49,7 @@ interface Answering {
   readonly isAnew: boolean;
 }
 
-/** Of several that ask a turn again at once one does, and the others find its turn. More of them than this come for no client. */
+/** When several requests retry a failed turn at once, one of them succeeds, and the others find its turn. This bounds how often they look. */
 const MOST_TRIES = 8;
 
 /**

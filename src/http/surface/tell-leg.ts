@@ -165,15 +165,17 @@ class LegWriter implements Translator {
     return said + this.#teller.endReply();
   }
 
-  /** The frame ends the leg. What was not told of it is read first. */
   #finish(ending: LegEnding): string {
-    if (!this.#isBehind) return this.#done(this.#teller.finish(ending, this.#usage));
-    this.#isOver = true;
-    return "";
+    return this.#endWith(() => this.#teller.finish(ending, this.#usage));
   }
 
   #fail(failure: TurnFailureView | null): string {
-    if (!this.#isBehind) return this.#done(this.#teller.fail(failure));
+    return this.#endWith(() => this.#teller.fail(failure));
+  }
+
+  /** The frame ends the leg. What was not told of it is read first. */
+  #endWith(tell: () => string): string {
+    if (!this.#isBehind) return this.#done(tell());
     this.#isOver = true;
     return "";
   }
