@@ -18,8 +18,8 @@ export async function portError(port: number): Promise<string | null> {
   }
 }
 
-/** Below the ports that systems take for outgoing connections. One of those may be taken between two starts of a server. */
-const FIRST = 10_000;
+/** Above the ports that `fetch` refuses, and below those of outgoing connections, which may be taken between two starts of a server. */
+const FIRST = 11_000;
 const LAST = 32_000;
 
 /** A port that was free a moment ago. */
