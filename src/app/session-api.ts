@@ -257,7 +257,7 @@ export interface SessionApi {
   toolResults(caller: Caller, input: Keyed & { readonly results: readonly ToolResultInput[] }): Promise<Outcome<Accepted>>;
   /** Runs approved calls, and reports refused ones to the model. Takes all answers or none. */
   approvals(caller: Caller, input: Keyed & { readonly approvals: readonly ApprovalInput[] }): Promise<Outcome<Accepted>>;
-  /** `turn`: only this one. Absent: whichever is open. */
+  /** `turn`: only this one, open or queued. If it is over, nothing is stopped, and its report says how it ended. Absent: whichever is open. */
   stop(caller: Caller, input: Keyed & { readonly turn?: TurnId }): Promise<Outcome<Once<{ readonly turn: TurnReport }>>>;
   retry(caller: Caller, input: TurnInput & Keyed): Promise<Outcome<Accepted>>;
 

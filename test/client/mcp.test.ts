@@ -184,9 +184,11 @@ describe("a turn", () => {
     const { said: session } = await call("get_session", { session_id });
     const { said: open } = await call("get_turn", { session_id, turn_id: session.open_turn.turn_id, wait_seconds: 0 });
     const { said: stopped } = await call("stop_turn", { session_id });
+    const { said: late } = await call("stop_turn", { session_id, turn_id: open.turn_id });
 
     expect(open).toMatchObject({ status: "generating", is_finished: false, hint: expect.stringContaining("get_turn") });
     expect(stopped).toMatchObject({ turn_id: open.turn_id, status: "stopped", is_finished: true });
+    expect(late).toEqual(stopped);
     expect(await call("stop_turn", { session_id })).toMatchObject({ isError: true, said: { type: "urn:longhand:problem:no_turn" } });
   });
 

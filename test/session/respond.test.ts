@@ -126,16 +126,41 @@ describe("messages that supersede a waiting turn", () => {
 });
 
 describe("a stop of one turn", () => {
-  test("leaves another turn alone", async () => {
+  test("leaves another turn alone, and reports how its own has ended", async () => {
     const life = await newLife();
     const first = await answered(life, "one", "reply one");
     const second = await respond(life, { messages: [user("two")] });
 
-    const refused = await life.service.stop(CALLER, { turn: first, idempotency: null });
-    expect(refused).toMatchObject({ ok: false, error: { code: "no_turn" } });
+    const late = await life.service.stop(CALLER, { turn: first, idempotency: null });
+    expect(late).toMatchObject({ ok: true, value: { turn: { id: first, status: "completed", output_text: "reply one" } } });
     expect(life.call.signal.aborted).toBe(false);
     expect(await life.service.stop(CALLER, { turn: second, idempotency: null })).toMatchObject({ ok: true });
     expect(await status(life, second)).toBe("stopped");
+  });
+
+  test("takes a turn that waits out of the queue, and leaves the running one alone", async () => {
+    const life = await newLife();
+    const running = await respond(life, { messages: [user("one")] });
+    const waiting = await respond(life, { messages: [user("two")] });
+    const idempotency = { key: "k", digest: "stop" };
+
+    const stopped = await life.service.stop(CALLER, { turn: waiting, idempotency });
+    const again = await life.service.stop(CALLER, { turn: waiting, idempotency });
+
+    expect(stopped).toMatchObject({ ok: true, value: { replayed: false, turn: { id: waiting, status: "stopped", items: [] } } });
+    expect(again).toMatchObject({ ok: true, value: { replayed: true, turn: { id: waiting, status: "stopped" } } });
+    expect(life.call.signal.aborted).toBe(false);
+    expect([await status(life, running), life.runtime.state.queue]).toEqual(["generating", []]);
+  });
+
+  test("that the session does not have is refused, and stops nothing", async () => {
+    const life = await newLife();
+    const running = await respond(life, { messages: [user("one")] });
+
+    const refused = await life.service.stop(CALLER, { turn: id("trn", 99), idempotency: null });
+
+    expect(refused).toMatchObject({ ok: false, error: { code: "turn_not_found" } });
+    expect([await status(life, running), life.call.signal.aborted]).toEqual(["generating", false]);
   });
 });
 

@@ -257,6 +257,32 @@ describe("stopping", () => {
     expect((await chat.call("POST", "/stop")).status).toBe(409);
   });
 
+  it("of a named turn that is over stops no newer one, and says how the turn ended", async () => {
+    const chat = await newChat({ replies: [{ text: "done" }, { gate: "never", text: "too late" }] });
+    const first = await chat.say("one");
+    const second: Accepted = await chat.post("two");
+    await chat.model.heard(2);
+
+    const late = await chat.call("POST", "/stop", { turn_id: first.id });
+
+    expect([late.status, await readBody<TurnReport>(late)]).toMatchObject([
+      200,
+      { id: first.id, status: "completed", output_text: "done" },
+    ]);
+    expect(await chat.turn(second.turn_id ?? "")).toMatchObject({ status: "generating" });
+    const meant = await chat.call("POST", "/stop", { turn_id: second.turn_id });
+    expect(await readBody<TurnReport>(meant)).toMatchObject({ id: second.turn_id, status: "stopped" });
+  });
+
+  it("of a turn that the session does not have is refused", async () => {
+    const chat = await newChat({ replies: [{ text: "done" }] });
+    await chat.say("one");
+
+    const refused = await chat.call("POST", "/stop", { turn_id: "trn_01ARZ3NDEKTSV4RRFFQ69G5FAV" });
+
+    expect(await readBody(refused, 404)).toMatchObject({ type: "urn:longhand:problem:turn_not_found" });
+  });
+
   it("before the first token leaves nothing but the question, and the session is free again", async () => {
     const chat = await newChat({ replies: [{ gate: "never", text: "too late" }] });
     const accepted: Accepted = await chat.post("hello");

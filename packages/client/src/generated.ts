@@ -376,8 +376,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Stop the running turn
-         * @description Ends the turn and keeps the partial reply, which is marked as incomplete.
+         * Stop a turn
+         * @description Ends the open turn, or the one that `turn_id` names, and keeps the partial reply, which is marked as incomplete. A named turn that is over stays as it is: nothing is stopped.
          */
         post: operations["stopTurn"];
         delete?: never;
@@ -3786,6 +3786,10 @@ export interface components {
             note: string | null;
             /** @description A redaction has deleted one of these texts since */
             redacted: boolean;
+        };
+        Stop: {
+            /** @description Only this turn, running or queued. Without it: the turn that is open */
+            turn_id?: string;
         };
         RepeatTurn: {
             /** @description Field by field over what the repeated turn was asked with; null: only the session's settings hold */
@@ -8188,6 +8192,7 @@ export type ToolResults = components['schemas']['ToolResults'];
 export type Approvals = components['schemas']['Approvals'];
 export type Respond = components['schemas']['Respond'];
 export type TurnSettings = components['schemas']['TurnSettings'];
+export type Stop = components['schemas']['Stop'];
 export type RepeatTurn = components['schemas']['RepeatTurn'];
 export type Branch = components['schemas']['Branch'];
 export type Rewind = components['schemas']['Rewind'];
@@ -9034,11 +9039,11 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": components["schemas"]["Stop"];
             };
         };
         responses: {
-            /** @description The stopped turn */
+            /** @description The turn. `status` says how it ended, by this request or before it */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -90,7 +90,7 @@ async function replace(chat: Chat, work: Work): Answering {
   if (sent.ok || sent.error.code !== "turn_running") return sent;
   const turn = parseId("trn", sent.error.turn);
   const stopped = turn && (await calls.once((api, caller) => api.stop(caller, { turn, idempotency: null })));
-  if (stopped && !stopped.ok && stopped.error.code !== "no_turn") return stopped;
+  if (stopped && !stopped.ok && stopped.error.code !== "turn_not_found") return stopped;
   return sendInLine({ calls, schedule: deps.schedule }, () => send(chat, work));
 }
 

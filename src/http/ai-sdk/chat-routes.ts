@@ -127,20 +127,10 @@ async function stopChat(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> 
   const chat = await findChat(deps, c, id.value);
   if (!chat.ok) return sendProblem(c, chat.error);
   const calls = sessionClient(deps, c, chat.value.id);
-  const stopped = await endTurn(calls, chat.value, asked.value ?? chat.value.turn?.id ?? null);
-  return stopped.ok || STOPPED.has(stopped.error.code) ? c.body(null, 204) : sendProblem(c, stopped.error);
-}
-
-/** The turn is over already, or its message was taken out of the queue. */
-const STOPPED: ReadonlySet<string> = new Set(["no_turn", "message_not_queued"]);
-
-async function endTurn(calls: SessionCalls, { queued }: Session, turn: TurnId | null): Promise<Result<unknown, HttpError>> {
-  if (turn === null) return ok(null);
-  const waiting = queued.find(({ turn_id }) => turn_id === turn);
-  const cancelled = waiting && (await calls.once((api, caller) => api.cancelQueued(caller, waiting.id)));
-  // Its turn has begun meanwhile.
-  if (cancelled && (cancelled.ok || cancelled.error.code !== "message_not_queued")) return cancelled;
-  return calls.once((api, caller) => api.stop(caller, { turn, idempotency: null }));
+  const turn = asked.value ?? chat.value.turn?.id;
+  if (turn === undefined) return c.body(null, 204);
+  const stopped = await calls.repeatable((api, caller) => api.stop(caller, { turn, idempotency: null }));
+  return stopped.ok || stopped.error.code === "turn_not_found" ? c.body(null, 204) : sendProblem(c, stopped.error);
 }
 
 const NO_HISTORY: HistoryPage = { messages: [], has_more: false, next_before: null };

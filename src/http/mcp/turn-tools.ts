@@ -90,15 +90,21 @@ const getTurn = defineTool({
 
 const stopTurn = defineTool({
   name: "stop_turn",
-  title: "Stop the running turn",
-  description: "Ends the turn that is under way and keeps the text that it has so far.",
+  title: "Stop a turn",
+  description:
+    "Ends the turn that is under way and keeps the text that it has so far. With turn_id only that turn, also while its message waits in the queue; if it is over already, nothing is stopped, and the answer says how it ended.",
   scope: "sessions:write",
   opensTo: "session",
   annotations: { readOnlyHint: false, destructiveHint: false },
-  input: z.strictObject({ session_id: id("ses") }),
+  input: z.strictObject({
+    session_id: id("ses"),
+    turn_id: id("trn").optional().describe("From send_message. Without it the turn that is open when the call comes is stopped"),
+  }),
   output: turnState,
-  async run({ session_id }, { c, deps }) {
-    const stopped = await sessionClient(deps, c, session_id).once((api, caller) => api.stop(caller, { idempotency: null }));
+  async run({ session_id, turn_id: turn }, { c, deps }) {
+    const input = { idempotency: null, ...(turn && { turn }) };
+    const calls = sessionClient(deps, c, session_id);
+    const stopped = await (turn ? calls.repeatable : calls.once)((api, caller) => api.stop(caller, input));
     return stopped.ok ? ok(toTurnState(session_id, stopped.value.turn)) : stopped;
   },
 });

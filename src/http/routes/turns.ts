@@ -26,7 +26,12 @@ const turnsQuery = z.strictObject({
 });
 
 const tag = "turns";
-const nothing = z.strictObject({});
+
+const stopInput = z
+  .strictObject({
+    turn_id: id("trn").optional().openapi({ description: "Only this turn, running or queued. Without it: the turn that is open" }),
+  })
+  .openapi("Stop");
 
 const get = tenantRoute({
   method: "get",
@@ -76,11 +81,12 @@ const stop = tenantRoute({
   scope: "sessions:write",
   opensTo: "session",
   operationId: "stopTurn",
-  summary: "Stop the running turn",
-  description: "Ends the turn and keeps the partial reply, which is marked as incomplete.",
-  refuses: ["no_turn"],
-  request: { params: sessionPath, headers: idempotencyHeaders, body: jsonBody(nothing, {}, false) },
-  responses: { 200: json("The stopped turn", turnReport, stoppedTurnExample) },
+  summary: "Stop a turn",
+  description:
+    "Ends the open turn, or the one that `turn_id` names, and keeps the partial reply, which is marked as incomplete. A named turn that is over stays as it is: nothing is stopped.",
+  refuses: ["no_turn", "turn_not_found"],
+  request: { params: sessionPath, headers: idempotencyHeaders, body: jsonBody(stopInput, { turn_id: stoppedTurnExample.id }, false) },
+  responses: { 200: json("The turn. `status` says how it ended, by this request or before it", turnReport, stoppedTurnExample) },
 });
 
 const retry = tenantRoute({
@@ -125,9 +131,10 @@ export function registerTurns(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
 
   app.openapi(stop, async (c) => {
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
+    const { turn_id: turn } = c.req.valid("json");
     const calls = sessionClient(deps, c, c.req.valid("param").session_id);
-    const send = idempotency ? calls.repeatable : calls.once;
-    const stopped = await send((api, caller) => api.stop(caller, { idempotency }));
+    const send = idempotency || turn ? calls.repeatable : calls.once;
+    const stopped = await send((api, caller) => api.stop(caller, { idempotency, ...(turn && { turn }) }));
     if (!stopped.ok) return sendProblem(c, stopped.error);
     if (stopped.value.replayed) c.header("idempotent-replayed", "true");
     return c.json(stopped.value.turn, 200);

@@ -14,6 +14,8 @@ import { err, ok } from "../../lib/result";
 import type { NewBody } from "../log/bodies";
 import { findNewest } from "../log/branch-items";
 import { findByClientId } from "../log/log-tables";
+import type { Step } from "../log/store";
+import { readTurn } from "../log/turn-rows";
 import type { Session } from "../session";
 import type { TurnRunner } from "../turn-runner";
 import { buildMessage } from "./build-message";
@@ -118,26 +120,38 @@ export function cancelQueued(session: Session, message: ItemId): api.Outcome<nul
   return cancelled.ok ? ok(null) : err(cancelled.error);
 }
 
-export function stopTurn(
-  session: RunningSession,
-  { turn: only, idempotency }: Parameters<api.SessionApi["stop"]>[1],
-): api.Outcome<api.Once<{ readonly turn: TurnReport }>> {
+type StopInput = Parameters<api.SessionApi["stop"]>[1];
+
+export function stopTurn(session: RunningSession, input: StopInput): api.Outcome<api.Once<{ readonly turn: TurnReport }>> {
+  const running = session.state.turn?.id;
   // Another turn's model call is not cut off.
-  if (only !== undefined && session.state.turn?.id !== only) return err({ code: "no_turn" });
-  const { cut, bodies } = session.runner.cutShort("aborted");
-  session.content.learn(bodies);
-  const done = transactOnce<{ readonly id: TurnId }>(session, idempotency, (step) => {
-    const { turn } = step.state;
-    if (!turn) return err({ code: "no_turn" });
-    const command = { type: "StopTurn", at: session.deps.clock(), turn: turn.id, reason: "requested", ...cut } as const;
-    const stopped = step.execute(command, bodies);
-    return stopped.ok ? ok({ id: turn.id }) : err(stopped.error);
-  });
+  const isMeant = input.turn === undefined || input.turn === running;
+  const cutShort = isMeant ? session.runner.cutShort("aborted") : NOTHING_CUT;
+  session.content.learn(cutShort.bodies);
+  const done = transactOnce<{ readonly id: TurnId }>(session, input.idempotency, (step) =>
+    endTurn(session, step, { ...input, ...cutShort }),
+  );
   if (!done.ok) return done;
-  const { id, replayed } = done.value;
-  if (!replayed) session.runner.abandon();
-  const report = reportTurn(session, id);
-  return report.ok ? ok({ turn: report.value, replayed }) : report;
+  if (running && session.state.turn?.id !== running) session.runner.abandon();
+  const report = reportTurn(session, done.value.id);
+  return report.ok ? ok({ turn: report.value, replayed: done.value.replayed }) : report;
+}
+
+type Ending = Pick<StopInput, "turn"> & ReturnType<TurnRunner["cutShort"]>;
+
+/** Ends the turn that is meant, whether it runs or waits in the queue. One that is over stays as it ended, which its report shows. */
+function endTurn({ deps }: Session, step: Step, { turn: named, cut, bodies }: Ending): api.Outcome<{ readonly id: TurnId }> {
+  const { turn: open, queue } = step.state;
+  const id = named ?? open?.id;
+  if (id === undefined) return err({ code: "no_turn" });
+  const at = deps.clock();
+  const waiting = queue.find(({ turn }) => turn === id);
+  const isOver = id !== open?.id && !waiting;
+  if (isOver) return readTurn(deps.sql, id) ? ok({ id }) : err({ code: "turn_not_found", turn: id });
+  const ended = waiting
+    ? step.execute({ type: "CancelQueued", at, message: waiting.item.id })
+    : step.execute({ type: "StopTurn", at, turn: id, reason: "requested", ...cut }, bodies);
+  return ended.ok ? ok({ id }) : err(ended.error);
 }
 
 /** The newest user message. It is in the view, or in the record when it has left the view. */

@@ -231,7 +231,7 @@ describe("a stop", () => {
     const stopped: (TurnId | undefined)[] = [];
     const stop: WholeSessionApi["stop"] = async (_, input) => {
       stopped.push(input.turn);
-      return err({ code: "no_turn" });
+      return err({ code: "turn_not_found", turn: TURN });
     };
     const open = running && { id: running, phase: "generating" as const, open_calls: [] };
     return { stopped, ...connect({ describe: async () => ok(description({ turn: open })), stop }) };
@@ -266,7 +266,7 @@ describe("a stop", () => {
     const stopped: (TurnId | undefined)[] = [];
     const stop: WholeSessionApi["stop"] = async (_, input) => {
       stopped.push(input.turn);
-      return err({ code: "no_turn" });
+      return err({ code: "turn_not_found", turn: TURN });
     };
     const editMessage: WholeSessionApi["editMessage"] = async () =>
       stopped.length === 0 ? err({ code: "turn_running", turn: other }) : ok(accepted({ turn_id: TURN }));

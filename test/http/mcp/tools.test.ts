@@ -133,6 +133,17 @@ describe("the tools", () => {
     expect(connected.asked.sessions).toEqual([]);
   });
 
+  it("stop_turn stops the turn that it names, and no other one", async () => {
+    const asked: unknown[] = [];
+    const stop = notingCall(asked, ok({ turn: turn({ id: TURN, status: "completed" }), replayed: false }));
+    const connected = await connect({ session: { stop } });
+
+    const { said } = await call(connected, "stop_turn", { session_id: SESSION, turn_id: TURN });
+
+    expect(asked).toEqual([{ turn: TURN, idempotency: null }]);
+    expect(said).toMatchObject({ turn_id: TURN, status: "completed", is_finished: true });
+  });
+
   it.each([
     ["session_not_found", "session_not_found"],
     ["session_erased", "session_erased"],

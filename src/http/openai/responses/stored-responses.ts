@@ -86,12 +86,8 @@ async function cancel(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
   return after.ok ? show(c, { calls, leg, found: after.value }) : sendProblem(c, after.error);
 }
 
-/** A message that waits may begin its turn meanwhile, and a turn may end by itself. */
-async function endTurn(calls: SessionCalls, { turn: { id, status, message_id } }: FoundResponse): Promise<void> {
-  if (status === "queued" && message_id !== null) {
-    const taken = await calls.repeatable((api, caller) => api.cancelQueued(caller, message_id));
-    if (taken.ok) return;
-  }
+/** A turn that waits for its client has answered already. It may end by itself meanwhile. */
+async function endTurn(calls: SessionCalls, { turn: { id, status } }: FoundResponse): Promise<void> {
   if (status === "queued" || status === "generating" || status === "running_tools")
     await calls.repeatable((api, caller) => api.stop(caller, { turn: id, idempotency: null }));
 }
