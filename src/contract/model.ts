@@ -36,6 +36,9 @@ export type LimitSuggestion = z.infer<typeof limitSuggestion>;
 
 const pricesView = domainShape<Prices>()(z.object({ input: z.number(), output: z.number(), cached: z.number(), cache_write: z.number() }));
 
+/** As OpenAI's API says it. The native API's other deletions have no body. */
+export const modelDeletion = z.object({ id: z.string(), object: z.literal("model"), deleted: z.literal(true) }).openapi("ModelDeletion");
+
 export const modelView = z
   .object({
     id: z.string(),

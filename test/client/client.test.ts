@@ -237,6 +237,14 @@ describe("failures", () => {
     expect((await refusal(longhand.delete("/v1/credentials/{credential_name}", { path }))).status).toBe(404);
   });
 
+  test("a model whose deletion was answered with silence is deleted", async () => {
+    const path = { model_id: "short-lived" };
+    await longhand.put("/v1/models/{model_id}", { path, body: { provider: "embedded", max_output: 1_000 } });
+    proxy.plan(loseAnswer);
+    expect(await longhand.delete("/v1/models/{model_id}", { path })).toEqual({ id: "short-lived", object: "model", deleted: true });
+    expect(proxy.seen).toHaveLength(2);
+  });
+
   test("a file whose deletion was answered with silence is erased, and one that never was is refused", async () => {
     const file = await longhand.post("/v1/files", { query: { name: "a.txt" }, body: new Blob(["A text"], { type: "text/plain" }) });
     const path = { file_id: file.id };

@@ -9,7 +9,7 @@ export async function takesWhatIsDocumented(): Promise<void> {
   const created: Session = await longhand.post("/v1/sessions", { body: { title: "支持" }, idempotencyKey: "k" });
   await longhand.post("/v1/sessions");
   const read: Session = await longhand.get("/v1/sessions/{session_id}", { path });
-  const gone: undefined = await longhand.delete("/v1/models/{model_id}", { path: { model_id: "m" }, ifMatch: '"1"' });
+  const gone: undefined = await longhand.delete("/v1/tools/{tool_name}", { path: { tool_name: "t" }, ifMatch: '"1"' });
   const bytes: Blob = await longhand.get("/v1/files/{file_id}/content", { path: { file_id: "fil_1" } });
   await longhand.post("/v1/files", { query: { name: "a.txt" }, body: new Uint8Array([65]) });
   await longhand.get("/v1/sessions", { query: { limit: 5, metadata: { colour: "red" } } });

@@ -87,7 +87,7 @@ function noting(): { readonly seen: (Condition | undefined)[]; readonly given: W
 const model = { provider: "openai", max_output: 1_000 };
 const changes = [
   ["PUT", "/v1/models/mine", model, 200],
-  ["DELETE", "/v1/models/mine", undefined, 204],
+  ["DELETE", "/v1/models/mine", undefined, 200],
   ["PUT", "/v1/tools/weather", http, 200],
   ["DELETE", "/v1/tools/weather", undefined, 204],
   ["PUT", "/v1/mcp_servers/github", mcp, 200],

@@ -7,7 +7,7 @@ import type { Answer, AnyPage, CommonInit, Entry, InitArgument, ListArgument, Li
 import type { StreamSettings } from "./connection.ts";
 import { describeAnswer, LonghandError } from "./errors.ts";
 import { type FollowInit, followSession } from "./follow.ts";
-import type { FileErasure, Respond, SubmitMessage, Turn } from "./generated.ts";
+import type { FileErasure, ModelDeletion, Respond, SubmitMessage, Turn } from "./generated.ts";
 import { newKey } from "./new-key.ts";
 import { ANSWERED_WITH_BYTES, DELETED_WITHOUT_BODY, LISTED_BY_POST, RUNS_TURN, TAKES_KEY } from "./operations.ts";
 import { type RunToolsInit, ToolLoop } from "./run-tools.ts";
@@ -200,12 +200,19 @@ export class Longhand {
 
 const toBody = (message: NewMessage): SubmitMessage => (typeof message === "string" ? { content: message } : message);
 
-/** What is answered for a deletion that was done although its answer was lost. A file whose removal is still pending is not gone. */
+/** What is answered for a deletion that was done although its answer was lost. */
 function findGoneAnswer(template: string, path: AnyInit["path"]): (() => Response) | undefined {
   if (DELETED_WITHOUT_BODY.includes(template)) return () => new Response(null, { status: 204 });
-  if (template !== ("/v1/files/{file_id}" satisfies PathOf<"DELETE">)) return undefined;
-  const erased: FileErasure = { id: path?.file_id ?? "", status: "erased" };
-  return () => new Response(JSON.stringify(erased), { status: 200 });
+  const body = findGoneBody(template, path);
+  return body && (() => new Response(JSON.stringify(body), { status: 200 }));
+}
+
+/** A file whose removal is still pending is not gone. */
+function findGoneBody(template: string, path: AnyInit["path"]): FileErasure | ModelDeletion | undefined {
+  if (template === ("/v1/files/{file_id}" satisfies PathOf<"DELETE">)) return { id: path?.file_id ?? "", status: "erased" };
+  if (template === ("/v1/models/{model_id}" satisfies PathOf<"DELETE">))
+    return { id: path?.model_id ?? "", object: "model", deleted: true };
+  return undefined;
 }
 
 async function readBody(request: string, template: string, response: Response): Promise<unknown> {

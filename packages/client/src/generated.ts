@@ -7283,6 +7283,13 @@ export interface components {
             /** @description Name of the tenant's credential. Default: the deployment's key, which is sent to the provider's own address only */
             credential?: string;
         };
+        ModelDeletion: {
+            id: string;
+            /** @enum {string} */
+            object: "model";
+            /** @enum {boolean} */
+            deleted: true;
+        };
         /** @description A credential without its secret, which is never shown */
         Credential: {
             name: string;
@@ -8264,6 +8271,7 @@ export type AccessToken = components['schemas']['AccessToken'];
 export type CreateAccessToken = components['schemas']['CreateAccessToken'];
 export type Model = components['schemas']['Model'];
 export type PutModel = components['schemas']['PutModel'];
+export type ModelDeletion = components['schemas']['ModelDeletion'];
 export type Credential = components['schemas']['Credential'];
 export type PutCredential = components['schemas']['PutCredential'];
 export type CredentialRotation = components['schemas']['CredentialRotation'];
@@ -10517,12 +10525,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Removed */
-            204: {
+            /** @description Deleted */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["ModelDeletion"];
+                };
             };
         };
     };

@@ -3,7 +3,7 @@ import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { toEtag } from "../../app/conditions";
 import type { ModelEntry } from "../../app/model-entry";
-import { modelList, modelView } from "../../contract/model";
+import { modelDeletion, modelList, modelView } from "../../contract/model";
 import type { FieldError } from "../../contract/problem";
 import { urlFault } from "../../lib/public-address";
 import { readPrincipal } from "../auth";
@@ -93,7 +93,7 @@ const remove = tenantRoute({
     "Deletes a model of the tenant, or the tenant's override of one of the deployment. Sessions that use a deleted model fail until they name another.",
   refuses: ["model_not_found", "model_not_own", "model_is_default"],
   request: { params, headers: conditionHeaders },
-  responses: { 204: { description: "Removed" } },
+  responses: { 200: json("Deleted", modelDeletion, { id: modelExample.id, object: "model", deleted: true }) },
 });
 
 const probe = tenantRoute({
@@ -173,6 +173,6 @@ export function registerModels(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
   app.openapi(remove, async (c) => {
     const { model_id } = c.req.valid("param");
     const removed = await deps.tenants(readPrincipal(c).tenant).deleteModel(model_id, toCondition(c.req.valid("header")));
-    return removed.ok ? c.body(null, 204) : sendProblem(c, removed.error);
+    return removed.ok ? c.json({ id: model_id, object: "model" as const, deleted: true as const }, 200) : sendProblem(c, removed.error);
   });
 }

@@ -63,8 +63,7 @@ const OPENAI: Calls<OpenAI> = {
   },
   "models.retrieve": (client) => client.models.retrieve("embedded"),
   "models.list": (client) => client.models.list(),
-  // The native answer has no body.
-  "models.delete": (client) => client.models.delete("embedded").then(() => true),
+  "models.delete": (client) => client.models.delete("embedded"),
   "chat.completions.create": (client) => client.chat.completions.create(chatted),
   "chat.completions.parse": (client) => client.chat.completions.parse(chatted),
   "chat.completions.stream": (client) => client.chat.completions.stream(chatted).finalChatCompletion(),

@@ -19,6 +19,7 @@ function connect() {
         const entry = entries.find(({ id }) => id === model);
         return entry ? ok(entry) : err({ code: "model_not_found", model });
       },
+      deleteModel: async (model) => (model === "org/gamma" ? ok(null) : err({ code: "model_not_own", model })),
     },
   });
   const fetch = async (url: string | URL | Request, init?: RequestInit): Promise<Response> => app.request(String(url), init);
@@ -53,6 +54,18 @@ describe("OpenAI's client", () => {
       code: "model_not_found",
       type: "invalid_request_error",
       error: { message: expect.stringContaining("no such model") },
+    });
+  });
+
+  it("deletes one of the tenant's own, and reads why another one stays", async () => {
+    const { openai } = connect();
+
+    expect(await openai.models.delete("org/gamma")).toEqual({ id: "org/gamma", object: "model", deleted: true });
+    await expect(openai.models.delete("beta")).rejects.toMatchObject({
+      status: 409,
+      code: "model_not_own",
+      type: "invalid_request_error",
+      error: { message: expect.stringContaining("deployment") },
     });
   });
 });
