@@ -422,16 +422,31 @@ describe("a stream", () => {
     await expect(collect(stream)).rejects.toMatchObject({ code: "insufficient_quota", type: "insufficient_quota" });
   });
 
-  it("that loses its connection says so, and the answer is not lost", async () => {
+  it("whose connection is lost is told to its end from the record", async () => {
     const broken = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("lost")) });
-    let streams = 0;
-    const streamOnce: WholeSessionApi["stream"] = async (_, given) =>
-      ++streams === 1 ? ok(broken) : chat.life.service.stream(CALLER, given);
-    chat = await connectChat({ session: { stream: streamOnce } });
+    chat = await connectChat({ session: { stream: async () => ok(broken) } });
+    await chat.life.open();
+
+    const chunks = await collect(await chat.openai.chat.completions.create({ model, messages: [user("a")], stream: true }));
+
+    expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? "").join("")).toBe("echo 1");
+    expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe("stop");
+  });
+
+  it("whose connection is lost together with the record says so, and the answer is not lost", async () => {
+    const broken = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("lost")) });
+    let isLost = true;
+    const streamOrLose: WholeSessionApi["stream"] = async (_, given) => (isLost ? ok(broken) : chat.life.service.stream(CALLER, given));
+    const waitOrLose: WholeSessionApi["waitForTurn"] = async (_, id) => {
+      if (isLost) throw new Error("lost");
+      return chat.life.service.waitForTurn(CALLER, id);
+    };
+    chat = await connectChat({ session: { stream: streamOrLose, waitForTurn: waitOrLose } });
     await chat.life.open();
     const asked: OpenAI.ChatCompletionCreateParamsStreaming = { model, messages: [user("a")], stream: true };
 
     await expect(collect(await chat.openai.chat.completions.create(asked))).rejects.toMatchObject({ error: { type: "server_error" } });
+    isLost = false;
     const again = await chat.openai.chat.completions.create(asked, { headers: { "x-stainless-retry-count": "1" } });
     expect((await collect(again)).map(({ choices }) => choices[0]?.delta.content ?? "").join("")).toBe("echo 1");
   });
@@ -493,6 +508,15 @@ describe("a request without a session", () => {
       } else expect((await collect(stream)).at(-1)?.choices[0]?.finish_reason).toBe("stop");
       await expect.poll(() => seen.erased).toBe(1);
     }
+  });
+
+  it("says that nothing of it is kept where its answer is lost", async () => {
+    const broken = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("lost")) });
+    const gone = err({ code: "session_erased" } as const);
+    const { connect } = await connectChat({ session: { stream: async () => ok(broken), waitForTurn: async () => gone } });
+    const stream = await connect({}).chat.completions.create({ model, messages: [user("a")], stream: true });
+
+    await expect(collect(stream)).rejects.toThrow(/nothing of the request is kept/);
   });
 
   it("may hold instructions alone, which the model answers", async () => {

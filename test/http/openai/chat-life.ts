@@ -66,6 +66,7 @@ export async function connectChat(input: Pick<WorldInput, "tenant" | "principal"
     stream: here((caller, given) => service.stream(caller, given)),
     waitForTurn: here((caller, id) => service.waitForTurn(caller, id)),
     usage: here((caller, page) => service.usage(caller, page)),
+    executions: here((caller, page) => service.executions(caller, page)),
     erase: here((caller, isNoted) => {
       seen.erased += 1;
       return service.erase(caller, isNoted);

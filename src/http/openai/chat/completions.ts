@@ -13,20 +13,20 @@ import { type SessionCalls, sessionClient } from "../../session-calls";
 import { findTools } from "../../session-tools";
 import { readAttempt } from "../../surface/attempts";
 import { toLegName } from "../../surface/ids";
-import { readLegUsage } from "../../surface/leg-usage";
+import { readRecordedLeg } from "../../surface/leg";
 import type { StartedLeg } from "../../surface/start-from-copy";
+import { createLegTranslator } from "../../surface/tell-leg";
 import { prepareThrowaway, whenOver } from "../../surface/throwaway";
 import { translateStream } from "../../surface/translate-stream";
 import { toFieldErrors } from "../../validation";
 import { startAlone } from "./alone";
 import { readAsked, readChatTools } from "./asked";
-import { createChatTranslator } from "./frames";
+import { ChunkTeller } from "./frames";
 import { type CompletionInput, completionInput } from "./input";
 import { readChatMessages } from "./messages";
-import { readLeg, type SaidLeg, toChunks, toCompletion } from "./report";
+import { toCompletion } from "./report";
 import { type ChatRequest, startInSession } from "./session";
 import type { CompletionHead } from "./shape";
-import type { OpenAiFault } from "./turn-fault";
 
 const SESSION_HEADER = "X-Session-Id";
 const EPOCH_HEADER = "X-Session-Epoch";
@@ -73,6 +73,11 @@ async function complete(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> 
   return session ? completeInSession(c, deps, { ...read.value, session }) : sendProblem(c, { code: "session_not_found" });
 }
 
+const LOST = {
+  session: "The connection to the conversation was lost. Its turn goes on: send the same request again to get the answer.",
+  alone: "The connection was lost, and nothing of the request is kept. Send it again to get an answer.",
+} as const;
+
 async function completeInSession(
   c: Context<HttpEnv>,
   deps: HttpDeps,
@@ -86,7 +91,7 @@ async function completeInSession(
   c.header(EPOCH_HEADER, String(leg.epoch));
   if (!request.idempotency) c.header(SHOULD_RETRY, "false");
   if (leg.replayed) c.header("idempotent-replayed", "true");
-  const response = await answer(c, { calls, leg, body, head: toHead(deps, leg, body) });
+  const response = await answer(c, { calls, leg, body, head: toHead(deps, leg, body), lost: LOST.session });
   // The turn is recorded. An SDK that sent its request again would only wait for it. Where the answer breaks off, it may.
   response.headers.set(SHOULD_RETRY, "false");
   return response;
@@ -107,7 +112,7 @@ async function completeAlone(c: Context<HttpEnv>, deps: HttpDeps, { body, reques
     const started = await startAlone(c, deps, { alone, request, compacts });
     if (!started.ok) return sendProblem(c, started.error);
     const leg = started.value;
-    const response = await answer(c, { calls, leg, body, head: toHead(deps, leg, body) });
+    const response = await answer(c, { calls, leg, body, head: toHead(deps, leg, body), lost: LOST.alone });
     if (!body.stream || !response.ok || !response.body) return response;
     isStreaming = true;
     return new Response(whenOver(response.body, discard), response);
@@ -132,54 +137,24 @@ interface Answering {
   readonly leg: StartedLeg;
   readonly body: CompletionInput;
   readonly head: CompletionHead;
+  /** What is true of an answer that cannot be told to its end. */
+  readonly lost: string;
 }
 
 async function answer(c: Context<HttpEnv>, answering: Answering): Promise<Response> {
-  const { calls, leg, body, head } = answering;
+  const { calls, leg, body, head, lost } = answering;
   if (!body.stream) return answerWhole(c, answering);
-  const options = { includeUsage: body.stream_options?.include_usage ?? false };
   const { cursor, turn } = leg;
-  if (cursor === null)
-    return sendEvents(
-      c,
-      tellLater(async () => toText(head, await readWhole(answering), options)),
-    );
   const stream = await calls.repeatable((api, caller) => api.stream(caller, { after: cursor, turn }));
   if (!stream.ok) return sendProblem(c, stream.error);
-  return sendEvents(c, translateStream(stream.value, createChatTranslator(head, options)));
+  const teller = new ChunkTeller({ head, includesUsage: body.stream_options?.include_usage ?? false, lost });
+  const translator = createLegTranslator({ teller, readRecord: () => readRecordedLeg(calls, leg), isPast: cursor === null });
+  return sendEvents(c, translateStream(stream.value, translator));
 }
 
-async function answerWhole(c: Context<HttpEnv>, answering: Answering): Promise<Response> {
-  const said = await readWhole(answering);
-  if (said.ok) return c.json(toCompletion(answering.head, said.value));
-  return "error" in said.error ? c.json({ error: said.error.error }, said.error.status) : sendProblem(c, said.error);
-}
-
-async function readWhole({ calls, leg: { turn, after, continues } }: Answering): Promise<Result<SaidLeg, OpenAiFault | HttpError>> {
-  const report = await calls.repeatable((api, caller) => api.waitForTurn(caller, turn));
-  if (!report.ok) return report;
-  const usage = continues ? await readLegUsage(calls, report.value, { after, until: null }) : report.value.usage;
-  return readLeg(report.value, { after, usage });
-}
-
-type Whole = Awaited<ReturnType<typeof readWhole>>;
-
-const LOST = { message: "The conversation is gone.", type: "server_error", param: null, code: null };
-
-function toText(head: CompletionHead, said: Whole, options: Parameters<typeof toChunks>[2]): string {
-  if (said.ok) return toChunks(head, said.value, options);
-  return `data: ${JSON.stringify({ error: "error" in said.error ? said.error.error : LOST })}\n\n`;
-}
-
-/** A stream whose text comes in one piece. Its first line tells the client that the connection is alive. */
-function tellLater(tell: () => Promise<string>): ReadableStream<Uint8Array> {
-  const utf8 = new TextEncoder();
-  return new ReadableStream<Uint8Array>({
-    async start(controller) {
-      controller.enqueue(utf8.encode(": waiting\n\n"));
-      const text = await tell().catch(() => `data: ${JSON.stringify({ error: LOST })}\n\n`);
-      controller.enqueue(utf8.encode(text));
-      controller.close();
-    },
-  });
+async function answerWhole(c: Context<HttpEnv>, { calls, leg, head }: Answering): Promise<Response> {
+  const read = await readRecordedLeg(calls, leg);
+  if (!read.ok) return sendProblem(c, read.error);
+  const completion = toCompletion(read.value, head);
+  return completion.ok ? c.json(completion.value) : c.json({ error: completion.error.error }, completion.error.status);
 }

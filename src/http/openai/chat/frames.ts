@@ -1,147 +1,74 @@
-/** The frames of a leg as chunks of a chat completion, which OpenAI's SDKs put together to the completion of `chat-report.ts`. */
-import type { StreamFrame } from "../../../contract/frame";
-import type { DisplayItem } from "../../../contract/item";
+/** A leg as chunks of a chat completion, which OpenAI's SDKs put together to the completion of `report.ts`. */
+import type { TurnFailureView } from "../../../contract/model-call";
 import type { ToolCallView } from "../../../contract/tool";
-import { type CallUsage, plusUsage } from "../../../domain/model-call";
-import type { Translator } from "../../surface/translate-stream";
-import {
-  BETWEEN_REPLIES,
-  type ChatFinish,
-  type CompletionHead,
-  listOwnCalls,
-  readTexts,
-  toChatCall,
-  toChatFinish,
-  toChatUsage,
-} from "./shape";
-import { type OpenAiFault, toOpenAiFault } from "./turn-fault";
+import type { CallUsage } from "../../../domain/model-call";
+import type { LegEnding } from "../../surface/leg";
+import type { LegTeller, SpokenKind } from "../../surface/tell-leg";
+import { BETWEEN_REPLIES, type CompletionHead, listOwnCalls, toChatCall, toChatFinish, toChatUsage } from "./shape";
+import { toOpenAiFault } from "./turn-fault";
 
 const DONE = "data: [DONE]\n\n";
 const toEvent = (data: object): string => `data: ${JSON.stringify(data)}\n\n`;
 
-const toFault = (message: string): Pick<OpenAiFault, "error"> => ({ error: { message, type: "server_error", param: null, code: null } });
-/** What a client has of a reply cannot be taken back, so that a reply that begins anew ends the stream. */
-const LOST = toFault("The connection to the conversation was lost. Its turn goes on: send the same request again to get the answer.");
-const TOO_LARGE = toFault("The tool calls are too large for a stream: ask without stream.");
-
-interface ChunkOptions {
+interface Told {
+  readonly head: CompletionHead;
   /** One more chunk tells the usage of the leg, as `stream_options.include_usage` asks. */
-  readonly includeUsage: boolean;
+  readonly includesUsage: boolean;
+  /** What is true of a completion whose rest cannot be told. */
+  readonly lost: string;
 }
 
-class ChunkWriter {
-  readonly #head: CompletionHead;
-  readonly #options: ChunkOptions;
+export class ChunkTeller implements LegTeller {
+  readonly #told: Told;
   #begun = false;
-  #ended = false;
-  /** An earlier reply of this completion has said something. */
-  #saidBefore = false;
-  /** The present reply has said something. */
   #saidText = false;
-  /** Something of the present reply was told. */
-  #toldAny = false;
-  /** Pieces of the present reply are missing: it is told from its record, when that comes. */
-  #isHeld = false;
-  #usage: CallUsage | null = null;
+  /** What the next text begins with. */
+  #between = "";
 
-  constructor(head: CompletionHead, options: ChunkOptions) {
-    this.#head = head;
-    this.#options = options;
+  constructor(told: Told) {
+    this.#told = told;
   }
 
-  frame(frame: StreamFrame): string {
-    return this.#ended ? "" : this.#tell(frame);
-  }
-
-  end(): string {
-    return this.fail(LOST);
-  }
-
-  fail({ error }: Pick<OpenAiFault, "error">): string {
-    if (this.#ended) return "";
-    this.#ended = true;
-    return toEvent({ error });
-  }
-
-  #tell(frame: StreamFrame): string {
-    switch (frame.type) {
-      case "text.delta":
-        return this.#isHeld ? "" : this.#say(frame.text);
-      case "reasoning.delta":
-        return this.#isHeld ? "" : this.#think(frame.text);
-      case "item.completed":
-        return frame.item.role === "assistant" ? this.#complete(frame.item, frame.content_omitted === true) : "";
-      case "usage.updated":
-        if (frame.source === "turn") this.#usage = plusUsage(this.#usage, frame.usage);
-        return "";
-      case "turn.awaiting_tools":
-        return frame.content_omitted ? this.fail(TOO_LARGE) : this.#wait(listOwnCalls(frame.tool_calls));
-      case "turn.completed":
-        return this.#finish(toChatFinish(frame.finish));
-      case "turn.stopped":
-        return this.#finish("stop");
-      case "turn.interrupted":
-        return this.fail(toOpenAiFault(null));
-      case "turn.failed":
-        return frame.failure.kind === "refused" ? this.#refuse(frame.failure.detail) : this.fail(toOpenAiFault(frame.failure));
-      case "stream.gap":
-        return this.#breakOff(true);
-      case "turn.resumed":
-      case "stream.rewind":
-        return this.#breakOff(false);
-      case "stream.halted":
-      case "session.erased":
-        return this.fail(LOST);
-      default:
-        return "";
-    }
-  }
-
-  #breakOff(isHeld: boolean): string {
-    this.#isHeld = isHeld;
-    return this.#toldAny ? this.fail(LOST) : "";
-  }
-
-  #say(text: string): string {
-    if (text === "") return "";
-    const between = this.#saidBefore && !this.#saidText ? BETWEEN_REPLIES : "";
+  say(kind: SpokenKind, text: string): string {
+    if (kind === "reasoning") return this.#delta({ reasoning_content: text });
+    const content = this.#between + text;
+    this.#between = "";
     this.#saidText = true;
-    return this.#delta({ content: between + text });
+    return this.#delta({ content });
   }
 
-  #think(text: string): string {
-    return text === "" ? "" : this.#delta({ reasoning_content: text });
+  /** No chunk marks the end of a reply: the text of the next one begins with an empty line. */
+  endReply(): string {
+    if (this.#saidText) this.#between = BETWEEN_REPLIES;
+    return "";
   }
 
-  /** A reply whose pieces were not kept is told from its record. */
-  #complete(item: DisplayItem, isOmitted: boolean): string {
-    const isTold = this.#toldAny;
-    if (!isTold && isOmitted) return this.fail(LOST);
-    const told = isTold ? "" : this.#think(readTexts(item, "reasoning")) + this.#say(readTexts(item, "text"));
-    this.#saidBefore = this.#saidBefore || this.#saidText;
-    this.#saidText = false;
-    this.#toldAny = false;
-    this.#isHeld = false;
-    return told;
-  }
-
-  #wait(calls: readonly ToolCallView[]): string {
-    const told = calls.map((call, index) => {
-      const { function: called, ...rest } = toChatCall(call);
-      const begun = this.#delta({ tool_calls: [{ index, ...rest, function: { name: called.name, arguments: "" } }] });
-      return begun + this.#delta({ tool_calls: [{ index, function: { arguments: called.arguments } }] });
-    });
-    return told.join("") + this.#finish(calls.length > 0 ? "tool_calls" : "stop");
-  }
-
-  #refuse(detail: string): string {
-    return this.#delta({ refusal: detail }) + this.#finish("content_filter");
-  }
-
-  #delta(part: object): string {
-    this.#toldAny = true;
+  finish(ending: LegEnding, usage: CallUsage | null): string {
+    const refused = ending.type === "refused" ? this.#delta({ refusal: ending.detail }) : "";
+    const called = listOwnCalls(ending).map((call, index) => this.#call(call, index));
     const begun = this.#start();
-    return begun + this.#chunk([{ index: 0, delta: part, logprobs: null, finish_reason: null }]);
+    const last = this.#chunk([{ index: 0, delta: {}, logprobs: null, finish_reason: toChatFinish(ending) }]);
+    const counted = this.#told.includesUsage ? this.#chunk([], toChatUsage(usage)) : "";
+    return refused + called.join("") + begun + last + counted + DONE;
+  }
+
+  fail(failure: TurnFailureView | null): string {
+    return toEvent({ error: toOpenAiFault(failure).error });
+  }
+
+  lose(): string {
+    return toEvent({ error: { message: this.#told.lost, type: "server_error", param: null, code: null } });
+  }
+
+  #call(call: ToolCallView, index: number): string {
+    const { function: called, ...rest } = toChatCall(call);
+    const begun = this.#delta({ tool_calls: [{ index, ...rest, function: { name: called.name, arguments: "" } }] });
+    return begun + this.#delta({ tool_calls: [{ index, function: { arguments: called.arguments } }] });
+  }
+
+  #delta(delta: object): string {
+    const begun = this.#start();
+    return begun + this.#chunk([{ index: 0, delta, logprobs: null, finish_reason: null }]);
   }
 
   #start(): string {
@@ -152,18 +79,7 @@ class ChunkWriter {
   }
 
   #chunk(choices: readonly object[], usage: object | null = null): string {
-    return toEvent({ ...this.#head, object: "chat.completion.chunk", choices, ...(this.#options.includeUsage && { usage }) });
+    const { head, includesUsage } = this.#told;
+    return toEvent({ ...head, object: "chat.completion.chunk", choices, ...(includesUsage && { usage }) });
   }
-
-  #finish(finish: ChatFinish): string {
-    const begun = this.#start();
-    this.#ended = true;
-    const last = this.#chunk([{ index: 0, delta: {}, logprobs: null, finish_reason: finish }]);
-    return begun + last + (this.#options.includeUsage ? this.#chunk([], toChatUsage(this.#usage)) : "") + DONE;
-  }
-}
-
-export function createChatTranslator(head: CompletionHead, options: ChunkOptions): Translator {
-  const writer = new ChunkWriter(head, options);
-  return { frame: (frame) => writer.frame(frame), end: () => writer.end(), broken: () => writer.fail(LOST) };
 }
