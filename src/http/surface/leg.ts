@@ -32,7 +32,7 @@ export interface RecordedLeg {
   readonly usage: CallUsage | null;
 }
 
-export interface LegPlace {
+interface LegPlace {
   readonly turn: TurnId;
   /** Items up to this position were there before. */
   readonly after: number;
