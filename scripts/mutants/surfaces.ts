@@ -30,8 +30,8 @@ export const surfaces: readonly Mutant[] = [
     name: "an item that the place has is said again by its name",
     breaks: "the model reads an item once",
     file: "src/http/openai/items/references.ts",
-    find: "const isNew = !is_there && !seen.has(whole);",
-    replace: "const isNew = !seen.has(whole);",
+    find: 'const isNew = copied !== "none" && !is_there && !seen.has(whole);',
+    replace: 'const isNew = copied !== "none" && !seen.has(whole);',
     tests: ["test/http/openai/references.test.ts"],
   },
   {

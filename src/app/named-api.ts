@@ -12,6 +12,11 @@ export interface NamedInput {
   readonly place?: { readonly after: TurnId | null };
 }
 
+interface NamedApproval {
+  readonly execution_id: ExecutionId;
+  readonly is_answered: boolean;
+}
+
 export interface NamedMessage {
   readonly message: DisplayItem;
   /** A branch that has the message: the current one, if it does. */
@@ -20,9 +25,13 @@ export interface NamedMessage {
   readonly is_there: boolean;
   /** The message's calls that the server ran, or the call that it is the result of. */
   readonly ran_here: readonly ExecutionId[];
+  /** Those of them that waited for a person's approval. */
+  readonly approvals: readonly NamedApproval[];
   /** The results of the message's own calls among them, as far as there are any. */
   readonly results: readonly DisplayItem[];
-  /** What was redacted of the message, its calls and these results. */
+  /** The reply whose call the message answers, if the server ran that call. Null: the message is no such result. */
+  readonly reply: DisplayItem | null;
+  /** What was redacted of the message, its calls, these results and that reply. */
   readonly redacted: readonly ItemId[];
 }
 

@@ -5,7 +5,7 @@ import type { DisplayItem } from "../../contract/item";
 import { isAmong, withRange } from "../../domain/branch";
 import type { ItemMeta } from "../../domain/message";
 import { err, ok } from "../../lib/result";
-import { findExecutionRow, readExecutions } from "../log/execution-rows";
+import { type ExecutionRow, findExecutionRow, hasWaited, readExecutions } from "../log/execution-rows";
 import { readItems } from "../log/log-tables";
 import { findItemsAnywhere } from "../log/session-past";
 import type { Sql } from "../log/sql";
@@ -15,17 +15,26 @@ import { findBranch, findLineAfter, type Line } from "./continue-after";
 import { readAround } from "./message-pages";
 
 /** A message, its calls, and the results of those that the server ran. */
-interface Found {
+interface Found extends Runs {
   readonly items: readonly ItemMeta[];
-  readonly ranHere: NamedMessage["ran_here"];
+}
+
+interface Runs {
+  /** The calls that the server ran. */
+  readonly ran: readonly ExecutionRow[];
   readonly results: readonly ItemMeta[];
+  /** The reply whose call the message answers. */
+  readonly reply: readonly ItemMeta[];
 }
 
 export function readNamed(session: Session, { ids, place }: NamedInput): api.Outcome<NamedMessages> {
   const { state, deps } = session;
   if (state.settings.throwaway && !place) return err({ code: "session_not_found" });
   const found = findMessages(session, findItemsAnywhere(deps.sql, ids));
-  const fitting = takeWithin(found, { weigh: ({ items, results }) => weighMessage([...items, ...results]), limit: MAX_ANSWER_BYTES });
+  const fitting = takeWithin(found, {
+    weigh: ({ items, results, reply }) => weighMessage([...items, ...results, ...reply]),
+    limit: MAX_ANSWER_BYTES,
+  });
   const line = place ? findLine(session, place.after) : null;
   const data = fitting.map((each) => show(session, each, line));
   const wanted = new Set(ids);
@@ -46,22 +55,24 @@ function findMessages(session: Session, named: readonly ItemMeta[]): Found[] {
   return found;
 }
 
-function findRuns({ deps: { sql } }: Session, items: readonly ItemMeta[]): Pick<Found, "ranHere" | "results"> {
+function findRuns({ deps: { sql } }: Session, items: readonly ItemMeta[]): Runs {
   const calls = items.filter(({ kind }) => kind === "tool_call");
   const [first, last] = [calls[0], calls.at(-1)];
-  if (!first || !last) return { ranHere: findAnswered(sql, items[0]), results: [] };
+  if (!first || !last) return findAnswered(sql, items[0]);
   const rows = readExecutions(sql, { from: first.position, to: last.position, limit: calls.length, order: "asc" });
   const ran = rows.filter(({ runs }) => runs === "server");
-  const results = ran.flatMap(({ result_position: at }) =>
-    at === null ? [] : readItems(sql, { from: at, to: at, limit: 1, order: "asc" }),
-  );
-  return { ranHere: ran.map(({ id }) => id), results };
+  const results = ran.flatMap(({ result_position: at }) => (at === null ? [] : readAt(sql, at)));
+  return { ran, results, reply: [] };
 }
 
+const readAt = (sql: Sql, position: number): readonly ItemMeta[] =>
+  readItems(sql, { from: position, to: position, limit: 1, order: "asc" });
+
 /** The call that a result answers, if the server ran it. */
-function findAnswered(sql: Sql, item: ItemMeta | undefined): Found["ranHere"] {
+function findAnswered(sql: Sql, item: ItemMeta | undefined): Runs {
   const row = item?.kind === "tool_result" && item.tool ? findExecutionRow(sql, item.tool.execution) : null;
-  return row?.runs === "server" ? [row.id] : [];
+  if (row?.runs !== "server") return { ran: [], results: [], reply: [] };
+  return { ran: [row], results: [], reply: readAt(sql, row.position).flatMap((call) => readAround(sql, call)) };
 }
 
 /** A cut-off reply that a retry took back is in the record, and no model reads it. */
@@ -70,7 +81,7 @@ function findLine(session: Session, after: Parameters<typeof findLineAfter>[1]):
   return line && { ...line, elsewhere: session.state.branch.taken_back.reduce(withRange, line.elsewhere) };
 }
 
-function show(session: Session, { items, ranHere, results }: Found, line: Line | null): NamedMessage {
+function show(session: Session, { items, ran, results, reply }: Found, line: Line | null): NamedMessage {
   const { state, content } = session;
   const gone = new Set(state.redacted);
   const [first] = items;
@@ -82,8 +93,12 @@ function show(session: Session, { items, ranHere, results }: Found, line: Line |
     message,
     branch: (isCurrent ? null : findBranch(session, position)?.number) ?? state.branch.number,
     is_there: line !== null && position <= line.last && !isAmong(line.elsewhere, position),
-    ran_here: ranHere,
+    ran_here: ran.map(({ id }) => id),
+    approvals: ran
+      .filter((row) => hasWaited(row, state))
+      .map(({ id, approval }) => ({ execution_id: id, is_answered: Boolean(approval?.answer) })),
     results: results.flatMap((result): DisplayItem[] => content.display([result])),
-    redacted: [...items, ...results].map(({ id }) => id).filter((id) => gone.has(id)),
+    reply: content.display(reply)[0] ?? null,
+    redacted: [...items, ...results, ...reply].map(({ id }) => id).filter((id) => gone.has(id)),
   };
 }

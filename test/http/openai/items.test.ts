@@ -134,10 +134,10 @@ function refer({ messages, ranHere, session }: Shown, items: readonly OpenAiItem
     const calls = message.tool_calls?.map(({ execution_id }) => execution_id) ?? [];
     const ran_here = [...calls, ...(message.execution_id ? [message.execution_id] : [])].filter((id) => ranHere.has(id));
     const results = messages.filter(({ execution_id }) => execution_id !== undefined && calls.includes(execution_id));
-    const found = copyItem({ message, branch: 1, is_there: false, ran_here, results, redacted: [] }, name);
-    return found && new CopiedItem({ session, message: message.id, branch: 1, copied: found });
+    const found = copyItem({ message, branch: 1, is_there: false, ran_here, approvals: [], results, reply: null, redacted: [] }, name);
+    return found && found !== "none" && new CopiedItem({ session, message: message.id, branch: 1, copied: found, approved: null });
   });
-  return copied.every((each) => each !== null) ? copied : null;
+  return copied.every((each) => each instanceof CopiedItem) ? copied : null;
 }
 
 describe("references to all items", () => {

@@ -33,8 +33,9 @@ function refer({ messages, ranHere, session }: Shown, given: string): CopiedItem
   if (!name || !message) throw new Error("the conversation has no such item");
   const ran_here = (message.tool_calls ?? []).map(({ execution_id }) => execution_id).filter((id) => ranHere.has(id));
   const results = messages.filter(({ execution_id, role }) => role === "tool" && execution_id && ran_here.includes(execution_id));
-  const copied = copyItem({ message, branch: 1, is_there: false, ran_here, results, redacted: [] }, name);
-  return new CopiedItem({ session, message: message.id, branch: 1, copied });
+  const copied = copyItem({ message, branch: 1, is_there: false, ran_here, approvals: [], results, reply: null, redacted: [] }, name);
+  if (copied === "none") throw new Error("the item says nothing");
+  return new CopiedItem({ session, message: message.id, branch: 1, copied, approved: null });
 }
 
 interface Compared {

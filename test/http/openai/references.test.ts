@@ -147,6 +147,77 @@ describe("a reference to an item", () => {
   });
 });
 
+/** A conversation in which the server's call of `look` waits for a person, beside the call of `read`, which needs no approval. */
+async function openWithApproval({ openai, lives, model }: World) {
+  model.say = (_, nth) => (nth === 1 ? calls({ call_id: "a" }, { call_id: "b", name: "read" }) : says(`Answer ${nth}.`));
+  const { id: conversation } = await openai.conversations.create();
+  const session = `ses_${conversation.slice(5)}` as SessionId;
+  const life = lives.get(session);
+  if (!life) throw new Error("no session");
+  life.tools.needsApproval = async () => false;
+  life.tools.run = async ({ name }) => ({ output: `${name} 好`, failure: null });
+  const offer = (name: string) => ({ name, parameters: { type: "object" }, runs: { by: "http", tool: name } }) as const;
+  await life.service.patch({ tenant: TENANT, session }, { tools: [{ ...offer("look"), needs_approval: true }, offer("read")] });
+  const asked = await openai.responses.create({ model: MODEL, conversation, input: "Look." });
+  const request = asked.output.find(({ type }) => type === "mcp_approval_request")?.id ?? "";
+  return { conversation, asked, request };
+}
+
+describe("a reference to a call that a person approves", () => {
+  it("brings the call as it is, and once whatever names of it there are", async () => {
+    const world = connect();
+    const { openai, requests } = world;
+    const { conversation, request } = await openWithApproval(world);
+    await openai.responses.create({ model: MODEL, input: [user("A"), refer(request), user("B")] });
+    expect(requests.map(show).at(-1)).toEqual(["user: A", "assistant: tool_call", expect.stringContaining("No result"), "user: B"]);
+
+    const given = { type: "mcp_approval_response" as const, approval_request_id: request, approve: true };
+    await openai.responses.create({ model: MODEL, conversation, input: [given] });
+    const { data: items } = await openai.conversations.items.list(conversation, { order: "asc" });
+    expect(items.map(({ type }) => type)).toEqual([
+      ...["message", "mcp_approval_request", "mcp_approval_response", "mcp_call"],
+      ...["mcp_call", "message"],
+    ]);
+    await openai.responses.create({ model: MODEL, input: [...items.map(({ id }) => refer(id ?? "")), user("And now?")] });
+    expect(requests.map(show).at(-1)).toEqual([
+      "user: Look.",
+      "assistant: tool_calltool_call",
+      "tool: look 好",
+      "tool: read 好",
+      "assistant: Answer 3.",
+      "user: And now?",
+    ]);
+    const ran = items.filter(({ type }) => type === "mcp_call").at(-1)?.id ?? "";
+    await openai.responses.create({ model: MODEL, input: [user("A"), refer(ran), user("B")] });
+    expect(requests.map(show).at(-1)).toEqual(["user: A", "assistant: tool_call", "tool: look 好", "user: B"]);
+  });
+
+  it("is refused like every other where there is no such request or answer", async () => {
+    const world = connect();
+    const { openai, requests } = world;
+    const { conversation, asked, request } = await openWithApproval(world);
+    const ran = asked.output.find(({ type }) => type === "mcp_call")?.id ?? "";
+    const names = {
+      "of an older build, of no conversation": `mcpr_${request.slice(-26)}`,
+      "of no call": `${request.slice(0, 31)}${makeId("msg", 999).slice(4)}`,
+      "of a call that needs no approval": ran.replace("mcp_", "mcpr_"),
+      "of an answer that is still to come": request.replace("mcpr_", "mcpa_"),
+      "of another part": `${request}_2`,
+    };
+    const count = requests.length;
+    for (const [reason, name] of Object.entries(names)) {
+      const refused = openai.responses.create({ model: MODEL, input: [user("A"), refer(name), user("B")] });
+      await expect(refused, reason).rejects.toMatchObject({ status: 404, param: "input", code: "item_not_found" });
+    }
+    expect(requests).toHaveLength(count);
+    // The conversation that the request names has the item of an older name.
+    const old = { type: "item_reference" as const, id: `mcpr_${request.slice(-26)}` };
+    const given = { type: "mcp_approval_response" as const, approval_request_id: request, approve: true };
+    const answered = await openai.responses.create({ model: MODEL, conversation, input: [old, given] });
+    expect(answered.output_text).toMatch(/^Answer/);
+  });
+});
+
 describe("a reference that leads nowhere", () => {
   async function connectWithGone() {
     const world = connect();

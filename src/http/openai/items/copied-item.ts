@@ -22,6 +22,8 @@ type Copied =
   | {
       readonly kind: "call";
       readonly reply: ItemId;
+      /** The call's own id. */
+      readonly item: ItemId;
       readonly call: ImportedCall;
       readonly incomplete: boolean;
       /** `none`: the server has not ended the call, or its result was lost. Null: the client's call, whose result is an item of its own. */
@@ -37,32 +39,51 @@ export class CopiedItem {
   readonly branch: number;
   /** Null: the item is in the input already, or the model reads it at the place that the request continues. */
   readonly copied: Copied | null;
+  /** The request for approval whose call the item is, once it has run. Null: it is another item. */
+  readonly approved: string | null;
 
-  constructor(given: Pick<CopiedItem, "session" | "message" | "branch" | "copied">) {
+  constructor(given: Pick<CopiedItem, "session" | "message" | "branch" | "copied" | "approved">) {
     this.session = given.session;
     this.message = given.message;
     this.branch = given.branch;
     this.copied = given.copied;
+    this.approved = given.approved;
   }
 }
 
-/** Null when the message has no such item, or its content was redacted. */
-export function copyItem(named: NamedMessage, name: Pick<ItemName, "prefix" | "id" | "nth">): Copied | null {
+/** What an item says. `none`: it says nothing without another one. Null when the message has no such item, or its content was redacted. */
+export function copyItem(named: NamedMessage, name: Pick<ItemName, "prefix" | "id" | "nth">): Copied | "none" | null {
   const { message } = named;
   switch (name.prefix) {
     case "msg":
     case "rs":
       return name.id === message.id ? copyParts(named, name) : null;
     case "fc":
-    case "mcp":
-    case "mcpr":
       return copyCall(named, name);
+    case "mcp":
+      return message.role === "tool" ? copyApproved(named, name) : copyCall(named, name);
+    case "mcpr":
+      return findApproval(named, name) ? copyCall(named, name) : null;
     case "fco":
       return copyResult(named, name);
-    // A person's answer says nothing without its call.
     case "mcpa":
-      return null;
+      return findApproval(named, name)?.is_answered ? "none" : null;
   }
+}
+
+function findApproval({ message, approvals, redacted }: NamedMessage, { id, nth }: Pick<ItemName, "id" | "nth">) {
+  const call = message.tool_calls?.find((each) => each.id === id);
+  if (!call || nth > 1 || redacted.includes(id)) return undefined;
+  return approvals.find(({ execution_id }) => execution_id === call.execution_id);
+}
+
+/** A call that a person approved has the name of its result. */
+function copyApproved({ message, reply, ...named }: NamedMessage, { id, nth }: Pick<ItemName, "id" | "nth">): Copied | null {
+  const { execution_id } = message;
+  const call = reply?.tool_calls?.find((each) => each.execution_id === execution_id);
+  const isAsked = named.approvals.some((each) => each.execution_id === execution_id);
+  if (!reply || !call || !isAsked || id !== message.id) return null;
+  return copyCall({ ...named, message: reply, reply: null, results: [message] }, { prefix: "mcp", id: call.id, nth });
 }
 
 /** A name finds its part of a reply by the order of the parts. A redaction may change that order, so that no part is copied after one. */
@@ -89,6 +110,7 @@ function copyCall({ message, ran_here, results, redacted }: NamedMessage, { pref
   return {
     kind: "call",
     reply: message.id,
+    item: id,
     call,
     incomplete: message.incomplete,
     result: result ? toResult(result) : isServers ? "none" : null,

@@ -117,7 +117,8 @@ function readOpened(transcript: Transcript, { items }: OpenedItems, field: strin
   return ok(null);
 }
 
-function readCopied(transcript: Transcript, { copied }: CopiedItem, field: string): Read<null> {
+function readCopied(transcript: Transcript, { copied, approved }: CopiedItem, field: string): Read<null> {
+  if (approved !== null) transcript.noteApproved(approved);
   if (!copied) return ok(null);
   const toParts = (parts: readonly ReadPart["part"][]) => parts.map((part): ReadPart => ({ part, field, isStored: true }));
   switch (copied.kind) {

@@ -46,9 +46,6 @@ function readReference(item: unknown): string | null {
   return type === "item_reference" || !("role" in read.data || "content" in read.data) ? id : null;
 }
 
-/** Requests for approvals are items that the server knows, as it does when they come in full. */
-const APPROVAL = /^mcpr_[0-9A-HJKMNP-TV-Z]{26}$/;
-
 interface Named {
   readonly index: number;
   readonly given: string;
@@ -69,11 +66,8 @@ export async function openReferences(c: Asker, deps: HttpDeps, { field, items, p
   if (found.value === "too many") return err(refuse({ field, detail: `refers to at most ${MAX_SESSIONS} conversations` }));
   const opened = copyAll(named.value, found.value);
   if (!opened.ok) return err(refuse({ field, detail: opened.error }));
-  const approvals = new Set(given.flatMap(({ index, name }) => (APPROVAL.test(name) ? [index] : [])));
-  return ok(items.flatMap((item, index) => (approvals.has(index) ? [SAID_BEFORE] : [opened.value.get(index) ?? item])));
+  return ok(items.map((item, index) => opened.value.get(index) ?? item));
 }
-
-const SAID_BEFORE = { type: "mcp_approval_request" };
 
 const refuse = (error: FieldError): HttpError => ({ code: "invalid_request", errors: [error] });
 
@@ -86,7 +80,6 @@ function nameAll(
 ): Result<readonly Named[], string> {
   const named: Named[] = [];
   for (const { index, name } of given) {
-    if (APPROVAL.test(name)) continue;
     const parsed = parseItemName(name);
     const session = parsed?.session ?? place?.session;
     if (!parsed || !session) return err(toUnknown(name));
@@ -137,7 +130,7 @@ async function readSession(c: Asker, deps: HttpDeps, { session, ids, place }: In
   return ok(found);
 }
 
-/** By the place in the input. A name that is given twice counts once. */
+/** By the place in the input. A name that is given twice counts once, and so does a call that two names are of. */
 function copyAll(names: readonly Named[], found: ReadonlyMap<SessionId, Messages>): Result<ReadonlyMap<number, CopiedItem>, string> {
   const opened = new Map<number, CopiedItem>();
   const seen = new Set<string>();
@@ -145,11 +138,25 @@ function copyAll(names: readonly Named[], found: ReadonlyMap<SessionId, Messages
     const named = found.get(name.session)?.get(name.id);
     const copied = named ? copyItem(named, name) : null;
     if (!named || !copied) return err(toUnknown(given));
-    const whole = toItemName(name);
     const { message, branch, is_there } = named;
-    const isNew = !is_there && !seen.has(whole);
-    opened.set(index, new CopiedItem({ session: name.session, message: message.id, branch, copied: isNew ? copied : null }));
+    const { whole, approved } = findCall(copied, named, name);
+    const isNew = copied !== "none" && !is_there && !seen.has(whole);
+    opened.set(index, new CopiedItem({ session: name.session, message: message.id, branch, copied: isNew ? copied : null, approved }));
     seen.add(whole);
   }
   return ok(opened);
+}
+
+type Found = NonNullable<ReturnType<typeof copyItem>>;
+
+/** `whole`: one name for all names of a call. `approved`: the request of a call that is named by its result. */
+function findCall(
+  copied: Found,
+  { message }: NamedMessage,
+  name: Named["name"],
+): { readonly whole: string; readonly approved: string | null } {
+  if (copied === "none" || copied.kind !== "call") return { whole: toItemName(name), approved: null };
+  const call = { session: name.session, id: copied.item };
+  const approved = message.role === "tool" ? toItemName({ prefix: "mcpr", ...call }) : null;
+  return { whole: toItemName({ prefix: "mcp", ...call }), approved };
 }
