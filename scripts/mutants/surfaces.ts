@@ -35,6 +35,22 @@ export const surfaces: readonly Mutant[] = [
     tests: ["test/http/openai/references.test.ts"],
   },
   {
+    name: "an approval that the conversation went on behind is given again",
+    breaks: "a client may send back an approval with all else that was said",
+    file: "src/http/openai/responses/match-conversation.ts",
+    find: "approvals: approvals.filter(isOpen) };",
+    replace: "approvals };",
+    tests: ["test/http/openai/continued-approvals.test.ts"],
+  },
+  {
+    name: "a client that keeps no results of the server begins another session",
+    breaks: "a session goes on though the client has no results of the server's calls",
+    file: "src/http/openai/responses/match-conversation.ts",
+    find: "if (known.isServers && (theirs === undefined || theirs === NO_OUTPUT)) return true;",
+    replace: "if (known.isServers && theirs === undefined) return true;",
+    tests: ["test/http/openai/continued-approvals.test.ts"],
+  },
+  {
     name: "an input with other words goes on in the session",
     breaks: "an input goes on in a session only if it repeats its conversation word by word",
     file: "src/http/openai/responses/match-conversation.ts",

@@ -106,17 +106,17 @@ describe("branches of one response", () => {
     const { create, lives } = connectBranches();
     const waiting = await create("look a b");
     await create([output("a", "1"), output("b", "2")], waiting);
-    const refusals = [
-      [create("Hello?", waiting), "No tool output found for function call a."],
-      [create([output("a", "x")], waiting), "No tool output found for function call b."],
-      [create([output("a", "x"), output("a", "y")], waiting), "No tool call found for function call output with call_id a."],
-      [
-        create([output("a", "x"), output("b", "x"), output("c", "x")], waiting),
-        "No tool call found for function call output with call_id c.",
-      ],
-    ] as const;
-    for (const [refused, message] of refusals)
-      await expect(refused).rejects.toMatchObject({ status: 400, param: "input", error: { message } });
+    const refusals: readonly [Parameters<typeof create>[0], string][] = [
+      ["Hello?", "No tool output found for function call a."],
+      [[output("a", "x")], "No tool output found for function call b."],
+      [[output("a", "x"), output("a", "y")], "No tool call found for function call output with call_id a."],
+      [[output("a", "x"), output("b", "x"), output("c", "x")], "No tool call found for function call output with call_id c."],
+    ];
+    await Promise.all(
+      refusals.map(([input, message]) =>
+        expect(create(input, waiting)).rejects.toMatchObject({ status: 400, param: "input", error: { message } }),
+      ),
+    );
     await expect(create("x", { id: `${waiting.id}_3` })).rejects.toMatchObject({ status: 400, param: "previous_response_id" });
     expect(lives.size).toBe(1);
   });

@@ -50,6 +50,7 @@ const shapes = {
     output: z.string().nullish(),
     error: z.union([z.string(), z.record(z.string(), z.unknown())]).nullish(),
   }),
+  mcp_approval_request: z.looseObject({ id: callId, name: toolName, arguments: z.string() }),
   mcp_approval_response: z.looseObject({
     approval_request_id: z.string(),
     approve: z.boolean(),
@@ -58,17 +59,23 @@ const shapes = {
 };
 type Shapes = { readonly [T in keyof typeof shapes]: z.infer<(typeof shapes)[T]> };
 
-/** `field`: what the request calls the items. A string is one user's message. */
-export function readInputItems(input: unknown, field: string): Read<ReadInput> {
-  if (typeof input === "string")
-    return input.trim() === "" ? err({ field, detail: "must not be empty" }) : readList([{ role: "user", content: input }], () => field);
-  if (!Array.isArray(input)) return err({ field, detail: "must be a string or a list of items" });
-  if (input.length > MAX_ITEMS) return err({ field, detail: `at most ${MAX_ITEMS} items` });
-  return readList(input, (index) => `${field}.${index}`);
+interface ReadingInput {
+  /** Requests for approval are calls, as in the conversation that the input repeats. Absent: the server knows them, and nothing is read. */
+  readonly withRequests?: boolean;
 }
 
-function readList(items: readonly unknown[], nameField: (index: number) => string): Read<ReadInput> {
-  const transcript = new Transcript();
+/** `field`: what the request calls the items. A string is one user's message. */
+export function readInputItems(input: unknown, field: string, { withRequests = false }: ReadingInput = {}): Read<ReadInput> {
+  if (typeof input === "string")
+    return input.trim() === ""
+      ? err({ field, detail: "must not be empty" })
+      : readList(new Transcript(), [{ role: "user", content: input }], () => field);
+  if (!Array.isArray(input)) return err({ field, detail: "must be a string or a list of items" });
+  if (input.length > MAX_ITEMS) return err({ field, detail: `at most ${MAX_ITEMS} items` });
+  return readList(new Transcript(withRequests), input, (index) => `${field}.${index}`);
+}
+
+function readList(transcript: Transcript, items: readonly unknown[], nameField: (index: number) => string): Read<ReadInput> {
   for (const [index, item] of items.entries()) {
     const read = readItem(transcript, item, nameField(index));
     if (!read.ok) return read;
@@ -99,9 +106,10 @@ function readItem(transcript: Transcript, item: unknown, field: string): Read<nu
       return parseAt(shapes[type], { given: item, field }, (read) => readServerCall(transcript, read, field));
     case "mcp_approval_response":
       return parseAt(shapes[type], { given: item, field }, (read) => readApproval(transcript, read, field));
-    // Both are what the server said before, and the server knows it.
-    case "mcp_list_tools":
     case "mcp_approval_request":
+      return readRequest(transcript, item, field);
+    // The server said it before, and knows it.
+    case "mcp_list_tools":
       return ok(null);
     default:
       return err({ field: `${field}.type`, detail: `items of type ${type.slice(0, 64)} are not supported` });
@@ -175,14 +183,23 @@ function readOutput(transcript: Transcript, { call_id, output, status }: Shapes[
   return transcript.addResult(result, { isBeside: false, files });
 }
 
+/** Where requests are not read as calls, no fault of one refuses the input. */
+function readRequest(transcript: Transcript, given: unknown, field: string): Read<null> {
+  const request = shapes.mcp_approval_request.safeParse(given);
+  if (!request.success) return ok(null);
+  const { id: call_id, name, arguments: written } = request.data;
+  return transcript.addRequest({ call_id, name, arguments: written }, field);
+}
+
 function readServerCall(transcript: Transcript, call: Shapes["mcp_call"], field: string): Read<null> {
-  const { id, name, arguments: given, output, error } = call;
-  if (call.approval_request_id) transcript.noteApproved(call.approval_request_id);
-  const added = transcript.addCall({ call_id: id, name, arguments: given }, { field, names: null });
+  const { id, name, arguments: given, approval_request_id: request, output, error } = call;
+  if (request) transcript.noteApproved(request);
+  const call_id = request && transcript.hasRequest(request) ? request : id;
+  const added = call_id === id ? transcript.addCall({ call_id, name, arguments: given }, { field, names: null }) : ok(null);
   if (!added.ok) return added;
   const text = output ?? (error === null || error === undefined ? NO_OUTPUT : toErrorText(error));
   const is_error = output === null || output === undefined;
-  return transcript.addResult({ role: "tool", field, call_id: id, output: text, is_error }, { isBeside: true });
+  return transcript.addResult({ role: "tool", field, call_id, output: text, is_error }, { isBeside: true });
 }
 
 const texts = z.array(z.looseObject({ text: z.string() }));

@@ -64,7 +64,10 @@ interface OpenReply {
 }
 
 export class Transcript {
+  /** Requests for approval are calls. */
+  readonly #withRequests: boolean;
   readonly #approvals: GivenApproval[] = [];
+  readonly #requests = new Set<string>();
   /** The requests for approval whose calls have run. */
   readonly #approved = new Set<string>();
   readonly #read: (ReadMessage | OpenReply)[] = [];
@@ -75,6 +78,10 @@ export class Transcript {
   readonly #open: { readonly call_id: string; readonly reply: OpenReply; readonly place: number }[] = [];
   /** The reply that further items may belong to. */
   #reply: OpenReply | null = null;
+
+  constructor(withRequests = false) {
+    this.#withRequests = withRequests;
+  }
 
   addMessage(message: Pick<SaidMessage, "role" | "field" | "parts">): Read<null> {
     this.#reply = null;
@@ -112,9 +119,21 @@ export class Transcript {
     return ok(null);
   }
 
+  /** A call of the server that is to be approved. Its request's name is its id. */
+  addRequest(call: ImportedCall, field: string): Read<null> {
+    if (!this.#withRequests) return ok(null);
+    this.#requests.add(call.call_id);
+    return this.addCall(call, { field, status: null, names: null });
+  }
+
   addApproval(approval: GivenApproval): Read<null> {
     this.#approvals.push(approval);
     return ok(null);
+  }
+
+  /** Whether a call is there by the name of its request, and waits for its result. */
+  hasRequest(request: string): boolean {
+    return this.#requests.has(request) && this.#open.some(({ call_id }) => call_id === request);
   }
 
   noteApproved(request: string): void {
@@ -137,11 +156,16 @@ export class Transcript {
   }
 
   addParts({ parts, names, status, field }: NewParts): Read<null> {
-    const open = this.#reply && continues(this.#reply, names) ? this.#reply : null;
+    const open = this.#reply && !this.#waits(this.#reply) && continues(this.#reply, names) ? this.#reply : null;
     const reply = this.#findNamed(names) ?? open ?? this.#begin(field, names);
     reply.parts.push(...parts);
     if (status === "incomplete") reply.incomplete = true;
     return reply.parts.length > MAX_PARTS ? err({ field, detail: `at most ${MAX_PARTS} parts in one reply` }) : ok(null);
+  }
+
+  /** A reply that asks for an approval ends with its calls, whether or not the input has their results. */
+  #waits(reply: OpenReply): boolean {
+    return reply.calls.some(({ call_id }) => this.#requests.has(call_id));
   }
 
   /** The reply that was read last, if the item names it: results between its items do not end it. */

@@ -19,6 +19,8 @@ import type { NamedLeg } from "../../surface/ids";
 import { type AskedCall, readRuns, sortRuns, type WhoRuns } from "../../surface/read-runs";
 import { CopiedItem } from "../items/copied-item";
 import { parseItemName } from "../items/item-names";
+import { readInputItems } from "../items/read-items";
+import type { ReadInput } from "../items/transcript";
 import { endsLeg, splitLegs } from "./leg";
 import { compareInput, type FileNames, type Repeated, splitInput } from "./match-conversation";
 import type { ResponseRequest } from "./request";
@@ -51,6 +53,8 @@ export async function startContinued(
   const request = await continueByNames(asking.c, asking.deps, asking.request);
   const started = await startResponse({ ...asking, request });
   if (started.ok || request === asking.request || !REFUSED.has(started.error.code)) return { request, started };
+  // No other session has the calls that are approved.
+  if (request.input.approvals.length > 0) return { request, started };
   return { request: asking.request, started: await startResponse(asking) };
 }
 
@@ -71,14 +75,17 @@ async function continueByNames(c: Asker, deps: HttpDeps, request: ResponseReques
   if (request.place.kind !== "nothing" || store === false || !Array.isArray(items)) return request;
   const last = findLastNamed(items);
   if (!last) return request;
-  const files = await nameFiles(request);
-  const repeated = splitInput(request.input, (part) => files.get(part) ?? listNames(part));
+  const given = readInputItems(items, "input", { withRequests: true });
+  if (!given.ok) return request;
+  const files = await nameFiles(given.value);
+  const repeated = splitInput(given.value, (part) => files.get(part) ?? listNames(part));
   if (!repeated) return request;
   const calls = sessionClient(deps, c, last.session);
   const found = await compareWith(calls, { last, repeated, findDigests: (known) => readDigests(c, deps, { files, known }) });
   if (!found) return request;
-  const input = { ...request.input, messages: repeated.rest, results: found.results };
-  const isNew = input.messages.length + input.results.length > 0;
+  const { results, approvals } = found;
+  const input = { ...request.input, messages: repeated.rest, results, approvals };
+  const isNew = input.messages.length + results.length + approvals.length > 0;
   return isNew ? { ...request, input, place: { kind: "response", previous: found.leg } as const } : request;
 }
 
@@ -93,10 +100,8 @@ const listNames = ({ url, file_id }: FilePart): FileNames => [
 const DIGEST = "sha256:";
 
 /** The data URLs of the input by their content: the session has them as stored files. */
-async function nameFiles({ input }: ResponseRequest): Promise<Files> {
-  const parts = input.messages.flatMap((message): readonly FilePart[] =>
-    message.role === "tool" ? [] : message.parts.map(({ part }) => part),
-  );
+async function nameFiles({ messages }: ReadInput): Promise<Files> {
+  const parts = messages.flatMap((message): readonly FilePart[] => (message.role === "tool" ? [] : message.parts.map(({ part }) => part)));
   const files = new Map<FilePart, FileNames>();
   for (const part of parts) {
     const bytes = readDataUrl(part.url)?.bytes;
@@ -133,9 +138,8 @@ interface Comparing {
   readonly findDigests: (known: readonly DisplayItem[]) => Promise<ReadonlyMap<FileId, string>>;
 }
 
-interface Continued {
+interface Continued extends Pick<ReadInput, "results" | "approvals"> {
   readonly leg: NamedLeg;
-  readonly results: ResponseRequest["input"]["results"];
 }
 
 /** Null when the session cannot be read, too: the input says all of it. */
@@ -148,10 +152,11 @@ async function compareWith(calls: SessionCalls, { last, repeated, findDigests }:
   while (await read.readMore()) {
     const { messages, ranHere, approvals, isWhole } = read;
     const nameFile = (part: FilePart): FileNames => read.nameFile(part);
-    const compared = compareInput(repeated, { session: calls.session, messages, ranHere, nameFile, cut }, isWhole);
+    const compared = compareInput(repeated, { session: calls.session, messages, ranHere, approvals, nameFile, cut }, isWhole);
     if (compared.outcome === "differs") return null;
-    if (compared.outcome === "same")
-      return findLeg(calls, { reply: messages[compared.nth], ranHere, approvals, results: compared.results });
+    if (compared.outcome === "longer") continue;
+    const leg = await findLeg(calls, { reply: messages[compared.nth], ranHere, approvals });
+    return leg && { leg, results: compared.results, approvals: compared.approvals };
   }
   return null;
 }
@@ -206,13 +211,12 @@ async function findBranch(calls: SessionCalls, { id, branch }: LastNamed): Promi
 
 interface Ending extends WhoRuns {
   readonly reply: DisplayItem | undefined;
-  readonly results: Continued["results"];
 }
 
 const ENDED: ReadonlySet<TurnReport["status"]> = new Set(["completed", "failed", "stopped", "interrupted"]);
 
 /** The response that the reply ends. Null when it ends none: it is a client's own, or its turn still says more. */
-async function findLeg(calls: SessionCalls, { reply, results, ...who }: Ending): Promise<Continued | null> {
+async function findLeg(calls: SessionCalls, { reply, ...who }: Ending): Promise<NamedLeg | null> {
   const turn = reply?.turn_id;
   if (!turn) return null;
   const report = await calls.repeatable((api, caller) => api.turn(caller, turn));
@@ -221,5 +225,5 @@ async function findLeg(calls: SessionCalls, { reply, results, ...who }: Ending):
   const legs = splitLegs(items, who);
   const index = legs.findIndex((messages) => messages.findLast(({ role }) => role === "assistant")?.id === reply.id);
   if (index < 0 || (!endsLeg(reply, who) && !ENDED.has(status))) return null;
-  return { leg: { session: calls.session, turn, leg: index + 1 }, results };
+  return { session: calls.session, turn, leg: index + 1 };
 }

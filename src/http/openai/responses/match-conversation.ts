@@ -5,7 +5,7 @@
  */
 import type { DisplayItem } from "../../../contract/item";
 import type { ExecutionId, SessionId } from "../../../domain/ids";
-import { toItemName } from "../items/item-names";
+import { toItemName, toNameIn } from "../items/item-names";
 import type { ReadPart } from "../items/read-content";
 import { NO_OUTPUT } from "../items/read-items";
 import type { ReadInput, ReadMessage } from "../items/transcript";
@@ -33,7 +33,12 @@ interface GivenResult extends Result {
 type Given = Exclude<Said, { kind: "call" }> | (Extract<Said, { kind: "call" }> & { readonly result: GivenResult | null });
 
 /** With the message that it is a part of, by its place among the messages. */
-type Known = Said & { readonly nth: number; readonly isServers?: boolean };
+type Known = Said & {
+  readonly nth: number;
+  readonly isServers?: boolean;
+  /** The name of the request for approval that the call has waited with. */
+  readonly request?: string;
+};
 
 type Part = { readonly type: string; readonly text?: string; readonly url?: string | undefined; readonly file_id?: string | undefined };
 
@@ -69,10 +74,11 @@ function joinTexts<S extends Said>(all: readonly S[]): S[] {
 export interface Repeated {
   readonly said: readonly Given[];
   readonly rest: readonly ReadMessage[];
+  readonly approvals: ReadInput["approvals"];
 }
 
 /** Null when the model says nothing in the input. */
-export function splitInput({ messages, results }: ReadInput, nameFile: NameFile<ReadPart["part"]>): Repeated | null {
+export function splitInput({ messages, results, approvals }: ReadInput, nameFile: NameFile<ReadPart["part"]>): Repeated | null {
   const last = messages.findLastIndex(({ role }) => role === "assistant");
   // A result without its call is of no conversation that the input repeats.
   if (last < 0 || results.length > 0) return null;
@@ -90,7 +96,7 @@ export function splitInput({ messages, results }: ReadInput, nameFile: NameFile<
     });
     return [{ kind: "text", text: joinText(parts) }, ...calls];
   });
-  return { said: joinTexts(said), rest: messages.slice(last + 1).filter(({ role }) => role !== "tool") };
+  return { said: joinTexts(said), rest: messages.slice(last + 1).filter(({ role }) => role !== "tool"), approvals };
 }
 
 /** The session's conversation, from its beginning. */
@@ -98,31 +104,41 @@ interface KnownConversation {
   readonly session: SessionId;
   readonly messages: readonly DisplayItem[];
   readonly ranHere: ReadonlySet<ExecutionId>;
+  /** The calls that waited for a person's approval. */
+  readonly approvals: { has(id: ExecutionId): boolean };
   readonly nameFile: NameFile<DisplayItem["content"][number]>;
   /** A long output as the session keeps it. */
   readonly cut: (output: string) => string;
 }
 
-function splitKnown({ session, messages, ranHere, nameFile }: KnownConversation): readonly Known[] {
-  const outputs = new Map(
-    messages.flatMap(({ role, execution_id, content }) =>
-      role === "tool" && execution_id ? [[execution_id, joinText(content)] as const] : [],
-    ),
+function splitKnown(conversation: KnownConversation): readonly Known[] {
+  const { messages, nameFile } = conversation;
+  const results = new Map(
+    messages.flatMap((message) => (message.role === "tool" && message.execution_id ? [[message.execution_id, message] as const] : [])),
   );
   const said = messages.flatMap((message, nth): Known[] => {
     const { role, content, tool_calls = [] } = message;
     if (role === "tool") return [];
     if (role !== "assistant") return [{ kind: "message", role, pieces: toPieces(content, nameFile), nth }];
-    const calls = tool_calls.map(({ id, execution_id, call_id, name }): Known => {
-      const output = outputs.get(execution_id);
-      const isServers = ranHere.has(execution_id);
-      const ids = isServers ? [call_id, toItemName({ prefix: "mcp", session, id })] : [call_id];
-      const said = output ?? (isServers ? NO_OUTPUT : null);
-      return { kind: "call", ids, name, result: said === null ? null : { output: said }, nth, isServers };
-    });
+    const calls = tool_calls.map((call) => toKnownCall(call, { nth, result: results.get(call.execution_id) }, conversation));
     return [{ kind: "text", text: joinText(content), nth }, ...calls];
   });
   return joinTexts(said);
+}
+
+type Call = NonNullable<DisplayItem["tool_calls"]>[number];
+
+function toKnownCall(
+  { id, execution_id, call_id, name }: Call,
+  { nth, result }: { readonly nth: number; readonly result: DisplayItem | undefined },
+  { session, ranHere, approvals }: KnownConversation,
+): Known {
+  const isServers = ranHere.has(execution_id);
+  const request = approvals.has(execution_id) ? toItemName({ prefix: "mcpr", session, id }) : null;
+  const approved = request && result ? [toItemName({ prefix: "mcp", session, id: result.id })] : [];
+  const ids = [call_id, ...(isServers ? [toItemName({ prefix: "mcp", session, id })] : []), ...(request ? [request, ...approved] : [])];
+  const output = result ? joinText(result.content) : isServers ? NO_OUTPUT : null;
+  return { kind: "call", ids, name, result: output === null ? null : { output }, nth, isServers, ...(request && { request }) };
 }
 
 const isSamePiece = (one: Piece, other: Piece): boolean =>
@@ -145,6 +161,8 @@ function isSame(given: Given, known: Known): boolean {
 function isSameResult(given: Given, known: Known, cut: KnownConversation["cut"]): boolean {
   if (given.kind !== "call" || known.kind !== "call") return true;
   const [theirs, ours] = [given.result?.output, known.result?.output];
+  // Some clients keep no results of the server's calls, and one that asks for an approval has none yet.
+  if (known.isServers && (theirs === undefined || theirs === NO_OUTPUT)) return true;
   return theirs === ours || (theirs !== undefined && ours !== undefined && cut(theirs) === ours);
 }
 
@@ -154,11 +172,14 @@ export type Comparison =
   | { readonly outcome: "differs" }
   /** The input says more than these messages. */
   | { readonly outcome: "longer" }
-  /** `nth`: the reply that the repeated part ends with, by its place. `results`: those of its calls that the client ran. */
-  | { readonly outcome: "same"; readonly nth: number; readonly results: ReadInput["results"] };
+  /**
+   * `nth`: the reply that the repeated part ends with, by its place. `results`: those of its calls that the client ran. `approvals`: all but
+   * those that the conversation has gone on behind.
+   */
+  | { readonly outcome: "same"; readonly nth: number; readonly results: ReadInput["results"]; readonly approvals: ReadInput["approvals"] };
 
 /** `isWhole`: the conversation ends with these messages. */
-export function compareInput({ said }: Repeated, conversation: KnownConversation, isWhole: boolean): Comparison {
+export function compareInput({ said, approvals }: Repeated, conversation: KnownConversation, isWhole: boolean): Comparison {
   const known = splitKnown(conversation);
   // More may follow that belongs to the last message.
   const stable = isWhole ? known : known.filter(({ nth }) => nth < (known.at(-1)?.nth ?? 0));
@@ -177,7 +198,9 @@ export function compareInput({ said }: Repeated, conversation: KnownConversation
     const ours = known[index];
     return given.kind === "call" && given.result && ours && isNew(ours) ? [toNewResult(given.result)] : [];
   });
-  return { outcome: "same", nth: last.nth, results };
+  const earlier = new Set(known.flatMap(({ nth, request }) => (request !== undefined && nth < last.nth ? [request] : [])));
+  const isOpen = ({ request }: ReadInput["approvals"][number]): boolean => !earlier.has(toNameIn(conversation.session, request) ?? request);
+  return { outcome: "same", nth: last.nth, results, approvals: approvals.filter(isOpen) };
 }
 
 const toNewResult = ({ field, call_id, output, is_error }: GivenResult): ReadInput["results"][number] => ({

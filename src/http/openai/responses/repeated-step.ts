@@ -3,35 +3,71 @@
  * that it has said since, the first message and the results of earlier steps, but nothing of what the model said.
  */
 import type { DisplayItem } from "../../../contract/item";
+import type { ToolCallView } from "../../../contract/tool";
 import type { SessionCalls } from "../../session-calls";
+import { readRuns, sortRuns } from "../../surface/read-runs";
 import type { ReadInput, ReadMessage } from "../items/transcript";
+import { findApprovals } from "./find-approvals";
 
 /** More than the results and messages of one turn of a client's loop, as a rule. What began before them is not found. */
 const READ_BACK = 200;
 
 /** What a client says, so far as it is compared. */
-type Said = { readonly role: "user" | "system"; readonly text: string; readonly files: number } | { readonly call_id: string | null };
+type Said =
+  | { readonly role: "user" | "system"; readonly text: string; readonly files: number }
+  | { readonly call_id: string | null }
+  | { readonly request: string };
 type Placed = Said & { readonly at: number };
 
 /** An input that answers no open call stays as it is. */
-export async function leaveOutRepeated(calls: SessionCalls, input: ReadInput): Promise<ReadInput> {
-  if (input.results.length === 0 || input.messages.length + input.results.length < 2) return input;
+export async function leaveOutRepeated(calls: SessionCalls, given: ReadInput): Promise<ReadInput> {
+  const { messages, results, approvals } = given;
+  const answers = results.length + approvals.length;
+  if (answers === 0 || messages.length + answers < 2) return given;
   const described = await calls.repeatable((api, caller) => api.describe(caller));
   const open = described.ok ? (described.value.turn?.open_calls ?? []) : [];
-  if (!input.results.some(({ result }) => open.some(({ call_id }) => call_id === result.call_id))) return input;
-  const page = await calls.repeatable((api, caller) => api.items(caller, { after: null, limit: READ_BACK, order: "desc" }));
-  return page.ok ? withoutRepeated(input, page.value.data.toReversed()) : input;
+  const pending = await findPending(calls, { approvals, open });
+  if (pending.length === 0 && !results.some(({ result }) => open.some(({ call_id }) => call_id === result.call_id))) return given;
+  const input = { ...given, approvals: pending.length > 0 ? pending : approvals };
+  const known = await readSaid(calls);
+  return known ? withoutRepeated(input, known) : input;
 }
 
-/** `newest`: the end of the conversation, in order. */
-function withoutRepeated(input: ReadInput, newest: readonly DisplayItem[]): ReadInput {
-  const known = newest.flatMap(toKnown);
+/** What clients said at the end of the conversation, in order. Null: it cannot be read. */
+async function readSaid(calls: SessionCalls): Promise<readonly Said[] | null> {
+  const page = await calls.repeatable((api, caller) => api.items(caller, { after: null, limit: READ_BACK, order: "desc" }));
+  if (!page.ok) return null;
+  const newest = page.value.data.toReversed();
+  const runs = await readRuns(calls, newest);
+  if (!runs.ok) return null;
+  const { ranHere } = sortRuns(runs.value);
+  return newest.flatMap((message) => (message.execution_id && ranHere.has(message.execution_id) ? [] : toKnown(message)));
+}
+
+interface Pending {
+  readonly approvals: ReadInput["approvals"];
+  readonly open: readonly ToolCallView[];
+}
+
+/** Without the approvals of earlier steps. Empty: no call waits for one. */
+async function findPending(calls: SessionCalls, { approvals, open }: Pending): Promise<ReadInput["approvals"]> {
+  const waiting = new Set(open.flatMap(({ id, approval }) => (approval === "pending" ? [id] : [])));
+  if (waiting.size === 0) return [];
+  const found = await Promise.all(approvals.map((approval) => findApprovals(calls, [approval])));
+  return approvals.filter((_, index) => {
+    const each = found[index];
+    // One that is none is refused later.
+    return !each?.ok || each.value.some(({ execution_id }) => waiting.has(execution_id));
+  });
+}
+
+function withoutRepeated(input: ReadInput, known: readonly Said[]): ReadInput {
   const given = listGiven(input);
   for (let count = Math.min(known.length, given.length - 1); count > 0; count--) {
     const end = known.slice(-count);
     const isRepeated = given.slice(0, count).every((each, index) => isSame(each, end[index]));
     const next = given[count];
-    if (isRepeated && next && "call_id" in next) return startAt(input, next.at);
+    if (isRepeated && next && isAnswer(next)) return startAt(input, next.at);
   }
   return input;
 }
@@ -42,7 +78,7 @@ function toKnown({ role, content, call_id }: DisplayItem): Said[] {
 }
 
 /** What the client said, in order. */
-function listGiven({ messages, results }: ReadInput): readonly Placed[] {
+function listGiven({ messages, results, approvals }: ReadInput): readonly Placed[] {
   const said = messages.flatMap((message): Placed[] => {
     const at = readPlace(message.field);
     if (message.role === "tool") return [{ call_id: message.call_id, at }];
@@ -50,7 +86,8 @@ function listGiven({ messages, results }: ReadInput): readonly Placed[] {
     return [{ role: message.role, ...toText(message.parts.map(({ part }) => part)), at }];
   });
   const answers = results.map(({ field, result }): Placed => ({ call_id: result.call_id, at: readPlace(field) }));
-  return [...said, ...answers].toSorted((one, other) => one.at - other.at);
+  const approved = approvals.map(({ field, request }): Placed => ({ request, at: readPlace(field) }));
+  return [...said, ...answers, ...approved].toSorted((one, other) => one.at - other.at);
 }
 
 /** `input.4.output` is at 4. A text in place of a list is all there is. */
@@ -61,10 +98,12 @@ function toText(parts: readonly { readonly type: string; readonly text?: string 
   return { text: texts.map(({ text = "" }) => text).join(""), files: parts.length - texts.length };
 }
 
+const isAnswer = (said: Said): boolean => !("role" in said);
+
 function isSame(one: Said, other: Said | undefined): boolean {
   if (!other) return false;
   if ("call_id" in one) return "call_id" in other && one.call_id === other.call_id;
-  return !("call_id" in other) && one.role === other.role && one.text === other.text && one.files === other.files;
+  return "role" in one && "role" in other && one.role === other.role && one.text === other.text && one.files === other.files;
 }
 
 function startAt(input: ReadInput, first: number): ReadInput {

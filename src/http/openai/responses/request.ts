@@ -92,11 +92,6 @@ function readInput({ input }: ResponseBody): Result<ReadInput, HttpError> {
   if (input === undefined || input === null) return invalid({ field: "input", detail: "Missing required parameter: 'input'." });
   const read = readInputItems(input, "input");
   if (!read.ok) return invalid(read.error);
-  const { approvals, messages } = read.value;
-  const approved = approvals.find(({ approve }) => approve);
-  // The approved call runs before the model reads on.
-  if (approved && messages.length > 0)
-    return invalid({ field: approved.field, detail: "An approved call runs first: send messages with the response after it." });
   const [call] = read.value.unanswered;
   if (call !== undefined) return invalid({ field: "input", detail: `No tool output found for function call ${call}.` });
   return ok(read.value);

@@ -23,7 +23,7 @@ import type { WhoRuns } from "../../surface/read-runs";
 import { takeMessages, toAnswers } from "../items/store-items";
 import { type ResponseAsked, readNote, toNote } from "./asked";
 import { compactFirst } from "./compact-first";
-import { explainWait, findApprovals } from "./find-approvals";
+import { explainWait, findApprovalFault, findApprovals, findLoneApproval } from "./find-approvals";
 import { respondInCopy } from "./in-copy";
 import { readEcho } from "./input";
 import { splitLegs } from "./leg";
@@ -71,12 +71,15 @@ type Outcome<T> = Promise<Result<T, HttpError>>;
 
 export async function startResponse(asking: ResponseAsking): Outcome<StartedResponse> {
   const { c, deps, request } = asking;
+  const unknown = findLoneApproval(request);
+  if (unknown) return err(unknown);
   const tools = await findTools(deps, readPrincipal(c).tenant, request.tools);
   if (!tools.ok) return err(toResponseError(tools.error, request));
   const opened = await openSession(asking);
   if (!opened.ok) return opened;
-  const fresh = { ...asking, request: await readFresh(asking, opened.value) };
-  const started = await addNew(fresh, opened.value, tools.value);
+  const fresh = await readFresh(asking, opened.value);
+  const fault = findApprovalFault(fresh);
+  const started = fault ? err(fault) : await addNew({ ...asking, request: fresh }, opened.value, tools.value);
   if (!started.ok) await opened.value.giveUp();
   return started;
 }
