@@ -152,6 +152,23 @@ describe("a socket", () => {
     client.socket.close();
   });
 
+  it("continues no stored response without storing the next one", async () => {
+    const chat = await newChat({ replies: [{ text: "One." }, { text: "Two." }] });
+    const model = chat.model.upstream;
+    const client = await Client.open(chat);
+    const stored = await client.ask({ model, input: "Count." });
+
+    const refused = await client.ask({ model, input: "On.", store: false, previous_response_id: readId(stored) });
+
+    expect(refused).toMatchObject({
+      ...{ type: "error", status: 400 },
+      error: { code: "previous_response_not_found", param: "previous_response_id" },
+    });
+    const next = await client.ask({ model, input: "On.", previous_response_id: readId(stored) });
+    expect(readOutput(next)).toContain("Two.");
+    client.socket.close();
+  });
+
   it("forgets an older response that is not stored, and what another connection has", async () => {
     const chat = await newChat({ replies: [{ text: "One." }, { text: "Two." }] });
     const model = chat.model.upstream;

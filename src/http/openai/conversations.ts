@@ -17,7 +17,7 @@ import { readAttempt } from "../surface/attempts";
 import { parseSessionName, toSessionName } from "../surface/ids";
 import { toFieldErrors } from "../validation";
 import { findStored, readItem, readItemPage, showItems } from "./items/item-pages";
-import { findIncludeFault, readItemsQuery, toItemList } from "./items/list-query";
+import { findQueryFault, readItemsQuery, toItemList } from "./items/list-query";
 import { readGiven } from "./items/read-given";
 import { storeItems } from "./items/store-items";
 
@@ -108,7 +108,7 @@ async function remove(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
 async function createItems(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
   const session = findSessionId(c);
   if (!session.ok) return sendProblem(c, session.error);
-  const fault = findIncludeFault(c);
+  const fault = findQueryFault(c);
   if (fault) return sendProblem(c, fault);
   const body = await readInput(c, itemsInput);
   if (!body.ok) return sendProblem(c, body.error);
@@ -135,7 +135,7 @@ async function listItems(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response>
 async function retrieveItem(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
   const session = findSessionId(c);
   if (!session.ok) return sendProblem(c, session.error);
-  const fault = findIncludeFault(c);
+  const fault = findQueryFault(c);
   if (fault) return sendProblem(c, fault);
   const item = await readItem(sessionClient(deps, c, session.value), c.req.param("item_id") ?? "");
   return item.ok ? c.json(item.value) : sendProblem(c, item.error);

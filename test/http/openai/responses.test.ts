@@ -595,6 +595,22 @@ describe.each([
   });
 });
 
+describe("a request with store: false", () => {
+  it.each(["previous_response_id", "conversation"] as const)("behind a stored response is refused, named by %s", async (named) => {
+    const { openai, requests } = connect();
+    const conversation = (await openai.conversations.create()).id;
+    const stored = await openai.responses.create({ model: MODEL, input: "One", conversation });
+    const place = { previous_response_id: stored.id, conversation };
+
+    const refused = openai.responses.create({ model: MODEL, input: "Two", store: false, [named]: place[named] });
+
+    await expect(refused).rejects.toMatchObject({ status: 400, param: "store", code: "invalid_request", type: "invalid_request_error" });
+    expect(requests).toHaveLength(1);
+    const next = await openai.responses.create({ model: MODEL, input: "Three", [named]: place[named] });
+    expect(next.output_text).toBe("echo 3");
+  });
+});
+
 describe("a request is refused", () => {
   const user = { role: "user" as const, content: "x" };
   it.each([

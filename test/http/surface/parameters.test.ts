@@ -11,17 +11,19 @@ import { KEY } from "../support";
 type Connected = ReturnType<typeof connect>;
 type Fields = Readonly<Record<string, unknown>>;
 /** A value, or what makes one. */
-type Sample = unknown | ((connected: Connected) => Promise<unknown>);
+type Sample = unknown | ((connected: Connected, conversation: string) => Promise<unknown>);
 
 interface Table {
   readonly page: string;
   readonly heading: string;
+  /** `{conversation}` is one of two messages. */
   readonly path: string;
-  readonly body: Fields;
+  /** Null: the parameters are in the query, and nothing but what is honoured changes the answer. */
+  readonly body: Fields | null;
   readonly headers?: Readonly<Record<string, string>>;
   /** Values that make a difference, or that the schema of an ignored parameter takes. */
   readonly samples: Readonly<Record<string, Sample>>;
-  /** They make a difference only where a conversation is too long. Tests of compaction show it. */
+  /** Those of another request of the page, and those that make a difference only where a conversation is too long. */
   readonly elsewhere: readonly string[];
 }
 
@@ -90,6 +92,44 @@ const TABLES: readonly Table[] = [
     },
     // Of a stream.
     elsewhere: ["context_management", "stream_options"],
+  },
+  {
+    page: "openai-conversations",
+    heading: "Parameters",
+    path: "/v1/conversations",
+    body: {},
+    samples: { metadata: { topic: "天气" } },
+    // The answer does not have the items.
+    elsewhere: ["items", "limit", "order", "after", "include"],
+  },
+  {
+    page: "openai-conversations",
+    heading: "Parameters",
+    path: "/v1/conversations/{conversation}",
+    body: { metadata: {} },
+    samples: { metadata: { topic: "天气" } },
+    elsewhere: ["items", "limit", "order", "after", "include"],
+  },
+  {
+    page: "openai-conversations",
+    heading: "Parameters",
+    path: "/v1/conversations/{conversation}/items",
+    body: { items: [user("Hi")] },
+    samples: { items: [user("Hello")] },
+    elsewhere: ["metadata", "limit", "order", "after", "include"],
+  },
+  {
+    page: "openai-conversations",
+    heading: "Parameters",
+    path: "/v1/conversations/{conversation}/items",
+    body: null,
+    samples: {
+      limit: "1",
+      order: "asc",
+      after: async ({ openai }: Connected, conversation: string) => (await openai.conversations.items.list(conversation)).data[0]?.id,
+      include: "reasoning.encrypted_content",
+    },
+    elsewhere: ["items", "metadata"],
   },
   {
     page: "openai-compaction",
@@ -175,6 +215,7 @@ class Sender {
   readonly #connected = connect({ models: { resolve: async (id) => ({ ...SPEC, id }) } });
   readonly #table: Table;
   #plain: Promise<Told> | null = null;
+  #conversation: Promise<string> | null = null;
 
   constructor(table: Table) {
     this.#table = table;
@@ -187,25 +228,42 @@ class Sender {
   }
 
   async send(name: string, sample: Sample): Promise<Told> {
-    return this.#post({ [name]: typeof sample === "function" ? await sample(this.#connected) : sample });
+    return this.#post({ [name]: typeof sample === "function" ? await sample(this.#connected, await this.#findConversation()) : sample });
+  }
+
+  #findConversation(): Promise<string> {
+    const items = [user("One"), user("Two")].map(({ content }) => ({ role: "user" as const, content }));
+    this.#conversation ??= this.#connected.openai.conversations.create({ items }).then(({ id }) => id);
+    return this.#conversation;
   }
 
   async #post(more: Fields): Promise<Told> {
     const { app, requests, settle } = this.#connected;
-    const { path, body, headers = {} } = this.#table;
+    const { body, headers: own = {} } = this.#table;
+    const path = this.#table.path.includes("{")
+      ? this.#table.path.replace("{conversation}", await this.#findConversation())
+      : this.#table.path;
+    const headers = { authorization: `Bearer ${KEY}`, ...own };
     requests.length = 0;
-    const response = await app.request(path, {
-      method: "POST",
-      headers: { authorization: `Bearer ${KEY}`, "content-type": "application/json", ...headers },
-      body: JSON.stringify({ ...body, ...more }),
-    });
+    const response = await (body === null
+      ? app.request(`${path}?${new URLSearchParams(Object.entries(more).map(([name, value]) => [name, String(value)]))}`, { headers })
+      : app.request(path, {
+          method: "POST",
+          headers: { ...headers, "content-type": "application/json" },
+          body: JSON.stringify({ ...body, ...more }),
+        }));
     const text = await response.text();
     await settle();
     return { status: response.status, text: toPlain(text), asked: toPlain(JSON.stringify(requests)) };
   }
 }
 
-describe.each(TABLES)("$page", (table) => {
+/** What is ignored changes nothing that the model reads, and nothing of a list. An answer of a model echoes what it was asked with. */
+const toEffect = ({ asked, text }: Told, { body }: Table): readonly string[] => (body === null ? [asked, text] : [asked]);
+
+const named = TABLES.map((table) => ({ ...table, method: table.body === null ? "GET" : "POST" }));
+
+describe.each(named)("$page: $method $path", (table) => {
   const rows = readRows(table);
   const sender = new Sender(table);
 
@@ -233,7 +291,7 @@ describe.each(TABLES)("$page", (table) => {
     } else {
       expect(told.status, told.text).toBeLessThan(300);
       const isIgnored = /^(?:ignored|with a session ignored)\b/.test(says);
-      if (isIgnored) expect(told.asked).toBe(plain.asked);
+      if (isIgnored) expect(toEffect(told, table)).toEqual(toEffect(plain, table));
       else expect([told.asked, told.text]).not.toEqual([plain.asked, plain.text]);
     }
   });

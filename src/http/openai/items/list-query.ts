@@ -9,7 +9,10 @@ import type { OpenAiItem } from "./item-types";
 
 const MAX_LIMIT = 100;
 
-const itemsQuery = z.object({
+/** The SDKs write `include[]`. */
+const includeQuery = z.strictObject({ include: z.string().optional(), "include[]": z.string().optional() });
+
+const itemsQuery = includeQuery.extend({
   limit: z.coerce
     .number()
     .int()
@@ -32,8 +35,14 @@ const INCLUDABLE: ReadonlySet<string> = new Set([
   "message.output_text.logprobs",
 ]);
 
-/** Refuses an unknown name in `include`. The SDK writes it as `include[]`. */
-export function findIncludeFault(c: Context<HttpEnv>): HttpError | null {
+/** Refuses what a request for items without a list cannot have in its query. */
+export function findQueryFault(c: Context<HttpEnv>): HttpError | null {
+  const query = includeQuery.safeParse(c.req.query());
+  return query.success ? findIncludeFault(c) : { code: "invalid_request", errors: toFieldErrors(query.error.issues) };
+}
+
+/** Refuses an unknown name in `include`. */
+function findIncludeFault(c: Context<HttpEnv>): HttpError | null {
   const names = [...(c.req.queries("include") ?? []), ...(c.req.queries("include[]") ?? [])].flatMap((text) => text.split(","));
   const fault = names.some((name) => !INCLUDABLE.has(name));
   return fault ? { code: "invalid_request", errors: [{ field: "include", detail: `must be of ${[...INCLUDABLE].join(", ")}` }] } : null;
