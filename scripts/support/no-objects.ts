@@ -16,7 +16,7 @@ export const appWithoutObjects: HttpDeps = {
   rows: unreachable,
   tenantRows: unreachable,
   sealer: null,
-  compactionSealer: { seal: unreachable, open: unreachable },
+  compactionSealer: { seal: unreachable, sealAlike: unreachable, open: unreachable },
   probeLimits: unreachable,
   listMcpTools: unreachable,
   authenticate: unreachable,

@@ -235,6 +235,8 @@ export interface Ids {
 /** Seals text that a client keeps for this service. Only the tenant for which it was sealed can have it opened. */
 export interface CompactionSealer {
   seal(tenant: TenantId, text: string): Promise<string>;
+  /** The same text has the same seal for a tenant, whenever it is made. */
+  sealAlike(tenant: TenantId, text: string): Promise<string>;
   /** Null when this deployment did not seal it for the tenant, or it was changed since. */
   open(tenant: TenantId, sealed: string): Promise<string | null>;
 }

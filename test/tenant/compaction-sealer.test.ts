@@ -29,9 +29,34 @@ describe("a seal", () => {
   });
 
   it("does not open for another tenant, or for another deployment", async () => {
-    const sealed = await sealer.seal(TENANT, "a summary");
-    expect(await sealer.open(OTHER, sealed)).toBeNull();
-    expect(await createCompactionSealer("another-pepper-of-tests").open(TENANT, sealed)).toBeNull();
+    for (const sealed of [await sealer.seal(TENANT, "a summary"), await sealer.sealAlike(TENANT, "a summary")]) {
+      expect(await sealer.open(OTHER, sealed)).toBeNull();
+      expect(await createCompactionSealer("another-pepper-of-tests").open(TENANT, sealed)).toBeNull();
+    }
+  });
+
+  it("that is made alike is the same each time, for one text and one tenant alone", async () => {
+    await fc.assert(
+      fc.asyncProperty(texts, texts, async (text, other) => {
+        const sealed = await sealer.sealAlike(TENANT, text);
+        expect(sealed).toMatch(/^lhr1_[\w-]+$/);
+        expect(await createCompactionSealer(PEPPER).sealAlike(TENANT, text)).toBe(sealed);
+        expect(await sealer.open(TENANT, sealed)).toBe(text);
+        expect((await sealer.sealAlike(TENANT, other)) === sealed).toBe(other === text);
+        // The nonce is of the text and the tenant: none serves two.
+        const nonce = (all: string) => all.slice("lhr1_".length, "lhr1_".length + 16);
+        expect(nonce(await sealer.sealAlike(TENANT, `${text}.`))).not.toBe(nonce(sealed));
+        expect(nonce(await sealer.sealAlike(OTHER, text))).not.toBe(nonce(sealed));
+      }),
+      run,
+    );
+  });
+
+  it("does not open as one of the other form", async () => {
+    for (const sealed of [await sealer.seal(TENANT, "a"), await sealer.sealAlike(TENANT, "a")]) {
+      const [form, rest] = [sealed.slice(0, 5), sealed.slice(5)];
+      expect(await sealer.open(TENANT, (form === "lhc1_" ? "lhr1_" : "lhc1_") + rest)).toBeNull();
+    }
   });
 
   it("does not open once a character of it was changed, added, removed or moved", async () => {
