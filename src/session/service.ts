@@ -32,6 +32,7 @@ import { followTurn, openSessionStream } from "./calls/stream-calls";
 import { submitToolResults } from "./calls/tool-result-calls";
 import { awaitTurn, listTurns, reportTurn } from "./calls/turn-report";
 import { askedWith } from "./calls/turn-settings";
+import { readNotes, showStart } from "./calls/turn-start";
 import { discard, eraseObject } from "./erasure";
 import { isStorageFull } from "./log/sql";
 import type { SessionRuntime } from "./runtime";
@@ -151,6 +152,8 @@ export const sessionCalls = {
   contextAt: read(showPast),
   contextDiff: read(diffContexts),
   askedWith: read(askedWith),
+  notes: read((runtime, input) => ok(readNotes(runtime, input))),
+  contextAtStart: read(showStart),
   recall: read(recallFromRecord),
   exportLog: read(exportLog),
 

@@ -140,6 +140,8 @@ function unknownSession(): WholeSessionApi {
     waitForTurn: no,
     turn: no,
     askedWith: no,
+    notes: no,
+    contextAtStart: no,
     turns: no,
     message: no,
     named: no,

@@ -31,7 +31,7 @@ export function readCheckpoint(sql: Sql, seq: number): SessionState | null {
 }
 
 /** The newest checkpoint from before `position` was given. Null when there is none. */
-const readCheckpointBefore = (sql: Sql, position: number): SessionState | null =>
+export const readCheckpointBefore = (sql: Sql, position: number): SessionState | null =>
   readNewestWhere(sql, "json_extract(text, '$.state.next_position') <= ?", position);
 
 function readNewestWhere(sql: Sql, condition: string, param: number): SessionState | null {

@@ -1,11 +1,12 @@
-/** The model calls of one turn, and the state from which each request was built. */
+/** The model calls of one turn, the state from which each request was built, and the state with which the turn started. */
 import { parseStoredEvent, type StoredRow } from "../../domain/event-versions";
 import { evolve } from "../../domain/evolve";
 import type { TurnId } from "../../domain/ids";
 import { initialState, type SessionState } from "../../domain/state";
-import { readCheckpoint, stateAt } from "./checkpoints";
+import { CHECKPOINT_EVERY_EVENTS, readCheckpoint, readCheckpointBefore, stateAt } from "./checkpoints";
 import { type ModelCallEvent, readEvents } from "./event-log";
 import type { Sql } from "./sql";
+import type { TurnRow } from "./turn-rows";
 
 /** Above the number of calls that a turn's rounds, retries and lives can add up to. */
 const MAX_CALLS = 1_000;
@@ -43,4 +44,19 @@ function findState(sql: Sql, call: ModelCallEvent): SessionState | null {
     last = from - 1;
   }
   return null;
+}
+
+/** The state with which the turn first started. Null when it has not, or its row is older than `from`. */
+export function stateAtStart(sql: Sql, { id, from }: Pick<TurnRow, "id" | "from">): SessionState | null {
+  if (from === 0) return null;
+  // Whatever the turn answers was recorded before its first position.
+  let state = readCheckpointBefore(sql, from - 1) ?? initialState;
+  for (;;) {
+    const events = readEvents(sql, state.seq, CHECKPOINT_EVERY_EVENTS);
+    if (events.length === 0) return null;
+    for (const event of events) {
+      state = evolve(state, event);
+      if (event.type === "TurnStarted" && event.turn === id) return state;
+    }
+  }
 }
