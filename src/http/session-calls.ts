@@ -12,6 +12,8 @@ export interface SessionCalls {
   /** `work` may run twice, so it must have one effect however often it is called. */
   repeatable<T>(work: (api: WholeSessionApi, caller: Caller) => Promise<T>): Promise<T>;
   readonly log: Log;
+  /** Seals a text for the caller's tenant. The same text is sealed the same each time. */
+  sealAlike(text: string): Promise<string>;
   once<T>(work: (api: WholeSessionApi, caller: Caller) => Promise<T>): Promise<T>;
 }
 
@@ -23,6 +25,7 @@ export function sessionClient(deps: HttpDeps, c: Asker, session: SessionId): Ses
   return {
     session,
     log: deps.log,
+    sealAlike: (text) => deps.compactionSealer.sealAlike(tenant, text),
     repeatable: (work) => callWithRetry(connect, (api) => work(api, caller)),
     once: (work) => work(connect(), caller),
   };

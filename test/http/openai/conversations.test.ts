@@ -21,6 +21,7 @@ function connect(input: Pick<WorldInput, "tenant" | "principal"> = {}) {
     describe: here((caller) => service.describe(caller)),
     patch: here((caller, changes) => service.patch(caller, changes)),
     items: here((caller, page) => service.items(caller, page)),
+    notes: here((caller, asked) => service.notes(caller, asked)),
     message: here((caller, id) => service.message(caller, id)),
     executions: here((caller, page) => service.executions(caller, page)),
     importMessages: here((caller, given) => service.importMessages(caller, given)),

@@ -24,6 +24,7 @@ async function connect() {
     message: here((caller, id) => service.message(caller, id)),
     executions: here((caller, page) => service.executions(caller, page)),
     turn: here((caller, id) => service.turn(caller, id)),
+    notes: here((caller, asked) => service.notes(caller, asked)),
     askedWith: here((caller, id) => service.askedWith(caller, id)),
     context: here((caller, asked) => service.context(caller, asked)),
     contextAt: here((caller, asked) => service.contextAt(caller, asked)),

@@ -176,9 +176,25 @@ export class Stage {
 
   /** Compacts by hand. `during`: what happens before the summary is there. */
   async compact(during: () => Promise<void> = async () => undefined): Promise<void> {
-    const { service, runtime } = this.life;
+    const { service } = this.life;
     await service.compact(this.caller, { dryRun: false, instructions: null, keepRecent: 1, upTo: null, idempotency: null });
     await settle();
+    await this.#summarize(during);
+  }
+
+  /** Asks for a response that the conversation is compacted before. Only the surface of responses has that on record. */
+  async respondCompacted(words: string): Promise<void> {
+    const input = { conversation: `conv_${toUlid(this.session)}`, model: "embedded", input: words };
+    const body = { ...input, context_management: [{ type: "compaction", compact_threshold: 2 }] };
+    const asked =
+      this.surface === "Responses" ? this.ask("POST", "/v1/responses", body) : this.#fetch("POST", "/v1/responses", body).then(readBody);
+    while (!this.life.runtime.state.compaction.requested) await settle();
+    await this.#summarize(async () => undefined);
+    await asked;
+  }
+
+  async #summarize(during: () => Promise<void>): Promise<void> {
+    const { service, runtime } = this.life;
     const requested = runtime.state.compaction.requested?.id;
     const leased = requested ? await service.leaseCompaction(this.caller, requested) : null;
     if (!requested || !leased?.ok || leased.value.kind !== "leased") throw new Error("nothing is compacted");

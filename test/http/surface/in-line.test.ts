@@ -14,7 +14,7 @@ const running = err({ code: "turn_running", turn: TURN } as const);
 
 function createCalls(api: Partial<WholeSessionApi>): SessionCalls {
   const run: SessionCalls["once"] = (work) => work(api as WholeSessionApi, { tenant: makeId("ten"), session: makeId("ses") });
-  return { session: makeId("ses"), once: run, repeatable: run, log: { info: () => {}, warn: () => {}, error: () => {} } };
+  return { session: makeId("ses"), once: run, repeatable: run, sealAlike: never, log: { info: () => {}, warn: () => {}, error: () => {} } };
 }
 
 /** Answers in order; the last answer again and again. */

@@ -119,6 +119,14 @@ const ROWS: Readonly<Record<string, Row>> = {
       await stage.say("?");
     },
   },
+  "compaction that a response asked for": {
+    needle: "## Part 3",
+    async make(stage) {
+      for (const words of [LONG, LONG]) await stage.say(words);
+      stage.forget();
+      await stage.respondCompacted("?");
+    },
+  },
 };
 
 const page = readPages().find(({ path }) => path === "docs/clients.md")?.text ?? "";

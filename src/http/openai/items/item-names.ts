@@ -2,7 +2,7 @@
  * The names of OpenAI's items. A name holds the session and the id of what the item shows, so that no table has to map one to the other, and
  * a name alone finds its item. Older builds made names without the session: such a name is of an item of the session that is asked.
  */
-import { type ItemId, parseId, type SessionId } from "../../../domain/ids";
+import { type ItemId, parseId, type SessionId, type TurnId } from "../../../domain/ids";
 
 const PREFIXES = ["msg", "rs", "fc", "fco", "mcp", "mcpr", "mcpa"] as const;
 type ItemPrefix = (typeof PREFIXES)[number];
@@ -20,7 +20,7 @@ export interface ItemName {
 const ULID = "[0-7][0-9A-HJKMNP-TV-Z]{25}";
 const NAME = new RegExp(`^(${PREFIXES.join("|")})_(${ULID})?(${ULID})(?:_([2-9]|[1-9]\\d{1,3}))?$`);
 
-const toUlid = (id: SessionId | ItemId): string => id.slice(id.indexOf("_") + 1);
+const toUlid = (id: SessionId | ItemId | TurnId): string => id.slice(id.indexOf("_") + 1);
 
 interface NewName extends Pick<ItemName, "prefix" | "id"> {
   readonly session: SessionId;
@@ -43,4 +43,21 @@ export function parseItemName(name: string): ItemName | null {
 export function toNameIn(session: SessionId, name: string): string | null {
   const parsed = parseItemName(name);
   return parsed && (parsed.session ?? session) === session ? toItemName({ ...parsed, session }) : null;
+}
+
+/** The compaction that came before a response. One response has at most one, so that its turn names it. */
+export interface CompactionName {
+  readonly session: SessionId;
+  readonly turn: TurnId;
+}
+
+export const toCompactionName = ({ session, turn }: CompactionName): string => `cmp_${toUlid(session)}${toUlid(turn)}`;
+
+const COMPACTION = new RegExp(`^cmp_(${ULID})(${ULID})$`);
+
+/** Null for a name that this service cannot have given. */
+export function parseCompactionName(name: string): CompactionName | null {
+  const [, sessionUlid = "", turnUlid = ""] = COMPACTION.exec(name) ?? [];
+  const [session, turn] = [parseId("ses", `ses_${sessionUlid}`), parseId("trn", `trn_${turnUlid}`)];
+  return session && turn ? { session, turn } : null;
 }

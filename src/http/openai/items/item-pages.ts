@@ -2,14 +2,16 @@
 import type { PageInput } from "../../../app/session-api";
 import type { ExecutionView } from "../../../contract/execution";
 import type { DisplayItem } from "../../../contract/item";
-import type { ItemId } from "../../../domain/ids";
+import type { ItemId, TurnId } from "../../../domain/ids";
 import { MAX_REPLY_CALLS } from "../../../domain/message";
 import { err, ok, type Result } from "../../../lib/result";
 import type { HttpError } from "../../problem";
 import type { SessionCalls } from "../../session-calls";
 import { readRuns, sortRuns, type WhoRuns } from "../../surface/read-runs";
-import { parseItemName, toNameIn } from "./item-names";
-import type { OpenAiItem } from "./item-types";
+import { COMPACTED, isCompacted } from "../responses/asked";
+import { toReferenceItem } from "./compaction-item";
+import { parseCompactionName, parseItemName, toNameIn } from "./item-names";
+import type { CompactionItem, OpenAiItem } from "./item-types";
 import { type PlacedItem, toEveryItem } from "./items";
 
 type Read<T> = Promise<Result<T, HttpError>>;
@@ -33,7 +35,7 @@ export async function readItemPage(calls: SessionCalls, { after, limit, order }:
   let place = start.value && (order === "asc" ? start.value.position - 1 : start.value.position + 1);
   let isLast = false;
   const found: OpenAiItem[] = [];
-  for (let skips = after && toNameIn(calls.session, after); found.length <= limit && !isLast; skips = null) {
+  for (let skips = after && toOwnName(calls, after); found.length <= limit && !isLast; skips = null) {
     const batch = await readBatch(calls, { after: place, limit: limit + 1, order });
     if (!batch.ok) return batch;
     found.push(...listLeft(dropUntil(batch.value.items, skips)));
@@ -70,13 +72,17 @@ async function readBatch(calls: SessionCalls, asked: PageInput): Read<Batch> {
   return ok({ items: asked.order === "asc" ? shown.value : shown.value.toReversed(), place, isLast: !has_more || place === null });
 }
 
+/** The item's name as this build makes it. */
+const toOwnName = ({ session }: SessionCalls, name: string): string | null =>
+  parseCompactionName(name)?.session === session ? name : toNameIn(session, name);
+
 /** An item that was deleted is unknown. */
 export async function readItem(calls: SessionCalls, name: string): Read<OpenAiItem> {
   const message = await findMessage(calls, name);
   if (!message.ok) return message;
   const shown = await showItems(calls, [message.value]);
   if (!shown.ok) return shown;
-  const item = shown.value.find(({ id }) => id === toNameIn(calls.session, name));
+  const item = shown.value.find(({ id }) => id === toOwnName(calls, name));
   return item ? ok(item) : err({ code: "message_not_found", message: name });
 }
 
@@ -85,6 +91,7 @@ export async function findStored(calls: SessionCalls, name: string): Read<readon
   const [message, item, named] = [await findMessage(calls, name), await readItem(calls, name), parseItemName(name)];
   if (!message.ok) return message;
   if (!item.ok) return item;
+  if (item.value.type === "compaction") return refuseDeletion();
   // An answer to a request for approval has no content of its own.
   if (named === null || item.value.type === "mcp_approval_response") return ok([]);
   const { id } = named;
@@ -94,11 +101,27 @@ export async function findStored(calls: SessionCalls, name: string): Read<readon
   return results.ok ? ok([...results.value.map((result) => result.id), id]) : results;
 }
 
-/** The message that holds the item. */
+/** The summary is the model's memory of items that are still there. */
+const refuseDeletion = () =>
+  err({
+    code: "invalid_request" as const,
+    errors: [{ field: "item_id", detail: "A compaction cannot be deleted: delete items before it." }],
+  });
+
+/** The message that holds the item. A compaction is shown before the first of its response. */
 async function findMessage(calls: SessionCalls, name: string): Read<DisplayItem> {
+  const compaction = parseCompactionName(name);
+  if (compaction?.session === calls.session) return findFirst(calls, { name, turn: compaction.turn });
   const named = parseItemName(name);
   if (!named || (named.session ?? calls.session) !== calls.session) return err({ code: "message_not_found", message: name });
   return calls.repeatable((api, caller) => api.message(caller, named.id));
+}
+
+async function findFirst(calls: SessionCalls, { name, turn }: { readonly name: string; readonly turn: TurnId }): Read<DisplayItem> {
+  const found = await findFirsts(calls, [turn]);
+  if (!found.ok) return found;
+  const first = found.value[0]?.first;
+  return first ? calls.repeatable((api, caller) => api.message(caller, first)) : err({ code: "message_not_found", message: name });
 }
 
 /** The items that were not deleted. */
@@ -113,8 +136,28 @@ async function showEveryItem(calls: SessionCalls, messages: readonly DisplayItem
   if (!own.ok) return own;
   if (!earlier.ok) return earlier;
   const who = sortRuns([...own.value, ...earlier.value]);
-  const later = await readLater(calls, messages, who);
-  return later.ok ? ok(toEveryItem([...messages, ...later.value], { session: calls.session, ...who })) : later;
+  const [later, compactions] = [await readLater(calls, messages, who), await readCompactions(calls, messages)];
+  if (!later.ok) return later;
+  if (!compactions.ok) return compactions;
+  return ok(toEveryItem([...messages, ...later.value], { session: calls.session, compactions: compactions.value, ...who }));
+}
+
+/** The compactions before the responses of these messages, by the first message of each. */
+async function readCompactions(calls: SessionCalls, messages: readonly DisplayItem[]): Read<ReadonlyMap<ItemId, CompactionItem>> {
+  const said = messages.flatMap(({ role, turn_id }) => (role === "assistant" && turn_id !== null ? [turn_id] : []));
+  const found = said.length === 0 ? ok([]) : await findFirsts(calls, [...new Set(said)]);
+  if (!found.ok) return found;
+  return ok(new Map(await Promise.all(found.value.map(async ({ turn, first }) => [first, await toReferenceItem(calls, turn)] as const))));
+}
+
+/** The first messages of those turns that a compaction came before. */
+async function findFirsts(
+  calls: SessionCalls,
+  turns: readonly TurnId[],
+): Read<readonly { readonly turn: TurnId; readonly first: ItemId }[]> {
+  const notes = await calls.repeatable((api, caller) => api.notes(caller, { turns, having: COMPACTED }));
+  if (!notes.ok) return notes;
+  return ok(notes.value.flatMap(({ turn, note, first }) => (first && isCompacted(note) ? [{ turn, first }] : [])));
 }
 
 /** The executions of results whose reply lies before the first message. */

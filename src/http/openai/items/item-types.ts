@@ -88,4 +88,18 @@ export interface ApprovalResponseItem {
   /** The reason of a refusal is in the error of its call. */
   readonly reason: null;
 }
-export type OpenAiItem = MessageItem | ReasoningItem | CallItem | OutputItem | ServerCallItem | ApprovalRequestItem | ApprovalResponseItem;
+/** What stands for the conversation before it. */
+export interface CompactionItem {
+  readonly type: "compaction";
+  readonly id: string;
+  readonly encrypted_content: string;
+}
+export type OpenAiItem =
+  | MessageItem
+  | ReasoningItem
+  | CallItem
+  | OutputItem
+  | ServerCallItem
+  | ApprovalRequestItem
+  | ApprovalResponseItem
+  | CompactionItem;

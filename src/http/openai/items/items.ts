@@ -3,10 +3,10 @@
  * one item with its result. `read-items.ts` is the way back.
  */
 import type { DisplayItem } from "../../../contract/item";
-import type { ExecutionId, SessionId } from "../../../domain/ids";
+import type { ExecutionId, ItemId, SessionId } from "../../../domain/ids";
 import type { AskedCall, WhoRuns } from "../../surface/read-runs";
 import { toItemName } from "./item-names";
-import type { ApprovalResponseItem, ContentItem, OpenAiItem, ServerCallItem } from "./item-types";
+import type { ApprovalResponseItem, CompactionItem, ContentItem, OpenAiItem, ServerCallItem } from "./item-types";
 
 /** What calls of the server carry as their MCP server, wherever their tools are. */
 const SERVER_LABEL = "longhand";
@@ -14,6 +14,8 @@ const SERVER_LABEL = "longhand";
 /** What the items of one session are shown with. */
 export interface ShownIn extends WhoRuns {
   readonly session: SessionId;
+  /** The compactions before responses, by the first message of each. Absent: none is shown. */
+  readonly compactions?: ReadonlyMap<ItemId, CompactionItem>;
 }
 
 type Part = DisplayItem["content"][number];
@@ -34,7 +36,8 @@ export function toEveryItem(messages: readonly DisplayItem[], shown: ShownIn): r
   const { session, ranHere, approvals } = shown;
   const results = new Map(messages.flatMap((message) => (message.execution_id ? [[message.execution_id, message] as const] : [])));
   return messages.flatMap((message): readonly PlacedItem[] => {
-    if (message.role === "assistant") return toReplyItems(message, { ...shown, results });
+    const before = shown.compactions?.get(message.id);
+    if (message.role === "assistant") return [...(before ? [place(before, {})] : []), ...toReplyItems(message, { ...shown, results })];
     if (message.role !== "tool") return [place(toMessageItem(message, { session, parts: message.content }), message)];
     const call = message.execution_id && approvals.get(message.execution_id);
     if (call) return [place(toApprovedCall(call, message, session), message)];

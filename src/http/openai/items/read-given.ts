@@ -5,6 +5,8 @@ import { readPrincipal } from "../../auth";
 import type { Asker, HttpDeps } from "../../deps";
 import type { HttpError } from "../../problem";
 import { openCompactions } from "./compaction-item";
+import { readReference } from "./compaction-reference";
+import type { CompactionName } from "./item-names";
 import { readInputItems } from "./read-items";
 import { openReferences, type ReferencePlace } from "./references";
 import type { ReadInput } from "./transcript";
@@ -25,8 +27,14 @@ interface ReadGiven {
 
 /** The items as they are to be read. `items`: what the client sent, which may be anything. */
 export async function openGiven(c: Asker, deps: HttpDeps, { field, items, place }: Given): Promise<Result<unknown, HttpError>> {
-  const opened = await openCompactions(items, field, { sealer: deps.compactionSealer, tenant: readPrincipal(c).tenant });
-  return opened.ok ? openReferences(c, deps, { field, items: opened.value, place }) : invalid(opened.error);
+  const by = {
+    sealer: deps.compactionSealer,
+    tenant: readPrincipal(c).tenant,
+    session: place?.session ?? null,
+    readReference: (name: CompactionName) => readReference(c, deps, { ...name, place }),
+  };
+  const opened = await openCompactions(items, { field, by });
+  return opened.ok ? openReferences(c, deps, { field, items: opened.value, place }) : opened;
 }
 
 export async function readGiven(c: Asker, deps: HttpDeps, { field, items, place }: Given): Promise<Result<ReadGiven, HttpError>> {

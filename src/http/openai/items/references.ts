@@ -116,7 +116,7 @@ interface InSession {
 }
 
 /** A session that is not there, that was erased, and that the caller must not read has no messages. */
-async function readSession(c: Asker, deps: HttpDeps, { session, ids, place }: InSession): Read<Messages> {
+export async function readSession(c: Asker, deps: HttpDeps, { session, ids, place }: InSession): Read<Messages> {
   const calls = sessionClient(deps, c, session);
   const found = new Map<ItemId, NamedMessage>();
   for (let left = ids; left.length > 0; ) {

@@ -10,12 +10,12 @@ import type { StartedResponse } from "./start-response";
 type Outcome<T> = Promise<Result<T, HttpError>>;
 
 /** Waits for the end of the response. One in the background is shown as it is. */
-export async function readWhole({ calls, leg, asked }: StartedResponse): Outcome<object> {
+export async function readWhole({ calls, leg, asked, compaction }: StartedResponse): Outcome<object> {
   const { turn: id } = leg;
   const turn = await calls.repeatable((api, caller) => (asked.background ? api.turn(caller, id) : api.waitForTurn(caller, id)));
   if (!turn.ok) return turn;
   const found = await showTurn(calls, { leg, turn: turn.value, asked });
-  return found.ok ? buildResource(calls, leg, found.value) : found;
+  return found.ok ? buildResource(calls, leg, { ...found.value, compaction }) : found;
 }
 
 /** Frames of the session, and what makes events of them. */
@@ -24,10 +24,11 @@ interface OpenEvents {
   readonly fold: ResponseFold;
 }
 
-export async function openEvents({ calls, leg, asked, cursor, runs, approvals, created_at }: StartedResponse): Outcome<OpenEvents> {
+export async function openEvents(started: StartedResponse): Outcome<OpenEvents> {
+  const { calls, leg, asked, compaction, cursor, runs, approvals, created_at } = started;
   const { turn } = leg;
   const frames = await calls.repeatable((api, caller) => api.stream(caller, { after: cursor, turn }));
   if (!frames.ok) return frames;
-  const head = { id: toLegName(RESPONSE_PREFIX, leg), created_at, asked };
+  const head = { id: toLegName(RESPONSE_PREFIX, leg), created_at, asked, compaction };
   return ok({ frames: frames.value, fold: new ResponseFold({ head, leg, from: cursor === null ? 1 : leg.leg, runs, approvals }) });
 }

@@ -44,6 +44,8 @@ const responseAsked = z.object({
   prompt_cache_key: text,
   /** How many messages and results the request brought. No client sees it. Null: an older build did not count them. */
   added: number,
+  /** The compaction that the request asked for, and that came before the response. No client sees it here. */
+  compaction: text,
 });
 export type ResponseAsked = z.infer<typeof responseAsked>;
 
@@ -51,12 +53,21 @@ export type ResponseAsked = z.infer<typeof responseAsked>;
 export const buildAsked = (given: Omit<z.input<typeof responseAsked>, "surface">): ResponseAsked =>
   responseAsked.parse({ ...given, surface: "openai.responses" });
 
+/** A text that the note of every response with a compaction has. */
+export const COMPACTED = '"compaction":"cmp_';
+
 export const toNote = (asked: ResponseAsked): string => JSON.stringify(asked);
 
 /** A note of another surface, and one of the client's own, say nothing about a response. */
 export function readNote(settings: TurnSettings): ResponseAsked {
   const noted = responseAsked.safeParse(parseJson(settings.note));
   return noted.success ? noted.data : describeSettings(settings);
+}
+
+/** Whether the note is of a response that a compaction came before. */
+export function isCompacted(note: string): boolean {
+  const noted = responseAsked.safeParse(parseJson(note));
+  return noted.success && noted.data.compaction !== null;
 }
 
 function parseJson(note: string | null): unknown {

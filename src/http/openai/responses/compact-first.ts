@@ -3,6 +3,8 @@ import type { RespondInput } from "../../../app/respond-api";
 import type { Outcome } from "../../../app/session-api";
 import type { Schedule } from "../../../app/session-ports";
 import { estimateTokens } from "../../../context/tokens";
+import type { CompactionView } from "../../../contract/compaction";
+import type { CompactionId } from "../../../domain/ids";
 import { toErrorName } from "../../../lib/error-name";
 import { ok } from "../../../lib/result";
 import type { SessionCalls } from "../../session-calls";
@@ -30,37 +32,45 @@ function findThreshold({ body: { context_management: managed } }: ResponseReques
   return named.length > 0 ? Math.min(...named) : null;
 }
 
-/** What is left of the request. What cannot be compacted now is answered as it is: the session's policy compacts it when it must. */
-export async function compactFirst(compacting: Compacting, given: RespondInput): Promise<Outcome<RespondInput>> {
+interface CompactedFirst {
+  /** What is left of the request. */
+  readonly given: RespondInput;
+  /** The compaction that made the conversation shorter. Null: there was none. */
+  readonly made: CompactionId | null;
+}
+
+/** What cannot be compacted now is answered as it is: the session's policy compacts it when it must. */
+export async function compactFirst(compacting: Compacting, given: RespondInput): Promise<Outcome<CompactedFirst>> {
   const { request, isThrowaway } = compacting;
   const threshold = findThreshold(request);
-  if (threshold === null) return ok(given);
+  if (threshold === null) return ok({ given, made: null });
   const isNew = request.place.kind === "nothing";
-  if (isNew) return isThrowaway ? compactInput(compacting, { given, threshold }) : ok(given);
-  if (await isDue(compacting, { threshold, after: given.after })) await compactTo(compacting, threshold);
-  return ok(given);
+  if (isNew) return isThrowaway ? compactInput(compacting, { given, threshold }) : ok({ given, made: null });
+  return ok({ given, made: await compactIfDue(compacting, { threshold, after: given.after }) });
 }
 
 /** The conversation that the request brings is recorded but for its end, which the model is to answer. */
 async function compactInput(
   compacting: Compacting,
   { given, threshold }: { readonly given: RespondInput; readonly threshold: number },
-): Promise<Outcome<RespondInput>> {
+): Promise<Outcome<CompactedFirst>> {
   const { results, approvals = [], messages } = given;
   const end = messages.findLastIndex(({ role }) => role !== "tool");
   const isLong = estimateTokens(JSON.stringify(messages)) > threshold;
-  if (end <= 0 || !isLong || results.length + approvals.length > 0) return ok(given);
+  if (end <= 0 || !isLong || results.length + approvals.length > 0) return ok({ given, made: null });
   const past: RespondInput = { ...given, messages: messages.slice(0, end), run: false, idempotency: null };
   const added = await compacting.calls.once((api, caller) => api.respond(caller, past));
   if (!added.ok) return added;
-  if (await isDue(compacting, { threshold, after: null })) await compactTo(compacting, threshold);
-  return ok({ ...given, messages: messages.slice(end) });
+  const made = await compactIfDue(compacting, { threshold, after: null });
+  return ok({ given: { ...given, messages: messages.slice(end) }, made });
 }
 
-async function isDue(
-  { calls }: Compacting,
-  { threshold, after }: Pick<RespondInput, "after"> & { readonly threshold: number },
-): Promise<boolean> {
+type Limit = Pick<RespondInput, "after"> & { readonly threshold: number };
+
+const compactIfDue = async (compacting: Compacting, limit: Limit): Promise<CompactionId | null> =>
+  (await isDue(compacting, limit)) ? compactTo(compacting, limit.threshold) : null;
+
+async function isDue({ calls }: Compacting, { threshold, after }: Limit): Promise<boolean> {
   const described = await calls.repeatable((api, caller) => api.describe(caller));
   if (!described.ok) return false;
   const { turn, queued, last_turn, current_context_tokens: size } = described.value;
@@ -73,15 +83,25 @@ async function isDue(
 }
 
 /** No fault of it is the response's. */
-async function compactTo({ calls, schedule }: Compacting, threshold: number): Promise<void> {
+async function compactTo({ calls, schedule }: Compacting, threshold: number): Promise<CompactionId | null> {
   let stopWaiting = (): void => {};
-  const late = new Promise<void>((resolve) => {
-    stopWaiting = schedule(MOST_WAIT_MS, resolve);
+  const late = new Promise<null>((resolve) => {
+    stopWaiting = schedule(MOST_WAIT_MS, () => resolve(null));
   });
   const done = compactNow(calls, Math.ceil(threshold * KEPT)).then(
-    () => {},
-    (error) => calls.log.warn("http.compaction_left", { session: calls.session, error: toErrorName(error) }),
+    (ended) => (ended.ok ? findShorter(ended.value) : null),
+    (error) => {
+      calls.log.warn("http.compaction_left", { session: calls.session, error: toErrorName(error) });
+      return null;
+    },
   );
-  await Promise.race([done, late]);
+  const made = await Promise.race([done, late]);
   stopWaiting();
+  return made;
+}
+
+function findShorter(compaction: CompactionView | null): CompactionId | null {
+  const { id, status, receipt } = compaction ?? {};
+  const isShorter = receipt && receipt.tokens_after.tokens < receipt.tokens_before.tokens;
+  return id && status === "completed" && isShorter ? id : null;
 }

@@ -7,7 +7,6 @@ import type { StreamFrame } from "../../../contract/frame";
 import type { DisplayItem } from "../../../contract/item";
 import type { CompactionFailure } from "../../../domain/compaction-events";
 import type { CompactionId, ItemId } from "../../../domain/ids";
-import type { CallUsage } from "../../../domain/model-call";
 import { err, ok, type Result } from "../../../lib/result";
 import type { HttpError } from "../../problem";
 import type { SessionCalls } from "../../session-calls";
@@ -27,14 +26,11 @@ export interface NoSummary {
 const MOST_STREAMS = 20;
 const PAGE = 200;
 
-/**
- * What the calls of the compaction used. Null: no model was asked, because nothing could be made shorter, or was without a model.
- * `keepRecent`: tokens that stay verbatim. Null: the policy decides.
- */
+/** Null: nothing could be made shorter. `keepRecent`: tokens that stay verbatim. Null: the policy decides. */
 export async function compactNow(
   calls: SessionCalls,
   keepRecent: number | null = null,
-): Promise<Result<CallUsage | null, HttpError | NoSummary>> {
+): Promise<Result<CompactionView | null, HttpError | NoSummary>> {
   const asked = { dryRun: false, instructions: null, keepRecent, upTo: null, idempotency: null };
   const begun = await calls.once((api, caller) => api.compact(caller, asked));
   if (!begun.ok) return begun;
@@ -42,8 +38,8 @@ export async function compactNow(
   const { kind, compaction } = begun.value;
   const ended = kind === "done" ? ok(compaction) : await awaitEnd(calls, compaction.id);
   if (!ended.ok) return ended;
-  const { failure, receipt } = ended.value;
-  return failure === null ? ok(receipt?.usage ?? null) : err({ code: "no_summary", failure });
+  const { failure } = ended.value;
+  return failure === null ? ended : err({ code: "no_summary", failure });
 }
 
 const isUnderWay = ({ status }: CompactionView): boolean => status === "requested" || status === "running";

@@ -142,7 +142,7 @@ async function compactIn(c: Context<HttpEnv>, deps: HttpDeps, { input, raw, sess
     object: "response.compaction",
     created_at: Math.floor(deps.now() / 1_000),
     output: [...users, item],
-    usage: toResponseUsage(done.value ?? NO_USAGE),
+    usage: toResponseUsage(done.value?.receipt?.usage ?? NO_USAGE),
   });
 }
 

@@ -92,7 +92,7 @@ export class ItemWriter {
     // Both are the client's, and no part of an output.
     if (item.type === "function_call_output" || item.type === "mcp_approval_response") return;
     const output_index = this.#count++;
-    if (item.type === "mcp_approval_request") {
+    if (item.type === "mcp_approval_request" || item.type === "compaction") {
       this.#add("output_item.added", { output_index, item });
       return this.#add("output_item.done", { output_index, item });
     }

@@ -100,13 +100,17 @@ export class ResponseFold {
     const queued = { type: "response.queued", response: this.#show({ status: "queued" }) };
     const created = { type: "response.created", response: this.#show({ status: background ? "queued" : "in_progress" }) };
     const running = { type: "response.in_progress", response: this.#show({ status: "in_progress" }) };
+    if (this.#head.compaction) this.#writer.write(this.#head.compaction);
     return background ? [created, queued, running] : [created, running];
   }
 
   #show(end: LegEnd, usage: CallUsage | null = null) {
     const head = { ...this.#head, created_at: this.#createdAt };
     const completed_at = findCompletion(this.#messages, this.#createdAt);
-    return buildResponse(head, { end, completed_at, output: this.#output, usage });
+    // The events of the beginning come before those of the compaction.
+    const isBegun = end.status !== "queued" && end.status !== "in_progress";
+    const output = [...(isBegun && head.compaction ? [head.compaction] : []), ...this.#output];
+    return buildResponse(head, { end, completed_at, output, usage });
   }
 
   get #output(): readonly OpenAiItem[] {

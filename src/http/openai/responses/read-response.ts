@@ -10,6 +10,8 @@ import type { SessionCalls } from "../../session-calls";
 import { type NamedLeg, parseLegName, toLegName } from "../../surface/ids";
 import { listReplyCalls, sumCallUsage } from "../../surface/leg-usage";
 import { readRuns, sortRuns, type WhoRuns } from "../../surface/read-runs";
+import { toReferenceItem } from "../items/compaction-item";
+import type { CompactionItem } from "../items/item-types";
 import { type ResponseAsked, readNote } from "./asked";
 import { splitLegs } from "./leg";
 import { RESPONSE_PREFIX, showResponse } from "./show-response";
@@ -20,6 +22,8 @@ export interface FoundResponse extends WhoRuns {
   readonly turn: TurnReport;
   readonly asked: ResponseAsked;
   readonly runs: ReadonlyMap<ExecutionId, "client" | "server">;
+  /** The first item of its output. Null: it has none. */
+  readonly compaction: CompactionItem | null;
 }
 
 export const parseResponseName = (name: string): NamedLeg | null => parseLegName(RESPONSE_PREFIX, name);
@@ -44,8 +48,16 @@ export async function showTurn(
   const executions = await readRuns(calls, turn.items);
   if (!executions.ok) return executions;
   const runs = new Map(executions.value.map((each) => [each.id, each.runs]));
-  return ok({ turn, asked: toLegAsked(asked, leg), runs, ...sortRuns(executions.value) });
+  const compaction = await findFirstItem(calls, leg, asked);
+  return ok({ turn, asked: toLegAsked(asked, leg), runs, compaction, ...sortRuns(executions.value) });
 }
+
+/** A turn is compacted before it begins, and not while it waits. */
+export const findFirstItem = async (
+  calls: SessionCalls,
+  leg: NamedLeg,
+  { compaction }: Pick<ResponseAsked, "compaction">,
+): Promise<CompactionItem | null> => (leg.leg === 1 && compaction !== null ? toReferenceItem(calls, leg.turn) : null);
 
 /** A response that follows results of calls continues the response before it. */
 export function toLegAsked(asked: ResponseAsked, { session, turn, leg }: NamedLeg): ResponseAsked {
@@ -53,9 +65,9 @@ export function toLegAsked(asked: ResponseAsked, { session, turn, leg }: NamedLe
   return { ...asked, previous_response_id: toLegName(RESPONSE_PREFIX, { session, turn, leg: leg - 1 }) };
 }
 
-export async function buildResource(calls: SessionCalls, leg: NamedLeg, { turn, asked, ranHere, approvals }: FoundResponse) {
+export async function buildResource(calls: SessionCalls, leg: NamedLeg, { turn, asked, compaction, ranHere, approvals }: FoundResponse) {
   const usage = await readUsage(calls, { turn, leg: leg.leg, ranHere, approvals });
-  const shown = showResponse({ session: leg.session, turn, leg: leg.leg, asked }, { usage, ranHere, approvals });
+  const shown = showResponse({ session: leg.session, turn, leg: leg.leg, asked, compaction }, { usage, ranHere, approvals });
   return shown ? ok(shown) : err({ code: "turn_not_found" as const, turn: turn.id });
 }
 

@@ -1,6 +1,6 @@
 /** The response resource. Every key is always there, also while the response is under way. */
 import type { CallUsage } from "../../../domain/model-call";
-import type { OpenAiItem } from "../items/item-types";
+import type { CompactionItem, OpenAiItem } from "../items/item-types";
 import type { ResponseAsked } from "./asked";
 
 export type LegEnd =
@@ -13,6 +13,8 @@ export interface ResponseHead {
   /** Epoch seconds. */
   readonly created_at: number;
   readonly asked: ResponseAsked;
+  /** The first item of the output. Null: the request did not have its conversation compacted. */
+  readonly compaction: CompactionItem | null;
 }
 
 interface ResponseState {
@@ -34,7 +36,7 @@ export function toResponseUsage({ input, output, cached, reasoning, cache_write 
 }
 
 export function buildResponse({ id, created_at, asked }: ResponseHead, { end, completed_at, output, usage }: ResponseState) {
-  const { surface: _, added: __, conversation, ...echoed } = asked;
+  const { surface: _, added: __, compaction: ___, conversation, ...echoed } = asked;
   return {
     id,
     object: "response",

@@ -20,14 +20,16 @@ import { findAnswering } from "../../surface/attempts";
 import { type NamedLeg, readIdTime } from "../../surface/ids";
 import { sendInLine } from "../../surface/in-line";
 import type { WhoRuns } from "../../surface/read-runs";
+import { toFirstItem } from "../items/compaction-item";
+import type { CompactionItem } from "../items/item-types";
 import { takeMessages, toAnswers } from "../items/store-items";
 import { type ResponseAsked, readNote, toNote } from "./asked";
-import { compactFirst } from "./compact-first";
+import { compactRequest } from "./compacted-request";
 import { explainWait, findApprovalFault, findApprovals, findLoneApproval } from "./find-approvals";
 import { respondInCopy } from "./in-copy";
 import { readEcho } from "./input";
 import { splitLegs } from "./leg";
-import { findResponse, toLegAsked } from "./read-response";
+import { findFirstItem, findResponse, toLegAsked } from "./read-response";
 import { toResponseError, toUnknownPlace } from "./refusal";
 import { leaveOutRepeated } from "./repeated-step";
 import type { ResponseRequest } from "./request";
@@ -65,6 +67,8 @@ export interface StartedResponse {
   readonly created_at: number;
   /** Ends what was opened for this response alone. Call it after the answer. */
   discard(): void;
+  /** The first item of the response. Null: it has none. */
+  readonly compaction: CompactionItem | null;
 }
 
 type Outcome<T> = Promise<Result<T, HttpError>>;
@@ -147,6 +151,7 @@ async function addNew(asking: ResponseAsking, opened: Opened, tools: readonly To
   if (!approvals.ok) return approvals;
   const isAnswer = taken.value.length === 0;
   const turn = after?.turn ?? null;
+  const asked = { ...echo, added: results.length + taken.value.length };
   const given: RespondInput = {
     after: turn,
     results,
@@ -155,19 +160,20 @@ async function addNew(asking: ResponseAsking, opened: Opened, tools: readonly To
     run: true,
     model: body.model ?? null,
     system: body.instructions ?? null,
-    note: toNote({ ...echo, added: results.length + taken.value.length }),
+    note: toNote(asked),
     generation: generation ?? null,
     tools,
     ...(isAnswer && (await asksAnew(calls, turn, echo)) && { renews: true }),
     ...(mustFit(body) && { whole: true }),
     idempotency,
   };
-  const left = await compactFirst({ calls, schedule: deps.schedule, request, isThrowaway }, given);
-  if (!left.ok) return err(toResponseError(left.error, request));
-  const sent = await send(asking, { calls, given: left.value, from: isThrowaway ? null : after });
+  const prepared = await compactRequest({ c, deps, request, calls, isThrowaway, given, asked });
+  if (!prepared.ok) return err(toResponseError(prepared.error, request));
+  const { sealed, ...left } = prepared.value;
+  const sent = await send(asking, { calls, given: left.given, from: isThrowaway ? null : after });
   if (!sent.ok) return err(toResponseError(await explainWait(calls, sent.error), request));
-  if ("copy" in sent.value) return beginInCopy(asking, { from: session, place: sent.value, given, key }, echo);
-  return begin({ calls, session, cursor: sent.value.cursor, discard }, { accepted: sent.value, given, echo });
+  if ("copy" in sent.value) return beginInCopy(asking, { from: session, place: sent.value, given, key }, asked);
+  return begin({ calls, session, cursor: sent.value.cursor, discard, sealed }, { accepted: sent.value, given, echo: left.asked });
 }
 
 interface Begun {
@@ -179,17 +185,17 @@ interface Begun {
 function begin(started: Beginning, { accepted, given, echo }: Begun): Outcome<StartedResponse> {
   const isAnswer = given.messages.length === 0;
   if (accepted.replayed) return answerAgain(started, { accepted, isAnswer, isAttempt: given.idempotency?.attempt !== undefined });
-  return isAnswer ? continueTurn(started, accepted) : Promise.resolve(ok(beginLeg(started, accepted, echo)));
+  return isAnswer ? continueTurn(started, accepted) : beginLeg(started, accepted, echo).then(ok);
 }
 
 type Continuing = Parameters<typeof respondInCopy>[2];
 
-/** The results that the request brings are messages of the copy. */
+/** The results that the request brings are messages of the copy, which has no compaction of its own. */
 async function beginInCopy({ c, deps, request }: ResponseAsking, place: Continuing, echo: ResponseAsked): Outcome<StartedResponse> {
   const continued = await respondInCopy(c, deps, place);
   if (!continued.ok) return err(toResponseError(continued.error, request));
   const { accepted, given, ...copy } = continued.value;
-  return begin({ ...copy, cursor: accepted.cursor, discard: nothing }, { accepted, given, echo });
+  return begin({ ...copy, cursor: accepted.cursor, discard: nothing, sealed: null }, { accepted, given, echo });
 }
 
 /** A session keeps what does not fit. A response that is not stored has all that its model may read. */
@@ -225,7 +231,7 @@ async function send(
 async function asksAnew(calls: SessionCalls, after: TurnId | null, echo: ResponseAsked): Promise<boolean> {
   const turn = after ?? (await findOpenTurn(calls));
   const settings = turn === null ? null : await calls.repeatable((api, caller) => api.askedWith(caller, turn));
-  const toText = (asked: ResponseAsked): string => JSON.stringify({ ...asked, previous_response_id: null, added: null });
+  const toText = (asked: ResponseAsked): string => JSON.stringify({ ...asked, previous_response_id: null, added: null, compaction: null });
   return !settings?.ok || toText(readNote(settings.value)) !== toText(echo);
 }
 
@@ -234,7 +240,11 @@ async function findOpenTurn(calls: SessionCalls): Promise<TurnId | null> {
   return described.ok ? (described.value.turn?.id ?? null) : null;
 }
 
-type Beginning = Pick<StartedResponse, "calls" | "cursor" | "discard"> & { readonly session: SessionId };
+type Beginning = Pick<StartedResponse, "calls" | "cursor" | "discard"> & {
+  readonly session: SessionId;
+  /** What the compaction before a response holds that is not stored. */
+  readonly sealed: string | null;
+};
 
 function readTurn({ turn_id: turn }: Accepted): TurnId {
   if (turn === null) throw new TypeError("a request that runs has a turn");
@@ -242,14 +252,16 @@ function readTurn({ turn_id: turn }: Accepted): TurnId {
 }
 
 /** A message begins a turn. */
-function beginLeg({ session, ...started }: Beginning, accepted: Accepted, asked: ResponseAsked): StartedResponse {
+async function beginLeg({ session, sealed, ...started }: Beginning, accepted: Accepted, asked: ResponseAsked): Promise<StartedResponse> {
   const turn = readTurn(accepted);
   const created_at = Math.floor(readIdTime(turn) / 1_000);
-  return { ...started, asked, leg: { session, turn, leg: 1 }, runs: new Map(), approvals: new Map(), created_at };
+  const leg = { session, turn, leg: 1 };
+  const compaction = sealed === null ? await findFirstItem(started.calls, leg, asked) : toFirstItem(leg, sealed);
+  return { ...started, asked, leg, compaction, runs: new Map(), approvals: new Map(), created_at };
 }
 
 /** Results and approvals alone continue their turn, or begin another one if they are asked for otherwise. */
-async function continueTurn({ session, ...started }: Beginning, accepted: Accepted): Outcome<StartedResponse> {
+async function continueTurn({ session, sealed: _, ...started }: Beginning, accepted: Accepted): Outcome<StartedResponse> {
   const first = { session, turn: readTurn(accepted), leg: 1 };
   const found = await findResponse(started.calls, first);
   if (!found.ok) return found;
@@ -257,8 +269,9 @@ async function continueTurn({ session, ...started }: Beginning, accepted: Accept
   const who = { ranHere, approvals };
   const leg = { ...first, leg: splitLegs(takeBefore(turn.items, accepted.position), who).length };
   const asked = toLegAsked(found.value.asked, leg);
-  const { created_at } = buildHead({ session, turn, leg: leg.leg, asked }, who);
-  return ok({ ...started, leg, runs, approvals, asked, created_at });
+  const compaction = await findFirstItem(started.calls, leg, asked);
+  const { created_at } = buildHead({ session, turn, leg: leg.leg, asked, compaction }, who);
+  return ok({ ...started, leg, runs, approvals, asked, compaction, created_at });
 }
 
 /** What the turn had when it went on with the results at `position`: others may have let it go on since. */

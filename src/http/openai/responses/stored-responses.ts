@@ -69,8 +69,9 @@ async function resume(c: Context<HttpEnv>, { calls, leg, found }: Named, after: 
   if (!whole.ok) return sendProblem(c, whole.error);
   const frames = await calls.repeatable((api, caller) => api.stream(caller, { after: null, turn }));
   if (!frames.ok) return sendProblem(c, frames.error);
-  const head = { id: toLegName(RESPONSE_PREFIX, leg), created_at: Math.floor(readIdTime(turn) / 1_000), asked: found.asked };
-  const fold = new ResponseFold({ head, leg, from: 1, runs: found.runs, approvals: found.approvals });
+  const { asked, compaction, runs, approvals } = found;
+  const head = { id: toLegName(RESPONSE_PREFIX, leg), created_at: Math.floor(readIdTime(turn) / 1_000), asked, compaction };
+  const fold = new ResponseFold({ head, leg, from: 1, runs, approvals });
   return sendEvents(c, translateStream(frames.value, createResponseTranslator(fold, after)));
 }
 
