@@ -167,7 +167,7 @@ describe("the item of a stored response, sent back", () => {
     const item = findCompaction(response);
 
     for (const before of [[], history]) {
-      await ask(world, [...before, ...toInput(response), user("More?")]);
+      await ask(world, [...before, ...toInput(response), user("More?")], { store: false });
 
       const read = world.lastRead();
       expect(read[0]).toContain("summary 1");
@@ -204,15 +204,37 @@ describe("the item of a stored response, sent back", () => {
     expect(world.lastRead()[0]).toContain("summary 2");
   });
 
-  it("goes on in its own session once that repeats it, word for word", async () => {
+  it("goes on in its session where the input repeats what followed it, and in a new one where it does not", async () => {
     const world = connectCompacting();
     const response = await talkCompacted(world);
     const second = await ask(world, [...toInput(response), user("More?")]);
-    const third = await ask(world, [...toInput(response), user("More?"), ...toInput(second), user("And more?")]);
+    const third = await ask(world, [user("old"), ...toInput(response), user("More?"), ...toInput(second), user("And more?")]);
 
-    expect(readSession(second)).not.toBe(readSession(response));
-    expect(readSession(third)).toBe(readSession(second));
-    expect(count(world.lastRead(), "summary 1")).toBe(1);
+    expect([second, third].map(readSession)).toEqual([readSession(response), readSession(response)]);
+    expect([count(world.lastRead(), "summary 1"), count(world.lastRead(), "reply 5."), count(world.lastRead(), "More?")]).toEqual([
+      1, 1, 1,
+    ]);
+    // The conversation has gone on from there, so that this is a branch of it.
+    const branch = await ask(world, [...toInput(response), user("Elsewhere?")]);
+    expect(readSession(branch)).toBe(readSession(response));
+    expect([count(world.lastRead(), "More?"), count(world.lastRead(), "summary 1")]).toEqual([0, 1]);
+
+    const [item, said] = toInput(response) as [OpenAI.Responses.ResponseInputItem, OpenAI.Responses.ResponseOutputMessage];
+    const changed = { ...said, content: [{ type: "output_text" as const, text: "Never said.", annotations: [] }] };
+    for (const other of [[item, changed], [item, user("Then?"), said], toInput(response).slice(1)])
+      expect(readSession(await ask(world, [...other, user("More?")]))).not.toBe(readSession(response));
+  });
+
+  it("is of its own branch: what another branch says after it does not go on there", async () => {
+    const world = connectCompacting();
+    const first = await talk(world);
+    const response = await ask(world, "And now?", { previous_response_id: first.id, ...compactAbove(200) });
+    const beside = await ask(world, "Beside?", { previous_response_id: first.id });
+
+    const mixed = await ask(world, [findCompaction(response) as never, ...toInput(beside), user("More?")]);
+
+    expect(readSession(beside)).toBe(readSession(response));
+    expect(readSession(mixed)).not.toBe(readSession(response));
   });
 
   it("says nothing that the model reads at the named response or conversation", async () => {

@@ -57,12 +57,21 @@ export const toFirstItem = (name: CompactionName, sealed: string): CompactionIte
   encrypted_content: sealed,
 });
 
+/** The place in a session behind which a response began to speak. */
+export interface StartPlace extends CompactionName {
+  /** Of the response's question. */
+  readonly position: number;
+}
+
 /** Items that take the place of one item of the input. No JSON of a client is an instance of it. */
 export class OpenedItems {
   readonly items: readonly unknown[];
+  /** All that a session's conversation has up to there. Null: the items are of no place. */
+  readonly place: StartPlace | null;
 
-  constructor(items: readonly unknown[]) {
+  constructor(items: readonly unknown[], place: StartPlace | null = null) {
     this.items = items;
+    this.place = place;
   }
 }
 

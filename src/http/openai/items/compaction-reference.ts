@@ -33,7 +33,8 @@ export async function readReference(
   // The turn's question is the newest: where the model reads that, it reads the summary too, or a later one.
   if (read.at(-1)?.is_there) return ok(new OpenedItems([]));
   const items = closeCalls(read.flatMap((each) => copyMessage(session, each)));
-  return ok(new OpenedItems(toInput({ summary, items })));
+  const position = read.at(-1)?.message.position;
+  return ok(new OpenedItems(toInput({ summary, items }), position === undefined ? null : { session, turn, position }));
 }
 
 /** All that the message says, but for what was redacted. */

@@ -1,6 +1,7 @@
 /**
  * Finds the response that an input goes on behind, where the request names none: its input repeats the conversation up to that response, with
- * names for what the model said. Such a request is answered as if it had named the response, with what is new alone.
+ * names for what the model said. Such a request is answered as if it had named the response, with what is new alone. Where a compaction of the
+ * session stands for the beginning, the input repeats what follows it.
  */
 import { z } from "@hono/zod-openapi";
 import { cutToolResult } from "../../../context/cut-result";
@@ -17,6 +18,7 @@ import type { HttpError } from "../../problem";
 import { type SessionCalls, sessionClient } from "../../session-calls";
 import type { NamedLeg } from "../../surface/ids";
 import { type AskedCall, readRuns, sortRuns, type WhoRuns } from "../../surface/read-runs";
+import { OpenedItems, type StartPlace } from "../items/compaction-item";
 import { CopiedItem } from "../items/copied-item";
 import { parseItemName } from "../items/item-names";
 import { readInputItems } from "../items/read-items";
@@ -75,18 +77,28 @@ async function continueByNames(c: Asker, deps: HttpDeps, request: ResponseReques
   if (request.place.kind !== "nothing" || store === false || !Array.isArray(items)) return request;
   const last = findLastNamed(items);
   if (!last) return request;
-  const given = readInputItems(items, "input", { withRequests: true });
+  const start = findStart(items, last.session);
+  const given = readInputItems(start?.rest ?? items, "input", { withRequests: true });
   if (!given.ok) return request;
   const files = await nameFiles(given.value);
   const repeated = splitInput(given.value, (part) => files.get(part) ?? listNames(part));
   if (!repeated) return request;
   const calls = sessionClient(deps, c, last.session);
-  const found = await compareWith(calls, { last, repeated, findDigests: (known) => readDigests(c, deps, { files, known }) });
+  const findDigests: Comparing["findDigests"] = (known) => readDigests(c, deps, { files, known });
+  const found = await compareWith(calls, { last, repeated, findDigests, start: start?.place ?? null });
   if (!found) return request;
   const { results, approvals } = found;
   const input = { ...request.input, messages: repeated.rest, results, approvals };
   const isNew = input.messages.length + results.length + approvals.length > 0;
   return isNew ? { ...request, input, place: { kind: "response", previous: found.leg } as const } : request;
+}
+
+/** Where what the input repeats begins. Null: with the conversation. `rest`: the input without what is before, in the same places. */
+function findStart(items: readonly unknown[], session: SessionId) {
+  const index = items.findLastIndex((item) => item instanceof OpenedItems && item.place?.session === session);
+  const opened = items[index];
+  if (!(opened instanceof OpenedItems) || !opened.place) return null;
+  return { place: opened.place, rest: items.with(index, new OpenedItems([])) };
 }
 
 type FilePart = { readonly type: string; readonly url?: string | undefined; readonly file_id?: string | undefined };
@@ -136,6 +148,8 @@ interface Comparing {
   readonly last: LastNamed;
   readonly repeated: Repeated;
   readonly findDigests: (known: readonly DisplayItem[]) => Promise<ReadonlyMap<FileId, string>>;
+  /** Null: the beginning of the conversation. */
+  readonly start: StartPlace | null;
 }
 
 interface Continued extends Pick<ReadInput, "results" | "approvals"> {
@@ -143,14 +157,16 @@ interface Continued extends Pick<ReadInput, "results" | "approvals"> {
 }
 
 /** Null when the session cannot be read, too: the input says all of it. */
-async function compareWith(calls: SessionCalls, { last, repeated, findDigests }: Comparing): Promise<Continued | null> {
+async function compareWith(calls: SessionCalls, { last, repeated, findDigests, start }: Comparing): Promise<Continued | null> {
   const [branch, described] = await Promise.all([findBranch(calls, last), calls.repeatable((api, caller) => api.describe(caller))]);
   if (branch === null || !described.ok) return null;
   const { results: bounds } = described.value.effective_policy;
   const cut = (output: string): string => cutToolResult(output, bounds);
-  const read = new ReadSoFar(calls, { branch, findDigests });
+  const read = new ReadSoFar(calls, { branch, findDigests, start });
   while (await read.readMore()) {
     const { messages, ranHere, approvals, isWhole } = read;
+    // The place is on another branch than what the model said last.
+    if (start && messages[0]?.turn_id !== start.turn) return null;
     const nameFile = (part: FilePart): FileNames => read.nameFile(part);
     const compared = compareInput(repeated, { session: calls.session, messages, ranHere, approvals, nameFile, cut }, isWhole);
     if (compared.outcome === "differs") return null;
@@ -163,7 +179,11 @@ async function compareWith(calls: SessionCalls, { last, repeated, findDigests }:
 
 const PAGE = 200;
 
-/** The conversation from its beginning, as far as it was read. */
+interface Reading extends Pick<Comparing, "findDigests" | "start"> {
+  readonly branch: number;
+}
+
+/** The conversation from its beginning or from a place on, as far as it was read. */
 class ReadSoFar {
   readonly messages: DisplayItem[] = [];
   readonly ranHere = new Set<ExecutionId>();
@@ -171,9 +191,9 @@ class ReadSoFar {
   isWhole = false;
   readonly #digests = new Map<string, string>();
   readonly #calls: SessionCalls;
-  readonly #asked: { readonly branch: number; readonly findDigests: Comparing["findDigests"] };
+  readonly #asked: Reading;
 
-  constructor(calls: SessionCalls, asked: { readonly branch: number; readonly findDigests: Comparing["findDigests"] }) {
+  constructor(calls: SessionCalls, asked: Reading) {
     this.#calls = calls;
     this.#asked = asked;
   }
@@ -181,8 +201,8 @@ class ReadSoFar {
   /** False when nothing more can be read. */
   async readMore(): Promise<boolean> {
     if (this.isWhole) return false;
-    const [calls, { branch, findDigests }] = [this.#calls, this.#asked];
-    const after = this.messages.at(-1)?.position ?? null;
+    const [calls, { branch, findDigests, start }] = [this.#calls, this.#asked];
+    const after = (this.messages.at(-1) ?? start)?.position ?? null;
     const page = await calls.repeatable((api, caller) => api.items(caller, { after, limit: PAGE, order: "asc", branch }));
     if (!page.ok) return false;
     const { data, has_more } = page.value;
