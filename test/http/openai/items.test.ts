@@ -84,6 +84,25 @@ describe("messages as items, and back", () => {
     );
   });
 
+  it("say in one item of a reply that was cut off, its last, that it was", () => {
+    const shown = show([
+      {
+        role: "assistant",
+        content: [
+          { type: "reasoning", text: "Hm." },
+          { type: "text", text: "In Lis" },
+        ],
+        calls: [],
+        incomplete: true,
+      },
+    ]);
+
+    expect(toOpenAiItems(shown.messages, shown)).toMatchObject([
+      { type: "reasoning", status: "completed" },
+      { type: "message", status: "incomplete" },
+    ]);
+  });
+
   it("have names of their own, each once", () => {
     fc.assert(
       fc.property(conversation.map(show), (shown) => {

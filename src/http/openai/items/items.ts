@@ -50,8 +50,6 @@ const place = (item: OpenAiItem, { redacted = false }: { readonly redacted?: boo
   isDeleted: redacted,
 });
 
-const toStatus = ({ incomplete }: DisplayItem) => (incomplete ? "incomplete" : "completed");
-
 /** Neighbouring parts of a message that are one item. */
 interface ItemParts {
   readonly session: SessionId;
@@ -63,7 +61,7 @@ function toMessageItem(message: DisplayItem, { session, parts, nth = 1 }: ItemPa
   const { id, role } = message;
   const content = parts.flatMap((part) => toContent(part, role));
   const name = toItemName({ prefix: "msg", session, id, nth });
-  return { type: "message", id: name, role: role === "tool" ? "user" : role, status: toStatus(message), content };
+  return { type: "message", id: name, role: role === "tool" ? "user" : role, status: "completed", content };
 }
 
 function toContent(part: Part, role: DisplayItem["role"]): readonly ContentItem[] {
@@ -95,8 +93,22 @@ function toReplyItems(message: DisplayItem, reply: Reply): readonly PlacedItem[]
   });
   // A reply that was cut off before its first word is shown all the same.
   const begun = said.length === 0 && calls.length === 0 ? [place(toMessageItem(message, { session, parts: [] }), message)] : said;
-  return [...begun, ...calls.flatMap((call) => toCallItems(message, call, reply).map((item) => place(item, call)))];
+  const items = [...begun, ...calls.flatMap((call) => toCallItems(call, reply).map((item) => place(item, call)))];
+  return message.incomplete ? breakOff(items) : items;
 }
+
+/** A reply that was cut off broke off in its last item. The items of calls that the server runs have no word for that. */
+function breakOff(items: readonly PlacedItem[]): readonly PlacedItem[] {
+  const last = items.findLastIndex(({ item }) => isOfReply(item));
+  return items.map(({ item, isDeleted }, index) => ({
+    item: index === last && isOfReply(item) ? { ...item, status: "incomplete" } : item,
+    isDeleted,
+  }));
+}
+
+type ReplyItem = Extract<OpenAiItem, { type: "message" | "reasoning" | "function_call" }>;
+const isOfReply = (item: OpenAiItem): item is ReplyItem =>
+  item.type === "message" || item.type === "reasoning" || item.type === "function_call";
 
 /** Neighbouring parts that become one item. */
 export function joinAlike(content: readonly Part[]): { readonly isReasoning: boolean; readonly parts: readonly Part[] }[] {
@@ -112,17 +124,17 @@ export function joinAlike(content: readonly Part[]): { readonly isReasoning: boo
 
 function toReasoningItem(message: DisplayItem, { session, parts, nth = 1 }: ItemParts): OpenAiItem {
   const summary = parts.flatMap((part) => (part.type === "reasoning" ? [{ type: "summary_text" as const, text: part.text }] : []));
-  return { type: "reasoning", id: toItemName({ prefix: "rs", session, id: message.id, nth }), status: toStatus(message), summary };
+  return { type: "reasoning", id: toItemName({ prefix: "rs", session, id: message.id, nth }), status: "completed", summary };
 }
 
-function toCallItems(message: DisplayItem, call: Call, { session, ranHere, approvals, results }: Reply): readonly OpenAiItem[] {
+function toCallItems(call: Call, { session, ranHere, approvals, results }: Reply): readonly OpenAiItem[] {
   const { id, call_id, name, arguments: given, execution_id } = call;
   const waited = approvals.get(execution_id);
   if (waited) return [toApprovalRequest(waited, session), ...toApprovalResponses(waited, session)];
   if (ranHere.has(execution_id))
     return [toServerCall(call, { id: toItemName({ prefix: "mcp", session, id }), result: results.get(execution_id) })];
   const named = { id: toItemName({ prefix: "fc", session, id }), call_id, name, arguments: given };
-  return [{ type: "function_call", ...named, status: toStatus(message) }];
+  return [{ type: "function_call", ...named, status: "completed" }];
 }
 
 const toRequestName = ({ item: id }: AskedCall, session: SessionId): string => toItemName({ prefix: "mcpr", session, id });
