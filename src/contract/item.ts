@@ -90,7 +90,9 @@ export const displayItem = z
     turn_id: idOrNull("trn"),
     created_at: time.openapi({ description: "When it was said. For an imported message this is what the client reported, if it did" }),
     recorded_at: time.openapi({ description: "When it entered the log" }),
-    incomplete: z.boolean().openapi({ description: "The reply was stopped, failed or was interrupted before its end" }),
+    incomplete: z.boolean().openapi({
+      description: "The reply was cut off before its end: it was stopped, failed, was interrupted, reached its limit or was filtered",
+    }),
     redacted: redacted.openapi({
       description: "True: a redaction has removed the content, and a placeholder stands for it. Absent otherwise",
     }),

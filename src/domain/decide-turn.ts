@@ -51,13 +51,18 @@ function decideAssistant(command: CommandOf<"RecordAssistant">, state: SessionSt
   const { turn, reply, calls, finish } = command;
   const events: Event[] = [{ type: "ModelCallFinished", ...command.call }];
   let position = state.next_position;
-  if (reply) events.push({ type: "AssistantReplied", turn, item: place(reply, position++) });
+  if (reply)
+    events.push({ type: "AssistantReplied", turn, item: place(isCutOff(command) ? { ...reply, incomplete: true } : reply, position++) });
   for (const { item, server } of calls) events.push({ type: "ToolCalled", turn, item: place(item, position++), ...(server && { server }) });
   for (const { item, needs_approval } of calls)
     if (needs_approval && item.tool) events.push({ type: "ApprovalRequested", turn, execution: item.tool.execution });
   if (calls.length === 0) events.push({ type: "TurnCompleted", turn, finish });
   return ok(events);
 }
+
+/** The provider ended the reply before the model did. A reply with calls goes on after them. */
+const isCutOff = ({ finish, calls }: CommandOf<"RecordAssistant">): boolean =>
+  calls.length === 0 && (finish === "length" || finish === "content_filter");
 
 function decideFail(command: CommandOf<"FailTurn">, state: SessionState): Decision {
   const stale = staleRun(command, state.turn, ["generating", "running_tools"]);

@@ -139,7 +139,7 @@ export interface ItemMeta {
   readonly tool?: ToolRef;
   /** Absent: no part of the item carries provider metadata. */
   readonly signed?: Signed;
-  /** The reply was cut off: stopped, failed or interrupted before its end. */
+  /** The reply was cut off before its end: stopped, failed, interrupted, or ended by its provider. An older build did not mark the last. */
   readonly incomplete?: true;
   /** When an imported message was said, as its client reports, in epoch milliseconds. Never used for order. Absent: at `at`. */
   readonly said_at?: number;

@@ -292,7 +292,10 @@ describe("a response that does not complete", () => {
     const whole = await responses.create(ask);
 
     for (const each of [response, whole])
-      expect(each).toMatchObject({ status: "incomplete", incomplete_details: { reason: "max_output_tokens" }, max_output_tokens: 16 });
+      expect(each).toMatchObject({
+        ...{ status: "incomplete", incomplete_details: { reason: "max_output_tokens" }, max_output_tokens: 16 },
+        output: [{ type: "message", status: "incomplete", content: [{ text: "Once upon a" }] }],
+      });
   });
 
   test.each([

@@ -141,6 +141,32 @@ describe("a message enters the conversation", () => {
   });
 });
 
+describe("a reply that its provider ended", () => {
+  const marks = (change: Parameters<typeof reply>[1]) =>
+    play([submit(1), reply(1, change)], given()).state.view.items.map(({ kind, incomplete = false }) => [kind, incomplete]);
+
+  test.each(["length", "content_filter"] as const)("by %s is incomplete", (finish) => {
+    expect(marks({ finish })).toEqual([
+      ["user", false],
+      ["assistant", true],
+    ]);
+  });
+
+  test.each(["stop", "other"] as const)("by %s is complete", (finish) => {
+    expect(marks({ finish })).toEqual([
+      ["user", false],
+      ["assistant", false],
+    ]);
+  });
+
+  test("by its limit behind calls is complete: the turn goes on with their results", () => {
+    const tool = { execution: id("exe", 1), call_id: "call_1", name: "look_up" };
+    const calls = [{ item: draft(201, { kind: "tool_call", turn: turnId(1), tool }) }];
+
+    expect(marks({ finish: "length", calls }).map(([, incomplete]) => incomplete)).toEqual([false, false, false]);
+  });
+});
+
 describe("client tools", () => {
   test("calls pause the turn until every result is in, in any order", () => {
     const waiting = play([submit(1), asks(1, [1, 2])], given()).state;

@@ -2907,7 +2907,7 @@ export interface components {
             created_at: number;
             /** @description When it entered the log */
             recorded_at: number;
-            /** @description The reply was stopped, failed or was interrupted before its end */
+            /** @description The reply was cut off before its end: it was stopped, failed, was interrupted, reached its limit or was filtered */
             incomplete: boolean;
             /**
              * @description True: a redaction has removed the content, and a placeholder stands for it. Absent otherwise

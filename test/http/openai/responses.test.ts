@@ -110,6 +110,37 @@ describe("a response", () => {
     expect(whole).toMatchObject({ status: "completed", output_text: "In Lisbon, sun." });
   });
 
+  it.each(["length", "content_filter"] as const)(
+    "that ended by %s is incomplete in its last item, wherever that is read",
+    async (finish) => {
+      const { openai, model } = connect();
+      model.say = () => [
+        { type: "reasoning", text: "Hm." },
+        { type: "text", text: "In Lis" },
+        { type: "finish", finish, usage: null },
+      ];
+      const { id: conversation } = await openai.conversations.create();
+      const asked = { model: MODEL, input: "Weather?", conversation };
+
+      const whole = await openai.responses.create(asked);
+      const events = await readAll(await openai.responses.create({ ...asked, stream: true }));
+      const stored = await openai.responses.retrieve(whole.id);
+      const items = await readAll(openai.conversations.items.list(conversation, { order: "asc" }));
+
+      const last = events.at(-1);
+      const streamed = last?.type === "response.incomplete" ? last.response.output : [];
+      const done = events.flatMap((event) => (event.type === "response.output_item.done" ? [event.item] : []));
+      const listed = items.filter((item) => item.type === "reasoning" || (item.type === "message" && item.role === "assistant"));
+      const expected = [
+        { type: "reasoning", status: "completed" },
+        { type: "message", status: "incomplete" },
+      ];
+      expect(whole.status).toBe("incomplete");
+      for (const output of [whole.output, streamed, done, stored.output, listed.slice(0, 2), listed.slice(2)])
+        expect(output).toMatchObject(expected);
+    },
+  );
+
   it("says why it is incomplete, or failed, and a refused request is not sent again", async () => {
     const { openai, model } = connect();
     model.say = () => [
