@@ -1,5 +1,6 @@
 /** One request with everything that is new, and the stream of its answer: part of what a session's object answers. */
-import type { Accepted } from "../contract/item";
+import type { Accepted, DisplayItem } from "../contract/item";
+import type { SessionDescription } from "../contract/session";
 import type { OnBusy } from "../domain/commands";
 import type { CompactionId, SessionId, TurnId } from "../domain/ids";
 import type { ToolDefinition } from "../domain/message";
@@ -52,6 +53,8 @@ export interface RespondInput extends TurnInput {
   readonly supersedes?: TurnId;
   /** A request that answers calls begins a new turn, though it is asked as their turn was: it has a note of its own. Absent: false. */
   readonly renews?: true;
+  /** The answer comes with the live stream of the turn, so that its caller need not ask for it. Absent: without. */
+  readonly listens?: true;
   readonly idempotency: Idempotency | null;
 }
 
@@ -78,6 +81,31 @@ export interface CopiedPlace {
   readonly cut?: ForkCut;
 }
 
+/** `stream`: the live stream of the turn, from its beginning. Absent: it was not asked for, no turn runs, or the request is a repeated one. */
+export type Responded = Accepted & { readonly stream?: ReadableStream<Uint8Array> };
+
+/** How much is read of the end of a conversation. */
+export interface EndInput {
+  /** The most messages. 0: none. */
+  readonly limit: number;
+  /** Read no further back than to the model's words before the newest message of a user. */
+  readonly toQuestion: boolean;
+}
+
+/** A message at the end of a conversation. */
+export type EndItem = Pick<DisplayItem, "role" | "content" | "position" | "turn_id" | "call_id" | "execution_id" | "tool_calls">;
+
+/** The end of a conversation and what is open there: what a request is compared with that holds more than is new. */
+export interface ConversationEnd extends Pick<SessionDescription, "model" | "epoch" | "turn" | "stream_offset"> {
+  readonly last_turn: TurnId | null;
+  /** The turn of the oldest message that waits. */
+  readonly next_turn: TurnId | null;
+  /** In order of position. */
+  readonly items: readonly EndItem[];
+  /** `items` is the whole conversation. */
+  readonly is_whole: boolean;
+}
+
 /** The live stream of a turn, and what it does not tell. */
 export interface FollowedTurn {
   readonly stream: ReadableStream<Uint8Array>;
@@ -86,11 +114,12 @@ export interface FollowedTurn {
 }
 
 export interface RespondApi {
+  conversationEnd(caller: Caller, input: EndInput): Promise<Outcome<ConversationEnd>>;
   /** `turn_id`: the turn to await; null without `run`. `position`: of the starting message, the last appended one, or the first result. */
-  respond(caller: Caller, input: RespondInput): Promise<Outcome<Accepted>>;
-  respondFrom(caller: Caller, input: RespondFromInput): Promise<Outcome<Accepted | CopiedPlace>>;
+  respond(caller: Caller, input: RespondInput): Promise<Outcome<Responded>>;
+  respondFrom(caller: Caller, input: RespondFromInput): Promise<Outcome<Responded | CopiedPlace>>;
   /** The turn's live stream, for a client that shows from its beginning on whether a compaction runs. */
   follow(caller: Caller, input: { readonly after: number | null; readonly turn: TurnId }): Promise<Outcome<FollowedTurn>>;
   /** Opens a session and responds in it, as one call. A throwaway session that is refused ends at once. */
-  openAndRespond(caller: Caller, input: { readonly open: OpenInput; readonly respond: RespondInput }): Promise<Outcome<Accepted>>;
+  openAndRespond(caller: Caller, input: { readonly open: OpenInput; readonly respond: RespondInput }): Promise<Outcome<Responded>>;
 }

@@ -4,6 +4,7 @@
  */
 import { refuseUnmet } from "../app/conditions";
 import type { WholeSessionApi } from "../app/control-api";
+import type { RespondInput } from "../app/respond-api";
 import type { Caller, Outcome } from "../app/session-api";
 import { err, ok } from "../lib/result";
 import { resolveApprovals } from "./calls/approval-calls";
@@ -14,6 +15,7 @@ import { showContext } from "./calls/context-call";
 import { diffContexts } from "./calls/context-diff";
 import { compactSession, resetFor, revertFor } from "./calls/control-calls";
 import { commitFor, discardFor, editFor, showWithPreview } from "./calls/draft-calls";
+import { readEnd } from "./calls/end-call";
 import { listExecutions } from "./calls/execution-calls";
 import { beginFork, completeFork, copyIntoFork, findFork, forkHead, forkPage } from "./calls/fork-calls";
 import { importMessages } from "./calls/import-calls";
@@ -28,7 +30,7 @@ import { describeSession, listCalls, listCompactions, listEvents, settingsEtag }
 import { recallFromRecord } from "./calls/recall-call";
 import { redactMessage } from "./calls/redact-call";
 import { respond, respondFrom } from "./calls/respond-call";
-import { followTurn, openSessionStream } from "./calls/stream-calls";
+import { addStream, followTurn, openSessionStream } from "./calls/stream-calls";
 import { submitToolResults } from "./calls/tool-result-calls";
 import { awaitTurn, listTurns, reportTurn } from "./calls/turn-report";
 import { askedWith } from "./calls/turn-settings";
@@ -98,10 +100,12 @@ function open(...[runtime, caller, input]: Parameters<ServedCalls<WholeSessionAp
   return openSession(runtime, caller, input);
 }
 
+const respondHere = write(async (runtime, input: RespondInput) => addStream(runtime, input, await respond(runtime, input)));
+
 async function openAndRespond(...[runtime, caller, input]: Parameters<ServedCalls<WholeSessionApi>["openAndRespond"]>) {
   const opened = await open(runtime, caller, input.open);
   if (!opened.ok) return opened;
-  const responded = await write(respond)(runtime, caller, input.respond);
+  const responded = await respondHere(runtime, caller, input.respond);
   if (!responded.ok && runtime.state.settings.throwaway) discard(runtime, caller);
   return responded;
 }
@@ -125,8 +129,8 @@ export const sessionCalls = {
   erase,
 
   submit: write((runtime, input) => submitMessage(runtime, input)),
-  respond: write(respond),
-  respondFrom: write(respondFrom),
+  respond: respondHere,
+  respondFrom: write(async (runtime, input) => addStream(runtime, input, await respondFrom(runtime, input))),
   openAndRespond,
   importMessages: write(importMessages),
   cancelQueued: write(cancelQueued),
@@ -141,6 +145,7 @@ export const sessionCalls = {
   stream: read(openSessionStream),
   follow: read(followTurn),
   items: read(listItems),
+  conversationEnd: read(readEnd),
   message: read(showMessage),
   named: read(readNamed),
   executions: read((runtime, page) => ok(listExecutions(runtime, page))),

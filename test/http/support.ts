@@ -5,6 +5,7 @@ import type { TenantFilesApi } from "../../src/app/file-api";
 import type { ModelEntry } from "../../src/app/model-entry";
 import type { CredentialSealer } from "../../src/app/models/rotate-credentials";
 import type { RebuildRows } from "../../src/app/projection/rebuild-ports";
+import type { ConversationEnd } from "../../src/app/respond-api";
 import type { Caller } from "../../src/app/session-api";
 import type { Principal, TenantApi, TenantMaintenance, TenantRows } from "../../src/app/tenant-api";
 import { toSums } from "../../src/app/usage-sums";
@@ -113,6 +114,12 @@ export function description(changes: Partial<SessionDescription> = {}): SessionD
   };
 }
 
+/** The end of a conversation without messages. */
+export function conversationEnd(changes: Partial<ConversationEnd> = {}): ConversationEnd {
+  const nothing = { turn: null, last_turn: null, next_turn: null, items: [], is_whole: true };
+  return { model: "embedded", epoch: 0, stream_offset: 0, ...nothing, ...changes };
+}
+
 export function toStream(text: string): ReadableStream<Uint8Array> {
   return new Response(text).body ?? new ReadableStream();
 }
@@ -124,6 +131,7 @@ function unknownSession(): WholeSessionApi {
     // A new id is never unknown to its object.
     open: async () => err({ code: "session_erased" }),
     describe: no,
+    conversationEnd: no,
     patch: no,
     erase: no,
     submit: no,

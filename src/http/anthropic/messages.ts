@@ -13,7 +13,7 @@ import { findTools } from "../session-tools";
 import { readAttempt } from "../surface/attempts";
 import { toLegName } from "../surface/ids";
 import { readRecordedLeg } from "../surface/leg";
-import type { StartedLeg } from "../surface/start-from-copy";
+import { openLeg, type StartedLeg } from "../surface/started-leg";
 import { createLegTranslator } from "../surface/tell-leg";
 import { prepareThrowaway, whenOver } from "../surface/throwaway";
 import { translateStream } from "../surface/translate-stream";
@@ -130,11 +130,10 @@ function toHead({ request: { body }, leg }: Answering): MessageHead {
 async function answer(c: Context<HttpEnv>, answering: Answering): Promise<Response> {
   const { calls, request, leg, lost } = answering;
   if (!request.body.stream) return answerWhole(c, answering);
-  const { cursor, turn } = leg;
-  const stream = await calls.repeatable((api, caller) => api.stream(caller, { after: cursor, turn }));
+  const stream = await openLeg(calls, leg);
   if (!stream.ok) return sendProblem(c, stream.error);
   const teller = new MessageTeller({ head: toHead(answering), requestId: c.get("requestId"), lost });
-  const translator = createLegTranslator({ teller, readRecord: () => readRecordedLeg(calls, leg), isPast: cursor === null });
+  const translator = createLegTranslator({ teller, readRecord: () => readRecordedLeg(calls, leg), isPast: leg.cursor === null });
   return sendEvents(c, translateStream(stream.value, translator));
 }
 

@@ -2,11 +2,12 @@
  * Goes on with a paused turn: the client sends the assistant's content back as the last message. The session knows what it told until then,
  * and a leg of what follows is the answer.
  */
+import type { ConversationEnd, EndItem } from "../../app/respond-api";
 import type { Schedule } from "../../app/session-ports";
-import type { DisplayItem } from "../../contract/item";
 import { ok, type Result } from "../../lib/result";
 import type { SessionCalls } from "../session-calls";
-import { type SessionEnd, type StartedLeg, toComparedText } from "../surface/start-from-copy";
+import { toComparedText } from "../surface/start-from-copy";
+import type { StartedLeg } from "../surface/started-leg";
 import { waitForMove } from "../surface/wait-for-move";
 import { toToolUseId } from "./read-blocks";
 import type { CopiedBlocks } from "./read-copy";
@@ -15,15 +16,15 @@ interface Resuming {
   readonly calls: SessionCalls;
   readonly schedule: Schedule;
   readonly messages: readonly CopiedBlocks[];
-  readonly end: SessionEnd;
+  readonly end: ConversationEnd;
 }
 
 const toPlain = (text: string): string => text.replace(/\s+/g, "");
 
 /** The replies behind what the client said last, and what it has of them. */
-function findTold(messages: readonly CopiedBlocks[], items: readonly DisplayItem[]) {
+function findTold(messages: readonly CopiedBlocks[], items: readonly EndItem[]) {
   const answered = new Set(messages.flatMap(({ answers }) => answers ?? []));
-  const isSaid = ({ role, call_id = "", execution_id }: DisplayItem): boolean =>
+  const isSaid = ({ role, call_id = "", execution_id }: EndItem): boolean =>
     role === "user" ||
     (role === "tool" && (answered.has(call_id) || (execution_id !== undefined && answered.has(toToolUseId(execution_id)))));
   const last = items.findLastIndex(isSaid);
@@ -33,7 +34,7 @@ function findTold(messages: readonly CopiedBlocks[], items: readonly DisplayItem
 }
 
 /** The last reply that the client has. Undefined: it has none of them. Null: it has something else. */
-function findLastTold(replies: readonly DisplayItem[], told: string): DisplayItem | null | undefined {
+function findLastTold(replies: readonly EndItem[], told: string): EndItem | null | undefined {
   let text = "";
   for (const reply of replies) {
     text += toPlain(toComparedText(reply.content));
@@ -44,18 +45,18 @@ function findLastTold(replies: readonly DisplayItem[], told: string): DisplayIte
 
 /** Null: the client's copy does not end as a paused turn does. */
 export async function resumeTurn({ calls, schedule, messages, end }: Resuming): Promise<Result<StartedLeg, never> | null> {
-  const { described, items } = end;
-  const turn = described.turn ?? described.last_turn;
+  const { items, stream_offset, epoch } = end;
+  const turn = end.turn?.id ?? end.last_turn;
   const { said, replies, told, calls: asked } = findTold(messages, items);
   const last = findLastTold(replies, told);
   // Calls of the client are answered, and not waited for.
-  if (!turn || !said || last === null || asked.length > 0 || (last && last.turn_id !== turn.id)) return null;
-  const isOver = described.turn === null;
+  if (!turn || !said || last === null || asked.length > 0 || (last && last.turn_id !== turn)) return null;
+  const isOver = end.turn === null;
   const toldAll = last === replies.at(-1);
   if (isOver && toldAll && (last?.tool_calls ?? []).length === 0) return null;
   const after = (last ?? said).position;
-  const isWaiting = described.turn?.phase === "awaiting_tools" && toldAll;
-  const cursor = isWaiting ? described.stream_offset : null;
-  if (isWaiting) await waitForMove(calls, { turn: turn.id, after: described.stream_offset, schedule });
-  return ok({ session: described.id, turn: turn.id, cursor, after, continues: true, replayed: false, epoch: described.epoch });
+  const isWaiting = end.turn?.phase === "awaiting_tools" && toldAll;
+  const cursor = isWaiting ? stream_offset : null;
+  if (isWaiting) await waitForMove(calls, { turn, after: stream_offset, schedule });
+  return ok({ session: calls.session, turn, cursor, stream: null, after, continues: true, replayed: false, epoch });
 }

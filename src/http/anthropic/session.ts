@@ -9,7 +9,8 @@ import type { HttpDeps, HttpEnv } from "../deps";
 import type { HttpError } from "../problem";
 import type { SessionCalls } from "../session-calls";
 import { sendInLine } from "../surface/in-line";
-import { type CopyWords, type NewInCopy, type StartedLeg, startFromCopy } from "../surface/start-from-copy";
+import { type CopyWords, type NewInCopy, startFromCopy } from "../surface/start-from-copy";
+import type { StartedLeg } from "../surface/started-leg";
 import { toAsked } from "./asked-with";
 import { parseToolUseId, toToolUseId } from "./read-blocks";
 import { type CopiedBlocks, findFaults, refusePrefill } from "./read-copy";
@@ -54,12 +55,12 @@ const createWords = ({ calls, schedule, messages }: Asking): CopyWords<CopiedBlo
   },
   answerNothingNew: async (end) => (await resumeTurn({ calls, schedule, messages, end })) ?? err(refusePrefill(messages)),
   // A client that sends only what is new may know more than it sends.
-  hasLostCalls({ results, messages: spoken }, { described: { turn } }) {
+  hasLostCalls({ results, messages: spoken }, { turn }) {
     const sent = messages.filter(({ role }) => role !== "system").length;
     const waitsForPerson = (turn?.open_calls ?? []).some(({ runs }) => runs === "server");
     return results.length + spoken.length < sent && !waitsForPerson;
   },
-  toError: (error, sent, { described: { turn } }) => toTheirError(error, { ...sent, open: turn?.open_calls ?? [] }),
+  toError: (error, sent, { turn }) => toTheirError(error, { ...sent, open: turn?.open_calls ?? [] }),
 });
 
 interface InSession {
@@ -75,7 +76,7 @@ export function startMessage(
 ): Promise<Result<StartedLeg, HttpError>> {
   const { schedule } = deps;
   const write = createMessageWriter(c, deps, { session, isThrowaway: false });
-  const request = { messages, asked: toAsked(body), tools, idempotency };
+  const request = { messages, asked: toAsked(body), tools, idempotency, isStreamed: body.stream === true };
   const copy = { calls, session, request, write, words: createWords({ calls, schedule, messages }) };
   return sendInLine({ calls, schedule }, () => startFromCopy(copy));
 }

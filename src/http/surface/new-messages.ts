@@ -29,21 +29,24 @@ export interface Sorted<T> {
   readonly messages: readonly T[];
   /** The session has all of the transcript: the client asks for an answer again. */
   readonly isRepeated: boolean;
+  /** What precedes the known end cannot change the result. */
+  readonly isSure: boolean;
 }
 
 export function findNewMessages<T extends TranscriptMessage>(transcript: readonly T[], known: KnownEnd): Sorted<T> {
   const system = transcript.filter(({ role }) => role === "system");
   const spoken = transcript.filter(({ role }) => role !== "system");
-  if (known.newest.length === 0) return { system, results: [], messages: spoken, isRepeated: false };
+  if (known.newest.length === 0) return { system, results: [], messages: spoken, isRepeated: false, isSure: known.isWhole };
   const start = spoken.findLastIndex(({ role }) => role === "assistant") + 1;
   const tail = spoken.slice(start);
-  const had = countHad({ before: spoken.slice(0, start), tail }, known);
+  const { had, isSure } = countHad({ before: spoken.slice(0, start), tail }, known);
   const fresh = tail.slice(had);
   return {
     system,
     results: fresh.filter(({ role }) => role === "tool"),
     messages: fresh.filter(({ role }) => role !== "tool"),
     isRepeated: tail.length > 0 && fresh.length === 0,
+    isSure,
   };
 }
 
@@ -109,20 +112,23 @@ interface Copy {
   readonly tail: readonly TranscriptMessage[];
 }
 
-/** How many messages of the tail the session has already. */
-function countHad({ before, tail }: Copy, known: KnownEnd): number {
+/**
+ * `had`: how many messages of the tail the session has already. A tail that differs from what the client asked last is new, whatever was said
+ * before that.
+ */
+function countHad({ before, tail }: Copy, known: KnownEnd): { readonly had: number; readonly isSure: boolean } {
   const theirs = toExchanges(before);
   const ours = toKnownExchanges(known, [...before, ...tail]);
   const isAnswered = ours.at(-1)?.isModel === true;
   const asked = ours.at(isAnswered ? -2 : -1);
   const count = asked ? countSame(tail, asked) : 0;
-  if (count === 0) return 0;
+  if (count === 0) return { had: 0, isSure: known.isWhole || asked !== undefined };
   // Without an answer in the client's copy nothing tells which answers it has seen. A message is rather added twice than lost.
-  if (theirs.length === 0) return isAnswered ? 0 : count;
+  if (theirs.length === 0) return isAnswered ? { had: 0, isSure: true } : { had: count, isSure: known.isWhole };
   const repeated = rankFit(theirs, ours.slice(0, isAnswered ? -2 : -1), known.isWhole);
   const added = isAnswered ? rankFit(theirs, ours, known.isWhole) : 0;
   // Both may fit, because people and models repeat themselves.
-  return repeated > added ? count : 0;
+  return { had: repeated > added ? count : 0, isSure: known.isWhole };
 }
 
 /** How well two copies of the conversation agree at their ends. 0: their last answers differ. 3: both are whole, and the same. */

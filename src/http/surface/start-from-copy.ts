@@ -2,11 +2,10 @@
  * Starts the answer to a client's copy of a conversation. The session has the conversation; the request adds what is new in the copy. A copy
  * that the session has as a whole is answered again.
  */
-import type { RespondInput } from "../../app/respond-api";
+import type { ConversationEnd, EndItem, RespondInput } from "../../app/respond-api";
 import type { Idempotency, ToolResultInput, TurnInput } from "../../app/session-api";
 import type { ImportedCall } from "../../app/written-message";
-import type { Accepted, DisplayItem } from "../../contract/item";
-import type { SessionDescription } from "../../contract/session";
+import type { Accepted } from "../../contract/item";
 import type { TurnReport } from "../../contract/turn";
 import type { ExecutionId, SessionId, TurnId } from "../../domain/ids";
 import type { ToolDefinition } from "../../domain/message";
@@ -16,6 +15,7 @@ import type { SessionCalls } from "../session-calls";
 import { ofNamedModel } from "../session-model";
 import { findAnswering } from "./attempts";
 import { findNewMessages, type Sorted, type TranscriptMessage } from "./new-messages";
+import { type StartedLeg, toStartedLeg } from "./started-leg";
 import type { WriteMessages, WrittenAt } from "./written";
 
 /** A message of the client's copy. */
@@ -30,6 +30,8 @@ interface CopyRequest<M extends CopiedMessage> {
   readonly asked: TurnInput;
   readonly tools: readonly ToolDefinition[] | null;
   readonly idempotency: Idempotency | null;
+  /** The answer is told as it comes. */
+  readonly isStreamed: boolean;
 }
 
 /** What was sent to the session. */
@@ -39,7 +41,7 @@ interface SentCopy<M extends CopiedMessage> {
 }
 
 /** What is new in a copy. */
-export type NewInCopy<M extends CopiedMessage> = Omit<Sorted<M>, "isRepeated">;
+export type NewInCopy<M extends CopiedMessage> = Omit<Sorted<M>, "isRepeated" | "isSure">;
 
 /** What a vendor's surface says in its own way. */
 export interface CopyWords<M extends CopiedMessage> {
@@ -51,10 +53,10 @@ export interface CopyWords<M extends CopiedMessage> {
   /** The messages to record, in order, of those that are new. */
   listSpoken(fresh: NewInCopy<M>): Result<readonly M[], HttpError>;
   /** The copy ends with the model's words. */
-  answerNothingNew(end: SessionEnd): Promise<Result<StartedLeg, HttpError>>;
+  answerNothingNew(end: ConversationEnd): Promise<Result<StartedLeg, HttpError>>;
   /** Whether a client that does not name the open calls has lost them. */
-  hasLostCalls(fresh: NewInCopy<M>, end: SessionEnd): boolean;
-  toError(error: HttpError, sent: SentCopy<M>, end: SessionEnd): HttpError;
+  hasLostCalls(fresh: NewInCopy<M>, end: ConversationEnd): boolean;
+  toError(error: HttpError, sent: SentCopy<M>, end: ConversationEnd): HttpError;
 }
 
 export interface Copy<M extends CopiedMessage> {
@@ -65,42 +67,10 @@ export interface Copy<M extends CopiedMessage> {
   readonly words: CopyWords<M>;
 }
 
-/** A leg that has begun, or that was there before. */
-export interface StartedLeg {
-  readonly session: SessionId;
-  readonly turn: TurnId;
-  /** The live stream's offset to begin after. Null: the leg is told as a whole, when it is complete. */
-  readonly cursor: number | null;
-  /** The position that the leg's items follow. */
-  readonly after: number;
-  /** The leg is not the first of its turn. */
-  readonly continues: boolean;
-  readonly replayed: boolean;
-  /** How often the model's view was changed before. */
-  readonly epoch: number;
-}
-
 type Starting = Promise<Result<StartedLeg, HttpError>>;
 
 /** The messages that are read of the session's end: more than one reply's calls and their results, as a rule. */
 const READ_BACK = 64;
-
-export interface SessionEnd {
-  readonly described: SessionDescription;
-  /** In order. */
-  readonly items: readonly DisplayItem[];
-  readonly isWhole: boolean;
-}
-
-async function readEnd(calls: SessionCalls): Promise<Result<SessionEnd, HttpError>> {
-  const [described, page] = await Promise.all([
-    calls.repeatable((api, caller) => api.describe(caller)),
-    calls.repeatable((api, caller) => api.items(caller, { after: null, limit: READ_BACK, order: "desc" })),
-  ]);
-  if (!described.ok) return described;
-  if (!page.ok) return page;
-  return ok({ described: described.value, items: page.value.data.toReversed(), isWhole: !page.value.has_more });
-}
 
 /** What a file or an image counts as where texts are compared. */
 const MEDIA_MARK = "\uFFFC";
@@ -118,15 +88,27 @@ type Read<M extends CopiedMessage> = Pick<Copy<M>, "calls"> & {
 };
 
 interface SortedCopy<M extends CopiedMessage> {
-  readonly end: SessionEnd;
+  readonly end: ConversationEnd;
   readonly sorted: Sorted<M>;
 }
 
-/** What of the copy the session does not have. */
-export async function sortCopy<M extends CopiedMessage>({ calls, request, words }: Read<M>): Promise<Result<SortedCopy<M>, HttpError>> {
-  const end = await readEnd(calls);
+/** What of the copy the session does not have. A copy that goes on is told by its last messages, so that more is read only of others. */
+export async function sortCopy<M extends CopiedMessage>(read: Read<M>): Promise<Result<SortedCopy<M>, HttpError>> {
+  const last = read.request.messages.findLast(({ role }) => role !== "system");
+  if (last && last.role !== "assistant") {
+    const sorted = await sortWith(read, true);
+    if (!sorted.ok || sorted.value.sorted.isSure) return sorted;
+  }
+  return sortWith(read, false);
+}
+
+async function sortWith<M extends CopiedMessage>(
+  { calls, request, words }: Read<M>,
+  toQuestion: boolean,
+): Promise<Result<SortedCopy<M>, HttpError>> {
+  const end = await calls.repeatable((api, caller) => api.conversationEnd(caller, { limit: READ_BACK, toQuestion }));
   if (!end.ok) return end;
-  const { items, isWhole } = end.value;
+  const { items, is_whole: isWhole } = end.value;
   const answered = listAnswered(request);
   const newest = items.map(({ role, content, execution_id, call_id }): TranscriptMessage => {
     const text = toComparedText(content);
@@ -149,15 +131,16 @@ export async function startFromCopy<M extends CopiedMessage>(copy: Copy<M>): Sta
   return sorted.messages.length + sorted.results.length === 0 ? copy.words.answerNothingNew(end) : respond(copy, end, sorted);
 }
 
-async function respond<M extends CopiedMessage>(copy: Copy<M>, end: SessionEnd, sorted: NewInCopy<M>): Starting {
+async function respond<M extends CopiedMessage>(copy: Copy<M>, end: ConversationEnd, sorted: NewInCopy<M>): Starting {
   const { calls, request, session, write, words } = copy;
-  const { asked, tools, idempotency } = request;
+  const { asked, tools, idempotency, isStreamed } = request;
   const spoken = words.listSpoken(sorted);
   const written = spoken.ok ? await write(spoken.value) : spoken;
   if (!written.ok) return written;
   const results = sorted.results.map((message) => toResult(message, words));
   const messages = written.value.map(({ message }) => message);
-  const input: RespondInput = { ...asked, tools, idempotency, after: null, results, messages, run: true, onBusy: "reject" };
+  const added = { results, messages, run: true, onBusy: "reject", ...(isStreamed && ({ listens: true } as const)) } as const;
+  const input: RespondInput = { ...asked, tools, idempotency, after: null, ...added };
   const send = (more: Pick<RespondInput, "supersedes"> = {}) =>
     (idempotency ? calls.repeatable : calls.once)((api, caller) => api.respond(caller, { ...input, ...more }));
   const sent = await send();
@@ -165,7 +148,7 @@ async function respond<M extends CopiedMessage>(copy: Copy<M>, end: SessionEnd, 
   const accepted = supersedes ? await send({ supersedes }) : sent;
   if (!accepted.ok)
     return err(words.toError(ofNamedModel(accepted.error, asked), { results: sorted.results, messages: written.value }, end));
-  const leg = toStartedLeg(accepted.value, { session, epoch: end.described.epoch, continues: messages.length === 0 });
+  const leg = toStartedLeg(accepted.value, { session, epoch: end.epoch, continues: messages.length === 0 });
   if (!leg.replayed) return ok(leg);
   const found = idempotency?.attempt ? await findLeg(calls, leg, accepted.value) : ok(leg);
   return found.ok && !(await isHeardLive(calls, found.value)) ? ok({ ...found.value, cursor: null }) : found;
@@ -201,31 +184,24 @@ function toResult<M extends CopiedMessage>(message: M, words: CopyWords<M>): Too
 function findLeftBehind<M extends CopiedMessage>(
   error: HttpError,
   { request: { messages }, words }: Copy<M>,
-  { described }: SessionEnd,
+  { turn }: ConversationEnd,
 ): TurnId | undefined {
   if (error.code !== "calls_unanswered") return undefined;
   const known = new Set(messages.flatMap(({ calls }) => calls.map(({ call_id }) => call_id)));
   const isKnown = error.calls.some(({ execution, call_id }) => known.has(words.toCallName(execution)) || known.has(call_id));
-  return isKnown ? undefined : described.turn?.id;
-}
-
-export function toStartedLeg(
-  { turn_id: turn, cursor, position, replayed }: Accepted,
-  place: Pick<StartedLeg, "session" | "epoch" | "continues">,
-): StartedLeg {
-  if (turn === null) throw new TypeError("a request that runs has a turn");
-  return { ...place, turn, cursor, after: position ?? 0, replayed };
+  return isKnown ? undefined : turn?.id;
 }
 
 /** The session has the request already. A turn that failed is tried again; every other one has an answer, or will have one. */
-async function answerAgain<M extends CopiedMessage>(copy: Copy<M>, { described, items }: SessionEnd): Starting {
+async function answerAgain<M extends CopiedMessage>(copy: Copy<M>, end: ConversationEnd): Starting {
   const { calls, request, session, words } = copy;
-  const turn = described.turn?.id ?? described.queued[0]?.turn_id ?? items.findLast(({ turn_id }) => turn_id !== null)?.turn_id ?? null;
+  const { items, epoch } = end;
+  const turn = end.turn?.id ?? end.next_turn ?? items.findLast(({ turn_id }) => turn_id !== null)?.turn_id ?? null;
   if (turn === null) return refuse("messages", "the session has these messages already, without an answer");
   const report = await calls.repeatable((api, caller) => api.turn(caller, turn));
   if (!report.ok) return report;
   const { status } = report.value;
-  const place = { session, epoch: described.epoch, continues: false };
+  const place = { session, epoch, continues: false };
   if (status === "failed" || status === "interrupted") {
     const { asked } = request;
     // A key that is made of the request stands for the turn that failed.
@@ -234,15 +210,15 @@ async function answerAgain<M extends CopiedMessage>(copy: Copy<M>, { described, 
     return accepted.ok ? ok(toStartedLeg(accepted.value, place)) : err(ofNamedModel(accepted.error, asked));
   }
   const answered = listAnswered(request);
-  const isNamed = ({ call_id = "", execution_id }: DisplayItem): boolean =>
+  const isNamed = ({ call_id = "", execution_id }: EndItem): boolean =>
     answered.has(call_id) || (execution_id !== undefined && answered.has(words.toCallName(execution_id)));
   const after = findAsked(items, isNamed);
-  return ok({ ...place, turn, cursor: null, after: after?.position ?? 0, continues: after?.role === "tool", replayed: true });
+  return ok({ ...place, turn, cursor: null, stream: null, after: after?.position ?? 0, continues: after?.role === "tool", replayed: true });
 }
 
 /** What the newest leg answers: a message, or the first of the results that came together. */
-function findAsked(items: readonly DisplayItem[], isNamed: (result: DisplayItem) => boolean): DisplayItem | undefined {
-  const isAsked = (item: DisplayItem): boolean => item.role === "user" || (item.role === "tool" && isNamed(item));
+function findAsked(items: readonly EndItem[], isNamed: (result: EndItem) => boolean): EndItem | undefined {
+  const isAsked = (item: EndItem): boolean => item.role === "user" || (item.role === "tool" && isNamed(item));
   const last = items.findLastIndex(isAsked);
   if (items[last]?.role !== "tool") return items[last];
   const reply = items.slice(0, last).findLastIndex(({ role }) => role === "assistant");

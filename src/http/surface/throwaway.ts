@@ -4,9 +4,8 @@
  * Worker died.
  */
 import type { Context } from "hono";
-import type { RespondInput } from "../../app/respond-api";
+import type { Responded, RespondInput } from "../../app/respond-api";
 import type { OpenInput, Outcome } from "../../app/session-api";
-import type { Accepted } from "../../contract/item";
 import type { SessionId } from "../../domain/ids";
 import { toErrorName } from "../../lib/error-name";
 import { ok, type Result } from "../../lib/result";
@@ -27,7 +26,7 @@ export interface Throwaway {
 export interface PreparedThrowaway extends Throwaway {
   readonly calls: SessionCalls;
   /** Opens the session and responds in it: one call of its object, which undoes all of it where it refuses. Call it once. */
-  begin(input: RespondInput): Promise<Outcome<Accepted>>;
+  begin(input: RespondInput): Promise<Outcome<Responded>>;
 }
 
 interface Asked {
@@ -45,7 +44,7 @@ export async function prepareThrowaway(c: Context<HttpEnv>, deps: HttpDeps, aske
   const calls = sessionClient(deps, c, session);
   const made = toThrowaway(c, deps, session);
   let isThere = false;
-  const begin = async (respond: RespondInput): Promise<Outcome<Accepted>> => {
+  const begin = async (respond: RespondInput): Promise<Outcome<Responded>> => {
     isThere = true;
     const begun = await calls.once((api, caller) => api.openAndRespond(caller, { open: open.value, respond }));
     isThere = begun.ok;

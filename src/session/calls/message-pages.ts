@@ -23,9 +23,17 @@ interface Line {
 
 type Message = [ItemMeta, ...ItemMeta[]];
 
-/** `after` may be the place of any item. A message that begins at or before it (`desc`: at or behind it) is left out as a whole. */
-export function readMessages({ deps: { sql }, content }: Session, line: Line, asked: PageInput): Page<DisplayItem> {
-  const { after, limit, order } = asked;
+/**
+ * `after` may be the place of any item. A message that begins at or before it (`desc`: at or behind it) is left out as a whole. `isLast`: ends
+ * the page with the message that begins with this item. Absent: nothing but its limit does.
+ */
+export function readMessages(
+  { deps: { sql }, content }: Session,
+  line: Line,
+  { isLast = () => false, ...asked }: PageInput & { readonly isLast?: (first: ItemMeta) => boolean },
+): Page<DisplayItem> {
+  const { after, order } = asked;
+  let { limit } = asked;
   const found: Message[] = [];
   const walk = order === "asc" ? forwards(sql, line, after ?? 1) : backwards(sql, line, after);
   for (const message of walk) {
@@ -33,6 +41,7 @@ export function readMessages({ deps: { sql }, content }: Session, line: Line, as
     if (after !== null && (order === "asc" ? position <= after : position >= after)) continue;
     found.push(message);
     if (found.length > limit) break;
+    if (isLast(message[0])) limit = found.length;
   }
   const { data, has_more } = takePage(found, limit, weighMessage);
   if (order === "asc") return { data: content.display(data.flat()), has_more };

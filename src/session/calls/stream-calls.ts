@@ -1,5 +1,5 @@
 /** The two streams of a session: its live frames and its log. */
-import type { FollowedTurn, RespondApi } from "../../app/respond-api";
+import type { CopiedPlace, FollowedTurn, RespondApi, Responded, RespondInput } from "../../app/respond-api";
 import type { Outcome, StreamInput } from "../../app/session-api";
 import { describeFailure } from "../../app/turn/describe-failure";
 import type { Frame } from "../../contract/frame";
@@ -24,6 +24,17 @@ type StreamedSession = Session & { readonly progress: Progress };
 
 export function openSessionStream(session: StreamedSession, input: StreamInput): Outcome<ReadableStream<Uint8Array>> {
   return ok(input.of === "events" ? openEventStream(session, input) : openFrameStream(session, input));
+}
+
+/** Adds the live stream of its turn to what was accepted. Of a repeated request only its caller knows where to begin. */
+export function addStream<T extends Responded | CopiedPlace>(
+  session: StreamedSession,
+  { listens }: Pick<RespondInput, "listens">,
+  responded: Outcome<T>,
+): Outcome<T> {
+  if (!responded.ok || !listens || "copy" in responded.value) return responded;
+  const { turn_id: turn, cursor: after, replayed } = responded.value;
+  return turn === null || replayed ? responded : ok({ ...responded.value, stream: openFrameStream(session, { after, turn }) });
 }
 
 export function followTurn(session: StreamedSession, input: Parameters<RespondApi["follow"]>[1]): Outcome<FollowedTurn> {

@@ -23,13 +23,16 @@ export function readBranchItems(sql: Sql, elsewhere: readonly CoveredRange[], { 
   return found;
 }
 
-/** Items read at a time on the way back. */
+/** Items read at a time. */
 const PAGE = 64;
+/** Items read first on the way back: what is looked for is usually near. */
+const FIRST_PAGE = 8;
 
 /** Items of the branch from position `from` back to the first, read page by page, newest first. */
 export function* backwards(sql: Sql, elsewhere: readonly CoveredRange[], from = Number.MAX_SAFE_INTEGER): Generator<ItemMeta> {
-  for (let to = from; to > 0; ) {
-    const items = readBranchItems(sql, elsewhere, { from: 1, to, limit: PAGE, order: "desc" });
+  let limit = FIRST_PAGE;
+  for (let to = from; to > 0; limit = PAGE) {
+    const items = readBranchItems(sql, elsewhere, { from: 1, to, limit, order: "desc" });
     yield* items;
     to = (items.at(-1)?.position ?? 1) - 1;
   }

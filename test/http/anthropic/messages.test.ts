@@ -12,7 +12,7 @@ import { toToolUseId } from "../../../src/http/anthropic/read-blocks";
 import { err, ok } from "../../../src/lib/result";
 import { formatSse } from "../../../src/lib/sse";
 import { FakeSchedule } from "../../support/fake-schedule";
-import { accepted, description, KEY, makeId, NOW, SESSION, turn, type WorldInput, world } from "../support";
+import { accepted, conversationEnd, KEY, makeId, NOW, SESSION, turn, type WorldInput, world } from "../support";
 
 const TURN = makeId("trn");
 const EXECUTION = makeId("exe", 3);
@@ -62,10 +62,9 @@ function connect({ session, deps, tenant, options }: Init = {}) {
     return ok(accepted({ turn_id: TURN, position: 1 }));
   };
   const waitForTurn: WholeSessionApi["waitForTurn"] = async () => replied("Sun.");
-  const describe = async () => ok(description());
-  const items = async () => ok({ data: [], has_more: false });
+  const end: WholeSessionApi["conversationEnd"] = async () => ok(conversationEnd());
   const { app } = world({
-    session: { respond, waitForTurn, describe, items, ...session },
+    session: { respond, waitForTurn, conversationEnd: end, ...session },
     ...(deps && { deps }),
     ...(tenant && { tenant }),
   });
@@ -90,7 +89,9 @@ const question = { model: "claude-sonnet-4-5", max_tokens: 100, messages: [{ rol
 describe("a message of a session", () => {
   it("sends what is new, and is the turn's answer", async () => {
     const data = [item({ content: [{ type: "text", text: "Hello." }] }), item({ role: "user", content: [{ type: "text", text: "Hi" }] })];
-    const { anthropic, asked, requests } = connect({ session: { items: async () => ok({ data, has_more: false }) } });
+    const { anthropic, asked, requests } = connect({
+      session: { conversationEnd: async () => ok(conversationEnd({ items: data.toReversed() })) },
+    });
 
     const message = await anthropic.messages.create({
       ...question,
@@ -203,7 +204,7 @@ describe("a message of a session", () => {
     const known = [items[0], item({ position: 1, role: "user", content: [{ type: "text", text: "天气?" }] })].flatMap((each) => each ?? []);
     const { anthropic } = connect({
       session: {
-        items: async () => ok({ data: known, has_more: false }),
+        conversationEnd: async () => ok(conversationEnd({ items: known.toReversed() })),
         executions: async () => ok({ data: [], has_more: false }),
         respond: async (_, input) => {
           asked.push(input);
@@ -352,7 +353,7 @@ describe("a client's copy", () => {
 
   it("is not looked at where the session has it", async () => {
     const data = [item({ content: [{ type: "text", text: "Found." }] }), item({ role: "user", content: [{ type: "text", text: "Hi" }] })];
-    const { anthropic, asked } = connect({ session: { items: async () => ok({ data, has_more: false }) } });
+    const { anthropic, asked } = connect({ session: { conversationEnd: async () => ok(conversationEnd({ items: data.toReversed() })) } });
     const strange = { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: {} } as const;
     const messages: Anthropic.MessageParam[] = [
       { role: "user", content: "Hi" },
@@ -367,7 +368,7 @@ describe("a client's copy", () => {
 
   it("has system messages where they are", async () => {
     const data = [item({ content: [{ type: "text", text: "Hello." }] }), item({ role: "user", content: [{ type: "text", text: "Hi" }] })];
-    const { anthropic, asked } = connect({ session: { items: async () => ok({ data, has_more: false }) } });
+    const { anthropic, asked } = connect({ session: { conversationEnd: async () => ok(conversationEnd({ items: data.toReversed() })) } });
     const messages: Anthropic.MessageParam[] = [
       { role: "system", content: "Old." },
       { role: "user", content: "Hi" },

@@ -422,9 +422,17 @@ describe("a stream", () => {
     await expect(collect(stream)).rejects.toMatchObject({ code: "insufficient_quota", type: "insufficient_quota" });
   });
 
+  /** The stream that comes with what was accepted is this one. */
+  const respondWith =
+    (stream: ReadableStream<Uint8Array>): WholeSessionApi["respond"] =>
+    async (_, given) => {
+      const done = await chat.life.service.respond(CALLER, given);
+      return done.ok && done.value.stream ? ok({ ...done.value, stream }) : done;
+    };
+
   it("whose connection is lost is told to its end from the record", async () => {
     const broken = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("lost")) });
-    chat = await connectChat({ session: { stream: async () => ok(broken) } });
+    chat = await connectChat({ session: { respond: respondWith(broken) } });
     await chat.life.open();
 
     const chunks = await collect(await chat.openai.chat.completions.create({ model, messages: [user("a")], stream: true }));
@@ -436,12 +444,11 @@ describe("a stream", () => {
   it("whose connection is lost together with the record says so, and the answer is not lost", async () => {
     const broken = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("lost")) });
     let isLost = true;
-    const streamOrLose: WholeSessionApi["stream"] = async (_, given) => (isLost ? ok(broken) : chat.life.service.stream(CALLER, given));
     const waitOrLose: WholeSessionApi["waitForTurn"] = async (_, id) => {
       if (isLost) throw new Error("lost");
       return chat.life.service.waitForTurn(CALLER, id);
     };
-    chat = await connectChat({ session: { stream: streamOrLose, waitForTurn: waitOrLose } });
+    chat = await connectChat({ session: { respond: respondWith(broken), waitForTurn: waitOrLose } });
     await chat.life.open();
     const asked: OpenAI.ChatCompletionCreateParamsStreaming = { model, messages: [user("a")], stream: true };
 
@@ -624,7 +631,7 @@ describe("a refusal", () => {
   });
 
   it("of a session that there is not, and of a name that is none", async () => {
-    const other = await connectChat({ session: { describe: async () => err({ code: "session_not_found" }) } });
+    const other = await connectChat({ session: { conversationEnd: async () => err({ code: "session_not_found" }) } });
     for (const name of [SESSION, "ext:order-1"])
       await expect(other.connect({ "X-Session-Id": name }).chat.completions.create({ model, messages: [user("a")] })).rejects.toMatchObject(
         { status: 404, code: "session_not_found" },

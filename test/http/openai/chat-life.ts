@@ -58,6 +58,7 @@ export async function connectChat(input: Pick<WorldInput, "tenant" | "principal"
       return service.openAndRespond(caller, asked);
     }),
     describe: here((caller) => service.describe(caller)),
+    conversationEnd: here((caller, asked) => service.conversationEnd(caller, asked)),
     items: here((caller, page) => service.items(caller, page)),
     respond: here((caller, given) => service.respond(caller, given)),
     retry: here((caller, given) => service.retry(caller, given)),

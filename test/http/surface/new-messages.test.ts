@@ -18,6 +18,7 @@ describe("new is", () => {
       results: [],
       messages: [user("b"), user("c")],
       isRepeated: false,
+      isSure: true,
     });
   });
 
@@ -42,6 +43,7 @@ describe("new is", () => {
       results: [result("2", "x"), result("1", "y")],
       messages: [user("b")],
       isRepeated: false,
+      isSure: true,
     });
   });
 
@@ -191,4 +193,35 @@ it("a client that cuts its copy adds its new messages, and loses none", () => {
       }
     }),
   );
+});
+
+describe("the end of a session decides alone", () => {
+  const held = [user("a"), said("A"), user("b"), said("B"), user("c"), said("C")];
+  const end = (shown: number): KnownEnd => ({ newest: held.slice(-shown), isWhole: shown >= held.length });
+
+  it("where the client says something else than it said last, and its last question is in sight", () => {
+    expect(findNewMessages([...held, user("d")], end(3))).toMatchObject({ messages: [user("d")], isSure: true });
+    expect(findNewMessages([...held, user("d")], end(2)).isSure).toBe(false);
+    expect(findNewMessages([user("c")], end(3))).toMatchObject({ messages: [user("c")], isSure: true });
+  });
+
+  it("not where the client says again what it said last", () => {
+    expect(findNewMessages([...held, user("c")], end(3)).isSure).toBe(false);
+    expect(findNewMessages([...held, user("c")], end(held.length))).toMatchObject({ messages: [user("c")], isSure: true });
+  });
+
+  it("only as the whole session decides, for any copy and any end", () => {
+    const copy = fc.record({ from: fc.nat(12), to: fc.nat(12), fresh: fc.array(text, { maxLength: 2 }) });
+    fc.assert(
+      fc.property(fc.array(round, { minLength: 1, maxLength: 6 }), copy, fc.nat(12), (rounds, { from, to, fresh }, shown) => {
+        const all = toSteps(rounds).flatMap((step) => [...step.fresh, step.reply]);
+        const transcript = [...all.slice(from, from + to), ...fresh.map(user)];
+        const sorted = findNewMessages(transcript, {
+          newest: all.slice(all.length - Math.min(shown, all.length)),
+          isWhole: shown >= all.length,
+        });
+        if (sorted.isSure) expect(sorted).toEqual(findNewMessages(transcript, whole(...all)));
+      }),
+    );
+  });
 });

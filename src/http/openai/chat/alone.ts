@@ -5,7 +5,7 @@ import { err, ok, type Result } from "../../../lib/result";
 import type { HttpDeps, HttpEnv } from "../../deps";
 import type { HttpError } from "../../problem";
 import { ofNamedModel } from "../../session-model";
-import { type StartedLeg, toStartedLeg } from "../../surface/start-from-copy";
+import { type StartedLeg, toStartedLeg } from "../../surface/started-leg";
 import type { PreparedThrowaway } from "../../surface/throwaway";
 import type { CompletionMessage } from "./messages";
 import { toChatError } from "./refusal";
@@ -31,13 +31,13 @@ export async function startAlone(
   deps: HttpDeps,
   { alone: { session, begin }, request, compacts }: Alone,
 ): Promise<Result<StartedLeg, HttpError>> {
-  const { asked, tools } = request;
+  const { asked, tools, isStreamed } = request;
   const { system, spoken } = splitSystem(request.messages);
   const written = await createChatWriter(c, deps, { session, isThrowaway: true })(spoken);
   if (!written.ok) return written;
   const messages = written.value.map(({ message }) => message);
   const turn = { ...asked, system: joinSystem(system), tools, idempotency: null, ...(!compacts && ({ whole: true } as const)) };
-  const input: RespondInput = { ...turn, after: null, results: [], messages, run: true };
+  const input: RespondInput = { ...turn, after: null, results: [], messages, run: true, ...(isStreamed && { listens: true }) };
   const accepted = await begin(input);
   if (!accepted.ok) return err(toChatError(ofNamedModel(accepted.error, asked), { results: [], messages: written.value }));
   return ok(toStartedLeg(accepted.value, { session, epoch: 0, continues: false }));

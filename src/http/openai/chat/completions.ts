@@ -14,7 +14,7 @@ import { findTools } from "../../session-tools";
 import { readAttempt } from "../../surface/attempts";
 import { toLegName } from "../../surface/ids";
 import { readRecordedLeg } from "../../surface/leg";
-import type { StartedLeg } from "../../surface/start-from-copy";
+import { openLeg, type StartedLeg } from "../../surface/started-leg";
 import { createLegTranslator } from "../../surface/tell-leg";
 import { prepareThrowaway, whenOver } from "../../surface/throwaway";
 import { translateStream } from "../../surface/translate-stream";
@@ -56,8 +56,8 @@ async function readRequest(c: Context<HttpEnv>, deps: HttpDeps): Promise<Result<
   if (!named.ok) return invalid(named.error);
   const tools = await findTools(deps, readPrincipal(c).tenant, named.value);
   if (!tools.ok) return tools;
-  const idempotency = attempt.value;
-  return ok({ body, request: { messages: messages.value, asked: asked.value, tools: tools.value, idempotency } });
+  const sent = { idempotency: attempt.value, isStreamed: body.stream === true };
+  return ok({ body, request: { messages: messages.value, asked: asked.value, tools: tools.value, ...sent } });
 }
 
 /** Null: the request names none. */
@@ -144,11 +144,10 @@ interface Answering {
 async function answer(c: Context<HttpEnv>, answering: Answering): Promise<Response> {
   const { calls, leg, body, head, lost } = answering;
   if (!body.stream) return answerWhole(c, answering);
-  const { cursor, turn } = leg;
-  const stream = await calls.repeatable((api, caller) => api.stream(caller, { after: cursor, turn }));
+  const stream = await openLeg(calls, leg);
   if (!stream.ok) return sendProblem(c, stream.error);
   const teller = new ChunkTeller({ head, includesUsage: body.stream_options?.include_usage ?? false, lost });
-  const translator = createLegTranslator({ teller, readRecord: () => readRecordedLeg(calls, leg), isPast: cursor === null });
+  const translator = createLegTranslator({ teller, readRecord: () => readRecordedLeg(calls, leg), isPast: leg.cursor === null });
   return sendEvents(c, translateStream(stream.value, translator));
 }
 

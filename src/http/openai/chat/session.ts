@@ -8,7 +8,8 @@ import type { HttpDeps, HttpEnv } from "../../deps";
 import type { HttpError } from "../../problem";
 import type { SessionCalls } from "../../session-calls";
 import { sendInLine } from "../../surface/in-line";
-import { type CopyWords, type StartedLeg, startFromCopy } from "../../surface/start-from-copy";
+import { type CopyWords, startFromCopy } from "../../surface/start-from-copy";
+import type { StartedLeg } from "../../surface/started-leg";
 import { type CompletionMessage, parseCallName, toCallName, toOutput } from "./messages";
 import { toChatError } from "./refusal";
 import { createChatWriter } from "./written";
@@ -18,6 +19,7 @@ export interface ChatRequest {
   readonly asked: TurnInput;
   readonly tools: readonly ToolDefinition[] | null;
   readonly idempotency: Idempotency | null;
+  readonly isStreamed: boolean;
 }
 
 interface Chat {
