@@ -35,7 +35,10 @@ export const sortRuns = (executions: readonly ExecutionView[]): WhoRuns => ({
 });
 
 /** `items`: in order of position. Without calls nothing is asked. */
-export async function readRuns(calls: SessionCalls, items: readonly DisplayItem[]): Promise<Result<readonly ExecutionView[], HttpError>> {
+export async function readRuns(
+  calls: SessionCalls,
+  items: readonly Pick<DisplayItem, "tool_calls">[],
+): Promise<Result<readonly ExecutionView[], HttpError>> {
   const positions = items.flatMap(({ tool_calls = [] }) => tool_calls.map(({ position }) => position));
   const [first, last] = [positions[0], positions.at(-1)];
   if (first === undefined || last === undefined) return ok([]);

@@ -520,7 +520,11 @@ describe("a request without a session", () => {
   it("says that nothing of it is kept where its answer is lost", async () => {
     const broken = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("lost")) });
     const gone = err({ code: "session_erased" } as const);
-    const { connect } = await connectChat({ session: { stream: async () => ok(broken), waitForTurn: async () => gone } });
+    const openAndRespond: WholeSessionApi["openAndRespond"] = async (_, asked) => {
+      const done = await life.service.openAndRespond(CALLER, asked);
+      return done.ok ? ok({ ...done.value, stream: broken }) : done;
+    };
+    const { connect, life } = await connectChat({ session: { openAndRespond, waitForTurn: async () => gone } });
     const stream = await connect({}).chat.completions.create({ model, messages: [user("a")], stream: true });
 
     await expect(collect(stream)).rejects.toThrow(/nothing of the request is kept/);

@@ -41,8 +41,23 @@ export const show = ({ system, messages }: ModelRequest): string[] => [
   ),
 ];
 
-/** Answers every call of the model by the script, which a test may change. `models`: which there are, if not one by any name. */
-export function connect({ models, ...input }: WorldInput & { readonly models?: ModelDirectory } = {}) {
+interface ConnectInput extends WorldInput {
+  /** Which models there are. Absent: one by any name. */
+  readonly models?: ModelDirectory;
+  /** Hears the name of each call of a session. */
+  readonly onCall?: (name: string) => void;
+}
+
+const watch = (service: Life["service"], onCall: (name: string) => void): Life["service"] =>
+  new Proxy(service, {
+    get(target, name) {
+      onCall(String(name));
+      return Reflect.get(target, name);
+    },
+  });
+
+/** Answers every call of the model by the script, which a test may change. */
+export function connect({ models, onCall = () => {}, ...input }: ConnectInput = {}) {
   const lives = new Map<SessionId, Life>();
   const requests: ModelRequest[] = [];
   const model: { say: Script } = { say: ({ messages }) => says(`echo ${messages.length}`) };
@@ -64,7 +79,7 @@ export function connect({ models, ...input }: WorldInput & { readonly models?: M
     lives.set(session, life);
     return life;
   };
-  const { app } = world({ ...input, deps: { sessions: (_, session) => findLife(session).service, ...input.deps } });
+  const { app } = world({ ...input, deps: { sessions: (_, session) => watch(findLife(session).service, onCall), ...input.deps } });
   const options = {
     apiKey: KEY,
     baseURL: "http://longhand.test/v1",

@@ -2,6 +2,7 @@
 import { ok, type Result } from "../../../lib/result";
 import type { HttpError } from "../../problem";
 import { toLegName } from "../../surface/ids";
+import { openLeg } from "../../surface/started-leg";
 import { ResponseFold } from "./frames";
 import { buildResource, showTurn } from "./read-response";
 import { RESPONSE_PREFIX } from "./show-response";
@@ -25,9 +26,9 @@ interface OpenEvents {
 }
 
 export async function openEvents(started: StartedResponse): Outcome<OpenEvents> {
-  const { calls, leg, asked, compaction, cursor, runs, approvals, created_at } = started;
+  const { calls, leg, asked, compaction, cursor, stream, runs, approvals, created_at } = started;
   const { turn } = leg;
-  const frames = await calls.repeatable((api, caller) => api.stream(caller, { after: cursor, turn }));
+  const frames = await openLeg(calls, { stream, cursor, turn });
   if (!frames.ok) return frames;
   const head = { id: toLegName(RESPONSE_PREFIX, leg), created_at, asked, compaction };
   return ok({ frames: frames.value, fold: new ResponseFold({ head, leg, from: cursor === null ? 1 : leg.leg, runs, approvals }) });

@@ -70,6 +70,7 @@ type Limit = Pick<RespondInput, "after"> & { readonly threshold: number };
 const compactIfDue = async (compacting: Compacting, limit: Limit): Promise<CompactionId | null> =>
   (await isDue(compacting, limit)) ? compactTo(compacting, limit.threshold) : null;
 
+/** Judges the session as it is now: files of the request may have been stored meanwhile, and the request's own past recorded. */
 async function isDue({ calls }: Compacting, { threshold, after }: Limit): Promise<boolean> {
   const described = await calls.repeatable((api, caller) => api.describe(caller));
   if (!described.ok) return false;

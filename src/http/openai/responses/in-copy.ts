@@ -2,9 +2,8 @@
  * Responds in a copy of the session, which ends with the response that is continued. Each response of OpenAI is a fixed place: what goes on
  * behind it elsewhere is not ended, and is not waited for.
  */
-import type { CopiedPlace, RespondInput } from "../../../app/respond-api";
+import type { CopiedPlace, Responded, RespondInput } from "../../../app/respond-api";
 import type { WrittenMessage } from "../../../app/written-message";
-import type { Accepted } from "../../../contract/item";
 import type { FileId, SessionId } from "../../../domain/ids";
 import { err, ok, type Result } from "../../../lib/result";
 import type { Asker, HttpDeps } from "../../deps";
@@ -27,7 +26,7 @@ interface Continuing {
 interface Continued {
   readonly calls: SessionCalls;
   readonly session: SessionId;
-  readonly accepted: Accepted;
+  readonly accepted: Responded;
   /** The request as the copy has got it. */
   readonly given: RespondInput;
 }

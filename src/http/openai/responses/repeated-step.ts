@@ -2,15 +2,14 @@
  * Leaves out of an input what its conversation has. `@ai-sdk/openai` names the conversation, and sends with the results of each step all
  * that it has said since, the first message and the results of earlier steps, but nothing of what the model said.
  */
-import type { DisplayItem } from "../../../contract/item";
+import type { EndItem } from "../../../app/respond-api";
 import type { ToolCallView } from "../../../contract/tool";
 import type { SessionCalls } from "../../session-calls";
+
 import { readRuns, sortRuns } from "../../surface/read-runs";
 import type { ReadInput, ReadMessage } from "../items/transcript";
 import { findApprovals } from "./find-approvals";
-
-/** More than the results and messages of one turn of a client's loop, as a rule. What began before them is not found. */
-const READ_BACK = 200;
+import { mayRepeat, type Reading } from "./read-end";
 
 /** What a client says, so far as it is compared. */
 type Said =
@@ -20,24 +19,21 @@ type Said =
 type Placed = Said & { readonly at: number };
 
 /** An input that answers no open call stays as it is. */
-export async function leaveOutRepeated(calls: SessionCalls, given: ReadInput): Promise<ReadInput> {
-  const { messages, results, approvals } = given;
-  const answers = results.length + approvals.length;
-  if (answers === 0 || messages.length + answers < 2) return given;
-  const described = await calls.repeatable((api, caller) => api.describe(caller));
-  const open = described.ok ? (described.value.turn?.open_calls ?? []) : [];
+export async function leaveOutRepeated({ calls, readEnd }: Reading, given: ReadInput): Promise<ReadInput> {
+  if (!mayRepeat(given)) return given;
+  const end = await readEnd();
+  if (!end.ok) return given;
+  const { results, approvals } = given;
+  const open = end.value.turn?.open_calls ?? [];
   const pending = await findPending(calls, { approvals, open });
   if (pending.length === 0 && !results.some(({ result }) => open.some(({ call_id }) => call_id === result.call_id))) return given;
   const input = { ...given, approvals: pending.length > 0 ? pending : approvals };
-  const known = await readSaid(calls);
+  const known = await listSaid(calls, end.value.items);
   return known ? withoutRepeated(input, known) : input;
 }
 
 /** What clients said at the end of the conversation, in order. Null: it cannot be read. */
-async function readSaid(calls: SessionCalls): Promise<readonly Said[] | null> {
-  const page = await calls.repeatable((api, caller) => api.items(caller, { after: null, limit: READ_BACK, order: "desc" }));
-  if (!page.ok) return null;
-  const newest = page.value.data.toReversed();
+async function listSaid(calls: SessionCalls, newest: readonly EndItem[]): Promise<readonly Said[] | null> {
   const runs = await readRuns(calls, newest);
   if (!runs.ok) return null;
   const { ranHere } = sortRuns(runs.value);
@@ -72,7 +68,7 @@ function withoutRepeated(input: ReadInput, known: readonly Said[]): ReadInput {
   return input;
 }
 
-function toKnown({ role, content, call_id }: DisplayItem): Said[] {
+function toKnown({ role, content, call_id }: EndItem): Said[] {
   if (role === "tool") return [{ call_id: call_id ?? null }];
   return role === "assistant" ? [] : [{ role, ...toText(content) }];
 }

@@ -33,7 +33,8 @@ async function create(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
   const attempt = await readAttempt(c, deps);
   if (!attempt.ok) return sendProblem(c, attempt.error);
   const idempotency = attempt.value;
-  const { request, started } = await startContinued({ c, deps, request: parsed.value, key: key.value, idempotency, openUnstored });
+  const named = { key: key.value, idempotency, isStreamed: parsed.value.body.stream === true };
+  const { request, started } = await startContinued({ c, deps, request: parsed.value, ...named, openUnstored });
   const { body, place } = request;
   if (!started.ok) return refuse(c, started.error);
   // The request is recorded. One that cannot be told from another would be added twice.

@@ -57,7 +57,8 @@ export async function answerOnSocket(asking: SocketAsking): Promise<Result<Socke
     opened.session = unlisted.value;
     return ok({ session: unlisted.value, discard: () => {} });
   };
-  const { started } = await startContinued({ c, deps, request: request.value, key: undefined, idempotency: null, openUnstored });
+  const named = { key: undefined, idempotency: null, isStreamed: true };
+  const { started } = await startContinued({ c, deps, request: request.value, ...named, openUnstored });
   if (!started.ok) return started;
   const told = await tell(started.value, asking);
   if (!told.ok) return told;

@@ -2,7 +2,7 @@
  * Begins a response: finds or opens its session, and adds what is new to it. Nothing here is about HTTP, so that every transport calls it.
  * When it has succeeded the request is recorded, and whatever happens next is part of the answer.
  */
-import type { CopiedPlace, RespondInput } from "../../../app/respond-api";
+import type { CopiedPlace, Responded, RespondInput } from "../../../app/respond-api";
 import type { Outcome as Answer, Idempotency } from "../../../app/session-api";
 import type { Accepted, DisplayItem } from "../../../contract/item";
 import type { ExecutionId, SessionId, TurnId } from "../../../domain/ids";
@@ -23,12 +23,13 @@ import type { WhoRuns } from "../../surface/read-runs";
 import { toFirstItem } from "../items/compaction-item";
 import type { CompactionItem } from "../items/item-types";
 import { takeMessages, toAnswers } from "../items/store-items";
-import { type ResponseAsked, readNote, toNote } from "./asked";
+import { type ResponseAsked, toNote } from "./asked";
 import { compactRequest } from "./compacted-request";
 import { explainWait, findApprovalFault, findApprovals, findLoneApproval } from "./find-approvals";
 import { respondInCopy } from "./in-copy";
 import { readEcho } from "./input";
 import { splitLegs } from "./leg";
+import { asksAnew, createEndReader, findModel, type Reading } from "./read-end";
 import { findFirstItem, findResponse, toLegAsked } from "./read-response";
 import { toResponseError, toUnknownPlace } from "./refusal";
 import { leaveOutRepeated } from "./repeated-step";
@@ -50,6 +51,8 @@ export interface ResponseAsking {
   readonly key: string | undefined;
   /** What tells the request from others in a session that it names. Null: nothing. */
   readonly idempotency: Idempotency | null;
+  /** The answer is told as it comes. */
+  readonly isStreamed: boolean;
   /** Opens a session for `store: false`. */
   openUnstored(asked: { readonly model: string | undefined }): Promise<Result<Unstored, HttpError>>;
 }
@@ -60,6 +63,8 @@ export interface StartedResponse {
   readonly asked: ResponseAsked;
   /** Where the response's stream begins. Null: with its turn. */
   readonly cursor: number | null;
+  /** The live stream from there. Null: it was not opened with the request. */
+  readonly stream: ReadableStream<Uint8Array> | null;
   /** Who runs the calls of earlier legs of its turn. */
   readonly runs: ReadonlyMap<ExecutionId, "client" | "server">;
   readonly approvals: WhoRuns["approvals"];
@@ -81,17 +86,19 @@ export async function startResponse(asking: ResponseAsking): Outcome<StartedResp
   if (!tools.ok) return err(toResponseError(tools.error, request));
   const opened = await openSession(asking);
   if (!opened.ok) return opened;
-  const fresh = await readFresh(asking, opened.value);
+  const calls = sessionClient(deps, c, opened.value.session);
+  const reading = { calls, readEnd: createEndReader(calls, request.input) };
+  const fresh = await readFresh(reading, request);
   const fault = findApprovalFault(fresh);
-  const started = fault ? err(fault) : await addNew({ ...asking, request: fresh }, opened.value, tools.value);
+  const started = fault ? err(fault) : await addNew({ ...asking, request: fresh }, { ...opened.value, ...reading }, tools.value);
   if (!started.ok) await opened.value.giveUp();
   return started;
 }
 
 /** The request without what a conversation has already. A response that is named is followed by what is new alone. */
-async function readFresh({ c, deps, request }: ResponseAsking, { session }: Opened): Promise<ResponseRequest> {
+async function readFresh(reading: Reading, request: ResponseRequest): Promise<ResponseRequest> {
   if (request.place.kind !== "conversation") return request;
-  return { ...request, input: await leaveOutRepeated(sessionClient(deps, c, session), request.input) };
+  return { ...request, input: await leaveOutRepeated(reading, request.input) };
 }
 
 interface Opened {
@@ -129,17 +136,11 @@ async function openSession({ c, deps, request, key, openUnstored }: ResponseAski
   return ok({ session: session.id, model: session.model, after: null, isThrowaway: false, giveUp, discard: nothing });
 }
 
-async function findModel(calls: SessionCalls): Outcome<string> {
-  const described = await calls.repeatable((api, caller) => api.describe(caller));
-  return described.ok ? ok(described.value.model) : described;
-}
-
-async function addNew(asking: ResponseAsking, opened: Opened, tools: readonly ToolDefinition[] | null): Outcome<StartedResponse> {
+async function addNew(asking: ResponseAsking, opened: Opened & Reading, tools: readonly ToolDefinition[] | null): Outcome<StartedResponse> {
   const { c, deps, request, key, idempotency: named } = asking;
-  const { session, after, model: known, isThrowaway, discard } = opened;
+  const { session, after, model: known, isThrowaway, discard, calls, readEnd } = opened;
   const { body, input, generation } = request;
-  const calls = sessionClient(deps, c, session);
-  const model = known === null ? await findModel(calls) : ok(known);
+  const model = known === null ? await findModel(readEnd) : ok(known);
   if (!model.ok) return err(toUnknownPlace(model.error, body));
   const taken = await takeMessages(c, deps, { session, messages: input.messages, isThrowaway });
   if (!taken.ok) return err(toUnknownPlace(taken.error, body));
@@ -152,6 +153,7 @@ async function addNew(asking: ResponseAsking, opened: Opened, tools: readonly To
   const isAnswer = taken.value.length === 0;
   const turn = after?.turn ?? null;
   const asked = { ...echo, added: results.length + taken.value.length };
+  const renews = isAnswer && (await asksAnew({ calls, readEnd }, turn, echo));
   const given: RespondInput = {
     after: turn,
     results,
@@ -163,8 +165,7 @@ async function addNew(asking: ResponseAsking, opened: Opened, tools: readonly To
     note: toNote(asked),
     generation: generation ?? null,
     tools,
-    ...(isAnswer && (await asksAnew(calls, turn, echo)) && { renews: true }),
-    ...(mustFit(body) && { whole: true }),
+    ...toMarks(asking, renews),
     idempotency,
   };
   const prepared = await compactRequest({ c, deps, request, calls, isThrowaway, given, asked });
@@ -173,7 +174,8 @@ async function addNew(asking: ResponseAsking, opened: Opened, tools: readonly To
   const sent = await send(asking, { calls, given: left.given, from: isThrowaway ? null : after });
   if (!sent.ok) return err(toResponseError(await explainWait(calls, sent.error), request));
   if ("copy" in sent.value) return beginInCopy(asking, { from: session, place: sent.value, given, key }, asked);
-  return begin({ calls, session, cursor: sent.value.cursor, discard, sealed }, { accepted: sent.value, given, echo: left.asked });
+  const { cursor, stream = null } = sent.value;
+  return begin({ calls, session, cursor, stream, discard, sealed }, { accepted: sent.value, given, echo: left.asked });
 }
 
 interface Begun {
@@ -195,12 +197,22 @@ async function beginInCopy({ c, deps, request }: ResponseAsking, place: Continui
   const continued = await respondInCopy(c, deps, place);
   if (!continued.ok) return err(toResponseError(continued.error, request));
   const { accepted, given, ...copy } = continued.value;
-  return begin({ ...copy, cursor: accepted.cursor, discard: nothing, sealed: null }, { accepted, given, echo });
+  const { cursor, stream = null } = accepted;
+  return begin({ ...copy, cursor, stream, discard: nothing, sealed: null }, { accepted, given, echo });
 }
 
 /** A session keeps what does not fit. A response that is not stored has all that its model may read. */
 const mustFit = ({ store, truncation, context_management: managed }: ResponseRequest["body"]): boolean =>
   store === false && truncation !== "auto" && !managed;
+
+const toMarks = (
+  { request: { body }, isStreamed }: ResponseAsking,
+  renews: boolean,
+): Pick<RespondInput, "renews" | "whole" | "listens"> => ({
+  ...(renews && { renews }),
+  ...(mustFit(body) && { whole: true }),
+  ...(isStreamed && { listens: true }),
+});
 
 interface Sending {
   readonly calls: SessionCalls;
@@ -213,11 +225,11 @@ interface Sending {
 async function send(
   { deps: { schedule, newId } }: ResponseAsking,
   { calls, given, from }: Sending,
-): Promise<Answer<Accepted | CopiedPlace>> {
+): Promise<Answer<Responded | CopiedPlace>> {
   const way = given.idempotency ? calls.repeatable : calls.once;
   const { results, messages } = given;
   const place = from && { after: from.turn, leg: from.leg, copy: newId("ses") };
-  const sendOnce = (input: RespondInput): Promise<Answer<Accepted | CopiedPlace>> =>
+  const sendOnce = (input: RespondInput): Promise<Answer<Responded | CopiedPlace>> =>
     way((api, caller) => (place ? api.respondFrom(caller, { ...input, ...place }) : api.respond(caller, input)));
   return sendInLine({ calls, schedule }, async () => {
     const sent = await sendOnce(given);
@@ -227,20 +239,7 @@ async function send(
   });
 }
 
-/** Whether a request that only answers calls has another echo than their turn. */
-async function asksAnew(calls: SessionCalls, after: TurnId | null, echo: ResponseAsked): Promise<boolean> {
-  const turn = after ?? (await findOpenTurn(calls));
-  const settings = turn === null ? null : await calls.repeatable((api, caller) => api.askedWith(caller, turn));
-  const toText = (asked: ResponseAsked): string => JSON.stringify({ ...asked, previous_response_id: null, added: null, compaction: null });
-  return !settings?.ok || toText(readNote(settings.value)) !== toText(echo);
-}
-
-async function findOpenTurn(calls: SessionCalls): Promise<TurnId | null> {
-  const described = await calls.repeatable((api, caller) => api.describe(caller));
-  return described.ok ? (described.value.turn?.id ?? null) : null;
-}
-
-type Beginning = Pick<StartedResponse, "calls" | "cursor" | "discard"> & {
+type Beginning = Pick<StartedResponse, "calls" | "cursor" | "stream" | "discard"> & {
   readonly session: SessionId;
   /** What the compaction before a response holds that is not stored. */
   readonly sealed: string | null;
