@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { SessionId } from "../../../src/domain/ids";
 import { createCompactionSealer } from "../../../src/tenant/compaction-sealer";
 import { FakeSchedule } from "../../support/fake-schedule";
-import { FOREIGN_TENANT, TENANT } from "../support";
+import { FOREIGN_TENANT, KEY, TENANT } from "../support";
 import { compactAbove, connectCompacting } from "./compacting-life";
 import { calls } from "./response-life";
 
@@ -111,7 +111,7 @@ describe("a response that was compacted first", () => {
     const second = await ask(world, [output], { ...asked, previous_response_id: first.id });
 
     expect(first.output.map(({ type }) => type)).toEqual(["compaction", "function_call"]);
-    expect(second.output.map(({ type }) => type)).toEqual(["message"]);
+    expect([second.id, second.output.map(({ type }) => type)]).toEqual([`${first.id}_2`, ["message"]]);
     for (const each of [first, second]) expect((await world.openai.responses.retrieve(each.id)).output).toEqual(each.output);
   });
 
@@ -249,6 +249,42 @@ describe("the item of a stored response, sent back", () => {
       const read = world.lastRead();
       expect([count(read, "summary 1"), count(read, "And now?"), count(read, "reply 5.")]).toEqual([1, 1, 1]);
     }
+  });
+
+  it("is no start of a branch that was begun before it", async () => {
+    const world = connectCompacting();
+    const response = await talkCompacted(world);
+    const session = readSession(response);
+    const service = world.lives.get(session)?.service;
+    const page = await service?.items({ tenant: TENANT, session }, { after: null, limit: 2, order: "asc" });
+    const reply = page?.ok ? page.value.data[1]?.id : undefined;
+    if (reply) await service?.regenerate({ tenant: TENANT, session }, { message: reply, idempotency: null });
+    await world.settle();
+    const listed = await world.openai.conversations.items.list(`conv_${session.slice(4)}`, { order: "asc" });
+    const again = listed.data.filter((item) => item.type === "message" && item.role === "assistant");
+
+    const mixed = await ask(world, [findCompaction(response), ...again, user("More?")] as Input);
+
+    expect(again).toHaveLength(1);
+    expect(readSession(mixed)).not.toBe(session);
+  });
+
+  it("is taken wherever items are: by a new conversation, by one that goes on, and to be compacted again", async () => {
+    const world = connectCompacting();
+    const { openai } = world;
+    const items = [user("old"), findCompaction(await talkCompacted(world)) as never, user("More?")];
+    const created = await openai.conversations.create({ items });
+    const other = await openai.conversations.create();
+    await openai.conversations.items.create(other.id, { items });
+    const compacted = await world.whileWorking(openai.responses.compact({ model: MODEL, input: items }));
+    await ask(world, [...(compacted.output as Input), user("Then?")]);
+
+    for (const { id } of [created, other]) {
+      const { data } = await openai.conversations.items.list(id, { order: "asc" });
+      expect(data.map((item) => (item.type === "message" ? item.role : item.type))).toEqual(["user", "assistant", "user", "user"]);
+    }
+    const read = world.lastRead();
+    expect([count(read, "summary 1"), count(read, "reply 4."), count(read, "And now?"), count(read, "old")]).toEqual([1, 1, 1, 0]);
   });
 
   it("brings calls with their results, and nothing that was redacted since", async () => {
@@ -411,6 +447,21 @@ describe("a conversation", () => {
     const { data } = await openai.responses.inputItems.list(response.id);
 
     expect(data).toMatchObject([{ type: "message", role: "user" }]);
+  });
+
+  it("lists no item for a note that is not of a response", async () => {
+    const { openai, app, conversation } = await converse();
+    const { length } = (await openai.conversations.items.list(conversation, { limit: 100 })).data;
+    const session = `ses_${conversation.slice(5)}` as SessionId;
+    const note = '{"compaction":"cmp_01JD8Z3V6Q4N7R2T5W9X0Y1A2B"}';
+    const said = await app.request(`/v1/sessions/${session}/messages`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${KEY}`, "content-type": "application/json", accept: "application/json" },
+      body: JSON.stringify({ content: "Natively?", note }),
+    });
+
+    expect(said.ok).toBe(true);
+    await expect.poll(async () => (await openai.conversations.items.list(conversation, { limit: 100 })).data).toHaveLength(length + 2);
   });
 
   it("knows no item of another conversation, or of a response without one", async () => {
