@@ -2,9 +2,65 @@
 import { type Mutant, SIMULATION } from "./mutant.ts";
 
 const RESPOND = ["test/session/respond.test.ts"];
+const TRIES = "I38: a counted try that was accepted never runs twice";
+const COPY = "I39: a copy has its source's past up to the leg, and nothing after";
 const TOGETHER = "I38: everything that one request adds is recorded together, or not at all";
 
 export const respond: readonly Mutant[] = [
+  {
+    name: "a counted request that is sent again adds everything again",
+    breaks: TRIES,
+    file: "src/app/idempotency.ts",
+    find: "if (tries > 0) return since <= tries * PATIENCE_MS;",
+    replace: "if (tries > 0) return false;",
+    tests: SIMULATION,
+    seeds: 200,
+  },
+  {
+    name: "the first try of a request is another request if a later one came before it",
+    breaks: TRIES,
+    file: "src/app/idempotency.ts",
+    find: "return kept.tries > 0 && kept.at >= arrived_at;",
+    replace: "return false;",
+    tests: SIMULATION,
+    seeds: 500,
+  },
+  {
+    name: "a copy behind calls ends behind their results",
+    breaks: COPY,
+    file: "src/session/calls/copied-place.ts",
+    find: "const own = items.filter((item) => !results.includes(item));",
+    replace: "const own = items;",
+    tests: SIMULATION,
+    seeds: 300,
+  },
+  {
+    name: "a copy ends with the newest reply that waited, whichever leg is named",
+    breaks: COPY,
+    file: "src/session/calls/copied-place.ts",
+    find: "const wait = waits[leg - 1];",
+    replace: "const wait = leg > waits.length ? undefined : waits.at(-1);",
+    tests: SIMULATION,
+    seeds: 500,
+  },
+  {
+    name: "a copy has what came after its turn",
+    breaks: COPY,
+    file: "src/session/calls/copied-place.ts",
+    find: 'err({ code: "turn_not_found", turn: after }) : ok({ copy, at });',
+    replace: 'err({ code: "turn_not_found", turn: after }) : ok({ copy, at: state.next_position - 1 });',
+    tests: SIMULATION,
+    seeds: 200,
+  },
+  {
+    name: "a request that is repeated leads to another copy",
+    breaks: "I38: a request that is repeated with its key has one place",
+    file: "src/session/calls/respond-call.ts",
+    find: "transactOnce<Acknowledged | CopiedPlace>(session, input.idempotency,",
+    replace: "transactOnce<Acknowledged | CopiedPlace>(session, null,",
+    tests: SIMULATION,
+    seeds: 200,
+  },
   {
     name: "a refused request leaves its first steps behind",
     breaks: TOGETHER,

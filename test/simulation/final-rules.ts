@@ -35,6 +35,7 @@ export async function checkAtRest(run: Run): Promise<void> {
   checkExecutions(run.world, run.log.events);
   run.world.choices.check(run.log.events);
   run.world.respond.check(run.log.events);
+  await run.world.copies.check(run.log.events);
   await run.users.names.check(run.world, run.log.events);
   await checkSearch(run.world, run.users.sends);
   // Runs before a complete rebuild, which removes the rows that an interrupted rebuild left.

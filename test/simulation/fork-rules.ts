@@ -2,7 +2,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { copySession } from "../../src/app/branch/copy-session";
 import type { WholeSessionApi } from "../../src/app/control-api";
+import type { ForkCut } from "../../src/app/fork-parts";
 import { buildRequest } from "../../src/app/request/build-request";
+import type { Caller } from "../../src/app/session-api";
 import { fold } from "../../src/domain/evolve";
 import { createContent } from "../../src/session/content";
 import { Life } from "../session/life";
@@ -17,7 +19,7 @@ export async function checkFork(world: World): Promise<void> {
   const source = world.wake();
   const spec = MODELS[source.runtime.state.settings.model];
   if (!spec) return;
-  const { copy, outcome } = await copyAgainAndAgain(world, source.service);
+  const { copy, outcome } = await copyAgainAndAgain(world, { source: (work) => work(source.service, CALLER), to: COPY.session, at: null });
   violations.check(outcome.ok, "I9", () => `the session cannot be copied: ${JSON.stringify(outcome)}`);
   // No turn is copied, and so neither is what the last one was asked with in place of the session's settings.
   const { deps, state } = source.runtime;
@@ -35,21 +37,24 @@ export async function checkFork(world: World): Promise<void> {
   world.stats.count("copied whole");
 }
 
-/** The fork's object may die between two pages, together with the request. The client then repeats the request. */
-async function copyAgainAndAgain({ random, stats }: World, source: WholeSessionApi) {
+type Copying = Pick<Parameters<typeof copySession>[0], "source" | "to" | "at"> & { readonly cut?: ForkCut | undefined };
+
+/** The copy's object may die between two pages, together with the request. The client then repeats the request. */
+export async function copyAgainAndAgain({ random, stats }: World, { source, to, at, cut }: Copying) {
   const ids = countingIds();
   let copy = new Life(undefined, "copy", ids);
-  const places = { from: CALLER.session, to: COPY.session, at: null, title: null };
+  const caller = { ...CALLER, session: to };
+  const places = { from: CALLER.session, to, at, title: null, ...(cut && { cut }) };
   for (let attempt = 1; ; attempt++) {
-    const target = async <T>(work: (service: WholeSessionApi, caller: typeof COPY) => Promise<T>): Promise<T> => {
+    const target = async <T>(work: (service: WholeSessionApi, caller: Caller) => Promise<T>): Promise<T> => {
       if (attempt <= CUTS && random.chance(0.2)) {
         copy = new Life(copy.sql, `copy ${attempt}`, ids);
         throw new ObjectResetError("the copy's object was reset");
       }
-      return work(copy.service, COPY);
+      return work(copy.service, caller);
     };
     try {
-      return { outcome: await copySession({ source: (work) => work(source, CALLER), target, hold: async () => true, ...places }), copy };
+      return { outcome: await copySession({ source, target, hold: async () => true, ...places }), copy };
     } catch (error) {
       if (!(error instanceof ObjectResetError)) throw error;
       stats.count("copies cut off");

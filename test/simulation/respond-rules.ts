@@ -36,6 +36,7 @@ export const toResultMark = (number: number): string => `^${number} `;
 
 export class RespondRules {
   readonly #responded: Responded[] = [];
+  readonly #elsewhere: string[] = [];
   readonly #placed = new Map<number, Placed>();
 
   readonly world: World;
@@ -46,6 +47,24 @@ export class RespondRules {
 
   note(responded: Responded): void {
     this.#responded.push(responded);
+  }
+
+  /** Results of a request of which nothing is in this session. */
+  noteElsewhere(results: readonly string[]): void {
+    this.#elsewhere.push(...results);
+  }
+
+  /** What the model reads at a position, in order: the items that were before it when it was recorded, and it. */
+  pastOf(position: number): readonly ItemMeta[] {
+    const past: ItemMeta[] = [];
+    for (let placed = this.#placed.get(position); placed; placed = placed.before ? this.#placed.get(placed.before.position) : undefined)
+      past.unshift(placed.item);
+    return past;
+  }
+
+  /** All items of a turn, in order. */
+  itemsOf(turn: TurnId): readonly ItemMeta[] {
+    return [...this.#placed.values()].flatMap(({ item }) => (item.turn === turn ? item : []));
   }
 
   afterEvent(event: StoredEvent, { branch }: SessionState): void {
@@ -61,6 +80,8 @@ export class RespondRules {
   /** At rest. */
   check(events: readonly StoredEvent[]): void {
     const results = this.#readResults();
+    const strays = this.#elsewhere.filter((mark) => results.has(mark));
+    this.world.violations.check(strays.length === 0, "I39", () => `results of a copy are in its source: ${strays}`);
     const isRedacted = events.some(({ type }) => type === "MessageRedacted");
     for (const responded of this.#responded) {
       const found = responded.results.map((mark) => results.get(mark) ?? []);

@@ -12,13 +12,13 @@ import { type Send, toSaid } from "./send";
 import { drawText } from "./texts";
 import { CALLER, digestText, type World } from "./world";
 
-interface Client {
+export interface RespondClient {
   readonly world: World;
   readonly names: NameRules;
   /** A new message. */
   draw(change: Partial<Send>): Send;
   /** Repeats the call with its key until there is an answer, and until there was room if an answer was lost. */
-  insist(label: string, work: (service: WholeSessionApi) => Promise<Outcome<Accepted>>): Promise<Outcome<Accepted>>;
+  insist<T>(label: string, work: (service: WholeSessionApi) => Promise<Outcome<T>>): Promise<Outcome<T>>;
 }
 
 /** Each of them leaves nothing of the request behind. */
@@ -37,7 +37,7 @@ const REFUSALS: ReadonlySet<string> = new Set([
   "invalid",
 ]);
 
-export async function respondAtOnce(client: Client): Promise<void> {
+export async function respondAtOnce(client: RespondClient): Promise<void> {
   const { world } = client;
   const { random } = world;
   const seen = await findTurn(world);
@@ -82,7 +82,7 @@ const drawSuperseded = ({ random }: World, turn: { readonly id: TurnId } | null)
   turn && random.chance(0.4) ? { supersedes: turn.id } : {};
 
 /** The turns that began before the request: results alone let them go on. */
-function listBegun({ log }: World): ReadonlySet<TurnId> {
+export function listBegun({ log }: World): ReadonlySet<TurnId> {
   log.catchUp();
   return new Set(log.events.flatMap((event) => (event.type === "TurnStarted" ? [event.turn] : [])));
 }
@@ -102,7 +102,7 @@ async function drawPlace(world: World): Promise<TurnId | null> {
   return newest === undefined ? null : random.chance(0.4) ? newest : random.pick(turns);
 }
 
-function drawResult(world: World, named: object) {
+export function drawResult(world: World, named: object) {
   const { random } = world;
   const output = `${toResultMark(world.newResult())}${drawText(random, 0, random.chance(0.05) ? 40_000 : 2_000)}`;
   return { execution_id: null, call_id: null, output, is_error: random.chance(0.1), ...named };
@@ -116,7 +116,7 @@ interface Wanted {
 }
 
 /** With `run` the last one is mostly a user's. Now and then one is the result of no call: the request is refused after its first steps. */
-function drawMessages({ world, draw }: Client, { count, run, choice, batch }: Wanted): Send[] {
+export function drawMessages({ world, draw }: RespondClient, { count, run, choice, batch }: Wanted): Send[] {
   const { random } = world;
   return Array.from({ length: count }, (_, index) => {
     const isStarting = run && index === count - 1 && !random.chance(0.12);
@@ -127,12 +127,12 @@ function drawMessages({ world, draw }: Client, { count, run, choice, batch }: Wa
 }
 
 /** Two requests with one key have one outcome. A refused one keeps no key, so that the other may be accepted. */
-function checkSame({ violations }: World, answers: readonly Outcome<Accepted>[]): void {
+export function checkSame({ violations }: World, answers: readonly Outcome<Accepted>[]): void {
   const told = new Set(answers.flatMap((each) => (each.ok ? [`${each.value.message_id} ${each.value.turn_id}`] : [])));
   violations.check(told.size <= 1, "I38", () => `one key led to two outcomes: ${[...told]}`);
 }
 
-function noteAnswer({ world, names }: Client, responded: Responded, before: Before): void {
+export function noteAnswer({ world, names }: RespondClient, responded: Responded, before: Before): void {
   const { violations, stats, respond } = world;
   const { answer, sends, results, after } = responded;
   respond.note(responded);

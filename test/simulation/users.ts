@@ -6,11 +6,13 @@ import type { Accepted } from "../../src/contract/item";
 import type { ToolCallView } from "../../src/contract/tool";
 import { listEventItems } from "../../src/domain/items-of";
 import { answerAgain, findQuestion, goBack, goOnElsewhere, redact } from "./brancher";
+import { continuePlace } from "./continuer";
+import { sendCounted } from "./counter";
 import { handleDraft } from "./editor";
 import { attempt, changeSettings, compact, insist, look, pin, startOver, takeBack } from "./keeper";
 import { NameRules } from "./name-rules";
 import { drawInstructions, drawTurnInput } from "./profile";
-import { respondAtOnce } from "./responder";
+import { type RespondClient, respondAtOnce } from "./responder";
 import { type Send, toSaid } from "./send";
 import { TOOLS } from "./sim-tools";
 import { drawText, toOwnWord } from "./texts";
@@ -43,9 +45,11 @@ const ORDINARY = {
   redact: 0.8,
   rebuild: 0.5,
   respond: 0,
+  counted: 0,
+  continue: 0,
 };
 /** Habits of people in runs with `responds`. The stories of the other runs do not depend on it. */
-const RESPONDING: typeof ORDINARY = { ...ORDINARY, tools: 2, respond: 9 };
+const RESPONDING: typeof ORDINARY = { ...ORDINARY, tools: 2, respond: 9, counted: 3, continue: 7 };
 const TYPIST: typeof ORDINARY = {
   send: 20,
   import: 0,
@@ -70,6 +74,8 @@ const TYPIST: typeof ORDINARY = {
   redact: 0,
   rebuild: 0,
   respond: 0,
+  counted: 0,
+  continue: 0,
 };
 
 export class Users {
@@ -158,6 +164,10 @@ export class Users {
         return redact(this.world);
       case "respond":
         return this.#respond();
+      case "counted":
+        return sendCounted(this.#client());
+      case "continue":
+        return continuePlace(this.#client());
       case "rebuild":
         return this.world.rebuilder.begin();
       case "draft":
@@ -319,7 +329,7 @@ export class Users {
   }
 
   /** The outcome of an attempt whose response was lost is unknown until there is room again. */
-  async #insistOnRoom(label: string, work: (service: WholeSessionApi) => Promise<Outcome<Accepted>>): Promise<Outcome<Accepted>> {
+  async #insistOnRoom<T>(label: string, work: (service: WholeSessionApi) => Promise<Outcome<T>>): Promise<Outcome<T>> {
     let attempts = 0;
     const submit = () =>
       this.#insist(label, (service) => {
@@ -364,9 +374,16 @@ export class Users {
   }
 
   #respond(): Promise<void> {
-    const draw = (change: Partial<Send>): Send => this.#draw(change);
-    const insist = (label: string, work: (service: WholeSessionApi) => Promise<Outcome<Accepted>>) => this.#insistOnRoom(label, work);
-    return respondAtOnce({ world: this.world, names: this.names, draw, insist });
+    return respondAtOnce(this.#client());
+  }
+
+  #client(): RespondClient {
+    return {
+      world: this.world,
+      names: this.names,
+      draw: (change) => this.#draw(change),
+      insist: (label, work) => this.#insistOnRoom(label, work),
+    };
   }
 
   /** A user's message in other words, on a branch of its own. It has no id of the client's. */

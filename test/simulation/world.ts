@@ -17,6 +17,7 @@ import { SessionRuntime } from "../../src/session/runtime";
 import { countingIds, SESSION, TENANT } from "../support/builders";
 import { createFaultySql, DiskFullError, WriteFailedError } from "../support/faulty-sql";
 import { ChoiceRules } from "./choice-rules";
+import { CopyRules } from "./copy-rules";
 import { LogRules } from "./log-rules";
 import { drawProfile, MODELS, type Profile } from "./profile";
 import { Random } from "./random";
@@ -80,6 +81,7 @@ export class World {
   readonly log: LogRules;
   readonly choices = new ChoiceRules(this);
   readonly respond = new RespondRules(this);
+  readonly copies = new CopyRules(this);
   life: Life | null = null;
   /** The time of the alarm. Null: it is not set. */
   alarmAt: number | null = null;
