@@ -43,7 +43,7 @@ const shapes = {
   function_call: z.looseObject({ call_id: callId, name: toolName, arguments: z.string(), status: anyStatus }),
   function_call_output: z.looseObject({ call_id: callId, output: z.unknown(), status: anyStatus }),
   mcp_call: z.looseObject({
-    id: callId,
+    id: callId.nullish(),
     name: toolName,
     arguments: z.string(),
     approval_request_id: anyId,
@@ -135,6 +135,8 @@ function readCopied(transcript: Transcript, { copied, approved }: CopiedItem, fi
     case "said":
       return transcript.addParts({ parts: toParts(copied.parts), names: copied.reply, status: toStatus(copied), field });
     case "call": {
+      if (approved !== null && transcript.hasRequest(approved) && copied.result && copied.result !== "none")
+        return transcript.addResult({ role: "tool", field, ...copied.result, call_id: approved }, { isBeside: true });
       const added = transcript.addCall(copied.call, { field, status: toStatus(copied), names: copied.reply });
       if (!added.ok || !copied.result) return added;
       const result = copied.result === "none" ? { call_id: copied.call.call_id, output: NO_OUTPUT, is_error: true } : copied.result;
@@ -192,10 +194,12 @@ function readRequest(transcript: Transcript, given: unknown, field: string): Rea
 }
 
 function readServerCall(transcript: Transcript, call: Shapes["mcp_call"], field: string): Read<null> {
-  const { id, name, arguments: given, approval_request_id: request, output, error } = call;
+  // Some clients take the names of items off before they store them.
+  const { id = null, name, arguments: given, approval_request_id: request, output, error } = call;
+  const own = id ?? field.replaceAll(".", "_");
   if (request) transcript.noteApproved(request);
-  const call_id = request && transcript.hasRequest(request) ? request : id;
-  const added = call_id === id ? transcript.addCall({ call_id, name, arguments: given }, { field, names: null }) : ok(null);
+  const call_id = request && transcript.hasRequest(request) ? request : own;
+  const added = call_id === own ? transcript.addCall({ call_id, name, arguments: given }, { field, names: null }) : ok(null);
   if (!added.ok) return added;
   const text = output ?? (error === null || error === undefined ? NO_OUTPUT : toErrorText(error));
   const is_error = output === null || output === undefined;

@@ -46,18 +46,46 @@ function readReference(item: unknown): string | null {
   return type === "item_reference" || !("role" in read.data || "content" in read.data) ? id : null;
 }
 
+/** A call of the server that a client sends back without its result, which OpenAI's agents do not keep. */
+const withoutResult = z.looseObject({
+  type: z.literal("mcp_call"),
+  id: z.string().nullish(),
+  approval_request_id: z.string().nullish(),
+  output: z.null().optional(),
+  error: z.null().optional(),
+});
+
+/** The call by its own name or by its request's. Null: this service has given it none. */
+function readWithoutResult(item: unknown): string | null {
+  const read = withoutResult.safeParse(item);
+  const names = read.success ? [read.data.id, read.data.approval_request_id] : [];
+  return names.find((name) => name && parseItemName(name)?.session) ?? null;
+}
+
+/** `isOwn`: the item says all by itself, where nothing is found by its name. */
+interface Given {
+  readonly index: number;
+  readonly name: string;
+  readonly isOwn: boolean;
+}
+
+function readGiven(item: unknown, index: number): Given[] {
+  const name = readReference(item);
+  if (name !== null) return [{ index, name, isOwn: false }];
+  const call = readWithoutResult(item);
+  return call === null ? [] : [{ index, name: call, isOwn: true }];
+}
+
 interface Named {
   readonly index: number;
+  readonly isOwn: boolean;
   readonly given: string;
   readonly name: ItemName & { readonly session: SessionId };
 }
 
 export async function openReferences(c: Asker, deps: HttpDeps, { field, items, place }: Referring): Read<unknown> {
   if (!Array.isArray(items) || items.length > MAX_ITEMS) return ok(items);
-  const given = items.flatMap((item, index) => {
-    const name = readReference(item);
-    return name === null ? [] : [{ index, name }];
-  });
+  const given = items.flatMap(readGiven);
   if (given.length === 0) return ok(items);
   const named = nameAll(given, place);
   if (!named.ok) return err(refuse({ field, detail: named.error }));
@@ -74,16 +102,13 @@ const refuse = (error: FieldError): HttpError => ({ code: "invalid_request", err
 /** One sentence for every reason, so that no answer tells what there is elsewhere. */
 const toUnknown = (name: string): string => `Item with id '${name.slice(0, MAX_SHOWN)}' not found.`;
 
-function nameAll(
-  given: readonly { readonly index: number; readonly name: string }[],
-  place: ReferencePlace | null,
-): Result<readonly Named[], string> {
+function nameAll(given: readonly Given[], place: ReferencePlace | null): Result<readonly Named[], string> {
   const named: Named[] = [];
-  for (const { index, name } of given) {
+  for (const { index, name, isOwn } of given) {
     const parsed = parseItemName(name);
     const session = parsed?.session ?? place?.session;
     if (!parsed || !session) return err(toUnknown(name));
-    named.push({ index, given: name, name: { ...parsed, session } });
+    named.push({ index, isOwn, given: name, name: { ...parsed, session } });
   }
   return ok(named);
 }
@@ -134,12 +159,13 @@ export async function readSession(c: Asker, deps: HttpDeps, { session, ids, plac
 function copyAll(names: readonly Named[], found: ReadonlyMap<SessionId, Messages>): Result<ReadonlyMap<number, CopiedItem>, string> {
   const opened = new Map<number, CopiedItem>();
   const seen = new Set<string>();
-  for (const { index, given, name } of names) {
+  for (const { index, isOwn, given, name } of names) {
     const named = found.get(name.session)?.get(name.id);
     const copied = named ? copyItem(named, name) : null;
+    if ((!named || !copied) && isOwn) continue;
     if (!named || !copied) return err(toUnknown(given));
     const { message, branch, is_there } = named;
-    const { whole, approved } = findCall(copied, named, name);
+    const { whole, approved } = findCall(copied, { named, name, isOwn });
     const isNew = copied !== "none" && !is_there && !seen.has(whole);
     opened.set(index, new CopiedItem({ session: name.session, message: message.id, branch, copied: isNew ? copied : null, approved }));
     seen.add(whole);
@@ -149,14 +175,16 @@ function copyAll(names: readonly Named[], found: ReadonlyMap<SessionId, Messages
 
 type Found = NonNullable<ReturnType<typeof copyItem>>;
 
-/** `whole`: one name for all names of a call. `approved`: the request of a call that is named by its result. */
-function findCall(
-  copied: Found,
-  { message }: NamedMessage,
-  name: Named["name"],
-): { readonly whole: string; readonly approved: string | null } {
+interface Referred {
+  readonly named: NamedMessage;
+  readonly name: Named["name"];
+  readonly isOwn: boolean;
+}
+
+/** `whole`: one name for all names of a call. `approved`: the request of a call that has run. */
+function findCall(copied: Found, { named, name, isOwn }: Referred): { readonly whole: string; readonly approved: string | null } {
   if (copied === "none" || copied.kind !== "call") return { whole: toItemName(name), approved: null };
   const call = { session: name.session, id: copied.item };
-  const approved = message.role === "tool" ? toItemName({ prefix: "mcpr", ...call }) : null;
-  return { whole: toItemName({ prefix: "mcp", ...call }), approved };
+  const isApproved = named.message.role === "tool" || (isOwn && name.prefix === "mcpr");
+  return { whole: toItemName({ prefix: "mcp", ...call }), approved: isApproved ? toItemName({ prefix: "mcpr", ...call }) : null };
 }
