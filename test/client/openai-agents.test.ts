@@ -1,9 +1,18 @@
 /** OpenAI's agents with a conversation as their session, and its WebSocket client, both unmodified, against a running backend. */
-import { Agent, OpenAIConversationsSession, OpenAIResponsesCompactionSession, OpenAIResponsesModel, Runner, tool } from "@openai/agents";
+import {
+  Agent,
+  hostedMcpTool,
+  OpenAIConversationsSession,
+  OpenAIResponsesCompactionSession,
+  OpenAIResponsesModel,
+  Runner,
+  tool,
+} from "@openai/agents";
 import OpenAI from "openai";
 import { ResponsesWS } from "openai/resources/responses/ws";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { startToolServer, type ToolServer } from "../support/stand-in/tool-server";
 import { ChatServer } from "./chat-server";
 import { runPageProgram } from "./page-program";
 
@@ -129,6 +138,135 @@ describe("an agent with a conversation as its session", () => {
     const result = await runner.run(buildAgent(), "On.", { session });
     expect(result.finalOutput).toBe("Two.");
     expect(JSON.stringify(server.provider.log.at(-1)?.body.messages)).toContain("Count.");
+  });
+});
+
+describe("an agent whose calls a person approves", () => {
+  let desk: ToolServer;
+  const url = (): string => `${desk.url}/mcp`;
+  beforeAll(async () => {
+    desk = await startToolServer();
+    await server.longhand.put("/v1/mcp_servers/{server_name}", { path: { server_name: "desk" }, body: { url: url() } });
+  });
+  afterAll(() => desk?.close());
+
+  type Options = Parameters<typeof hostedMcpTool>[0];
+  const buildHosted = (options: Partial<Options> = {}) =>
+    new Agent({
+      name: "Ada",
+      instructions: "Be brief.",
+      model: new OpenAIResponsesModel(openai, "scripted"),
+      tools: [hostedMcpTool({ serverLabel: "desk", serverUrl: url(), requireApproval: "always", ...options } as Options)],
+    });
+  const greet = (...names: readonly string[]) => ({
+    tool_calls: names.map((name) => ({ id: name, name: "desk__greet_person", arguments: JSON.stringify({ name }) })),
+  });
+
+  test.each([{ stream: false }, { stream: true }])(
+    "runs what is approved of a hosted server, and tells the model what is refused: %j",
+    async ({ stream }) => {
+      const agent = buildHosted();
+      server.provider.enqueue(greet("Ada", "Rex"), { text: "Greeted." }, { text: "Gern." });
+      const run = async (input: Parameters<typeof runner.run>[1]) => {
+        if (!stream) return runner.run(agent, input);
+        const streamed = await runner.run(agent, input, { stream: true });
+        await streamed.completed;
+        return streamed;
+      };
+      const first = await run("Greet both.");
+      expect(first.interruptions).toHaveLength(2);
+      const [ada, rex] = first.interruptions;
+      if (!ada || !rex) throw new Error("nothing is asked");
+      first.state.approve(ada);
+      first.state.reject(rex, { message: "不" });
+      const second = await run(first.state);
+
+      expect(second.finalOutput).toBe("Greeted.");
+      const read = JSON.stringify(server.provider.log.at(-1)?.body.messages);
+      for (const said of ["Greet both.", "Hello, Ada.", "a person refused it", "不"]) expect(read).toContain(said);
+      expect(read).not.toContain("Hello, Rex.");
+      const third = await run([...second.history, { role: "user", content: "谢谢。" }]);
+      expect(third.finalOutput).toBe("Gern.");
+      const readSession = ({ lastResponseId = "" }: { readonly lastResponseId?: string | undefined }): string =>
+        lastResponseId.slice(5, 31);
+      expect(readSession(third)).toBe(readSession(first));
+      const all = JSON.stringify(server.provider.log.at(-1)?.body.messages);
+      for (const said of ["Greet both.", "Hello, Ada.", "a person refused it", "谢谢。"]) expect(all).toContain(said);
+    },
+  );
+
+  test("has its calls with their results in a conversation of its own, though it sends none of them", async () => {
+    const session = new OpenAIConversationsSession({ client: openai });
+    const agent = buildHosted();
+    server.provider.enqueue(greet("Ada"), { text: "Greeted." }, { text: "Gern." });
+    const first = await runner.run(agent, "Greet.", { session });
+    const [ada] = first.interruptions;
+    if (!ada) throw new Error("nothing is asked");
+    first.state.approve(ada);
+    const second = await runner.run(agent, first.state, { session });
+    expect(second.finalOutput).toBe("Greeted.");
+    const third = await runner.run(agent, "谢谢。", { session });
+    expect(third.finalOutput).toBe("Gern.");
+    const read = JSON.stringify(server.provider.log.at(-1)?.body.messages);
+    for (const said of ["Greet.", "Hello, Ada.", "Greeted.", "谢谢。"]) expect(read).toContain(said);
+    expect(await listTexts(await session.getSessionId())).toEqual([
+      "user: Greet.",
+      "function_call",
+      "function_call_output",
+      "assistant: Greeted.",
+      "user: 谢谢。",
+      "assistant: Gern.",
+    ]);
+  });
+
+  test("asks only where the request or the registration says so", async () => {
+    server.provider.enqueue(greet("Ada"), { text: "Once." }, greet("Ada"), { text: "Twice." });
+    const never = await runner.run(buildHosted({ requireApproval: "never" }), "Greet.");
+    const other = await runner.run(buildHosted({ requireApproval: { always: { toolNames: ["headers"] } } }), "Greet.");
+    expect([never, other].map(({ finalOutput }) => finalOutput)).toEqual(["Once.", "Twice."]);
+  });
+
+  test.each<[string, Partial<Options>]>([
+    ["tools[0].server_label", { serverLabel: "unknown" }],
+    ["tools[0].server_url", { serverUrl: "https://mcp.example.com/" }],
+    ["tools[0].headers", { headers: { authorization: "Bearer x" } }],
+    ["tools[0].authorization", { authorization: "x" }],
+    ["tools[0].allowed_tools", { allowedTools: { toolNames: ["missing"] } }],
+  ])("is refused by the name of what it asks otherwise: %s", async (param, options) => {
+    const refused = await runner.run(buildHosted(options), "Greet.").catch((error: unknown) => error);
+    expect(refused).toMatchObject({ status: 400, param: expect.stringContaining(param) });
+  });
+
+  test("approves its own tools by itself, also in a conversation", async () => {
+    const pay = tool({
+      name: "pay",
+      description: "Pays",
+      parameters: z.object({ to: z.string() }),
+      needsApproval: true,
+      execute: async ({ to }) => `Paid ${to}.`,
+    });
+    const agent = new Agent({ name: "Ada", model: new OpenAIResponsesModel(openai, "scripted"), tools: [pay] });
+    for (const session of [undefined, new OpenAIConversationsSession({ client: openai })]) {
+      server.provider.enqueue(
+        { tool_calls: ["a", "b"].map((id) => ({ id, name: "pay", arguments: JSON.stringify({ to: id }) })) },
+        { text: "Paid one." },
+      );
+      const first = await runner.run(agent, "Pay both.", { ...(session && { session }) });
+      const [one, two] = first.interruptions;
+      if (!one || !two) throw new Error("nothing is asked");
+      first.state.approve(one);
+      first.state.reject(two);
+      const second = await runner.run(agent, first.state, { ...(session && { session }) });
+      expect(second.finalOutput).toBe("Paid one.");
+      const read = JSON.stringify(server.provider.log.at(-1)?.body.messages);
+      for (const said of ["Pay both.", "Paid a.", "not approved"]) expect(read).toContain(said);
+      if (!session) continue;
+      expect(await listTexts(await session.getSessionId())).toEqual([
+        "user: Pay both.",
+        ...["function_call", "function_call", "function_call_output", "function_call_output"],
+        "assistant: Paid one.",
+      ]);
+    }
   });
 });
 

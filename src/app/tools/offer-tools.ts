@@ -51,7 +51,7 @@ export function offerMcpTools(server: McpServerEntry, chosen: readonly string[] 
 export function offeredNames(server: string, tools: readonly string[]): readonly string[] {
   const taken = new Set<string>();
   return tools.map((tool) => {
-    const clean = `${server}__${tool}`.replace(/[^A-Za-z0-9_-]/g, "_");
+    const clean = `${server}__${tool}`.replace(UNCLEAN, "_");
     const hashed = `${clean.slice(0, MAX_NAME - HASH_LENGTH - 1)}_${hashText(tool)}`;
     const name = clean.length > MAX_NAME || taken.has(clean) ? hashed : clean;
     taken.add(name);
@@ -59,6 +59,11 @@ export function offeredNames(server: string, tools: readonly string[]): readonly
   });
 }
 
+/** Whether a tool of this name may be one of the server's. */
+export const isOfferedName = (server: string, name: string): boolean =>
+  name.startsWith(`${server}__`.replace(UNCLEAN, "_").slice(0, MAX_NAME - HASH_LENGTH - 1));
+
+const UNCLEAN = /[^A-Za-z0-9_-]/g;
 const HASH_LENGTH = 8;
 
 /** FNV-1a over UTF-16 units, in hexadecimal. The hash only has to be stable; it is not for security. */

@@ -2,13 +2,15 @@
  * Our messages as OpenAI's items. A reply is several items: its reasoning, its text and each of its calls. A call that the server ran is
  * one item with its result. `read-items.ts` is the way back.
  */
+
+import { isOfferedName } from "../../../app/tools/offer-tools";
 import type { DisplayItem } from "../../../contract/item";
 import type { ExecutionId, ItemId, SessionId } from "../../../domain/ids";
 import type { AskedCall, WhoRuns } from "../../surface/read-runs";
 import { toItemName } from "./item-names";
 import type { ApprovalResponseItem, CompactionItem, ContentItem, OpenAiItem, ServerCallItem } from "./item-types";
 
-/** What calls of the server carry as their MCP server, wherever their tools are. */
+/** What calls of the server carry as their MCP server, unless their response was asked with the server. */
 const SERVER_LABEL = "longhand";
 
 /** What the items of one session are shown with. */
@@ -16,7 +18,12 @@ export interface ShownIn extends WhoRuns {
   readonly session: SessionId;
   /** The compactions before responses, by the first message of each. Absent: none is shown. */
   readonly compactions?: ReadonlyMap<ItemId, CompactionItem>;
+  /** The MCP servers that the response was asked with. Clients look for their calls by these names. Absent: none. */
+  readonly servers?: readonly string[];
 }
+
+const toLabel = (tool: string, { servers = [] }: Pick<ShownIn, "servers">): string =>
+  servers.filter((server) => isOfferedName(server, tool)).toSorted((one, other) => other.length - one.length)[0] ?? SERVER_LABEL;
 
 type Part = DisplayItem["content"][number];
 type Call = NonNullable<DisplayItem["tool_calls"]>[number];
@@ -40,7 +47,7 @@ export function toEveryItem(messages: readonly DisplayItem[], shown: ShownIn): r
     if (message.role === "assistant") return [...(before ? [place(before, {})] : []), ...toReplyItems(message, { ...shown, results })];
     if (message.role !== "tool") return [place(toMessageItem(message, { session, parts: message.content }), message)];
     const call = message.execution_id && approvals.get(message.execution_id);
-    if (call) return [place(toApprovedCall(call, message, session), message)];
+    if (call) return [place(toApprovedCall(call, message, shown), message)];
     return message.execution_id && ranHere.has(message.execution_id) ? [] : [place(toOutputItem(message, session), message)];
   });
 }
@@ -127,21 +134,23 @@ function toReasoningItem(message: DisplayItem, { session, parts, nth = 1 }: Item
   return { type: "reasoning", id: toItemName({ prefix: "rs", session, id: message.id, nth }), status: "completed", summary };
 }
 
-function toCallItems(call: Call, { session, ranHere, approvals, results }: Reply): readonly OpenAiItem[] {
+function toCallItems(call: Call, reply: Reply): readonly OpenAiItem[] {
+  const { session, ranHere, approvals, results } = reply;
   const { id, call_id, name, arguments: given, execution_id } = call;
   const waited = approvals.get(execution_id);
-  if (waited) return [toApprovalRequest(waited, session), ...toApprovalResponses(waited, session)];
+  if (waited) return [toApprovalRequest(waited, reply), ...toApprovalResponses(waited, session)];
   if (ranHere.has(execution_id))
-    return [toServerCall(call, { id: toItemName({ prefix: "mcp", session, id }), result: results.get(execution_id) })];
+    return [toServerCall(call, { id: toItemName({ prefix: "mcp", session, id }), result: results.get(execution_id), shown: reply })];
   const named = { id: toItemName({ prefix: "fc", session, id }), call_id, name, arguments: given };
   return [{ type: "function_call", ...named, status: "completed" }];
 }
 
 const toRequestName = ({ item: id }: AskedCall, session: SessionId): string => toItemName({ prefix: "mcpr", session, id });
 
-function toApprovalRequest(call: AskedCall, session: SessionId): OpenAiItem {
+function toApprovalRequest(call: AskedCall, shown: ShownIn): OpenAiItem {
   const { name, arguments: given } = call;
-  return { type: "mcp_approval_request", id: toRequestName(call, session), server_label: SERVER_LABEL, name, arguments: given };
+  const [id, server_label] = [toRequestName(call, shown.session), toLabel(name, shown)];
+  return { type: "mcp_approval_request", id, server_label, name, arguments: given };
 }
 
 /** The person's answer to the request. Empty until there is one. */
@@ -153,18 +162,19 @@ export function toApprovalResponses(call: AskedCall, session: SessionId): readon
 }
 
 /** The call begins after its approval, so that it stands where its result is. */
-const toApprovedCall = (call: AskedCall, result: DisplayItem, session: SessionId): OpenAiItem => ({
-  ...toServerCall(call, { id: toItemName({ prefix: "mcp", session, id: result.id }), result }),
-  approval_request_id: toRequestName(call, session),
+const toApprovedCall = (call: AskedCall, result: DisplayItem, shown: ShownIn): OpenAiItem => ({
+  ...toServerCall(call, { id: toItemName({ prefix: "mcp", session: shown.session, id: result.id }), result, shown }),
+  approval_request_id: toRequestName(call, shown.session),
 });
 
 interface Ran {
   readonly id: string;
   readonly result: DisplayItem | undefined;
+  readonly shown: ShownIn;
 }
 
-function toServerCall({ name, arguments: given }: Pick<Call, "name" | "arguments">, { id, result }: Ran): ServerCallItem {
-  const call = { type: "mcp_call", id, server_label: SERVER_LABEL, name, arguments: given } as const;
+function toServerCall({ name, arguments: given }: Pick<Call, "name" | "arguments">, { id, result, shown }: Ran): ServerCallItem {
+  const call = { type: "mcp_call", id, server_label: toLabel(name, shown), name, arguments: given } as const;
   if (!result) return { ...call, output: null, error: null, status: "incomplete" };
   const text = toOutput(result);
   if (!result.is_error) return { ...call, output: text, error: null, status: "completed" };

@@ -56,6 +56,10 @@ export const buildAsked = (given: Omit<z.input<typeof responseAsked>, "surface">
 /** A text that the note of every response with a compaction has. */
 export const COMPACTED = '"compaction":"cmp_';
 
+/** The MCP servers that the request named. */
+export const listServers = ({ tools }: ResponseAsked): readonly string[] =>
+  tools.flatMap((tool) => (tool.type === "mcp" && typeof tool.server_label === "string" ? [tool.server_label] : []));
+
 export const toNote = (asked: ResponseAsked): string => JSON.stringify(asked);
 
 /** A note of another surface, and one of the client's own, say nothing about a response. */

@@ -11,6 +11,7 @@ import type { NamedLeg } from "../../surface/ids";
 import type { AskedCall, WhoRuns } from "../../surface/read-runs";
 import { toItemName } from "../items/item-names";
 import type { OpenAiItem } from "../items/item-types";
+import { listServers } from "./asked";
 import { buildOutput, ItemWriter, type NumberedEvent, type ResponseEvent } from "./events";
 import { GONE, readTurnEnd, type TurnEndFrame, toErrorEvent } from "./frame-ends";
 import { findCompletion } from "./leg";
@@ -30,6 +31,7 @@ interface FoldInput {
 
 export class ResponseFold {
   readonly #head: ResponseHead;
+  readonly #servers: readonly string[];
   readonly #session: SessionId;
   readonly #wanted: number;
   readonly #runs: Map<ExecutionId, "client" | "server">;
@@ -50,6 +52,7 @@ export class ResponseFold {
 
   constructor({ head, leg, from, runs, approvals }: FoldInput) {
     this.#head = head;
+    this.#servers = listServers(head.asked);
     this.#createdAt = head.created_at;
     this.#session = leg.session;
     this.#wanted = leg.leg;
@@ -115,7 +118,7 @@ export class ResponseFold {
 
   get #output(): readonly OpenAiItem[] {
     const ranHere = new Set([...this.#runs].flatMap(([id, runs]) => (runs === "server" ? [id] : [])));
-    return buildOutput(this.#messages, { session: this.#session, ranHere, approvals: this.#approvals });
+    return buildOutput(this.#messages, { session: this.#session, ranHere, approvals: this.#approvals, servers: this.#servers });
   }
 
   #tell(frame: StreamFrame): readonly ResponseEvent[] {

@@ -22,11 +22,20 @@ const functionTool = z.looseObject({
   parameters: z.record(z.string(), z.unknown()).nullish(),
   strict: flag,
 });
+const REGISTERED = "is registered with the server, not sent with a request";
+const toolNames = z.strictObject({ tool_names: z.array(z.string()).nullish(), read_only: z.literal(false, "is not supported").nullish() });
 /** An MCP server that the tenant registered, by the name that it has here. */
 const mcpTool = z.looseObject({
   type: z.literal("mcp"),
   server_label: z.string().min(1).max(64),
-  allowed_tools: z.array(z.string()).nullish(),
+  allowed_tools: z.union([z.array(z.string()), toolNames.transform(({ tool_names }) => tool_names ?? null)]).nullish(),
+  require_approval: z
+    .union([z.enum(["always", "never"]), z.strictObject({ always: toolNames.nullish(), never: toolNames.nullish() })])
+    .nullish(),
+  server_url: z.string().nullish(),
+  connector_id: z.null("only servers that the tenant registered, by server_label").optional(),
+  authorization: z.null(REGISTERED).optional(),
+  headers: z.strictObject({}, REGISTERED).nullish(),
 });
 const tool = z.discriminatedUnion("type", [functionTool, mcpTool], "only tools of type function, and mcp by server_label");
 type Tool = z.infer<typeof tool>;
@@ -96,7 +105,7 @@ export const responseInput = z.strictObject({
     .array(tool)
     .nullish()
     .describe(
-      "functions, and `mcp` servers that the tenant registered by `server_label`; others are refused. `strict` is echoed: arguments are checked here either way",
+      "functions, and [`mcp` servers](#mcp-servers) that the tenant registered by `server_label`; others are refused. `strict` is echoed: arguments are checked here either way",
     ),
   tool_choice: toolChoice.nullish().describe("`auto`, `none`, `required`, a function by its name, or `allowed_tools` of those in `tools`"),
   parallel_tool_calls: flag.describe("as it is"),

@@ -24,6 +24,7 @@ export function toResponseField(field: string): string {
   const [head, name = "", ...rest] = field.split(".");
   if (head === "generation" && isSetting(name)) return [SETTINGS[name], ...rest].join(".");
   if (head === "tools" && rest[0] === "server") return `tools.${name}.server_label`;
+  if (head === "tools" && rest[0] === "tools") return ["tools", name, "allowed_tools", ...rest.slice(1)].join(".");
   if (head === "system") return "instructions";
   return field === "messages" ? "input" : field;
 }

@@ -5,7 +5,7 @@ import type { CallUsage } from "../../../domain/model-call";
 import { readIdTime, toLegName } from "../../surface/ids";
 import type { WhoRuns } from "../../surface/read-runs";
 import type { CompactionItem } from "../items/item-types";
-import type { ResponseAsked } from "./asked";
+import { listServers, type ResponseAsked } from "./asked";
 import { buildOutput } from "./events";
 import { findCompletion, findEnd, splitLegs } from "./leg";
 import { buildResponse, type ResponseHead } from "./resource";
@@ -38,7 +38,7 @@ export function showResponse(named: Named, { usage, ...who }: WhoRuns & { readon
   if (!messages) return null;
   const head = buildHead(named, who);
   const end = findEnd(turn, { isLast: leg === legs.length, messages }, who);
-  const said = buildOutput(messages, { session: named.session, ...who });
+  const said = buildOutput(messages, { session: named.session, servers: listServers(named.asked), ...who });
   const output = [...(named.compaction && end.status !== "queued" ? [named.compaction] : []), ...said];
   const isOver = end.status !== "queued" && end.status !== "in_progress";
   return buildResponse(head, { end, completed_at: findCompletion(messages, head.created_at), output, usage: isOver ? usage : null });

@@ -15,7 +15,6 @@ import { readIdempotency } from "../../idempotency";
 import type { HttpError } from "../../problem";
 import { eraseFor } from "../../register-session";
 import { type SessionCalls, sessionClient } from "../../session-calls";
-import { findTools } from "../../session-tools";
 import { findAnswering } from "../../surface/attempts";
 import { type NamedLeg, readIdTime } from "../../surface/ids";
 import { sendInLine } from "../../surface/in-line";
@@ -29,6 +28,7 @@ import { explainWait, findApprovalFault, findApprovals, findLoneApproval } from 
 import { respondInCopy } from "./in-copy";
 import { readEcho } from "./input";
 import { splitLegs } from "./leg";
+import { findResponseTools } from "./mcp-servers";
 import { asksAnew, createEndReader, findModel, type Reading } from "./read-end";
 import { findFirstItem, findResponse, toLegAsked } from "./read-response";
 import { toResponseError, toUnknownPlace } from "./refusal";
@@ -82,8 +82,8 @@ export async function startResponse(asking: ResponseAsking): Outcome<StartedResp
   const { c, deps, request } = asking;
   const unknown = findLoneApproval(request);
   if (unknown) return err(unknown);
-  const tools = await findTools(deps, readPrincipal(c).tenant, request.tools);
-  if (!tools.ok) return err(toResponseError(tools.error, request));
+  const tools = await findResponseTools(deps, readPrincipal(c).tenant, request);
+  if (!tools.ok) return tools;
   const opened = await openSession(asking);
   if (!opened.ok) return opened;
   const calls = sessionClient(deps, c, opened.value.session);
