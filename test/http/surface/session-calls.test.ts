@@ -50,6 +50,11 @@ const behind =
   (stream: boolean): Make =>
   (_, previous_response_id) => ({ path: "/v1/responses", body: { model, stream, input: "And now?", previous_response_id } });
 
+const page: Make = (session) => ({
+  path: "/api/chat",
+  body: { id: session, trigger: "submit-message", messages: [{ id: "1", role: "user", parts: [{ type: "text", text: "And now?" }] }] },
+});
+
 /** The session has one exchange, which a response began. */
 async function begin(): Promise<readonly [session: string, response: string]> {
   const { id }: { readonly id: string } = JSON.parse(await post({ path: "/v1/responses", body: { model, input: "Hello" } }));
@@ -69,6 +74,7 @@ describe("a new message in a session that is known", () => {
     ["Responses without a model, stream", respond({ stream: true }), ["conversationEnd", "respond"]],
     ["Responses behind a response, JSON", behind(false), ["respondFrom", "waitForTurn"]],
     ["Responses behind a response, stream", behind(true), ["respondFrom"]],
+    ["AI SDK, stream", page, ["submit", "follow"]],
   ])("%s", async (_, make, expected) => {
     const [session, first] = await begin();
     const request = make(session, first);
