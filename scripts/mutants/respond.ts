@@ -35,15 +35,6 @@ export const respond: readonly Mutant[] = [
     seeds: 300,
   },
   {
-    name: "a copy ends with the newest reply that waited, whichever leg is named",
-    breaks: COPY,
-    file: "src/session/calls/copied-place.ts",
-    find: "const wait = waits[leg - 1];",
-    replace: "const wait = leg > waits.length ? undefined : waits.at(-1);",
-    tests: SIMULATION,
-    seeds: 500,
-  },
-  {
     name: "a copy has what came after its turn",
     breaks: COPY,
     file: "src/session/calls/copied-place.ts",
