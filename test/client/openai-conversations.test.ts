@@ -405,9 +405,12 @@ describe("models", () => {
   });
 });
 
-test.each(["openai-conversations", "openai-compaction"])("the program of the page %s prints what the page says", async (name) => {
-  const ran = await runPageProgram(name, await createTenant(server.url, server.adminKey));
-  expect(ran.lines).toBeLessThan(30);
-  expect(ran.wrong).toBe("");
-  expect(ran.said).toBe(ran.output);
-});
+test.each(["openai-conversations", "openai-items", "openai-compaction"])(
+  "the program of the page %s prints what the page says",
+  async (name) => {
+    const ran = await runPageProgram(name, await createTenant(server.url, server.adminKey));
+    expect(ran.lines).toBeLessThan(30);
+    expect(ran.wrong).toBe("");
+    expect(ran.said).toBe(ran.output);
+  },
+);
