@@ -36,8 +36,8 @@ export const tools: readonly Mutant[] = [
   {
     name: "a browser may guess what an answer is",
     breaks: "a browser reads no answer as anything but its type",
-    file: "src/http/observe.ts",
-    find: 'c.header("x-content-type-options", "nosniff");',
+    file: "src/http/security-headers.ts",
+    find: '"x-content-type-options": "nosniff",',
     replace: "",
     tests: ["test/http/sessions.test.ts"],
   },

@@ -20,8 +20,8 @@ export async function answerContent(
   const store = deps.files(tenant);
   if (!store) return sendProblem(c, { code: "files_disabled" });
   const { media_type, bytes, sha256, name } = found.value;
-  // The address may be a credential: no cache keeps the answer, and what a page shows of the file names it to no other site.
-  const copy = { etag: `"${sha256}"`, "cache-control": "private, no-store", "referrer-policy": "no-referrer" };
+  // The address may be a credential: no cache keeps the answer. Who has one may show the picture in a page of any origin.
+  const copy = { etag: `"${sha256}"`, "cache-control": "private, no-store", "cross-origin-resource-policy": "cross-origin" };
   if (isKnownTo(c.req.header("if-none-match"), copy.etag)) return c.body(null, 304, copy);
   const isHead = c.req.method === "HEAD";
   const open = async () => (isHead ? ((await store.has(file)) ? "head" : null) : store.open(file));
@@ -34,7 +34,7 @@ export async function answerContent(
     "content-length": String(bytes),
     "content-disposition": `attachment; filename*=UTF-8''${encodeName(name ?? file)}`,
     // A document may hold a script. No browser may run it with the deployment's origin.
-    "content-security-policy": "default-src 'none'; sandbox",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
     // A request for a part is answered with the whole, which is what RFC 9110 lets a server do.
     "accept-ranges": "none",
   };

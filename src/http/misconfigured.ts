@@ -5,6 +5,7 @@
 import type { z } from "zod";
 import type { Log } from "../app/ports";
 import { describeRefusal } from "./problem";
+import { addMissing, listSecurityHeaders } from "./security-headers";
 import { toFieldErrors } from "./validation";
 
 export function answerMisconfigured(error: z.ZodError, log: Log): Response {
@@ -12,5 +13,7 @@ export function answerMisconfigured(error: z.ZodError, log: Log): Response {
   const errors = toFieldErrors(error.issues);
   log.error("config.invalid", { request_id, variables: errors.map(({ field }) => field) });
   const { status, document, headers } = describeRefusal({ code: "misconfigured", errors }, request_id);
-  return Response.json(document, { status, headers: { ...headers, "x-request-id": request_id, "x-content-type-options": "nosniff" } });
+  const response = Response.json(document, { status, headers: { ...headers, "x-request-id": request_id } });
+  addMissing(response.headers, listSecurityHeaders({ publicUrl: null }));
+  return response;
 }

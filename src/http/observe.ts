@@ -6,22 +6,23 @@ import { parseId } from "../domain/ids";
 import { readMarks } from "./calls";
 import type { HttpDeps, HttpEnv } from "./deps";
 import { type RequestError, sendProblem } from "./problem";
+import { addMissing, listSecurityHeaders } from "./security-headers";
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 const FRAMES = 8;
 
 /** Keeps a client's own id, so that the client can find its request in our log. */
-export function observe({ log, now }: HttpDeps): MiddlewareHandler<HttpEnv> {
+export function observe({ log, now, config }: HttpDeps): MiddlewareHandler<HttpEnv> {
+  const security = listSecurityHeaders(config);
   return async (c, next) => {
     const given = c.req.header("x-request-id") ?? "";
     const id = REQUEST_ID.test(given) ? given : crypto.randomUUID();
     c.set("requestId", id);
     const start = now();
     await next();
+    // This makes an answer with headers that can be changed. Each further call would make another one.
     c.header("x-request-id", id);
-    // An answer may hold a client's own text, and no browser may read it as another type.
-    c.header("x-content-type-options", "nosniff");
-    if (!c.res.headers.has("cache-control")) c.header("cache-control", "no-store");
+    addMissing(c.res.headers, security);
     const { key, access_token } = c.get("principal") ?? {};
     log.info("http.request", {
       request_id: id,

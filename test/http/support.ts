@@ -26,6 +26,7 @@ import { createCompactionSealer } from "../../src/tenant/compaction-sealer";
 import { DocumentedAnswers, toAnswer } from "../support/documented-answers";
 import { FakeSchedule } from "../support/fake-schedule";
 import { reportAnswers } from "../support/report-answers";
+import { findUnsafeHeaders } from "../support/unsafe-headers";
 
 export const NOW = 1_795_000_000_000;
 const DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
@@ -409,7 +410,8 @@ export function world(input: WorldInput = {}): World {
   const call: World["call"] = async (method, path, options = {}) => {
     const response = await app.request(path, toInit(method, options));
     const faults = (await readDocument(app)).findFaults(await toAnswer(method, path, response));
-    if (response.headers.get("x-content-type-options") !== "nosniff") throw new Error(`${method} ${path} may be sniffed`);
+    const unsafe = findUnsafeHeaders(response, { path, publicUrl: deps.config.publicUrl });
+    if (unsafe.length > 0) throw new Error(`${method}: ${unsafe.join("; ")}`);
     if (faults.length > 0) throw new Error(`Not as the OpenAPI document says:\n${faults.join("\n")}`);
     return response;
   };
@@ -450,7 +452,7 @@ export interface RouteEntry {
 /** Paths of other vendors' APIs, which our document does not describe. */
 const OF_VENDORS = /^\/(?:v1\/(?:responses|conversations|chat|messages)(?:\/|$)|api\/|mcp(?:\/|$))/;
 
-function listAll(app: OpenAPIHono<HttpEnv>): readonly RouteEntry[] {
+export function listAll(app: OpenAPIHono<HttpEnv>): readonly RouteEntry[] {
   const names = new Set(app.routes.filter(({ method }) => method !== "ALL").map(({ method, path }) => `${method} ${path}`));
   return [...names].map((name) => ({ method: name.slice(0, name.indexOf(" ")), path: name.slice(name.indexOf(" ") + 1) }));
 }

@@ -30,7 +30,7 @@ describe("a stored file", () => {
     const content = await tenant.call("GET", `/v1/files/${file.id}/content`);
     expect(new Uint8Array(await content.arrayBuffer())).toEqual(bytes);
     expect(content.headers.get("content-type")).toBe("image/png");
-    expect(content.headers.get("content-security-policy")).toBe("default-src 'none'; sandbox");
+    expect(content.headers.get("content-security-policy")).toBe("default-src 'none'; frame-ancestors 'none'; sandbox");
     expect(content.headers.get("content-disposition")).toBe("attachment; filename*=UTF-8''%E7%94%BB.png");
   });
 

@@ -34,7 +34,7 @@ describe("a document with a program in it", () => {
       expect(Object.fromEntries(read.headers)).toMatchObject({
         "content-type": stored,
         "content-disposition": expect.stringMatching(/^attachment;/),
-        "content-security-policy": "default-src 'none'; sandbox",
+        "content-security-policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
         "x-content-type-options": "nosniff",
         "referrer-policy": "no-referrer",
       });

@@ -2,6 +2,7 @@
 import { evictDurableObject, listDurableObjectIds, runDurableObjectAlarm } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
+import { findUnsafeHeaders } from "../support/unsafe-headers";
 import { advanceClock, restoreClock } from "./clock";
 import { type Chat, countHolding, migrate, newChat, readBody } from "./support";
 
@@ -98,6 +99,16 @@ async function openWatched(chat: Chat): Promise<{ client: Client; object: Durabl
 }
 
 describe("a socket", () => {
+  it("is opened by an answer that has the headers of every answer", async () => {
+    const { tenant } = await newChat();
+    const response = await connect(tenant.key, { upgrade: "websocket", "x-request-id": "my-request" });
+
+    expect([response.status, response.headers.get("x-request-id")]).toEqual([101, "my-request"]);
+    expect(findUnsafeHeaders(response, { path: "/v1/responses", publicUrl: null })).toEqual([]);
+    response.webSocket?.accept();
+    response.webSocket?.close();
+  });
+
   it("answers with the events that HTTP has, and goes on after sleep", async () => {
     const chat = await newChat({ replies: [{ text: "Hello 雷克斯." }, { text: "Again." }] });
     const model = chat.model.upstream;

@@ -17,6 +17,7 @@ import { DocumentedAnswers, toAnswer } from "../support/documented-answers";
 import { reportAnswers } from "../support/report-answers";
 import type { LogEntry } from "../support/stand-in/log";
 import type { RemoteReply, ScriptInput } from "../support/stand-in-setup";
+import { findUnsafeHeaders } from "../support/unsafe-headers";
 import { Frames } from "./frames";
 
 type Headers_ = Readonly<Record<string, string>>;
@@ -42,7 +43,8 @@ export async function request(
   const init = { method, headers: { ...authorization, ...content, ...headers }, ...(body !== undefined && { body: sent }) };
   const response = await exports.default.fetch(new Request(`https://longhand.test${path}`, init));
   const faults = (await documentedAnswers()).findFaults(await toAnswer(method, path, response));
-  if (response.headers.get("x-content-type-options") !== "nosniff") throw new Error(`${method} ${path} may be sniffed`);
+  const unsafe = findUnsafeHeaders(response, { path, publicUrl: env.PUBLIC_URL ?? null });
+  if (unsafe.length > 0) throw new Error(`${method}: ${unsafe.join("; ")}`);
   if (faults.length > 0) throw new Error(`Not as the OpenAPI document says:\n${faults.join("\n")}`);
   return response;
 }

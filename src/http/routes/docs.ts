@@ -64,7 +64,8 @@ async function send(c: Context<HttpEnv>, deps: HttpDeps, name: string): Promise<
   if (!found) return sendProblem(c, { code: "not_found" });
   const answer = new Response(found.body, found);
   answer.headers.set("content-security-policy", CONTENT_SECURITY_POLICY);
-  answer.headers.set("referrer-policy", "no-referrer");
+  // A reader types a key into the page: no other page that opens it keeps a hold on it.
+  answer.headers.set("cross-origin-opener-policy", "same-origin");
   if (found.status === 304) answer.headers.delete("content-type");
   return answer;
 }
