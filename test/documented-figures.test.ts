@@ -11,6 +11,8 @@ import { presets } from "../src/context/presets";
 import { MAX_CONTENT_BYTES, MAX_REQUEST_BYTES } from "../src/context/request-bytes";
 import { TOOL_RESULT_MAX_CHARS } from "../src/context/tool-results";
 import { BODY_LIMIT } from "../src/http/body";
+import { MAX_DEPTH, MAX_VALUES } from "../src/http/json-check";
+import { MAX_HEADER_CHARS, MAX_HEADERS, MAX_URL } from "../src/http/limit-problems";
 import { MAX_TOKEN_SECONDS } from "../src/http/schemas/access-token";
 import { httpToolInput, MAX_TIMEOUT_MS, MAX_TOOL_ANSWER_BYTES } from "../src/http/schemas/server-tool";
 import { MAX_ALLOWED_ORIGINS } from "../src/http/schemas/tenant";
@@ -32,6 +34,8 @@ const MOST_ROUNDS = z.toJSONSchema(policySchema.shape.tools.shape.max_rounds).ma
 
 test.each([
   `A request body is at most ${BODY_LIMIT / MIB} MB`,
+  `A URL has at most ${inWords(MAX_URL)} characters, a request ${MAX_HEADERS} headers of ${inWords(MAX_HEADER_CHARS)} characters in all`,
+  `A JSON body is nested at most ${MAX_DEPTH} levels deep and has at most ${inWords(MAX_VALUES)} values`,
   `covers at most ${MAX_USAGE_DAYS} days in one request`,
   `A tool result is cut at ${inWords(TOOL_RESULT_MAX_CHARS)} characters`,
   `its reply at most ${inWords(MAX_REPLY_UNITS)} characters`,

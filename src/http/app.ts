@@ -17,6 +17,7 @@ import { registerResponses } from "./openai/responses/responses";
 import { registerResponsesSocket } from "./openai/responses/socket";
 import { registerStoredResponses } from "./openai/responses/stored-responses";
 import { sendProblem } from "./problem";
+import { limitRequests } from "./request-limits";
 import { registerAccessTokens } from "./routes/access-tokens";
 import { registerAdmin } from "./routes/admin";
 import { registerBranches } from "./routes/branches";
@@ -56,6 +57,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   app.use("/v1/*", answerBrowsers());
   app.use("/api/*", answerBrowsers());
   app.use("/mcp/*", answerBrowsers());
+  app.use(limitRequests());
   app.use("/v1/files/:file_id/content", serveSigned(deps));
   app.use("/v1/*", authenticate(deps));
   app.use("/api/*", authenticate(deps));

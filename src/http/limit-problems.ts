@@ -1,10 +1,43 @@
-/** Refusals of what a tenant has as many of as it may have: part of the table in `problem`. */
+/** Refusals of what there is too much of, in a tenant or in a request: part of the table in `problem`. */
 import type { TenantError } from "../app/tenant-api";
 import { conflict, type RouteAnswer } from "./answer";
 
-type Code = "credential_limit" | "key_limit" | "model_limit" | "tool_limit";
+/** Path and query, in characters. The platform itself takes no longer URL. */
+export const MAX_URL = 16_384;
+export const MAX_HEADERS = 128;
+/** Names and values together, in characters: an access token of 4,096 and what proxies and browsers add. */
+export const MAX_HEADER_CHARS = 32_768;
 
-export const limitAnswers: { readonly [C in Code]: (error: Extract<TenantError, { code: C }>) => RouteAnswer } = {
+/** `longest`: the name of the header that takes most. */
+export interface HeadersFault {
+  readonly count: number;
+  readonly longest: string;
+}
+
+export type RequestLimitError =
+  | { readonly code: "url_too_long"; readonly limit: number }
+  | ({ readonly code: "headers_too_large" } & HeadersFault);
+type LimitError = RequestLimitError | Extract<TenantError, { code: "credential_limit" | "key_limit" | "model_limit" | "tool_limit" }>;
+
+/** The longest header that an answer names. */
+const MAX_NAME = 64;
+
+function refuseHeaders({ count, longest }: HeadersFault): RouteAnswer {
+  const isCount = count > MAX_HEADERS;
+  const field = isCount || longest.length > MAX_NAME ? "headers" : longest;
+  const detail = isCount ? `at most ${MAX_HEADERS} headers` : `all headers together have at most ${MAX_HEADER_CHARS} characters`;
+  return { status: 431, title: "Headers too large", detail: `${field}: ${detail}.`, errors: [{ field, detail }] };
+}
+
+export const limitAnswers: { readonly [C in LimitError["code"]]: (error: Extract<LimitError, { code: C }>) => RouteAnswer } = {
+  url_too_long: ({ limit }) => ({
+    status: 414,
+    title: "URL too long",
+    detail: `url: path and query have at most ${limit} characters.`,
+    errors: [{ field: "url", detail: `path and query have at most ${limit} characters` }],
+    extra: { limit },
+  }),
+  headers_too_large: refuseHeaders,
   credential_limit: ({ limit }) =>
     conflict("Too many credentials", `A tenant has at most ${limit} credentials; delete one first.`, { limit }),
   key_limit: ({ limit }) => conflict("Too many keys", `A tenant has at most ${limit} valid keys; revoke one first.`, { limit }),

@@ -90,6 +90,8 @@ export const PROBLEMS: { readonly [C in ProblemCode]: Sampled<C> } = {
     "The resource is not as `If-Match` or `If-None-Match` asks; nothing was changed",
     { code: "precondition_failed", etag: ETAG },
   ],
+  url_too_long: ["Path and query have too many characters", { code: "url_too_long", limit: 16_384 }],
+  headers_too_large: ["The headers are too many or too large", { code: "headers_too_large", count: 12, longest: "cookie" }],
   body_too_large: ["The body has too many bytes", { code: "body_too_large", limit: 1_048_576 }],
   context_too_large: ["The answer would be too large", { code: "context_too_large", characters: 9_000_000, limit: 8_000_000 }],
   file_too_large: ["The file has too many bytes", { code: "file_too_large", field: "body", limit: 20_971_520 }],

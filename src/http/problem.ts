@@ -15,7 +15,7 @@ import { conflict, invalid, NOT_FOUND, type Refusal, type RouteAnswer, retryLate
 import type { HttpEnv } from "./deps";
 import { draftAnswers } from "./draft-problems";
 import { type FileError, fileAnswers } from "./file-problems";
-import { limitAnswers } from "./limit-problems";
+import { limitAnswers, type RequestLimitError } from "./limit-problems";
 import { closedCalls, externalIdTaken, mcpFaults, mcpFields, notRetryable, probeFaults } from "./problem-texts";
 import { findErrorFormat, findErrorMembers } from "./surface/error-formats";
 
@@ -31,6 +31,7 @@ export type RequestError =
   | { readonly code: "default_model_gone"; readonly model: string }
   | { readonly code: "method_not_allowed"; readonly allow: readonly string[] }
   | { readonly code: "body_too_large"; readonly limit: number }
+  | RequestLimitError
   | { readonly code: "unsupported_media_type" }
   | { readonly code: "read_model_unavailable" }
   | { readonly code: "execution_not_found"; readonly execution: string }

@@ -44,7 +44,7 @@ function listReasons({ method, path, request, security, needsKey, refuses }: Dec
   // A session that was erased is erased again, and its object has made room.
   const isErasure = method === "delete" && path.endsWith("/{session_id}");
   const follow: readonly (readonly [boolean, ...ProblemCode[]])[] = [
-    [true, "invalid_request", "internal", "misconfigured"],
+    [true, "invalid_request", "url_too_long", "headers_too_large", "internal", "misconfigured"],
     [security.length > 0, "unauthorized", "unavailable", "overloaded"],
     [isOfTenant, "origin_not_allowed"],
     [isOfTenant && needsKey, "key_required"],
@@ -95,6 +95,8 @@ const SHARED: Readonly<Record<string, readonly ProblemCode[]>> = {
   SessionNotFound: ["not_found", "session_not_found", "session_erased"],
   PreconditionFailed: ["precondition_failed"],
   BodyTooLarge: ["body_too_large"],
+  UrlTooLong: ["url_too_long"],
+  HeadersTooLarge: ["headers_too_large"],
   UnsupportedMediaType: ["unsupported_media_type"],
   IdempotencyConflict: ["idempotency_conflict"],
   Failed: ["internal", "misconfigured"],

@@ -119,6 +119,8 @@ describe.each([
   ["403 origin_not_allowed", { headers: { origin: "https://elsewhere.example" } }],
   ["404 not_found", { changes: { session_id: "odd", message_id: "odd", turn_id: "odd", compaction_id: "odd", execution_id: "odd" } }],
   ["413 body_too_large", { body: new TextEncoder().encode(`"${"x".repeat(1_048_576)}"`), headers: { "content-type": "application/json" } }],
+  ["414 url_too_long", { query: `q=${"x".repeat(16_384)}` }],
+  ["431 headers_too_large", { headers: { "x-many": "x".repeat(32_768) } }],
   ["415 unsupported_media_type", { body: new TextEncoder().encode("{}"), headers: { "content-type": "text/plain" } }],
 ] as const)("%s", (refusal, cause: Cause) => {
   const odd = { key_id: "odd", file_id: "odd", tenant_id: "odd", branch: "odd", policy_name: "odd", file: "odd" };
