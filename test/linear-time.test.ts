@@ -15,6 +15,7 @@ import { toPassages } from "../src/context/recall/passages";
 import { toQuery } from "../src/context/recall/query";
 import { findTermMatches, toSnippet } from "../src/context/recall/snippet";
 import { splitWords } from "../src/context/recall/words";
+import { redactSecrets } from "../src/context/redact-secrets";
 import { parseTitle } from "../src/context/title";
 import { estimateTokens } from "../src/context/tokens";
 import { identifiersIn } from "../src/evaluate/identifiers";
@@ -151,6 +152,7 @@ const FUNCTIONS: Readonly<Record<string, (text: string) => unknown>> = {
   withoutFileOps,
   "collectFileOps, of a path": (text) => collectFileOps([{ name: "read_file", arguments: JSON.stringify({ path: text }) }]),
   cutToolResult: (text) => cutToolResult(text, { max_chars: 30_000, cut: "head_tail" }),
+  redactSecrets: (text) => redactSecrets(text),
   estimateTokens,
   normalizeFailureText,
   toModelFailure: (text) => toModelFailure({ status: 400, code: null, type: null, message: text }),

@@ -193,7 +193,7 @@ export const summaries: readonly Mutant[] = [
     name: "the earlier summary is not read when both become one",
     breaks: "I19: whatever a summary stands for was read",
     file: "src/app/compaction/summary-request.ts",
-    find: "const previous = plan.merge ? content.readSummaries().map(withoutFileOps) : [];",
+    find: "const previous = plan.merge ? content.readSummaries().map((text) => clean(withoutFileOps(text))) : [];",
     replace: "const previous: string[] = [];",
     tests: SIMULATION,
     seeds: 100,

@@ -92,6 +92,8 @@ interface SummaryChangeInput {
   readonly overlay: OverlayId;
   /** Other rungs of the same change. */
   readonly also: readonly Rung[];
+  /** How many secrets the policy kept from the summariser. Null: it keeps none from it. */
+  readonly redacted?: number | null;
 }
 
 /** `mode` is null for a note that no model wrote. */
@@ -101,13 +103,17 @@ interface Made {
   readonly rungs: readonly Taken[];
   readonly mode: SummaryMode | null;
   readonly instructions?: SummaryInstructions | null;
+  readonly redacted?: number | null;
 }
 
 /** A rung as the receipt records it. */
 type Taken = Receipt["rungs"][number];
 
 /** The change that commits a summary over the leased range, with the rungs of the same plan. */
-export function buildChangeFromSummary({ summary, plan, overlay, also }: SummaryChangeInput, input: EpochChangeInput): EpochChange {
+export function buildChangeFromSummary(
+  { summary, plan, overlay, also, redacted = null }: SummaryChangeInput,
+  input: EpochChangeInput,
+): EpochChange {
   const { view } = input.state;
   const leaves = view.items.filter((item) => item.position <= plan.range.to && !plan.keeps.includes(item.position));
   const replaced = view.overlays.filter((known) => plan.replaces.includes(known.id));
@@ -135,19 +141,25 @@ export function buildChangeFromSummary({ summary, plan, overlay, also }: Summary
     gain: Math.floor(Math.max(0, source + earlier - summary.tokens) * toSessionRatio(input.state, input.limits.model)),
     reason: input.trigger,
   };
-  return draftFromOps([op, ...others], input, { rungs: [done, ...also], mode: plan.mode, instructions: toSummaryInstructions(plan) });
+  return draftFromOps([op, ...others], input, {
+    rungs: [done, ...also],
+    mode: plan.mode,
+    instructions: toSummaryInstructions(plan),
+    redacted,
+  });
 }
 
 /** A change that was requested by hand and that no plan made: a revert or a reset. */
 export const buildManualChange = (ops: readonly EpochOp[], input: EpochChangeInput): EpochChange =>
   draftFromOps(ops, input, { rungs: [], mode: null });
 
-function draftFromOps(ops: readonly EpochOp[], input: EpochChangeInput, { rungs, mode, instructions }: Made): EpochChange {
+function draftFromOps(ops: readonly EpochOp[], input: EpochChangeInput, { rungs, mode, instructions, redacted }: Made): EpochChange {
   const receipt = {
     ...measureChange(ops, input),
     rungs: rungs.map(({ rung, gain, reason }) => ({ rung, gain, reason })),
     mode,
     ...(instructions && { summary_instructions: instructions }),
+    ...(redacted !== null && redacted !== undefined && { redacted }),
   };
   return { base_epoch: input.state.view.epoch, ops, receipt };
 }

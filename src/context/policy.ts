@@ -142,6 +142,11 @@ const summary = z.strictObject({
     .describe(
       "How a summary is requested: always as a transcript, or as the turn's own request with an added instruction when reading that from the provider's cache is cheaper",
     ),
+  redact: z
+    .enum(["off", "secrets"])
+    .describe(
+      "Whether secrets are replaced by `[secret:kind]` in what a summariser reads and in the summary that is kept: private keys, tokens, keys of known providers, passwords, card numbers. The record and the messages that stay in the view are not changed. `secrets`: every summary is requested as a transcript",
+    ),
   attempts: z.int().min(1).max(5).describe("Maximum summariser calls before the compaction fails"),
   models: modelIds.describe(
     "Models that write summaries, in order: after a failed attempt the next one is called. A model that is unknown or whose window is too small is skipped. At most 4. Empty: the session's model",

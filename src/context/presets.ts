@@ -12,7 +12,9 @@ export const PROFILE_NAMES = ["balanced", "economy", "retain", "verbatim"] as co
 /** The default policy. It removes older messages from the view early, which `memory_query` can look up. */
 export const DEFAULT_POLICY: PolicyName = "balanced";
 
-const summaryCalls = { attempts: 2, models: [], timeout_ms: 15_000, instructions: null };
+const summaryCalls = { redact: "off", attempts: 2, models: [], timeout_ms: 15_000, instructions: null } satisfies Partial<
+  Policy["summary"]
+>;
 const resultsInFull = {
   max_chars: 30_000,
   cut: "head",

@@ -74,7 +74,7 @@ export function propose(input: PlanInput, budget: number = keptTokens(input)): P
   const standing = policy.keep.system_messages ? systemTokens(state) - sum(tail, (group) => countSystemTokens(state, group)) : 0;
   const { sizes, reread } = computeSizes(input, { summaries, kept, standing, upTo, cap });
   const warm = isWarm(state, input.now);
-  const mayRead = policy.summary.mode === "cheaper" && isReadItself(input);
+  const mayRead = mayReadPrefix(policy) && isReadItself(input);
   const samePrefix = mayRead && reread === 0 && input.trigger !== "overflow" && !hasTrimmed(state, upTo);
   const instruction = INSTRUCTION_TOKENS + (findInstructions(state.settings, input.options ?? null)?.tokens ?? 0);
   const room = computeRoom(limits, { cap, instruction });
@@ -221,7 +221,7 @@ export function summarizeRung(input: PlanInput, proposal: Proposal, reason: stri
     tokens: sum(older, (group) => weigh(state, group) - (policy.keep.system_messages ? countSystemTokens(state, group) : 0)),
     expected: Math.ceil(sizes.summary / toSessionRatio(state, input.limits.model)),
     boundary_timestamp: tail[0]?.items[0]?.at ?? last.items.at(-1)?.at ?? 0,
-    mode: policy.summary.mode === "cheaper" ? proposal.priced.mode : "transcript",
+    mode: mayReadPrefix(policy) ? proposal.priced.mode : "transcript",
     gain: Math.floor(Math.max(0, sizes.source + (merge ? sizes.chain : 0) - sizes.summary)),
     reason,
   };
@@ -275,3 +275,6 @@ function splitAt(older: readonly Group[], tail: readonly Group[], least: number 
   const messages = sum(older.slice(start), countRequestMessages);
   return messages >= least ? first.from : null;
 }
+
+/** A prefix is reused byte for byte, so that what it says cannot be redacted. */
+const mayReadPrefix = ({ summary }: Policy): boolean => summary.mode === "cheaper" && summary.redact === "off";

@@ -106,6 +106,9 @@ const receiptFields = {
     description: "Whether the breaker was open when the view changed. While it is open, a model is asked only by hand",
   }),
   dropped_items: z.int().openapi({ description: "Messages that left the view without a summary" }),
+  redacted: z.int().optional().openapi({
+    description: "How many secrets were replaced in what the summariser read. Absent unless the policy redacts (`summary.redact`)",
+  }),
   edited: z
     .object({ by: id("key"), at: time })
     .optional()

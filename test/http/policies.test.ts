@@ -44,7 +44,7 @@ describe("the policies", () => {
     const listed = await list("?include=parameters");
 
     for (const { name, policy } of listed.data) expect(policy).toEqual(presets[name as keyof typeof presets]);
-    expect(listed.parameters).toHaveLength(44);
+    expect(listed.parameters).toHaveLength(45);
     expect(listed.parameters?.find(({ path }) => path === "keep.ratio")?.description).toContain("verbatim");
   });
 

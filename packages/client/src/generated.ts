@@ -1644,6 +1644,11 @@ export interface components {
                      * @enum {string}
                      */
                     mode?: "transcript" | "cheaper";
+                    /**
+                     * @description Whether secrets are replaced by `[secret:kind]` in what a summariser reads and in the summary that is kept: private keys, tokens, keys of known providers, passwords, card numbers. The record and the messages that stay in the view are not changed. `secrets`: every summary is requested as a transcript
+                     * @enum {string}
+                     */
+                    redact?: "off" | "secrets";
                     /** @description Maximum summariser calls before the compaction fails */
                     attempts?: number;
                     /** @description Models that write summaries, in order: after a failed attempt the next one is called. A model that is unknown or whose window is too small is skipped. At most 4. Empty: the session's model */
@@ -1782,6 +1787,11 @@ export interface components {
                      * @enum {string}
                      */
                     mode: "transcript" | "cheaper";
+                    /**
+                     * @description Whether secrets are replaced by `[secret:kind]` in what a summariser reads and in the summary that is kept: private keys, tokens, keys of known providers, passwords, card numbers. The record and the messages that stay in the view are not changed. `secrets`: every summary is requested as a transcript
+                     * @enum {string}
+                     */
+                    redact: "off" | "secrets";
                     /** @description Maximum summariser calls before the compaction fails */
                     attempts: number;
                     /** @description Models that write summaries, in order: after a failed attempt the next one is called. A model that is unknown or whose window is too small is skipped. At most 4. Empty: the session's model */
@@ -2162,6 +2172,11 @@ export interface components {
                      * @enum {string}
                      */
                     mode?: "transcript" | "cheaper";
+                    /**
+                     * @description Whether secrets are replaced by `[secret:kind]` in what a summariser reads and in the summary that is kept: private keys, tokens, keys of known providers, passwords, card numbers. The record and the messages that stay in the view are not changed. `secrets`: every summary is requested as a transcript
+                     * @enum {string}
+                     */
+                    redact?: "off" | "secrets";
                     /** @description Maximum summariser calls before the compaction fails */
                     attempts?: number;
                     /** @description Models that write summaries, in order: after a failed attempt the next one is called. A model that is unknown or whose window is too small is skipped. At most 4. Empty: the session's model */
@@ -2463,6 +2478,11 @@ export interface components {
                      * @enum {string}
                      */
                     mode?: "transcript" | "cheaper";
+                    /**
+                     * @description Whether secrets are replaced by `[secret:kind]` in what a summariser reads and in the summary that is kept: private keys, tokens, keys of known providers, passwords, card numbers. The record and the messages that stay in the view are not changed. `secrets`: every summary is requested as a transcript
+                     * @enum {string}
+                     */
+                    redact?: "off" | "secrets";
                     /** @description Maximum summariser calls before the compaction fails */
                     attempts?: number;
                     /** @description Models that write summaries, in order: after a failed attempt the next one is called. A model that is unknown or whose window is too small is skipped. At most 4. Empty: the session's model */
@@ -2618,6 +2638,11 @@ export interface components {
                      * @enum {string}
                      */
                     mode?: "transcript" | "cheaper";
+                    /**
+                     * @description Whether secrets are replaced by `[secret:kind]` in what a summariser reads and in the summary that is kept: private keys, tokens, keys of known providers, passwords, card numbers. The record and the messages that stay in the view are not changed. `secrets`: every summary is requested as a transcript
+                     * @enum {string}
+                     */
+                    redact?: "off" | "secrets";
                     /** @description Maximum summariser calls before the compaction fails */
                     attempts?: number;
                     /** @description Models that write summaries, in order: after a failed attempt the next one is called. A model that is unknown or whose window is too small is skipped. At most 4. Empty: the session's model */
@@ -4588,6 +4613,11 @@ export interface components {
                      * @enum {string}
                      */
                     mode?: "transcript" | "cheaper";
+                    /**
+                     * @description Whether secrets are replaced by `[secret:kind]` in what a summariser reads and in the summary that is kept: private keys, tokens, keys of known providers, passwords, card numbers. The record and the messages that stay in the view are not changed. `secrets`: every summary is requested as a transcript
+                     * @enum {string}
+                     */
+                    redact?: "off" | "secrets";
                     /** @description Maximum summariser calls before the compaction fails */
                     attempts?: number;
                     /** @description Models that write summaries, in order: after a failed attempt the next one is called. A model that is unknown or whose window is too small is skipped. At most 4. Empty: the session's model */
@@ -4700,6 +4730,8 @@ export interface components {
                 breaker_open: boolean;
                 /** @description Messages that left the view without a summary */
                 dropped_items: number;
+                /** @description How many secrets were replaced in what the summariser read. Absent unless the policy redacts (`summary.redact`) */
+                redacted?: number;
                 /** @description The last editor of the draft, by API key. Absent if the summary is as the model wrote it */
                 edited?: {
                     /** @description The id of an API key */
@@ -4851,6 +4883,11 @@ export interface components {
                      * @enum {string}
                      */
                     mode?: "transcript" | "cheaper";
+                    /**
+                     * @description Whether secrets are replaced by `[secret:kind]` in what a summariser reads and in the summary that is kept: private keys, tokens, keys of known providers, passwords, card numbers. The record and the messages that stay in the view are not changed. `secrets`: every summary is requested as a transcript
+                     * @enum {string}
+                     */
+                    redact?: "off" | "secrets";
                     /** @description Maximum summariser calls before the compaction fails */
                     attempts?: number;
                     /** @description Models that write summaries, in order: after a failed attempt the next one is called. A model that is unknown or whose window is too small is skipped. At most 4. Empty: the session's model */
@@ -5062,6 +5099,11 @@ export interface components {
                      * @enum {string}
                      */
                     mode?: "transcript" | "cheaper";
+                    /**
+                     * @description Whether secrets are replaced by `[secret:kind]` in what a summariser reads and in the summary that is kept: private keys, tokens, keys of known providers, passwords, card numbers. The record and the messages that stay in the view are not changed. `secrets`: every summary is requested as a transcript
+                     * @enum {string}
+                     */
+                    redact?: "off" | "secrets";
                     /** @description Maximum summariser calls before the compaction fails */
                     attempts?: number;
                     /** @description Models that write summaries, in order: after a failed attempt the next one is called. A model that is unknown or whose window is too small is skipped. At most 4. Empty: the session's model */
@@ -5718,6 +5760,11 @@ export interface components {
                      * @enum {string}
                      */
                     mode?: "transcript" | "cheaper";
+                    /**
+                     * @description Whether secrets are replaced by `[secret:kind]` in what a summariser reads and in the summary that is kept: private keys, tokens, keys of known providers, passwords, card numbers. The record and the messages that stay in the view are not changed. `secrets`: every summary is requested as a transcript
+                     * @enum {string}
+                     */
+                    redact?: "off" | "secrets";
                     /** @description Maximum summariser calls before the compaction fails */
                     attempts?: number;
                     /** @description Models that write summaries, in order: after a failed attempt the next one is called. A model that is unknown or whose window is too small is skipped. At most 4. Empty: the session's model */
@@ -6192,6 +6239,11 @@ export interface components {
                      * @enum {string}
                      */
                     mode: "transcript" | "cheaper";
+                    /**
+                     * @description Whether secrets are replaced by `[secret:kind]` in what a summariser reads and in the summary that is kept: private keys, tokens, keys of known providers, passwords, card numbers. The record and the messages that stay in the view are not changed. `secrets`: every summary is requested as a transcript
+                     * @enum {string}
+                     */
+                    redact: "off" | "secrets";
                     /** @description Maximum summariser calls before the compaction fails */
                     attempts: number;
                     /** @description Models that write summaries, in order: after a failed attempt the next one is called. A model that is unknown or whose window is too small is skipped. At most 4. Empty: the session's model */
@@ -6357,6 +6409,11 @@ export interface components {
                      * @enum {string}
                      */
                     mode: "transcript" | "cheaper";
+                    /**
+                     * @description Whether secrets are replaced by `[secret:kind]` in what a summariser reads and in the summary that is kept: private keys, tokens, keys of known providers, passwords, card numbers. The record and the messages that stay in the view are not changed. `secrets`: every summary is requested as a transcript
+                     * @enum {string}
+                     */
+                    redact: "off" | "secrets";
                     /** @description Maximum summariser calls before the compaction fails */
                     attempts: number;
                     /** @description Models that write summaries, in order: after a failed attempt the next one is called. A model that is unknown or whose window is too small is skipped. At most 4. Empty: the session's model */
@@ -6625,6 +6682,11 @@ export interface components {
                      * @enum {string}
                      */
                     mode?: "transcript" | "cheaper";
+                    /**
+                     * @description Whether secrets are replaced by `[secret:kind]` in what a summariser reads and in the summary that is kept: private keys, tokens, keys of known providers, passwords, card numbers. The record and the messages that stay in the view are not changed. `secrets`: every summary is requested as a transcript
+                     * @enum {string}
+                     */
+                    redact?: "off" | "secrets";
                     /** @description Maximum summariser calls before the compaction fails */
                     attempts?: number;
                     /** @description Models that write summaries, in order: after a failed attempt the next one is called. A model that is unknown or whose window is too small is skipped. At most 4. Empty: the session's model */
@@ -6763,6 +6825,11 @@ export interface components {
                      * @enum {string}
                      */
                     mode: "transcript" | "cheaper";
+                    /**
+                     * @description Whether secrets are replaced by `[secret:kind]` in what a summariser reads and in the summary that is kept: private keys, tokens, keys of known providers, passwords, card numbers. The record and the messages that stay in the view are not changed. `secrets`: every summary is requested as a transcript
+                     * @enum {string}
+                     */
+                    redact: "off" | "secrets";
                     /** @description Maximum summariser calls before the compaction fails */
                     attempts: number;
                     /** @description Models that write summaries, in order: after a failed attempt the next one is called. A model that is unknown or whose window is too small is skipped. At most 4. Empty: the session's model */
@@ -7004,6 +7071,11 @@ export interface components {
                      * @enum {string}
                      */
                     mode?: "transcript" | "cheaper";
+                    /**
+                     * @description Whether secrets are replaced by `[secret:kind]` in what a summariser reads and in the summary that is kept: private keys, tokens, keys of known providers, passwords, card numbers. The record and the messages that stay in the view are not changed. `secrets`: every summary is requested as a transcript
+                     * @enum {string}
+                     */
+                    redact?: "off" | "secrets";
                     /** @description Maximum summariser calls before the compaction fails */
                     attempts?: number;
                     /** @description Models that write summaries, in order: after a failed attempt the next one is called. A model that is unknown or whose window is too small is skipped. At most 4. Empty: the session's model */
@@ -7616,6 +7688,11 @@ export interface components {
                      * @enum {string}
                      */
                     mode?: "transcript" | "cheaper";
+                    /**
+                     * @description Whether secrets are replaced by `[secret:kind]` in what a summariser reads and in the summary that is kept: private keys, tokens, keys of known providers, passwords, card numbers. The record and the messages that stay in the view are not changed. `secrets`: every summary is requested as a transcript
+                     * @enum {string}
+                     */
+                    redact?: "off" | "secrets";
                     /** @description Maximum summariser calls before the compaction fails */
                     attempts?: number;
                     /** @description Models that write summaries, in order: after a failed attempt the next one is called. A model that is unknown or whose window is too small is skipped. At most 4. Empty: the session's model */
@@ -7755,6 +7832,11 @@ export interface components {
                      * @enum {string}
                      */
                     mode: "transcript" | "cheaper";
+                    /**
+                     * @description Whether secrets are replaced by `[secret:kind]` in what a summariser reads and in the summary that is kept: private keys, tokens, keys of known providers, passwords, card numbers. The record and the messages that stay in the view are not changed. `secrets`: every summary is requested as a transcript
+                     * @enum {string}
+                     */
+                    redact: "off" | "secrets";
                     /** @description Maximum summariser calls before the compaction fails */
                     attempts: number;
                     /** @description Models that write summaries, in order: after a failed attempt the next one is called. A model that is unknown or whose window is too small is skipped. At most 4. Empty: the session's model */
@@ -7902,6 +7984,11 @@ export interface components {
                      * @enum {string}
                      */
                     mode?: "transcript" | "cheaper";
+                    /**
+                     * @description Whether secrets are replaced by `[secret:kind]` in what a summariser reads and in the summary that is kept: private keys, tokens, keys of known providers, passwords, card numbers. The record and the messages that stay in the view are not changed. `secrets`: every summary is requested as a transcript
+                     * @enum {string}
+                     */
+                    redact?: "off" | "secrets";
                     /** @description Maximum summariser calls before the compaction fails */
                     attempts?: number;
                     /** @description Models that write summaries, in order: after a failed attempt the next one is called. A model that is unknown or whose window is too small is skipped. At most 4. Empty: the session's model */
@@ -8059,6 +8146,11 @@ export interface components {
                      * @enum {string}
                      */
                     mode?: "transcript" | "cheaper";
+                    /**
+                     * @description Whether secrets are replaced by `[secret:kind]` in what a summariser reads and in the summary that is kept: private keys, tokens, keys of known providers, passwords, card numbers. The record and the messages that stay in the view are not changed. `secrets`: every summary is requested as a transcript
+                     * @enum {string}
+                     */
+                    redact?: "off" | "secrets";
                     /** @description Maximum summariser calls before the compaction fails */
                     attempts?: number;
                     /** @description Models that write summaries, in order: after a failed attempt the next one is called. A model that is unknown or whose window is too small is skipped. At most 4. Empty: the session's model */
@@ -10137,6 +10229,11 @@ export interface operations {
                                  * @enum {string}
                                  */
                                 mode?: "transcript" | "cheaper";
+                                /**
+                                 * @description Whether secrets are replaced by `[secret:kind]` in what a summariser reads and in the summary that is kept: private keys, tokens, keys of known providers, passwords, card numbers. The record and the messages that stay in the view are not changed. `secrets`: every summary is requested as a transcript
+                                 * @enum {string}
+                                 */
+                                redact?: "off" | "secrets";
                                 /** @description Maximum summariser calls before the compaction fails */
                                 attempts?: number;
                                 /** @description Models that write summaries, in order: after a failed attempt the next one is called. A model that is unknown or whose window is too small is skipped. At most 4. Empty: the session's model */

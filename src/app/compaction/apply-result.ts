@@ -5,6 +5,7 @@
 import { toSessionRatio } from "../../context/budget";
 import { withFileOps } from "../../context/file-ops";
 import { joinStages } from "../../context/prompts";
+import { redactSecrets } from "../../context/redact-secrets";
 import { measuredFor } from "../../context/start-ratio";
 import { type AcceptedSummary, checkSummary } from "../../context/summary-check";
 import { estimateTokens } from "../../context/tokens";
@@ -70,13 +71,17 @@ function applyCurrentResult(result: ResultToApply, world: World): ApplyOutcome |
   if (!outcome.ok) return fail(outcome.failure);
   const { lease } = state.compaction;
   if (!lease) return "stale";
-  const checked = check(outcome, lease, { candidates, state });
+  const checked = check({ ...outcome, text: withoutSecrets(outcome.text, state) }, lease, { candidates, state });
   if (!checked.ok) return fail(checked.error);
   if (result.next) return keepChunk(result, { summary: checked.value, next: result.next, lease, call }, world);
   const summary = completeSummary(checked.value.text, lease, world);
   const committed = commit(result, { summary, lease, call }, world);
   return committed === "not_smaller" ? fail(committed) : committed;
 }
+
+/** A summariser may write a secret that it was not shown, such as one that it read in two halves. */
+const withoutSecrets = (text: string, state: SessionState): string =>
+  policyUnderWay(state).summary.redact === "off" ? text : redactSecrets(text).text;
 
 /** Checks the summary against the cap that its writer was given, in that model's own tokens. */
 function check(
@@ -151,7 +156,8 @@ function completeSummary(
   const folded = writer.state.compaction.requested?.folded ?? null;
   const history = folded?.history ? content.readText(folded.history.body) : null;
   const cap = toModelSummaryCap(spec, policyUnderWay(writer.state));
-  const whole = withFileOps(joinStages(history, text), collectTouchedFiles(lease, writer.state, content), cap);
+  const joined = withFileOps(joinStages(history, text), collectTouchedFiles(lease, writer.state, content), cap);
+  const whole = withoutSecrets(joined, writer.state);
   return { text: whole, tokens: estimateTokens(whole) };
 }
 

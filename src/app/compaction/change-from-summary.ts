@@ -7,6 +7,7 @@ import type { OverlayId } from "../../domain/ids";
 import type { ModelSpec } from "../ports";
 import { type ChangePorts, toAssumedLimits, toChangeInput, toModelLimits } from "../request/build-request";
 import { askedPolicy, planSession } from "./plan-session";
+import { countRedacted } from "./summary-request";
 
 interface WrittenSummary {
   readonly summary: SummaryText;
@@ -29,8 +30,9 @@ export function changeFromSummary(made: WrittenSummary, spec: ModelSpec, ports: 
   const { summary, plan, overlay, trigger, options, summarizer } = made;
   const planned = planSession(spec, { trigger, options }, ports);
   const economy = planned.kind === "compact" ? planned.economy : null;
+  const redacted = countRedacted({ plan, state: ports.writer.state, content: ports.content });
   const input = toChangeInput({ limits: toModelLimits(spec), trigger, summarizer, economy }, ports);
-  const change = buildChangeFromSummary({ summary, plan, overlay, also: listShortenings(planned, plan.range.to) }, input);
+  const change = buildChangeFromSummary({ summary, plan, overlay, also: listShortenings(planned, plan.range.to), redacted }, input);
   return { change, isWorthIt: isWorthIt(change.ops, { spec, options }, ports) };
 }
 

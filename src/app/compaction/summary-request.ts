@@ -6,6 +6,7 @@ import { PADDING, toSessionRatio } from "../../context/budget";
 import { toEvenCap } from "../../context/even-cap";
 import { withoutFileOps } from "../../context/file-ops";
 import { SUMMARY_JOIN } from "../../context/placement";
+import type { Policy } from "../../context/policy";
 import {
   buildSamePrefixInstruction,
   buildSummaryPrompt,
@@ -13,6 +14,7 @@ import {
   summarySystem,
   type TranscriptEntry,
 } from "../../context/prompts";
+import { countSecrets, redactEntry, redactSecrets } from "../../context/redact-secrets";
 import { MAX_WEIGHT, weighText } from "../../context/request-bytes";
 import { measuredFor } from "../../context/start-ratio";
 import { type ChunkCursor, type TranscriptChunk, takeChunk } from "../../context/summary-chunks";
@@ -53,7 +55,8 @@ export function buildChunkRequest(input: ChunkRequestInput): ChunkRequest {
 /** What the client asked this summary for, and what every summary of the session should follow. */
 function readInstructions({ plan, state, content }: ChunkRequestInput): Readonly<Record<"asked" | "standing", string | null>> {
   const { instructions } = state.compaction.requested?.options ?? {};
-  const read = (ref: TextRef | null | undefined): string | null => (ref ? content.readText(ref.body) : null);
+  const policy = policyUnderWay(state);
+  const read = (ref: TextRef | null | undefined): string | null => (ref ? redactBy(policy, content.readText(ref.body) ?? "") : null);
   return { asked: read(instructions), standing: read(plan.instructions) };
 }
 
@@ -89,7 +92,7 @@ function buildTranscriptRequest(input: ChunkRequestInput): ChunkRequest {
   const promptFor = (transcript: readonly string[]): string =>
     buildSummaryPrompt({ stage, previous, transcript, rereads, instructions: asked });
   const frame = weighText(system) + weighText(promptFor([])) + CHAT_FRAME_TOKENS;
-  const unread = each(unreadBy(input, { from: start.position, to }), input.content.readForwards, readBy(input.plan));
+  const unread = readUnread(input, { from: start.position, to });
   const chunk = takeChunk(unread, start, Math.max(LEAST_ROOM, whole - frame));
   const messages = [{ role: "user" as const, parts: [{ type: "text" as const, text: promptFor(chunk.lines) }] }];
   const said = { system, messages, tools: [], maxOutput, reasoning: "off" } as const;
@@ -123,13 +126,15 @@ interface ChunkStart {
 
 /** The progress of the chunked summary, or its beginning. */
 function toChunkStart({ plan, state, content }: ChunkRequestInput): ChunkStart {
+  const policy = policyUnderWay(state);
+  const clean = (text: string): string => redactBy(policy, text);
   const folded = state.compaction.requested?.folded ?? null;
   if (folded) {
     const begun = isStageBegun(folded) ? content.readText(folded.summary.body) : null;
-    return { stage: folded.stage, previous: begun === null ? [] : [begun], start: folded, to: findSourceEnd(plan, folded.stage) };
+    return { stage: folded.stage, previous: begun === null ? [] : [clean(begun)], start: folded, to: findSourceEnd(plan, folded.stage) };
   }
   const stage: SummaryStage = plan.split !== null && plan.split <= plan.source.from ? "prefix" : "history";
-  const previous = plan.merge ? content.readSummaries().map(withoutFileOps) : [];
+  const previous = plan.merge ? content.readSummaries().map((text) => clean(withoutFileOps(text))) : [];
   return { stage, previous, start: { position: plan.source.from, chars: 0 }, to: findSourceEnd(plan, stage) };
 }
 
@@ -138,6 +143,26 @@ const isStageBegun = (folded: ChunkProgress): boolean => folded.summary.body !==
 
 const findSourceEnd = ({ source, split }: SummaryPlan, stage: SummaryStage): number =>
   stage === "history" && split !== null ? split - 1 : source.to;
+
+/** What the summariser has still to read of the range, without secrets if the policy says so. */
+function* readUnread(input: ChunkRequestInput, range: Run): Iterable<TranscriptEntry> {
+  const { plan, state, content } = input;
+  const entries = each(unreadBy(input, range), content.readForwards, readBy(plan));
+  if (policyUnderWay(state).summary.redact === "off") return yield* entries;
+  for (const entry of entries) yield redactEntry(entry);
+}
+
+/** How many secrets the policy kept from the summariser of this plan. Null: it keeps none from it. */
+export function countRedacted(input: Pick<ChunkRequestInput, "plan" | "state" | "content">): number | null {
+  const { plan, state, content } = input;
+  if (policyUnderWay(state).summary.redact === "off") return null;
+  let count = 0;
+  for (const entry of each(unreadBy(input, plan.source), content.readForwards, readBy(plan))) count += countSecrets(entry);
+  return count;
+}
+
+/** A text that is neither of the record nor written by a summariser under this policy. */
+const redactBy = ({ summary }: Policy, text: string): string => (summary.redact === "off" ? text : redactSecrets(text).text);
 
 type IsRead = (entry: TranscriptEntry) => boolean;
 
@@ -156,7 +181,7 @@ function readBy({ keeps }: SummaryPlan): IsRead {
  * everything, and a reread reads everything from its start on. The ranges matter where an earlier summary kept a message inside its range
  * that is covered now.
  */
-function unreadBy({ plan, state: { view } }: ChunkRequestInput, range: Run): readonly Run[] {
+function unreadBy({ plan, state: { view } }: Pick<ChunkRequestInput, "plan" | "state">, range: Run): readonly Run[] {
   const again = !plan.merge && view.overlays.some((overlay) => overlay.kind === "summary" && plan.replaces.includes(overlay.id));
   if (again || view.overlays.every((overlay) => overlay.kind === "dropped" || overlay.to < plan.source.from)) return [range];
   const { reread_from: from } = plan;
