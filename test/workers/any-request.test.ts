@@ -32,6 +32,10 @@ let maker: RequestMaker;
 let secrets: readonly string[];
 /** The operations that a request has passed. */
 const succeeded = new Set<string>();
+/** How many requests were answered with each class of status. */
+const answered: Record<string, number> = {};
+/** How many refusals came while the session was at rest, so that it could be seen that they added nothing. */
+let watched = 0;
 
 const look = { name: "look", description: "Looks", parameters: { type: "object" } };
 
@@ -118,15 +122,36 @@ interface Problem {
   readonly errors?: readonly { readonly field: string }[];
 }
 
+/** Null while something goes on in the session that may add events by itself. */
+async function countAtRest(): Promise<number | null> {
+  const { turn, queued, title } = await chat.describe();
+  const [newest] = (await chat.read<{ data: readonly { status: string }[] }>("/compactions?order=desc&limit=1")).data;
+  const isAtRest = turn === null && queued.length === 0 && title !== null && !WORKING.has(newest?.status ?? "");
+  return isAtRest ? ((await chat.read<{ data: readonly { seq: number }[] }>("/events?order=desc&limit=1")).data[0]?.seq ?? 0) : null;
+}
+const WORKING: ReadonlySet<string> = new Set(["requested", "running"]);
+
+/** A request that was refused has changed nothing: the session has as many events as before. */
+async function findChange(before: number | null, status: number): Promise<readonly string[]> {
+  if (before === null || status < 400 || status >= 500) return [];
+  const after = await countAtRest();
+  watched += 1;
+  return after === before ? [] : [`${status}, and the session has ${after} events after ${before}`];
+}
+
 /** What is wrong with the answer. Empty: nothing. */
 async function findFaults(operation: Operation, sent: DrawnRequest): Promise<readonly string[]> {
   const { method, path, headers, body } = sent;
+  const before = await countAtRest();
   const response = await request(method, path, { headers, ...(body && { body }) });
+  const kind = `${Math.floor(response.status / 100)}xx`;
+  answered[kind] = (answered[kind] ?? 0) + 1;
   const text = await readAnswer(method, response);
   // The ids in the document are examples of nothing that exists.
   if (response.ok && path.startsWith("/v1/")) known.learn(new Draw(mixSeed(seed, path)), text);
   if (response.ok) succeeded.add(operation.name);
   const faults = secrets.filter((secret) => text.includes(secret)).map((secret) => `The answer repeats ${secret}`);
+  faults.push(...(await findChange(before, response.status)));
   if (response.status < 400 || method === "HEAD") return faults;
   const { type, errors = [] }: Problem = JSON.parse(text);
   if (response.status >= 500 && !OF_OTHERS.has(type)) faults.push(`${response.status} ${type}`);
@@ -163,6 +188,14 @@ describe("any request is answered as the document says", () => {
     },
     inject("fuzzRequests") * PATIENCE_MS,
   );
+});
+
+it("a refusal adds nothing to the session that it is about", () => {
+  const count = Object.values(answered).reduce((sum, one) => sum + one, 0);
+  console.info(
+    `${count} requests (seed ${seed}): ${JSON.stringify(answered)}; ${watched} refusals of a session at rest, none added an event`,
+  );
+  expect(watched).toBeGreaterThan(count / 20);
 });
 
 it("most operations let a request pass, so that more than their first check is tried", () => {
