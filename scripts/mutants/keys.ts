@@ -170,4 +170,20 @@ export const keys: readonly Mutant[] = [
     replace: "difference = a.charCodeAt(i) ^ b.charCodeAt(i);",
     tests: ["test/tenant/api-key.test.ts"],
   },
+  {
+    name: "a key of five scopes erases no more",
+    breaks: "docs/keys.md: keys that were made when there were five scopes can do what they could",
+    file: "src/tenant/tenant-schema.ts",
+    find: 'grant("sessions:write", "sessions:erase files:write"),',
+    replace: 'grant("sessions:write", "files:write"),',
+    tests: ["test/tenant/tenant-migrations.test.ts"],
+  },
+  {
+    name: "a conversation is deleted by a key that may only write",
+    breaks: "docs/keys.md: the table of scopes",
+    file: "src/http/openai/conversations.ts",
+    find: "app.delete(PATH, erases,",
+    replace: "app.delete(PATH, writes,",
+    tests: ["test/http/scopes.test.ts"],
+  },
 ];

@@ -1,5 +1,18 @@
-/** The rights that an API key may have. */
-export const SCOPES = ["sessions:read", "sessions:write", "models:write", "tools:write", "keys:write"] as const;
+/** The rights that an API key may have: a resource, and what the key may do with it. `docs/keys.md` has each operation's scope. */
+export const SCOPES = [
+  "sessions:read",
+  "sessions:write",
+  "sessions:erase",
+  "files:read",
+  "files:write",
+  "models:write",
+  "credentials:write",
+  "tools:read",
+  "tools:write",
+  "settings:write",
+  "usage:read",
+  "keys:write",
+] as const;
 /** The scopes that an access token may have. It never manages a tenant. */
 export const ACCESS_TOKEN_SCOPES = ["sessions:read", "sessions:write"] as const satisfies readonly (typeof SCOPES)[number][];
 export type Scope = (typeof SCOPES)[number];

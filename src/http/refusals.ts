@@ -4,6 +4,7 @@
  */
 import { type OpenAPIHono, type RouteConfig, z } from "@hono/zod-openapi";
 import { problem } from "../contract/problem";
+import type { Scope } from "../domain/scopes";
 import { API_KEY } from "./auth";
 import { takesConditions } from "./conditions";
 import type { HttpEnv } from "./deps";
@@ -23,6 +24,9 @@ export const FILE_REFUSALS = [
   "files_disabled",
   "file_store_unavailable",
 ] as const satisfies readonly ProblemCode[];
+
+/** The scopes of operations that change a session. */
+const WRITES: ReadonlySet<string> = new Set<Scope>(["sessions:write", "sessions:erase"]);
 
 interface Declared {
   readonly method: string;
@@ -52,7 +56,7 @@ function listReasons({ method, path, request, security, needsKey, refuses }: Dec
     [hasForm(params), "not_found"],
     [isOfTenant && isOfSession, "session_not_found"],
     [isOfTenant && isOfSession && !isErasure, "session_erased"],
-    [isOfSession && scopes.includes("sessions:write"), "storage_full"],
+    [isOfSession && scopes.some((scope) => WRITES.has(scope)), "storage_full"],
     [body?.content["application/json"] !== undefined, "body_too_large", "unsupported_media_type"],
     [takesConditions(request), "precondition_failed"],
     [namesField(headers, "Idempotency-Key"), "idempotency_conflict"],

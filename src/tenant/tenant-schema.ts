@@ -4,6 +4,10 @@
  */
 import type { TenantSql } from "./tenant-sql";
 
+/** The statement that gives `more` scopes to the keys that have `scope`. */
+const grant = (scope: string, more: string): string =>
+  `UPDATE keys SET scopes = scopes || ' ${more}' WHERE ' ' || scopes || ' ' LIKE '% ${scope} %'`;
+
 const migrations: readonly (readonly string[])[] = [
   [
     `CREATE TABLE tenant (
@@ -187,6 +191,12 @@ const migrations: readonly (readonly string[])[] = [
     "CREATE INDEX ended_throwaways_by_time ON ended_throwaways (ended_at)",
     // How often sums were added that are not sent.
     "ALTER TABLE unsent_usage ADD COLUMN added INTEGER NOT NULL DEFAULT 0",
+  ],
+  // A key keeps what it could do when the scopes were fewer.
+  [
+    grant("sessions:read", "files:read tools:read usage:read"),
+    grant("sessions:write", "sessions:erase files:write"),
+    grant("models:write", "credentials:write settings:write"),
   ],
 ];
 

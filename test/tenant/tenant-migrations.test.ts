@@ -1,9 +1,11 @@
 /** The database that an earlier build left in a tenant's object, opened by this build. */
 import { DatabaseSync } from "node:sqlite";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { SCOPES } from "../../src/domain/scopes";
 import type { SqlRow, SqlValue } from "../../src/lib/sql-row";
 import { createCredentialStore } from "../../src/tenant/credential-store";
 import { createDirectory } from "../../src/tenant/directory";
+import { createKeys } from "../../src/tenant/keys";
 import { buildDeploymentModels, createRegistry } from "../../src/tenant/registry";
 import { migrateTenant } from "../../src/tenant/tenant-schema";
 import type { TenantSql } from "../../src/tenant/tenant-sql";
@@ -105,7 +107,7 @@ it("of version 2 keeps its credentials, and has no tools yet", () => {
   const tools = createToolRegistry(sql, credentials);
   expect(credentials.has("openai")).toBe(true);
   expect([tools.tools(null), tools.servers(null)]).toEqual([[], []]);
-  expect(sql.rows("SELECT version FROM schema_version")).toEqual([{ version: 13 }]);
+  expect(sql.rows("SELECT version FROM schema_version")).toEqual([{ version: 14 }]);
 });
 
 it("keeps its sessions, which have no external id, and one claim each", () => {
@@ -121,4 +123,27 @@ it("keeps its sessions, which have no external id, and one claim each", () => {
   expect(sql.rows("SELECT external_id, claims FROM sessions")).toMatchObject([{ external_id: null, claims: 1 }]);
   directory.forget(session);
   expect(directory.list({ after: null, limit: 2 }).data).toEqual([]);
+});
+
+describe("the scopes of keys that were made when there were five", () => {
+  it.each([
+    ["sessions:read", ["sessions:read", "files:read", "tools:read", "usage:read"]],
+    ["sessions:write", ["sessions:write", "sessions:erase", "files:write"]],
+    ["models:write", ["models:write", "credentials:write", "settings:write"]],
+    ["tools:write", ["tools:write"]],
+    ["keys:write", ["keys:write"]],
+    ["sessions:read sessions:write models:write tools:write keys:write", SCOPES],
+    ["sessions:reader", []],
+    ["", []],
+  ] as const)("%j can do what it could", (stored, scopes) => {
+    const database = new DatabaseSync(":memory:");
+    database.exec(VERSION_2);
+    const sql = toSql(database);
+    sql.rows("INSERT INTO keys (id, hash, name, scopes, created_at) VALUES (?, 'hash', 'old', ?, 1)", makeId("key", 1), stored);
+
+    migrateTenant(sql);
+
+    const principal = createKeys(sql).authenticate({ hash: "hash", tenant: makeId("ten", 1), at: 2 });
+    expect(principal?.scopes).toEqual(SCOPES.filter((scope) => (scopes as readonly string[]).includes(scope)));
+  });
 });

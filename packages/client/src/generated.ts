@@ -7197,7 +7197,7 @@ export interface components {
             /** @description The id of an API key */
             id: string;
             name: string;
-            scopes: ("sessions:read" | "sessions:write" | "models:write" | "tools:write" | "keys:write")[];
+            scopes: ("sessions:read" | "sessions:write" | "sessions:erase" | "files:read" | "files:write" | "models:write" | "credentials:write" | "tools:read" | "tools:write" | "settings:write" | "usage:read" | "keys:write")[];
             /** @description Epoch milliseconds */
             created_at: number;
             /** @description Null if the key does not expire */
@@ -7212,7 +7212,7 @@ export interface components {
         CreateKey: {
             name: string;
             /** @description Default: the scopes of the calling key. The admin's default is all scopes */
-            scopes?: ("sessions:read" | "sessions:write" | "models:write" | "tools:write" | "keys:write")[];
+            scopes?: ("sessions:read" | "sessions:write" | "sessions:erase" | "files:read" | "files:write" | "models:write" | "credentials:write" | "tools:read" | "tools:write" | "settings:write" | "usage:read" | "keys:write")[];
             /** @description Epoch milliseconds */
             expires_at?: number | null;
         };

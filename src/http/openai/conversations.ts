@@ -52,14 +52,15 @@ async function readInput<S extends z.ZodType>(c: Context<HttpEnv>, schema: S): P
 
 export function registerConversations(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   const [reads, writes] = [requireScope("sessions:read", null), requireScope("sessions:write", null)];
+  const erases = requireScope("sessions:erase", null);
   app.post("/v1/conversations", writes, readLongBody, (c) => create(c, deps));
   app.get(PATH, reads, (c) => retrieve(c, deps));
   app.post(PATH, writes, readLongBody, (c) => update(c, deps));
-  app.delete(PATH, writes, (c) => remove(c, deps));
+  app.delete(PATH, erases, (c) => remove(c, deps));
   app.post(`${PATH}/items`, writes, readLongBody, (c) => createItems(c, deps));
   app.get(`${PATH}/items`, reads, (c) => listItems(c, deps));
   app.get(`${PATH}/items/:item_id`, reads, (c) => retrieveItem(c, deps));
-  app.delete(`${PATH}/items/:item_id`, writes, (c) => removeItem(c, deps));
+  app.delete(`${PATH}/items/:item_id`, erases, (c) => removeItem(c, deps));
 }
 
 async function create(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {

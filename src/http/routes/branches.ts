@@ -142,7 +142,7 @@ const redact = tenantRoute({
   method: "post",
   path: `${messagePath}/redact`,
   tag,
-  scope: "sessions:write",
+  scope: "sessions:erase",
   operationId: "redactMessage",
   summary: "Redact a message",
   description:

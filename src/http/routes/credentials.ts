@@ -18,7 +18,7 @@ import { credentialInput, credentialName } from "../schemas/credential";
 import { namedPageQuery, takeListPage } from "../schemas/page";
 
 const tag = "credentials";
-const scope = "models:write";
+const scope = "credentials:write";
 const path = "/v1/credentials/{credential_name}";
 const params = z.object({
   credential_name: z.string().openapi({ example: "openai", description: "The name that the tenant gave to the credential" }),

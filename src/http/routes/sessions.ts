@@ -160,7 +160,7 @@ const erase = tenantRoute({
   method: "delete",
   path,
   tag,
-  scope: "sessions:write",
+  scope: "sessions:erase",
   operationId: "eraseSession",
   summary: "Erase a session with all its content",
   description:

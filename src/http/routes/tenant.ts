@@ -32,7 +32,7 @@ const patch = tenantRoute({
   method: "patch",
   path: "/v1/tenant",
   tag,
-  scope: "models:write",
+  scope: "settings:write",
   operationId: "updateTenant",
   summary: "Update the tenant's settings",
   description:

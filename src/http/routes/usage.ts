@@ -21,7 +21,7 @@ const ofTenant = tenantRoute({
   method: "get",
   path: "/v1/usage",
   tag,
-  scope: "sessions:read",
+  scope: "usage:read",
   operationId: "listUsage",
   summary: "Sum up usage",
   description:
@@ -41,7 +41,7 @@ const ofSession = tenantRoute({
   method: "get",
   path: "/v1/sessions/{session_id}/usage",
   tag,
-  scope: "sessions:read",
+  scope: "usage:read",
   operationId: "listModelCalls",
   summary: "List a session's model calls",
   description: "Lists every call with its tokens and cost: turns, summaries, titles and comparisons.",

@@ -21,7 +21,7 @@ const PATH = "/v1/responses/:response_id";
 export function registerStoredResponses(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   const [reads, writes] = [requireScope("sessions:read", null), requireScope("sessions:write", null)];
   app.get(PATH, reads, (c) => retrieve(c, deps));
-  app.delete(PATH, writes, (c) => remove(c, deps));
+  app.delete(PATH, requireScope("sessions:erase", null), (c) => remove(c, deps));
   app.post(`${PATH}/cancel`, writes, (c) => cancel(c, deps));
 }
 
