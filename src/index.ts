@@ -1,7 +1,7 @@
 /** The entry point: fetch, queue, and the two Durable Object classes. Read on in `app/turn/run-turn.ts` and `domain/decide.ts`. */
 import { ZodError } from "zod";
 import { newId } from "./app/new-id";
-import type { Principal } from "./app/tenant-api";
+import type { Principal } from "./app/principal";
 import type { McpServer } from "./contract/registered-tool";
 import { parseId, type TenantId } from "./domain/ids";
 import { type Config, type Env, parseConfig, readDeadLetterQueue } from "./env";

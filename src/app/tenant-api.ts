@@ -6,39 +6,16 @@ import type { RowDifference } from "../contract/rebuild";
 import type { HttpTool, HttpToolEntry, McpServer } from "../contract/registered-tool";
 import type { KeyView } from "../contract/tenant";
 import type { ErasedUsage } from "../domain/erased-usage";
-import type { AccessTokenId, KeyId, SessionId, TenantId } from "../domain/ids";
+import type { KeyId, SessionId, TenantId } from "../domain/ids";
 import type { Scope } from "../domain/scopes";
 import type { Result } from "../lib/result";
 import type { Condition, UnmetCondition } from "./conditions";
 import type { RowSnapshot } from "./diff-rows";
 import type { ModelEntry, ModelOverride, SuggestedLimit } from "./model-entry";
 import type { ModelSpec } from "./ports";
+import type { Principal } from "./principal";
 import type { Idempotency } from "./session-api";
 import type { McpListing, McpServerEntry } from "./tool-entry";
-
-/** The identity and rights of a valid key. */
-export interface Principal {
-  readonly tenant: TenantId;
-  readonly key: KeyId;
-  readonly scopes: readonly Scope[];
-  /** Epoch milliseconds. Null: never. */
-  readonly expires_at: number | null;
-  /** Present when the caller has an access token that `key` made. Absent: the caller has the key itself. */
-  readonly access_token?: AccessToken;
-}
-
-/** The holder of an access token. The expiry is a whole second. */
-export type TokenHolder = Principal & { readonly access_token: AccessToken; readonly expires_at: number };
-
-interface AccessToken {
-  readonly id: AccessTokenId;
-  readonly reach: AccessReach;
-}
-
-/** What an access token opens: one session, or the sessions of one end user. */
-export type AccessReach =
-  | { readonly session: SessionId; readonly end_user?: undefined }
-  | { readonly session?: undefined; readonly end_user: string };
 
 export type TenantError =
   | { readonly code: "tenant_not_found" }

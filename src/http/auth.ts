@@ -4,7 +4,7 @@
  * does not say so takes no access token.
  */
 import type { Context, MiddlewareHandler } from "hono";
-import type { Principal } from "../app/tenant-api";
+import type { Principal } from "../app/principal";
 import type { Scope } from "../domain/scopes";
 import { err, ok, type Result } from "../lib/result";
 import { isSameText } from "../lib/same-text";

@@ -3,7 +3,7 @@
  * and verified without a look-up, so none can be revoked: they are short-lived instead (docs/api/browsers.md).
  */
 import { errors, type JWTPayload, jwtVerify, SignJWT } from "jose";
-import type { AccessReach, TokenHolder } from "../app/tenant-api";
+import type { AccessReach, TokenHolder } from "../app/principal";
 import { parseId } from "../domain/ids";
 import { ACCESS_TOKEN_SCOPES } from "../domain/scopes";
 import { signWithPepper } from "./api-key";

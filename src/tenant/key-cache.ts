@@ -3,7 +3,7 @@
  * Concurrent look-ups are not shared: a Worker must not wait for another request's I/O.
  */
 import type { Clock } from "../app/ports";
-import type { Principal } from "../app/tenant-api";
+import type { Principal } from "../app/principal";
 import type { TenantId } from "../domain/ids";
 
 /** The time in milliseconds that a valid key's look-up is cached. Revocation takes effect within it. */

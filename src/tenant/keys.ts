@@ -1,7 +1,8 @@
 /** Stores the tenant's API keys by their keyed hashes. It never sees a key. */
 import { runOnce } from "../app/idempotency";
+import type { Principal } from "../app/principal";
 import type { Idempotency } from "../app/session-api";
-import type { Principal, TenantError } from "../app/tenant-api";
+import type { TenantError } from "../app/tenant-api";
 import type { KeyView } from "../contract/tenant";
 import { type KeyId, parseId, type TenantId } from "../domain/ids";
 import { SCOPES, type Scope } from "../domain/scopes";

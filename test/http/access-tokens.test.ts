@@ -1,7 +1,8 @@
 /** What keys may make of access tokens, and what the tokens open. The tokens themselves are tested in `test/tenant`. */
 import { describe, expect, it } from "vitest";
+import type { AccessReach, Principal } from "../../src/app/principal";
 import type { SessionList, SessionSearch } from "../../src/app/read-api";
-import type { AccessReach, Principal, TenantApi } from "../../src/app/tenant-api";
+import type { TenantApi } from "../../src/app/tenant-api";
 import type { SessionSummary } from "../../src/contract/session";
 import { ACCESS_TOKEN_SCOPES, SCOPES, type Scope } from "../../src/domain/scopes";
 import { err, ok } from "../../src/lib/result";

@@ -1,7 +1,7 @@
 /** Which texts are access tokens of this deployment, and which are not, however they were made. */
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from "jose";
 import { describe, expect, it } from "vitest";
-import type { AccessReach, TokenHolder } from "../../src/app/tenant-api";
+import type { AccessReach, TokenHolder } from "../../src/app/principal";
 import { isTokenShaped, signAccessToken, verifyAccessToken } from "../../src/tenant/access-token";
 import { generateApiKey, signWithPepper } from "../../src/tenant/api-key";
 import { makeId } from "../http/support";

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import type { Principal } from "../../src/app/tenant-api";
+import type { Principal } from "../../src/app/principal";
 import { createKeyCache, KEY_CACHE_NEGATIVE_TTL_MS, KEY_CACHE_TTL_MS } from "../../src/tenant/key-cache";
 import { createTestClock, makeId } from "./support";
 

@@ -2,7 +2,7 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { sessionObjectName } from "../../src/app/object-name";
-import type { Principal } from "../../src/app/tenant-api";
+import type { Principal } from "../../src/app/principal";
 import { KEY_CHECK_MS } from "../../src/http/bound-stream";
 import { principal, world } from "../http/support";
 import { FakeSchedule } from "../support/fake-schedule";

@@ -1,6 +1,6 @@
 /** Makes access tokens for browsers. Nothing is stored, so there is no list of them and no revocation. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import type { AccessReach, TokenHolder } from "../../app/tenant-api";
+import type { AccessReach, TokenHolder } from "../../app/principal";
 import { type AccessTokenView, accessTokenView } from "../../contract/access-token";
 import { ACCESS_TOKEN_SCOPES } from "../../domain/scopes";
 import { readPrincipal } from "../auth";

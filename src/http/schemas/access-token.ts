@@ -1,6 +1,7 @@
 /** What a key asks of an access token. */
 import { z } from "@hono/zod-openapi";
-import type { TenantOutcome, TokenHolder } from "../../app/tenant-api";
+import type { TokenHolder } from "../../app/principal";
+import type { TenantOutcome } from "../../app/tenant-api";
 import { id } from "../../contract/ids";
 import type { KeyView } from "../../contract/tenant";
 import { ACCESS_TOKEN_SCOPES } from "../../domain/scopes";

@@ -1,8 +1,8 @@
 /** The MCP server's tools through the official client, against the app in this process. */
 import { describe, expect, it } from "vitest";
+import type { TokenHolder } from "../../../src/app/principal";
 import type { SessionListInput, SessionSearchInput } from "../../../src/app/read-api";
 import type { OpenInput, RecallInput, SubmitInput } from "../../../src/app/session-api";
-import type { TokenHolder } from "../../../src/app/tenant-api";
 import type { PastContext } from "../../../src/contract/context";
 import type { StreamFrame } from "../../../src/contract/frame";
 import type { DisplayItem } from "../../../src/contract/item";

@@ -1,0 +1,27 @@
+/** Who asks: the holder of a key, or of an access token that a key made. */
+import type { AccessTokenId, KeyId, SessionId, TenantId } from "../domain/ids";
+import type { Scope } from "../domain/scopes";
+
+/** The identity and rights of a valid key. */
+export interface Principal {
+  readonly tenant: TenantId;
+  readonly key: KeyId;
+  readonly scopes: readonly Scope[];
+  /** Epoch milliseconds. Null: never. */
+  readonly expires_at: number | null;
+  /** Present when the caller has an access token that `key` made. Absent: the caller has the key itself. */
+  readonly access_token?: AccessToken;
+}
+
+/** The holder of an access token. The expiry is a whole second. */
+export type TokenHolder = Principal & { readonly access_token: AccessToken; readonly expires_at: number };
+
+interface AccessToken {
+  readonly id: AccessTokenId;
+  readonly reach: AccessReach;
+}
+
+/** What an access token opens: one session, or the sessions of one end user. */
+export type AccessReach =
+  | { readonly session: SessionId; readonly end_user?: undefined }
+  | { readonly session?: undefined; readonly end_user: string };
