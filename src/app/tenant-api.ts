@@ -27,6 +27,8 @@ export type TenantError =
   | { readonly code: "key_not_found"; readonly key: string }
   /** A key cannot create or revoke a key with more scopes or a longer life than its own. `field` is named as the client wrote it. */
   | { readonly code: "beyond_own_key"; readonly field: "scopes" | "expires_at" | "expires_in" | "key_id"; readonly detail: string }
+  /** The key is valid no more, or another key has come in its place already. */
+  | { readonly code: "key_ended"; readonly became: "revoked" | "expired" | "rotated"; readonly rotated_to: KeyId | null }
   /** The calling key was revoked or expired after it was looked up. */
   | { readonly code: "own_key_ended" }
   /** The tenant has as many keys as it may have. */
@@ -151,6 +153,19 @@ export interface TenantApi extends TenantToolsApi {
     readonly expires_at: number | null;
     /** The key of the caller. Null: the deployment's admin, who is not limited by a key's rights. */
     readonly by: KeyId | null;
+    readonly idempotency: Idempotency | null;
+  }): Promise<TenantOutcome<KeyView>>;
+  /**
+   * Makes a key with the name, scopes and expiry of the key `from`, which ends `overlap_ms` later, unless it ends sooner by itself.
+   * `id`, `hash` and a repeated idempotency key: as in `addKey`.
+   */
+  rotateKey(input: {
+    readonly from: KeyId;
+    readonly id: KeyId;
+    readonly hash: string;
+    readonly overlap_ms: number;
+    /** The key of the caller. */
+    readonly by: KeyId;
     readonly idempotency: Idempotency | null;
   }): Promise<TenantOutcome<KeyView>>;
   listKeys(): Promise<TenantOutcome<readonly KeyView[]>>;

@@ -35,6 +35,11 @@ export const keyView = z
     revoked_by: idOrNull("key").openapi({
       description: "The key that revoked this one. Null for the deployment's admin, and while the key is not revoked",
     }),
+    rotated_from: idOrNull("key").openapi({ description: "The key in whose place this one came. Null if it was created anew" }),
+    rotated_to: idOrNull("key").openapi({ description: "The key that came in place of this one. Null while it is not rotated" }),
+    last_used_at: time.nullable().openapi({
+      description: "The last use that is recorded: at most 90 seconds before the last one. Null if the key was never used",
+    }),
   })
   .openapi("Key");
 export type KeyView = z.infer<typeof keyView>;

@@ -20,19 +20,43 @@ interface KeyOrder {
   readonly idempotency: Idempotency | null;
 }
 
+interface RotationOrder {
+  readonly tenant: TenantId;
+  readonly from: KeyId;
+  readonly overlap_ms: number;
+  readonly by: KeyId;
+  readonly idempotency: Idempotency | null;
+}
+
 interface IssuedKey {
   readonly view: KeyView;
   /** Null when an earlier request with the same idempotency key made the key. Only that answer contained the secret. */
   readonly key: string | null;
 }
 
-export async function issueKey(deps: HttpDeps, { tenant, ...order }: KeyOrder): Promise<TenantOutcome<IssuedKey>> {
+export const issueKey = (deps: HttpDeps, { tenant, ...order }: KeyOrder): Promise<TenantOutcome<IssuedKey>> =>
+  issue(deps, { tenant, idempotency: order.idempotency }, (api, made) => api.addKey({ ...order, ...made }));
+
+/** Makes a key in place of `from`, which stays valid for a while. */
+export const rotateKey = (deps: HttpDeps, { tenant, ...order }: RotationOrder): Promise<TenantOutcome<IssuedKey>> =>
+  issue(deps, { tenant, idempotency: order.idempotency }, (api, made) => api.rotateKey({ ...order, ...made }));
+
+interface MadeKey {
+  readonly id: KeyId;
+  readonly hash: string;
+}
+
+async function issue(
+  deps: HttpDeps,
+  { tenant, idempotency }: Pick<KeyOrder, "tenant" | "idempotency">,
+  store: (api: TenantApi, made: MadeKey) => Promise<TenantOutcome<KeyView>>,
+): Promise<TenantOutcome<IssuedKey>> {
   const key = await deps.generateKey(tenant);
-  const input = { ...order, id: deps.newId("key"), hash: await deps.hashKey(key) };
-  const add = (api: TenantApi) => api.addKey(input);
+  const made = { id: deps.newId("key"), hash: await deps.hashKey(key) };
+  const add = (api: TenantApi) => store(api, made);
   // Without an idempotency key, a repetition after a lost answer would make a second key.
-  const added = order.idempotency ? await callWithRetry(() => deps.tenants(tenant), add) : await add(deps.tenants(tenant));
-  return added.ok ? ok({ view: added.value, key: added.value.id === input.id ? key : null }) : added;
+  const added = idempotency ? await callWithRetry(() => deps.tenants(tenant), add) : await add(deps.tenants(tenant));
+  return added.ok ? ok({ view: added.value, key: added.value.id === made.id ? key : null }) : added;
 }
 
 /** Marks an answer that repeats the outcome of an earlier request. */

@@ -1,4 +1,4 @@
-/** Refusals of what there is too much of, in a tenant or in a request: part of the table in `problem`. */
+/** Refusals of what there is too much of, in a tenant or in a request, and of a key that has ended: part of the table in `problem`. */
 import type { TenantError } from "../app/tenant-api";
 import { conflict, type RouteAnswer } from "./answer";
 
@@ -17,7 +17,9 @@ export interface HeadersFault {
 export type RequestLimitError =
   | { readonly code: "url_too_long"; readonly limit: number }
   | ({ readonly code: "headers_too_large" } & HeadersFault);
-type LimitError = RequestLimitError | Extract<TenantError, { code: "credential_limit" | "key_limit" | "model_limit" | "tool_limit" }>;
+type LimitError =
+  | RequestLimitError
+  | Extract<TenantError, { code: "credential_limit" | "key_ended" | "key_limit" | "model_limit" | "tool_limit" }>;
 
 /** The longest header that an answer names. */
 const MAX_NAME = 64;
@@ -41,6 +43,15 @@ export const limitAnswers: { readonly [C in LimitError["code"]]: (error: Extract
   credential_limit: ({ limit }) =>
     conflict("Too many credentials", `A tenant has at most ${limit} credentials; delete one first.`, { limit }),
   key_limit: ({ limit }) => conflict("Too many keys", `A tenant has at most ${limit} valid keys; revoke one first.`, { limit }),
+  key_ended: ({ became, rotated_to }) =>
+    conflict(
+      "Key ended",
+      became === "rotated" ? `The key was rotated already: ${rotated_to} came in its place.` : `The key is ${became}.`,
+      {
+        became,
+        rotated_to,
+      },
+    ),
   model_limit: ({ limit }) => conflict("Too many models", `A tenant has at most ${limit} models of its own; delete one first.`, { limit }),
   tool_limit: ({ of, limit }) =>
     conflict("Too many tools", `A tenant has at most ${limit} ${of === "tools" ? "tools" : "MCP servers"}; delete one first.`, { limit }),

@@ -77,6 +77,10 @@ export const PROBLEMS: { readonly [C in ProblemCode]: Sampled<C> } = {
   branch_limit: ["The session has as many branches as it may have", { code: "branch_limit", limit: 1_000 }],
   fork_unfinished: ["The session is a copy that is not complete", { code: "fork_unfinished", from: SESSION }],
   tenant_exists: ["A tenant with this id exists already", { code: "tenant_exists" }],
+  key_ended: [
+    "The key is revoked or expired, or was rotated already",
+    { code: "key_ended", became: "rotated", rotated_to: id("key").parse(KEY) },
+  ],
   key_limit: ["The tenant has as many valid keys as it may have", { code: "key_limit", limit: 100 }],
   model_limit: ["The tenant has as many models as it may have", { code: "model_limit", limit: 100 }],
   credential_limit: ["The tenant has as many credentials as it may have", { code: "credential_limit", limit: 50 }],

@@ -30,9 +30,24 @@ export interface NewKey {
   readonly idempotency: Idempotency | null;
 }
 
+/** The time in milliseconds for which a later use of a key is not recorded. */
+const USE_PRECISION_MS = 60_000;
+
+export interface Rotation {
+  readonly from: KeyId;
+  readonly id: KeyId;
+  readonly hash: string;
+  readonly overlap_ms: number;
+  readonly by: KeyId;
+  readonly at: number;
+  readonly idempotency: Idempotency | null;
+}
+
 export interface Keys {
   /** Adds a key. Call it inside a transaction. A repeated idempotency key returns the key that the first request made. */
   add(key: NewKey): Result<KeyView, TenantError>;
+  /** Makes a key in place of another one. Call it inside a transaction. A repeated idempotency key returns the key that the first request made. */
+  rotate(rotation: Rotation): Result<KeyView, TenantError>;
   /** All keys, newest first. */
   list(): readonly KeyView[];
   /** Revokes a key. Call it inside a transaction. A repeated revocation changes nothing: the first time stays. */
@@ -41,6 +56,8 @@ export interface Keys {
   findActive(id: KeyId, at: number): Result<KeyView, TenantError>;
   /** Null when the key is unknown, expired or revoked. The answer does not say which. */
   authenticate(input: { readonly hash: string; readonly tenant: TenantId; readonly at: number }): Principal | null;
+  /** Records a use, at most once a minute. */
+  noteUse(id: KeyId, at: number): void;
 }
 
 type KeyRow = {
@@ -52,15 +69,20 @@ type KeyRow = {
   readonly revoked_at: number | null;
   readonly created_by: string | null;
   readonly revoked_by: string | null;
+  readonly rotated_from: string | null;
+  readonly rotated_to: string | null;
+  readonly last_used_at: number | null;
 };
 
-const COLUMNS = "id, name, scopes, created_at, expires_at, revoked_at, created_by, revoked_by";
+const COLUMNS = "id, name, scopes, created_at, expires_at, revoked_at, created_by, revoked_by, rotated_from, rotated_to, last_used_at";
 
 function toKeyId(text: string): KeyId {
   const id = parseId("key", text);
   if (!id) throw new Error("A stored key id is malformed");
   return id;
 }
+
+const toKeyIdOrNull = (text: string | null): KeyId | null => (text === null ? null : toKeyId(text));
 
 /** A scope that this build does not know grants nothing. */
 function toScopes(stored: string): readonly Scope[] {
@@ -76,13 +98,25 @@ function toView(row: KeyRow): KeyView {
     created_at: row.created_at,
     expires_at: row.expires_at,
     revoked_at: row.revoked_at,
-    created_by: row.created_by === null ? null : toKeyId(row.created_by),
-    revoked_by: row.revoked_by === null ? null : toKeyId(row.revoked_by),
+    created_by: toKeyIdOrNull(row.created_by),
+    revoked_by: toKeyIdOrNull(row.revoked_by),
+    rotated_from: toKeyIdOrNull(row.rotated_from),
+    rotated_to: toKeyIdOrNull(row.rotated_to),
+    last_used_at: row.last_used_at,
   };
 }
 
 /** The first wanted scope that the key lacks. Null when it has all. */
 const lackingScope = (key: KeyView, wanted: readonly Scope[]): Scope | null => wanted.find((scope) => !key.scopes.includes(scope)) ?? null;
+
+/** True for a key that would live longer than `last`. Null: for ever. */
+const isLonger = (expiresAt: number | null, last: number | null): boolean => last !== null && (expiresAt === null || expiresAt > last);
+
+/** Why the key opens nothing any more. Null: it does. */
+function findEnd({ revoked_at, expires_at }: KeyView, at: number): "revoked" | "expired" | null {
+  if (revoked_at !== null) return "revoked";
+  return expires_at !== null && expires_at <= at ? "expired" : null;
+}
 
 const ENDED = "(revoked_at IS NOT NULL OR expires_at <= ?)";
 
@@ -96,10 +130,7 @@ export function createKeys(sql: TenantSql): Keys {
   /** The present state of the key that asks: an isolate may still have one cached that has ended. */
   function findActive(id: KeyId, at: number): Result<KeyView, TenantError> {
     const found = find(id);
-    if (!found.ok) return err({ code: "own_key_ended" });
-    const { revoked_at, expires_at } = found.value;
-    const hasEnded = revoked_at !== null || (expires_at !== null && expires_at <= at);
-    return hasEnded ? err({ code: "own_key_ended" }) : found;
+    return found.ok && findEnd(found.value, at) === null ? found : err({ code: "own_key_ended" });
   }
   function refuseToMake({ by, scopes, expires_at, at }: NewKey): TenantError | null {
     if (by === null) return null;
@@ -108,9 +139,8 @@ export function createKeys(sql: TenantSql): Keys {
     const lacking = lackingScope(actor.value, scopes);
     if (lacking) return { code: "beyond_own_key", field: "scopes", detail: `the calling key does not have the scope ${lacking}` };
     const last = actor.value.expires_at;
-    const isLonger = last !== null && (expires_at === null || expires_at > last);
     const detail = `the key that asks expires at ${last}: a key that it makes expires no later`;
-    return isLonger ? { code: "beyond_own_key", field: "expires_at", detail } : null;
+    return isLonger(expires_at, last) ? { code: "beyond_own_key", field: "expires_at", detail } : null;
   }
   function refuseToRevoke(id: KeyId, { by, at }: { readonly by: KeyId | null; readonly at: number }): TenantError | null {
     if (by === null) return null;
@@ -121,6 +151,20 @@ export function createKeys(sql: TenantSql): Keys {
     const lacking = lackingScope(actor.value, target.value.scopes);
     const detail = `it has the scope ${lacking}, which the key that asks does not have`;
     return lacking && id !== by ? { code: "beyond_own_key", field: "key_id", detail } : null;
+  }
+  /** The rights of the new key are those of the old one: only a key that has them all may have them made again. */
+  function refuseToRotate(target: KeyView, { by, at }: Rotation): TenantError | null {
+    const actor = findActive(by, at);
+    if (!actor.ok) return actor.error;
+    const became = target.rotated_to === null ? findEnd(target, at) : "rotated";
+    if (became) return { code: "key_ended", became, rotated_to: target.rotated_to };
+    if (target.id === by) return null;
+    const lacking = lackingScope(actor.value, target.scopes);
+    if (lacking)
+      return { code: "beyond_own_key", field: "key_id", detail: `it has the scope ${lacking}, which the key that asks does not have` };
+    const last = actor.value.expires_at;
+    const detail = `the key that asks expires at ${last}: a key that it makes expires no later`;
+    return isLonger(target.expires_at, last) ? { code: "beyond_own_key", field: "key_id", detail } : null;
   }
   function countActive(at: number): number {
     return sql.rows<{ n: number }>(`SELECT count(*) AS n FROM keys WHERE NOT coalesce(${ENDED}, 0)`, at)[0]?.n ?? 0;
@@ -144,8 +188,27 @@ export function createKeys(sql: TenantSql): Keys {
     );
     return ok(id);
   }
+  function replace(rotation: Rotation): Result<KeyId, TenantError> {
+    const { from, id, at, overlap_ms } = rotation;
+    const target = find(from);
+    if (!target.ok) return target;
+    const refused = refuseToRotate(target.value, rotation);
+    if (refused) return err(refused);
+    const { name, scopes, expires_at } = target.value;
+    const made = insert({ ...rotation, name, scopes, expires_at });
+    if (!made.ok) return made;
+    const end = Math.min(expires_at ?? Number.POSITIVE_INFINITY, at + overlap_ms);
+    sql.rows("UPDATE keys SET rotated_from = ? WHERE id = ?", from, id);
+    sql.rows("UPDATE keys SET rotated_to = ?, expires_at = ? WHERE id = ?", id, end, from);
+    return made;
+  }
   return {
     findActive,
+    rotate: (rotation) => {
+      const { idempotency, at } = rotation;
+      const made = runOnce<string, TenantError>(requests, { idempotency, now: at }, () => replace(rotation));
+      return made.ok ? find(made.value.outcome) : made;
+    },
     add: (key) => {
       const { idempotency, at } = key;
       const refused = refuseToMake(key);
@@ -167,6 +230,10 @@ export function createKeys(sql: TenantSql): Keys {
         at,
       )[0];
       return row ? { tenant, key: toKeyId(row.id), scopes: toScopes(row.scopes), expires_at: row.expires_at } : null;
+    },
+    noteUse: (id, at) => {
+      const before = at - USE_PRECISION_MS;
+      sql.rows("UPDATE keys SET last_used_at = ? WHERE id = ? AND coalesce(last_used_at <= ?, 1)", at, id, before);
     },
   };
 }

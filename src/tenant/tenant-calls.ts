@@ -115,10 +115,16 @@ export const tenantCalls = {
   changeSettings: existing(changeSettings),
 
   addKey: existing((tenant, key) => tenant.transaction(() => tenant.keys.add({ ...key, at: Date.now() }))),
+  rotateKey: existing((tenant, rotation) => tenant.announce(tenant.transaction(() => tenant.keys.rotate({ ...rotation, at: Date.now() })))),
   listKeys: existing(({ keys }) => ok(keys.list())),
   revokeKey: existing((tenant, id, by) => tenant.announce(tenant.transaction(() => tenant.keys.revoke(id, { by, at: Date.now() })))),
   ownKey: existing(({ keys }, id) => keys.findActive(id, Date.now())),
-  authenticate: lookUp(({ keys, settings }, hash) => keys.authenticate({ hash, tenant: settings.identity().tenant, at: Date.now() })),
+  authenticate: lookUp((tenant, hash) => {
+    const at = Date.now();
+    const principal = tenant.keys.authenticate({ hash, tenant: tenant.settings.identity().tenant, at });
+    if (principal) tenant.afterAnswer(() => tenant.keys.noteUse(principal.key, at));
+    return principal;
+  }),
 
   registerSession: existing((tenant, input) => tenant.transaction(() => tenant.directory.register({ ...input, at: Date.now() }))),
   findExternalId: existing(({ directory }, externalId) => ok(directory.findExternalId(externalId))),

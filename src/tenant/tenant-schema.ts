@@ -198,6 +198,12 @@ const migrations: readonly (readonly string[])[] = [
     grant("sessions:write", "sessions:erase files:write"),
     grant("models:write", "credentials:write settings:write"),
   ],
+  // rotated_from, rotated_to: the ids of the keys before and after it.
+  [
+    "ALTER TABLE keys ADD COLUMN last_used_at INTEGER",
+    "ALTER TABLE keys ADD COLUMN rotated_from TEXT",
+    "ALTER TABLE keys ADD COLUMN rotated_to TEXT",
+  ],
 ];
 
 /** Reads without creating anything: clients can address an object by a made-up name, and that object must stay empty. */

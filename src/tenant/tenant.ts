@@ -8,6 +8,7 @@ import type { DeploymentKeys } from "../app/models/key-source";
 import type { ErasedSessionUsage, TenantChange, TenantOutcome } from "../app/tenant-api";
 import type { PolicyChoice } from "../context/policy-choice";
 import type { CredentialView } from "../contract/credential";
+import { startTimer } from "../lib/timer";
 import { noteChange } from "./changes";
 import { type CredentialStore, createCredentialStore } from "./credential-store";
 import { createDirectory, type Directory } from "./directory";
@@ -85,6 +86,11 @@ export class Tenant {
 
   transaction<T>(body: () => T): T {
     return this.#deps.sql.transaction(body);
+  }
+
+  /** Runs a write in a later turn of the event loop: an answer waits for every write that began before it left. */
+  afterAnswer(write: () => void): void {
+    this.#deps.background(new Promise<void>((resolve) => void startTimer(0, resolve)).then(write));
   }
 
   /** Creates the tables of a new tenant and its first rows. */

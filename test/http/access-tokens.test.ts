@@ -11,6 +11,7 @@ import {
   description,
   fillPath,
   KEY,
+  keyEntry,
   listRoutes,
   makeId,
   NOW,
@@ -32,7 +33,7 @@ const known: WorldInput["session"] = { events: async () => ok({ data: [], has_mo
 const ownKey =
   (scopes: readonly Scope[], expires_at: number | null = null): TenantApi["ownKey"] =>
   async (id) =>
-    ok({ id, name: "k", scopes, created_at: 1, expires_at, revoked_at: null, created_by: null, revoked_by: null });
+    ok(keyEntry({ id, scopes, expires_at }));
 
 const ask = (body: object, key: Parameters<typeof ownKey> = [SCOPES], session: WorldInput["session"] = known) =>
   world({ tenant: { ownKey: ownKey(...key) }, session }).call("POST", "/v1/tokens", { body });

@@ -3,7 +3,20 @@ import type { Idempotency, SessionApi } from "../../src/app/session-api";
 import type { TenantApi } from "../../src/app/tenant-api";
 import { idPattern } from "../../src/domain/ids";
 import { err, ok } from "../../src/lib/result";
-import { ADMIN_KEY, accepted, description, FOREIGN_TENANT, KEY, makeId, readProblem, SESSION, TENANT, turn, world } from "./support";
+import {
+  ADMIN_KEY,
+  accepted,
+  description,
+  FOREIGN_TENANT,
+  KEY,
+  keyEntry,
+  makeId,
+  readProblem,
+  SESSION,
+  TENANT,
+  turn,
+  world,
+} from "./support";
 
 const base = `/v1/sessions/${SESSION}`;
 const keyed = { "idempotency-key": "k-1" };
@@ -150,8 +163,7 @@ describe("a session made twice with one key", () => {
 
 describe("a key that is made with an idempotency key", () => {
   const made = makeId("key", 7);
-  const addKey: TenantApi["addKey"] = async ({ name, scopes, expires_at }) =>
-    ok({ id: made, name, scopes, created_at: 1, expires_at, revoked_at: null, created_by: null, revoked_by: null });
+  const addKey: TenantApi["addKey"] = async ({ name, scopes, expires_at }) => ok(keyEntry({ id: made, name, scopes, expires_at }));
 
   it.each([
     ["/v1/keys", KEY],
@@ -168,7 +180,7 @@ describe("a key that is made with an idempotency key", () => {
     let attempts = 0;
     const losing: TenantApi["addKey"] = async ({ id, name, scopes, expires_at }) => {
       if (++attempts === 1) throw Object.assign(new Error("reset"), { retryable: true });
-      return ok({ id, name, scopes, created_at: 1, expires_at, revoked_at: null, created_by: null, revoked_by: null });
+      return ok(keyEntry({ id, name, scopes, expires_at }));
     };
 
     const response = await world({ tenant: { addKey: losing } }).call("POST", "/v1/keys", { body: { name: "ci" }, headers: keyed });

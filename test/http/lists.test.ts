@@ -4,7 +4,7 @@ import type { CredentialView } from "../../src/contract/credential";
 import type { HttpToolEntry } from "../../src/contract/registered-tool";
 import type { KeyView } from "../../src/contract/tenant";
 import { ok } from "../../src/lib/result";
-import { makeId, modelEntry, NOW, readProblem, SESSION, type WorldInput, world } from "./support";
+import { keyEntry, makeId, modelEntry, NOW, readProblem, SESSION, type WorldInput, world } from "./support";
 
 interface ListBody {
   readonly data: readonly Readonly<Record<string, unknown>>[];
@@ -46,16 +46,7 @@ const server = (name: string) => ({
   credential_missing: false,
 });
 const credential = (name: string): CredentialView => ({ name, key_id: "k1", created_at: NOW, updated_at: NOW, models: [] });
-const key = (n: number): KeyView => ({
-  id: makeId("key", n),
-  name: "a key",
-  scopes: ["sessions:read"],
-  created_at: NOW,
-  expires_at: null,
-  revoked_at: null,
-  created_by: null,
-  revoked_by: null,
-});
+const key = (n: number): KeyView => keyEntry({ id: makeId("key", n) });
 const branch = (number: number): BranchView => ({
   number,
   parent: null,

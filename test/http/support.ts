@@ -14,6 +14,7 @@ import { toPolicyText } from "../../src/context/policy-choice";
 import { presets } from "../../src/context/presets";
 import type { Accepted } from "../../src/contract/item";
 import type { SessionDescription } from "../../src/contract/session";
+import type { KeyView } from "../../src/contract/tenant";
 import type { TurnReport } from "../../src/contract/turn";
 import { NO_CALLS } from "../../src/domain/call-totals";
 import type { IdKinds, IdPrefix, SessionId, TenantId } from "../../src/domain/ids";
@@ -220,7 +221,9 @@ const fakeSealer: CredentialSealer = {
   reseal: async (sealed) => ({ ...sealed, kid: "k1" }),
 };
 
-const keyEntry = {
+/** A key with all scopes, as its tenant's object shows it. */
+export const keyEntry = (changes: Partial<KeyView> = {}): KeyView => ({
+  id: makeId("key"),
   name: "test",
   scopes: SCOPES,
   created_at: NOW,
@@ -228,7 +231,11 @@ const keyEntry = {
   revoked_at: null,
   created_by: null,
   revoked_by: null,
-} as const;
+  rotated_from: null,
+  rotated_to: null,
+  last_used_at: null,
+  ...changes,
+});
 
 function emptyTenant(): TenantApi & TenantFilesApi & TenantMaintenance {
   const settings = { name: "Acme", default_model: "embedded", default_policy: "oneclaw", allowed_origins: [] };
@@ -237,11 +244,11 @@ function emptyTenant(): TenantApi & TenantFilesApi & TenantMaintenance {
     settings: async () => ok(settings),
     changeSettings: async ({ default_policy: policy, default_model, ...changes }) =>
       ok({ ...settings, ...changes, ...(default_model && { default_model }), ...(policy && { default_policy: toPolicyText(policy) }) }),
-    addKey: async ({ id, name, scopes, expires_at }) =>
-      ok({ id, name, scopes, created_at: NOW, expires_at, revoked_at: null, created_by: null, revoked_by: null }),
+    addKey: async ({ id, name, scopes, expires_at }) => ok(keyEntry({ id, name, scopes, expires_at })),
+    rotateKey: async ({ from }) => err({ code: "key_not_found", key: from }),
     listKeys: async () => ok([]),
     revokeKey: async (key) => err({ code: "key_not_found", key }),
-    ownKey: async (id) => ok({ ...keyEntry, id }),
+    ownKey: async (id) => ok(keyEntry({ id })),
     authenticate: async () => null,
     registerSession: async ({ session }) => ok({ session, replayed: false }),
     findExternalId: async () => ok(null),
@@ -520,7 +527,7 @@ const ENDINGS: readonly (readonly [ending: string, body: unknown])[] = [
   ["/v1/tokens", { session_id: SESSION }],
   ["/refresh", undefined],
   ["/probe", undefined],
-  ["/rotate", undefined],
+  ["/rotate", {}],
 ];
 
 /** A valid body of a route that needs one. */

@@ -11,6 +11,7 @@ import {
   emptyRows,
   emptyTenantRows,
   FOREIGN_TENANT,
+  keyEntry,
   modelEntry,
   principal,
   readProblem,
@@ -24,7 +25,7 @@ describe("keys", () => {
     const hashes: string[] = [];
     const addKey: TenantApi["addKey"] = async ({ id, hash, name, scopes, expires_at }) => {
       hashes.push(hash);
-      return ok({ id, name, scopes, created_at: 1, expires_at, revoked_at: null, created_by: null, revoked_by: null });
+      return ok(keyEntry({ id, name, scopes, expires_at }));
     };
 
     const response = await world({ tenant: { addKey } }).call("POST", "/v1/keys", { body: { name: "ci", scopes: ["sessions:read"] } });

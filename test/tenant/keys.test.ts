@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { IDEMPOTENCY_TTL_MS } from "../../src/app/idempotency";
-import { createKeys, type Keys, MAX_ACTIVE_KEYS, MAX_ENDED_KEYS, type NewKey } from "../../src/tenant/keys";
+import { SCOPES } from "../../src/domain/scopes";
+import { createKeys, type Keys, MAX_ACTIVE_KEYS, MAX_ENDED_KEYS, type NewKey, type Rotation } from "../../src/tenant/keys";
 import { createMigratedSql } from "./memory-sql";
 import { makeId } from "./support";
 
@@ -199,5 +200,156 @@ describe("a key made with an idempotency key", () => {
 
     expect(keys.add({ ...again, idempotency: { key: "k", digest: "other" } })).toMatchObject({ error: { code: "idempotency_conflict" } });
     expect(keys.add({ ...again, at: 1_000 + IDEMPOTENCY_TTL_MS })).toMatchObject({ value: { id: again.id } });
+  });
+});
+
+describe("a key that is rotated", () => {
+  const HOUR = 3_600_000;
+  const ADMIN = makeId("key", 1);
+  /** A key that may do all of this, and one without an end that may read and write keys. */
+  function given(changes: Partial<NewKey> = {}) {
+    const keys = createKeys(createMigratedSql());
+    keys.add(newKey({ scopes: SCOPES }));
+    keys.add(newKey({ id: makeId("key", 2), hash: "hash-2", name: "backend", scopes: ["sessions:read", "keys:write"], ...changes }));
+    return keys;
+  }
+  const rotation = (changes: Partial<Rotation> = {}): Rotation => ({
+    from: makeId("key", 2),
+    id: makeId("key", 3),
+    hash: "hash-3",
+    overlap_ms: HOUR,
+    by: ADMIN,
+    at: 2_000,
+    idempotency: null,
+    ...changes,
+  });
+  const opens = (keys: Keys, hash: string, at: number) => keys.authenticate({ hash, tenant, at }) !== null;
+
+  it("has a successor with its name, scopes and expiry; both are valid until the overlap ends", () => {
+    const keys = given({ expires_at: 9 * HOUR });
+
+    expect(keys.rotate(rotation())).toMatchObject({
+      ok: true,
+      value: { id: makeId("key", 3), name: "backend", scopes: ["sessions:read", "keys:write"], expires_at: 9 * HOUR, created_by: ADMIN },
+    });
+    expect([opens(keys, "hash-2", 2_000 + HOUR - 1), opens(keys, "hash-2", 2_000 + HOUR)]).toEqual([true, false]);
+    expect([opens(keys, "hash-3", 2_000), opens(keys, "hash-3", 9 * HOUR)]).toEqual([true, false]);
+  });
+
+  it("and its successor name each other", () => {
+    const keys = given();
+    keys.rotate(rotation());
+
+    expect(keys.list().map(({ id, rotated_from, rotated_to }) => [id, rotated_from, rotated_to])).toEqual([
+      [makeId("key", 3), makeId("key", 2), null],
+      [makeId("key", 2), null, makeId("key", 3)],
+      [makeId("key", 1), null, null],
+    ]);
+  });
+
+  it("ends no later than it would have without, and at once without an overlap", () => {
+    const soon = given({ expires_at: 3_000 });
+    soon.rotate(rotation());
+    expect(soon.list().map(({ expires_at }) => expires_at)).toEqual([3_000, 3_000, null]);
+
+    const keys = given();
+    keys.rotate(rotation({ overlap_ms: 0 }));
+    expect(opens(keys, "hash-2", 2_000)).toBe(false);
+  });
+
+  it("may be rotated by itself, whatever it may do", () => {
+    const keys = given();
+
+    expect(keys.rotate(rotation({ by: makeId("key", 2) }))).toMatchObject({ ok: true, value: { created_by: makeId("key", 2) } });
+  });
+
+  it.each<[string, Partial<NewKey>]>([
+    ["with a scope that the calling key lacks", { scopes: ["sessions:read", "keys:write"] }],
+    ["with a later end", { scopes: SCOPES, expires_at: HOUR }],
+  ])("%s is not rotated by it", (_, changes) => {
+    const keys = given(changes);
+
+    const refused = keys.rotate(rotation({ from: ADMIN, by: makeId("key", 2) }));
+
+    expect(refused).toMatchObject({ ok: false, error: { code: "beyond_own_key", field: "key_id" } });
+    expect(keys.list()).toHaveLength(2);
+    expect(opens(keys, "hash-1", 2 * HOUR)).toBe(true);
+  });
+
+  it("once is not rotated again: its successor is", () => {
+    const keys = given();
+    keys.rotate(rotation());
+
+    expect(keys.rotate(rotation({ id: makeId("key", 4), hash: "hash-4" }))).toEqual({
+      ok: false,
+      error: { code: "key_ended", became: "rotated", rotated_to: makeId("key", 3) },
+    });
+    expect(keys.rotate(rotation({ from: makeId("key", 3), id: makeId("key", 4), hash: "hash-4" })).ok).toBe(true);
+  });
+
+  it("after its end is refused, and so is an unknown one", () => {
+    const keys = given({ expires_at: 1_500 });
+    expect(keys.rotate(rotation())).toMatchObject({ error: { code: "key_ended", became: "expired" } });
+    const revoked = given();
+    revoked.revoke(makeId("key", 2), { by: null, at: 1_500 });
+    expect(revoked.rotate(rotation())).toMatchObject({ error: { code: "key_ended", became: "revoked" } });
+    expect(keys.rotate(rotation({ from: makeId("key", 9) }))).toMatchObject({ error: { code: "key_not_found" } });
+    expect(keys.rotate(rotation({ by: makeId("key", 2) }))).toMatchObject({ error: { code: "own_key_ended" } });
+  });
+
+  it("counts with its successor among the valid keys of its tenant", () => {
+    const keys = given();
+    for (let n = 10; n < 8 + MAX_ACTIVE_KEYS; n++) keys.add(newKey({ id: makeId("key", n), hash: `hash-${n}` }));
+
+    expect(keys.rotate(rotation())).toEqual({ ok: false, error: { code: "key_limit", limit: MAX_ACTIVE_KEYS } });
+    expect(opens(keys, "hash-2", 2 * HOUR)).toBe(true);
+  });
+
+  it("with an idempotency key is rotated once: a repeated request returns the successor, as it is now", () => {
+    const keys = given();
+    const idempotency = { key: "k", digest: "d" };
+    keys.rotate(rotation({ idempotency }));
+
+    const again = rotation({ idempotency, id: makeId("key", 4), hash: "hash-4", at: 3_000 });
+    expect(keys.rotate(again)).toMatchObject({ ok: true, value: { id: makeId("key", 3), rotated_from: makeId("key", 2) } });
+    expect(keys.list()).toHaveLength(3);
+    expect([opens(keys, "hash-4", 4_000), opens(keys, "hash-2", 2_000 + HOUR)]).toEqual([false, false]);
+    expect(keys.rotate({ ...again, idempotency: { key: "k", digest: "other" } })).toMatchObject({
+      error: { code: "idempotency_conflict" },
+    });
+  });
+});
+
+describe("the last use of a key", () => {
+  const uses = (keys: Keys) => keys.list().map(({ last_used_at }) => last_used_at);
+
+  it("is recorded once a minute, and for that key alone", () => {
+    const keys = createKeys(createMigratedSql());
+    keys.add(newKey());
+    keys.add(newKey({ id: makeId("key", 2), hash: "hash-2" }));
+    expect(uses(keys)).toEqual([null, null]);
+
+    const recorded = [5_000, 64_999, 65_000, 70_000, 300_000].map((at) => {
+      keys.noteUse(makeId("key", 1), at);
+      return uses(keys);
+    });
+
+    expect(recorded).toEqual([
+      [null, 5_000],
+      [null, 5_000],
+      [null, 65_000],
+      [null, 65_000],
+      [null, 300_000],
+    ]);
+  });
+
+  it("is not that of its predecessor", () => {
+    const keys = createKeys(createMigratedSql());
+    keys.add(newKey());
+    keys.noteUse(makeId("key", 1), 5_000);
+    const from = makeId("key", 1);
+    keys.rotate({ from, by: from, id: makeId("key", 2), hash: "hash-2", overlap_ms: 0, at: 6_000, idempotency: null });
+
+    expect(uses(keys)).toEqual([null, 5_000]);
   });
 });

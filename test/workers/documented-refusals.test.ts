@@ -176,17 +176,23 @@ describe("412 precondition_failed", () => {
 describe("422 idempotency_conflict", () => {
   const headers = { "idempotency-key": "used-before" };
 
+  /** Sends another request with the key to the owner of what the route concerns: the session, the directory of sessions, the keys or the files. */
+  function useKey(route: Route): Promise<Response> {
+    const { path } = route;
+    const { tenant } = chat;
+    if (path.endsWith("/fork")) return tenant.call("POST", "/v1/sessions", {}, headers);
+    if (path === "/v1/keys/{key_id}/rotate") return tenant.call("POST", "/v1/keys", { name: "other" }, headers);
+    if (path === "/v1/files") return tenant.call("POST", path, new TextEncoder().encode("Other"), headers);
+    if (path.startsWith("/v1/sessions/{session_id}/"))
+      return tenant.call("POST", `/v1/sessions/${chat.id}/messages`, { content: "again", run: false }, headers);
+    return request("POST", fill(path), { key: keyFor(route), headers, body: path === "/v1/sessions" ? {} : { name: "other" } });
+  }
+
   // A compaction is looked for first, and there is none.
   it.each(listing("422 idempotency_conflict").filter(([, { path }]) => !path.includes("{compaction_id}")))("%s", async (_, route) => {
-    const { path } = route;
-    // The owner of what the request concerns knows the key: the session, the directory of sessions, the keys or the files.
-    const first = path.startsWith("/v1/sessions/{session_id}/") && !path.endsWith("/fork") ? `/v1/sessions/${chat.id}/messages` : null;
-    if (first) await chat.tenant.call("POST", first, { content: "again", run: false }, headers);
-    else if (path.endsWith("/fork")) await chat.tenant.call("POST", "/v1/sessions", {}, headers);
-    else if (path === "/v1/files") await chat.tenant.call("POST", path, new TextEncoder().encode("Other"), headers);
-    else await request("POST", fill(path), { key: keyFor(route), headers, body: path === "/v1/sessions" ? {} : { name: "other" } });
+    await useKey(route);
 
-    const other = path === "/v1/sessions" ? { title: "Other" } : undefined;
+    const other = route.path === "/v1/sessions" ? { title: "Other" } : undefined;
     expect(await ask(route, { headers, body: other })).toBe("422 idempotency_conflict");
   });
 });

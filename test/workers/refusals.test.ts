@@ -189,6 +189,7 @@ describe("what a session does not have", () => {
 
     expect(await read(tenant.call("DELETE", "/v1/credentials/none"))).toBe("404 credential_not_found");
     expect(await read(tenant.call("DELETE", `/v1/keys/${newId("key")}`))).toBe("404 key_not_found");
+    expect(await read(tenant.call("POST", `/v1/keys/${newId("key")}/rotate`))).toBe("404 key_not_found");
     expect(await read(tenant.call("DELETE", "/v1/mcp_servers/none"))).toBe("404 mcp_server_not_found");
     expect(await read(tenant.call("POST", "/v1/mcp_servers/none/refresh"))).toBe("404 mcp_server_not_found");
     expect(await read(tenant.call("POST", "/v1/models/none/probe"))).toBe("404 model_not_found");
@@ -309,6 +310,8 @@ describe("a tenant's limits", () => {
     const order = { name: "x", scopes, expires_at: null, by: null, idempotency: null };
     for (let count = 0; count < 100; count++) await stub.addKey({ ...order, id: newId("key"), hash: `hash-${count}` });
     expect(await read(tenant.call("POST", "/v1/keys", { name: "more" }))).toBe("409 key_limit");
+    const keys = await readBody<{ data: { id: string }[] }>(await tenant.call("GET", "/v1/keys?limit=1"));
+    expect(await read(tenant.call("POST", `/v1/keys/${keys.data[0]?.id}/rotate`))).toBe("409 key_limit");
     const byAdmin = { key: env.ADMIN_KEY, body: { name: "more" } };
     expect(await read(request("POST", `/v1/admin/tenants/${tenant.id}/keys`, byAdmin))).toBe("409 key_limit");
 
@@ -344,6 +347,7 @@ describe("a tenant's limits", () => {
 
     expect(await read(request("POST", "/v1/keys", { key, body: { name: "x", scopes: ["models:write"] } }))).toBe("403 beyond_own_key");
     expect(await read(request("DELETE", `/v1/keys/${other.id}`, { key }))).toBe("403 beyond_own_key");
+    expect(await read(request("POST", `/v1/keys/${other.id}/rotate`, { key }))).toBe("403 beyond_own_key");
     expect(await read(request("POST", "/v1/tokens", { key, body: { end_user: "ada" } }))).toBe("403 beyond_own_key");
   });
 });

@@ -978,6 +978,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/keys/{key_id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate an API key
+         * @description Creates a key with the same name, scopes and expiry, and ends the old one after the overlap, in which both are valid. A key may rotate itself; it rotates others only if it has all their scopes and expires no sooner. A key is rotated once: rotate its successor next.
+         */
+        post: operations["rotateKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/keys/{key_id}": {
         parameters: {
             query?: never;
@@ -7208,6 +7228,12 @@ export interface components {
             created_by: string | null;
             /** @description The key that revoked this one. Null for the deployment's admin, and while the key is not revoked */
             revoked_by: string | null;
+            /** @description The key in whose place this one came. Null if it was created anew */
+            rotated_from: string | null;
+            /** @description The key that came in place of this one. Null while it is not rotated */
+            rotated_to: string | null;
+            /** @description The last use that is recorded: at most 90 seconds before the last one. Null if the key was never used */
+            last_used_at: number | null;
         };
         CreateKey: {
             name: string;
@@ -7215,6 +7241,13 @@ export interface components {
             scopes?: ("sessions:read" | "sessions:write" | "sessions:erase" | "files:read" | "files:write" | "models:write" | "credentials:write" | "tools:read" | "tools:write" | "settings:write" | "usage:read" | "keys:write")[];
             /** @description Epoch milliseconds */
             expires_at?: number | null;
+        };
+        RotateKey: {
+            /**
+             * @description How long the old key stays valid beside the new one. 0: it ends at once
+             * @default 86400
+             */
+            overlap_seconds?: number;
         };
         AccessToken: {
             /** @description Names the token in the service's logs */
@@ -8359,6 +8392,7 @@ export type Usage = components['schemas']['Usage'];
 export type ModelCall = components['schemas']['ModelCall'];
 export type Key = components['schemas']['Key'];
 export type CreateKey = components['schemas']['CreateKey'];
+export type RotateKey = components['schemas']['RotateKey'];
 export type AccessToken = components['schemas']['AccessToken'];
 export type CreateAccessToken = components['schemas']['CreateAccessToken'];
 export type Model = components['schemas']['Model'];
@@ -10453,6 +10487,39 @@ export interface operations {
         };
         responses: {
             /** @description The key. It is shown only once */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Key"] & {
+                        /** @description The key itself, which is shown only once. Null if the request repeats an Idempotency-Key: the first request created and showed the key, and only its hash is stored. If that response was lost, revoke this key and create another */
+                        key: string | null;
+                    };
+                };
+            };
+        };
+    };
+    rotateKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key and body returns the first outcome. A different body is refused with 422. Keys are kept for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The id of an API key */
+                key_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RotateKey"];
+            };
+        };
+        responses: {
+            /** @description The new key. It is shown only once */
             201: {
                 headers: {
                     [name: string]: unknown;

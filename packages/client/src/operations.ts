@@ -21,6 +21,7 @@ export const TAKES_KEY: readonly string[] = [
   "/v1/sessions/{session_id}/compactions/{compaction_id}/revert",
   "/v1/sessions/{session_id}/compactions/{compaction_id}/commit",
   "/v1/keys",
+  "/v1/keys/{key_id}/rotate",
   "/v1/files",
   "/v1/admin/tenants",
   "/v1/admin/tenants/{tenant_id}/keys",

@@ -9,6 +9,8 @@ export const TURN = `trn_${ULID}F`;
 export const EXECUTION = `exe_${ULID}G`;
 export const COMPACTION = `cmp_${ULID}H`;
 export const KEY = `key_${ULID}J`;
+/** The key in whose place `KEY` came. */
+export const OLD_KEY = `key_${ULID}Q`;
 export const ACCESS_TOKEN_ID = `tok_${ULID}P`;
 export const TENANT = `ten_${ULID}K`;
 export const FORK = `ses_${ULID}M`;

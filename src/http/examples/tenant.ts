@@ -44,6 +44,9 @@ export const keyExample: z.input<typeof keyView> = {
   revoked_at: null,
   created_by: null,
   revoked_by: null,
+  rotated_from: null,
+  rotated_to: null,
+  last_used_at: AT,
 };
 
 export const accessTokenExample: z.input<typeof accessTokenView> = {

@@ -1,4 +1,4 @@
-/** Makes, lists and revokes a tenant's keys. */
+/** Makes, lists, rotates and revokes a tenant's keys. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { id } from "../../contract/ids";
 import { listView } from "../../contract/page";
@@ -6,17 +6,18 @@ import { keyView, shownOnce } from "../../contract/tenant";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
-import { AT, KEY, onePage } from "../examples/shared";
+import { AT, KEY, OLD_KEY, onePage } from "../examples/shared";
 import { keyExample } from "../examples/tenant";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
-import { issueKey, markReplayed, refuseExpiry } from "../issue-key";
+import { issueKey, markReplayed, refuseExpiry, rotateKey } from "../issue-key";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { namedPageQuery, takeListPage } from "../schemas/page";
-import { keyInput } from "../schemas/tenant";
+import { keyInput, rotateInput } from "../schemas/tenant";
 
 const tag = "keys";
 const scope = "keys:write";
+const keyPath = z.object({ key_id: id("key") });
 
 const list = tenantRoute({
   method: "get",
@@ -43,6 +44,27 @@ const create = tenantRoute({
   responses: { 201: json("The key. It is shown only once", keyView.extend({ key: shownOnce }), { ...keyExample, key: "lh_production_…" }) },
 });
 
+const rotate = tenantRoute({
+  method: "post",
+  path: "/v1/keys/{key_id}/rotate",
+  tag,
+  scope,
+  operationId: "rotateKey",
+  summary: "Rotate an API key",
+  description:
+    "Creates a key with the same name, scopes and expiry, and ends the old one after the overlap, in which both are valid. A key may rotate itself; it rotates others only if it has all their scopes and expires no sooner. A key is rotated once: rotate its successor next.",
+  refuses: ["key_not_found", "beyond_own_key", "key_ended", "key_limit"],
+  request: { params: keyPath, headers: idempotencyHeaders, body: jsonBody(rotateInput, { overlap_seconds: 3_600 }, false) },
+  responses: {
+    201: json("The new key. It is shown only once", keyView.extend({ key: shownOnce }), {
+      ...keyExample,
+      rotated_from: OLD_KEY,
+      last_used_at: null,
+      key: "lh_production_…",
+    }),
+  },
+});
+
 const revoke = tenantRoute({
   method: "delete",
   path: "/v1/keys/{key_id}",
@@ -52,7 +74,7 @@ const revoke = tenantRoute({
   summary: "Revoke an API key",
   description: "The calling key must have all scopes of the key that it revokes. Cached checks of the key expire within 30 seconds.",
   refuses: ["key_not_found", "beyond_own_key"],
-  request: { params: z.object({ key_id: id("key") }) },
+  request: { params: keyPath },
   responses: { 200: json("The revoked key", keyView, { ...keyExample, revoked_at: AT, revoked_by: KEY }) },
 });
 
@@ -79,6 +101,17 @@ export function registerKeys(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
     const order = { tenant: maker.tenant, name, scopes: [...new Set(scopes)], expires_at, by: maker.key, idempotency };
     const issued = await issueKey(deps, order);
+    if (!issued.ok) return sendProblem(c, issued.error);
+    markReplayed(c, issued.value);
+    return c.json({ ...issued.value.view, key: issued.value.key }, 201);
+  });
+
+  app.openapi(rotate, async (c) => {
+    const { tenant, key: by } = readPrincipal(c);
+    const { key_id: from } = c.req.valid("param");
+    const overlap_ms = c.req.valid("json").overlap_seconds * 1_000;
+    const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
+    const issued = await rotateKey(deps, { tenant, from, overlap_ms, by, idempotency });
     if (!issued.ok) return sendProblem(c, issued.error);
     markReplayed(c, issued.value);
     return c.json({ ...issued.value.view, key: issued.value.key }, 201);

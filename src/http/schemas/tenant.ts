@@ -48,6 +48,21 @@ export function toTenantView(id: TenantId, settings: TenantSettings, deployment:
   return { id, name, default_model, default_policy, effective_policy, allowed_origins };
 }
 
+/** Long enough for a deployment of the tenant's own, and for one that goes wrong. In seconds. */
+const DEFAULT_OVERLAP_SECONDS = 86_400;
+const MAX_OVERLAP_SECONDS = 604_800;
+
+export const rotateInput = z
+  .strictObject({
+    overlap_seconds: z
+      .int()
+      .min(0)
+      .max(MAX_OVERLAP_SECONDS)
+      .default(DEFAULT_OVERLAP_SECONDS)
+      .openapi({ description: "How long the old key stays valid beside the new one. 0: it ends at once" }),
+  })
+  .openapi("RotateKey");
+
 export const keyInput = z
   .strictObject({
     name,
