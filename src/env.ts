@@ -10,6 +10,7 @@ import { baseUrlFault, MODEL_NAME, MODEL_NAME_RULE, modelFigures, PROVIDERS, toF
 import { parsePolicyConfig } from "./context/policy-check";
 import { DEFAULT_POLICY } from "./context/presets";
 import { parseMasterKeys } from "./lib/master-keys";
+import type { Peppers } from "./lib/peppers";
 import { protoPath } from "./lib/proto-name";
 
 export interface Env {
@@ -26,6 +27,8 @@ export interface Env {
   /** Workers AI. Absent: its models are unavailable. */
   readonly AI?: Ai;
   readonly KEY_PEPPER?: string;
+  readonly KEY_PEPPER_PREVIOUS?: string;
+  readonly KEY_PEPPER_PREVIOUS_UNTIL?: string;
   readonly ADMIN_KEY?: string;
   readonly ENVIRONMENT?: string;
   readonly DEAD_LETTER_QUEUE?: string;
@@ -65,9 +68,16 @@ const DEAD_LETTERS = "longhand-compactions-dead";
 /** Reads the name without `parseConfig`, so that dead letters are handled even when another variable is invalid. */
 export const readDeadLetterQueue = ({ DEAD_LETTER_QUEUE }: Env): string => DEAD_LETTER_QUEUE || DEAD_LETTERS;
 
-const config = z.object({
-  /** Secret key for the hashes of API keys. */
+const variables = z.object({
+  /** Secret key for the hashes of API keys, and for everything else that the deployment signs or seals for its clients. */
   KEY_PEPPER: z.string().min(16),
+  /** The other pepper of a rotation. What it signed or sealed is accepted until the time below. */
+  KEY_PEPPER_PREVIOUS: z.union([z.literal(""), z.string().min(16)]).default(""),
+  /** `2026-12-01T00:00:00Z`. Needed with the other pepper. */
+  KEY_PEPPER_PREVIOUS_UNTIL: z
+    .union([z.literal(""), z.iso.datetime({ offset: true })], "must be a time such as 2026-12-01T00:00:00Z")
+    .default("")
+    .transform((text) => (text === "" ? null : Date.parse(text))),
   /** Bearer token of the admin routes, which create tenants. Unset: those routes refuse every request. */
   ADMIN_KEY: z.string().min(16).optional(),
   /**
@@ -136,7 +146,17 @@ const config = z.object({
     .default("")
     .transform((url) => (url === "" ? null : new URL(url).origin)),
 });
+/** A pepper without an end would be accepted for ever. */
+const config = variables.superRefine(({ KEY_PEPPER_PREVIOUS, KEY_PEPPER_PREVIOUS_UNTIL }, context) => {
+  if (KEY_PEPPER_PREVIOUS === "" || KEY_PEPPER_PREVIOUS_UNTIL !== null) return;
+  context.addIssue({ code: "custom", path: ["KEY_PEPPER_PREVIOUS_UNTIL"], message: "must be set with KEY_PEPPER_PREVIOUS" });
+});
 export type Config = z.infer<typeof config>;
+
+export const readPeppers = ({ KEY_PEPPER, KEY_PEPPER_PREVIOUS: pepper, KEY_PEPPER_PREVIOUS_UNTIL: until }: Config): Peppers => ({
+  current: KEY_PEPPER,
+  previous: pepper === "" || until === null ? null : { pepper, until },
+});
 
 /** The deployment's own keys, by provider. */
 export const readDeploymentKeys = (config: Config): DeploymentKeys => ({

@@ -4,13 +4,14 @@ import { newId } from "./app/new-id";
 import type { Principal } from "./app/principal";
 import type { McpServer } from "./contract/registered-tool";
 import { parseId, type TenantId } from "./domain/ids";
-import { type Config, type Env, parseConfig, readDeadLetterQueue } from "./env";
+import { type Config, type Env, parseConfig, readDeadLetterQueue, readPeppers } from "./env";
 import { createFileSigner } from "./files/signed-url";
 import { createApp } from "./http/app";
 import type { HttpDeps } from "./http/deps";
 import { answerMisconfigured } from "./http/misconfigured";
 import { defineSocketObject, toSocketRequest } from "./http/openai/responses/socket-object";
 import { createLog } from "./lib/log";
+import { openUnder } from "./lib/peppers";
 import { err } from "./lib/result";
 import { startTimer } from "./lib/timer";
 import { createProbeLimits } from "./model/probe-limits";
@@ -23,7 +24,7 @@ import { createSessionSearch } from "./read-model/session-search";
 import { createTenantRows } from "./read-model/tenant-rows";
 import { createUsageList } from "./read-model/usage-query";
 import { signAccessToken, verifyAccessToken } from "./tenant/access-token";
-import { generateApiKey, hashApiKey, isGenuine, parseApiKey } from "./tenant/api-key";
+import { generateApiKey, hashApiKey, hashBeside, isGenuine, parseApiKey } from "./tenant/api-key";
 import { noteChange, readGeneration } from "./tenant/changes";
 import { createCompactionSealer } from "./tenant/compaction-sealer";
 import { createCredentialSealer } from "./tenant/credential-sealer";
@@ -57,15 +58,20 @@ const apps = new WeakMap<Env, ReturnType<typeof createApp>>();
 
 async function authenticate(env: Env, config: Config, key: string): Promise<Principal | null> {
   const parts = parseApiKey(key);
-  if (!parts) return verifyAccessToken(key, tokenIssuer(config));
-  const hash = await hashApiKey(key, config.KEY_PEPPER);
-  // Addressing an object creates it, so a made-up key must be rejected before that.
-  return findKey(env, parts.tenant, hash, () => isGenuine(key, config.KEY_PEPPER));
+  const peppers = readPeppers(config);
+  const now = Date.now();
+  if (!parts) return openUnder(peppers, now, (pepper) => verifyAccessToken(key, { env: config.ENVIRONMENT, pepper, now }));
+  const { tenant } = parts;
+  const hash = await hashApiKey(key, peppers.current);
+  return keys.find(hash, tenant, async () => {
+    // Addressing an object creates it, so a made-up key must be rejected before that.
+    if (!(await isGenuine(key, peppers))) return null;
+    return tenantStub(env, tenant).authenticate(hash, await hashBeside(key, peppers, now));
+  });
 }
 
-function findKey(env: Env, tenant: TenantId, hash: string, isKnown = async () => true): Promise<Principal | null> {
-  return keys.find(hash, tenant, async () => ((await isKnown()) ? tenantStub(env, tenant).authenticate(hash) : null));
-}
+const findKey = (env: Env, tenant: TenantId, hash: string): Promise<Principal | null> =>
+  keys.find(hash, tenant, async () => tenantStub(env, tenant).authenticate(hash, null));
 
 const tokenIssuer = ({ ENVIRONMENT, KEY_PEPPER }: Config) => ({ env: ENVIRONMENT, pepper: KEY_PEPPER, now: Date.now() });
 
@@ -129,11 +135,11 @@ function buildDeps(env: Env): HttpDeps {
     rows: (tenant) => createRebuildRows(databaseFor(env, tenant)),
     tenantRows: (tenant) => createTenantRows(databaseFor(env, tenant)),
     sealer: createCredentialSealer(config.CREDENTIALS_KEYS),
-    compactionSealer: createCompactionSealer(config.KEY_PEPPER),
+    compactionSealer: createCompactionSealer(readPeppers(config), Date.now),
     probeLimits: (tenant, model) => createProbeLimits({ credentials: buildCredentials(buildWiring(env, config, tenant)) })(model),
     listMcpTools: (tenant, server) => listServerTools(env, { tenant, server }),
     files: (tenant) => buildFileStore(env, tenant),
-    fileSigner: createFileSigner(config.KEY_PEPPER, Date.now),
+    fileSigner: createFileSigner(readPeppers(config), Date.now),
     readDocsFile: (name, headers) => readAsset(env, `/docs/${name}`, headers),
     noteChange,
     newId,

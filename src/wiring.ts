@@ -6,7 +6,7 @@ import { sessionObjectName, tenantObjectName } from "./app/object-name";
 import type { Credentials, Log } from "./app/ports";
 import { estimateTokens } from "./context/tokens";
 import type { SessionId, TenantId } from "./domain/ids";
-import { type Config, type Env, readDeploymentKeys } from "./env";
+import { type Config, type Env, readDeploymentKeys, readPeppers } from "./env";
 import { createFileReader } from "./files/file-reader";
 import { createFileStore } from "./files/r2-store";
 import { createFileSigner } from "./files/signed-url";
@@ -69,7 +69,7 @@ export const buildFileReader = ({ env, config, tenant }: Omit<TenantWiring, "log
   createFileReader({
     tenant,
     store: buildFileStore(env, tenant),
-    signer: () => createFileSigner(config().KEY_PEPPER, Date.now),
+    signer: () => createFileSigner(readPeppers(config()), Date.now),
     publicUrl: () => config().PUBLIC_URL,
     now: Date.now,
   });

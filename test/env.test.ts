@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { PROVIDERS } from "../src/context/model-input";
-import { type Env, parseConfig, readDeploymentKeys } from "../src/env";
+import { type Env, parseConfig, readDeploymentKeys, readPeppers } from "../src/env";
 
 const configured = (change: Partial<Env>) => parseConfig({ KEY_PEPPER: "a-pepper-for-tests-only", ...change } as Env);
 
@@ -20,6 +20,35 @@ describe("the deployment's configuration", () => {
     ["values that contradict each other", '{"keep":{"ratio":0.9}}', /POLICY: keep\.ratio/],
   ])("that is wrong says so at once, with the variable's and the parameter's name: %s", (_, POLICY, said) => {
     expect(() => configured({ POLICY })).toThrow(said);
+  });
+});
+
+describe("the peppers", () => {
+  const other = "another-pepper-of-tests";
+
+  test("are one where no rotation is under way", () => {
+    expect(readPeppers(configured({}))).toEqual({ current: "a-pepper-for-tests-only", previous: null });
+    const over = configured({ KEY_PEPPER_PREVIOUS: "", KEY_PEPPER_PREVIOUS_UNTIL: "2026-12-01T00:00:00Z" });
+    expect(readPeppers(over).previous).toBeNull();
+  });
+
+  test.each([
+    ["2026-12-01T00:00:00Z", Date.UTC(2026, 11, 1)],
+    ["2026-12-01T02:00:00.000+02:00", Date.UTC(2026, 11, 1)],
+  ])("may be two, with an end of the other one: %s", (KEY_PEPPER_PREVIOUS_UNTIL, until) => {
+    const config = configured({ KEY_PEPPER_PREVIOUS: other, KEY_PEPPER_PREVIOUS_UNTIL });
+
+    expect(readPeppers(config).previous).toEqual({ pepper: other, until });
+  });
+
+  test.each([
+    ["without an end", { KEY_PEPPER_PREVIOUS: other }, /KEY_PEPPER_PREVIOUS_UNTIL/],
+    ["with an end without a time zone", { KEY_PEPPER_PREVIOUS: other, KEY_PEPPER_PREVIOUS_UNTIL: "2026-12-01T00:00:00" }, /_UNTIL/],
+    ["with a number for an end", { KEY_PEPPER_PREVIOUS: other, KEY_PEPPER_PREVIOUS_UNTIL: "1795000000000" }, /_UNTIL/],
+    ["that is short", { KEY_PEPPER_PREVIOUS: "short", KEY_PEPPER_PREVIOUS_UNTIL: "2026-12-01T00:00:00Z" }, /KEY_PEPPER_PREVIOUS/],
+  ])("are refused with another one %s, which no error repeats", (_, variables, said) => {
+    expect(() => configured(variables)).toThrow(said);
+    expect(() => configured(variables)).not.toThrow(other);
   });
 });
 

@@ -210,4 +210,20 @@ export const keys: readonly Mutant[] = [
     replace: "app.delete(PATH, writes,",
     tests: ["test/http/scopes.test.ts"],
   },
+  {
+    name: "the old pepper is accepted for ever",
+    breaks: "docs/operations.md: what the old pepper signed is refused from the end on",
+    file: "src/lib/peppers.ts",
+    find: "previous !== null && now < previous.until ? previous.pepper : null;",
+    replace: "previous !== null ? previous.pepper : null;",
+    tests: ["test/tenant/api-key.test.ts", "test/tenant/compaction-sealer.test.ts"],
+  },
+  {
+    name: "a key keeps its old hash",
+    breaks: "docs/operations.md: a key that is used before the end is stored under its new hash",
+    file: "src/tenant/keys.ts",
+    find: 'if (row) sql.rows("UPDATE keys SET hash = ? WHERE id = ?", hash, row.id);',
+    replace: 'if (!row) sql.rows("UPDATE keys SET hash = ? WHERE id = ?", hash, before);',
+    tests: ["test/tenant/keys.test.ts"],
+  },
 ];

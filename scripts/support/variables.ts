@@ -7,6 +7,8 @@ export type Variables = Readonly<Record<keyof Config, string>>;
 /** Every variable as if it were not set, except the environment in every key, which is not production's. */
 export const PLAIN_VARIABLES: Variables = {
   KEY_PEPPER: "",
+  KEY_PEPPER_PREVIOUS: "",
+  KEY_PEPPER_PREVIOUS_UNTIL: "",
   ADMIN_KEY: "",
   ENVIRONMENT: "dev",
   DEAD_LETTER_QUEUE: "longhand-compactions-dead",

@@ -172,8 +172,11 @@ export interface TenantApi extends TenantToolsApi {
   revokeKey(id: KeyId, by: KeyId | null): Promise<TenantOutcome<KeyView>>;
   /** The calling key's present state: an isolate may still have one cached that has ended. */
   ownKey(id: KeyId): Promise<TenantOutcome<KeyView>>;
-  /** Null when there is no such key, or it has expired or was revoked. */
-  authenticate(hash: string): Promise<Principal | null>;
+  /**
+   * Null when there is no such key, or it has expired or was revoked. `beside`: the key's hash under the other pepper of a rotation. A key
+   * that is stored under it is from then on stored under `hash`.
+   */
+  authenticate(hash: string, beside: string | null): Promise<Principal | null>;
 
   /** Adds the session to the directory. With a repeated idempotency key: the first request's session. */
   registerSession(input: SessionRegistration): Promise<TenantOutcome<{ readonly session: SessionId; readonly replayed: boolean }>>;

@@ -24,14 +24,15 @@ interface Issuer {
 
 const toIssuerName = (env: string): string => `longhand/${env}`;
 
-let derived: { readonly pepper: string; readonly key: CryptoKey } | null = null;
+/** Signing keys are cached. A deployment has one or two peppers, and deriving a key for each request would cost more than the check. */
+const derived = new Map<string, CryptoKey>();
 
-/** The signing key is cached. A deployment has one pepper, and deriving the key for each request would cost more than the check. */
 async function deriveKey(pepper: string): Promise<CryptoKey> {
-  if (derived?.pepper === pepper) return derived.key;
+  const known = derived.get(pepper);
+  if (known) return known;
   const bytes = await signWithPepper("longhand/access-token-key/1", pepper);
   const key = await crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign", "verify"]);
-  derived = { pepper, key };
+  derived.set(pepper, key);
   return key;
 }
 

@@ -7,6 +7,7 @@
 
 import { parseId, type TenantId } from "../domain/ids";
 import { toHex } from "../lib/hex";
+import { acceptedBeside, type Peppers } from "../lib/peppers";
 import { isSameText } from "../lib/same-text";
 
 /** Secrets are base62, because an underscore separates the key's parts: 62^43 > 2^256. */
@@ -43,8 +44,16 @@ export async function generateApiKey({ env, tenant }: ApiKeyParts, pepper: strin
   return unsigned + (await computeChecksum(unsigned, pepper));
 }
 
-/** True when this deployment made the key. Only the tenant's object knows whether it is still valid. `key` must have the form of a key. */
-export async function isGenuine(key: string, pepper: string): Promise<boolean> {
+/**
+ * True when this deployment made the key. Only the tenant's object knows whether it is still valid. `key` must have the form of a key.
+ * The checksum is part of a key for life, so that one under the previous pepper counts for as long as that is configured
+ * (docs/decisions/0020). It only saves calls: it opens nothing.
+ */
+export async function isGenuine(key: string, { current, previous }: Peppers): Promise<boolean> {
+  return (await hasChecksum(key, current)) || (previous !== null && (await hasChecksum(key, previous.pepper)));
+}
+
+async function hasChecksum(key: string, pepper: string): Promise<boolean> {
   const expected = await computeChecksum(key.slice(0, -CHECKSUM_LENGTH), pepper);
   return isSameText(key.slice(-CHECKSUM_LENGTH), expected);
 }
@@ -66,19 +75,15 @@ export function parseApiKey(text: string): ApiKeyParts | null {
   return env !== undefined && tenant ? { env, tenant } : null;
 }
 
-interface Hmac {
-  readonly pepper: string;
-  readonly key: CryptoKey;
-}
-
-/** The imported pepper is cached. A deployment has one, and importing it for each request would cost more than the hash. */
-let imported: Hmac | null = null;
+/** Imported peppers are cached. A deployment has one or two, and importing one for each request would cost more than the hash. */
+const imported = new Map<string, CryptoKey>();
 
 async function importPepper(pepper: string): Promise<CryptoKey> {
-  if (imported?.pepper === pepper) return imported.key;
+  const known = imported.get(pepper);
+  if (known) return known;
   const bytes = new TextEncoder().encode(pepper);
   const key = await crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
-  imported = { pepper, key };
+  imported.set(pepper, key);
   return key;
 }
 
@@ -91,4 +96,10 @@ export async function signWithPepper(text: string, pepper: string): Promise<Uint
 /** HMAC-SHA-256 of the whole key under the deployment's pepper, in hex: what is stored and looked up. */
 export async function hashApiKey(key: string, pepper: string): Promise<string> {
   return toHex(await signWithPepper(key, pepper));
+}
+
+/** The key's hash under the pepper that is accepted beside the current one: a key that was not used since the rotation is stored under it. */
+export async function hashBeside(key: string, peppers: Peppers, now: number): Promise<string | null> {
+  const beside = acceptedBeside(peppers, now);
+  return beside === null ? null : await hashApiKey(key, beside);
 }

@@ -4,8 +4,9 @@
  * another tenant's.
  */
 import { base64url } from "jose";
-import type { CompactionSealer } from "../app/ports";
+import type { Clock, CompactionSealer } from "../app/ports";
 import { memoize } from "../lib/memoize";
+import { openUnder, type Peppers } from "../lib/peppers";
 import { signWithPepper } from "./api-key";
 
 /** The form and the label change together: a seal of another form is not opened. Each form has a key of its own. */
@@ -69,25 +70,43 @@ function join(head: Uint8Array, rest: Uint8Array): Uint8Array {
   return joined;
 }
 
-export function createCompactionSealer(pepper: string): CompactionSealer {
-  const sealWith = async (form: SealForm, iv: Uint8Array<ArrayBuffer>, { tenant, text }: Sealing): Promise<string> => {
-    const sealed = await crypto.subtle.encrypt(toCipher(form, iv, tenant), await deriveKey(form, pepper), utf8.encode(text));
-    return form.form + base64url.encode(join(iv, new Uint8Array(sealed)));
-  };
+interface Given extends Sealing {
+  readonly form: SealForm;
+  readonly iv: Uint8Array<ArrayBuffer>;
+}
+
+async function sealWith({ form, iv, tenant, text }: Given, pepper: string): Promise<string> {
+  const sealed = await crypto.subtle.encrypt(toCipher(form, iv, tenant), await deriveKey(form, pepper), utf8.encode(text));
+  return form.form + base64url.encode(join(iv, new Uint8Array(sealed)));
+}
+
+interface Sealed {
+  readonly form: SealForm;
+  readonly tenant: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** Null when the bytes were not sealed under this pepper for this tenant. */
+async function openWith({ form, tenant, bytes }: Sealed, pepper: string): Promise<string | null> {
+  try {
+    const cipher = toCipher(form, bytes.slice(0, NONCE_BYTES), tenant);
+    const opened = await crypto.subtle.decrypt(cipher, await deriveKey(form, pepper), bytes.slice(NONCE_BYTES));
+    return new TextDecoder().decode(opened);
+  } catch {
+    return null;
+  }
+}
+
+export function createCompactionSealer(peppers: Peppers, now: Clock): CompactionSealer {
+  const { current } = peppers;
   return {
-    seal: (tenant, text) => sealWith(FRESH, crypto.getRandomValues(new Uint8Array(NONCE_BYTES)), { tenant, text }),
-    sealAlike: async (tenant, text) => sealWith(ALIKE, await deriveNonce({ tenant, text }, pepper), { tenant, text }),
+    seal: (tenant, text) => sealWith({ form: FRESH, iv: crypto.getRandomValues(new Uint8Array(NONCE_BYTES)), tenant, text }, current),
+    sealAlike: async (tenant, text) => sealWith({ form: ALIKE, iv: await deriveNonce({ tenant, text }, current), tenant, text }, current),
     open: async (tenant, sealed) => {
       const form = [FRESH, ALIKE].find((each) => sealed.startsWith(each.form));
       const bytes = form ? fromUrlSafe(sealed.slice(form.form.length)) : null;
       if (!form || !bytes || bytes.length < NONCE_BYTES + TAG_BYTES) return null;
-      try {
-        const cipher = toCipher(form, bytes.slice(0, NONCE_BYTES), tenant);
-        const opened = await crypto.subtle.decrypt(cipher, await deriveKey(form, pepper), bytes.slice(NONCE_BYTES));
-        return new TextDecoder().decode(opened);
-      } catch {
-        return null;
-      }
+      return openUnder(peppers, now(), (pepper) => openWith({ form, tenant, bytes }, pepper));
     },
   };
 }

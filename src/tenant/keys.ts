@@ -43,6 +43,13 @@ export interface Rotation {
   readonly idempotency: Idempotency | null;
 }
 
+interface KeyLookUp {
+  readonly hash: string;
+  readonly beside?: string | null;
+  readonly tenant: TenantId;
+  readonly at: number;
+}
+
 export interface Keys {
   /** Adds a key. Call it inside a transaction. A repeated idempotency key returns the key that the first request made. */
   add(key: NewKey): Result<KeyView, TenantError>;
@@ -54,8 +61,11 @@ export interface Keys {
   revoke(id: KeyId, input: { readonly by: KeyId | null; readonly at: number }): Result<KeyView, TenantError>;
   /** The key of a caller, while it is valid. Refuses a key that has ended. */
   findActive(id: KeyId, at: number): Result<KeyView, TenantError>;
-  /** Null when the key is unknown, expired or revoked. The answer does not say which. */
-  authenticate(input: { readonly hash: string; readonly tenant: TenantId; readonly at: number }): Principal | null;
+  /**
+   * Null when the key is unknown, expired or revoked. The answer does not say which. A key that is stored under `beside`, its hash under
+   * the other pepper of a rotation, is stored under `hash` instead.
+   */
+  authenticate(input: KeyLookUp): Principal | null;
   /** Records a use, at most once a minute. */
   noteUse(id: KeyId, at: number): void;
 }
@@ -188,6 +198,17 @@ export function createKeys(sql: TenantSql): Keys {
     );
     return ok(id);
   }
+  const findByHash = (hash: string, at: number): KeyRow | null =>
+    sql.rows<KeyRow>(
+      `SELECT ${COLUMNS} FROM keys WHERE hash = ? AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)`,
+      hash,
+      at,
+    )[0] ?? null;
+  function storeAnew(before: string, { hash, at }: { readonly hash: string; readonly at: number }): KeyRow | null {
+    const row = findByHash(before, at);
+    if (row) sql.rows("UPDATE keys SET hash = ? WHERE id = ?", hash, row.id);
+    return row;
+  }
   function replace(rotation: Rotation): Result<KeyId, TenantError> {
     const { from, id, at, overlap_ms } = rotation;
     const target = find(from);
@@ -223,12 +244,8 @@ export function createKeys(sql: TenantSql): Keys {
       sql.rows("UPDATE keys SET revoked_at = ?, revoked_by = ? WHERE id = ? AND revoked_at IS NULL", at, by, id);
       return find(id);
     },
-    authenticate: ({ hash, tenant, at }) => {
-      const row = sql.rows<KeyRow>(
-        `SELECT ${COLUMNS} FROM keys WHERE hash = ? AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)`,
-        hash,
-        at,
-      )[0];
+    authenticate: ({ hash, beside = null, tenant, at }) => {
+      const row = findByHash(hash, at) ?? (beside === null ? null : storeAnew(beside, { hash, at }));
       return row ? { tenant, key: toKeyId(row.id), scopes: toScopes(row.scopes), expires_at: row.expires_at } : null;
     },
     noteUse: (id, at) => {

@@ -119,9 +119,9 @@ export const tenantCalls = {
   listKeys: existing(({ keys }) => ok(keys.list())),
   revokeKey: existing((tenant, id, by) => tenant.announce(tenant.transaction(() => tenant.keys.revoke(id, { by, at: Date.now() })))),
   ownKey: existing(({ keys }, id) => keys.findActive(id, Date.now())),
-  authenticate: lookUp((tenant, hash) => {
+  authenticate: lookUp((tenant, hash, beside) => {
     const at = Date.now();
-    const principal = tenant.keys.authenticate({ hash, tenant: tenant.settings.identity().tenant, at });
+    const principal = tenant.keys.authenticate({ hash, beside, tenant: tenant.settings.identity().tenant, at });
     if (principal) tenant.afterAnswer(() => tenant.keys.noteUse(principal.key, at));
     return principal;
   }),

@@ -59,7 +59,7 @@ function createStore() {
 
 function createReader(origin: string | null = ORIGIN) {
   const clock = { now: NOON };
-  const signer = createFileSigner("a-pepper-for-tests-only", () => clock.now);
+  const signer = createFileSigner({ current: "a-pepper-for-tests-only", previous: null }, () => clock.now);
   const made = createStore();
   const reader = createFileReader({
     tenant: TENANT,

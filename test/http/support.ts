@@ -221,6 +221,8 @@ const fakeSealer: CredentialSealer = {
   reseal: async (sealed) => ({ ...sealed, kid: "k1" }),
 };
 
+const peppers = { current: "a-pepper-for-tests-only", previous: null };
+
 /** A key with all scopes, as its tenant's object shows it. */
 export const keyEntry = (changes: Partial<KeyView> = {}): KeyView => ({
   id: makeId("key"),
@@ -390,11 +392,11 @@ export function world(input: WorldInput = {}): World {
     rows: () => emptyRows(),
     tenantRows: () => emptyTenantRows(),
     sealer: fakeSealer,
-    compactionSealer: createCompactionSealer("a-pepper-for-tests-only"),
+    compactionSealer: createCompactionSealer(peppers, () => NOW),
     probeLimits: async () => err({ reason: "unsupported", status: null }),
     listMcpTools: async () => ok({ tools: [], skipped: [], truncated: false }),
     files: () => null,
-    fileSigner: createFileSigner("a-pepper-for-tests-only", () => NOW),
+    fileSigner: createFileSigner(peppers, () => NOW),
     readDocsFile: async () => null,
     noteChange: () => {},
     generateKey: async (tenant) => `lh_test_${tenant.slice(4)}_secret`,

@@ -1,11 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { generateApiKey, hashApiKey, isGenuine, parseApiKey } from "../../src/tenant/api-key";
+import type { Peppers } from "../../src/lib/peppers";
+import { generateApiKey, hashApiKey, hashBeside, isGenuine, parseApiKey } from "../../src/tenant/api-key";
 import { makeId } from "./support";
 
 const tenant = makeId("ten", 7);
 const ulid = tenant.slice(4);
 const secret = "a".repeat(54);
 const PEPPER = "pepper-one";
+const only = (pepper: string): Peppers => ({ current: pepper, previous: null });
+const rotating = (until: number): Peppers => ({ current: "pepper-two", previous: { pepper: PEPPER, until } });
 
 describe("the form of a key", () => {
   it("a generated key names its environment and its tenant", async () => {
@@ -41,14 +44,32 @@ describe("the form of a key", () => {
 describe("the checksum of a key", () => {
   it("holds for a key that the deployment made, and for none under another pepper", async () => {
     const key = await generateApiKey({ env: "dev", tenant }, PEPPER);
-    expect(await isGenuine(key, PEPPER)).toBe(true);
-    expect(await isGenuine(key, "pepper-two")).toBe(false);
+    expect(await isGenuine(key, only(PEPPER))).toBe(true);
+    expect(await isGenuine(key, only("pepper-two"))).toBe(false);
   });
 
   it("depends on every character of the key", async () => {
     const key = await generateApiKey({ env: "dev", tenant }, PEPPER);
     const changed = [...key].map((char, at) => key.slice(0, at) + (char === "x" ? "y" : "x") + key.slice(at + 1));
-    expect(await Promise.all(changed.map((each) => isGenuine(each, PEPPER)))).toEqual(changed.map(() => false));
+    expect(await Promise.all(changed.map((each) => isGenuine(each, only(PEPPER))))).toEqual(changed.map(() => false));
+  });
+});
+
+describe("a key from before a rotation", () => {
+  it("is genuine while the previous pepper is configured, also after its end", async () => {
+    const key = await generateApiKey({ env: "dev", tenant }, PEPPER);
+
+    expect(await isGenuine(key, rotating(1_000))).toBe(true);
+    expect(await isGenuine(key, only("pepper-two"))).toBe(false);
+    expect(await isGenuine(key, { current: "pepper-two", previous: { pepper: "pepper-three", until: 1_000 } })).toBe(false);
+  });
+
+  it("has its former hash until the end, and not at it", async () => {
+    const key = await generateApiKey({ env: "dev", tenant }, PEPPER);
+
+    expect(await hashBeside(key, rotating(1_000), 999)).toBe(await hashApiKey(key, PEPPER));
+    expect(await hashBeside(key, rotating(1_000), 1_000)).toBeNull();
+    expect(await hashBeside(key, only(PEPPER), 0)).toBeNull();
   });
 });
 

@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, inject, it } from "vitest";
 import { parseId, type TenantId } from "../../src/domain/ids";
+import type { Peppers } from "../../src/lib/peppers";
 import { createCompactionSealer } from "../../src/tenant/compaction-sealer";
 
 function makeTenant(end: string): TenantId {
@@ -11,7 +12,8 @@ function makeTenant(end: string): TenantId {
 }
 const [TENANT, OTHER] = [makeTenant("2B"), makeTenant("2C")];
 const PEPPER = "a-pepper-for-tests-only";
-const sealer = createCompactionSealer(PEPPER);
+const only = (current: string): Peppers => ({ current, previous: null });
+const sealer = createCompactionSealer(only(PEPPER), () => 0);
 const texts = fc.string({ unit: "grapheme", maxLength: 400 });
 const run = { seed: inject("seed"), numRuns: 100 };
 
@@ -21,7 +23,7 @@ describe("a seal", () => {
       fc.asyncProperty(texts, async (text) => {
         const sealed = await sealer.seal(TENANT, text);
         expect(sealed).toMatch(/^lhc1_[\w-]+$/);
-        expect(await createCompactionSealer(PEPPER).open(TENANT, sealed)).toBe(text);
+        expect(await createCompactionSealer(only(PEPPER), () => 0).open(TENANT, sealed)).toBe(text);
       }),
       run,
     );
@@ -31,7 +33,7 @@ describe("a seal", () => {
   it("does not open for another tenant, or for another deployment", async () => {
     for (const sealed of [await sealer.seal(TENANT, "a summary"), await sealer.sealAlike(TENANT, "a summary")]) {
       expect(await sealer.open(OTHER, sealed)).toBeNull();
-      expect(await createCompactionSealer("another-pepper-of-tests").open(TENANT, sealed)).toBeNull();
+      expect(await createCompactionSealer(only("another-pepper-of-tests"), () => 0).open(TENANT, sealed)).toBeNull();
     }
   });
 
@@ -40,7 +42,7 @@ describe("a seal", () => {
       fc.asyncProperty(texts, texts, async (text, other) => {
         const sealed = await sealer.sealAlike(TENANT, text);
         expect(sealed).toMatch(/^lhr1_[\w-]+$/);
-        expect(await createCompactionSealer(PEPPER).sealAlike(TENANT, text)).toBe(sealed);
+        expect(await createCompactionSealer(only(PEPPER), () => 0).sealAlike(TENANT, text)).toBe(sealed);
         expect(await sealer.open(TENANT, sealed)).toBe(text);
         expect((await sealer.sealAlike(TENANT, other)) === sealed).toBe(other === text);
         // The nonce is of the text and the tenant: none serves two.
@@ -58,6 +60,21 @@ describe("a seal", () => {
       expect(await sealer.open(TENANT, (form === "lhc1_" ? "lhr1_" : "lhc1_") + rest)).toBeNull();
     }
   });
+
+  it.each(["seal", "sealAlike"] as const)(
+    "from before a rotation opens until the end of the previous pepper, and new ones are made under the new one: %s",
+    async (make) => {
+      const clock = { now: 999 };
+      const peppers = { current: "another-pepper-of-tests", previous: { pepper: PEPPER, until: 1_000 } };
+      const rotating = createCompactionSealer(peppers, () => clock.now);
+      const [old, young] = [await sealer[make](TENANT, "old"), await rotating[make](TENANT, "new")];
+
+      expect([await rotating.open(TENANT, old), await rotating.open(TENANT, young)]).toEqual(["old", "new"]);
+      expect(await sealer.open(TENANT, young)).toBeNull();
+      clock.now = 1_000;
+      expect([await rotating.open(TENANT, old), await rotating.open(TENANT, young)]).toEqual([null, "new"]);
+    },
+  );
 
   it("does not open once a character of it was changed, added, removed or moved", async () => {
     const sealed = await sealer.seal(TENANT, "The user's dog is called Rex.");

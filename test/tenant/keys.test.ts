@@ -320,6 +320,29 @@ describe("a key that is rotated", () => {
   });
 });
 
+describe("a key that is stored under another pepper's hash", () => {
+  it("is found by it, and from then on stored under the present one", () => {
+    const keys = createKeys(createMigratedSql());
+    keys.add(newKey({ hash: "old" }));
+    const ask = (hash: string, beside: string | null) => keys.authenticate({ hash, beside, tenant, at: 2_000 })?.key ?? null;
+
+    expect([ask("new", null), ask("new", "other")]).toEqual([null, null]);
+    expect(ask("new", "old")).toBe(makeId("key", 1));
+    expect([ask("new", null), ask("old", null)]).toEqual([makeId("key", 1), null]);
+    // An isolate that has not heard of the rotation finds it all the same, as long as it accepts both.
+    expect(ask("old", "new")).toBe(makeId("key", 1));
+  });
+
+  it("opens nothing once it has ended, and is not stored anew", () => {
+    const sql = createMigratedSql();
+    const keys = createKeys(sql);
+    keys.add(newKey({ hash: "old", expires_at: 2_000 }));
+
+    expect(keys.authenticate({ hash: "new", beside: "old", tenant, at: 2_000 })).toBeNull();
+    expect(sql.rows("SELECT hash FROM keys")).toEqual([{ hash: "old" }]);
+  });
+});
+
 describe("the last use of a key", () => {
   const uses = (keys: Keys) => keys.list().map(({ last_used_at }) => last_used_at);
 

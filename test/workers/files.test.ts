@@ -176,7 +176,7 @@ describe("a signed address", () => {
     const tenant = await newTenant();
     const file = await upload(tenant, text("hello"));
     const { createFileSigner } = await import("../../src/files/signed-url");
-    const expired = await createFileSigner(env.KEY_PEPPER ?? "", Date.now).sign({
+    const expired = await createFileSigner({ current: env.KEY_PEPPER ?? "", previous: null }, Date.now).sign({
       tenant: tenant.id,
       file: file.id,
       expires_at: Date.now() - 1,

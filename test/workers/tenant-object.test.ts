@@ -96,7 +96,7 @@ describe("a tenant that was never created", () => {
       stub.exportTenant(),
     ]);
     for (const answer of answers) expect(answer).toMatchObject({ ok: false, error: { code: "tenant_not_found" } });
-    expect(await stub.authenticate("h")).toBeNull();
+    expect(await stub.authenticate("h", null)).toBeNull();
     expect(await stub.resolveModel("embedded")).toBeNull();
     expect(await stub.sealedCredential("c")).toBeNull();
     const left = await runInDurableObject(stub, async (_, state) => ({
@@ -162,18 +162,18 @@ describe("keys", () => {
     const one = await givenTenant();
     const two = await givenTenant();
     const { hash, id } = await givenKey(one.stub, { tenant: one.tenant });
-    expect((await one.stub.authenticate(hash))?.tenant).toBe(one.tenant);
-    expect(await two.stub.authenticate(hash)).toBeNull();
+    expect((await one.stub.authenticate(hash, null))?.tenant).toBe(one.tenant);
+    expect(await two.stub.authenticate(hash, null)).toBeNull();
     expect(await two.stub.revokeKey(id, null)).toMatchObject({ ok: false, error: { code: "key_not_found" } });
-    expect(await one.stub.authenticate(hash)).not.toBeNull();
+    expect(await one.stub.authenticate(hash, null)).not.toBeNull();
   });
 
   it("that have expired are refused", async () => {
     const { tenant, stub } = await givenTenant();
     const past = await givenKey(stub, { tenant, expires_at: Date.now() - 1 });
     const future = await givenKey(stub, { tenant, expires_at: Date.now() + 60_000 });
-    expect(await stub.authenticate(past.hash)).toBeNull();
-    expect((await stub.authenticate(future.hash))?.key).toBe(future.id);
+    expect(await stub.authenticate(past.hash, null)).toBeNull();
+    expect((await stub.authenticate(future.hash, null))?.key).toBe(future.id);
   });
 
   it("that were revoked are refused, also after an eviction", async () => {
@@ -181,9 +181,9 @@ describe("keys", () => {
     const { hash, id } = await givenKey(stub, { tenant });
     const first = await stub.revokeKey(id, null);
     expect(await stub.revokeKey(id, null)).toEqual(first);
-    expect(await stub.authenticate(hash)).toBeNull();
+    expect(await stub.authenticate(hash, null)).toBeNull();
     await evictDurableObject(stub);
-    expect(await getStub(tenant).authenticate(hash)).toBeNull();
+    expect(await getStub(tenant).authenticate(hash, null)).toBeNull();
   });
 });
 
@@ -273,7 +273,7 @@ describe("a tenant as a whole", () => {
     await evictDurableObject(stub);
     const after: TenantApi & TenantMaintenance = getStub(tenant);
     expect(await after.exportTenant()).toEqual(before);
-    expect(await after.authenticate(hash)).toMatchObject({ tenant, scopes: ["models:write"] });
+    expect(await after.authenticate(hash, null)).toMatchObject({ tenant, scopes: ["models:write"] });
     expect(await after.listSessions({ after: null, limit: 10 })).toMatchObject({ value: { data: [{ id: session }] } });
   });
 

@@ -333,7 +333,10 @@ describe("the item of a stored response, sent back", () => {
     const world = connectCompacting();
     const response = await talkCompacted(world);
     const item = findCompaction(response);
-    const other = await createCompactionSealer("a-pepper-for-tests-only").sealAlike(FOREIGN_TENANT, JSON.stringify({ session: "ses_" }));
+    const other = await createCompactionSealer({ current: "a-pepper-for-tests-only", previous: null }, () => 0).sealAlike(
+      FOREIGN_TENANT,
+      JSON.stringify({ session: "ses_" }),
+    );
     const refused = { status: 400, param: "input[1].encrypted_content" };
     for (const encrypted_content of [other, `${item?.encrypted_content}A`])
       await expect(ask(world, [user("A"), { type: "compaction", encrypted_content }])).rejects.toMatchObject(refused);
@@ -396,7 +399,10 @@ describe("the item of a response that is not stored", () => {
     const picture = { role: "user" as const, content: [{ type: "input_image" as const, image_url: PICTURE, detail: "auto" as const }] };
     const input = [...past(4), picture, { role: "assistant" as const, content: "A dot." }, user("Now?")];
     const response = await ask(world, input, { store: false, ...compactAbove(400) });
-    const opened = await createCompactionSealer("a-pepper-for-tests-only").open(TENANT, findCompaction(response)?.encrypted_content ?? "");
+    const opened = await createCompactionSealer({ current: "a-pepper-for-tests-only", previous: null }, () => 0).open(
+      TENANT,
+      findCompaction(response)?.encrypted_content ?? "",
+    );
 
     expect(opened).toContain(PICTURE);
   });
