@@ -1,5 +1,6 @@
 /** Responses over a WebSocket, held to the Open Responses specification. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { startToolServer, type ToolServer } from "../support/stand-in/tool-server";
 import { ChatServer } from "./chat-server";
 import { ResponsesCaller, readCalls, readEvents, readStreamed, readText } from "./responses-caller";
 import { ResponsesSocket } from "./responses-socket";
@@ -249,5 +250,78 @@ describe("a socket", () => {
 
     server.provider.enqueue({ text: "Hello." });
     expect(readText((await socket.create({ model: MODEL, input: "Hello" })).response)).toBe("Hello.");
+  });
+});
+
+describe("a call that a person approves over a socket", () => {
+  let desk: ToolServer;
+  beforeAll(async () => {
+    desk = await startToolServer();
+    await server.longhand.put("/v1/mcp_servers/{server_name}", { path: { server_name: "desk" }, body: { url: `${desk.url}/mcp` } });
+  });
+  afterAll(() => desk?.close());
+
+  const ask = { model: MODEL, tools: [{ type: "mcp", server_label: "desk", require_approval: "always" }] };
+  const greet = (...names: readonly string[]) => ({
+    tool_calls: names.map((name) => ({ id: name, name: "desk__greet_person", arguments: JSON.stringify({ name }) })),
+  });
+  type Output = Awaited<ReturnType<ResponsesSocket["create"]>>["response"];
+  const listTypes = ({ output }: Output): readonly string[] => output.map(({ type }) => type);
+  const answer = ({ output }: Output, ...approve: readonly boolean[]) =>
+    output
+      .filter(({ type }) => type === "mcp_approval_request")
+      .map(({ id }, index) => ({ type: "mcp_approval_response", approval_request_id: id, approve: approve[index] ?? false }));
+
+  test.each([{ store: true }, { store: false }])("is asked for, approved and refused behind its response: %j", async (kept) => {
+    server.provider.enqueue(greet("Ada", "Rex"), { text: "Greeted one." }, { text: "Gern." });
+    const socket = await connect();
+    const first = await socket.create({ ...ask, ...kept, input: "Greet both." });
+    expect(listTypes(first.response)).toEqual(["mcp_approval_request", "mcp_approval_request"]);
+    const previous_response_id = first.response.id;
+    const half = { ...ask, ...kept, previous_response_id, input: answer(first.response, true).slice(0, 1) };
+    if (kept.store) expect(await socket.refuse(half)).toMatchObject({ status: 400, param: "input" });
+    const second = await socket.create({ ...half, input: answer(first.response, true, false) });
+
+    expect(listTypes(second.response).toSorted()).toEqual(["mcp_call", "mcp_call", "message"]);
+    expect(readText(second.response)).toBe("Greeted one.");
+    const read = JSON.stringify(server.provider.log.at(-1)?.body.messages);
+    for (const said of ["Hello, Ada.", "a person refused it"]) expect(read).toContain(said);
+    expect(read).not.toContain("Hello, Rex.");
+    const third = await socket.create({ ...ask, ...kept, previous_response_id: second.response.id, input: "谢谢。" });
+    expect(readText(third.response)).toBe("Gern.");
+    if (!kept.store) return;
+    for (const { response, sent } of [first, second, third]) {
+      expect(await responses.retrieve(response.id)).toEqual(response);
+      expect(readEvents(await responses.replay(response.id))).toEqual(readEvents(sent));
+    }
+  });
+
+  test("waits for a connection that was lost, and is approved over another one, once", async () => {
+    server.provider.enqueue(greet("Ada"), { text: "Greeted." });
+    const lost = await connect();
+    const first = await lost.create({ ...ask, input: "Greet her." });
+    lost.drop();
+    const socket = await connect();
+    const given = { ...ask, previous_response_id: first.response.id, input: answer(first.response, true) };
+    const second = await socket.create(given);
+
+    expect(listTypes(second.response)).toEqual(["mcp_call", "message"]);
+    expect(await socket.refuse(given)).toMatchObject({ status: 400, param: "input[0].approval_request_id" });
+    expect(await responses.retrieve(second.response.id)).toEqual(second.response);
+  });
+
+  test("is approved by an input that repeats the conversation, and not where the response ended with its connection", async () => {
+    server.provider.enqueue(greet("Ada"), { text: "Greeted." }, greet("Rex"));
+    const socket = await connect();
+    const input = [{ role: "user", content: "Greet her." }];
+    const first = await socket.create({ ...ask, input });
+    const second = await socket.create({ ...ask, input: [...input, ...first.response.output, ...answer(first.response, true)] });
+    expect(second.response.id).toBe(`${first.response.id}_2`);
+
+    const unstored = await socket.create({ ...ask, store: false, input: "Greet him." });
+    socket.drop();
+    const other = await connect();
+    const given = { ...ask, store: false, previous_response_id: unstored.response.id, input: answer(unstored.response, true) };
+    expect(await other.refuse(given)).toMatchObject(NOT_FOUND);
   });
 });
