@@ -2,9 +2,10 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { copySession } from "../../../app/branch/copy-session";
+import type { ForkCut } from "../../../app/fork-parts";
 import type { DisplayItem } from "../../../contract/item";
 import type { TurnReport } from "../../../contract/turn";
-import type { FileId, ItemId, SessionId, TurnId } from "../../../domain/ids";
+import type { FileId, ItemId, SessionId } from "../../../domain/ids";
 import type { CallUsage } from "../../../domain/model-call";
 import { err, ok, type Result } from "../../../lib/result";
 import { readPrincipal } from "../../auth";
@@ -13,6 +14,7 @@ import { type HttpError, sendProblem } from "../../problem";
 import { modelName } from "../../schemas/model";
 import { type SessionCalls, sessionClient } from "../../session-calls";
 import { parseLegName } from "../../surface/ids";
+import { readRuns, sortRuns } from "../../surface/read-runs";
 import { openThrowaway, type Throwaway, toThrowaway } from "../../surface/throwaway";
 import { holdFiles } from "../../take-files";
 import { toFieldErrors } from "../../validation";
@@ -22,6 +24,7 @@ import { readGiven } from "../items/read-given";
 import { storeItems } from "../items/store-items";
 import type { ReadInput } from "../items/transcript";
 import { compactNow, type NoSummary, readCompacted } from "./compact-session";
+import { findLegPlace } from "./leg";
 import { toReferencePlace } from "./request";
 import { toResponseUsage } from "./resource";
 
@@ -93,16 +96,17 @@ async function openSession(c: Context<HttpEnv>, deps: HttpDeps, body: CompactBod
   return changed;
 }
 
-/** Copies the conversation up to the end of the turn. A turn that is under way, or waits for results, has no end. */
-async function copyPast(c: Context<HttpEnv>, deps: HttpDeps, { session: from, turn }: Previous): Read<Throwaway> {
+/** Copies the conversation up to the end of the response. One that is under way has no end. */
+async function copyPast(c: Context<HttpEnv>, deps: HttpDeps, previous: Previous): Read<Throwaway> {
+  const { session: from } = previous;
   const source = sessionClient(deps, c, from);
-  const at = await findEnd(source, turn);
-  if (!at.ok) return at;
+  const end = await findEnd(source, previous);
+  if (!end.ok) return end;
   const to = deps.newId("ses");
   const copy = toThrowaway(c, deps, to);
   const hold = (files: readonly FileId[]) => holdFiles(c, deps, { session: to, files, throwaway: "names" });
   const { repeatable: target } = sessionClient(deps, c, to);
-  const copied = await copySession({ source: source.repeatable, target, hold, from, to, at: at.value, title: null, throwaway: true });
+  const copied = await copySession({ source: source.repeatable, target, hold, from, to, ...end.value, title: null, throwaway: true });
   if (copied.ok) return ok(copy);
   copy.discard();
   return copied.error.code === "invalid" ? refuse("previous_response_id", "the response is not complete") : copied;
@@ -110,16 +114,26 @@ async function copyPast(c: Context<HttpEnv>, deps: HttpDeps, { session: from, tu
 
 const ENDED: ReadonlySet<TurnReport["status"]> = new Set(["completed", "failed", "stopped", "interrupted"]);
 
-async function findEnd(calls: SessionCalls, turn: TurnId): Read<number> {
+interface End {
+  readonly at: number;
+  readonly cut?: ForkCut;
+}
+
+async function findEnd(calls: SessionCalls, { turn, leg }: Previous): Read<End> {
   const report = await calls.repeatable((api, caller) => api.turn(caller, turn));
   if (!report.ok) return report;
   const { status, items, message_id: asked } = report.value;
+  const runs = await readRuns(calls, items);
+  if (!runs.ok) return runs;
+  const place = findLegPlace(report.value, leg, sortRuns(runs.value));
+  if (place === undefined) return err({ code: "turn_not_found", turn });
+  if (place) return ok(place);
   if (!ENDED.has(status)) return refuse("previous_response_id", "the response is not complete");
   const last = items.at(-1);
   const calledLast = last?.tool_calls?.at(-1)?.position;
-  if (last) return ok(calledLast ?? last.position);
+  if (last) return ok({ at: calledLast ?? last.position });
   const message = asked && (await calls.repeatable((api, caller) => api.message(caller, asked)));
-  return message ? (message.ok ? ok(message.value.position) : message) : err({ code: "turn_not_found", turn });
+  return message ? (message.ok ? ok({ at: message.value.position }) : message) : err({ code: "turn_not_found", turn });
 }
 
 interface Compacting extends Given {

@@ -3,6 +3,8 @@ import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { estimateTokens } from "../../../context/tokens";
 import type { ContextWeights } from "../../../contract/context";
+import type { DisplayItem } from "../../../contract/item";
+import { finishReason } from "../../../contract/model-call";
 import type { SessionId, TurnId } from "../../../domain/ids";
 import { err, ok, type Result } from "../../../lib/result";
 import { readPrincipal } from "../../auth";
@@ -11,11 +13,13 @@ import type { HttpDeps, HttpEnv } from "../../deps";
 import { type HttpError, sendProblem } from "../../problem";
 import { sessionClient } from "../../session-calls";
 import { ofSessionModel } from "../../session-model";
-import { parseLegName, parseSessionName } from "../../surface/ids";
+import { type NamedLeg, parseLegName, parseSessionName } from "../../surface/ids";
+import { readRuns, sortRuns } from "../../surface/read-runs";
 import { weighAdded, weighRest } from "../../surface/weigh-input";
 import { toFieldErrors } from "../../validation";
 import { readGiven } from "../items/read-given";
 import type { ReadInput } from "../items/transcript";
+import { splitLegs } from "./leg";
 import { toUnknownPlace } from "./refusal";
 import { toReferencePlace } from "./request";
 
@@ -58,7 +62,7 @@ export async function countInputTokens(c: Context<HttpEnv>, deps: HttpDeps): Pro
 }
 
 /** What the input continues. Null: nothing. */
-type Place = { readonly session: SessionId; readonly turn: TurnId | null } | null;
+type Place = NamedLeg | { readonly session: SessionId; readonly turn: null } | null;
 
 function findPlace({ conversation, previous_response_id: previous }: CountInput): Read<Place> {
   if (conversation && previous) return refuse("previous_response_id", "not together with conversation");
@@ -112,6 +116,11 @@ async function weighPlace(c: Context<HttpEnv>, deps: HttpDeps, place: Place): Pr
   if (place === null) return ok([]);
   const { session, turn } = place;
   const calls = sessionClient(deps, c, session);
+  if (turn !== null) {
+    const earlier = await weighEarlierLeg(calls, place);
+    if (!earlier.ok) return earlier;
+    if (earlier.value) return ok(earlier.value);
+  }
   if (turn !== null && !(await isNewest(calls, turn))) {
     const past = await calls.repeatable((api, caller) => api.contextAt(caller, { turn, call: null }));
     return past.ok ? ok([past.value]) : err(ofSessionModel(past.error));
@@ -124,3 +133,39 @@ async function isNewest(calls: ReturnType<typeof sessionClient>, turn: TurnId): 
   const described = await calls.repeatable((api, caller) => api.describe(caller));
   return !described.ok || (described.value.turn ?? described.value.last_turn)?.id === turn;
 }
+
+const ANSWERED: ReadonlySet<string | null> = new Set(finishReason.options);
+
+/** An earlier leg of a turn: its last request, and what that led to. Null: the leg is its turn's last. */
+async function weighEarlierLeg(
+  calls: ReturnType<typeof sessionClient>,
+  { turn, leg }: NamedLeg,
+): Promise<Read<readonly ContextWeights[] | null>> {
+  const report = await calls.repeatable((api, caller) => api.turn(caller, turn));
+  if (!report.ok) return report;
+  const runs = await readRuns(calls, report.value.items);
+  if (!runs.ok) return runs;
+  const legs = splitLegs(report.value.items, sortRuns(runs.value));
+  if (leg > legs.length) return err({ code: "turn_not_found", turn });
+  if (leg === legs.length) return ok(null);
+  const own = legs.slice(0, leg).flat();
+  const last = await calls.repeatable((api, caller) => api.contextAt(caller, { turn, call: null }));
+  if (!last.ok) return err(ofSessionModel(last.error));
+  // Each reply came from one call that was answered.
+  const answered = last.value.calls.filter(({ outcome }) => ANSWERED.has(outcome));
+  const call = answered[own.filter(({ role }) => role === "assistant").length - 1]?.n ?? null;
+  const past = await calls.repeatable((api, caller) => api.contextAt(caller, { turn, call }));
+  if (!past.ok) return err(ofSessionModel(past.error));
+  const led = weighReply(own.slice(own.findLastIndex(({ role }) => role === "assistant")));
+  return ok([past.value, { ...past.value, parts: [], total: { ...past.value.total, tokens: led } }]);
+}
+
+const weighReply = (messages: readonly DisplayItem[]): number =>
+  messages
+    .map(({ role, content, tool_calls: calls = [] }) => {
+      const output = content.map((part) => (part.type === "text" ? part.text : "")).join("");
+      return role === "tool"
+        ? weighAdded({ parts: [], calls: [], results: [{ output }] })
+        : weighAdded({ parts: [{ type: "text", text: output }], calls, results: [] });
+    })
+    .reduce((sum, weight) => sum + weight, 0);

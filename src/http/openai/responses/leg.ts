@@ -1,6 +1,9 @@
 /** A leg of a turn as a response: which messages are its own, how it ended, and what it used. */
+import type { ForkCut } from "../../../app/fork-parts";
 import type { DisplayItem } from "../../../contract/item";
 import type { TurnReport } from "../../../contract/turn";
+import { toRanges } from "../../../domain/branch";
+import type { ExecutionId } from "../../../domain/ids";
 import type { WhoRuns } from "../../surface/read-runs";
 import type { LegEnd } from "./resource";
 
@@ -28,6 +31,30 @@ export function splitLegs(items: readonly DisplayItem[], who: WhoRuns): readonly
   }
   const isAnswered = waited?.tool_calls?.every(({ execution_id: id }) => answered.has(id) || who.approvals.get(id)?.approved === true);
   return isAnswered ? [...legs, []] : legs;
+}
+
+/** Where a leg of the turn ends in its session: the last position, and what lies before it and came later. */
+interface LegPlace {
+  readonly at: number;
+  readonly cut: ForkCut;
+}
+
+/**
+ * The place of a leg that waited for its client or for a person: behind its last call and what the server ran. The answers that ended the
+ * wait are not of it. Null: the leg ends with its turn. `undefined`: the turn has no such leg.
+ */
+export function findLegPlace({ items, status }: TurnReport, leg: number, who: WhoRuns): LegPlace | null | undefined {
+  const legs = splitLegs(items, who);
+  const own = legs[leg - 1];
+  if (!own) return undefined;
+  if (leg === legs.length && status !== "awaiting_tools") return null;
+  const asked = own.findLast(({ role }) => role === "assistant")?.tool_calls ?? [];
+  const at = Math.max(...own.map(({ position }) => position), ...asked.map(({ position }) => position));
+  const isOwed = (id: ExecutionId): boolean => !who.ranHere.has(id) || who.approvals.has(id);
+  const owed = new Set(asked.flatMap(({ execution_id }) => (isOwed(execution_id) ? [execution_id] : [])));
+  const isAnswer = ({ role, execution_id, position }: DisplayItem): boolean =>
+    role === "tool" && execution_id !== undefined && owed.has(execution_id) && position < at;
+  return { at, cut: { without: toRanges(items.filter(isAnswer).map(({ position }) => position)) } };
 }
 
 /** How the leg `leg` of `count` legs ended. `messages`: its own. */
