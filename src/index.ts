@@ -11,6 +11,7 @@ import type { HttpDeps } from "./http/deps";
 import { answerMisconfigured } from "./http/misconfigured";
 import { defineSocketObject, toSocketRequest } from "./http/openai/responses/socket-object";
 import { createLog } from "./lib/log";
+import { hashBeside, hashKey } from "./lib/peppered";
 import { openUnder } from "./lib/peppers";
 import { err } from "./lib/result";
 import { startTimer } from "./lib/timer";
@@ -24,7 +25,7 @@ import { createSessionSearch } from "./read-model/session-search";
 import { createTenantRows } from "./read-model/tenant-rows";
 import { createUsageList } from "./read-model/usage-query";
 import { signAccessToken, verifyAccessToken } from "./tenant/access-token";
-import { generateApiKey, hashApiKey, hashBeside, isGenuine, parseApiKey } from "./tenant/api-key";
+import { generateApiKey, isGenuine, parseApiKey } from "./tenant/api-key";
 import { noteChange, readGeneration } from "./tenant/changes";
 import { createCompactionSealer } from "./tenant/compaction-sealer";
 import { createCredentialSealer } from "./tenant/credential-sealer";
@@ -62,7 +63,7 @@ async function authenticate(env: Env, config: Config, key: string): Promise<Prin
   const now = Date.now();
   if (!parts) return openUnder(peppers, now, (pepper) => verifyAccessToken(key, { env: config.ENVIRONMENT, pepper, now }));
   const { tenant } = parts;
-  const hash = await hashApiKey(key, peppers.current);
+  const hash = await hashKey(key, peppers.current);
   return keys.find(hash, tenant, async () => {
     // Addressing an object creates it, so a made-up key must be rejected before that.
     if (!(await isGenuine(key, peppers))) return null;
@@ -131,7 +132,7 @@ function buildDeps(env: Env): HttpDeps {
     signAccessToken: (holder) => signAccessToken(holder, tokenIssuer(config)),
     allowedOrigins: buildAllowedOrigins(env),
     generateKey: (tenant) => generateApiKey({ env: config.ENVIRONMENT, tenant }, config.KEY_PEPPER),
-    hashKey: (key) => hashApiKey(key, config.KEY_PEPPER),
+    hashKey: (key) => hashKey(key, config.KEY_PEPPER),
     rows: (tenant) => createRebuildRows(databaseFor(env, tenant)),
     tenantRows: (tenant) => createTenantRows(databaseFor(env, tenant)),
     sealer: createCredentialSealer(config.CREDENTIALS_KEYS),

@@ -6,7 +6,7 @@ import { errors, type JWTPayload, jwtVerify, SignJWT } from "jose";
 import type { AccessReach, TokenHolder } from "../app/principal";
 import { parseId } from "../domain/ids";
 import { ACCESS_TOKEN_SCOPES } from "../domain/scopes";
-import { signWithPepper } from "./api-key";
+import { signWithPepper } from "../lib/peppered";
 
 /** The only algorithm that is accepted, whatever a token's header names. */
 const ALGORITHM = "HS256";

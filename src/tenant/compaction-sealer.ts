@@ -6,8 +6,8 @@
 import { base64url } from "jose";
 import type { Clock, CompactionSealer } from "../app/ports";
 import { memoize } from "../lib/memoize";
+import { signWithPepper } from "../lib/peppered";
 import { openUnder, type Peppers } from "../lib/peppers";
-import { signWithPepper } from "./api-key";
 
 /** The form and the label change together: a seal of another form is not opened. Each form has a key of its own. */
 interface SealForm {

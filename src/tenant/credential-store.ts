@@ -2,7 +2,7 @@
 import type { Resealed, SealedCredential, TenantError } from "../app/tenant-api";
 import type { CredentialView } from "../contract/credential";
 import { err, ok, type Result } from "../lib/result";
-import type { TenantSql } from "./tenant-sql";
+import type { SyncSql } from "../lib/sync-sql";
 
 /** More than a tenant has providers. All credentials are returned in one answer and sealed again in one rotation. */
 export const MAX_CREDENTIALS = 50;
@@ -31,7 +31,7 @@ export interface CredentialStore {
 
 const toSealed = ({ kid, wrapped_key, sealed }: CredentialRow): SealedCredential => ({ kid, wrapped_key, sealed });
 
-export function createCredentialStore(sql: TenantSql): CredentialStore {
+export function createCredentialStore(sql: SyncSql): CredentialStore {
   const find = (name: string): CredentialRow | undefined => sql.rows<CredentialRow>("SELECT * FROM credentials WHERE name = ?", name)[0];
   const count = (): number => sql.rows<{ n: number }>("SELECT count(*) AS n FROM credentials")[0]?.n ?? 0;
   const all = (): readonly CredentialRow[] => sql.rows<CredentialRow>("SELECT * FROM credentials ORDER BY name");

@@ -3,8 +3,8 @@ import { runOnce } from "../app/idempotency";
 import type { SessionPage, SessionRegistration, TenantError } from "../app/tenant-api";
 import { parseId, type SessionId } from "../domain/ids";
 import { err, ok, type Result } from "../lib/result";
+import type { SyncSql } from "../lib/sync-sql";
 import { createRequests } from "./requests";
-import type { TenantSql } from "./tenant-sql";
 
 const MAX_PAGE = 1000;
 /** A string that sorts after every session id. */
@@ -36,7 +36,7 @@ export function toSessionId(text: string): SessionId {
   return id;
 }
 
-export function createDirectory(sql: TenantSql): Directory {
+export function createDirectory(sql: SyncSql): Directory {
   const requests = createRequests(sql);
   const findExternalId = (externalId: string): SessionId | null => {
     const [row] = sql.rows<{ id: string }>("SELECT id FROM sessions WHERE external_id = ?", externalId);

@@ -3,8 +3,8 @@ import type { ErasedSessionUsage } from "../app/tenant-api";
 import type { ErasedUsage } from "../domain/erased-usage";
 import type { SessionId } from "../domain/ids";
 import { CALL_PURPOSES } from "../domain/model-call";
+import type { SyncSql } from "../lib/sync-sql";
 import { toSessionId } from "./directory";
-import type { TenantSql } from "./tenant-sql";
 
 /** A string that sorts before every session id. */
 const BEFORE_EVERY_ID = "";
@@ -36,7 +36,7 @@ function toUsage({ session: _session, ...row }: Row): ErasedUsage {
   return { ...row, purpose };
 }
 
-export function createErasedUsage(sql: TenantSql): ErasedUsageStore {
+export function createErasedUsage(sql: SyncSql): ErasedUsageStore {
   const select = `SELECT session, ${COLUMNS.join(", ")} FROM erased_usage`;
   const insert = `INSERT OR REPLACE INTO erased_usage (session, ${COLUMNS.join(", ")}) VALUES (?${", ?".repeat(COLUMNS.length)})`;
   const added = SUMS.map((column) => `${column} = ${column} + excluded.${column}`).join(", ");

@@ -4,8 +4,8 @@
  */
 import type { Clock, Log } from "../app/ports";
 import type { SessionId } from "../domain/ids";
+import type { SyncSql } from "../lib/sync-sql";
 import { toSessionId } from "./directory";
-import type { TenantSql } from "./tenant-sql";
 
 /** The first request runs the erasure itself, so the alarm waits this long before it repeats it. */
 const FIRST_RETRY_MS = 15_000;
@@ -14,7 +14,7 @@ const MAX_RETRY_MS = 60 * 60 * 1000;
 const AT_ONCE = 20;
 
 interface ErasureDeps {
-  readonly sql: TenantSql;
+  readonly sql: SyncSql;
   readonly alarm: { get(): Promise<number | null>; set(at: number): void };
   /** Calls the session's object, telling it that the session has existed. Returns true when every store has reported. */
   readonly erase: (session: SessionId) => Promise<boolean>;

@@ -3,14 +3,14 @@ import type { FileStore } from "../app/file-api";
 import type { Clock, Log } from "../app/ports";
 import type { FileId } from "../domain/ids";
 import { toErrorName } from "../lib/error-name";
+import type { SyncSql } from "../lib/sync-sql";
 import type { Files } from "./files";
-import type { TenantSql } from "./tenant-sql";
 
 /** The most files that one alarm handles. */
 const AT_ONCE = 100;
 
 interface RemovalDeps {
-  readonly sql: TenantSql;
+  readonly sql: SyncSql;
   readonly files: Files;
   /** Null when the deployment stores no files. */
   readonly store: () => FileStore | null;

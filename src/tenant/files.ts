@@ -10,8 +10,8 @@ import type { TenantError, TenantOutcome } from "../app/tenant-api";
 import type { FileView } from "../contract/file";
 import { type FileId, parseId, type SessionId } from "../domain/ids";
 import { err, ok } from "../lib/result";
+import type { SyncSql } from "../lib/sync-sql";
 import { createRequests } from "./requests";
-import type { TenantSql } from "./tenant-sql";
 
 export const MAX_FILES = 10_000;
 export const MAX_STORED_BYTES = 10_000_000_000;
@@ -94,7 +94,7 @@ function toView({ id, name, media_type, bytes, sha256, created_at, due_at, sessi
   return { id: toFileId(id), name, media_type, bytes, sha256, created_at, sessions, expires_at: due_at };
 }
 
-export function createFiles(sql: TenantSql): Files {
+export function createFiles(sql: SyncSql): Files {
   const requests = createRequests(sql);
   const findRow = (file: string): FileRow | null => sql.rows<FileRow>(`${SELECT} AND id = ?`, file)[0] ?? null;
   const view = (file: string): FileView | null => {

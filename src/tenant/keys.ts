@@ -7,8 +7,8 @@ import type { KeyView } from "../contract/tenant";
 import { type KeyId, parseId, type TenantId } from "../domain/ids";
 import { SCOPES, type Scope } from "../domain/scopes";
 import { err, ok, type Result } from "../lib/result";
+import type { SyncSql } from "../lib/sync-sql";
 import { createRequests } from "./requests";
-import type { TenantSql } from "./tenant-sql";
 
 /**
  * The most active keys of a tenant. A key for each person and service, with a second one during a rotation, is far
@@ -130,7 +130,7 @@ function findEnd({ revoked_at, expires_at }: KeyView, at: number): "revoked" | "
 
 const ENDED = "(revoked_at IS NOT NULL OR expires_at <= ?)";
 
-export function createKeys(sql: TenantSql): Keys {
+export function createKeys(sql: SyncSql): Keys {
   const requests = createRequests(sql);
 
   function find(id: string): Result<KeyView, TenantError> {

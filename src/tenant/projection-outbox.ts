@@ -4,7 +4,7 @@
  */
 import type { Clock, Log } from "../app/ports";
 import type { TenantChange, TenantProjection } from "../app/tenant-api";
-import type { TenantSql } from "./tenant-sql";
+import type { SyncSql } from "../lib/sync-sql";
 
 const FIRST_RETRY_MS = 30_000;
 const MAX_RETRY_MS = 60 * 60 * 1000;
@@ -18,7 +18,7 @@ interface Alarm {
 }
 
 interface ProjectionOutboxDeps {
-  readonly sql: TenantSql;
+  readonly sql: SyncSql;
   readonly projection: Pick<TenantProjection, "write">;
   readonly snapshot: () => TenantChange;
   readonly alarm: Alarm;

@@ -7,11 +7,11 @@ import type { TenantError } from "../app/tenant-api";
 import type { Prices } from "../context/economy";
 import type { LimitSuggestion } from "../contract/model";
 import { err, ok, type Result } from "../lib/result";
+import type { SyncSql } from "../lib/sync-sql";
 import { type DescribedModel, describeModel, type FindDeploymentPrices, type FindPrices } from "./describe-model";
 import { knownModel } from "./model-presets";
 import { MODEL_COLUMNS, type ModelRow, toModelValues, toSaid } from "./model-rows";
 import { createSuggestions } from "./suggestions";
-import type { TenantSql } from "./tenant-sql";
 
 /**
  * The most models of a tenant. Each change of one writes the rows of all in one batch, and `GET /v1/models` returns all
@@ -74,7 +74,7 @@ const isSameModel = (a: ModelOverride, b: ModelOverride): boolean =>
   a.provider === b.provider && a.upstream_id === b.upstream_id && a.base_url === b.base_url;
 
 interface RegistryDeps {
-  readonly sql: TenantSql;
+  readonly sql: SyncSql;
   readonly deployment: DeploymentModels;
   readonly credentials: KnownCredentials;
   readonly deploymentKeys: DeploymentKeys;

@@ -1,11 +1,11 @@
 /** Stores, by idempotency key, the ids of what the tenant's requests made. */
 import type { OutcomeStore } from "../app/idempotency";
-import type { TenantSql } from "./tenant-sql";
+import type { SyncSql } from "../lib/sync-sql";
 
 /** Expired keys that are deleted with each new one: more than are added, but few enough to be cheap. */
 const PRUNE_BATCH = 50;
 
-export function createRequests(sql: TenantSql): OutcomeStore<string> {
+export function createRequests(sql: SyncSql): OutcomeStore<string> {
   return {
     find: (key, now) =>
       sql.rows<{ digest: string; outcome: string }>(

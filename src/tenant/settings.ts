@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { TenantSettings } from "../app/tenant-api";
 import { parseId, type TenantId } from "../domain/ids";
-import type { TenantSql } from "./tenant-sql";
+import type { SyncSql } from "../lib/sync-sql";
 
 /** The default model of a tenant that has chosen none. Every deployment has it. */
 export const DEFAULT_MODEL = "embedded";
@@ -38,7 +38,7 @@ const COLUMNS = "id, name, default_model, default_policy, allowed_origins, creat
 const storedOrigins = z.array(z.string());
 
 /** Reads and changes the settings of an existing tenant. A missing row or a malformed id is a defect, and throws. */
-export function createSettings(sql: TenantSql): Settings {
+export function createSettings(sql: SyncSql): Settings {
   function row(): TenantRow {
     const found = sql.rows<TenantRow>(`SELECT ${COLUMNS} FROM tenant`)[0];
     if (!found) throw new Error("The tenant's row is missing");

@@ -2,7 +2,7 @@
 import type { SuggestedLimit } from "../app/model-entry";
 import { LIMIT_FIGURES, SUGGESTION_SOURCES } from "../context/model-input";
 import type { LimitSuggestion } from "../contract/model";
-import type { TenantSql } from "./tenant-sql";
+import type { SyncSql } from "../lib/sync-sql";
 
 /**
  * The bounds of a plausible limit. A request of fewer tokens holds no conversation, and no model reads more than the
@@ -30,7 +30,7 @@ function toSuggestion({ figure: named, source: said, tokens, at }: SuggestionRow
   return source && figure ? [{ figure, tokens, source, at }] : [];
 }
 
-export function createSuggestions(sql: TenantSql): Suggestions {
+export function createSuggestions(sql: SyncSql): Suggestions {
   function set(model: string, { figure, tokens, source, at }: LimitSuggestion): void {
     sql.rows(
       `INSERT INTO suggestions (model, figure, source, tokens, at) VALUES (?, ?, ?, ?, ?)

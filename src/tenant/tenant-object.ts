@@ -5,6 +5,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { type Env, parseConfig, readDeploymentKeys } from "../env";
 import { createLog } from "../lib/log";
+import { createSyncSql } from "../lib/sync-sql";
 import { takeMethods } from "../lib/take-methods";
 import { databaseFor } from "../read-model/database-for";
 import { createTenantProjection } from "../read-model/tenant-projection";
@@ -12,7 +13,6 @@ import { buildFileStore, sessionStub } from "../wiring";
 import { buildDeploymentModels } from "./registry";
 import { Tenant } from "./tenant";
 import { tenantCalls } from "./tenant-calls";
-import { createTenantSql } from "./tenant-sql";
 
 export class TenantObject extends DurableObject<Env> {
   readonly #tenant: Tenant;
@@ -21,7 +21,7 @@ export class TenantObject extends DurableObject<Env> {
     super(ctx, env);
     const config = parseConfig(env);
     this.#tenant = new Tenant({
-      sql: createTenantSql(ctx.storage),
+      sql: createSyncSql(ctx.storage),
       deployment: { models: buildDeploymentModels(config.MODELS), keys: readDeploymentKeys(config), policy: config.POLICY },
       storage: ctx.storage,
       projection: {

@@ -2,7 +2,7 @@
  * The tables of a tenant's object and their migrations. A migration is a list of statements that never changes after
  * its release. It adds columns and loosens constraints, so that an older build can still read the data of a newer one.
  */
-import type { TenantSql } from "./tenant-sql";
+import type { SyncSql } from "../lib/sync-sql";
 
 /** The statement that gives `more` scopes to the keys that have `scope`. */
 const grant = (scope: string, more: string): string =>
@@ -207,12 +207,12 @@ const migrations: readonly (readonly string[])[] = [
 ];
 
 /** Reads without creating anything: clients can address an object by a made-up name, and that object must stay empty. */
-export function isCreated(sql: TenantSql): boolean {
+export function isCreated(sql: SyncSql): boolean {
   return sql.rows("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema_version'").length > 0;
 }
 
 /** Migrates the tables to this build's version. Call it inside a transaction. */
-export function migrateTenant(sql: TenantSql): void {
+export function migrateTenant(sql: SyncSql): void {
   sql.rows("CREATE TABLE IF NOT EXISTS schema_version (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL) STRICT");
   sql.rows("INSERT INTO schema_version (one, version) VALUES (1, 0) ON CONFLICT (one) DO NOTHING");
   const version = sql.rows<{ version: number }>("SELECT version FROM schema_version")[0]?.version ?? 0;

@@ -4,8 +4,8 @@ import type { McpListing, McpServerEntry } from "../app/tool-entry";
 import type { HttpTool, HttpToolEntry, McpServer, SecretHeader } from "../contract/registered-tool";
 import { err, ok, type Result } from "../lib/result";
 import type { SqlValue } from "../lib/sql-row";
+import type { SyncSql } from "../lib/sync-sql";
 import type { KnownCredentials } from "./registry";
-import type { TenantSql } from "./tenant-sql";
 
 /** As many as one session can offer. */
 export const MAX_TOOLS = 128;
@@ -39,7 +39,7 @@ type ToolRow = {
 };
 type ServerRow = ToolRow & { readonly listing: string; readonly listed_at: number };
 
-export function createToolRegistry(sql: TenantSql, credentials: KnownCredentials): ToolRegistry {
+export function createToolRegistry(sql: SyncSql, credentials: KnownCredentials): ToolRegistry {
   const isMissing = (header: SecretHeader | null): boolean => header !== null && !credentials.has(header.credential);
 
   // Only this file writes the two JSON columns, from values of these types.

@@ -9,16 +9,16 @@ import type { Log } from "../app/ports";
 import type { Caller, SessionApi } from "../app/session-api";
 import type { ErasedSessionUsage, TenantChange, TenantProjection } from "../app/tenant-api";
 import type { SessionId, TenantId } from "../domain/ids";
+import type { SyncSql } from "../lib/sync-sql";
 import type { ErasedUsageStore } from "./erased-usage";
 import { createErasures, type Erasures } from "./erasures";
 import { createFileRemoval, type FileRemoval } from "./file-removal";
 import type { Files } from "./files";
 import { createProjectionOutbox, type ProjectionOutbox } from "./projection-outbox";
-import type { TenantSql } from "./tenant-sql";
 import { createUsageOutbox, type UsageOutbox } from "./usage-outbox";
 
 export interface UpkeepDeps {
-  readonly sql: TenantSql;
+  readonly sql: SyncSql;
   readonly storage: Pick<DurableObjectStorage, "getAlarm" | "setAlarm" | "deleteAlarm">;
   readonly projection: TenantProjection;
   readonly snapshot: () => TenantChange;

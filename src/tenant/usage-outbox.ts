@@ -6,9 +6,9 @@ import type { Clock, Log } from "../app/ports";
 import type { ErasedSessionUsage } from "../app/tenant-api";
 import { type ErasedUsage, NO_SESSION, toDaySession } from "../domain/erased-usage";
 import type { SessionId } from "../domain/ids";
+import type { SyncSql } from "../lib/sync-sql";
 import { toSessionId } from "./directory";
 import type { ErasedUsageStore } from "./erased-usage";
-import type { TenantSql } from "./tenant-sql";
 
 const FIRST_RETRY_MS = 15_000;
 const MAX_RETRY_MS = 60 * 60 * 1_000;
@@ -23,7 +23,7 @@ const REPEATED_MS = 24 * 60 * 60 * 1_000;
 const GROWING_MS = 2 * 24 * 60 * 60 * 1_000;
 
 interface UsageOutboxDeps {
-  readonly sql: TenantSql;
+  readonly sql: SyncSql;
   readonly store: ErasedUsageStore;
   readonly write: (usage: readonly ErasedSessionUsage[]) => Promise<void>;
   readonly alarm: { get(): Promise<number | null>; set(at: number): void };

@@ -5,10 +5,10 @@
 import { expect, test } from "vitest";
 import { createNodeSql } from "../../scripts/support/node-sql";
 import type { TurnId } from "../../src/domain/ids";
+import type { SyncSql } from "../../src/lib/sync-sql";
 import type { Sql } from "../../src/session/log/sql";
 import { createDirectory } from "../../src/tenant/directory";
 import { createFiles } from "../../src/tenant/files";
-import type { TenantSql } from "../../src/tenant/tenant-sql";
 import { findUnbounded, type PlanRow } from "../support/query-plan";
 import { createMigratedSql } from "../tenant/memory-sql";
 import { makeId } from "../tenant/support";
@@ -85,7 +85,7 @@ test.each(READS)("%s", async (_name, read) => {
 test("a tenant's sessions and files", () => {
   const base = createMigratedSql();
   const queries: Query[] = [];
-  const sql: TenantSql = {
+  const sql: SyncSql = {
     ...base,
     rows: (text, ...params) => {
       if (isRead(text)) queries.push({ sql: text, params });

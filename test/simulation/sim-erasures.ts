@@ -5,9 +5,9 @@
 import type { Condition } from "../../src/app/conditions";
 import { eraseSession } from "../../src/app/erase-session";
 import { ok } from "../../src/lib/result";
+import type { SyncSql } from "../../src/lib/sync-sql";
 import { createDirectory } from "../../src/tenant/directory";
 import { createErasures, type Erasures } from "../../src/tenant/erasures";
-import type { TenantSql } from "../../src/tenant/tenant-sql";
 import { readRows } from "../read-model/rows";
 import { Scope } from "./scheduler";
 import { CALLER, type World } from "./world";
@@ -22,9 +22,9 @@ export class SimErasures {
   #cancel: () => void = () => {};
 
   readonly world: World;
-  readonly sql: TenantSql;
+  readonly sql: SyncSql;
 
-  constructor(world: World, sql: TenantSql) {
+  constructor(world: World, sql: SyncSql) {
     this.world = world;
     this.sql = sql;
     const { scheduler } = world;

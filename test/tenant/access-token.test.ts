@@ -2,8 +2,9 @@
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from "jose";
 import { describe, expect, it } from "vitest";
 import type { AccessReach, TokenHolder } from "../../src/app/principal";
+import { signWithPepper } from "../../src/lib/peppered";
 import { isTokenShaped, signAccessToken, verifyAccessToken } from "../../src/tenant/access-token";
-import { generateApiKey, signWithPepper } from "../../src/tenant/api-key";
+import { generateApiKey } from "../../src/tenant/api-key";
 import { makeId } from "../http/support";
 
 const NOW = 1_795_000_000_000;

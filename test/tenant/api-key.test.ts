@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { hashBeside, hashKey } from "../../src/lib/peppered";
 import type { Peppers } from "../../src/lib/peppers";
-import { generateApiKey, hashApiKey, hashBeside, isGenuine, parseApiKey } from "../../src/tenant/api-key";
+import { generateApiKey, isGenuine, parseApiKey } from "../../src/tenant/api-key";
 import { makeId } from "./support";
 
 const tenant = makeId("ten", 7);
@@ -67,7 +68,7 @@ describe("a key from before a rotation", () => {
   it("has its former hash until the end, and not at it", async () => {
     const key = await generateApiKey({ env: "dev", tenant }, PEPPER);
 
-    expect(await hashBeside(key, rotating(1_000), 999)).toBe(await hashApiKey(key, PEPPER));
+    expect(await hashBeside(key, rotating(1_000), 999)).toBe(await hashKey(key, PEPPER));
     expect(await hashBeside(key, rotating(1_000), 1_000)).toBeNull();
     expect(await hashBeside(key, only(PEPPER), 0)).toBeNull();
   });
@@ -75,13 +76,13 @@ describe("a key from before a rotation", () => {
 
 describe("the hash of a key", () => {
   it("is HMAC-SHA-256 in hex (RFC 4231, test case 2)", async () => {
-    const hash = await hashApiKey("what do ya want for nothing?", "Jefe");
+    const hash = await hashKey("what do ya want for nothing?", "Jefe");
     expect(hash).toBe("5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
   });
 
   it("depends on every character of the key and on the pepper", async () => {
     const key = await generateApiKey({ env: "dev", tenant }, PEPPER);
-    const hashes = await Promise.all([hashApiKey(key, "pepper-one"), hashApiKey(key, "pepper-two"), hashApiKey(`${key}0`, "pepper-one")]);
+    const hashes = await Promise.all([hashKey(key, "pepper-one"), hashKey(key, "pepper-two"), hashKey(`${key}0`, "pepper-one")]);
     expect(new Set(hashes).size).toBe(3);
   });
 });

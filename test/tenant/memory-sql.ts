@@ -1,10 +1,10 @@
 /** A tenant's database in memory, over Node's own SQLite. */
 import { DatabaseSync } from "node:sqlite";
 import type { SqlRow, SqlValue } from "../../src/lib/sql-row";
+import type { SyncSql } from "../../src/lib/sync-sql";
 import { migrateTenant } from "../../src/tenant/tenant-schema";
-import type { TenantSql } from "../../src/tenant/tenant-sql";
 
-export function createEmptySql(): TenantSql {
+export function createEmptySql(): SyncSql {
   const database = new DatabaseSync(":memory:");
   return {
     rows: <Row extends SqlRow>(statement: string, ...params: SqlValue[]) => database.prepare(statement).all(...params) as Row[],
@@ -22,7 +22,7 @@ export function createEmptySql(): TenantSql {
   };
 }
 
-export function createMigratedSql(): TenantSql {
+export function createMigratedSql(): SyncSql {
   const sql = createEmptySql();
   sql.transaction(() => migrateTenant(sql));
   return sql;

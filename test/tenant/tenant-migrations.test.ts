@@ -3,12 +3,12 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { SCOPES } from "../../src/domain/scopes";
 import type { SqlRow, SqlValue } from "../../src/lib/sql-row";
+import type { SyncSql } from "../../src/lib/sync-sql";
 import { createCredentialStore } from "../../src/tenant/credential-store";
 import { createDirectory } from "../../src/tenant/directory";
 import { createKeys } from "../../src/tenant/keys";
 import { buildDeploymentModels, createRegistry } from "../../src/tenant/registry";
 import { migrateTenant } from "../../src/tenant/tenant-schema";
-import type { TenantSql } from "../../src/tenant/tenant-sql";
 import { createToolRegistry } from "../../src/tenant/tool-registry";
 import { makeId } from "./support";
 
@@ -71,7 +71,7 @@ const VERSION_2 = `
   INSERT INTO credentials VALUES ('openai', 'k1', 'wrapped', 'sealed', 1, 1);
 `;
 
-function toSql(database: DatabaseSync): TenantSql {
+function toSql(database: DatabaseSync): SyncSql {
   return {
     rows: <Row extends SqlRow>(statement: string, ...params: SqlValue[]) => database.prepare(statement).all(...params) as Row[],
     transaction: (body) => body(),

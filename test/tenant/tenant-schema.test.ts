@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import type { SyncSql } from "../../src/lib/sync-sql";
 import { createSettings } from "../../src/tenant/settings";
 import { isCreated, migrateTenant } from "../../src/tenant/tenant-schema";
-import type { TenantSql } from "../../src/tenant/tenant-sql";
 import { createEmptySql, createMigratedSql } from "./memory-sql";
 import { makeId } from "./support";
 
@@ -24,7 +24,7 @@ describe("the tables of a tenant", () => {
 
   it("a migration that fails leaves nothing", () => {
     const sql = createEmptySql();
-    const failing: TenantSql = {
+    const failing: SyncSql = {
       ...sql,
       rows: (statement, ...params) => {
         if (statement.includes("TABLE models")) throw new Error("disk full");

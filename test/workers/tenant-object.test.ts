@@ -8,7 +8,8 @@ import type { TenantApi, TenantMaintenance } from "../../src/app/tenant-api";
 import { type IdKinds, type IdPrefix, parseId, type TenantId } from "../../src/domain/ids";
 import type { Scope } from "../../src/domain/scopes";
 import type { Env } from "../../src/env";
-import { generateApiKey, hashApiKey } from "../../src/tenant/api-key";
+import { hashKey } from "../../src/lib/peppered";
+import { generateApiKey } from "../../src/tenant/api-key";
 import { createModelDirectory } from "../../src/tenant/model-directory";
 
 type TenantStub = ReturnType<Env["TENANTS"]["getByName"]>;
@@ -43,7 +44,7 @@ async function givenKey(
   { tenant, scopes = ["sessions:read"], expires_at = null }: { tenant: TenantId; scopes?: readonly Scope[]; expires_at?: number | null },
 ) {
   const key = await generateApiKey({ env: "dev", tenant }, PEPPER);
-  const hash = await hashApiKey(key, PEPPER);
+  const hash = await hashKey(key, PEPPER);
   const id = newId("key");
   await stub.addKey({ id, hash, name: "ci", scopes, expires_at, by: null, idempotency: null });
   return { key, hash, id };

@@ -1,14 +1,14 @@
-/** The database of a tenant's object. It is synchronous, so that no other code runs between a read and its write. */
-import type { SqlRow, SqlValue } from "../lib/sql-row";
+/** The database of an object that is no session. It is synchronous, so that no other code runs between a read and its write. */
+import type { SqlRow, SqlValue } from "./sql-row";
 
-export interface TenantSql {
+export interface SyncSql {
   /** Runs one statement with bound parameters. `Row` states the columns that the statement names. */
   rows<Row extends SqlRow>(statement: string, ...params: SqlValue[]): readonly Row[];
   /** Runs `body` completely or not at all: an exception rolls back and is passed on. It must not be nested. */
   transaction<T>(body: () => T): T;
 }
 
-export function createTenantSql(storage: DurableObjectStorage): TenantSql {
+export function createSyncSql(storage: DurableObjectStorage): SyncSql {
   return {
     rows: <Row extends SqlRow>(statement: string, ...params: SqlValue[]) => storage.sql.exec<Row>(statement, ...params).toArray(),
     transaction: (body) => storage.transactionSync(body),
