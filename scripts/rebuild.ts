@@ -1,9 +1,10 @@
 /**
- * `npm run rebuild -- --session ID | --tenant ID`: compares the read model's rows with the sessions' logs through the
+ * `npm run rebuild -- --session ID | --tenant ID | --tenants`: compares the read model's rows with the sessions' logs through the
  * running server, repairs differences and reports them. Exit code 1: something is still wrong.
  */
 import { z } from "zod";
 import { askAdmin, readTenant } from "./support/admin.ts";
+import type { Connection } from "./support/api-client.ts";
 import { readCommandLine } from "./support/command-line.ts";
 import { readConnection } from "./support/connection.ts";
 import { Failure, print, runScript, say } from "./support/output.ts";
@@ -11,11 +12,19 @@ import { SECRETS } from "./support/paths.ts";
 import { compareSession, type Differences, differences, type Target, toAdminPath } from "./support/read-model.ts";
 import { readAdminKey } from "./support/secrets.ts";
 
-const USAGE = `Usage: npm run rebuild -- --session ID | --tenant ID
+const USAGE = `Usage: npm run rebuild -- --session ID | --tenant ID | --tenants
   --session ID  this session's rows (ses_…)
-  --tenant ID   all of a tenant's (ten_…); with --session: the tenant that it belongs to, if not the key's in .longhand/dev.json`;
+  --tenant ID   all of a tenant's (ten_…); with --session: the tenant that it belongs to, if not the key's in .longhand/dev.json
+  --tenants     the list of tenants: enters those that have rows and are missing in it`;
 
 const tenantReport = z.object({ tenant_id: z.string(), rows: z.number(), repaired: z.boolean(), differences });
+
+const listReport = z.object({
+  tenants: z.number(),
+  added: z.number(),
+  unknown: z.array(z.string()),
+  next_cursor: z.string().nullable(),
+});
 
 const sessionPage = z.object({
   data: z.array(z.object({ id: z.string() })),
@@ -26,14 +35,18 @@ const sessionPage = z.object({
 function readOptions() {
   return readCommandLine(process.argv.slice(2), {
     usage: USAGE,
-    options: { session: { type: "string" }, tenant: { type: "string" } },
+    options: { session: { type: "string" }, tenant: { type: "string" }, tenants: { type: "boolean", default: false } },
     schema: z
       .object({
         files: z.array(z.string()).length(0, "Name it by --session or --tenant."),
         session: z.string().optional(),
         tenant: z.string().optional(),
+        tenants: z.boolean(),
       })
-      .refine(({ session, tenant }) => session !== undefined || tenant !== undefined, "Name a session or a tenant."),
+      .refine(
+        ({ session, tenant, tenants }) => (session !== undefined || tenant !== undefined) !== tenants,
+        "Name a session or a tenant, or give --tenants.",
+      ),
   });
 }
 
@@ -90,11 +103,29 @@ function printResult(name: string, result: { readonly rows: number; readonly rep
   print(`${name.padEnd(32)}${String(result.rows).padStart(8)}${String(result.count).padStart(13)}  ${verdict}`);
 }
 
+/** True when every tenant with a row is in the list. */
+async function rebuildTenantList(admin: Connection): Promise<boolean> {
+  print(["with rows", "entered", "unknown"].map((head) => head.padStart(12)).join(""));
+  const total = { tenants: 0, added: 0, unknown: 0 };
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const path: string = `/v1/admin/tenants/rebuild${cursor === "" ? "" : `?after=${cursor}`}`;
+    const step: z.infer<typeof listReport> = listReport.parse(await askAdmin(admin, "POST", path));
+    for (const tenant of step.unknown) print(`    ${tenant}: has rows, but no object knows it`);
+    total.tenants += step.tenants;
+    total.added += step.added;
+    total.unknown += step.unknown.length;
+    cursor = step.next_cursor;
+  }
+  print([total.tenants, total.added, total.unknown].map((count) => String(count).padStart(12)).join(""));
+  return total.unknown === 0;
+}
+
 async function main(): Promise<number> {
   const options = readOptions();
   const connection = readConnection();
   if (!connection) throw new Failure("No server is known: start one with npm start, which writes .longhand/dev.json.");
   const admin = { url: connection.url, key: readAdminKey(SECRETS) };
+  if (options.tenants) return (await rebuildTenantList(admin)) ? 0 : 1;
   const target = { admin, tenant: options.tenant ?? readTenant(connection.key) };
   print(`${"tenant or session".padEnd(32)}${"rows".padStart(8)}${"differences".padStart(13)}  result (after its differences)`);
   let unrepaired = 0;

@@ -1,4 +1,4 @@
-/** The entry point: fetch, queue, and the two Durable Object classes. Read on in `app/turn/run-turn.ts` and `domain/decide.ts`. */
+/** The entry point: fetch, queue, and the Durable Object classes. Read on in `app/turn/run-turn.ts` and `domain/decide.ts`. */
 import { ZodError } from "zod";
 import { newId } from "./app/new-id";
 import type { Principal } from "./app/principal";
@@ -22,6 +22,7 @@ import { createExecutionReader } from "./read-model/execution-query";
 import { createSessionList } from "./read-model/queries";
 import { createRebuildRows } from "./read-model/rebuild";
 import { createSessionSearch } from "./read-model/session-search";
+import { createTenantIds } from "./read-model/tenant-ids";
 import { createTenantRows } from "./read-model/tenant-rows";
 import { createUsageList } from "./read-model/usage-query";
 import { signAccessToken, verifyAccessToken } from "./tenant/access-token";
@@ -40,12 +41,14 @@ import {
   buildFileReader,
   buildFileStore,
   buildOpenCredential,
+  deploymentStub,
   sessionStub,
   suggestLimitTo,
   tenantStub,
   toolFetchFor,
 } from "./wiring";
 
+export { DeploymentObject } from "./deployment/deployment-object";
 export { SessionObject } from "./session/session-object";
 export { TenantObject } from "./tenant/tenant-object";
 
@@ -122,6 +125,8 @@ function buildDeps(env: Env): HttpDeps {
   return {
     sessions: (tenant, session) => sessionStub(env, tenant, session),
     tenants: (tenant) => tenantStub(env, tenant),
+    deployment: () => deploymentStub(env),
+    tenantIds: createTenantIds(env),
     sessionList: createSessionList(env),
     sessionSearch: createSessionSearch(env),
     usageList: createUsageList(env),

@@ -2,7 +2,7 @@
 
 import type { FileReader, FileStore } from "./app/file-api";
 import { type SuggestLimit, sendSuggestion, withSuggestions } from "./app/models/suggest-limits";
-import { sessionObjectName, tenantObjectName } from "./app/object-name";
+import { DEPLOYMENT_OBJECT_NAME, sessionObjectName, tenantObjectName } from "./app/object-name";
 import type { Credentials, Log } from "./app/ports";
 import { estimateTokens } from "./context/tokens";
 import type { SessionId, TenantId } from "./domain/ids";
@@ -30,6 +30,7 @@ interface TenantWiring {
 /** Returns a new stub on each call, because a stub stays broken once its object was reset. */
 export const sessionStub = (env: Env, tenant: TenantId, session: SessionId) => env.SESSIONS.getByName(sessionObjectName(tenant, session));
 export const tenantStub = (env: Env, tenant: TenantId) => env.TENANTS.getByName(tenantObjectName(tenant));
+export const deploymentStub = (env: Env) => env.DEPLOYMENT.getByName(DEPLOYMENT_OBJECT_NAME);
 
 const credentialSource = ({ env, tenant }: TenantWiring) => ({
   sealedCredential: (name: string) => tenantStub(env, tenant).sealedCredential(name),

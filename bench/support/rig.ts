@@ -87,6 +87,8 @@ function buildOptions(directory: string, scripts: readonly Script[]): V4Miniflar
         durableObjects: {
           SESSIONS: { className: "SessionObject", useSQLite: true },
           TENANTS: { className: "TenantObject", useSQLite: true },
+          // Older builds have none.
+          ...(build.script.includes("DeploymentObject") && { DEPLOYMENT: { className: "DeploymentObject", useSQLite: true } }),
         },
         d1Databases: { DB: build.name },
         queueProducers: { COMPACTIONS: `${build.name}-compactions` },

@@ -9,6 +9,8 @@ function unreachable(): never {
 export const appWithoutObjects: HttpDeps = {
   sessions: unreachable,
   tenants: unreachable,
+  deployment: unreachable,
+  tenantIds: { listTenantIds: unreachable },
   sessionList: { listSessions: unreachable, isListed: unreachable },
   sessionSearch: { searchSessions: unreachable },
   usageList: { sumUsage: unreachable },

@@ -9,4 +9,6 @@ const VERSION = "v1";
 const ANYWHERE = "any";
 
 export const sessionObjectName = (tenant: TenantId, session: SessionId): string => `${VERSION}:${ANYWHERE}:${tenant}:${session}`;
+/** There is one. */
+export const DEPLOYMENT_OBJECT_NAME = "deployment";
 export const tenantObjectName = (tenant: TenantId): string => `${VERSION}:${ANYWHERE}:${tenant}`;

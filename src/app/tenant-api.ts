@@ -2,6 +2,7 @@
 import type { PolicyChoice } from "../context/policy-choice";
 import type { CredentialView } from "../contract/credential";
 import type { LimitSuggestion } from "../contract/model";
+import type { Page } from "../contract/page";
 import type { RowDifference } from "../contract/rebuild";
 import type { HttpTool, HttpToolEntry, McpServer } from "../contract/registered-tool";
 import type { KeyView } from "../contract/tenant";
@@ -10,6 +11,7 @@ import type { KeyId, SessionId, TenantId } from "../domain/ids";
 import type { Scope } from "../domain/scopes";
 import type { Result } from "../lib/result";
 import type { Condition, UnmetCondition } from "./conditions";
+import type { ListedTenant } from "./deployment-api";
 import type { RowSnapshot } from "./diff-rows";
 import type { ModelEntry, ModelOverride, SuggestedLimit } from "./model-entry";
 import type { ModelSpec } from "./ports";
@@ -225,6 +227,7 @@ export interface TenantApi extends TenantToolsApi {
 /** A tenant as the read model shows it. It is always complete, so that a lost or repeated write does no harm. */
 export interface TenantChange {
   readonly tenant: TenantId;
+  readonly created_at: number;
   readonly settings: TenantSettings;
   /** The models that the tenant can use: its own overrides, and the deployment's models without an override, sorted by id. */
   readonly models: readonly ModelEntry[];
@@ -242,12 +245,13 @@ export interface TenantProjection {
  * credentials.
  */
 export interface TenantExport extends TenantChange {
-  readonly created_at: number;
   readonly keys: readonly KeyView[];
 }
 
 /** For rebuilding the read model and for operators. No route that a tenant can call reaches it. */
 export interface TenantMaintenance {
+  /** The tenant as the deployment's list shows it. */
+  identify(): Promise<TenantOutcome<ListedTenant>>;
   exportTenant(): Promise<TenantOutcome<TenantExport>>;
   /** Writes the tenant's rows again. The object does this itself, so that an older state cannot overwrite a newer one. */
   projectAgain(): Promise<TenantOutcome<null>>;
@@ -260,6 +264,11 @@ export interface TenantMaintenance {
   sealedCredentials(): Promise<TenantOutcome<readonly { readonly name: string; readonly sealed: SealedCredential }[]>>;
   /** Replaces the credentials that are still sealed as `before`, and returns how many. */
   replaceSealed(resealed: readonly Resealed[]): Promise<TenantOutcome<{ readonly replaced: number }>>;
+}
+
+export interface TenantIds {
+  /** Tenants with a row in the read model, in order of their ids. */
+  listTenantIds(page: { readonly after: TenantId | null; readonly limit: number }): Promise<Page<TenantId>>;
 }
 
 /** A tenant's rows in the read model, and the rows that it should have. */

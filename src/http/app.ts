@@ -44,6 +44,7 @@ import { registerService } from "./routes/service";
 import { registerSessions } from "./routes/sessions";
 import { registerStreams } from "./routes/stream";
 import { registerTenant } from "./routes/tenant";
+import { registerTenants } from "./routes/tenants";
 import { registerTools } from "./routes/tools";
 import { registerTurns } from "./routes/turns";
 import { registerUsage } from "./routes/usage";
@@ -91,6 +92,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerFiles(app, deps);
   registerTenant(app, deps);
   registerAdmin(app, deps);
+  registerTenants(app, deps);
   registerExport(app, deps);
   registerRebuild(app, deps);
   registerChatCompletions(app, deps);

@@ -3,6 +3,7 @@
  * fakes.
  */
 import type { WholeSessionApi } from "../app/control-api";
+import type { DeploymentApi } from "../app/deployment-api";
 import type { FileSigner, FileStore, TenantFilesApi } from "../app/file-api";
 import type { ProbeLimits } from "../app/models/probe-limits";
 import type { CredentialSealer } from "../app/models/rotate-credentials";
@@ -11,7 +12,7 @@ import type { Principal, TokenHolder } from "../app/principal";
 import type { RebuildRows } from "../app/projection/rebuild-ports";
 import type { ExecutionReader, SessionList, SessionSearch, UsageList } from "../app/read-api";
 import type { Schedule } from "../app/session-ports";
-import type { TenantApi, TenantMaintenance, TenantRows } from "../app/tenant-api";
+import type { TenantApi, TenantIds, TenantMaintenance, TenantRows } from "../app/tenant-api";
 import type { McpFailure, McpListing } from "../app/tool-entry";
 import type { PolicyChoice } from "../context/policy-choice";
 import type { McpServer } from "../contract/registered-tool";
@@ -45,6 +46,10 @@ export interface HttpDeps {
   sessions(tenant: TenantId, session: SessionId): WholeSessionApi;
   /** Returns a fresh stub at each call. */
   tenants(tenant: TenantId): TenantApi & TenantFilesApi & TenantMaintenance;
+  /** Returns a fresh stub at each call. */
+  deployment(): DeploymentApi;
+  /** The tenants that have a row in the read model. */
+  readonly tenantIds: TenantIds;
   readonly sessionList: SessionList;
   readonly sessionSearch: SessionSearch;
   readonly usageList: UsageList;

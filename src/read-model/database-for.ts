@@ -5,3 +5,6 @@ import type { TenantId } from "../domain/ids";
  * here, and no caller changes.
  */
 export const databaseFor = (env: { readonly DB: D1Database }, _tenant: TenantId): D1Database => env.DB;
+
+/** All databases that hold rows of tenants. */
+export const allDatabases = (env: { readonly DB: D1Database }): readonly D1Database[] => [env.DB];

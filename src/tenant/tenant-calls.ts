@@ -219,10 +219,13 @@ export const tenantCalls = {
   }),
   releaseFiles: existing(async ({ upkeep }, session) => ok(await upkeep.releaseFiles(session))),
 
+  identify: existing(({ settings }) => {
+    const { tenant, created_at } = settings.identity();
+    return ok({ id: tenant, name: settings.read().name, created_at });
+  }),
   exportTenant: existing(async (tenant) => {
     const models = tenant.registry.list(await prices());
-    const { created_at } = tenant.settings.identity();
-    return ok({ ...tenant.snapshot(), models, created_at, keys: tenant.keys.list() });
+    return ok({ ...tenant.snapshot(), models, keys: tenant.keys.list() });
   }),
   projectAgain: existing(async (tenant) => {
     tenant.transaction(() => tenant.upkeep.outbox.touch());

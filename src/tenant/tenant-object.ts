@@ -9,7 +9,8 @@ import { createSyncSql } from "../lib/sync-sql";
 import { takeMethods } from "../lib/take-methods";
 import { databaseFor } from "../read-model/database-for";
 import { createTenantProjection } from "../read-model/tenant-projection";
-import { buildFileStore, sessionStub } from "../wiring";
+import { buildFileStore, deploymentStub, sessionStub } from "../wiring";
+import { createNameAnnouncer } from "./announce-name";
 import { buildDeploymentModels } from "./registry";
 import { Tenant } from "./tenant";
 import { tenantCalls } from "./tenant-calls";
@@ -20,12 +21,16 @@ export class TenantObject extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     const config = parseConfig(env);
+    const announceName = createNameAnnouncer((tenant) => deploymentStub(env).registerTenants([tenant]));
     this.#tenant = new Tenant({
       sql: createSyncSql(ctx.storage),
       deployment: { models: buildDeploymentModels(config.MODELS), keys: readDeploymentKeys(config), policy: config.POLICY },
       storage: ctx.storage,
       projection: {
-        write: (change) => createTenantProjection(databaseFor(env, change.tenant)).write(change),
+        write: async (change) => {
+          await createTenantProjection(databaseFor(env, change.tenant)).write(change);
+          await announceName(change);
+        },
         writeUsage: (tenant, usage) => createTenantProjection(databaseFor(env, tenant)).writeUsage(tenant, usage),
       },
       fileStore: (tenant) => buildFileStore(env, tenant),

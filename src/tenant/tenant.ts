@@ -127,7 +127,7 @@ export class Tenant {
   }
 
   snapshot(): TenantChange {
-    return { tenant: this.settings.identity().tenant, settings: this.settings.read(), models: this.registry.list(UNPRICED) };
+    return { ...this.settings.identity(), settings: this.settings.read(), models: this.registry.list(UNPRICED) };
   }
 
   isKnownModel(id: string): boolean {

@@ -57,6 +57,7 @@ function throwing(marks: object): WorldInput {
   const deps = {
     sessions: () => broken,
     tenants: () => broken,
+    deployment: () => broken,
     sessionList: broken,
     sessionSearch: broken,
     usageList: broken,
@@ -76,6 +77,7 @@ const withoutLists: WorldInput = {
     sessionList: { listSessions: lost, isListed: lost },
     sessionSearch: { searchSessions: lost },
     usageList: { sumUsage: lost },
+    tenantIds: { listTenantIds: lost },
     executions: { readExecution: lost },
     rows: () => ({ ...emptyRows(), stand: lost }),
     tenantRows: () => ({ ...emptyTenantRows(), read: lost, listSessions: lost }),

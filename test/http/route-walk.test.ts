@@ -98,6 +98,19 @@ describe("with a tenant's key", () => {
     if (route.path.includes(":session_id")) expect(asked.sessions).toContainEqual({ tenant: TENANT, session: SESSION });
   });
 
+  it.each(ofTenants.map((route) => [name(route), route] as const))("%s does not wait for the deployment's object", async (_, route) => {
+    let calls = 0;
+    const deployment = () => {
+      calls += 1;
+      throw new Error("A route of a tenant asked the deployment's object");
+    };
+    const { call } = world({ deps: { deployment } });
+
+    await call(route.method, fillPath(route.path), { body: sampleBody(route) });
+
+    expect(calls).toBe(0);
+  });
+
   it.each(ofTenants.map((route) => [name(route), route] as const))("%s takes no tenant from its body or query", async (_, route) => {
     const { call, asked } = world();
     const body = sampleBody(route);

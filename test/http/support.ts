@@ -1,6 +1,7 @@
 /** Builders for the HTTP tests: a set of fakes that record which object was called for which tenant. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { WholeSessionApi } from "../../src/app/control-api";
+import type { DeploymentApi } from "../../src/app/deployment-api";
 import type { TenantFilesApi } from "../../src/app/file-api";
 import type { ModelEntry } from "../../src/app/model-entry";
 import type { CredentialSealer } from "../../src/app/models/rotate-credentials";
@@ -243,6 +244,7 @@ function emptyTenant(): TenantApi & TenantFilesApi & TenantMaintenance {
   const settings = { name: "Acme", default_model: "embedded", default_policy: "oneclaw", allowed_origins: [] };
   return {
     create: async () => ok({ replayed: false }),
+    identify: async () => ok({ id: FOREIGN_TENANT, name: "Acme", created_at: NOW }),
     settings: async () => ok(settings),
     changeSettings: async ({ default_policy: policy, default_model, ...changes }) =>
       ok({ ...settings, ...changes, ...(default_model && { default_model }), ...(policy && { default_policy: toPolicyText(policy) }) }),
@@ -294,6 +296,14 @@ function emptyTenant(): TenantApi & TenantFilesApi & TenantMaintenance {
   };
 }
 
+/** A deployment without tenants. */
+function emptyDeployment(): DeploymentApi {
+  return {
+    registerTenants: async (tenants) => ({ added: tenants.length }),
+    listTenants: async () => ({ data: [], has_more: false }),
+  };
+}
+
 export function emptyRows(): RebuildRows {
   const projection = { write: async () => {}, erase: async () => ({ rows: 0 }) };
   const standing = { live: 0, scratch: 0, buried: false };
@@ -320,6 +330,7 @@ export function emptyTenantRows(): TenantRows {
 export interface WorldInput {
   readonly session?: Partial<WholeSessionApi>;
   readonly tenant?: Partial<TenantApi & TenantFilesApi & TenantMaintenance>;
+  readonly deployment?: Partial<DeploymentApi>;
   readonly principal?: Principal | null;
   readonly config?: Partial<HttpConfig>;
   readonly deps?: Partial<HttpDeps>;
@@ -380,6 +391,8 @@ export function world(input: WorldInput = {}): World {
       asked.tenants.push(tenant);
       return { ...emptyTenant(), ...input.tenant };
     },
+    deployment: () => ({ ...emptyDeployment(), ...input.deployment }),
+    tenantIds: { listTenantIds: async () => ({ data: [], has_more: false }) },
     usageList: { sumUsage: async () => ok({ data: [], has_more: false, next_cursor: null }) },
     executions: { readExecution: async () => null },
     sessionSearch: { searchSessions: async () => ok({ data: [], has_more: false, next_cursor: null }) },

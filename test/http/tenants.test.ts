@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
+import type { DeploymentApi } from "../../src/app/deployment-api";
 import type { ModelOverride } from "../../src/app/model-entry";
 import type { RebuildRows } from "../../src/app/projection/rebuild-ports";
 import type { SessionApi } from "../../src/app/session-api";
-import type { TenantApi } from "../../src/app/tenant-api";
+import type { TenantApi, TenantMaintenance } from "../../src/app/tenant-api";
 import { presets } from "../../src/context/presets";
 import type { TenantId } from "../../src/domain/ids";
 import { err, ok } from "../../src/lib/result";
@@ -12,7 +13,9 @@ import {
   emptyTenantRows,
   FOREIGN_TENANT,
   keyEntry,
+  makeId,
   modelEntry,
+  NOW,
   principal,
   readProblem,
   SESSION,
@@ -153,7 +156,12 @@ const rebuildPath = `/v1/admin/tenants/${FOREIGN_TENANT}/sessions/${SESSION}/reb
 
 describe("the admin", () => {
   it("makes a tenant and its key", async () => {
-    const { call, asked } = world();
+    const listed: unknown[] = [];
+    const registerTenants: DeploymentApi["registerTenants"] = async (tenants) => {
+      listed.push(...tenants);
+      return { added: tenants.length };
+    };
+    const { call, asked } = world({ deployment: { registerTenants } });
 
     const made = await (await call("POST", "/v1/admin/tenants", { key: ADMIN_KEY, body: { name: "Acme" } })).json<{
       tenant_id: TenantId;
@@ -162,7 +170,70 @@ describe("the admin", () => {
 
     expect(key.status).toBe(201);
     expect(Object.keys(await key.json<object>()).sort()).toEqual(["id", "key"]);
-    expect(asked.tenants).toEqual([made.tenant_id, made.tenant_id]);
+    expect(new Set(asked.tenants)).toEqual(new Set([made.tenant_id]));
+    expect(listed).toEqual([1, 2].map(() => ({ id: FOREIGN_TENANT, name: "Acme", created_at: NOW })));
+  });
+
+  it("makes no key of a tenant that it could not list", async () => {
+    let keys = 0;
+    const addKey: TenantApi["addKey"] = async () => {
+      keys += 1;
+      return err({ code: "key_limit", limit: 1 });
+    };
+    const registerTenants = () => Promise.reject(Object.assign(new Error("moved"), { retryable: true }));
+    const { call } = world({ tenant: { addKey }, deployment: { registerTenants } });
+
+    const response = await call("POST", `/v1/admin/tenants/${TENANT}/keys`, { key: ADMIN_KEY, body: { name: "first" } });
+
+    expect([response.status, keys]).toEqual([503, 0]);
+  });
+
+  it("lists tenants page by page, and passes on what it was asked for", async () => {
+    const seen: unknown[] = [];
+    const found = { id: TENANT, name: "Acme", created_at: NOW };
+    const listTenants: DeploymentApi["listTenants"] = async (query) => {
+      seen.push(query);
+      return { data: [found], has_more: true };
+    };
+    const { call } = world({ deployment: { listTenants } });
+
+    const first = await (await call("GET", "/v1/admin/tenants?name=ac&limit=1", { key: ADMIN_KEY })).json<{ next_cursor: string }>();
+    await call("GET", `/v1/admin/tenants?order=asc&after=${first.next_cursor}`, { key: ADMIN_KEY });
+
+    expect(first).toMatchObject({ data: [found], has_more: true });
+    expect(seen).toEqual([
+      { after: null, limit: 1, order: "desc", name: "ac" },
+      { after: { id: TENANT, created_at: NOW }, limit: 50, order: "asc", name: null },
+    ]);
+  });
+
+  it.each(["x", "1.ten_1", `${NOW}`, `.${TENANT}`, `1e3.${TENANT}`])(
+    "takes no cursor %j of tenants that it did not give",
+    async (cursor) => {
+      const response = await world().call("GET", `/v1/admin/tenants?after=${cursor}`, { key: ADMIN_KEY });
+
+      expect((await readProblem(response)).type).toBe("urn:longhand:problem:invalid_cursor");
+    },
+  );
+
+  it("repairs the list from the rows, and names those that no object knows", async () => {
+    const ids = [makeId("ten", 7), makeId("ten", 8)];
+    const pages: unknown[] = [];
+    const deps = {
+      tenantIds: {
+        listTenantIds: async (page: unknown) => {
+          pages.push(page);
+          return { data: ids, has_more: true };
+        },
+      },
+    };
+    const gone: TenantMaintenance["identify"] = async () => err({ code: "tenant_not_found" });
+    const { call } = world({ deps, tenant: { identify: gone }, deployment: { registerTenants: async () => ({ added: 0 }) } });
+
+    const report = await (await call("POST", `/v1/admin/tenants/rebuild?after=${TENANT}`, { key: ADMIN_KEY })).json();
+
+    expect(report).toEqual({ tenants: 2, added: 0, unknown: ids, next_cursor: ids[1] });
+    expect(pages).toEqual([{ after: TENANT, limit: 50 }]);
   });
 
   it("reads a log page by page", async () => {

@@ -102,6 +102,7 @@ test(
       expect(first).toEqual({ code: 0, said: "", lines: wrong });
       const equal = [expect.stringMatching(`^${tenant} \\d+ 0 equal$`), expect.stringMatching(`^${session} \\d+ 0 equal$`)];
       expect(second).toEqual({ code: 0, said: "", lines: equal });
+      expect(await rebuild(checkout, "--tenants")).toEqual({ code: 0, said: "", lines: ["1 0 0"] });
       server.child.kill("SIGTERM");
       expect(await server.ended).toBe(0);
     } finally {
@@ -117,5 +118,7 @@ test("a rebuild without a target names the missing option, shows the usage, and 
   const { code, lines, said } = await rebuild(ROOT);
 
   expect({ code, lines }).toEqual({ code: 1, lines: [] });
-  expect(said).toMatch(/^Name a session or a tenant\.\n\nUsage: npm run rebuild -- --session ID \| --tenant ID\n/);
+  expect(said).toMatch(
+    /^Name a session or a tenant, or give --tenants\.\n\nUsage: npm run rebuild -- --session ID \| --tenant ID \| --tenants\n/,
+  );
 });

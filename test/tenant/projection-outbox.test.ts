@@ -19,6 +19,7 @@ function given() {
   };
   const snapshot = (): TenantChange => ({
     tenant: makeId("ten", 1),
+    created_at: 1,
     settings: { name: world.name, default_model: "embedded", default_policy: "oneclaw", allowed_origins: [] },
     models: [],
   });

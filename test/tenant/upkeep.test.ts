@@ -42,6 +42,7 @@ function world(write: () => Promise<void>, eraseSession: Erase = eraseAtOnce) {
   const log: Log = { info: note, warn: note, error: note };
   const snapshot = (): TenantChange => ({
     tenant: TENANT,
+    created_at: 1,
     settings: { name: "t", default_model: "m", default_policy: "", allowed_origins: [] },
     models: [],
   });

@@ -246,8 +246,13 @@ describe("the rows of a tenant", () => {
 
   it("are what its last write said", async () => {
     const projection = createTenantProjection(env.DB);
-    await projection.write({ tenant, settings, models: [model("a"), model("b")] });
-    await projection.write({ tenant, settings: { ...settings, name: "Acme" }, models: [{ ...model("b"), context_window: 8192 }] });
+    await projection.write({ tenant, created_at: 1, settings, models: [model("a"), model("b")] });
+    await projection.write({
+      tenant,
+      created_at: 1,
+      settings: { ...settings, name: "Acme" },
+      models: [{ ...model("b"), context_window: 8192 }],
+    });
 
     expect(await listModels()).toEqual([{ id: "b", is_default: 1, context_window_size: 8192 }]);
     const name = env.DB.prepare("SELECT name FROM tenants WHERE tenant_id = ?").bind(tenant);
@@ -258,8 +263,8 @@ describe("the rows of a tenant", () => {
     const presets = () => env.DB.prepare("SELECT count(*) AS n FROM models WHERE tenant_id = ''").first<number>("n");
     const before = await presets();
 
-    await createTenantProjection(env.DB).write({ tenant, settings, models: [model("gpt-4o")] });
-    await createTenantProjection(env.DB).write({ tenant, settings, models: [] });
+    await createTenantProjection(env.DB).write({ tenant, created_at: 1, settings, models: [model("gpt-4o")] });
+    await createTenantProjection(env.DB).write({ tenant, created_at: 1, settings, models: [] });
 
     expect(await presets()).toBe(before);
     expect(await listModels()).toEqual([]);

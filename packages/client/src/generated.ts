@@ -1405,11 +1405,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * List tenants
+         * @description The newest tenant comes first by default. A tenant that was renamed has its new name within seconds.
+         */
+        get: operations["listTenants"];
         put?: never;
         /**
          * Create a tenant
-         * @description Creates a tenant without keys. Create its first key next.
+         * @description Creates a tenant without keys, and enters it in the list of tenants. Create its first key next.
          */
         post: operations["createTenant"];
         delete?: never;
@@ -1432,6 +1436,26 @@ export interface paths {
          * @description By default the key has all scopes. The secret is shown by this answer only.
          */
         post: operations["createTenantKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/tenants/rebuild": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Repair the list of tenants
+         * @description Enters the tenants that have a row in the read model and are missing in the list, as those of older versions are. Each tenant's own object says what is entered. Many tenants continue with `next_cursor`.
+         */
+        post: operations["rebuildTenantList"];
         delete?: never;
         options?: never;
         head?: never;
@@ -8071,6 +8095,23 @@ export interface components {
             /** @description The key itself, which is shown only once. Null if the request repeats an Idempotency-Key: the first request created and showed the key, and only its hash is stored. If that response was lost, revoke this key and create another */
             key: string | null;
         };
+        ListedTenant: {
+            /** @description The id of a tenant */
+            id: string;
+            name: string;
+            /** @description Epoch milliseconds */
+            created_at: number;
+        };
+        TenantListRebuild: {
+            /** @description Rows of tenants that this request read */
+            tenants: number;
+            /** @description Tenants that were not in the list before */
+            added: number;
+            /** @description Tenants with a row whose object does not know them. They stay unlisted */
+            unknown: string[];
+            /** @description Null if all rows were read */
+            next_cursor: string | null;
+        };
         TenantExport: {
             /** @description The id of a tenant */
             id: string;
@@ -8412,6 +8453,8 @@ export type Tenant = components['schemas']['Tenant'];
 export type PatchTenant = components['schemas']['PatchTenant'];
 export type CreateTenant = components['schemas']['CreateTenant'];
 export type NewKey = components['schemas']['NewKey'];
+export type ListedTenant = components['schemas']['ListedTenant'];
+export type TenantListRebuild = components['schemas']['TenantListRebuild'];
 export type TenantExport = components['schemas']['TenantExport'];
 export type RebuildReport = components['schemas']['RebuildReport'];
 export type TenantRebuildReport = components['schemas']['TenantRebuildReport'];
@@ -11298,6 +11341,39 @@ export interface operations {
             };
         };
     };
+    listTenants: {
+        parameters: {
+            query?: {
+                /** @description At most so many; fewer where they are large, and then has_more is true */
+                limit?: number;
+                /** @description next_cursor of the page before */
+                after?: string;
+                /** @description asc: the smallest or oldest first */
+                order?: "asc" | "desc";
+                /** @description Only tenants whose name contains this, in either case */
+                name?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ListedTenant"][];
+                        has_more: boolean;
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
     createTenant: {
         parameters: {
             query?: never;
@@ -11354,6 +11430,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["NewKey"];
+                };
+            };
+        };
+    };
+    rebuildTenantList: {
+        parameters: {
+            query?: {
+                /** @description The next_cursor of the previous response */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was entered */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantListRebuild"];
                 };
             };
         };

@@ -3,6 +3,7 @@ import type { z } from "@hono/zod-openapi";
 import { presets } from "../../context/presets";
 import type { accessTokenView } from "../../contract/access-token";
 import type { credentialView, rotationReport } from "../../contract/credential";
+import type { listedTenantView, tenantListRebuild } from "../../contract/deployment";
 import type { fileView } from "../../contract/file";
 import type { modelView } from "../../contract/model";
 import type { ledgerRow } from "../../contract/model-call";
@@ -178,6 +179,10 @@ export const tenantExportExample: z.input<typeof tenantExportView> = {
   models: [modelExample],
   keys: [keyExample],
 };
+
+export const listedTenantExample: z.input<typeof listedTenantView> = { id: TENANT, name: "Acme", created_at: AT };
+
+export const tenantListRebuildExample: z.input<typeof tenantListRebuild> = { tenants: 3, added: 1, unknown: [], next_cursor: null };
 
 export const rebuildExample: z.input<typeof rebuildReport> = {
   session_id: SESSION,

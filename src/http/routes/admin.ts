@@ -7,6 +7,7 @@ import { deriveId } from "../../app/derived-id";
 import { id } from "../../contract/ids";
 import { newKeyView } from "../../contract/tenant";
 import { SCOPES } from "../../domain/scopes";
+import { adoptTenant } from "../adopt-tenants";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { KEY, TENANT } from "../examples/shared";
@@ -25,7 +26,7 @@ const createTenant = adminRoute({
   tag,
   operationId: "createTenant",
   summary: "Create a tenant",
-  description: "Creates a tenant without keys. Create its first key next.",
+  description: "Creates a tenant without keys, and enters it in the list of tenants. Create its first key next.",
   refuses: ["tenant_exists"],
   request: { headers: newTenantHeaders, body: jsonBody(createTenantInput, { name: "Acme" }) },
   responses: { 201: json("The tenant's id", z.object({ tenant_id: id("ten") }), { tenant_id: TENANT }) },
@@ -56,6 +57,8 @@ export function registerAdmin(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
         )
       : deps.tenants(tenant).create(input));
     if (!created.ok) return sendProblem(c, created.error);
+    const listed = await adoptTenant(deps, tenant);
+    if (!listed.ok) return sendProblem(c, listed.error);
     if (created.value.replayed) c.header("idempotent-replayed", "true");
     return c.json({ tenant_id: tenant }, 201);
   });
@@ -64,8 +67,11 @@ export function registerAdmin(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
     const { name, scopes = SCOPES, expires_at = null } = c.req.valid("json");
     const detail = refuseExpiry(expires_at, deps.now());
     if (detail) return sendProblem(c, { code: "invalid_request", errors: [{ field: "expires_at", detail }] });
+    const { tenant_id: tenant } = c.req.valid("param");
+    const listed = await adoptTenant(deps, tenant);
+    if (!listed.ok) return sendProblem(c, listed.error);
     const issued = await issueKey(deps, {
-      tenant: c.req.valid("param").tenant_id,
+      tenant,
       name,
       scopes: [...new Set(scopes)],
       expires_at,

@@ -7,6 +7,7 @@ import { rebuildTenant } from "../../app/projection/rebuild-tenant";
 import { id } from "../../contract/ids";
 import { rebuildReport, tenantRebuildReport } from "../../contract/rebuild";
 import { toHex } from "../../lib/hex";
+import { adoptTenant } from "../adopt-tenants";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { rebuildExample, tenantRebuildExample } from "../examples/tenant";
@@ -98,6 +99,8 @@ export function registerRebuild(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void
 
   app.openapi(rebuildAll, async (c) => {
     const { tenant_id: tenant } = c.req.valid("param");
+    const listed = await adoptTenant(deps, tenant);
+    if (!listed.ok) return sendProblem(c, listed.error);
     const ports = { object: () => deps.tenants(tenant), rows: deps.tenantRows(tenant) };
     const reached = await reachReadModel(c, deps, () => rebuildTenant(ports, tenant));
     if (!reached.ok) return sendProblem(c, reached.error);

@@ -1,0 +1,22 @@
+/**
+ * The one Durable Object of the deployment: the composition root that the platform constructs. It owns the list of tenants. No turn and no
+ * request of a tenant waits for it (docs/decisions/0021). It takes its methods from `deploymentCalls`.
+ */
+import { DurableObject } from "cloudflare:workers";
+import type { Env } from "../env";
+import { createSyncSql } from "../lib/sync-sql";
+import { takeMethods } from "../lib/take-methods";
+import { type Deployment, deploymentCalls, openDeployment } from "./deployment-calls";
+
+export class DeploymentObject extends DurableObject<Env> {
+  readonly #deployment: Deployment;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    this.#deployment = openDeployment(createSyncSql(ctx.storage));
+  }
+
+  static {
+    takeMethods(DeploymentObject, deploymentCalls, (object) => object.#deployment);
+  }
+}

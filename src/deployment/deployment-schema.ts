@@ -1,0 +1,28 @@
+/**
+ * The tables of the deployment's object and their migrations. A migration is a list of statements that never changes after its release. It
+ * adds columns and loosens constraints, so that an older build can still read the data of a newer one.
+ */
+import type { SyncSql } from "../lib/sync-sql";
+
+const migrations: readonly (readonly string[])[] = [
+  [
+    // A page of the list is one range of the table itself. folded: the name as parts of it are compared.
+    `CREATE TABLE tenants (
+       created_at INTEGER NOT NULL,
+       id TEXT NOT NULL UNIQUE,
+       name TEXT NOT NULL,
+       folded TEXT NOT NULL,
+       PRIMARY KEY (created_at, id)
+     ) STRICT, WITHOUT ROWID`,
+  ],
+];
+
+/** Migrates the tables to this build's version. Call it inside a transaction. */
+export function migrateDeployment(sql: SyncSql): void {
+  sql.rows("CREATE TABLE IF NOT EXISTS schema_version (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL) STRICT");
+  sql.rows("INSERT INTO schema_version (one, version) VALUES (1, 0) ON CONFLICT (one) DO NOTHING");
+  const version = sql.rows<{ version: number }>("SELECT version FROM schema_version")[0]?.version ?? 0;
+  if (version >= migrations.length) return;
+  for (const statement of migrations.slice(version).flat()) sql.rows(statement);
+  sql.rows("UPDATE schema_version SET version = ?", migrations.length);
+}

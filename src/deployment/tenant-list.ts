@@ -1,0 +1,59 @@
+/** The list of the deployment's tenants. Each tenant's own object is the source of what it says. */
+import type { ListedTenant, ListedTenantsQuery } from "../app/deployment-api";
+import type { Page } from "../contract/page";
+import { parseId } from "../domain/ids";
+import type { SyncSql } from "../lib/sync-sql";
+
+export interface TenantList {
+  /** Call it inside a transaction. Returns whether the tenant was not there yet. */
+  register(tenant: ListedTenant): boolean;
+  list(query: ListedTenantsQuery): Page<ListedTenant>;
+}
+
+type TenantRow = {
+  readonly id: string;
+  readonly name: string;
+  readonly created_at: number;
+};
+
+/** Before and after every row, in order of time and id. */
+const ENDS = { asc: { created_at: -1, id: "" }, desc: { created_at: Number.MAX_SAFE_INTEGER, id: "~" } };
+
+const DIRECTIONS = {
+  asc: { beyond: ">", order: "created_at, id" },
+  desc: { beyond: "<", order: "created_at DESC, id DESC" },
+};
+
+/** What a part of a name is compared in. SQLite's own `lower` knows ASCII alone. */
+const foldName = (name: string): string => name.normalize("NFKC").toLowerCase();
+
+function toTenant({ id: stored, name, created_at }: TenantRow): ListedTenant {
+  const id = parseId("ten", stored);
+  if (!id) throw new Error("A stored tenant id is malformed");
+  return { id, name, created_at };
+}
+
+export function createTenantList(sql: SyncSql): TenantList {
+  return {
+    register: ({ id, name, created_at }) => {
+      const isKnown = sql.rows("SELECT 1 FROM tenants WHERE id = ?", id).length > 0;
+      if (isKnown) sql.rows("UPDATE tenants SET name = ?, folded = ? WHERE id = ?", name, foldName(name), id);
+      else sql.rows("INSERT INTO tenants (created_at, id, name, folded) VALUES (?, ?, ?, ?)", created_at, id, name, foldName(name));
+      return !isKnown;
+    },
+    list: ({ after, limit, order, name }) => {
+      const { beyond, order: by } = DIRECTIONS[order];
+      const from = after ?? ENDS[order];
+      const rows = sql.rows<TenantRow>(
+        `SELECT id, name, created_at FROM tenants
+         WHERE (created_at, id) ${beyond} (?, ?) AND (? = '' OR instr(folded, ?) > 0) ORDER BY ${by} LIMIT ?`,
+        from.created_at,
+        from.id,
+        foldName(name ?? ""),
+        foldName(name ?? ""),
+        limit + 1,
+      );
+      return { data: rows.slice(0, limit).map(toTenant), has_more: rows.length > limit };
+    },
+  };
+}
