@@ -1,8 +1,12 @@
 /** The entry point: fetch, queue, and the Durable Object classes. Read on in `app/turn/run-turn.ts` and `domain/decide.ts`. */
+import { waitUntil } from "cloudflare:workers";
 import { ZodError } from "zod";
+import type { AdminPrincipal } from "./app/deployment-api";
 import { newId } from "./app/new-id";
+import { DEPLOYMENT_OBJECT_NAME } from "./app/object-name";
 import type { Principal } from "./app/principal";
 import type { McpServer } from "./contract/registered-tool";
+import { generateAdminKey, isAdminKeyShaped, isGenuineAdminKey } from "./deployment/admin-key";
 import { parseId, type TenantId } from "./domain/ids";
 import { type Config, type Env, parseConfig, readDeadLetterQueue, readPeppers } from "./env";
 import { createFileSigner } from "./files/signed-url";
@@ -53,11 +57,14 @@ export { SessionObject } from "./session/session-object";
 export { TenantObject } from "./tenant/tenant-object";
 
 const CACHED_KEYS = 10_000;
+/** More than there can be valid ones (`deployment/admin-keys`). */
+const CACHED_ADMIN_KEYS = 200;
 /** Tenants whose allowed origins an isolate caches. A list is up to 30 KB, and mostly one line. */
 const CACHED_ORIGINS = 1_000;
 
 /** The isolate's cache of key look-ups. */
-const keys = createKeyCache({ ttlMs: KEY_CACHE_TTL_MS, max: CACHED_KEYS, now: Date.now, readGeneration });
+const keys = createKeyCache<Principal>({ ttlMs: KEY_CACHE_TTL_MS, max: CACHED_KEYS, now: Date.now, readGeneration });
+const adminKeys = createKeyCache<AdminPrincipal>({ ttlMs: KEY_CACHE_TTL_MS, max: CACHED_ADMIN_KEYS, now: Date.now, readGeneration });
 const apps = new WeakMap<Env, ReturnType<typeof createApp>>();
 
 async function authenticate(env: Env, config: Config, key: string): Promise<Principal | null> {
@@ -76,6 +83,20 @@ async function authenticate(env: Env, config: Config, key: string): Promise<Prin
 
 const findKey = (env: Env, tenant: TenantId, hash: string): Promise<Principal | null> =>
   keys.find(hash, tenant, async () => tenantStub(env, tenant).authenticate(hash, null));
+
+async function authenticateAdmin(env: Env, config: Config, key: string): Promise<AdminPrincipal | null> {
+  if (!isAdminKeyShaped(key)) return null;
+  const peppers = readPeppers(config);
+  const hash = await hashKey(key, peppers.current);
+  return adminKeys.find(hash, DEPLOYMENT_OBJECT_NAME, async () => {
+    if (!(await isGenuineAdminKey(key, peppers))) return null;
+    const stub = deploymentStub(env);
+    const admin = await stub.authenticateAdmin(hash, await hashBeside(key, peppers, Date.now()));
+    // The request does not wait for the note, and a lost one does no harm.
+    if (admin?.key) waitUntil(stub.noteAdminUse(admin.key).catch(() => undefined));
+    return admin;
+  });
+}
 
 const tokenIssuer = ({ ENVIRONMENT, KEY_PEPPER }: Config) => ({ env: ENVIRONMENT, pepper: KEY_PEPPER, now: Date.now() });
 
@@ -126,6 +147,11 @@ function buildDeps(env: Env): HttpDeps {
     sessions: (tenant, session) => sessionStub(env, tenant, session),
     tenants: (tenant) => tenantStub(env, tenant),
     deployment: () => deploymentStub(env),
+    adminKeys: {
+      authenticate: (key) => authenticateAdmin(env, config, key),
+      generate: () => generateAdminKey(config.ENVIRONMENT, config.KEY_PEPPER),
+      noteChange: () => noteChange(DEPLOYMENT_OBJECT_NAME),
+    },
     tenantIds: createTenantIds(env),
     sessionList: createSessionList(env),
     sessionSearch: createSessionSearch(env),

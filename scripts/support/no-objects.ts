@@ -10,6 +10,7 @@ export const appWithoutObjects: HttpDeps = {
   sessions: unreachable,
   tenants: unreachable,
   deployment: unreachable,
+  adminKeys: { authenticate: unreachable, generate: unreachable, noteChange: unreachable },
   tenantIds: { listTenantIds: unreachable },
   sessionList: { listSessions: unreachable, isListed: unreachable },
   sessionSearch: { searchSessions: unreachable },

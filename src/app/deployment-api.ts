@@ -1,14 +1,11 @@
-/** What `http` and tenants' objects may ask of the deployment's object, which owns the list of tenants. */
+/** What `http` and tenants' objects may ask of the deployment's object, which owns the list of tenants and the admin keys. */
+import type { AdminKeyView, ListedTenant } from "../contract/deployment";
 import type { Page } from "../contract/page";
-import type { TenantId } from "../domain/ids";
-
-/** A tenant as the deployment's list has it. */
-export interface ListedTenant {
-  readonly id: TenantId;
-  readonly name: string;
-  /** Epoch milliseconds. */
-  readonly created_at: number;
-}
+import type { AdminRole } from "../domain/admin-roles";
+import type { AdminKeyId } from "../domain/ids";
+import type { Result } from "../lib/result";
+import type { Idempotency } from "./session-api";
+import type { TenantError } from "./tenant-api";
 
 export interface ListedTenantsQuery {
   /** The last tenant of the page before. Null: the first page. */
@@ -20,8 +17,74 @@ export interface ListedTenantsQuery {
   readonly name: string | null;
 }
 
+/** The identity and rights of an admin. */
+export interface AdminPrincipal {
+  /** Null: the caller has ADMIN_KEY. */
+  readonly key: AdminKeyId | null;
+  readonly role: AdminRole;
+  /** Epoch milliseconds. Null: never. */
+  readonly expires_at: number | null;
+}
+
+export type AdminKeyError =
+  | Extract<TenantError, { readonly code: "key_not_found" | "beyond_own_key" | "own_key_ended" | "key_limit" | "idempotency_conflict" }>
+  /** Without this key there would be no owner, now or when those that remain have expired. */
+  | { readonly code: "last_owner" }
+  /** The key is valid no more, or another key has come in its place already. */
+  | { readonly code: "key_ended"; readonly became: "revoked" | "expired" | "rotated"; readonly rotated_to: AdminKeyId | null };
+
+export type AdminKeyOutcome = Result<AdminKeyView, AdminKeyError>;
+
+/** `hash`: the keyed hash of the whole key. The key itself is never stored. */
+export interface NewSecret {
+  readonly id: AdminKeyId;
+  readonly hash: string;
+}
+
+/** Who asks for a change of admin keys. With a repeated idempotency key: the first request's key; its `id` then differs from the given one. */
+interface AdminRequest {
+  /** Null: the caller has ADMIN_KEY, and is not limited by a key's rights. */
+  readonly by: AdminKeyId | null;
+  readonly idempotency: Idempotency | null;
+}
+
+export interface NewAdminKey extends NewSecret, AdminRequest {
+  readonly name: string;
+  readonly role: AdminRole;
+  readonly expires_at: number | null;
+}
+
+export interface AdminKeyRotation extends AdminRequest {
+  readonly old: AdminKeyId;
+  readonly next: NewSecret;
+  /** How long both keys are valid, in milliseconds. */
+  readonly overlap: number;
+}
+
+export interface AdminKeyRevocation {
+  readonly id: AdminKeyId;
+  readonly by: AdminKeyId | null;
+  /** The deployment has ADMIN_KEY, an owner beside the stored keys. */
+  readonly hasAdminKey: boolean;
+}
+
 export interface DeploymentApi {
   /** Enters tenants in the list. One that is there gets the name that is given. Repeating it changes nothing. */
   registerTenants(tenants: readonly ListedTenant[]): Promise<{ readonly added: number }>;
   listTenants(query: ListedTenantsQuery): Promise<Page<ListedTenant>>;
+
+  addAdminKey(key: NewAdminKey): Promise<AdminKeyOutcome>;
+  /** All keys, newest first. They are bounded. */
+  listAdminKeys(): Promise<readonly AdminKeyView[]>;
+  getAdminKey(id: AdminKeyId): Promise<AdminKeyOutcome>;
+  revokeAdminKey(revocation: AdminKeyRevocation): Promise<AdminKeyOutcome>;
+  /** Makes a key with the same name, role and expiry, and lets the old one end after the overlap. */
+  rotateAdminKey(rotation: AdminKeyRotation): Promise<AdminKeyOutcome>;
+  /**
+   * Null when there is no such key, or it has expired or was revoked. `beside`: the key's hash under the other pepper of a rotation. A key that
+   * has that is stored under `hash` from then on.
+   */
+  authenticateAdmin(hash: string, beside: string | null): Promise<AdminPrincipal | null>;
+  /** Notes that the key is in use. */
+  noteAdminUse(id: AdminKeyId): Promise<void>;
 }

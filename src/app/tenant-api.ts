@@ -1,6 +1,7 @@
 /** What `http` and the sessions may ask of a tenant's object, which owns keys, the directory of sessions, models and the default policy. */
 import type { PolicyChoice } from "../context/policy-choice";
 import type { CredentialView } from "../contract/credential";
+import type { ListedTenant } from "../contract/deployment";
 import type { LimitSuggestion } from "../contract/model";
 import type { Page } from "../contract/page";
 import type { RowDifference } from "../contract/rebuild";
@@ -11,7 +12,6 @@ import type { KeyId, SessionId, TenantId } from "../domain/ids";
 import type { Scope } from "../domain/scopes";
 import type { Result } from "../lib/result";
 import type { Condition, UnmetCondition } from "./conditions";
-import type { ListedTenant } from "./deployment-api";
 import type { RowSnapshot } from "./diff-rows";
 import type { ModelEntry, ModelOverride, SuggestedLimit } from "./model-entry";
 import type { ModelSpec } from "./ports";

@@ -1,8 +1,30 @@
 /** What the deployment's admin reads of the deployment as a whole. */
 import { z } from "@hono/zod-openapi";
-import { id, time } from "./ids";
+import { ADMIN_ROLES } from "../domain/admin-roles";
+import { id, idOrNull, time } from "./ids";
 
 export const listedTenantView = z.object({ id: id("ten"), name: z.string(), created_at: time }).openapi("ListedTenant");
+/** A tenant as the deployment's list has it. */
+export type ListedTenant = z.infer<typeof listedTenantView>;
+
+export const adminKeyView = z
+  .object({
+    id: id("adm"),
+    name: z.string(),
+    role: z.enum(ADMIN_ROLES).openapi({ description: "Each role includes those before it" }),
+    created_at: time,
+    expires_at: time.nullable().openapi({ description: "Null if the key does not expire" }),
+    revoked_at: time.nullable(),
+    created_by: idOrNull("adm").openapi({ description: "The key that created this one. Null for ADMIN_KEY" }),
+    revoked_by: idOrNull("adm").openapi({
+      description: "The key that revoked this one. Null for ADMIN_KEY, and while the key is not revoked",
+    }),
+    rotated_from: idOrNull("adm").openapi({ description: "The key that this one replaces" }),
+    rotated_to: idOrNull("adm").openapi({ description: "The key that replaces this one" }),
+    last_used_at: time.nullable().openapi({ description: "To within two minutes. Null if the key was never used" }),
+  })
+  .openapi("AdminKey");
+export type AdminKeyView = z.infer<typeof adminKeyView>;
 
 export const tenantListRebuild = z
   .object({

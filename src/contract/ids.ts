@@ -13,6 +13,7 @@ const NAMES: Readonly<Record<IdPrefix, string>> = {
   cmp: "a compaction",
   ovl: "a summary or a gap of the view",
   key: "an API key",
+  adm: "an admin key",
   tok: "an access token",
   fil: "a file",
   bod: "a text",

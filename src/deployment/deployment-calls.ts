@@ -1,12 +1,14 @@
 /** The calls that the deployment's object answers: one table, from which the object takes its methods. */
 import type { DeploymentApi } from "../app/deployment-api";
 import type { SyncSql } from "../lib/sync-sql";
+import { type AdminKeys, createAdminKeys } from "./admin-keys";
 import { migrateDeployment } from "./deployment-schema";
 import { createTenantList, type TenantList } from "./tenant-list";
 
 export interface Deployment {
   readonly sql: SyncSql;
   readonly tenants: TenantList;
+  readonly adminKeys: AdminKeys;
 }
 
 type Calls = {
@@ -18,7 +20,7 @@ type Calls = {
 /** The deployment over its database, whose tables are brought up to date. */
 export function openDeployment(sql: SyncSql): Deployment {
   sql.transaction(() => migrateDeployment(sql));
-  return { sql, tenants: createTenantList(sql) };
+  return { sql, tenants: createTenantList(sql), adminKeys: createAdminKeys(sql) };
 }
 
 export const deploymentCalls = {
@@ -26,4 +28,13 @@ export const deploymentCalls = {
     added: sql.transaction(() => listed.filter((tenant) => tenants.register(tenant)).length),
   }),
   listTenants: async ({ tenants }, query) => tenants.list(query),
+
+  addAdminKey: async ({ sql, adminKeys }, key) => sql.transaction(() => adminKeys.add(key, Date.now())),
+  listAdminKeys: async ({ adminKeys }) => adminKeys.list(),
+  getAdminKey: async ({ adminKeys }, id) => adminKeys.find(id),
+  revokeAdminKey: async ({ sql, adminKeys }, revocation) => sql.transaction(() => adminKeys.revoke(revocation, Date.now())),
+  rotateAdminKey: async ({ sql, adminKeys }, rotation) => sql.transaction(() => adminKeys.rotate(rotation, Date.now())),
+  authenticateAdmin: async ({ sql, adminKeys }, hash, beside) =>
+    sql.transaction(() => adminKeys.authenticate({ hash, beside }, Date.now())),
+  noteAdminUse: async ({ adminKeys }, id) => adminKeys.noteUse(id, Date.now()),
 } satisfies Calls;

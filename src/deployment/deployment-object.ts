@@ -1,5 +1,5 @@
 /**
- * The one Durable Object of the deployment: the composition root that the platform constructs. It owns the list of tenants. No turn and no
+ * The one Durable Object of the deployment: the composition root that the platform constructs. It owns the list of tenants and the admin keys. No turn and no
  * request of a tenant waits for it (docs/decisions/0021). It takes its methods from `deploymentCalls`.
  */
 import { DurableObject } from "cloudflare:workers";

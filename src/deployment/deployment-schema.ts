@@ -15,6 +15,26 @@ const migrations: readonly (readonly string[])[] = [
        PRIMARY KEY (created_at, id)
      ) STRICT, WITHOUT ROWID`,
   ],
+  [
+    // hash: the keyed hash of the whole key. created_by, revoked_by: null for ADMIN_KEY. request, request_digest: of the request that made
+    // the key, if it had an idempotency key.
+    `CREATE TABLE admin_keys (
+       id TEXT PRIMARY KEY,
+       hash TEXT NOT NULL UNIQUE,
+       name TEXT NOT NULL,
+       role TEXT NOT NULL,
+       created_at INTEGER NOT NULL,
+       expires_at INTEGER,
+       revoked_at INTEGER,
+       created_by TEXT,
+       revoked_by TEXT,
+       rotated_from TEXT,
+       rotated_to TEXT,
+       last_used_at INTEGER,
+       request TEXT,
+       request_digest TEXT
+     ) STRICT, WITHOUT ROWID`,
+  ],
 ];
 
 /** Migrates the tables to this build's version. Call it inside a transaction. */

@@ -1,5 +1,6 @@
 /** The list of the deployment's tenants. Each tenant's own object is the source of what it says. */
-import type { ListedTenant, ListedTenantsQuery } from "../app/deployment-api";
+import type { ListedTenantsQuery } from "../app/deployment-api";
+import type { ListedTenant } from "../contract/deployment";
 import type { Page } from "../contract/page";
 import { parseId } from "../domain/ids";
 import type { SyncSql } from "../lib/sync-sql";

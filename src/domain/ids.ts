@@ -13,6 +13,7 @@ export type ExecutionId = Branded<"execution">;
 export type CompactionId = Branded<"compaction">;
 export type OverlayId = Branded<"overlay">;
 export type KeyId = Branded<"key">;
+export type AdminKeyId = Branded<"admin key">;
 export type AccessTokenId = Branded<"access token">;
 export type FileId = Branded<"file">;
 /** The id of one content body of a session: an item's id, an overlay's id, or a `bod_` id of its own. */
@@ -27,6 +28,7 @@ export interface IdKinds {
   cmp: CompactionId;
   ovl: OverlayId;
   key: KeyId;
+  adm: AdminKeyId;
   tok: AccessTokenId;
   fil: FileId;
   bod: BodyId;

@@ -1,7 +1,9 @@
 /** Refusals of what a credential does not open: part of the table in `problem`. */
+import type { AdminKeyError } from "../app/deployment-api";
 import type { TenantError } from "../app/tenant-api";
+import type { AdminRole } from "../domain/admin-roles";
 import type { Scope } from "../domain/scopes";
-import type { RouteAnswer } from "./answer";
+import { conflict, type RouteAnswer } from "./answer";
 
 export type AccessError =
   | { readonly code: "unauthorized" }
@@ -10,9 +12,14 @@ export type AccessError =
   | { readonly code: "key_required" }
   /** A field that an access token may not set. */
   | { readonly code: "beyond_access_token"; readonly field: string; readonly detail: string }
-  | { readonly code: "origin_not_allowed" };
+  | { readonly code: "origin_not_allowed" }
+  /** The admin key has a smaller role than the operation needs. */
+  | { readonly code: "role_missing"; readonly role: AdminRole };
 
-type Answered = AccessError | Extract<TenantError, { readonly code: "beyond_own_key" }>;
+type Answered =
+  | AccessError
+  | Extract<TenantError, { readonly code: "beyond_own_key" }>
+  | Extract<AdminKeyError, { readonly code: "last_owner" }>;
 
 export const accessAnswers: { readonly [E in Answered as E["code"]]: (error: E) => RouteAnswer } = {
   unauthorized: () => ({
@@ -44,5 +51,13 @@ export const accessAnswers: { readonly [E in Answered as E["code"]]: (error: E) 
     title: "Origin not allowed",
     detail: "The page's origin is not among the tenant's allowed_origins. PATCH /v1/tenant adds it.",
   }),
+  role_missing: ({ role }) => ({
+    status: 403,
+    title: "Role missing",
+    detail: `The admin key does not have the role ${role}.`,
+    extra: { role },
+    headers: { "WWW-Authenticate": `Bearer error="insufficient_scope", scope="${role}"` },
+  }),
+  last_owner: () => conflict("The last owner", "No other owner lasts as long as this key. Create another owner, or set ADMIN_KEY, first."),
   beyond_own_key: ({ field, detail }) => ({ status: 403, title: "Beyond the calling key", detail, errors: [{ field, detail }] }),
 };

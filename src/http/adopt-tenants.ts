@@ -3,8 +3,8 @@
  * that can be used is listed. Where a request was cut off between the two, the tenant's object enters the tenant itself
  * (docs/decisions/0021).
  */
-import type { ListedTenant } from "../app/deployment-api";
 import type { TenantOutcome } from "../app/tenant-api";
+import type { ListedTenant } from "../contract/deployment";
 import type { TenantId } from "../domain/ids";
 import { callWithRetry } from "./calls";
 import type { HttpDeps } from "./deps";

@@ -1,10 +1,11 @@
 /** The HTTP app. It parses requests, calls the objects and formats their answers. It decides nothing about a conversation. */
 import { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { requireAdmin } from "./admin-access";
 import { registerChat } from "./ai-sdk/chat-routes";
 import { nameRequest, registerAnthropic } from "./anthropic/messages";
 import { registerAnthropicModels } from "./anthropic/models";
-import { authenticate, requireAdmin } from "./auth";
+import { authenticate } from "./auth";
 import { answerBrowsers } from "./browsers";
 import type { HttpDeps, HttpEnv } from "./deps";
 import { serveSigned } from "./file-content";
@@ -20,6 +21,7 @@ import { sendProblem } from "./problem";
 import { limitRequests } from "./request-limits";
 import { registerAccessTokens } from "./routes/access-tokens";
 import { registerAdmin } from "./routes/admin";
+import { registerAdminKeys } from "./routes/admin-keys";
 import { registerBranches } from "./routes/branches";
 import { registerCompactions } from "./routes/compactions";
 import { registerContext } from "./routes/context";
@@ -93,6 +95,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerTenant(app, deps);
   registerAdmin(app, deps);
   registerTenants(app, deps);
+  registerAdminKeys(app, deps);
   registerExport(app, deps);
   registerRebuild(app, deps);
   registerChatCompletions(app, deps);

@@ -7,8 +7,6 @@ import type { Context, MiddlewareHandler } from "hono";
 import type { Principal } from "../app/principal";
 import type { Scope } from "../domain/scopes";
 import { err, ok, type Result } from "../lib/result";
-import { isSameText } from "../lib/same-text";
-import { sha256 } from "../lib/sha256";
 import { isAllowedOrigin } from "./browsers";
 import type { Asker, HttpDeps, HttpEnv } from "./deps";
 import { type RequestError, sendProblem } from "./problem";
@@ -131,16 +129,4 @@ export function readPrincipal(c: Asker): Principal {
   const principal = c.get("principal");
   if (!principal) throw new Error("A route that requires a principal was reached without one");
   return principal;
-}
-
-/** Compares digests, which have one length: the time shows neither the content nor the length of the expected text. */
-const isSameSecret = async (given: string, expected: string): Promise<boolean> => isSameText(await sha256(given), await sha256(expected));
-
-/** Requires the deployment's own key. If none is configured, every request is refused. */
-export function requireAdmin({ config }: HttpDeps): MiddlewareHandler<HttpEnv> {
-  return async (c, next) => {
-    const given = readBearer(c);
-    const isAdmin = given !== null && config.adminKey !== null && (await isSameSecret(given, config.adminKey));
-    return isAdmin ? await next() : sendProblem(c, { code: "unauthorized" });
-  };
 }

@@ -3,7 +3,7 @@
  * fakes.
  */
 import type { WholeSessionApi } from "../app/control-api";
-import type { DeploymentApi } from "../app/deployment-api";
+import type { AdminPrincipal, DeploymentApi } from "../app/deployment-api";
 import type { FileSigner, FileStore, TenantFilesApi } from "../app/file-api";
 import type { ProbeLimits } from "../app/models/probe-limits";
 import type { CredentialSealer } from "../app/models/rotate-credentials";
@@ -41,6 +41,15 @@ export interface SocketHolder {
   readonly hash: string;
 }
 
+interface AdminKeyDeps {
+  /** Null when the text is no admin key, or the key is unknown, expired or revoked. An answer may be cached. */
+  authenticate(key: string): Promise<AdminPrincipal | null>;
+  /** Makes a new key. It is shown once; only its hash is kept. */
+  generate(): Promise<string>;
+  /** Call this when an admin key may have ended, so that cached answers are not used any more. */
+  noteChange(): void;
+}
+
 export interface HttpDeps {
   /** Returns a fresh stub at each call: after an object was reset, an old stub stays broken. */
   sessions(tenant: TenantId, session: SessionId): WholeSessionApi;
@@ -48,6 +57,7 @@ export interface HttpDeps {
   tenants(tenant: TenantId): TenantApi & TenantFilesApi & TenantMaintenance;
   /** Returns a fresh stub at each call. */
   deployment(): DeploymentApi;
+  readonly adminKeys: AdminKeyDeps;
   /** The tenants that have a row in the read model. */
   readonly tenantIds: TenantIds;
   readonly sessionList: SessionList;
@@ -103,6 +113,8 @@ export interface HttpEnv {
     requestId: string;
     /** The only source of the tenant. Set by `authenticate` and by nothing else. */
     principal?: Principal;
+    /** The calling admin, below `/v1/admin`. Set by `requireAdmin` and by nothing else. */
+    admin?: AdminPrincipal;
     /** The body as received, for the digest of an idempotency key. */
     rawBody?: string;
   };

@@ -43,8 +43,10 @@ async function encode(json: string): Promise<ServedDocument> {
 function describeApp(app: OpenAPIHono<HttpEnv>) {
   const bearer = { type: "http", scheme: "bearer" } as const;
   const description = "A tenant's API key, lh_…. An operation names the scope that the key needs";
+  const adminDescription =
+    "The deployment's ADMIN_KEY, or an admin key, lhadm_…. An operation names the role that the key needs: read, operate or own, each with the rights of those before";
   app.openAPIRegistry.registerComponent("securitySchemes", API_KEY, { ...bearer, description });
-  app.openAPIRegistry.registerComponent("securitySchemes", ADMIN_KEY, { ...bearer, description: "The deployment's ADMIN_KEY" });
+  app.openAPIRegistry.registerComponent("securitySchemes", ADMIN_KEY, { ...bearer, description: adminDescription });
   app.openAPIRegistry.registerComponent("securitySchemes", ACCESS_TOKEN, {
     ...bearer,
     description: "An access token from POST /v1/tokens, for browsers",

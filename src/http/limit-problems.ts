@@ -1,4 +1,5 @@
 /** Refusals of what there is too much of, in a tenant or in a request, and of a key that has ended: part of the table in `problem`. */
+import type { AdminKeyError } from "../app/deployment-api";
 import type { TenantError } from "../app/tenant-api";
 import { conflict, type RouteAnswer } from "./answer";
 
@@ -19,6 +20,7 @@ export type RequestLimitError =
   | ({ readonly code: "headers_too_large" } & HeadersFault);
 type LimitError =
   | RequestLimitError
+  | Extract<AdminKeyError, { code: "key_ended" }>
   | Extract<TenantError, { code: "credential_limit" | "key_ended" | "key_limit" | "model_limit" | "tool_limit" }>;
 
 /** The longest header that an answer names. */
@@ -42,7 +44,7 @@ export const limitAnswers: { readonly [C in LimitError["code"]]: (error: Extract
   headers_too_large: refuseHeaders,
   credential_limit: ({ limit }) =>
     conflict("Too many credentials", `A tenant has at most ${limit} credentials; delete one first.`, { limit }),
-  key_limit: ({ limit }) => conflict("Too many keys", `A tenant has at most ${limit} valid keys; revoke one first.`, { limit }),
+  key_limit: ({ limit }) => conflict("Too many keys", `At most ${limit} keys are valid at a time; revoke one first.`, { limit }),
   key_ended: ({ became, rotated_to }) =>
     conflict(
       "Key ended",

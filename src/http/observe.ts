@@ -24,6 +24,7 @@ export function observe({ log, now, config }: HttpDeps): MiddlewareHandler<HttpE
     c.header("x-request-id", id);
     addMissing(c.res.headers, security);
     const { key, access_token } = c.get("principal") ?? {};
+    const admin = c.get("admin");
     log.info("http.request", {
       request_id: id,
       method: c.req.method,
@@ -31,6 +32,7 @@ export function observe({ log, now, config }: HttpDeps): MiddlewareHandler<HttpE
       status: c.res.status,
       ms: now() - start,
       ...(key && { key }),
+      ...(admin?.key && { admin_key: admin.key }),
       ...(access_token && { access_token: access_token.id }),
       ...readNames(c, c.res.headers.get("location")),
     });

@@ -33,6 +33,7 @@ export const PROBLEMS: { readonly [C in ProblemCode]: Sampled<C> } = {
     "The calling key has less than what it would give or take away",
     { code: "beyond_own_key", field: "scopes", detail: "the calling key does not have the scope keys:write" },
   ],
+  role_missing: ["The admin key has a smaller role", { code: "role_missing", role: "operate" }],
   signature_not_valid: ["The signed address has expired, or is not as it was signed", { code: "signature_not_valid" }],
   not_found: [
     "A parameter of the path has not the form of such a name",
@@ -77,11 +78,12 @@ export const PROBLEMS: { readonly [C in ProblemCode]: Sampled<C> } = {
   branch_limit: ["The session has as many branches as it may have", { code: "branch_limit", limit: 1_000 }],
   fork_unfinished: ["The session is a copy that is not complete", { code: "fork_unfinished", from: SESSION }],
   tenant_exists: ["A tenant with this id exists already", { code: "tenant_exists" }],
+  last_owner: ["There is no ADMIN_KEY, and no other owner lasts as long as the key", { code: "last_owner" }],
   key_ended: [
     "The key is revoked or expired, or was rotated already",
     { code: "key_ended", became: "rotated", rotated_to: id("key").parse(KEY) },
   ],
-  key_limit: ["The tenant has as many valid keys as it may have", { code: "key_limit", limit: 100 }],
+  key_limit: ["As many keys are valid as may be", { code: "key_limit", limit: 100 }],
   model_limit: ["The tenant has as many models as it may have", { code: "model_limit", limit: 100 }],
   credential_limit: ["The tenant has as many credentials as it may have", { code: "credential_limit", limit: 50 }],
   tool_limit: ["The tenant has as many tools or servers as it may have", { code: "tool_limit", of: "tools", limit: 128 }],

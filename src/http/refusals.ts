@@ -4,8 +4,9 @@
  */
 import { type OpenAPIHono, type RouteConfig, z } from "@hono/zod-openapi";
 import { problem } from "../contract/problem";
+import { ADMIN_ROLES } from "../domain/admin-roles";
 import type { Scope } from "../domain/scopes";
-import { API_KEY } from "./auth";
+import { ADMIN_KEY, API_KEY } from "./auth";
 import { takesConditions } from "./conditions";
 import type { HttpEnv } from "./deps";
 import { describeRefusal, type ProblemCode } from "./problem";
@@ -41,7 +42,8 @@ interface Declared {
 
 /** Every reason for which the operation can be refused. */
 function listReasons({ method, path, request, security, needsKey, refuses }: Declared): readonly ProblemCode[] {
-  const scopes = security.flatMap((entry) => Object.values(entry).flat());
+  const roles = security.flatMap((entry) => entry[ADMIN_KEY] ?? []);
+  const scopes = roles.length > 0 ? [] : security.flatMap((entry) => Object.values(entry).flat());
   const isOfTenant = security.some((entry) => API_KEY in entry);
   const { params, body, headers } = request;
   const isOfSession = namesField(params, "session_id");
@@ -53,6 +55,8 @@ function listReasons({ method, path, request, security, needsKey, refuses }: Dec
     [isOfTenant, "origin_not_allowed"],
     [isOfTenant && needsKey, "key_required"],
     [scopes.length > 0, "forbidden"],
+    // Every admin key may do what the smallest role may.
+    [roles.some((role) => role !== ADMIN_ROLES[0]), "role_missing"],
     [hasForm(params), "not_found"],
     [isOfTenant && isOfSession, "session_not_found"],
     [isOfTenant && isOfSession && !isErasure, "session_erased"],
@@ -95,6 +99,7 @@ const SHARED: Readonly<Record<string, readonly ProblemCode[]>> = {
   BadRequest: ["invalid_request"],
   Unauthorized: ["unauthorized"],
   Forbidden: ["origin_not_allowed", "forbidden"],
+  RoleMissing: ["role_missing"],
   KeyRequired: ["origin_not_allowed", "key_required", "forbidden"],
   SessionNotFound: ["not_found", "session_not_found", "session_erased"],
   PreconditionFailed: ["precondition_failed"],

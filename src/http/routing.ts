@@ -1,7 +1,9 @@
 /** Declares routes. What the OpenAPI document says a route needs is enforced from the same declaration. */
 import { createRoute, type RouteConfig, z } from "@hono/zod-openapi";
 import type { MiddlewareHandler } from "hono";
+import type { AdminRole } from "../domain/admin-roles";
 import type { Scope } from "../domain/scopes";
+import { requireRole } from "./admin-access";
 import { ACCESS_TOKEN, ADMIN_KEY, API_KEY, isStreamPath, requireScope, STREAM_TOKEN, type TokenUse } from "./auth";
 import { readBody } from "./body";
 import { etagHeader, refuseConditions, takesConditions } from "./conditions";
@@ -116,9 +118,12 @@ export function tenantRoute<M extends Method, P extends string, Q extends RouteR
   return declare<M, P, Q>(rest, { security, needsKey: opensTo !== "session", guards: [requireScope(scope, opensTo)] });
 }
 
-/** A route of the deployment's admin, below `/v1/admin`, where the key is checked. */
-export function adminRoute<M extends Method, P extends string, Q extends RouteRequest>(input: RouteInput<M, P, Q>) {
-  return declare<M, P, Q>(input, { security: [{ [ADMIN_KEY]: [] }], needsKey: true, guards: [] });
+/** A route of the deployment's admin, below `/v1/admin`, where the key is checked. `role`: the smallest one that may use it. */
+export function adminRoute<M extends Method, P extends string, Q extends RouteRequest>(
+  input: RouteInput<M, P, Q> & { readonly role: AdminRole },
+) {
+  const { role, ...rest } = input;
+  return declare<M, P, Q>(rest, { security: [{ [ADMIN_KEY]: [role] }], needsKey: true, guards: [requireRole(role)] });
 }
 
 /** A route that needs no key. */

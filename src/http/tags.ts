@@ -16,7 +16,7 @@ const TAGS = {
   files: "Images and documents that a tenant stores once and messages refer to.",
   tenant: "The settings of the caller's tenant.",
   keys: "A tenant's API keys, and the access tokens for browsers that they make.",
-  admin: "Operations of the deployment's admin. They take the admin key.",
+  admin: "Operations of the deployment's admin. They take an admin key, which has a role, or ADMIN_KEY.",
   service: "The service itself. These operations need no key.",
 } as const;
 

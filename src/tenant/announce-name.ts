@@ -2,8 +2,8 @@
  * Tells the deployment's list a tenant's name, behind the tenant's write to the read model. That write is repeated until it succeeds, so a
  * tenant whose creation was cut off is listed, too, and one that was renamed is listed under its new name.
  */
-import type { ListedTenant } from "../app/deployment-api";
 import type { TenantChange } from "../app/tenant-api";
+import type { ListedTenant } from "../contract/deployment";
 
 /** Calls `register` only with a name that it has not accepted since the object woke: most changes are of other settings. */
 export function createNameAnnouncer(register: (tenant: ListedTenant) => Promise<unknown>): (change: TenantChange) => Promise<void> {

@@ -5,7 +5,7 @@
 import { describe, expect, it } from "vitest";
 import { SCOPES } from "../../src/domain/scopes";
 import { BODY_LIMIT } from "../../src/http/body";
-import { ADMIN_KEY, type CallOptions, fillPath, KEY, principal, sampleBody, world } from "./support";
+import { ADMIN_KEY, type CallOptions, fillPath, KEY, makeId, principal, sampleBody, type WorldInput, world } from "./support";
 
 interface Operation {
   readonly responses: Readonly<Record<string, unknown>>;
@@ -37,7 +37,7 @@ interface Cause {
   readonly isFor: (route: Route) => boolean;
   readonly path?: (path: string) => string;
   readonly options: CallOptions;
-  /** The caller has no scope. */
+  /** The caller lacks the operation's scope, or has the smallest role. */
   readonly powerless?: true;
 }
 
@@ -54,10 +54,20 @@ const CAUSES: Readonly<Record<string, Cause>> = {
 const listScopes = ({ operation }: Route): readonly string[] => operation.security.flatMap((entry) => Object.values(entry).flat());
 const isOfAdmin = ({ path }: Route): boolean => path.startsWith("/v1/admin/");
 
+const READERS_KEY = "lhadm_test_reader";
+const reader = { key: makeId("adm"), role: "read", expires_at: null } as const;
+
+function toPowerless(route: Route): WorldInput {
+  const authenticate = async (key: string) => (key === READERS_KEY ? reader : null);
+  const deps = { adminKeys: { authenticate, generate: async () => "", noteChange: () => {} } };
+  return { principal: principal(SCOPES.filter((scope) => !listScopes(route).includes(scope))), deps };
+}
+
 async function cause(route: Route, { path = (same) => same, options, powerless }: Cause): Promise<number> {
-  const { call } = world(powerless ? { principal: principal(SCOPES.filter((scope) => !listScopes(route).includes(scope))) } : {});
+  const { call } = world(powerless ? toPowerless(route) : {});
   const body = sampleBody(route);
-  const given = { key: isOfAdmin(route) ? ADMIN_KEY : KEY, ...(body !== undefined && { body }), ...options };
+  const adminKey = powerless ? READERS_KEY : ADMIN_KEY;
+  const given = { key: isOfAdmin(route) ? adminKey : KEY, ...(body !== undefined && { body }), ...options };
   return (await call(route.method, path(fillPath(route.path)), given)).status;
 }
 

@@ -296,11 +296,28 @@ function emptyTenant(): TenantApi & TenantFilesApi & TenantMaintenance {
   };
 }
 
-/** A deployment without tenants. */
+const adminKeyEntry = {
+  created_at: NOW,
+  revoked_at: null,
+  created_by: null,
+  revoked_by: null,
+  rotated_from: null,
+  rotated_to: null,
+  last_used_at: null,
+};
+
+/** A deployment without tenants and without admin keys. */
 function emptyDeployment(): DeploymentApi {
   return {
     registerTenants: async (tenants) => ({ added: tenants.length }),
     listTenants: async () => ({ data: [], has_more: false }),
+    addAdminKey: async ({ id, name, role, expires_at }) => ok({ ...adminKeyEntry, id, name, role, expires_at }),
+    listAdminKeys: async () => [],
+    getAdminKey: async (key) => err({ code: "key_not_found", key }),
+    revokeAdminKey: async ({ id: key }) => err({ code: "key_not_found", key }),
+    rotateAdminKey: async ({ old: key }) => err({ code: "key_not_found", key }),
+    authenticateAdmin: async () => null,
+    noteAdminUse: async () => {},
   };
 }
 
@@ -392,6 +409,7 @@ export function world(input: WorldInput = {}): World {
       return { ...emptyTenant(), ...input.tenant };
     },
     deployment: () => ({ ...emptyDeployment(), ...input.deployment }),
+    adminKeys: { authenticate: async () => null, generate: async () => "lhadm_test_secret", noteChange: () => {} },
     tenantIds: { listTenantIds: async () => ({ data: [], has_more: false }) },
     usageList: { sumUsage: async () => ok({ data: [], has_more: false, next_cursor: null }) },
     executions: { readExecution: async () => null },
@@ -513,7 +531,7 @@ const params: Readonly<Record<string, string>> = {
 /** The path with well-formed ids in place of its parameters. */
 export function fillPath(path: string): string {
   const filled = path.replace(/:([a-z_]+)/g, (_, name: string) => {
-    const value = params[name];
+    const value = path.startsWith("/v1/admin/keys/") ? makeId("adm") : params[name];
     if (value === undefined) throw new Error(`The walk knows no value for :${name}`);
     return value;
   });
@@ -554,6 +572,7 @@ export function sampleBody({ method, path }: RouteEntry): unknown {
   if (path.startsWith("/v1/mcp_servers/")) return { url: "https://mcp.example.com/mcp" };
   if (path.startsWith("/v1/credentials/")) return { api_key: "sk-a-key-for-tests" };
   if (path.startsWith("/v1/models/")) return { provider: "embedded", context_window: 16_000, max_output: 1_000 };
+  if (path.startsWith("/v1/admin/keys")) return { name: "on call", role: "operate" };
   if (path.startsWith("/v1/admin/")) return { name: "Acme" };
   return {};
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { ListedTenant } from "../../src/app/deployment-api";
+import type { ListedTenant } from "../../src/contract/deployment";
 import { createNameAnnouncer } from "../../src/tenant/announce-name";
 import { makeId } from "./support";
 

@@ -11,7 +11,7 @@ function principal(changes: Partial<Principal> = {}): Principal {
 
 function given({ max = 10 }: { max?: number } = {}) {
   const clock = createTestClock();
-  const cache = createKeyCache({ ttlMs: KEY_CACHE_TTL_MS, max, now: clock.now });
+  const cache = createKeyCache<Principal>({ ttlMs: KEY_CACHE_TTL_MS, max, now: clock.now });
   const answers = new Map<string, Principal>();
   const ask = vi.fn(async (hash: string) => answers.get(hash) ?? null);
   return { clock, answers, ask, find: (hash: string) => cache.find(hash, TENANT, () => ask(hash)), cache };
@@ -30,7 +30,7 @@ describe("a valid key", () => {
   it("is read again once the isolate learned of a change of its tenant, even one during the read", async () => {
     let generation = 1;
     const { now } = createTestClock();
-    const cache = createKeyCache({ ttlMs: KEY_CACHE_TTL_MS, max: 10, now, readGeneration: () => generation });
+    const cache = createKeyCache<Principal>({ ttlMs: KEY_CACHE_TTL_MS, max: 10, now, readGeneration: () => generation });
     const find = (answer: Principal | null) => cache.find("a", TENANT, async () => answer);
     expect(await find(principal())).toEqual(principal());
     expect(await find(null)).toEqual(principal());

@@ -91,7 +91,10 @@ beforeAll(async () => {
 
 const toPattern = (path: string): string => path.replace(/\{([a-z_]+)\}/g, ":$1");
 const fill = (path: string, changes: Readonly<Record<string, string>> = {}): string =>
-  path.replace(/\{([a-z_]+)\}/g, (_, name: string) => ({ ...ids, ...changes })[name] ?? "missing") + sampleQuery(toPattern(path));
+  path.replace(
+    /\{([a-z_]+)\}/g,
+    (_, name: string) => ({ ...ids, ...(path.startsWith("/v1/admin/keys/") && { key_id: newId("adm") }), ...changes })[name] ?? "missing",
+  ) + sampleQuery(toPattern(path));
 const keyFor = ({ path }: Route): string => (path.startsWith("/v1/admin/") ? env.ADMIN_KEY : chat.tenant.key);
 
 interface Cause {
@@ -128,6 +131,16 @@ describe.each([
 
   it.each(listing(refusal))("%s", async (_, route) => {
     expect(await ask(route, { ...cause, changes })).toBe(refusal);
+  });
+});
+
+describe("403 role_missing", () => {
+  it.each(listing("403 role_missing"))("%s", async (_, route) => {
+    const made = await request("POST", "/v1/admin/keys", { key: env.ADMIN_KEY, body: { name: "reader", role: "read" } });
+    const { id, key } = await readBody<{ id: string; key: string }>(made, 201);
+
+    expect(await ask(route, { key })).toBe("403 role_missing");
+    await readBody(await request("DELETE", `/v1/admin/keys/${id}`, { key: env.ADMIN_KEY }));
   });
 });
 
@@ -174,6 +187,7 @@ describe("412 precondition_failed", () => {
 });
 
 describe("422 idempotency_conflict", () => {
+  const MADE_WITH: Readonly<Record<string, object>> = { "/v1/sessions": {}, "/v1/admin/keys": { name: "other", role: "read" } };
   const headers = { "idempotency-key": "used-before" };
 
   /** Sends another request with the key to the owner of what the route concerns: the session, the directory of sessions, the keys or the files. */
@@ -181,11 +195,11 @@ describe("422 idempotency_conflict", () => {
     const { path } = route;
     const { tenant } = chat;
     if (path.endsWith("/fork")) return tenant.call("POST", "/v1/sessions", {}, headers);
-    if (path === "/v1/keys/{key_id}/rotate") return tenant.call("POST", "/v1/keys", { name: "other" }, headers);
     if (path === "/v1/files") return tenant.call("POST", path, new TextEncoder().encode("Other"), headers);
     if (path.startsWith("/v1/sessions/{session_id}/"))
       return tenant.call("POST", `/v1/sessions/${chat.id}/messages`, { content: "again", run: false }, headers);
-    return request("POST", fill(path), { key: keyFor(route), headers, body: path === "/v1/sessions" ? {} : { name: "other" } });
+    const maker = path.replace("/{key_id}/rotate", "");
+    return request("POST", fill(maker), { key: keyFor(route), headers, body: MADE_WITH[maker] ?? { name: "other" } });
   }
 
   // A compaction is looked for first, and there is none.

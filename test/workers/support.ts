@@ -30,18 +30,26 @@ export function newId<P extends IdPrefix>(prefix: P): IdKinds[P] {
   return id;
 }
 
+interface Sent {
+  readonly key?: string;
+  readonly body?: unknown;
+  readonly headers?: Headers_;
+  /** Another Worker than that of the tests' configuration. */
+  readonly send?: (request: Request<unknown, IncomingRequestCfProperties>) => Promise<Response>;
+}
+
 /** One request to the Worker, from outside. A body of bytes or a stream is sent as it is, any other as JSON. */
 export async function request(
   method: string,
   path: string,
-  { key, body, headers = {} }: { key?: string; body?: unknown; headers?: Headers_ },
+  { key, body, headers = {}, send = (asked) => exports.default.fetch(asked) }: Sent,
 ) {
   const authorization: Headers_ = key === undefined ? {} : { authorization: `Bearer ${key}` };
   const isRaw = body instanceof Uint8Array || body instanceof ReadableStream;
   const content: Headers_ = body === undefined || isRaw ? {} : { "content-type": "application/json" };
   const sent = isRaw ? body : JSON.stringify(body);
   const init = { method, headers: { ...authorization, ...content, ...headers }, ...(body !== undefined && { body: sent }) };
-  const response = await exports.default.fetch(new Request(`https://longhand.test${path}`, init));
+  const response = await send(new Request<unknown, IncomingRequestCfProperties>(`https://longhand.test${path}`, init));
   const faults = (await documentedAnswers()).findFaults(await toAnswer(method, path, response));
   const unsafe = findUnsafeHeaders(response, { path, publicUrl: env.PUBLIC_URL ?? null });
   if (unsafe.length > 0) throw new Error(`${method}: ${unsafe.join("; ")}`);

@@ -1462,6 +1462,74 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/admin/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List admin keys
+         * @description Lists all admin keys, including those that ended, without their secrets. ADMIN_KEY is not among them.
+         */
+        get: operations["listAdminKeys"];
+        put?: never;
+        /**
+         * Create an admin key
+         * @description The new key must not outlive the calling key. The secret is shown by this answer only.
+         */
+        post: operations["createAdminKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/keys/{key_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read an admin key
+         * @description Shows the key without its secret.
+         */
+        get: operations["getAdminKey"];
+        put?: never;
+        post?: never;
+        /**
+         * Revoke an admin key
+         * @description A key that outlives the calling key, and without ADMIN_KEY the owner that lasts longest, cannot be revoked. Cached checks of the key expire within 30 seconds.
+         */
+        delete: operations["revokeAdminKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/keys/{key_id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace an admin key
+         * @description Creates a key with the same name, role and expiry, and lets the old one end after the overlap. The secret is shown by this answer only. A key is rotated once: its successor is rotated next.
+         */
+        post: operations["rotateAdminKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/admin/tenants/{tenant_id}": {
         parameters: {
             query?: never;
@@ -1533,7 +1601,7 @@ export interface paths {
         put?: never;
         /**
          * Repair a session's rows
-         * @description Compares a session's rows in the read model with its log, and repairs differences. A long session continues with `next_cursor`.
+         * @description Compares a session's rows in the read model with its log, and repairs differences. A long session continues with `next_cursor`. Texts that differ are shown to an owner, and to others as `[hidden]`.
          */
         post: operations["rebuildSession"];
         delete?: never;
@@ -8112,6 +8180,46 @@ export interface components {
             /** @description Null if all rows were read */
             next_cursor: string | null;
         };
+        AdminKey: {
+            /** @description The id of an admin key */
+            id: string;
+            name: string;
+            /**
+             * @description Each role includes those before it
+             * @enum {string}
+             */
+            role: "read" | "operate" | "own";
+            /** @description Epoch milliseconds */
+            created_at: number;
+            /** @description Null if the key does not expire */
+            expires_at: number | null;
+            /** @description Epoch milliseconds */
+            revoked_at: number | null;
+            /** @description The key that created this one. Null for ADMIN_KEY */
+            created_by: string | null;
+            /** @description The key that revoked this one. Null for ADMIN_KEY, and while the key is not revoked */
+            revoked_by: string | null;
+            /** @description The key that this one replaces */
+            rotated_from: string | null;
+            /** @description The key that replaces this one */
+            rotated_to: string | null;
+            /** @description To within two minutes. Null if the key was never used */
+            last_used_at: number | null;
+        };
+        CreateAdminKey: {
+            name: string;
+            /** @enum {string} */
+            role: "read" | "operate" | "own";
+            /** @description Default: that of the calling key. Null if the key does not expire */
+            expires_at?: number | null;
+        };
+        RotateAdminKey: {
+            /**
+             * @description How long the old key stays valid. 0 ends it at once
+             * @default 3600
+             */
+            overlap_seconds?: number;
+        };
         TenantExport: {
             /** @description The id of a tenant */
             id: string;
@@ -8455,6 +8563,9 @@ export type CreateTenant = components['schemas']['CreateTenant'];
 export type NewKey = components['schemas']['NewKey'];
 export type ListedTenant = components['schemas']['ListedTenant'];
 export type TenantListRebuild = components['schemas']['TenantListRebuild'];
+export type AdminKey = components['schemas']['AdminKey'];
+export type CreateAdminKey = components['schemas']['CreateAdminKey'];
+export type RotateAdminKey = components['schemas']['RotateAdminKey'];
 export type TenantExport = components['schemas']['TenantExport'];
 export type RebuildReport = components['schemas']['RebuildReport'];
 export type TenantRebuildReport = components['schemas']['TenantRebuildReport'];
@@ -11453,6 +11564,146 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TenantListRebuild"];
+                };
+            };
+        };
+    };
+    listAdminKeys: {
+        parameters: {
+            query?: {
+                /** @description At most so many; fewer where they are large, and then has_more is true */
+                limit?: number;
+                /** @description next_cursor of the page before */
+                after?: string;
+                /** @description asc: the smallest or oldest first */
+                order?: "asc" | "desc";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page, the newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AdminKey"][];
+                        has_more: boolean;
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    createAdminKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key and body returns the first outcome. A different body is refused with 422. Keys are kept for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateAdminKey"];
+            };
+        };
+        responses: {
+            /** @description The key. It is shown only once */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminKey"] & {
+                        /** @description The key itself, which is shown only once. Null if the request repeats an Idempotency-Key: the first request created and showed the key, and only its hash is stored. If that response was lost, revoke this key and create another */
+                        key: string | null;
+                    };
+                };
+            };
+        };
+    };
+    getAdminKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of an admin key */
+                key_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminKey"];
+                };
+            };
+        };
+    };
+    revokeAdminKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of an admin key */
+                key_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The revoked key */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminKey"];
+                };
+            };
+        };
+    };
+    rotateAdminKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key and body returns the first outcome. A different body is refused with 422. Keys are kept for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The id of an admin key */
+                key_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RotateAdminKey"];
+            };
+        };
+        responses: {
+            /** @description The new key. It is shown only once */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminKey"] & {
+                        /** @description The key itself, which is shown only once. Null if the request repeats an Idempotency-Key: the first request created and showed the key, and only its hash is stored. If that response was lost, revoke this key and create another */
+                        key: string | null;
+                    };
                 };
             };
         };

@@ -25,6 +25,8 @@ export const TAKES_KEY: readonly string[] = [
   "/v1/files",
   "/v1/admin/tenants",
   "/v1/admin/tenants/{tenant_id}/keys",
+  "/v1/admin/keys",
+  "/v1/admin/keys/{key_id}/rotate",
 ];
 
 /** POSTs that are answered when a turn has ended. */

@@ -11,6 +11,7 @@ export const COMPACTION = `cmp_${ULID}H`;
 export const KEY = `key_${ULID}J`;
 /** The key in whose place `KEY` came. */
 export const OLD_KEY = `key_${ULID}Q`;
+export const ADMIN_KEY_ID = `adm_${ULID}R`;
 export const ACCESS_TOKEN_ID = `tok_${ULID}P`;
 export const TENANT = `ten_${ULID}K`;
 export const FORK = `ses_${ULID}M`;

@@ -3,7 +3,7 @@ import type { z } from "@hono/zod-openapi";
 import { presets } from "../../context/presets";
 import type { accessTokenView } from "../../contract/access-token";
 import type { credentialView, rotationReport } from "../../contract/credential";
-import type { listedTenantView, tenantListRebuild } from "../../contract/deployment";
+import type { adminKeyView, listedTenantView, tenantListRebuild } from "../../contract/deployment";
 import type { fileView } from "../../contract/file";
 import type { modelView } from "../../contract/model";
 import type { ledgerRow } from "../../contract/model-call";
@@ -12,7 +12,7 @@ import type { httpToolEntry, mcpServerView } from "../../contract/registered-too
 import type { keyView, tenantExportView, tenantView } from "../../contract/tenant";
 import type { usageList } from "../../contract/usage";
 import { usageSumsExample } from "./conversation";
-import { ACCESS_TOKEN_ID, AT, FILE, KEY, SECOND, SESSION, TENANT, TURN } from "./shared";
+import { ACCESS_TOKEN_ID, ADMIN_KEY_ID, AT, FILE, KEY, SECOND, SESSION, TENANT, TURN } from "./shared";
 
 export const tenantExample: z.input<typeof tenantView> = {
   id: TENANT,
@@ -178,6 +178,20 @@ export const tenantExportExample: z.input<typeof tenantExportView> = {
   created_at: AT,
   models: [modelExample],
   keys: [keyExample],
+};
+
+export const adminKeyExample: z.input<typeof adminKeyView> = {
+  id: ADMIN_KEY_ID,
+  name: "on call",
+  role: "operate",
+  created_at: AT,
+  expires_at: null,
+  revoked_at: null,
+  created_by: null,
+  revoked_by: null,
+  rotated_from: null,
+  rotated_to: null,
+  last_used_at: null,
 };
 
 export const listedTenantExample: z.input<typeof listedTenantView> = { id: TENANT, name: "Acme", created_at: AT };

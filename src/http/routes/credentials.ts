@@ -68,6 +68,7 @@ const rotate = adminRoute({
   method: "post",
   path: "/v1/admin/tenants/{tenant_id}/credentials/rotate",
   tag: "admin",
+  role: "operate",
   operationId: "rotateCredentials",
   summary: "Seal credentials anew",
   description: "Encrypts a tenant's credentials with the current master key. Credentials that no known key opens are listed.",

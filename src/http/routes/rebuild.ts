@@ -5,8 +5,9 @@ import { rebuildStep } from "../../app/projection/rebuild";
 import type { RebuildProgress } from "../../app/projection/rebuild-ports";
 import { rebuildTenant } from "../../app/projection/rebuild-tenant";
 import { id } from "../../contract/ids";
-import { rebuildReport, tenantRebuildReport } from "../../contract/rebuild";
+import { type RowDifference, rebuildReport, tenantRebuildReport } from "../../contract/rebuild";
 import { toHex } from "../../lib/hex";
+import { readAdmin } from "../admin-access";
 import { adoptTenant } from "../adopt-tenants";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
@@ -51,10 +52,11 @@ const rebuildOne = adminRoute({
   method: "post",
   path: "/v1/admin/tenants/{tenant_id}/sessions/{session_id}/rebuild",
   tag,
+  role: "operate",
   operationId: "rebuildSession",
   summary: "Repair a session's rows",
   description:
-    "Compares a session's rows in the read model with its log, and repairs differences. A long session continues with `next_cursor`.",
+    "Compares a session's rows in the read model with its log, and repairs differences. A long session continues with `next_cursor`. Texts that differ are shown to an owner, and to others as `[hidden]`.",
   refuses: ["invalid_cursor", "read_model_unavailable"],
   request: {
     params: tenantPath.extend({ session_id: id("ses") }),
@@ -69,6 +71,7 @@ const rebuildAll = adminRoute({
   method: "post",
   path: "/v1/admin/tenants/{tenant_id}/rebuild",
   tag,
+  role: "operate",
   operationId: "rebuildTenant",
   summary: "Repair a tenant's rows",
   description: "Compares a tenant's row and its models' rows with the tenant's object, and repairs differences. Sessions are not compared.",
@@ -76,6 +79,14 @@ const rebuildAll = adminRoute({
   request: { params: tenantPath },
   responses: { 200: json("The differences found, and whether they were repaired", tenantRebuildReport, tenantRebuildExample) },
 });
+
+const HIDDEN = "[hidden]";
+
+/** For admins who may not read content: which cells differ, without the texts in them. */
+function hideTexts(differences: readonly RowDifference[]): readonly RowDifference[] {
+  const hide = (cell: RowDifference["before"]) => (typeof cell === "string" ? HIDDEN : cell);
+  return differences.map((each) => (each.column === null ? each : { ...each, before: hide(each.before), after: hide(each.after) }));
+}
 
 export function registerRebuild(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(rebuildOne, async (c) => {
@@ -94,7 +105,8 @@ export function registerRebuild(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void
     if (!reached.ok) return sendProblem(c, reached.error);
     if (!reached.value.ok) return sendProblem(c, reached.value.error);
     const { next, ...report } = reached.value.value;
-    return c.json({ ...report, next_cursor: next && toRebuildCursor(next) }, 200);
+    const differences = readAdmin(c).role === "own" ? report.differences : hideTexts(report.differences);
+    return c.json({ ...report, differences, next_cursor: next && toRebuildCursor(next) }, 200);
   });
 
   app.openapi(rebuildAll, async (c) => {

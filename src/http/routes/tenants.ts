@@ -24,6 +24,7 @@ const list = adminRoute({
   method: "get",
   path: "/v1/admin/tenants",
   tag,
+  role: "read",
   operationId: "listTenants",
   summary: "List tenants",
   description: "The newest tenant comes first by default. A tenant that was renamed has its new name within seconds.",
@@ -45,6 +46,7 @@ const rebuild = adminRoute({
   method: "post",
   path: "/v1/admin/tenants/rebuild",
   tag,
+  role: "operate",
   operationId: "rebuildTenantList",
   summary: "Repair the list of tenants",
   description:
