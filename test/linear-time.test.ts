@@ -61,6 +61,7 @@ const MADE: Readonly<Record<string, string>> = {
   'src/http/app.ts new RegExp(`^${segments.join("/")}$`)': "segments are [^/]+ between slashes: one way to read a path",
   'src/http/openai/items/item-names.ts new RegExp(`^(${PREFIXES.join("|")})_(${ULID})?(${ULID})(?:_([2-9]|[1-9]\\\\d{1,3}))?$`)':
     "every part has a length of its own, from the beginning on",
+  "src/http/openai/items/item-names.ts new RegExp(`^cmp_(${ULID})(${ULID})$`)": "a fixed length",
   'src/model/embedded/named-calls.ts new RegExp(String.raw`(?<![\\p{L}\\p{N}_.-])${escaped(name)}(?![\\p{L}\\p{N}_-])`, "gu")':
     "namedCalls, below",
   'src/model/embedded/named-calls.ts new RegExp(String.raw`(?<![\\p{L}\\p{N}_])${escaped(key)}\\s*[:=]\\s*(?:"([^"]*)"|\'([^\']*)\'|([^\\s,;]+))`, "u")':

@@ -6,7 +6,7 @@ import { responseInput } from "../../../src/http/openai/responses/input";
 
 const ROOT = join(import.meta.dirname, "..", "..", "..");
 const page = readFileSync(join(ROOT, "docs/clients/openai-responses.md"), "utf8");
-const section = page.slice(page.indexOf("\n## Parameters"), page.indexOf("\n## What is what"));
+const section = page.slice(page.indexOf("\n## Parameters"), page.indexOf("\n## Items"));
 const rows = [...section.matchAll(/^\| `(\w+)` \| (.+) \|$/gm)].map(([, name = "", text = ""]) => [name, text]);
 
 it("says of each parameter what the schema says", () => {

@@ -105,7 +105,7 @@ export const responseInput = z.strictObject({
     .array(tool)
     .nullish()
     .describe(
-      "functions, and [`mcp` servers](#mcp-servers) that the tenant registered by `server_label`; others are refused. `strict` is echoed: arguments are checked here either way",
+      "functions, and `mcp` servers that the tenant registered by `server_label`; others are refused. `strict` is echoed: arguments are checked here either way",
     ),
   tool_choice: toolChoice.nullish().describe("`auto`, `none`, `required`, a function by its name, or `allowed_tools` of those in `tools`"),
   parallel_tool_calls: flag.describe("as it is"),
