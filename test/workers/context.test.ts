@@ -135,11 +135,11 @@ describe("POST /context {content: X} is, byte for byte, what the provider then r
   });
 });
 
-describe("GET /context", () => {
+describe("GET and POST /context", () => {
   it("refuses what sending would refuse: a message that cannot fit", async () => {
     const chat = await newChat({ window: WINDOW, maxOutput: 100 });
 
-    const refused = await chat.call("GET", `/context?content=${encodeURIComponent(words(4_000, "long"))}`);
+    const refused = await chat.call("POST", "/context", { content: words(4_000, "long") });
     const sent = await chat.send(words(4_000, "long"));
 
     expect([refused.status, sent.status]).toEqual([422, 200]);

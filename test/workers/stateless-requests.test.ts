@@ -10,6 +10,9 @@ import { type Chat, countHolding, migrate, newChat, readBody, request } from "./
 
 beforeAll(migrate);
 
+/** What ends after an answer is looked for in every object, which takes long on a busy machine. */
+const SOON = { timeout: 10_000 };
+
 const post = (chat: Chat, path: string, body: object, signal: AbortSignal | null = null): Promise<Response> =>
   exports.default.fetch(
     new Request(`https://longhand.test${path}`, {
@@ -38,7 +41,7 @@ describe.each(SURFACES)("POST %s", (path, asks) => {
     await chat.model.open("answer");
 
     expect(await (await answering).text()).toContain("Answered.");
-    await expect.poll(() => countHolding(said)).toBe(0);
+    await expect.poll(() => countHolding(said), SOON).toBe(0);
   });
 
   it("ends when its client leaves before the whole answer, and the model is not waited for", async () => {
@@ -53,7 +56,7 @@ describe.each(SURFACES)("POST %s", (path, asks) => {
     leaving.abort();
 
     await answering;
-    await expect.poll(() => countHolding(said)).toBe(0);
+    await expect.poll(() => countHolding(said), SOON).toBe(0);
   });
 });
 
@@ -78,7 +81,7 @@ describe("files of a request", () => {
 
     expect((await answering).status).toBe(200);
 
-    await expect.poll(() => countFiles(chat)).toBe(0);
+    await expect.poll(() => countFiles(chat), SOON).toBe(0);
   });
 
   it.each<[string, object[], object]>([
@@ -92,7 +95,7 @@ describe("files of a request", () => {
     const refused = await ask(chat, content, more);
 
     expect(refused.status).toBeGreaterThanOrEqual(400);
-    await expect.poll(() => countFiles(chat)).toBe(0);
+    await expect.poll(() => countFiles(chat), SOON).toBe(0);
   });
 });
 
@@ -124,7 +127,7 @@ it("requests are in the tenant's usage together, in no session and without rows 
   };
   await chat.model.script({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
   for (const [path, asks] of SURFACES) expect((await post(chat, path, asks("Well?"))).status).toBe(200);
-  await expect.poll(async () => (await readSums()).map(({ calls }) => calls)).toEqual([3]);
+  await expect.poll(async () => (await readSums()).map(({ calls }) => calls), SOON).toEqual([3]);
   const sums = await readSums();
 
   expect(sums).toMatchObject([{ session_id: null, calls: 3 }]);
@@ -154,5 +157,5 @@ it("a compaction leaves nothing in a session", async () => {
 
   const response = await compacting;
   expect(await response.json()).toMatchObject({ object: "response.compaction" });
-  await expect.poll(() => countHolding("闻所未闻")).toBe(0);
+  await expect.poll(() => countHolding("闻所未闻"), SOON).toBe(0);
 });
