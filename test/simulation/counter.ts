@@ -37,6 +37,7 @@ export async function sendCounted(client: RespondClient): Promise<void> {
   if (answer) return noteAnswer(client, { after: null, results: [], sends: [last], run: true, answer }, { choice: {}, begun });
   // What was lost may have been accepted.
   const isRefused = answers.every((each) => each !== null);
+  if (!isRefused) world.choices.noteUnanswered();
   for (const send of [...before, last]) send.refused = isRefused;
 }
 

@@ -63,7 +63,8 @@ export class RequestRules {
   /** I5: a cut conversation begins with a user message. */
   #checkOpening({ messages }: ModelRequest, { view }: SessionState): void {
     const first = messages.find(({ role }) => role !== "system");
-    const opened = view.overlays.length === 0 || first?.role === "user";
+    // Behind instructions alone the adapters add the user's message that a provider wants (`PromptRules.userAtEnd`).
+    const opened = view.overlays.length === 0 || first === undefined || first.role === "user";
     this.violations.check(opened, "I5", () => `a view that was cut opens with a message of ${first?.role}`);
   }
 

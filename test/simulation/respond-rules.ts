@@ -86,7 +86,8 @@ export class RespondRules {
     for (const responded of this.#responded) {
       const found = responded.results.map((mark) => results.get(mark) ?? []);
       this.#checkResults(responded, found, isRedacted);
-      if (responded.answer.ok) this.#checkPlaces(responded, found.flat());
+      // A redacted result has no mark, and leaves a gap.
+      if (responded.answer.ok && found.every(({ length }) => length > 0)) this.#checkPlaces(responded, found.flat());
       this.#checkTurn(responded, events);
     }
   }

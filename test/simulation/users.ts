@@ -49,7 +49,7 @@ const ORDINARY = {
   continue: 0,
 };
 /** Habits of people in runs with `responds`. The stories of the other runs do not depend on it. */
-const RESPONDING: typeof ORDINARY = { ...ORDINARY, tools: 2, respond: 9, counted: 3, continue: 7 };
+const RESPONDING: typeof ORDINARY = { ...ORDINARY, tools: 2, draft: 3, respond: 9, counted: 3, continue: 7 };
 const TYPIST: typeof ORDINARY = {
   send: 20,
   import: 0,
