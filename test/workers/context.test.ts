@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { ContextReport } from "../../src/contract/context";
-import { GUARD_ONLY, LIMIT, smallChat, TURNS, talk, WINDOW, words } from "./conversation";
+import { GUARD_ONLY, LIMIT, smallChat, TURNS, talk, words } from "./conversation";
 import { type Chat, migrate, newChat, readBody } from "./support";
 
 beforeAll(migrate);
@@ -135,16 +135,19 @@ describe("POST /context {content: X} is, byte for byte, what the provider then r
   });
 });
 
-describe("GET and POST /context", () => {
-  it("refuses what sending would refuse: a message that cannot fit", async () => {
-    const chat = await newChat({ window: WINDOW, maxOutput: 100 });
+const SHORT_WINDOW = 1_650;
 
-    const refused = await chat.call("POST", "/context", { content: words(4_000, "long") });
-    const sent = await chat.send(words(4_000, "long"));
+describe("GET /context", () => {
+  it("refuses what sending would refuse: a message that cannot fit", async () => {
+    // In a URL there is room for about 2,000 words.
+    const chat = await newChat({ window: SHORT_WINDOW, maxOutput: 100 });
+
+    const refused = await chat.call("GET", `/context?content=${encodeURIComponent(words(1_700, "long"))}`);
+    const sent = await chat.send(words(1_700, "long"));
 
     expect([refused.status, sent.status]).toEqual([422, 200]);
-    expect(await sent.json()).toMatchObject({ status: "failed", failure: { kind: "cannot_fit", fit: { limit: LIMIT } } });
-    expect(await refused.json()).toMatchObject({ type: "urn:longhand:problem:cannot_fit", fit: { limit: LIMIT } });
+    expect(await sent.json()).toMatchObject({ status: "failed", failure: { kind: "cannot_fit", fit: { limit: SHORT_WINDOW - 100 } } });
+    expect(await refused.json()).toMatchObject({ type: "urn:longhand:problem:cannot_fit", fit: { limit: SHORT_WINDOW - 100 } });
     expect(await chat.model.heard()).toEqual([]);
   });
 
