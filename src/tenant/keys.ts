@@ -119,8 +119,18 @@ function toView(row: KeyRow): KeyView {
 /** The first wanted scope that the key lacks. Null when it has all. */
 const lackingScope = (key: KeyView, wanted: readonly Scope[]): Scope | null => wanted.find((scope) => !key.scopes.includes(scope)) ?? null;
 
-/** True for a key that would live longer than `last`. Null: for ever. */
-const isLonger = (expiresAt: number | null, last: number | null): boolean => last !== null && (expiresAt === null || expiresAt > last);
+/** A key that is there, and has a scope that the key that asks does not have. */
+function refuseScopes(actor: KeyView, target: KeyView): TenantError | null {
+  const lacking = lackingScope(actor, target.scopes);
+  const detail = `it has the scope ${lacking}, which the key that asks does not have`;
+  return lacking && { code: "beyond_own_key", field: "key_id", detail };
+}
+
+/** A new key that would live longer than the key that asks. Null: for ever. */
+function refuseLonger({ expires_at: last }: KeyView, expiresAt: number | null, field: "expires_at" | "key_id"): TenantError | null {
+  const detail = `the key that asks expires at ${last}: a key that it makes expires no later`;
+  return last !== null && (expiresAt === null || expiresAt > last) ? { code: "beyond_own_key", field, detail } : null;
+}
 
 /** Why the key opens nothing any more. Null: it does. */
 function findEnd({ revoked_at, expires_at }: KeyView, at: number): "revoked" | "expired" | null {
@@ -148,9 +158,7 @@ export function createKeys(sql: SyncSql): Keys {
     if (!actor.ok) return actor.error;
     const lacking = lackingScope(actor.value, scopes);
     if (lacking) return { code: "beyond_own_key", field: "scopes", detail: `the calling key does not have the scope ${lacking}` };
-    const last = actor.value.expires_at;
-    const detail = `the key that asks expires at ${last}: a key that it makes expires no later`;
-    return isLonger(expires_at, last) ? { code: "beyond_own_key", field: "expires_at", detail } : null;
+    return refuseLonger(actor.value, expires_at, "expires_at");
   }
   function refuseToRevoke(id: KeyId, { by, at }: { readonly by: KeyId | null; readonly at: number }): TenantError | null {
     if (by === null) return null;
@@ -158,9 +166,7 @@ export function createKeys(sql: SyncSql): Keys {
     if (!actor.ok) return actor.error;
     const target = find(id);
     if (!target.ok) return target.error;
-    const lacking = lackingScope(actor.value, target.value.scopes);
-    const detail = `it has the scope ${lacking}, which the key that asks does not have`;
-    return lacking && id !== by ? { code: "beyond_own_key", field: "key_id", detail } : null;
+    return id === by ? null : refuseScopes(actor.value, target.value);
   }
   /** The rights of the new key are those of the old one: only a key that has them all may have them made again. */
   function refuseToRotate(target: KeyView, { by, at }: Rotation): TenantError | null {
@@ -169,12 +175,7 @@ export function createKeys(sql: SyncSql): Keys {
     const became = target.rotated_to === null ? findEnd(target, at) : "rotated";
     if (became) return { code: "key_ended", became, rotated_to: target.rotated_to };
     if (target.id === by) return null;
-    const lacking = lackingScope(actor.value, target.scopes);
-    if (lacking)
-      return { code: "beyond_own_key", field: "key_id", detail: `it has the scope ${lacking}, which the key that asks does not have` };
-    const last = actor.value.expires_at;
-    const detail = `the key that asks expires at ${last}: a key that it makes expires no later`;
-    return isLonger(target.expires_at, last) ? { code: "beyond_own_key", field: "key_id", detail } : null;
+    return refuseScopes(actor.value, target) ?? refuseLonger(actor.value, target.expires_at, "key_id");
   }
   function countActive(at: number): number {
     return sql.rows<{ n: number }>(`SELECT count(*) AS n FROM keys WHERE NOT coalesce(${ENDED}, 0)`, at)[0]?.n ?? 0;
