@@ -15,8 +15,8 @@ export async function readWhole({ calls, leg, asked, compaction }: StartedRespon
   const { turn: id } = leg;
   const turn = await calls.repeatable((api, caller) => (asked.background ? api.turn(caller, id) : api.waitForTurn(caller, id)));
   if (!turn.ok) return turn;
-  const found = await showTurn(calls, { leg, turn: turn.value, asked });
-  return found.ok ? buildResource(calls, leg, { ...found.value, compaction }) : found;
+  const found = await showTurn(calls, { leg, turn: turn.value, asked, compaction });
+  return found.ok ? buildResource(calls, leg, found.value) : found;
 }
 
 /** Frames of the session, and what makes events of them. */

@@ -37,18 +37,18 @@ export async function findResponse(calls: SessionCalls, leg: NamedLeg): Read<Fou
   if (!turn.ok) return turn;
   if (!settings.ok) return settings;
   if (settings.value.note === null && settings.value.redacted) return err({ code: "turn_not_found", turn: leg.turn });
-  return showTurn(calls, { leg, turn: turn.value, asked: readNote(settings.value) });
+  const asked = readNote(settings.value);
+  return showTurn(calls, { leg, turn: turn.value, asked, compaction: await findFirstItem(calls, leg, asked) });
 }
 
 /** The response of a turn that was read before. `asked`: of the turn's first response. */
 export async function showTurn(
   calls: SessionCalls,
-  { leg, turn, asked }: { readonly leg: NamedLeg; readonly turn: TurnReport; readonly asked: ResponseAsked },
+  { leg, turn, asked, compaction }: { readonly leg: NamedLeg } & Pick<FoundResponse, "turn" | "asked" | "compaction">,
 ): Read<FoundResponse> {
   const executions = await readRuns(calls, turn.items);
   if (!executions.ok) return executions;
   const runs = new Map(executions.value.map((each) => [each.id, each.runs]));
-  const compaction = await findFirstItem(calls, leg, asked);
   return ok({ turn, asked: toLegAsked(asked, leg), runs, compaction, ...sortRuns(executions.value) });
 }
 

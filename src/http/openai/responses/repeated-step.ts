@@ -5,7 +5,6 @@
 import type { EndItem } from "../../../app/respond-api";
 import type { ToolCallView } from "../../../contract/tool";
 import type { SessionCalls } from "../../session-calls";
-
 import { readRuns, sortRuns } from "../../surface/read-runs";
 import type { ReadInput, ReadMessage } from "../items/transcript";
 import { findApprovals } from "./find-approvals";
