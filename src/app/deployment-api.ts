@@ -1,9 +1,11 @@
 /** What `http` and tenants' objects may ask of the deployment's object, which owns the list of tenants and the admin keys. */
 import type { AdminKeyView, ListedTenant } from "../contract/deployment";
+import type { TenantPlan } from "../contract/limits";
 import type { Page } from "../contract/page";
 import type { AdminRole } from "../domain/admin-roles";
 import type { AdminKeyId } from "../domain/ids";
 import type { Result } from "../lib/result";
+import type { Condition, UnmetCondition } from "./conditions";
 import type { Idempotency } from "./session-api";
 import type { TenantError } from "./tenant-api";
 
@@ -68,6 +70,18 @@ export interface AdminKeyRevocation {
   readonly hasAdminKey: boolean;
 }
 
+export type PlanError =
+  | { readonly code: "plan_not_found"; readonly plan: string }
+  /** The deployment has as many tenant plans as it may have. */
+  | { readonly code: "plan_limit"; readonly limit: number }
+  | UnmetCondition;
+
+export type PlanOutcome<T> = Result<T, PlanError>;
+
+export interface PlanChange extends Pick<TenantPlan, "name" | "limits" | "budgets"> {
+  readonly condition?: Condition | undefined;
+}
+
 export interface DeploymentApi {
   /** Enters tenants in the list. One that is there gets the name that is given. Repeating it changes nothing. */
   registerTenants(tenants: readonly ListedTenant[]): Promise<{ readonly added: number }>;
@@ -87,4 +101,11 @@ export interface DeploymentApi {
   authenticateAdmin(hash: string, beside: string | null): Promise<AdminPrincipal | null>;
   /** Notes that the key is in use. */
   noteAdminUse(id: AdminKeyId): Promise<void>;
+
+  /** Replaces the plan of that name. A plan that says the same already keeps its version. */
+  putPlan(change: PlanChange): Promise<PlanOutcome<TenantPlan>>;
+  getPlan(name: string): Promise<PlanOutcome<TenantPlan>>;
+  /** All plans, in order of name. They are bounded. */
+  listPlans(): Promise<readonly TenantPlan[]>;
+  deletePlan(name: string, condition?: Condition): Promise<PlanOutcome<null>>;
 }

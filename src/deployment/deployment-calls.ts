@@ -4,11 +4,13 @@ import type { SyncSql } from "../lib/sync-sql";
 import { type AdminKeys, createAdminKeys } from "./admin-keys";
 import { migrateDeployment } from "./deployment-schema";
 import { createTenantList, type TenantList } from "./tenant-list";
+import { createTenantPlans, type TenantPlans } from "./tenant-plans";
 
 export interface Deployment {
   readonly sql: SyncSql;
   readonly tenants: TenantList;
   readonly adminKeys: AdminKeys;
+  readonly plans: TenantPlans;
 }
 
 type Calls = {
@@ -20,7 +22,7 @@ type Calls = {
 /** The deployment over its database, whose tables are brought up to date. */
 export function openDeployment(sql: SyncSql): Deployment {
   sql.transaction(() => migrateDeployment(sql));
-  return { sql, tenants: createTenantList(sql), adminKeys: createAdminKeys(sql) };
+  return { sql, tenants: createTenantList(sql), adminKeys: createAdminKeys(sql), plans: createTenantPlans(sql) };
 }
 
 export const deploymentCalls = {
@@ -37,4 +39,9 @@ export const deploymentCalls = {
   authenticateAdmin: async ({ sql, adminKeys }, hash, beside) =>
     sql.transaction(() => adminKeys.authenticate({ hash, beside }, Date.now())),
   noteAdminUse: async ({ adminKeys }, id) => adminKeys.noteUse(id, Date.now()),
+
+  putPlan: async ({ sql, plans }, change) => sql.transaction(() => plans.put(change, Date.now())),
+  getPlan: async ({ plans }, name) => plans.find(name),
+  listPlans: async ({ plans }) => plans.list(),
+  deletePlan: async ({ sql, plans }, name, condition) => sql.transaction(() => plans.remove(name, condition)),
 } satisfies Calls;

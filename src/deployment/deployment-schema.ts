@@ -35,6 +35,19 @@ const migrations: readonly (readonly string[])[] = [
        request_digest TEXT
      ) STRICT, WITHOUT ROWID`,
   ],
+  [
+    // limits, budgets: JSON. version: of the newest change, counted over all plans and assignments together (revisions).
+    `CREATE TABLE plans (
+       name TEXT PRIMARY KEY,
+       limits TEXT NOT NULL,
+       budgets TEXT NOT NULL,
+       version INTEGER NOT NULL,
+       created_at INTEGER NOT NULL,
+       updated_at INTEGER NOT NULL
+     ) STRICT, WITHOUT ROWID`,
+    "CREATE TABLE revisions (one INTEGER PRIMARY KEY CHECK (one = 1), newest INTEGER NOT NULL) STRICT",
+    "INSERT INTO revisions (one, newest) VALUES (1, 0)",
+  ],
 ];
 
 /** Migrates the tables to this build's version. Call it inside a transaction. */

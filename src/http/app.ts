@@ -46,6 +46,7 @@ import { registerService } from "./routes/service";
 import { registerSessions } from "./routes/sessions";
 import { registerStreams } from "./routes/stream";
 import { registerTenant } from "./routes/tenant";
+import { registerTenantPlans } from "./routes/tenant-plans";
 import { registerTenants } from "./routes/tenants";
 import { registerTools } from "./routes/tools";
 import { registerTurns } from "./routes/turns";
@@ -95,6 +96,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerTenant(app, deps);
   registerAdmin(app, deps);
   registerTenants(app, deps);
+  registerTenantPlans(app, deps);
   registerAdminKeys(app, deps);
   registerExport(app, deps);
   registerRebuild(app, deps);

@@ -1,5 +1,5 @@
 /** Refusals of what there is too much of, in a tenant or in a request, and of a key that has ended: part of the table in `problem`. */
-import type { AdminKeyError } from "../app/deployment-api";
+import type { AdminKeyError, PlanError } from "../app/deployment-api";
 import type { TenantError } from "../app/tenant-api";
 import { conflict, type RouteAnswer } from "./answer";
 
@@ -21,6 +21,7 @@ export type RequestLimitError =
 type LimitError =
   | RequestLimitError
   | Extract<AdminKeyError, { code: "key_ended" }>
+  | Extract<PlanError, { code: "plan_limit" }>
   | Extract<TenantError, { code: "credential_limit" | "key_ended" | "key_limit" | "model_limit" | "tool_limit" }>;
 
 /** The longest header that an answer names. */
@@ -55,6 +56,7 @@ export const limitAnswers: { readonly [C in LimitError["code"]]: (error: Extract
       },
     ),
   model_limit: ({ limit }) => conflict("Too many models", `A tenant has at most ${limit} models of its own; delete one first.`, { limit }),
+  plan_limit: ({ limit }) => conflict("Too many plans", `A deployment has at most ${limit} tenant plans; delete one first.`, { limit }),
   tool_limit: ({ of, limit }) =>
     conflict("Too many tools", `A tenant has at most ${limit} ${of === "tools" ? "tools" : "MCP servers"}; delete one first.`, { limit }),
 };

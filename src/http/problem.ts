@@ -3,7 +3,7 @@
  * code does not compile until it has a status here. Details name ids, fields and limits, never content.
  */
 import type { Context } from "hono";
-import type { AdminKeyError } from "../app/deployment-api";
+import type { AdminKeyError, PlanError } from "../app/deployment-api";
 import type { ProbeFailure } from "../app/models/probe-limits";
 import type { ReadError } from "../app/read-api";
 import type { SessionError } from "../app/session-api";
@@ -46,7 +46,7 @@ export type RequestError =
   /** A variable of the deployment is invalid. */
   | { readonly code: "misconfigured"; readonly errors: readonly FieldError[] };
 
-export type HttpError = SessionError | TenantError | AdminKeyError | ReadError | FileError | RequestError;
+export type HttpError = SessionError | TenantError | AdminKeyError | PlanError | ReadError | FileError | RequestError;
 type ErrorOf = { [E in HttpError as E["code"]]: E };
 /** Reasons inside of the code that clients know as another one. */
 const KNOWN_AS = { invalid: "invalid_request", own_key_ended: "unauthorized" } as const;
@@ -166,6 +166,7 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
   tenant_exists: () => conflict("Tenant exists", "A tenant with this id exists already."),
   own_key_ended: () => answers.unauthorized({ code: "unauthorized" }),
   key_not_found: () => unknown("key"),
+  plan_not_found: () => unknown("plan", "plan_name"),
   model_not_found: () => unknown("model"),
   model_not_own: () =>
     conflict(

@@ -71,8 +71,10 @@ describe("the OpenAPI document", () => {
     expect(operations.map(([name]) => name).sort()).toEqual([...routes].sort());
   });
 
-  it("is listed in full by the API page", () => {
-    const table = readFileSync("docs/api/README.md", "utf8").split("## All routes")[1] ?? "";
+  it("is listed in full by the API page, and by the operator's for admins", () => {
+    const table = ["docs/api/README.md", "docs/api/operator.md"]
+      .map((page) => readFileSync(page, "utf8").split("## All routes")[1])
+      .join("\n");
     const listed = [...table.matchAll(/`(GET|POST|PUT|PATCH|DELETE) (\S+)`/g)].map(([, method, path = ""]) => `${method} ${unname(path)}`);
 
     expect(listed.sort()).toEqual(operations.map(([name]) => unname(name)).sort());

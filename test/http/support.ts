@@ -318,6 +318,10 @@ function emptyDeployment(): DeploymentApi {
     rotateAdminKey: async ({ old: key }) => err({ code: "key_not_found", key }),
     authenticateAdmin: async () => null,
     noteAdminUse: async () => {},
+    putPlan: async ({ condition: _, ...plan }) => ok({ ...plan, version: 1, created_at: NOW, updated_at: NOW }),
+    getPlan: async (plan) => err({ code: "plan_not_found", plan }),
+    listPlans: async () => [],
+    deletePlan: async (plan) => err({ code: "plan_not_found", plan }),
   };
 }
 
@@ -520,6 +524,7 @@ const params: Readonly<Record<string, string>> = {
   chat_id: "order%2F1",
   credential_name: "openai",
   policy_name: "balanced",
+  plan_name: "starter",
   tool_name: "weather",
   file: "start.js",
   server_name: "github",
@@ -573,6 +578,7 @@ export function sampleBody({ method, path }: RouteEntry): unknown {
   if (path.startsWith("/v1/credentials/")) return { api_key: "sk-a-key-for-tests" };
   if (path.startsWith("/v1/models/")) return { provider: "embedded", context_window: 16_000, max_output: 1_000 };
   if (path.startsWith("/v1/admin/keys")) return { name: "on call", role: "operate" };
+  if (path.startsWith("/v1/admin/plans/")) return {};
   if (path.startsWith("/v1/admin/")) return { name: "Acme" };
   return {};
 }

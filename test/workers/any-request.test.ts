@@ -79,6 +79,7 @@ const listNames = () => ({
   tool_name: ["weather", "spare"],
   server: ["desk", "none"],
   server_name: ["desk", "spare"],
+  plan_name: ["starter", "none"],
   policy_name: ["balanced", "economy", "none"],
   external_id: ["order-1", "order/2", "订单"],
   branch: ["1", "2", "current", "all"],

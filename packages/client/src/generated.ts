@@ -1462,6 +1462,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/admin/plans": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List tenant plans
+         * @description Lists the named sets of limits and budgets that can be assigned to tenants.
+         */
+        get: operations["listPlans"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/plans/{plan_name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a tenant plan
+         * @description Shows the plan's limits and budgets.
+         */
+        get: operations["getPlan"];
+        /**
+         * Create or replace a tenant plan
+         * @description Replaces the plan's limits and budgets as a whole. A plan that says the same already keeps its version.
+         */
+        put: operations["putPlan"];
+        post?: never;
+        /**
+         * Delete a tenant plan
+         * @description Removes the plan.
+         */
+        delete: operations["deletePlan"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/admin/keys": {
         parameters: {
             query?: never;
@@ -8180,6 +8228,97 @@ export interface components {
             /** @description Null if all rows were read */
             next_cursor: string | null;
         };
+        TenantPlan: {
+            name: string;
+            limits: components["schemas"]["LimitSet"];
+            budgets: components["schemas"]["Budget"][];
+            /** @description Grows with each change */
+            version: number;
+            /** @description Epoch milliseconds */
+            created_at: number;
+            /** @description Epoch milliseconds */
+            updated_at: number;
+        };
+        LimitSet: {
+            tenant: components["schemas"]["Limits"];
+            key: components["schemas"]["KeyLimits"];
+            end_user: components["schemas"]["EndUserLimits"];
+        };
+        /** @description Null, and a limit that is not named: no limit. 0 allows nothing */
+        Limits: {
+            /** @description Requests in any minute */
+            requests_per_minute?: number | null;
+            /** @description Turns that run at one time */
+            concurrent_turns?: number | null;
+            /** @description Streams that are open at one time */
+            concurrent_streams?: number | null;
+            /** @description Sessions that exist */
+            sessions?: number | null;
+            /** @description Bytes of stored files */
+            stored_bytes?: number | null;
+            /** @description Stored files */
+            files?: number | null;
+            /** @description Messages of one session */
+            messages_per_session?: number | null;
+            /** @description Calls of models in any minute, for answers and for compactions */
+            model_calls_per_minute?: number | null;
+        };
+        /** @description Of each API key alone. Sessions and files belong to the tenant, not to a key */
+        KeyLimits: {
+            /** @description Requests in any minute */
+            requests_per_minute?: number | null;
+            /** @description Turns that run at one time */
+            concurrent_turns?: number | null;
+            /** @description Streams that are open at one time */
+            concurrent_streams?: number | null;
+            /** @description Calls of models in any minute, for answers and for compactions */
+            model_calls_per_minute?: number | null;
+        };
+        /** @description Of each end user alone. Files belong to the tenant, and messages are limited in each session */
+        EndUserLimits: {
+            /** @description Requests in any minute */
+            requests_per_minute?: number | null;
+            /** @description Turns that run at one time */
+            concurrent_turns?: number | null;
+            /** @description Streams that are open at one time */
+            concurrent_streams?: number | null;
+            /** @description Sessions that exist */
+            sessions?: number | null;
+            /** @description Calls of models in any minute, for answers and for compactions */
+            model_calls_per_minute?: number | null;
+        };
+        Budget: {
+            name: string;
+            /**
+             * @description The tenant as a whole, or each of its end users or sessions
+             * @enum {string}
+             */
+            of: "tenant" | "end_user" | "session";
+            /**
+             * @description In UTC
+             * @enum {string}
+             */
+            period: "day" | "month";
+            /** @enum {string} */
+            unit: "usd" | "tokens";
+            amount: number;
+            /**
+             * @description Which model calls count
+             * @enum {string}
+             */
+            purposes: "all" | "compaction";
+        };
+        PutTenantPlan: {
+            limits?: components["schemas"]["LimitSetInput"];
+            /** @description Default: none */
+            budgets?: components["schemas"]["Budget"][];
+        };
+        /** @description Default: no limits */
+        LimitSetInput: {
+            tenant?: components["schemas"]["Limits"];
+            key?: components["schemas"]["KeyLimits"];
+            end_user?: components["schemas"]["EndUserLimits"];
+        };
         AdminKey: {
             /** @description The id of an admin key */
             id: string;
@@ -8563,6 +8702,14 @@ export type CreateTenant = components['schemas']['CreateTenant'];
 export type NewKey = components['schemas']['NewKey'];
 export type ListedTenant = components['schemas']['ListedTenant'];
 export type TenantListRebuild = components['schemas']['TenantListRebuild'];
+export type TenantPlan = components['schemas']['TenantPlan'];
+export type LimitSet = components['schemas']['LimitSet'];
+export type Limits = components['schemas']['Limits'];
+export type KeyLimits = components['schemas']['KeyLimits'];
+export type EndUserLimits = components['schemas']['EndUserLimits'];
+export type Budget = components['schemas']['Budget'];
+export type PutTenantPlan = components['schemas']['PutTenantPlan'];
+export type LimitSetInput = components['schemas']['LimitSetInput'];
 export type AdminKey = components['schemas']['AdminKey'];
 export type CreateAdminKey = components['schemas']['CreateAdminKey'];
 export type RotateAdminKey = components['schemas']['RotateAdminKey'];
@@ -11565,6 +11712,118 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["TenantListRebuild"];
                 };
+            };
+        };
+    };
+    listPlans: {
+        parameters: {
+            query?: {
+                /** @description At most so many; fewer where they are large, and then has_more is true */
+                limit?: number;
+                /** @description next_cursor of the page before */
+                after?: string;
+                /** @description asc: the smallest or oldest first */
+                order?: "asc" | "desc";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page, in order of name */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TenantPlan"][];
+                        has_more: boolean;
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    getPlan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of a tenant plan */
+                plan_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The plan */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantPlan"];
+                };
+            };
+        };
+    };
+    putPlan: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Change only a resource with this etag: 412 precondition_failed if it has changed since it was read */
+                "If-Match"?: string;
+                /** @description `*`: create only; 412 precondition_failed if the resource exists */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description The name of a tenant plan */
+                plan_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PutTenantPlan"];
+            };
+        };
+        responses: {
+            /** @description The plan */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantPlan"];
+                };
+            };
+        };
+    };
+    deletePlan: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Change only a resource with this etag: 412 precondition_failed if it has changed since it was read */
+                "If-Match"?: string;
+                /** @description `*`: create only; 412 precondition_failed if the resource exists */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description The name of a tenant plan */
+                plan_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Removed */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

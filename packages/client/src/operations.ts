@@ -53,6 +53,7 @@ export const DELETED_WITHOUT_BODY: readonly string[] = [
   "/v1/credentials/{credential_name}",
   "/v1/tools/{tool_name}",
   "/v1/mcp_servers/{server_name}",
+  "/v1/admin/plans/{plan_name}",
 ];
 
 /** GETs whose answer is not JSON. */

@@ -5,6 +5,7 @@ import type { accessTokenView } from "../../contract/access-token";
 import type { credentialView, rotationReport } from "../../contract/credential";
 import type { adminKeyView, listedTenantView, tenantListRebuild } from "../../contract/deployment";
 import type { fileView } from "../../contract/file";
+import type { tenantPlanView } from "../../contract/limits";
 import type { modelView } from "../../contract/model";
 import type { ledgerRow } from "../../contract/model-call";
 import type { rebuildReport, tenantRebuildReport } from "../../contract/rebuild";
@@ -195,6 +196,15 @@ export const adminKeyExample: z.input<typeof adminKeyView> = {
 };
 
 export const listedTenantExample: z.input<typeof listedTenantView> = { id: TENANT, name: "Acme", created_at: AT };
+
+export const tenantPlanExample: z.input<typeof tenantPlanView> = {
+  name: "starter",
+  limits: { tenant: { requests_per_minute: 600 }, key: {}, end_user: { concurrent_turns: 1 } },
+  budgets: [{ name: "monthly", of: "tenant", period: "month", unit: "usd", amount: 100, purposes: "all" }],
+  version: 7,
+  created_at: AT,
+  updated_at: AT,
+};
 
 export const tenantListRebuildExample: z.input<typeof tenantListRebuild> = { tenants: 3, added: 1, unknown: [], next_cursor: null };
 

@@ -1,0 +1,84 @@
+/** The tenant plans: named sets of limits and budgets. Methods that change rows are called inside a transaction. */
+import { type Condition, refuseUnmet, toEtag } from "../app/conditions";
+import type { PlanChange, PlanOutcome } from "../app/deployment-api";
+import type { Budget, LimitSet, TenantPlan } from "../contract/limits";
+import { err, ok } from "../lib/result";
+import type { SyncSql } from "../lib/sync-sql";
+
+/** An offer has a few plans, and an important customer one of its own. All are one answer of the object. */
+export const MAX_PLANS = 200;
+
+export interface TenantPlans {
+  put(change: PlanChange, at: number): PlanOutcome<TenantPlan>;
+  find(name: string): PlanOutcome<TenantPlan>;
+  list(): readonly TenantPlan[];
+  remove(name: string, condition?: Condition): PlanOutcome<null>;
+}
+
+type PlanRow = {
+  readonly name: string;
+  readonly limits: string;
+  readonly budgets: string;
+  readonly version: number;
+  readonly created_at: number;
+  readonly updated_at: number;
+};
+
+const COLUMNS = "name, limits, budgets, version, created_at, updated_at";
+
+/** The texts are this object's own, made of values that the API has checked. */
+const toPlan = ({ limits, budgets, ...row }: PlanRow): TenantPlan => ({
+  ...row,
+  limits: JSON.parse(limits) as LimitSet,
+  budgets: JSON.parse(budgets) as readonly Budget[],
+});
+
+/** Takes the next number of all changes of what tenants may use. A tenant's object keeps the newest that it was told, and refuses older ones. */
+function takeRevision(sql: SyncSql): number {
+  const [row] = sql.rows<{ newest: number }>("UPDATE revisions SET newest = newest + 1 RETURNING newest");
+  if (!row) throw new Error("The row of revisions is missing");
+  return row.newest;
+}
+
+const isSame = (one: Pick<TenantPlan, "limits" | "budgets">, other: Pick<TenantPlan, "limits" | "budgets">): boolean =>
+  toEtag({ limits: one.limits, budgets: one.budgets }) === toEtag({ limits: other.limits, budgets: other.budgets });
+
+export function createTenantPlans(sql: SyncSql): TenantPlans {
+  const list = (): readonly TenantPlan[] => sql.rows<PlanRow>(`SELECT ${COLUMNS} FROM plans ORDER BY name`).map(toPlan);
+
+  function find(name: string): PlanOutcome<TenantPlan> {
+    const [row] = sql.rows<PlanRow>(`SELECT ${COLUMNS} FROM plans WHERE name = ?`, name);
+    return row ? ok(toPlan(row)) : err({ code: "plan_not_found", plan: name });
+  }
+  function write({ name, limits, budgets }: PlanChange, at: number): void {
+    sql.rows(
+      `INSERT INTO plans (name, limits, budgets, version, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?5)
+       ON CONFLICT (name) DO UPDATE SET limits = ?2, budgets = ?3, version = ?4, updated_at = ?5`,
+      name,
+      JSON.stringify(limits),
+      JSON.stringify(budgets),
+      takeRevision(sql),
+      at,
+    );
+  }
+  return {
+    list,
+    find,
+    put: (change, at) => {
+      const before = find(change.name);
+      const refused = refuseUnmet(change.condition, before.ok ? toEtag(before.value) : null);
+      if (refused) return refused;
+      if (!before.ok && list().length >= MAX_PLANS) return err({ code: "plan_limit", limit: MAX_PLANS });
+      if (!before.ok || !isSame(before.value, change)) write(change, at);
+      return find(change.name);
+    },
+    remove: (name, condition) => {
+      const before = find(name);
+      if (!before.ok) return before;
+      const refused = refuseUnmet(condition, toEtag(before.value));
+      if (refused) return refused;
+      sql.rows("DELETE FROM plans WHERE name = ?", name);
+      return ok(null);
+    },
+  };
+}

@@ -1,0 +1,109 @@
+/** For the deployment's admin: tenant plans, which are named sets of limits and budgets. */
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import { toEtag } from "../../app/conditions";
+import { tenantPlanView } from "../../contract/limits";
+import { listView } from "../../contract/page";
+import { callUnder, callWithRetry } from "../calls";
+import { conditionHeaders, toCondition } from "../conditions";
+import type { HttpDeps, HttpEnv } from "../deps";
+import { onePage } from "../examples/shared";
+import { tenantPlanExample } from "../examples/tenant";
+import { sendProblem } from "../problem";
+import { adminRoute, json, jsonBody, taggedJson } from "../routing";
+import { namedPageQuery, takeListPage } from "../schemas/page";
+import { planName, tenantPlanInput, toLimitSet } from "../schemas/tenant-plan";
+import { faultOfName } from "../validation";
+
+const tag = "admin";
+const path = "/v1/admin/plans/{plan_name}";
+const params = z.object({
+  plan_name: z.string().openapi({ example: "starter", description: "The name of a tenant plan" }),
+});
+
+const list = adminRoute({
+  method: "get",
+  path: "/v1/admin/plans",
+  tag,
+  role: "read",
+  operationId: "listPlans",
+  summary: "List tenant plans",
+  description: "Lists the named sets of limits and budgets that can be assigned to tenants.",
+  request: { query: namedPageQuery() },
+  responses: { 200: json("A page, in order of name", listView(tenantPlanView), onePage(tenantPlanExample)) },
+});
+
+const get = adminRoute({
+  method: "get",
+  path,
+  tag,
+  role: "read",
+  operationId: "getPlan",
+  summary: "Read a tenant plan",
+  description: "Shows the plan's limits and budgets.",
+  refuses: ["plan_not_found"],
+  request: { params },
+  responses: { 200: taggedJson("The plan", tenantPlanView, tenantPlanExample) },
+});
+
+const put = adminRoute({
+  method: "put",
+  path,
+  tag,
+  role: "operate",
+  operationId: "putPlan",
+  summary: "Create or replace a tenant plan",
+  description: "Replaces the plan's limits and budgets as a whole. A plan that says the same already keeps its version.",
+  refuses: ["plan_limit"],
+  request: {
+    params,
+    headers: conditionHeaders,
+    body: jsonBody(tenantPlanInput, { limits: { tenant: { requests_per_minute: 600 }, end_user: { concurrent_turns: 1 } } }),
+  },
+  responses: { 200: taggedJson("The plan", tenantPlanView, tenantPlanExample) },
+});
+
+const remove = adminRoute({
+  method: "delete",
+  path,
+  tag,
+  role: "operate",
+  operationId: "deletePlan",
+  summary: "Delete a tenant plan",
+  description: "Removes the plan.",
+  refuses: ["plan_not_found"],
+  request: { params, headers: conditionHeaders },
+  responses: { 204: { description: "Removed" } },
+});
+
+export function registerTenantPlans(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
+  const connect = () => deps.deployment();
+
+  app.openapi(list, async (c) => {
+    const plans = await callWithRetry(connect, (api) => api.listPlans());
+    return c.json(
+      takeListPage(plans, c.req.valid("query"), ({ name }) => name),
+      200,
+    );
+  });
+
+  app.openapi(get, async (c) => {
+    const found = await callWithRetry(connect, (api) => api.getPlan(c.req.valid("param").plan_name));
+    return found.ok ? c.json(found.value, 200, { ETag: toEtag(found.value) }) : sendProblem(c, found.error);
+  });
+
+  app.openapi(put, async (c) => {
+    const { plan_name: name } = c.req.valid("param");
+    const errors = faultOfName("plan_name", planName.safeParse(name));
+    if (errors.length > 0) return sendProblem(c, { code: "invalid_request", errors });
+    const { limits = {}, budgets = [] } = c.req.valid("json");
+    const condition = toCondition(c.req.valid("header"));
+    const stored = await callUnder(condition, connect, (api) => api.putPlan({ name, limits: toLimitSet(limits), budgets, condition }));
+    return stored.ok ? c.json(stored.value, 200, { ETag: toEtag(stored.value) }) : sendProblem(c, stored.error);
+  });
+
+  app.openapi(remove, async (c) => {
+    const condition = toCondition(c.req.valid("header"));
+    const removed = await deps.deployment().deletePlan(c.req.valid("param").plan_name, condition);
+    return removed.ok ? c.body(null, 204) : sendProblem(c, removed.error);
+  });
+}
