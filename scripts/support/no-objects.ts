@@ -28,6 +28,8 @@ export const appWithoutObjects: HttpDeps = {
   readDocsFile: unreachable,
   signAccessToken: unreachable,
   allowedOrigins: unreachable,
+  limits: unreachable,
+  requestRates: { admit: unreachable },
   files: unreachable,
   fileSigner: { sign: unreachable, verify: unreachable },
   noteChange: unreachable,

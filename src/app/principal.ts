@@ -1,4 +1,5 @@
 /** Who asks: the holder of a key, or of an access token that a key made. */
+import type { LimitSet } from "../contract/limits";
 import type { AccessTokenId, KeyId, SessionId, TenantId } from "../domain/ids";
 import type { Scope } from "../domain/scopes";
 
@@ -9,6 +10,8 @@ export interface Principal {
   readonly scopes: readonly Scope[];
   /** Epoch milliseconds. Null: never. */
   readonly expires_at: number | null;
+  /** The limits of the tenant, with the look-up of a key. Absent: none, or the caller has an access token. */
+  readonly limits?: LimitSet;
   /** Present when the caller has an access token that `key` made. Absent: the caller has the key itself. */
   readonly access_token?: AccessToken;
 }

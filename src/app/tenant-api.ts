@@ -17,6 +17,7 @@ import type { ModelEntry, ModelOverride, SuggestedLimit } from "./model-entry";
 import type { ModelSpec } from "./ports";
 import type { Principal } from "./principal";
 import type { Idempotency } from "./session-api";
+import type { TenantLimitsApi } from "./tenant-limits-api";
 import type { McpListing, McpServerEntry } from "./tool-entry";
 
 export type TenantError =
@@ -133,7 +134,7 @@ export interface TenantToolsApi {
   deleteMcpServer(name: string, condition?: Condition): Promise<TenantOutcome<null>>;
 }
 
-export interface TenantApi extends TenantToolsApi {
+export interface TenantApi extends TenantToolsApi, TenantLimitsApi {
   /** With a repeated idempotency key: the first request's outcome, with `replayed` set. */
   create(input: {
     readonly tenant: TenantId;

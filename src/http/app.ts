@@ -18,6 +18,7 @@ import { registerResponses } from "./openai/responses/responses";
 import { registerResponsesSocket } from "./openai/responses/socket";
 import { registerStoredResponses } from "./openai/responses/stored-responses";
 import { sendProblem } from "./problem";
+import { limitRate } from "./rate-limits";
 import { limitRequests } from "./request-limits";
 import { registerAccessTokens } from "./routes/access-tokens";
 import { registerAdmin } from "./routes/admin";
@@ -66,6 +67,9 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   app.use("/v1/*", authenticate(deps));
   app.use("/api/*", authenticate(deps));
   app.use("/mcp/*", authenticate(deps));
+  app.use("/v1/*", limitRate(deps));
+  app.use("/api/*", limitRate(deps));
+  app.use("/mcp/*", limitRate(deps));
   app.use("/v1/admin/*", requireAdmin(deps));
   registerService(app);
   registerDocs(app, deps);

@@ -16,6 +16,8 @@ const EXPOSED = [
   "Idempotent-Replayed",
   "Location",
   "Preference-Applied",
+  "RateLimit",
+  "RateLimit-Policy",
   "Retry-After",
   "WWW-Authenticate",
   "X-Request-Id",

@@ -10,11 +10,13 @@ import type { CredentialSealer } from "../app/models/rotate-credentials";
 import type { Clock, CompactionSealer, Log, ModelSpec } from "../app/ports";
 import type { Principal, TokenHolder } from "../app/principal";
 import type { RebuildRows } from "../app/projection/rebuild-ports";
+import type { RateMeter } from "../app/rate-meter";
 import type { ExecutionReader, SessionList, SessionSearch, UsageList } from "../app/read-api";
 import type { Schedule } from "../app/session-ports";
 import type { TenantApi, TenantIds, TenantMaintenance, TenantRows } from "../app/tenant-api";
 import type { McpFailure, McpListing } from "../app/tool-entry";
 import type { PolicyChoice } from "../context/policy-choice";
+import type { LimitSet } from "../contract/limits";
 import type { McpServer } from "../contract/registered-tool";
 import type { KeyId, NewId, SessionId, TenantId } from "../domain/ids";
 import type { Result } from "../lib/result";
@@ -92,6 +94,10 @@ export interface HttpDeps {
   signAccessToken(holder: TokenHolder): Promise<string>;
   /** The web origins whose pages the tenant lets call. An answer may be cached. */
   allowedOrigins(tenant: TenantId): Promise<readonly string[]>;
+  /** The tenant's limits, for holders of access tokens. Null: none. An answer may be cached. */
+  limits(tenant: TenantId): Promise<LimitSet | null>;
+  /** This isolate's part of the rates of requests. */
+  readonly requestRates: RateMeter;
   /** Call this when a request may have changed what is cached of its tenant: keys, models, credentials, tools. */
   noteChange(tenant: TenantId): void;
   /** Makes a new key of that tenant, for this deployment. It is shown once; only its hash is kept. */
@@ -117,6 +123,8 @@ export interface HttpEnv {
     admin?: AdminPrincipal;
     /** The body as received, for the digest of an idempotency key. */
     rawBody?: string;
+    /** What the answer says of the caller's rates. Set by `limitRate` where one applies. */
+    rateHeaders?: Readonly<Record<string, string>>;
   };
 }
 

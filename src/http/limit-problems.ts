@@ -2,6 +2,7 @@
 import type { AdminKeyError, PlanError } from "../app/deployment-api";
 import type { TenantError } from "../app/tenant-api";
 import { conflict, type RouteAnswer } from "./answer";
+import { type RateLimitError, rateAnswers } from "./rate-problems";
 
 /** Path and query, in characters. The platform itself takes no longer URL. */
 export const MAX_URL = 16_384;
@@ -17,7 +18,8 @@ export interface HeadersFault {
 
 export type RequestLimitError =
   | { readonly code: "url_too_long"; readonly limit: number }
-  | ({ readonly code: "headers_too_large" } & HeadersFault);
+  | ({ readonly code: "headers_too_large" } & HeadersFault)
+  | RateLimitError;
 type LimitError =
   | RequestLimitError
   | Extract<AdminKeyError, { code: "key_ended" }>
@@ -43,6 +45,7 @@ export const limitAnswers: { readonly [C in LimitError["code"]]: (error: Extract
     extra: { limit },
   }),
   headers_too_large: refuseHeaders,
+  ...rateAnswers,
   credential_limit: ({ limit }) =>
     conflict("Too many credentials", `A tenant has at most ${limit} credentials; delete one first.`, { limit }),
   key_limit: ({ limit }) => conflict("Too many keys", `At most ${limit} keys are valid at a time; revoke one first.`, { limit }),

@@ -23,6 +23,7 @@ export function observe({ log, now, config }: HttpDeps): MiddlewareHandler<HttpE
     // This makes an answer with headers that can be changed. Each further call would make another one.
     c.header("x-request-id", id);
     addMissing(c.res.headers, security);
+    addMissing(c.res.headers, c.get("rateHeaders") ?? {});
     const { key, access_token } = c.get("principal") ?? {};
     const admin = c.get("admin");
     log.info("http.request", {

@@ -29,6 +29,10 @@ export const PROBLEMS: { readonly [C in ProblemCode]: Sampled<C> } = {
     { code: "beyond_access_token", field: "model", detail: "needs an API key" },
   ],
   origin_not_allowed: ["The origin of the page is not among the tenant's `allowed_origins`", { code: "origin_not_allowed" }],
+  rate_limited: [
+    "A limit of requests a minute is used up",
+    { code: "rate_limited", limit: "requests_per_minute", of: "tenant", max: 600, seconds: 12 },
+  ],
   beyond_own_key: [
     "The calling key has less than what it would give or take away",
     { code: "beyond_own_key", field: "scopes", detail: "the calling key does not have the scope keys:write" },

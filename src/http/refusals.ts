@@ -52,7 +52,7 @@ function listReasons({ method, path, request, security, needsKey, refuses }: Dec
   const follow: readonly (readonly [boolean, ...ProblemCode[]])[] = [
     [true, "invalid_request", "url_too_long", "headers_too_large", "internal", "misconfigured"],
     [security.length > 0, "unauthorized", "unavailable", "overloaded"],
-    [isOfTenant, "origin_not_allowed"],
+    [isOfTenant, "origin_not_allowed", "rate_limited"],
     [isOfTenant && needsKey, "key_required"],
     [scopes.length > 0, "forbidden"],
     // Every admin key may do what the smallest role may.
@@ -108,6 +108,7 @@ const SHARED: Readonly<Record<string, readonly ProblemCode[]>> = {
   HeadersTooLarge: ["headers_too_large"],
   UnsupportedMediaType: ["unsupported_media_type"],
   IdempotencyConflict: ["idempotency_conflict"],
+  RateLimited: ["rate_limited"],
   Failed: ["internal", "misconfigured"],
   Unavailable: ["unavailable", "overloaded"],
   StorageFull: ["storage_full"],

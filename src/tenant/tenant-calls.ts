@@ -122,8 +122,10 @@ export const tenantCalls = {
   authenticate: lookUp((tenant, hash, beside) => {
     const at = Date.now();
     const principal = tenant.keys.authenticate({ hash, beside, tenant: tenant.settings.identity().tenant, at });
-    if (principal) tenant.afterAnswer(() => tenant.keys.noteUse(principal.key, at));
-    return principal;
+    if (!principal) return null;
+    tenant.afterAnswer(() => tenant.keys.noteUse(principal.key, at));
+    const limits = tenant.limits.read();
+    return limits ? { ...principal, limits } : principal;
   }),
 
   registerSession: existing((tenant, input) => tenant.transaction(() => tenant.directory.register({ ...input, at: Date.now() }))),
@@ -180,6 +182,10 @@ export const tenantCalls = {
   deleteMcpServer: existing((tenant, name, condition) =>
     changeServer(tenant, { name, condition: tenant.tools.servers([name])[0] && condition }, () => tenant.tools.removeServer(name)),
   ),
+
+  setLimits: lookUp((tenant, input) => tenant.announce(tenant.transaction(() => ({ revision: tenant.limits.write(input) })))),
+  limits: lookUp(({ limits }) => limits.read()),
+  takeRates: lookUp((tenant, asks) => tenant.transaction(() => tenant.rates.grant(asks, Date.now()))),
 
   beginFile: existing(async (tenant, upload) => {
     const begun = tenant.transaction(() => tenant.files.begin(upload, Date.now()));

@@ -204,6 +204,18 @@ const migrations: readonly (readonly string[])[] = [
     "ALTER TABLE keys ADD COLUMN rotated_from TEXT",
     "ALTER TABLE keys ADD COLUMN rotated_to TEXT",
   ],
+  // What was granted of a rate in the window that ends then.
+  [
+    `CREATE TABLE rate_windows (
+       subject TEXT NOT NULL,
+       ends_at INTEGER NOT NULL,
+       granted INTEGER NOT NULL,
+       PRIMARY KEY (subject, ends_at)
+     ) STRICT, WITHOUT ROWID`,
+    "CREATE INDEX rate_windows_by_end ON rate_windows (ends_at)",
+    // revision: of the deployment's changes of what tenants may use.
+    "CREATE TABLE tenant_limits (one INTEGER PRIMARY KEY CHECK (one = 1), limits TEXT NOT NULL, revision INTEGER NOT NULL) STRICT",
+  ],
 ];
 
 /** Reads without creating anything: clients can address an object by a made-up name, and that object must stay empty. */

@@ -16,9 +16,11 @@ import { createErasedUsage, type ErasedUsageStore } from "./erased-usage";
 import { createFiles, type Files } from "./files";
 import { createKeys, type Keys } from "./keys";
 import { MODEL_PRESETS } from "./model-presets";
+import { createRateWindows, type RateWindows } from "./rate-windows";
 import { createRegistry, type DeploymentModels, type Registry } from "./registry";
 import { createRequests } from "./requests";
 import { createSettings, type Settings } from "./settings";
+import { createTenantLimits, type TenantLimits } from "./tenant-limits";
 import { isCreated, migrateTenant } from "./tenant-schema";
 import { createToolRegistry, type ToolRegistry } from "./tool-registry";
 import { createUpkeep, type Upkeep, type UpkeepDeps } from "./upkeep";
@@ -43,6 +45,8 @@ export class Tenant {
   readonly directory: Directory;
   readonly erasedUsage: ErasedUsageStore;
   readonly files: Files;
+  readonly rates: RateWindows;
+  readonly limits: TenantLimits;
   readonly upkeep: Upkeep;
   #isCreated: boolean;
 
@@ -63,6 +67,8 @@ export class Tenant {
     this.directory = createDirectory(sql);
     this.erasedUsage = createErasedUsage(sql);
     this.files = createFiles(sql);
+    this.rates = createRateWindows(sql);
+    this.limits = createTenantLimits(sql);
     this.upkeep = createUpkeep({
       ...deps,
       files: this.files,

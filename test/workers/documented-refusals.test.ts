@@ -5,13 +5,14 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, inject, it } from "vitest";
 import type { WholeSessionApi } from "../../src/app/control-api";
-import { sessionObjectName } from "../../src/app/object-name";
+import { sessionObjectName, tenantObjectName } from "../../src/app/object-name";
+import { NO_LIMITS } from "../../src/contract/limits";
 import type { SessionId } from "../../src/domain/ids";
 import { sampleBody, sampleQuery } from "../http/support";
 import { type Document, DocumentedAnswers } from "../support/documented-answers";
 import { NEVER_ANSWERED } from "../support/never-answered";
 import { PATIENCE_MS } from "../support/read-seed";
-import { type Chat, migrate, newChat, newId, readBody, request } from "./support";
+import { type Chat, migrate, newChat, newId, newTenant, readBody, request } from "./support";
 
 interface Route {
   readonly method: string;
@@ -79,12 +80,14 @@ beforeAll(async () => {
     external_id: "order-1",
     credential_name: "openai",
     policy_name: "balanced",
+    plan_name: "starter",
     tool_name: "weather",
     server_name: "github",
     branch: "1",
     file: "start.js",
     tenant_id: chat.tenant.id,
   };
+  await readBody(await request("PUT", "/v1/admin/plans/starter", { key: env.ADMIN_KEY, body: {} }));
   await readBody(await chat.tenant.call("PUT", "/v1/tools/weather", TOOL));
   await readBody(await chat.tenant.call("PUT", "/v1/mcp_servers/github", { url: `${inject("toolServer")}/mcp` }));
 }, PATIENCE_MS);
@@ -141,6 +144,22 @@ describe("403 role_missing", () => {
 
     expect(await ask(route, { key })).toBe("403 role_missing");
     await readBody(await request("DELETE", `/v1/admin/keys/${id}`, { key: env.ADMIN_KEY }));
+  });
+});
+
+describe("429 rate_limited", () => {
+  let limited: string;
+  beforeAll(async () => {
+    const { id, key } = await newTenant();
+    await env.TENANTS.getByName(tenantObjectName(id)).setLimits({
+      limits: { ...NO_LIMITS, tenant: { requests_per_minute: 0 } },
+      revision: 1,
+    });
+    limited = key;
+  });
+
+  it.each(listing("429 rate_limited"))("%s", async (_, route) => {
+    expect(await ask(route, { key: limited })).toBe("429 rate_limited");
   });
 });
 

@@ -14,6 +14,7 @@ const CODES: Readonly<Record<string, string>> = {
   turn_not_found: "response_not_found",
   turn_running: "conversation_locked",
   queue_full: "conversation_locked",
+  rate_limited: "rate_limit_exceeded",
 };
 
 /** Sentences that OpenAI has a code for. */

@@ -12,6 +12,7 @@ import { LONG_BODY_LIMIT } from "../../body";
 import { readMarks } from "../../calls";
 import type { Asker, HttpDeps, HttpEnv, SocketHolder } from "../../deps";
 import type { HttpError } from "../../problem";
+import { refuseRate } from "../../rate-limits";
 import { sessionClient } from "../../session-calls";
 import { type CreateMessage, isTooLarge, parseSocketMessage, toErrorMessage, toRefusalMessage } from "./socket-message";
 import { answerOnSocket, type CachedResponse, type SocketAnswer } from "./socket-response";
@@ -163,6 +164,8 @@ export function defineSocketObject(build: (env: Env) => HttpDeps) {
         const principal = await this.#findHolder(holder);
         if (!principal) return err({ code: "unauthorized" });
         if (!principal.scopes.includes("sessions:write")) return err({ code: "forbidden", scope: "sessions:write" });
+        const limited = await refuseRate(principal, this.#deps);
+        if (limited) return err(limited);
         return await answerOnSocket({
           c: toAsker({ requestId, principal }),
           deps: this.#deps,

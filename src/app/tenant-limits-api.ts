@@ -1,0 +1,12 @@
+/** What a tenant's object answers of the tenant's limits. */
+import type { LimitSet } from "../contract/limits";
+import type { RateAsk, RateGrant } from "./rate-grants";
+
+export interface TenantLimitsApi {
+  /** Replaces the limits of the tenant, unless a newer revision of the deployment's changes replaced them already. Returns the newest. Null: no such tenant. */
+  setLimits(input: { readonly limits: LimitSet; readonly revision: number }): Promise<{ readonly revision: number } | null>;
+  /** Null: none. */
+  limits(): Promise<LimitSet | null>;
+  /** Grants blocks of the present minute's rates. A repeated call grants again: what its first answer granted is then not used. Null: no such tenant. */
+  takeRates(asks: readonly RateAsk[]): Promise<readonly RateGrant[] | null>;
+}

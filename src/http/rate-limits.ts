@@ -1,0 +1,65 @@
+/** Admits requests by the rates of the caller's tenant, key and end user, and says in each answer how much of them is left. */
+import type { MiddlewareHandler } from "hono";
+import type { Principal } from "../app/principal";
+import type { RateRule, RateState } from "../app/rate-meter";
+import type { LimitSet } from "../contract/limits";
+import type { HttpDeps, HttpEnv } from "./deps";
+import { sendProblem } from "./problem";
+import { listRateHeaders, secondsLeft } from "./rate-headers";
+import type { RateLimitError } from "./rate-problems";
+import { findVendor } from "./surface/error-formats";
+
+/** Whom a limit counts for, as the sets of limits name it. */
+type LimitOwner = keyof LimitSet;
+
+/** Null: no limit applies. The answer for a key came with its look-up; for an access token, which is not looked up, it is cached. */
+async function readLimits({ tenant, access_token, limits }: Principal, deps: HttpDeps): Promise<LimitSet | null> {
+  return access_token === undefined ? (limits ?? null) : await deps.limits(tenant);
+}
+
+/** Only the access tokens of an end user count for the end user. A key is the server's, whichever end user it speaks for. */
+function listRequestRules({ key, access_token }: Principal, limits: LimitSet): readonly RateRule<LimitOwner>[] {
+  const end_user = access_token?.reach.end_user;
+  const subjects: readonly (readonly [LimitOwner, string | undefined])[] = [
+    ["tenant", "requests tenant"],
+    ["key", `requests key ${key}`],
+    ["end_user", end_user === undefined ? undefined : `requests end_user ${end_user}`],
+  ];
+  return subjects.flatMap(([of, subject]) => {
+    const limit = limits[of].requests_per_minute;
+    return subject === undefined || limit == null ? [] : [{ of, subject, limit }];
+  });
+}
+
+const toRefusal = ({ of, limit, ...state }: RateState<LimitOwner>, now: number): RateLimitError => ({
+  code: "rate_limited",
+  limit: "requests_per_minute",
+  of,
+  max: limit,
+  seconds: secondsLeft(state, now),
+});
+
+/** Null without a limit: then nothing is asked. */
+async function admit(principal: Principal, deps: HttpDeps) {
+  const limits = await readLimits(principal, deps);
+  const rules = limits ? listRequestRules(principal, limits) : [];
+  return rules.length === 0 ? null : await deps.requestRates.admit(principal.tenant, rules);
+}
+
+/** For requests that come over a socket, which have no headers. Null: admitted. */
+export async function refuseRate(principal: Principal, deps: HttpDeps): Promise<RateLimitError | null> {
+  const admission = await admit(principal, deps);
+  return admission?.refused ? toRefusal(admission.refused, deps.now()) : null;
+}
+
+/** Runs after `authenticate`. A request that is refused does not count. */
+export function limitRate(deps: HttpDeps): MiddlewareHandler<HttpEnv> {
+  return async (c, next) => {
+    const principal = c.get("principal");
+    const admission = principal ? await admit(principal, deps) : null;
+    if (!admission) return await next();
+    const now = deps.now();
+    c.set("rateHeaders", listRateHeaders(admission.states, { vendor: findVendor(c.req.path), now }));
+    return admission.refused ? sendProblem(c, toRefusal(admission.refused, now)) : await next();
+  };
+}
