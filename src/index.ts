@@ -5,8 +5,6 @@ import type { AdminPrincipal } from "./app/deployment-api";
 import { newId } from "./app/new-id";
 import { DEPLOYMENT_OBJECT_NAME } from "./app/object-name";
 import type { Principal } from "./app/principal";
-import { createRateMeter, type RateMeter, shareOfLimit } from "./app/rate-meter";
-import type { LimitSet } from "./contract/limits";
 import type { McpServer } from "./contract/registered-tool";
 import { generateAdminKey, isAdminKeyShaped, isGenuineAdminKey } from "./deployment/admin-key";
 import { parseId, type TenantId } from "./domain/ids";
@@ -48,8 +46,11 @@ import {
   buildFileStore,
   buildOpenCredential,
   deploymentStub,
+  limitsFor,
+  ratesFor,
   sessionStub,
   suggestLimitTo,
+  takeModelCall,
   tenantStub,
   toolFetchFor,
 } from "./wiring";
@@ -63,10 +64,6 @@ const CACHED_KEYS = 10_000;
 const CACHED_ADMIN_KEYS = 200;
 /** Tenants whose allowed origins an isolate caches. A list is up to 30 KB, and mostly one line. */
 const CACHED_ORIGINS = 1_000;
-/** Tenants whose limits an isolate caches for their access tokens. */
-const CACHED_LIMITS = 10_000;
-/** Tenants, keys and end users with a limit whose blocks an isolate keeps. */
-const CACHED_RATES = 20_000;
 
 /** The isolate's cache of key look-ups. */
 const keys = createKeyCache<Principal>({ ttlMs: KEY_CACHE_TTL_MS, max: CACHED_KEYS, now: Date.now, readGeneration });
@@ -121,34 +118,6 @@ function buildAllowedOrigins(env: Env): HttpDeps["allowedOrigins"] {
   return async (tenant) => (await lookUp(tenant)) ?? [];
 }
 
-/** Reads from the isolate's cache, or the tenant's object: no look-up of a key brings the limits of an access token. */
-function buildLimits(env: Env): HttpDeps["limits"] {
-  const lookUp = createLookUpCache<{ readonly limits: LimitSet | null }>({
-    ask: async (name) => {
-      const tenant = parseId("ten", name);
-      return tenant && { limits: await tenantStub(env, tenant).limits() };
-    },
-    now: Date.now,
-    generation: readGeneration,
-    max: CACHED_LIMITS,
-  });
-  return async (tenant) => (await lookUp(tenant))?.limits ?? null;
-}
-
-/** Throws where the object refuses, as where it is out of reach. */
-const buildRequestRates = (env: Env): RateMeter =>
-  createRateMeter({
-    ask: async (owner, asks) => {
-      const tenant = parseId("ten", owner);
-      const taken = tenant && (await tenantStub(env, tenant).takeRates(asks));
-      if (!taken) throw new Error("No tenant granted the request rates");
-      return taken;
-    },
-    now: Date.now,
-    smallest: shareOfLimit,
-    max: CACHED_RATES,
-  });
-
 /** Create one for each request or job: the credentials built from it are cached for as long as they live. */
 const buildWiring = (env: Env, config: Config, tenant: TenantId) => ({
   env,
@@ -196,8 +165,8 @@ function buildDeps(env: Env): HttpDeps {
     openSocket: (request, holder) => env.RESPONSE_SOCKETS.get(env.RESPONSE_SOCKETS.newUniqueId()).fetch(toSocketRequest(request, holder)),
     signAccessToken: (holder) => signAccessToken(holder, tokenIssuer(config)),
     allowedOrigins: buildAllowedOrigins(env),
-    limits: buildLimits(env),
-    requestRates: buildRequestRates(env),
+    limits: limitsFor(env),
+    requestRates: ratesFor(env),
     generateKey: (tenant) => generateApiKey({ env: config.ENVIRONMENT, tenant }, config.KEY_PEPPER),
     hashKey: (key) => hashKey(key, config.KEY_PEPPER),
     rows: (tenant) => createRebuildRows(databaseFor(env, tenant)),
@@ -261,6 +230,7 @@ export default {
           credentials: buildCredentials(buildWiring(env, config, tenant)),
           suggest: suggestLimitTo({ env, tenant, log }, (work) => ctx.waitUntil(work)),
           files: buildFileReader({ env, config: () => config, tenant }),
+          takeCall: () => takeModelCall(env, { tenant, end_user: null }),
         }),
       queue: { send: async (job) => void (await env.COMPACTIONS.send(job)) },
       clock: Date.now,

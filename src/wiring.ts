@@ -1,11 +1,14 @@
 /** Adapters that both the Worker's entry point and the objects need, built from the bindings in one place. */
 
 import type { FileReader, FileStore } from "./app/file-api";
+import { type CallOwner, type TakeCall, takeCall, withCallLimit } from "./app/models/limit-calls";
 import { type SuggestLimit, sendSuggestion, withSuggestions } from "./app/models/suggest-limits";
 import { DEPLOYMENT_OBJECT_NAME, sessionObjectName, tenantObjectName } from "./app/object-name";
 import type { Credentials, Log } from "./app/ports";
+import { createRateMeter, shareOfLimit } from "./app/rate-meter";
 import { estimateTokens } from "./context/tokens";
-import type { SessionId, TenantId } from "./domain/ids";
+import type { LimitSet } from "./contract/limits";
+import { parseId, type SessionId, type TenantId } from "./domain/ids";
 import { type Config, type Env, readDeploymentKeys, readPeppers } from "./env";
 import { createFileReader } from "./files/file-reader";
 import { createFileStore } from "./files/r2-store";
@@ -13,7 +16,9 @@ import { createFileSigner } from "./files/signed-url";
 import { memoize } from "./lib/memoize";
 import { createChatModel } from "./model/chat-model";
 import { withFiles } from "./model/with-files";
+import { readGeneration } from "./tenant/changes";
 import { createCredentials, createOpenCredential, type OpenCredential } from "./tenant/credentials";
+import { createLookUpCache } from "./tenant/look-up-cache";
 import { createToolFetch } from "./tools/safe-fetch";
 
 /**
@@ -57,12 +62,17 @@ export function buildOpenCredential(wiring: TenantWiring): OpenCredential {
 /** Null when the deployment has no bucket for files. */
 export const buildFileStore = ({ FILES }: Env, tenant: TenantId): FileStore | null => (FILES ? createFileStore(FILES, tenant) : null);
 
+interface ChatModelWiring {
+  readonly credentials: Credentials;
+  readonly suggest: SuggestLimit;
+  readonly files: FileReader;
+  readonly takeCall: TakeCall;
+}
+
 /** The models of all providers. A limit that a refusal names is suggested to the tenant's registry. */
-export function buildChatModel(
-  env: Env,
-  { credentials, suggest, files }: { readonly credentials: Credentials; readonly suggest: SuggestLimit; readonly files: FileReader },
-) {
-  return withSuggestions(withFiles(createChatModel({ credentials, estimate: estimateTokens, ai: env.AI }), files), suggest);
+export function buildChatModel(env: Env, { credentials, suggest, files, takeCall: take }: ChatModelWiring) {
+  const model = withFiles(createChatModel({ credentials, estimate: estimateTokens, ai: env.AI }), files);
+  return withCallLimit(withSuggestions(model, suggest), take);
 }
 
 /** Keeps what it read for a short time. */
@@ -87,3 +97,50 @@ export function suggestLimitTo(
 export const toolFetchFor = memoize((allowPrivate: boolean) =>
   createToolFetch({ fetch: (url, init) => fetch(url, init), now: Date.now, allowPrivate }),
 );
+
+/** Tenants whose limits an isolate caches. */
+const CACHED_LIMITS = 10_000;
+/** Tenants, keys and end users with a limit whose blocks an isolate keeps. */
+const CACHED_RATES = 20_000;
+
+/** Makes one value for the bindings of an isolate. */
+function perEnv<T>(make: (env: Env) => T): (env: Env) => T {
+  const made = new WeakMap<Env, { readonly value: T }>();
+  return (env) => {
+    const known = made.get(env) ?? { value: make(env) };
+    made.set(env, known);
+    return known.value;
+  };
+}
+
+/** Reads from the isolate's cache, or the tenant's object. No look-up of a key brings the limits of an access token, or of a session. */
+export const limitsFor = perEnv((env) => {
+  const lookUp = createLookUpCache<{ readonly limits: LimitSet | null }>({
+    ask: async (name) => {
+      const tenant = parseId("ten", name);
+      return tenant && { limits: await tenantStub(env, tenant).limits() };
+    },
+    now: Date.now,
+    generation: readGeneration,
+    max: CACHED_LIMITS,
+  });
+  return async (tenant: TenantId): Promise<LimitSet | null> => (await lookUp(tenant))?.limits ?? null;
+});
+
+/** This isolate's blocks, for its Worker and its objects together. Throws where the tenant's object refuses, as where it is out of reach. */
+export const ratesFor = perEnv((env) =>
+  createRateMeter({
+    ask: async (owner, asks) => {
+      const tenant = parseId("ten", owner);
+      const taken = tenant && (await tenantStub(env, tenant).takeRates(asks));
+      if (!taken) throw new Error("No tenant granted the rates");
+      return taken;
+    },
+    now: Date.now,
+    smallest: shareOfLimit,
+    max: CACHED_RATES,
+  }),
+);
+
+export const takeModelCall = (env: Env, owner: CallOwner): Promise<number | null> =>
+  takeCall(owner, { limits: limitsFor(env), rates: ratesFor(env), now: Date.now });

@@ -26,6 +26,10 @@ export interface RateGrant {
   readonly ends_at: number;
 }
 
+/** Names what is counted for an owner of a limit. `id`: of the key or the end user; empty for the tenant itself. */
+export const requestSubject = (of: string, id: string): string => `requests ${of} ${id}`;
+export const callSubject = (of: string, id: string): string => `model_calls ${of} ${id}`;
+
 export const windowEnd = (now: number): number => (Math.floor(now / RATE_WINDOW_MS) + 1) * RATE_WINDOW_MS;
 
 /** Plans a block. It is at most half of what is left, so that one holder cannot take what others need. `granted`: in this window, before. */

@@ -37,6 +37,8 @@ export type TenantError =
   /** The tenant has as many keys as it may have. */
   | { readonly code: "key_limit"; readonly limit: number }
   | { readonly code: "model_limit"; readonly limit: number }
+  /** The tenant has as many sessions as it may have. */
+  | { readonly code: "session_limit"; readonly limit: number }
   | { readonly code: "model_not_found"; readonly model: string }
   /** The model belongs to the deployment: a tenant can override it, but not remove it. */
   | { readonly code: "model_not_own"; readonly model: string }

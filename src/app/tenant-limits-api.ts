@@ -1,12 +1,22 @@
 /** What a tenant's object answers of the tenant's limits. */
+import type { LimitUse } from "../contract/limit-use";
 import type { LimitSet } from "../contract/limits";
+import type { KeyId } from "../domain/ids";
 import type { RateAsk, RateGrant } from "./rate-grants";
+
+/** `end_user`: of the caller's access token. Null: none. */
+export interface LimitedCaller {
+  readonly key: KeyId;
+  readonly end_user: string | null;
+}
 
 export interface TenantLimitsApi {
   /** Replaces the limits of the tenant, unless a newer revision of the deployment's changes replaced them already. Returns the newest. Null: no such tenant. */
   setLimits(input: { readonly limits: LimitSet; readonly revision: number }): Promise<{ readonly revision: number } | null>;
   /** Null: none. */
   limits(): Promise<LimitSet | null>;
+  /** Every limit that applies to the caller, and what is used of it. Null: no such tenant. */
+  limitUse(caller: LimitedCaller): Promise<readonly LimitUse[] | null>;
   /** Grants blocks of the present minute's rates. A repeated call grants again: what its first answer granted is then not used. Null: no such tenant. */
   takeRates(asks: readonly RateAsk[]): Promise<readonly RateGrant[] | null>;
 }

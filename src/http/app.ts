@@ -35,6 +35,7 @@ import { registerExecutions } from "./routes/executions";
 import { registerExport } from "./routes/export";
 import { registerFiles } from "./routes/files";
 import { registerKeys } from "./routes/keys";
+import { registerLimits } from "./routes/limits";
 import { registerMcpServers } from "./routes/mcp-servers";
 import { registerMessages } from "./routes/messages";
 import { registerModels } from "./routes/models";
@@ -98,6 +99,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerMcpServers(app, deps);
   registerFiles(app, deps);
   registerTenant(app, deps);
+  registerLimits(app, deps);
   registerAdmin(app, deps);
   registerTenants(app, deps);
   registerTenantPlans(app, deps);

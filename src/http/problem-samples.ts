@@ -90,6 +90,7 @@ export const PROBLEMS: { readonly [C in ProblemCode]: Sampled<C> } = {
   ],
   plan_limit: ["The deployment has as many tenant plans as it may have", { code: "plan_limit", limit: 200 }],
   key_limit: ["As many keys are valid as may be", { code: "key_limit", limit: 100 }],
+  session_limit: ["The tenant has as many sessions as it may have", { code: "session_limit", limit: 10_000 }],
   model_limit: ["The tenant has as many models as it may have", { code: "model_limit", limit: 100 }],
   credential_limit: ["The tenant has as many credentials as it may have", { code: "credential_limit", limit: 50 }],
   tool_limit: ["The tenant has as many tools or servers as it may have", { code: "tool_limit", of: "tools", limit: 128 }],

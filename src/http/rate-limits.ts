@@ -1,6 +1,7 @@
 /** Admits requests by the rates of the caller's tenant, key and end user, and says in each answer how much of them is left. */
 import type { MiddlewareHandler } from "hono";
 import type { Principal } from "../app/principal";
+import { requestSubject } from "../app/rate-grants";
 import type { RateRule, RateState } from "../app/rate-meter";
 import type { LimitSet } from "../contract/limits";
 import type { HttpDeps, HttpEnv } from "./deps";
@@ -20,14 +21,14 @@ async function readLimits({ tenant, access_token, limits }: Principal, deps: Htt
 /** Only the access tokens of an end user count for the end user. A key is the server's, whichever end user it speaks for. */
 function listRequestRules({ key, access_token }: Principal, limits: LimitSet): readonly RateRule<LimitOwner>[] {
   const end_user = access_token?.reach.end_user;
-  const subjects: readonly (readonly [LimitOwner, string | undefined])[] = [
-    ["tenant", "requests tenant"],
-    ["key", `requests key ${key}`],
-    ["end_user", end_user === undefined ? undefined : `requests end_user ${end_user}`],
+  const owners: readonly (readonly [LimitOwner, string | undefined])[] = [
+    ["tenant", ""],
+    ["key", key],
+    ["end_user", end_user],
   ];
-  return subjects.flatMap(([of, subject]) => {
+  return owners.flatMap(([of, id]) => {
     const limit = limits[of].requests_per_minute;
-    return subject === undefined || limit == null ? [] : [{ of, subject, limit }];
+    return id === undefined || limit == null ? [] : [{ of, subject: requestSubject(of, id), limit }];
   });
 }
 

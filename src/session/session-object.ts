@@ -24,6 +24,7 @@ import {
   buildFileReader,
   buildOpenCredential,
   suggestLimitTo,
+  takeModelCall,
   tenantStub,
   toolFetchFor,
 } from "../wiring";
@@ -84,6 +85,7 @@ export class SessionObject extends DurableObject<Env> {
           readText: async (file) => (await this.#tenant((tenant) => files(tenant).readText(file))) ?? null,
           findAddress: async (file, at) => (await this.#tenant((tenant) => files(tenant).findAddress(file, at))) ?? null,
         },
+        takeCall: async () => (await this.#tenant((tenant) => takeModelCall(env, { tenant, end_user: this.#readEndUser() }))) ?? null,
       }),
       files: (tenant) => ({
         keep: async (input) => {
@@ -104,6 +106,10 @@ export class SessionObject extends DurableObject<Env> {
       deadlines: DEADLINES,
       log,
     });
+  }
+
+  #readEndUser(): string | null {
+    return this.#runtime.content.readRefText(this.#runtime.committed.settings.end_user ?? null);
   }
 
   /** Uses the session's tenant. Null before the session is opened; no model is called before that. */

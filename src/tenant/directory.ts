@@ -17,7 +17,11 @@ interface Registered {
 
 export interface Directory {
   /** Registers a session with its idempotency key. Call it inside a transaction, so that both are stored or neither. */
-  register(input: SessionRegistration & { readonly at: number }): Result<Registered, TenantError>;
+  register(
+    input: SessionRegistration & { readonly at: number; readonly most?: number | null | undefined },
+  ): Result<Registered, TenantError>;
+  /** How many sessions there are, those whose erasure has begun among them. */
+  count(): number;
   findExternalId(externalId: string): SessionId | null;
   /**
    * Ends one request's claim to the session, and removes the session with the last claim. It keeps the idempotency key of
@@ -43,9 +47,12 @@ export function createDirectory(sql: SyncSql): Directory {
     return row ? toSessionId(row.id) : null;
   };
   const isBeingErased = (session: string): boolean => sql.rows("SELECT 1 FROM erasures WHERE session = ?", session).length > 0;
+  const isRegistered = (session: string): boolean => sql.rows("SELECT 1 FROM sessions WHERE id = ?", session).length > 0;
+  const count = (): number => sql.rows<{ n: number }>("SELECT count(*) AS n FROM sessions")[0]?.n ?? 0;
   return {
+    count,
     findExternalId,
-    register: ({ session, idempotency, external_id: externalId = null, adopt = false, at }) => {
+    register: ({ session, idempotency, external_id: externalId = null, adopt = false, at, most = null }) => {
       const noted = runOnce<string, TenantError>(requests, { idempotency, now: at }, () => {
         const holder = externalId === null ? null : findExternalId(externalId);
         if (holder !== null && holder !== session) {
@@ -53,6 +60,7 @@ export function createDirectory(sql: SyncSql): Directory {
           sql.rows("UPDATE sessions SET claims = claims + 1 WHERE id = ?", holder);
           return ok(holder);
         }
+        if (most !== null && !isRegistered(session) && count() >= most) return err({ code: "session_limit", limit: most });
         const row = [session, at, externalId] as const;
         sql.rows("INSERT INTO sessions (id, created_at, external_id) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING", ...row);
         return ok(session);
@@ -67,7 +75,7 @@ export function createDirectory(sql: SyncSql): Directory {
       sql.rows("UPDATE sessions SET claims = claims - 1 WHERE id = ?", session);
       return null;
     },
-    has: (session) => sql.rows("SELECT 1 FROM sessions WHERE id = ?", session).length > 0 && !isBeingErased(session),
+    has: (session) => isRegistered(session) && !isBeingErased(session),
     list: ({ after, limit }) => {
       const size = Math.min(limit, MAX_PAGE);
       const rows = sql.rows<{ id: string; created_at: number }>(

@@ -11,10 +11,9 @@ import type { FileView } from "../contract/file";
 import { type FileId, parseId, type SessionId } from "../domain/ids";
 import { err, ok } from "../lib/result";
 import type { SyncSql } from "../lib/sync-sql";
+import { type FileLimits, type HeldFiles, refuseFile } from "./file-limits";
 import { createRequests } from "./requests";
 
-export const MAX_FILES = 10_000;
-export const MAX_STORED_BYTES = 10_000_000_000;
 /** An upload that has not ended by then was cut off. */
 const UPLOAD_MS = 60 * 60 * 1_000;
 /** How long a file stays that no message refers to. */
@@ -25,6 +24,7 @@ const HOLD_MS = 60 * 60 * 1_000;
 const THROWAWAY_HOLD_MS = 3 * 60 * 60 * 1_000;
 const FIRST_RETRY_MS = 15_000;
 const MAX_RETRY_MS = 60 * 60 * 1_000;
+const COUNT = "SELECT count(*) AS files, coalesce(sum(bytes), 0) AS bytes FROM files";
 const HOLD_OWN = "INSERT INTO file_refs (session, file, held_until, own) VALUES (?, ?, ?, 1)";
 /** A string that sorts after every file id. */
 const AFTER_EVERY_ID = "~";
@@ -56,7 +56,10 @@ export interface Upload {
 
 /** Methods that change rows are called inside a transaction. */
 export interface Files {
-  begin(upload: Upload, at: number): TenantOutcome<null>;
+  /** `most`: the tenant's own limits, where they are smaller than those of all tenants. */
+  begin(upload: Upload, at: number, most?: FileLimits): TenantOutcome<null>;
+  /** What the tenant stores, uploads that have begun among it. */
+  count(): HeldFiles;
   finish(
     input: { readonly file: FileId; readonly stored: StoredFile; readonly idempotency: Idempotency | null },
     at: number,
@@ -121,6 +124,7 @@ export function createFiles(sql: SyncSql): Files {
       at,
     );
   };
+  const count = () => sql.rows<HeldFiles>(COUNT)[0] ?? { files: 0, bytes: 0 };
   const isUnused = (file: string): boolean => sql.rows("SELECT 1 FROM file_refs WHERE file = ? LIMIT 1", file).length === 0;
   const isReferred = (session: SessionId, file: string): boolean =>
     sql.rows("SELECT 1 FROM file_refs WHERE session = ? AND file = ?", session, file).length > 0;
@@ -181,10 +185,10 @@ export function createFiles(sql: SyncSql): Files {
   };
 
   return {
-    begin: ({ file, name, media_type, bytes, throwaway }, at) => {
-      const held = sql.rows<{ files: number; bytes: number }>("SELECT count(*) AS files, coalesce(sum(bytes), 0) AS bytes FROM files")[0];
-      if (held && held.files >= MAX_FILES) return err({ code: "file_limit", of: "files", limit: MAX_FILES });
-      if (held && held.bytes + bytes > MAX_STORED_BYTES) return err({ code: "file_limit", of: "bytes", limit: MAX_STORED_BYTES });
+    count,
+    begin: ({ file, name, media_type, bytes, throwaway }, at, most = {}) => {
+      const refused = refuseFile(count(), bytes, most);
+      if (refused) return err(refused);
       sql.rows(
         `INSERT INTO files (id, name, media_type, bytes, sha256, tokens, created_at, state, due_at, attempts)
          VALUES (?, ?, ?, ?, '', 0, ?, 'uploading', ?, 0)`,

@@ -8,6 +8,7 @@ import { findPolicyFault } from "../context/policy-check";
 import { chainChoices, mergeChoices, type PolicyChoice, parseLevel, toPolicyText } from "../context/policy-choice";
 import type { FileId } from "../domain/ids";
 import { err, ok } from "../lib/result";
+import { listLimitUse } from "./limit-use";
 import { loadPrices } from "./price-package";
 import { DEFAULT_MODEL } from "./settings";
 import type { Tenant } from "./tenant";
@@ -128,7 +129,9 @@ export const tenantCalls = {
     return limits ? { ...principal, limits } : principal;
   }),
 
-  registerSession: existing((tenant, input) => tenant.transaction(() => tenant.directory.register({ ...input, at: Date.now() }))),
+  registerSession: existing((tenant, input) =>
+    tenant.transaction(() => tenant.directory.register({ ...input, at: Date.now(), most: tenant.limits.read()?.tenant.sessions })),
+  ),
   findExternalId: existing(({ directory }, externalId) => ok(directory.findExternalId(externalId))),
   forgetSession: existing((tenant, session) => tenant.transaction(() => ok(tenant.directory.forget(session)))),
   beginErasure: existing(({ upkeep }, input) => ok({ noted: upkeep.erasures.begin(input) })),
@@ -185,10 +188,11 @@ export const tenantCalls = {
 
   setLimits: lookUp((tenant, input) => tenant.announce(tenant.transaction(() => ({ revision: tenant.limits.write(input) })))),
   limits: lookUp(({ limits }) => limits.read()),
+  limitUse: lookUp((tenant, caller) => listLimitUse(tenant, caller, Date.now())),
   takeRates: lookUp((tenant, asks) => tenant.transaction(() => tenant.rates.grant(asks, Date.now()))),
 
   beginFile: existing(async (tenant, upload) => {
-    const begun = tenant.transaction(() => tenant.files.begin(upload, Date.now()));
+    const begun = tenant.transaction(() => tenant.files.begin(upload, Date.now(), tenant.limits.read()?.tenant));
     await tenant.upkeep.fileRemoval.resume();
     return begun;
   }),

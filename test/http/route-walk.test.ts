@@ -165,6 +165,7 @@ describe("scopes", () => {
       "GET /v1/models",
       "GET /v1/models/:model_id",
       "GET /v1/tenant",
+      "GET /v1/limits",
     ]);
   });
 

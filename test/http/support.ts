@@ -256,6 +256,7 @@ function emptyTenant(): TenantApi & TenantFilesApi & TenantMaintenance {
     authenticate: async () => null,
     setLimits: async ({ revision }) => ({ revision }),
     limits: async () => null,
+    limitUse: async () => [],
     takeRates: async () => [],
     registerSession: async ({ session }) => ok({ session, replayed: false }),
     findExternalId: async () => ok(null),

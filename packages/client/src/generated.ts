@@ -1398,6 +1398,26 @@ export interface paths {
         patch: operations["updateTenant"];
         trace?: never;
     };
+    "/v1/limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the caller's limits
+         * @description Every limit of the tenant, of the calling key, and of the end user of an access token, with what is used of it. An empty list: no limit.
+         */
+        get: operations["listLimits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/admin/tenants": {
         parameters: {
             query?: never;
@@ -8202,6 +8222,24 @@ export interface components {
             /** @description Replaces the list. Scheme, host and port, without a path and without the scheme's own port. `*` allows pages of every origin */
             allowed_origins?: string[];
         };
+        LimitUseList: {
+            data: components["schemas"]["LimitUse"][];
+        };
+        LimitUse: {
+            /**
+             * @description Whom the limit counts for
+             * @enum {string}
+             */
+            of: "tenant" | "key" | "end_user";
+            /** @description As a set of limits names it */
+            limit: string;
+            /** @description 0 allows nothing */
+            max: number;
+            /** @description Of the present minute: what was granted, in blocks. Null: it is counted for each session, or where it runs */
+            used: number | null;
+            /** @description When the minute ends. Null: what is used is used until it is removed */
+            resets_at: number | null;
+        };
         CreateTenant: {
             name: string;
         };
@@ -8698,6 +8736,8 @@ export type FileUrl = components['schemas']['FileUrl'];
 export type FileErasure = components['schemas']['FileErasure'];
 export type Tenant = components['schemas']['Tenant'];
 export type PatchTenant = components['schemas']['PatchTenant'];
+export type LimitUseList = components['schemas']['LimitUseList'];
+export type LimitUse = components['schemas']['LimitUse'];
 export type CreateTenant = components['schemas']['CreateTenant'];
 export type NewKey = components['schemas']['NewKey'];
 export type ListedTenant = components['schemas']['ListedTenant'];
@@ -11595,6 +11635,26 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Tenant"];
+                };
+            };
+        };
+    };
+    listLimits: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The limits that apply */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LimitUseList"];
                 };
             };
         };

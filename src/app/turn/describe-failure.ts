@@ -12,7 +12,7 @@ const details: Readonly<Record<TurnFailureKind, string>> = {
   output_cap: "The reply exceeded the maximum length, or the provider refused the requested length.",
   invalid_param: "The provider refused a parameter of the request.",
   auth: "The provider refused the model's API key.",
-  rate_limit: "The provider's rate limit was reached.",
+  rate_limit: "A rate limit was reached: the provider's, or the tenant's own of model calls a minute.",
   quota: "The provider's quota is used up.",
   unavailable: "The provider could not be reached, or failed.",
   aborted: "The connection to the provider was closed before the reply was complete.",

@@ -160,6 +160,7 @@ const fork = tenantRoute({
   operationId: "forkSession",
   summary: "Fork a session",
   description: "Creates a new session with a copy of this one's history. Neither session sees later messages of the other.",
+  refuses: ["session_limit"],
   request: { params: sessionPath, headers: idempotencyHeaders, body: jsonBody(forkInput, { at: 2, title: "A second try" }, false) },
   responses: {
     201: located(

@@ -43,7 +43,7 @@ const create = tenantRoute({
   summary: "Create a session",
   description:
     "Every field is optional. What the request leaves out comes from the tenant's settings, and then from the deployment's. The session keeps these settings when the defaults change later.",
-  refuses: ["external_id_taken", "session_erased", "unknown_model", "default_model_gone", "models_unavailable"],
+  refuses: ["external_id_taken", "session_erased", "session_limit", "unknown_model", "default_model_gone", "models_unavailable"],
   request: {
     headers: idempotencyHeaders,
     body: jsonBody(
@@ -116,7 +116,7 @@ const putNamed = tenantRoute({
   summary: "Get or create the session that has an external id",
   description:
     "Returns the session that has the external id, unchanged whatever the body says, or creates it. Requests for the same id at once end in one session: one of them creates it, and the others get it.",
-  refuses: ["session_erased", "unknown_model", "default_model_gone", "models_unavailable"],
+  refuses: ["session_erased", "session_limit", "unknown_model", "default_model_gone", "models_unavailable"],
   request: { params: namedPath, body: jsonBody(putInput, { title: "Order 4711", end_user: "user-42" }, false) },
   responses: {
     200: located(taggedJson("The session that has the id, unchanged", sessionDescription, sessionExample)),
