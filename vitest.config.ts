@@ -25,7 +25,10 @@ export default defineConfig({
           cloudflareTest({
             wrangler: { configPath: "./wrangler.toml" },
             // Over what Wrangler reads from `[vars]`, `.dev.vars` and `.env`.
-            miniflare: { bindings: { ...TEST_VARIABLES, MIGRATIONS: migrations } },
+            miniflare: {
+              bindings: { ...TEST_VARIABLES, MIGRATIONS: migrations },
+              ratelimits: { TEST_FLOODS: { namespace_id: "1001", simple: { limit: 5, period: 60 } } },
+            },
           }),
         ],
         test: {

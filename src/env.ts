@@ -27,6 +27,8 @@ export interface Env {
   readonly FILES?: R2Bucket;
   /** The files of the reference page. Absent: there is no page. */
   readonly ASSETS?: Fetcher;
+  /** Counts the requests of each key, and of each address without a valid one. Absent: floods are not counted. */
+  readonly FLOODS?: RateLimit;
   /** Workers AI. Absent: its models are unavailable. */
   readonly AI?: Ai;
   readonly KEY_PEPPER?: string;

@@ -142,6 +142,9 @@ async function readAsset({ ASSETS }: Env, path: string, headers: Headers): Promi
   return response && response.status !== 404 ? response : null;
 }
 
+const buildFloodCounter = ({ FLOODS }: Env): HttpDeps["countFlood"] =>
+  FLOODS ? async (key) => (await FLOODS.limit({ key })).success : null;
+
 function buildDeps(env: Env): HttpDeps {
   const config = parseConfig(env);
   // The objects build these models themselves; building them here too reports an error in them early.
@@ -167,6 +170,7 @@ function buildDeps(env: Env): HttpDeps {
     allowedOrigins: buildAllowedOrigins(env),
     limits: limitsFor(env),
     requestRates: ratesFor(env),
+    countFlood: buildFloodCounter(env),
     generateKey: (tenant) => generateApiKey({ env: config.ENVIRONMENT, tenant }, config.KEY_PEPPER),
     hashKey: (key) => hashKey(key, config.KEY_PEPPER),
     rows: (tenant) => createRebuildRows(databaseFor(env, tenant)),

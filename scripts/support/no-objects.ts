@@ -29,6 +29,7 @@ export const appWithoutObjects: HttpDeps = {
   signAccessToken: unreachable,
   allowedOrigins: unreachable,
   limits: unreachable,
+  countFlood: null,
   requestRates: { admit: unreachable },
   files: unreachable,
   fileSigner: { sign: unreachable, verify: unreachable },

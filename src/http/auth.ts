@@ -9,6 +9,7 @@ import type { Scope } from "../domain/scopes";
 import { err, ok, type Result } from "../lib/result";
 import { isAllowedOrigin } from "./browsers";
 import type { Asker, HttpDeps, HttpEnv } from "./deps";
+import { refuseFlood } from "./floods";
 import { type RequestError, sendProblem } from "./problem";
 
 /** The kinds of credentials, as the OpenAPI document names them. */
@@ -68,6 +69,8 @@ export function authenticate(deps: HttpDeps): MiddlewareHandler<HttpEnv> {
     const credential = readCredential(c);
     if (!credential.ok) return sendProblem(c, credential.error);
     const principal = await findValid(credential.value, deps);
+    const flood = await refuseFlood(c, deps, principal);
+    if (flood) return sendProblem(c, flood);
     if (!principal) return sendProblem(c, { code: "unauthorized" });
     c.set("principal", principal);
     if (!(await isAllowedOrigin(c, () => deps.allowedOrigins(principal.tenant)))) return sendProblem(c, { code: "origin_not_allowed" });

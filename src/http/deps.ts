@@ -96,6 +96,8 @@ export interface HttpDeps {
   allowedOrigins(tenant: TenantId): Promise<readonly string[]>;
   /** The tenant's limits, for holders of access tokens. Null: none. An answer may be cached. */
   limits(tenant: TenantId): Promise<LimitSet | null>;
+  /** Counts a request, and answers whether it is within what a single source may send. Null: the deployment counts no floods. */
+  readonly countFlood: ((source: string) => Promise<boolean>) | null;
   /** This isolate's part of the rates of requests. */
   readonly requestRates: RateMeter;
   /** Call this when a request may have changed what is cached of its tenant: keys, models, credentials, tools. */

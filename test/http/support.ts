@@ -429,6 +429,7 @@ export function world(input: WorldInput = {}): World {
     signAccessToken: async (holder) => `header.${holder.access_token.id}.signature`,
     allowedOrigins: async () => [],
     limits: async () => null,
+    countFlood: null,
     requestRates: { admit: async () => ({ refused: null, states: [] }) },
     rows: () => emptyRows(),
     tenantRows: () => emptyTenantRows(),

@@ -7,6 +7,7 @@ declare global {
     interface Env extends WorkerEnv {
       readonly MIGRATIONS: D1Migration[];
       readonly ADMIN_KEY: string;
+      readonly TEST_FLOODS: RateLimit;
     }
     interface GlobalProps {
       readonly mainModule: typeof import("../../src/index");

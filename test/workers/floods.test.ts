@@ -1,0 +1,53 @@
+/** Floods, counted by the platform's rate-limit binding as workerd has it. */
+import { createExecutionContext } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, it } from "vitest";
+import worker from "../../src/index";
+import { migrate, newTenant, request } from "./support";
+
+beforeAll(migrate);
+
+/** The Worker with a counter of five requests a minute. */
+const counted = { ...env, FLOODS: env.TEST_FLOODS };
+const ask = (key: string, address: string) =>
+  request("GET", "/v1/policies", {
+    key,
+    headers: { "cf-connecting-ip": address },
+    send: (asked) => worker.fetch(asked, counted, createExecutionContext()),
+  });
+async function askMany(requests: number, key: string, address: string): Promise<readonly number[]> {
+  const statuses: number[] = [];
+  for (let n = 0; n < requests; n++) statuses.push((await ask(key, address)).status);
+  return statuses;
+}
+
+describe("a flood", () => {
+  it("of one key is refused, and the other keys of its address are not", async () => {
+    const [one, other] = [await newTenant(), await newTenant()];
+    const address = "192.0.2.1";
+
+    expect(await askMany(7, one.key, address)).toEqual([200, 200, 200, 200, 200, 429, 429]);
+    expect((await ask(other.key, address)).status).toBe(200);
+  });
+
+  it("of made-up keys is refused by its address, and a valid key of that address is not", async () => {
+    const tenant = await newTenant();
+    const address = "192.0.2.2";
+    const statuses: number[] = [];
+    for (let n = 0; n < 7; n++) statuses.push((await ask(`lh_test_made-up-${n}`, address)).status);
+
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429]);
+    expect((await ask("lh_test_made-up", "192.0.2.3")).status).toBe(401);
+    expect((await ask(tenant.key, address)).status).toBe(200);
+  });
+
+  it("is told when to come again", async () => {
+    const tenant = await newTenant();
+    await askMany(5, tenant.key, "192.0.2.4");
+
+    const refused = await ask(tenant.key, "192.0.2.4");
+
+    expect(refused.headers.get("retry-after")).toBe("10");
+    expect(await refused.json()).toMatchObject({ type: "urn:longhand:problem:rate_limited", limit: "flood", of: "key", max: null });
+  });
+});
