@@ -16,6 +16,7 @@ import { benchEvaluate } from "./evaluate.ts";
 import { benchFind } from "./find.ts";
 import { benchHistory } from "./history.ts";
 import { benchImport } from "./import.ts";
+import { benchLimits } from "./limits.ts";
 import { benchMemory } from "./memory.ts";
 import { benchMicro } from "./micro.ts";
 import { benchPast } from "./past.ts";
@@ -43,6 +44,7 @@ const BENCHES: Readonly<Record<string, (rig: Rig) => BenchResult | Promise<Bench
   past: benchPast,
   evaluate: benchEvaluate,
   surfaces: benchSurfaces,
+  limits: benchLimits,
 };
 
 const USAGE = `Usage: npm run bench -- [NAME …] [--json]

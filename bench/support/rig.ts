@@ -13,6 +13,8 @@ import { Failure } from "../../scripts/support/output.ts";
 import { ROOT } from "../../scripts/support/paths.ts";
 import { HOST } from "../../scripts/support/port.ts";
 import { runWrangler } from "../../scripts/support/wrangler.ts";
+import type { TenantLimitsApi } from "../../src/app/tenant-limits-api.ts";
+import type { LimitSet } from "../../src/contract/limits.ts";
 import { type CpuMeter, createCpuMeter } from "./cpu.ts";
 import { profileWorker } from "./profile.ts";
 import { type FastProvider, startFastProvider } from "./provider.ts";
@@ -39,6 +41,10 @@ export interface Rig {
   readonly cpu: CpuMeter;
   /** Milliseconds of JavaScript in a build's Worker and objects while `work` runs. */
   profile(build: string, work: () => Promise<void>): Promise<number>;
+  /** A new tenant of the first build, with a key. */
+  newTenant(): Promise<Connection>;
+  /** Tells the object of the connection's tenant its limits, as the deployment does. */
+  setLimits(connection: Connection, limits: LimitSet): Promise<void>;
   /** Ends the object's life in memory, so that its next call is a cold wake. */
   evictSession(session: string): Promise<void>;
   close(): Promise<void>;
@@ -138,7 +144,8 @@ export async function createRig(builds: readonly [Build, ...Build[]] = [OURS]): 
     const [{ name }] = builds;
     const connection = connections.get(name);
     if (!connection) throw new TypeError(`no connection to ${name}`);
-    const tenant = connection.key.split("_")[2] ?? "";
+    const toTenant = ({ key }: Connection): string => `ten_${key.split("_")[2] ?? ""}`;
+    const tenants = await miniflare.getDurableObjectNamespace("TENANTS", name);
     return {
       connection,
       connections,
@@ -147,7 +154,14 @@ export async function createRig(builds: readonly [Build, ...Build[]] = [OURS]): 
       provider,
       cpu: await createCpuMeter(),
       profile: async (build, work) => profileWorker(await miniflare.getInspectorURL(), build, work),
-      evictSession: (session) => miniflare.unsafeEvictDurableObject(name, "SessionObject", { name: `v1:any:ten_${tenant}:${session}` }),
+      evictSession: (session) =>
+        miniflare.unsafeEvictDurableObject(name, "SessionObject", { name: `v1:any:${toTenant(connection)}:${session}` }),
+      newTenant: async () => createTenant(await readUrl(name), ADMIN_KEY),
+      setLimits: async (of, limits) => {
+        // Miniflare gives the stub of a Worker that it does not know.
+        const stub = tenants.getByName(`v1:any:${toTenant(of)}`) as unknown as TenantLimitsApi;
+        await stub.setLimits({ limits, revision: 1 });
+      },
       close,
     };
   } catch (error) {
