@@ -37,6 +37,7 @@ import { createCredentialSealer } from "./tenant/credential-sealer";
 import { createKeyCache, KEY_CACHE_TTL_MS } from "./tenant/key-cache";
 import { createLookUpCache } from "./tenant/look-up-cache";
 import { buildDeploymentModels } from "./tenant/registry";
+import { createTokenEnds } from "./tenant/token-ends";
 import { listMcpTools } from "./tools/list-mcp-tools";
 import { openSecretHeader } from "./tools/tool-secret";
 import {
@@ -70,11 +71,29 @@ const keys = createKeyCache<Principal>({ ttlMs: KEY_CACHE_TTL_MS, max: CACHED_KE
 const adminKeys = createKeyCache<AdminPrincipal>({ ttlMs: KEY_CACHE_TTL_MS, max: CACHED_ADMIN_KEYS, now: Date.now, readGeneration });
 const apps = new WeakMap<Env, ReturnType<typeof createApp>>();
 
+/** The end of tokens, by environment: each has its own tenants' objects. */
+const tokenEnds = new WeakMap<Env, ReturnType<typeof createTokenEnds>>();
+
+function findTokenEnds(env: Env): ReturnType<typeof createTokenEnds> {
+  const known = tokenEnds.get(env);
+  if (known) return known;
+  const ask = async (tenant: TenantId, endUser: string) => {
+    const ended = await tenantStub(env, tenant).endUserEnded(endUser);
+    return ended.ok ? ended.value : Number.POSITIVE_INFINITY;
+  };
+  const created = createTokenEnds({ ask, now: Date.now, readGeneration, max: CACHED_KEYS });
+  tokenEnds.set(env, created);
+  return created;
+}
+
 async function authenticate(env: Env, config: Config, key: string): Promise<Principal | null> {
   const parts = parseApiKey(key);
   const peppers = readPeppers(config);
   const now = Date.now();
-  if (!parts) return openUnder(peppers, now, (pepper) => verifyAccessToken(key, { env: config.ENVIRONMENT, pepper, now }));
+  if (!parts) {
+    const verify = (pepper: string) => verifyAccessToken(key, { env: config.ENVIRONMENT, pepper, now });
+    return findTokenEnds(env)(await openUnder(peppers, now, verify));
+  }
   const { tenant } = parts;
   const hash = await hashKey(key, peppers.current);
   return keys.find(hash, tenant, async () => {

@@ -6,31 +6,42 @@
  * noted before it empties itself, when it hands over what the session used.
  */
 
-import type { ErasureReceipt } from "../contract/session";
+import type { ErasureReceipt, SessionErasure } from "../contract/session";
 import type { SessionId } from "../domain/ids";
 import { ok, type Result } from "../lib/result";
 import type { Condition } from "./conditions";
+import type { TenantErasureApi } from "./erasure-api";
+import { listPending } from "./erasure-view";
 import type { TenantFilesApi } from "./file-api";
 import type { Outcome, SessionError } from "./session-api";
-import type { TenantApi, TenantError } from "./tenant-api";
+import type { TenantError } from "./tenant-api";
 
 interface ErasurePorts<E> {
-  readonly tenant: Pick<TenantApi, "beginErasure" | "endErasure"> & Pick<TenantFilesApi, "releaseFiles">;
+  readonly tenant: Pick<TenantErasureApi, "beginErasure" | "noteErasure" | "endErasure"> & Pick<TenantFilesApi, "releaseFiles">;
   /** `isNoted`: the session is known to have existed, whatever its object still holds. */
   readonly erase: (isNoted: boolean, condition?: Condition) => Promise<Outcome<ErasureReceipt>>;
   /** Whether the read model still has a row of the session. */
   readonly isListed: () => Promise<Result<boolean, E>>;
 }
 
-type Erased<E> = Result<ErasureReceipt, SessionError | TenantError | E>;
+interface ErasureRequest {
+  readonly session: SessionId;
+  /** With its forks, and forks of these. Absent: it alone. */
+  readonly forks?: boolean | undefined;
+  readonly condition?: Condition | undefined;
+}
 
-export async function eraseSession<E>(session: SessionId, ports: ErasurePorts<E>, condition?: Condition): Promise<Erased<E>> {
+type Erased<E> = Result<SessionErasure, SessionError | TenantError | E>;
+
+export async function eraseSession<E>({ session, forks = false, condition }: ErasureRequest, ports: ErasurePorts<E>): Promise<Erased<E>> {
   const { tenant, erase, isListed } = ports;
   if (condition) {
     const compared = await erase(false, condition);
-    return compared.ok ? report(compared.value, tenant) : compared;
+    if (!compared.ok) return compared;
+    if (forks) await tenant.beginErasure({ session, isKnown: false, forks });
+    return report(compared.value, tenant);
   }
-  const begun = await tenant.beginErasure({ session, isKnown: false });
+  const begun = await tenant.beginErasure({ session, isKnown: false, forks });
   if (!begun.ok) return begun;
   const erased = await erase(begun.value.noted);
   if (erased.ok) return report(erased.value, tenant);
@@ -39,12 +50,12 @@ export async function eraseSession<E>(session: SessionId, ports: ErasurePorts<E>
   const listed = await isListed();
   if (!listed.ok) return listed;
   if (!listed.value) return erased;
-  await tenant.beginErasure({ session, isKnown: true });
+  await tenant.beginErasure({ session, isKnown: true, forks });
   const cleared = await erase(true);
   return cleared.ok ? report(cleared.value, tenant) : cleared;
 }
 
-async function report(receipt: ErasureReceipt, tenant: ErasurePorts<never>["tenant"]): Promise<Result<ErasureReceipt, TenantError>> {
+async function report(receipt: ErasureReceipt, tenant: ErasurePorts<never>["tenant"]): Promise<Result<SessionErasure, TenantError>> {
   // After the session: until its end it could refer to another file.
   const released = await tenant.releaseFiles(receipt.id);
   if (!released.ok) return released;
@@ -52,7 +63,8 @@ async function report(receipt: ErasureReceipt, tenant: ErasurePorts<never>["tena
   const files = { store: "files", status: pending === 0 ? "erased" : "pending", rows: erased } as const;
   const stores = [...receipt.stores, files];
   const isDone = stores.every(({ status }) => status === "erased");
-  if (isDone) await tenant.endErasure(receipt.id);
+  const noted = await (isDone ? tenant.endErasure(receipt.id) : tenant.noteErasure(receipt.id, listPending(stores)));
+  if (!noted.ok) return noted;
   const directory = { store: "directory", status: isDone ? "erased" : "pending", rows: null } as const;
-  return ok({ ...receipt, stores: [...stores, directory] });
+  return ok({ ...receipt, erasure_id: noted.value, stores: [...stores, directory] });
 }

@@ -18,6 +18,8 @@ export interface Principal {
 
 /** The holder of an access token. The expiry is a whole second. */
 export type TokenHolder = Principal & { readonly access_token: AccessToken; readonly expires_at: number };
+/** The holder of a token that was verified. `issued_at`: a whole second, in epoch milliseconds. */
+export type VerifiedHolder = TokenHolder & { readonly issued_at: number };
 
 interface AccessToken {
   readonly id: AccessTokenId;

@@ -50,6 +50,7 @@ export type TenantError =
   | { readonly code: "mcp_server_not_found"; readonly server: string }
   /** `of`: HTTP tools, or MCP servers. */
   | { readonly code: "tool_limit"; readonly of: "tools" | "mcp_servers"; readonly limit: number }
+  | { readonly code: "erasure_not_found"; readonly erasure: string }
   | { readonly code: "file_not_found"; readonly file: string }
   /** `of`: the number of the tenant's files, or their bytes. */
   | { readonly code: "file_limit"; readonly of: "files" | "bytes"; readonly limit: number }
@@ -81,6 +82,10 @@ export interface SessionRegistration {
   readonly idempotency: Idempotency | null;
   /** Unique in the tenant. Absent or null: none. */
   readonly external_id?: string | null;
+  /** The end user, in the client's own words. Absent or null: none. The tenant's object keeps a digest of it. */
+  readonly end_user?: string | null;
+  /** The session of which this one is a copy. Absent: none. */
+  readonly source?: SessionId | null;
   /** Takes over the session that has the external id already. Absent: such a session is a conflict. */
   readonly adopt?: true;
 }
@@ -192,10 +197,8 @@ export interface TenantApi extends TenantToolsApi, TenantLimitsApi {
    * under the same id.
    */
   forgetSession(session: SessionId): Promise<TenantOutcome<null>>;
-  /** Notes that the session is to be erased, if the directory, an earlier note or the caller knows that it existed. */
-  beginErasure(input: { readonly session: SessionId; readonly isKnown: boolean }): Promise<TenantOutcome<{ readonly noted: boolean }>>;
-  /** Call it when every store has reported: it removes the session and the note from the directory. */
-  endErasure(session: SessionId): Promise<TenantOutcome<null>>;
+  /** Call it before the session's end user is changed. Until the erasure of an end user asks the session's object, the directory does not know it. */
+  unlabelSession(session: SessionId): Promise<TenantOutcome<null>>;
   listSessions(page: { readonly after: SessionId | null; readonly limit: number }): Promise<TenantOutcome<SessionPage>>;
   /**
    * Stores the usage of a session's calls, before its log is wiped, and returns what is stored. Storing it again changes nothing; an empty
@@ -241,6 +244,8 @@ export interface TenantProjection {
   write(change: TenantChange): Promise<void>;
   /** Rows that are there are replaced. */
   writeUsage(tenant: TenantId, usage: readonly ErasedSessionUsage[]): Promise<void>;
+  /** Takes sessions out of the lists, and refuses what is still sent of them. */
+  hide(tenant: TenantId, sessions: readonly SessionId[], at: number): Promise<void>;
 }
 
 /**

@@ -16,6 +16,7 @@ const NAMES: Readonly<Record<IdPrefix, string>> = {
   adm: "an admin key",
   tok: "an access token",
   fil: "a file",
+  era: "an erasure",
   bod: "a text",
 };
 

@@ -84,19 +84,28 @@ export const sessionSummary = z
   .openapi("SessionSummary");
 export type SessionSummary = z.infer<typeof sessionSummary>;
 
-export const erasureReceipt = z
-  .object({
-    id: id("ses"),
-    erased_at: time,
-    stores: z
-      .array(
-        z.object({
-          store: z.string().openapi({ description: "session, read_model, files, directory" }),
-          status: z.enum(["erased", "pending"]),
-          rows: z.int().nullable(),
-        }),
-      )
-      .readonly(),
+/** What the session's object answers. */
+const erasureReceipt = z.object({
+  id: id("ses"),
+  erased_at: time,
+  stores: z
+    .array(
+      z.object({
+        store: z.string().openapi({ description: "session, read_model, files, directory" }),
+        status: z.enum(["erased", "pending"]),
+        rows: z.int().nullable(),
+      }),
+    )
+    .readonly(),
+});
+
+export type ErasureReceipt = z.infer<typeof erasureReceipt>;
+
+export const sessionErasure = erasureReceipt
+  .extend({
+    erasure_id: idOrNull("era").openapi({
+      description: "The erasure, whose receipt stays. Null if the session was erased by an older version",
+    }),
   })
   .openapi("ErasureReceipt");
-export type ErasureReceipt = z.infer<typeof erasureReceipt>;
+export type SessionErasure = z.infer<typeof sessionErasure>;

@@ -16,6 +16,7 @@ export type KeyId = Branded<"key">;
 export type AdminKeyId = Branded<"admin key">;
 export type AccessTokenId = Branded<"access token">;
 export type FileId = Branded<"file">;
+export type ErasureId = Branded<"erasure">;
 /** The id of one content body of a session: an item's id, an overlay's id, or a `bod_` id of its own. */
 export type BodyId = Branded<"body"> | ItemId | OverlayId;
 
@@ -31,6 +32,7 @@ export interface IdKinds {
   adm: AdminKeyId;
   tok: AccessTokenId;
   fil: FileId;
+  era: ErasureId;
   bod: BodyId;
 }
 

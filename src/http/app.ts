@@ -30,6 +30,7 @@ import { registerControl } from "./routes/control";
 import { registerCredentials } from "./routes/credentials";
 import { registerDocs } from "./routes/docs";
 import { registerDrafts } from "./routes/drafts";
+import { registerErasures } from "./routes/erasures";
 import { registerEvaluate } from "./routes/evaluate";
 import { registerExecutions } from "./routes/executions";
 import { registerExport } from "./routes/export";
@@ -98,6 +99,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerTools(app, deps);
   registerMcpServers(app, deps);
   registerFiles(app, deps);
+  registerErasures(app, deps);
   registerTenant(app, deps);
   registerLimits(app, deps);
   registerAdmin(app, deps);

@@ -36,8 +36,8 @@ interface Asked {
 export async function createSession(deps: HttpDeps, c: Asker, asked: Asked): Creation {
   const input = await prepareOpen(deps, c, asked.body);
   if (!input.ok) return input;
-  const { external_id = null } = input.value;
-  const place = await registerSession(deps, c, asked.key, { external_id });
+  const { external_id = null, end_user = null } = input.value;
+  const place = await registerSession(deps, c, asked.key, { external_id, end_user });
   if (place.registered.ok) return openRegistered(deps, c, { ...asked, ...place, ...place.registered.value, input: input.value });
   const { error } = place.registered;
   if (error.code !== "external_id_taken" || (await isOpen(deps, c, error.session))) return err(error);
@@ -71,8 +71,8 @@ export async function findByExternalId(deps: HttpDeps, c: Asker, externalId: str
 
 /** Registers the external id, or joins the request that has registered it and has not opened its session. */
 async function adoptSession(deps: HttpDeps, c: Asker, asked: Asked & { readonly input: OpenInput }): Creation {
-  const { external_id = null } = asked.input;
-  const place = await registerSession(deps, c, asked.key, { external_id, adopt: true });
+  const { external_id = null, end_user = null } = asked.input;
+  const place = await registerSession(deps, c, asked.key, { external_id, end_user, adopt: true });
   if (!place.registered.ok) return place.registered;
   return openRegistered(deps, c, { ...asked, ...place, ...place.registered.value });
 }

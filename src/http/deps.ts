@@ -4,6 +4,7 @@
  */
 import type { WholeSessionApi } from "../app/control-api";
 import type { AdminPrincipal, DeploymentApi } from "../app/deployment-api";
+import type { TenantErasureApi } from "../app/erasure-api";
 import type { FileSigner, FileStore, TenantFilesApi } from "../app/file-api";
 import type { ProbeLimits } from "../app/models/probe-limits";
 import type { CredentialSealer } from "../app/models/rotate-credentials";
@@ -56,7 +57,7 @@ export interface HttpDeps {
   /** Returns a fresh stub at each call: after an object was reset, an old stub stays broken. */
   sessions(tenant: TenantId, session: SessionId): WholeSessionApi;
   /** Returns a fresh stub at each call. */
-  tenants(tenant: TenantId): TenantApi & TenantFilesApi & TenantMaintenance;
+  tenants(tenant: TenantId): TenantApi & TenantErasureApi & TenantFilesApi & TenantMaintenance;
   /** Returns a fresh stub at each call. */
   deployment(): DeploymentApi;
   readonly adminKeys: AdminKeyDeps;

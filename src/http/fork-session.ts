@@ -33,7 +33,7 @@ interface Forked {
 
 export async function forkSession(deps: HttpDeps, c: Asker, asked: Forking): Promise<Result<Forked, HttpError>> {
   const { from, at, cut, title, key, to: chosen } = asked;
-  const { registered, isKeyed } = await registerSession(deps, c, key, { ...(chosen && { session: chosen }) });
+  const { registered, isKeyed } = await registerSession(deps, c, key, { source: from, ...(chosen && { session: chosen }) });
   if (!registered.ok) return registered;
   const { session: to, replayed } = registered.value;
   const giveUp = async (): Promise<void> => (isKeyed ? undefined : dropCopy(deps, c, to));

@@ -3,7 +3,7 @@
  * `problem`, so that they cannot differ from what is sent. A reason with several statuses has an error of each.
  */
 import { id } from "../contract/ids";
-import { COMPACTION, EXECUTION, FILE, KEY, QUESTION, SESSION, TURN } from "./examples/shared";
+import { COMPACTION, ERASURE, EXECUTION, FILE, KEY, QUESTION, SESSION, TURN } from "./examples/shared";
 import type { ErrorsOf, ProblemCode } from "./problem";
 
 const ETAG = '"9f86d081884c7d65"';
@@ -58,6 +58,7 @@ export const PROBLEMS: { readonly [C in ProblemCode]: Sampled<C> } = {
   credential_not_found: ["There is no such credential", { code: "credential_not_found", credential: "openai" }],
   tool_not_found: ["There is no such tool", { code: "tool_not_found", tool: "weather" }],
   mcp_server_not_found: ["There is no such MCP server", { code: "mcp_server_not_found", server: "github" }],
+  erasure_not_found: ["There is no such erasure", { code: "erasure_not_found", erasure: ERASURE }],
   file_not_found: ["There is no such file", { code: "file_not_found", file: FILE }],
   key_not_found: ["There is no such key", { code: "key_not_found", key: KEY }],
   plan_not_found: ["There is no such tenant plan", { code: "plan_not_found", plan: "starter" }],

@@ -116,6 +116,7 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
     const detail = "a message of this session has it already";
     return { ...conflict("Client id taken", `${field}: ${detail}.`, { message_id: message }), errors: [{ field, detail }] };
   },
+  erasure_not_found: () => unknown("erasure"),
   branch_not_found: () => unknown("branch", "branch"),
   fork_unfinished: ({ from }) =>
     conflict("Fork unfinished", `The copy from ${from} was not finished: send the same POST again with its Idempotency-Key.`, {

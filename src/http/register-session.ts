@@ -12,7 +12,7 @@ import { reachReadModel } from "./read-model";
 import { sessionClient } from "./session-calls";
 
 /** How a client names a new session: by nothing, or by an external id. `session`: the fresh id. Absent: one is made. */
-type Naming = Pick<SessionRegistration, "external_id" | "adopt"> & { readonly session?: SessionId };
+type Naming = Pick<SessionRegistration, "external_id" | "end_user" | "source" | "adopt"> & { readonly session?: SessionId };
 
 /**
  * Registers a fresh id, or returns the id that the same idempotency key got before. `isKeyed`: the same request may come
@@ -31,20 +31,23 @@ interface ErasureInput {
   readonly session: SessionId;
   /** Erase the session only if its settings and pins are so. */
   readonly condition?: Condition | undefined;
+  /** With its forks, and forks of these. Absent: it alone. */
+  readonly forks?: boolean | undefined;
 }
 
 /** Repeated calls have one effect, under a condition too: the second finds the session erased, and compares nothing. */
-export function eraseFor(deps: HttpDeps, c: Asker, { session, condition }: ErasureInput) {
+export function eraseFor(deps: HttpDeps, c: Asker, { session, condition, forks }: ErasureInput) {
   const { tenant } = readPrincipal(c);
   const connect = () => deps.tenants(tenant);
   const ports: Parameters<typeof eraseSession<HttpError>>[1] = {
     tenant: {
       beginErasure: (input) => callWithRetry(connect, (api) => api.beginErasure(input)),
       releaseFiles: (ended) => callWithRetry(connect, (api) => api.releaseFiles(ended)),
+      noteErasure: (ended, pending) => callWithRetry(connect, (api) => api.noteErasure(ended, pending)),
       endErasure: (ended) => callWithRetry(connect, (api) => api.endErasure(ended)),
     },
     erase: (isNoted, compared) => sessionClient(deps, c, session).repeatable((api, caller) => api.erase(caller, isNoted, compared)),
     isListed: () => reachReadModel(c, deps, () => deps.sessionList.isListed({ tenant, session })),
   };
-  return eraseSession(session, ports, condition);
+  return eraseSession({ session, forks, condition }, ports);
 }

@@ -18,6 +18,12 @@ export function createTenantProjection(db: D1Database, wait: Pause = pause): Ten
       const rows = models.map((row) => insert("models", row));
       await withRetries(() => db.batch([remove("tenants"), insert("tenants", tenant), remove("models"), ...rows]), wait);
     },
+    async hide(tenant, sessions, at) {
+      const ids = JSON.stringify(sessions);
+      const bury = "INSERT OR IGNORE INTO session_tombstones (tenant_id, session_id, erased_at) SELECT ?1, value, ?2 FROM json_each(?3)";
+      const list = "DELETE FROM sessions WHERE tenant_id = ?1 AND id IN (SELECT value FROM json_each(?2))";
+      await withRetries(() => db.batch([db.prepare(bury).bind(tenant, at, ids), db.prepare(list).bind(tenant, ids)]), wait);
+    },
     async writeUsage(tenant, usage) {
       await withRetries(() => db.batch(erasedUsageInserts(db, tenant, usage)), wait);
     },

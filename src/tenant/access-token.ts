@@ -1,9 +1,10 @@
 /**
  * Access tokens: JWTs that a key makes for a browser. They are signed under a key derived from the deployment's pepper
- * and verified without a look-up, so none can be revoked: they are short-lived instead (docs/api/browsers.md).
+ * and verified without a look-up, so none can be revoked: they are short-lived instead (docs/api/browsers.md). Those of an end user end
+ * with the end user's erasure (`token-ends`).
  */
 import { errors, type JWTPayload, jwtVerify, SignJWT } from "jose";
-import type { AccessReach, TokenHolder } from "../app/principal";
+import type { AccessReach, TokenHolder, VerifiedHolder } from "../app/principal";
 import { parseId } from "../domain/ids";
 import { ACCESS_TOKEN_SCOPES } from "../domain/scopes";
 import { signWithPepper } from "../lib/peppered";
@@ -52,7 +53,7 @@ export async function signAccessToken(holder: TokenHolder, { now, env, pepper }:
 export const isTokenShaped = (text: string): boolean => THREE_PARTS.test(text);
 
 /** Null when this deployment did not sign the token, or it has expired. */
-export async function verifyAccessToken(token: string, { now, env, pepper }: Issuer): Promise<TokenHolder | null> {
+export async function verifyAccessToken(token: string, { now, env, pepper }: Issuer): Promise<VerifiedHolder | null> {
   if (!isTokenShaped(token)) return null;
   const rules = { algorithms: [ALGORITHM], typ: TYPE, issuer: toIssuerName(env), currentDate: new Date(now), requiredClaims: ["exp"] };
   try {
@@ -65,12 +66,12 @@ export async function verifyAccessToken(token: string, { now, env, pepper }: Iss
 }
 
 /** A scope or a claim that this build does not know grants nothing. */
-function readHolder({ sub = "", jti = "", exp, ...claims }: JWTPayload): TokenHolder | null {
+function readHolder({ sub = "", jti = "", exp, iat = 0, ...claims }: JWTPayload): VerifiedHolder | null {
   const [tenant, id, key, reach] = [parseId("ten", sub), parseId("tok", jti), parseId("key", String(claims.key)), readReach(claims)];
   if (!tenant || !id || !key || !reach || exp === undefined) return null;
   const words = String(claims.scope).split(" ");
   const scopes = ACCESS_TOKEN_SCOPES.filter((scope) => words.includes(scope));
-  return { tenant, key, scopes, expires_at: exp * 1_000, access_token: { id, reach } };
+  return { tenant, key, scopes, expires_at: exp * 1_000, issued_at: iat * 1_000, access_token: { id, reach } };
 }
 
 /** Null unless exactly one of the two is claimed: a token without a limit must open nothing. */

@@ -1,64 +1,116 @@
 /**
- * The tenant's list of erasures under way. An entry exists from before anything is erased until every store has
- * reported. The alarm repeats an erasure that was cut off, and a repeated request never makes a listed session again.
+ * The tenant's erasures under way: one note for each session, from before anything is erased until every store has reported. The alarm
+ * repeats an erasure that was cut off, and a repeated request never makes a listed session again. What was asked for, of which a session may
+ * be a part, is in `erasure-receipts`.
  */
+import { REPORTING_STORES, type ReportingStore } from "../app/erasure-view";
 import type { Clock, Log } from "../app/ports";
-import type { SessionId } from "../domain/ids";
+import type { ErasureId, SessionId } from "../domain/ids";
 import type { SyncSql } from "../lib/sync-sql";
 import { toSessionId } from "./directory";
+import { createErasureReceipts, type ErasureReceipts } from "./erasure-receipts";
+import { createGathering, type ReadLabels } from "./gather-sessions";
 
 /** The first request runs the erasure itself, so the alarm waits this long before it repeats it. */
 const FIRST_RETRY_MS = 15_000;
 const MAX_RETRY_MS = 60 * 60 * 1000;
-/** The most sessions that one alarm handles. */
-const AT_ONCE = 20;
+/** The most sessions that one alarm handles, and how many of them at a time. */
+const AT_ONCE = 200;
+const TOGETHER = 10;
+/** How long access tokens that were made before an end user's erasure may last: as long as any (`http/schemas/access-token`). */
+const TOKEN_MS = 24 * 60 * 60 * 1000;
 
 interface ErasureDeps {
   readonly sql: SyncSql;
   readonly alarm: { get(): Promise<number | null>; set(at: number): void };
   /** Calls the session's object, telling it that the session has existed. Returns true when every store has reported. */
   readonly erase: (session: SessionId) => Promise<boolean>;
+  /** Asks the session's object for what the directory of an older build did not note. */
+  readonly readLabels: ReadLabels;
+  /** Takes sessions out of the lists of the read model, before each of them is erased. */
+  readonly hide: (sessions: readonly SessionId[]) => Promise<void>;
+  readonly newErasureId: () => ErasureId;
   readonly now: Clock;
   readonly log: Log;
 }
 
+interface Begin {
+  readonly session: SessionId;
+  /** The caller knows that the session existed. */
+  readonly isKnown: boolean;
+  /** Its forks, too. Absent: it alone. */
+  readonly forks?: boolean;
+}
+
+/** What begins an erasure is called inside a transaction. */
 export interface Erasures {
-  /** Notes an erasure if the session is in the directory, in an earlier note, or known to the caller. Returns true when it is noted. */
-  begin(input: { readonly session: SessionId; readonly isKnown: boolean }): boolean;
+  readonly receipts: ErasureReceipts;
+  /** Notes an erasure if the session is in the directory, in an earlier note, or known to the caller. `noted`: whether there is a note. */
+  begin(input: Begin): { readonly noted: boolean; readonly erasure: ErasureId | null };
+  /** Notes the erasure of all sessions of an end user that the directory has, and ends the end user's access tokens. */
+  beginEndUser(endUser: string): ErasureId;
+  /** Before when an access token of this end user must have been made to be refused. 0: none is. */
+  findEnd(endUser: string): number;
   /** Notes an erasure that its session's object began, if the session is in the directory and no note of it is here. */
   noteBegun(session: SessionId): void;
-  /** Ends an erasure for which every store has reported: removes the session from the directory, and the note with it. */
-  end(session: SessionId): null;
+  /** Notes which stores have yet to report. Returns the session's erasure; null if none is noted. */
+  report(session: SessionId, pending: readonly ReportingStore[]): ErasureId | null;
+  /** Ends an erasure for which every store has reported: removes the session from the directory, and the note with it. Returns the session's erasure. */
+  end(session: SessionId): ErasureId | null;
   /** When the alarm must ring for erasures. Null when none is under way. */
   nextDue(): number | null;
   /** Arms the alarm if erasures are under way and it is not set early enough. */
   resume(): Promise<void>;
-  /** Repeats the erasures that are due. Never rejects. */
+  /** Finds the sessions of erasures that were asked for, and erases those that are due. Never rejects. */
   run(): Promise<void>;
 }
 
 type ErasureRow = { readonly session: string; readonly attempts: number };
 
-export function createErasures({ sql, alarm, erase, now, log }: ErasureDeps): Erasures {
+export function createErasures(deps: ErasureDeps): Erasures {
+  const { sql, alarm, erase, now, log, newErasureId, hide } = deps;
+  const receipts = createErasureReceipts(sql);
   const isKnownHere = (session: SessionId): boolean =>
     sql.rows("SELECT 1 FROM sessions WHERE id = ?1 UNION ALL SELECT 1 FROM erasures WHERE session = ?1", session).length > 0;
-  const nextDue = (): number | null => sql.rows<{ due: number | null }>("SELECT min(due_at) AS due FROM erasures")[0]?.due ?? null;
-  const end = (session: SessionId): null =>
+
+  /** Notes one session. A second note changes nothing. */
+  function note(session: string, { erasure, due }: { readonly erasure: ErasureId; readonly due: number }): void {
+    receipts.cover(erasure, session);
+    const columns = "session, asked_at, due_at, attempts";
+    sql.rows(`INSERT INTO erasures (${columns}) VALUES (?, ?, ?, 0) ON CONFLICT (session) DO NOTHING`, session, now(), due);
+    // The client may use the external id again at once: the erasure may have to wait for a store.
+    sql.rows("UPDATE sessions SET external_id = NULL WHERE id = ?", session);
+  }
+  const gathering = createGathering({ ...deps, receipts, note: (session, erasure) => note(session, { erasure, due: now() }) });
+
+  const nextDue = (): number | null => {
+    const noted = sql.rows<{ due: number | null }>("SELECT min(due_at) AS due FROM erasures")[0]?.due ?? null;
+    const due = Math.min(noted ?? Number.POSITIVE_INFINITY, gathering.nextDue() ?? Number.POSITIVE_INFINITY);
+    return Number.isFinite(due) ? due : null;
+  };
+  const end = (session: SessionId): ErasureId | null =>
     sql.transaction(() => {
       sql.rows("DELETE FROM sessions WHERE id = ?", session);
       sql.rows("DELETE FROM erasures WHERE session = ?", session);
-      return null;
+      receipts.settleCovering(session, now());
+      return receipts.findCovering(session);
     });
 
   async function attempt({ session: id, attempts }: ErasureRow): Promise<void> {
     const session = toSessionId(id);
-    const retryInMs = Math.min(FIRST_RETRY_MS * 2 ** attempts, MAX_RETRY_MS);
-    sql.rows("UPDATE erasures SET attempts = attempts + 1, due_at = ? WHERE session = ?", now() + retryInMs, session);
     try {
       if (await erase(session)) end(session);
     } catch (cause) {
-      log.warn("tenant.erasure_failed", { session, attempts, retry_in_ms: retryInMs, cause });
+      log.warn("tenant.erasure_failed", { session, attempts, retry_in_ms: toWait(attempts), cause });
     }
+  }
+
+  /** All of them are put off before the first is asked: a call that comes meanwhile does not ask them again. */
+  function takeDue(): readonly ErasureRow[] {
+    const rows = sql.rows<ErasureRow>("SELECT session, attempts FROM erasures WHERE due_at <= ? ORDER BY due_at LIMIT ?", now(), AT_ONCE);
+    for (const { session, attempts } of rows)
+      sql.rows("UPDATE erasures SET attempts = attempts + 1, due_at = ? WHERE session = ?", now() + toWait(attempts), session);
+    return rows;
   }
 
   async function resume(): Promise<void> {
@@ -67,34 +119,77 @@ export function createErasures({ sql, alarm, erase, now, log }: ErasureDeps): Er
     if (due !== null && (set === null || set > due)) alarm.set(Math.max(due, now()));
   }
 
-  function begin({ session, isKnown }: Parameters<Erasures["begin"]>[0]): boolean {
-    if (!isKnown && !isKnownHere(session)) return false;
+  function begin({ session, isKnown, forks = false }: Begin): ReturnType<Erasures["begin"]> {
+    const noted = isKnown || isKnownHere(session);
+    const covering = receipts.findCovering(session);
+    if (!noted && covering === null) return { noted, erasure: null };
+    const like = receipts.findLike({ kind: "session", target: session, forks }) ?? (forks ? null : covering);
+    const erasure = like ?? receipts.add({ id: newErasureId(), kind: "session", target: session, forks, at: now() });
     const due = now() + FIRST_RETRY_MS;
-    sql.rows(
-      "INSERT INTO erasures (session, asked_at, due_at, attempts) VALUES (?, ?, ?, 0) ON CONFLICT (session) DO NOTHING",
-      session,
-      now(),
-      due,
-    );
-    // The client may use the external id again at once: the erasure may have to wait for a store.
-    sql.rows("UPDATE sessions SET external_id = NULL WHERE id = ?", session);
-    alarm.set(due);
-    return true;
+    if (noted) note(session, { erasure, due });
+    else receipts.cover(erasure, session);
+    if (noted) alarm.set(due);
+    if (like === null) gathering.begin(erasure);
+    receipts.settle(erasure, now());
+    return { noted, erasure };
+  }
+
+  function beginEndUser(endUser: string): ErasureId {
+    const at = now();
+    sql.rows("DELETE FROM ended_users WHERE until <= ?", at);
+    sql.rows("INSERT OR REPLACE INTO ended_users (end_user, before, until) VALUES (?, ?, ?)", endUser, at, at + TOKEN_MS);
+    const request = { kind: "end_user", target: endUser, forks: false } as const;
+    const running = receipts.findLike({ ...request, running: true });
+    if (running && !hasNewer(sql, { endUser, running })) return running;
+    const erasure = receipts.add({ ...request, id: newErasureId(), at });
+    gathering.begin(erasure);
+    receipts.settle(erasure, at);
+    return erasure;
   }
 
   return {
+    receipts,
     begin,
+    beginEndUser,
+    findEnd: (endUser) => sql.rows<{ before: number }>("SELECT before FROM ended_users WHERE end_user = ?", endUser)[0]?.before ?? 0,
     noteBegun: (session) => {
       const isNoted = sql.rows("SELECT 1 FROM erasures WHERE session = ?", session).length > 0;
       if (!isNoted) begin({ session, isKnown: false });
+    },
+    report: (session, pending) => {
+      sql.rows(
+        "UPDATE erasures SET pending = ? WHERE session = ?",
+        REPORTING_STORES.filter((store) => pending.includes(store)).join(" "),
+        session,
+      );
+      return receipts.findCovering(session);
     },
     end,
     nextDue,
     resume,
     run: async () => {
-      const due = sql.rows<ErasureRow>("SELECT session, attempts FROM erasures WHERE due_at <= ? ORDER BY due_at LIMIT ?", now(), AT_ONCE);
-      for (const row of due) await attempt(row);
+      await gathering.run();
+      const due = takeDue();
+      await hideAll(due);
+      for (let from = 0; from < due.length; from += TOGETHER) await Promise.all(due.slice(from, from + TOGETHER).map(attempt));
       await resume();
     },
   };
+
+  /** A list that still shows them for a moment does no harm: each session is erased from it by itself. */
+  async function hideAll(due: readonly ErasureRow[]): Promise<void> {
+    const fresh = due.flatMap(({ session, attempts }) => (attempts === 0 ? [toSessionId(session)] : []));
+    if (fresh.length === 0) return;
+    await hide(fresh).catch((cause: unknown) => log.warn("tenant.not_hidden", { sessions: fresh.length, cause }));
+  }
 }
+
+const toWait = (attempts: number): number => Math.min(FIRST_RETRY_MS * 2 ** attempts, MAX_RETRY_MS);
+
+/** Sessions that the end user got since the erasure under way was asked for. */
+const hasNewer = (sql: SyncSql, { endUser, running }: { readonly endUser: string; readonly running: ErasureId }): boolean =>
+  sql.rows(
+    "SELECT 1 FROM sessions WHERE end_user = ?1 AND id NOT IN (SELECT session FROM erased_sessions WHERE erasure = ?2) LIMIT 1",
+    endUser,
+    running,
+  ).length > 0;

@@ -1,5 +1,6 @@
 /** The calls that a tenant's object answers: one table, from which the object takes its methods. */
 import { type Condition, refuseUnmet, toEtag } from "../app/conditions";
+import type { TenantErasureApi } from "../app/erasure-api";
 import type { TenantFilesApi } from "../app/file-api";
 import { runOnce } from "../app/idempotency";
 import type { TenantApi, TenantError, TenantMaintenance, TenantOutcome } from "../app/tenant-api";
@@ -8,12 +9,15 @@ import { findPolicyFault } from "../context/policy-check";
 import { chainChoices, mergeChoices, type PolicyChoice, parseLevel, toPolicyText } from "../context/policy-choice";
 import type { FileId } from "../domain/ids";
 import { err, ok } from "../lib/result";
+import { sha256 } from "../lib/sha256";
+import { erasureCalls } from "./erasure-calls";
+import { existing } from "./existing-tenant";
 import { listLimitUse } from "./limit-use";
 import { loadPrices } from "./price-package";
 import { DEFAULT_MODEL } from "./settings";
 import type { Tenant } from "./tenant";
 
-type Api = TenantApi & TenantFilesApi & TenantMaintenance;
+type Api = TenantApi & TenantErasureApi & TenantFilesApi & TenantMaintenance;
 type Call<A extends readonly unknown[], T> = (tenant: Tenant, ...args: A) => Promise<T>;
 type Calls = { readonly [Name in keyof Api]: Api[Name] extends (...args: infer A) => Promise<infer T> ? Call<A, T> : never };
 
@@ -22,16 +26,6 @@ type Existing<Name extends keyof Api> = (
   tenant: Tenant,
   ...args: Parameters<Api[Name]>
 ) => ReturnType<Api[Name]> | Awaited<ReturnType<Api[Name]>>;
-
-const NOT_FOUND: TenantError = { code: "tenant_not_found" };
-
-/** A call to an existing tenant. For any other tenant nothing is read or written. */
-const existing =
-  <A extends readonly unknown[], T>(
-    call: (tenant: Tenant, ...args: A) => TenantOutcome<T> | Promise<TenantOutcome<T>>,
-  ): Call<A, TenantOutcome<T>> =>
-  async (tenant, ...args) =>
-    tenant.isCreated ? call(tenant, ...args) : err(NOT_FOUND);
 
 /** A look-up. It returns null for a tenant that was never created. */
 const lookUp =
@@ -129,18 +123,33 @@ export const tenantCalls = {
     return limits ? { ...principal, limits } : principal;
   }),
 
-  registerSession: existing((tenant, input) =>
-    tenant.transaction(() => tenant.directory.register({ ...input, at: Date.now(), most: tenant.limits.read()?.tenant.sessions })),
-  ),
+  registerSession: existing(async (tenant, { end_user, idempotency, ...input }) => {
+    const user = end_user ? await tenant.digestEndUser(end_user) : null;
+    // The key stays for a day, longer than an erased session, and is in the client's own words.
+    const hidden = idempotency && { ...idempotency, key: `sha256:${await sha256(idempotency.key)}` };
+    return tenant.transaction(() => {
+      const at = Date.now();
+      // A key that an earlier build stored.
+      const isStored = idempotency !== null && tenant.requests.find(idempotency.key, at) !== null;
+      const most = tenant.limits.read()?.tenant.sessions;
+      return tenant.directory.register({ ...input, end_user: user, idempotency: isStored ? idempotency : hidden, at, most });
+    });
+  }),
   findExternalId: existing(({ directory }, externalId) => ok(directory.findExternalId(externalId))),
+  unlabelSession: existing((tenant, session) => {
+    tenant.directory.unlabel(session);
+    return ok(null);
+  }),
   forgetSession: existing((tenant, session) => tenant.transaction(() => ok(tenant.directory.forget(session)))),
-  beginErasure: existing(({ upkeep }, input) => ok({ noted: upkeep.erasures.begin(input) })),
-  endErasure: existing(({ upkeep }, session) => ok(upkeep.erasures.end(session))),
+  ...erasureCalls,
   listSessions: existing(({ directory }, page) => ok(directory.list(page))),
   keepUsage: existing((tenant, { session, usage }) =>
     tenant.transaction(() => {
-      tenant.upkeep.erasures.noteBegun(session);
-      return ok(tenant.erasedUsage.keep(session, usage));
+      const { erasures } = tenant.upkeep;
+      erasures.noteBegun(session);
+      const kept = tenant.erasedUsage.keep(session, usage);
+      erasures.receipts.noteModels(session, [...new Set(kept.map(({ model }) => model))]);
+      return ok(kept);
     }),
   ),
   endThrowaway: existing(async (tenant, ended) => {

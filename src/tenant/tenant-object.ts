@@ -31,6 +31,7 @@ export class TenantObject extends DurableObject<Env> {
           await createTenantProjection(databaseFor(env, change.tenant)).write(change);
           await announceName(change);
         },
+        hide: (tenant, sessions, at) => createTenantProjection(databaseFor(env, tenant)).hide(tenant, sessions, at),
         writeUsage: (tenant, usage) => createTenantProjection(databaseFor(env, tenant)).writeUsage(tenant, usage),
       },
       fileStore: (tenant) => buildFileStore(env, tenant),

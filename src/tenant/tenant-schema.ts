@@ -216,6 +216,38 @@ const migrations: readonly (readonly string[])[] = [
     // revision: of the deployment's changes of what tenants may use.
     "CREATE TABLE tenant_limits (one INTEGER PRIMARY KEY CHECK (one = 1), limits TEXT NOT NULL, revision INTEGER NOT NULL) STRICT",
   ],
+  [
+    // end_user: the digest of the tenant's id and the end user's name, so that no name is here. labelled: 1 if `end_user` and `forks` say what
+    // the session's object says; 0 if it has to be asked.
+    "ALTER TABLE sessions ADD COLUMN end_user TEXT",
+    "ALTER TABLE sessions ADD COLUMN labelled INTEGER NOT NULL DEFAULT 0",
+    "CREATE INDEX sessions_by_end_user ON sessions (end_user) WHERE end_user IS NOT NULL",
+    "CREATE INDEX sessions_unlabelled ON sessions (id) WHERE labelled = 0",
+    // A row stays when a session is erased: a fork of a fork is found through it.
+    "CREATE TABLE forks (session TEXT PRIMARY KEY, source TEXT NOT NULL) STRICT, WITHOUT ROWID",
+    "CREATE INDEX forks_by_source ON forks (source)",
+    // target: the id of a session, or the digest of an end user. gathered: 1 when all its sessions are known.
+    `CREATE TABLE erasure_receipts (
+       id TEXT PRIMARY KEY,
+       kind TEXT NOT NULL,
+       target TEXT NOT NULL,
+       forks INTEGER NOT NULL,
+       requested_at INTEGER NOT NULL,
+       gathered INTEGER NOT NULL,
+       done_at INTEGER
+     ) STRICT, WITHOUT ROWID`,
+    "CREATE INDEX erasure_receipts_by_target ON erasure_receipts (target)",
+    "CREATE INDEX erasure_receipts_running ON erasure_receipts (id) WHERE done_at IS NULL",
+    "CREATE TABLE erased_sessions (session TEXT NOT NULL, erasure TEXT NOT NULL, PRIMARY KEY (session, erasure)) STRICT, WITHOUT ROWID",
+    "CREATE INDEX erased_sessions_by_erasure ON erased_sessions (erasure)",
+    // The models that erased sessions called, whose providers may keep what they were sent.
+    "CREATE TABLE erasure_models (erasure TEXT NOT NULL, model TEXT NOT NULL, PRIMARY KEY (erasure, model)) STRICT, WITHOUT ROWID",
+    // The stores that have not reported, by name.
+    "ALTER TABLE erasures ADD COLUMN pending TEXT NOT NULL DEFAULT 'session read_model files'",
+    // End users whose access tokens from before this time are refused, until the last of them has expired.
+    "CREATE TABLE ended_users (end_user TEXT PRIMARY KEY, before INTEGER NOT NULL, until INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+    "CREATE INDEX ended_users_by_end ON ended_users (until)",
+  ],
 ];
 
 /** Reads without creating anything: clients can address an object by a made-up name, and that object must stay empty. */

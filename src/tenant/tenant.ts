@@ -12,6 +12,7 @@ import { startTimer } from "../lib/timer";
 import { noteChange } from "./changes";
 import { type CredentialStore, createCredentialStore } from "./credential-store";
 import { createDirectory, type Directory } from "./directory";
+import { digestEndUser } from "./end-user-digest";
 import { createErasedUsage, type ErasedUsageStore } from "./erased-usage";
 import { createFiles, type Files } from "./files";
 import { createKeys, type Keys } from "./keys";
@@ -92,6 +93,11 @@ export class Tenant {
 
   transaction<T>(body: () => T): T {
     return this.#deps.sql.transaction(body);
+  }
+
+  /** What the directory has in place of an end user's name. */
+  digestEndUser(endUser: string): Promise<string> {
+    return digestEndUser(this.settings.identity().tenant, endUser);
   }
 
   /** Runs a write in a later turn of the event loop: an answer waits for every write that began before it left. */

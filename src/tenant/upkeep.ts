@@ -3,17 +3,21 @@
  * ended. One alarm serves all.
  */
 
+import { listPending } from "../app/erasure-view";
 import type { FileStore } from "../app/file-api";
 import { withNames } from "../app/named-log";
+import { newId } from "../app/new-id";
 import type { Log } from "../app/ports";
 import type { Caller, SessionApi } from "../app/session-api";
 import type { ErasedSessionUsage, TenantChange, TenantProjection } from "../app/tenant-api";
 import type { SessionId, TenantId } from "../domain/ids";
 import type { SyncSql } from "../lib/sync-sql";
+import { digestEndUser } from "./end-user-digest";
 import type { ErasedUsageStore } from "./erased-usage";
 import { createErasures, type Erasures } from "./erasures";
 import { createFileRemoval, type FileRemoval } from "./file-removal";
 import type { Files } from "./files";
+import type { ReadLabels } from "./gather-sessions";
 import { createProjectionOutbox, type ProjectionOutbox } from "./projection-outbox";
 import { createUsageOutbox, type UsageOutbox } from "./usage-outbox";
 
@@ -23,7 +27,7 @@ export interface UpkeepDeps {
   readonly projection: TenantProjection;
   readonly snapshot: () => TenantChange;
   readonly tenant: () => TenantId;
-  readonly sessions: (caller: Caller) => Pick<SessionApi, "erase">;
+  readonly sessions: (caller: Caller) => Pick<SessionApi, "erase" | "describe">;
   readonly files: Files;
   readonly erasedUsage: ErasedUsageStore;
   /** Null when the deployment stores no files. */
@@ -51,8 +55,18 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   const erase = async (session: SessionId): Promise<boolean> => {
     const caller = { tenant: tenant(), session };
     const erased = await sessions(caller).erase(caller, true);
-    if (!erased.ok || erased.value.stores.some(({ status }) => status !== "erased")) return false;
-    return (await releaseFiles(session)).pending === 0;
+    if (!erased.ok) return false;
+    const left = listPending(erased.value.stores);
+    if (left.length === 0 && (await releaseFiles(session)).pending === 0) return true;
+    erasures.report(session, left.length === 0 ? ["files"] : [...left, "files"]);
+    return false;
+  };
+  const readLabels: ReadLabels = async (session) => {
+    const caller = { tenant: tenant(), session };
+    const found = await sessions(caller).describe(caller);
+    if (!found.ok) return found.error.code === "session_erased" ? { end_user: null, source: null } : null;
+    const { end_user: name, forked_from } = found.value;
+    return { end_user: name === null ? null : await digestEndUser(caller.tenant, name), source: forked_from?.session_id ?? null };
   };
   async function releaseFiles(session: SessionId): ReturnType<Upkeep["releaseFiles"]> {
     const ended = sql.transaction(() => {
@@ -64,7 +78,16 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   }
   const get = () => storage.getAlarm();
   const set = (at: number): void => void storage.setAlarm(at);
-  const erasures = createErasures({ sql, alarm: { get, set }, erase, now: Date.now, log });
+  const erasures = createErasures({
+    sql,
+    alarm: { get, set },
+    erase,
+    readLabels,
+    hide: (hidden) => projection.hide(tenant(), hidden, Date.now()),
+    newErasureId: () => newId("era"),
+    now: Date.now,
+    log,
+  });
   const usageOutbox = createUsageOutbox({
     sql,
     store: deps.erasedUsage,

@@ -72,7 +72,7 @@ function throwing(marks: object): WorldInput {
 const lost = async () => fail();
 /** D1 is out of reach. */
 const withoutLists: WorldInput = {
-  tenant: { beginErasure: async () => ok({ noted: false }) },
+  tenant: { beginErasure: async () => ok({ noted: false, erasure: null }) },
   deps: {
     sessionList: { listSessions: lost, isListed: lost },
     sessionSearch: { searchSessions: lost },

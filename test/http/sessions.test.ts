@@ -1,11 +1,13 @@
 import { describe, expect, it } from "vitest";
+import type { TenantErasureApi } from "../../src/app/erasure-api";
 import type { OpenInput, PatchInput, SessionApi } from "../../src/app/session-api";
 import type { TenantApi } from "../../src/app/tenant-api";
 import type { SessionId } from "../../src/domain/ids";
 import { err, ok } from "../../src/lib/result";
-import { description, readProblem, SESSION, type WorldInput, world } from "./support";
+import { description, makeId, readProblem, SESSION, type WorldInput, world } from "./support";
 
 const base = `/v1/sessions/${SESSION}`;
+const ERASURE = makeId("era");
 const UNNAMED = { external_id: null, end_user: null };
 
 describe("making a session", () => {
@@ -49,7 +51,7 @@ describe("making a session", () => {
 
   it("notes it in the directory before it is opened, and says where it is", async () => {
     const steps: string[] = [];
-    const tenant: Partial<TenantApi> = {
+    const tenant: Partial<TenantApi & TenantErasureApi> = {
       registerSession: async ({ session }) => {
         steps.push(`registered ${session}`);
         return ok({ session, replayed: false });
@@ -69,7 +71,7 @@ describe("making a session", () => {
 
   it("leaves no trace in the directory when it is refused", async () => {
     const forgotten: SessionId[] = [];
-    const tenant: Partial<TenantApi> = {
+    const tenant: Partial<TenantApi & TenantErasureApi> = {
       forgetSession: async (session) => {
         forgotten.push(session);
         return ok(null);
@@ -131,11 +133,11 @@ describe("erasing a session", () => {
       },
       beginErasure: async ({ session }) => {
         steps.push(`noted ${session}`);
-        return ok({ noted: true });
+        return ok({ noted: true, erasure: ERASURE });
       },
       endErasure: async (session) => {
         steps.push(`ended ${session}`);
-        return ok(null);
+        return ok(ERASURE);
       },
     };
     const erase: SessionApi["erase"] = async (_, isNoted) => {
@@ -148,11 +150,11 @@ describe("erasing a session", () => {
     expect(steps).toEqual([`noted ${SESSION}`, "erased true", `files of ${SESSION}`, `ended ${SESSION}`]);
     const files = { store: "files", status: "erased", rows: 2 };
     const directory = { store: "directory", status: "erased", rows: null };
-    expect(await response.json()).toEqual({ ...receipt, stores: [...receipt.stores, files, directory] });
+    expect(await response.json()).toEqual({ ...receipt, erasure_id: ERASURE, stores: [...receipt.stores, files, directory] });
   });
 
   it("under a condition is compared before anything is noted: a note cannot be taken back", async () => {
-    const beginErasure: TenantApi["beginErasure"] = () => Promise.reject(new Error("must not be noted"));
+    const beginErasure: TenantErasureApi["beginErasure"] = () => Promise.reject(new Error("must not be noted"));
     const releaseFiles = () => Promise.reject(new Error("must not be released"));
     const asked: unknown[] = [];
     const erase: SessionApi["erase"] = async (_, isNoted, condition) => {
@@ -177,7 +179,7 @@ describe("erasing a session", () => {
       },
       endErasure: async () => {
         steps.push("ended");
-        return ok(null);
+        return ok(ERASURE);
       },
     };
     const erase: SessionApi["erase"] = async () => ok(receipt);
@@ -191,7 +193,7 @@ describe("erasing a session", () => {
   });
 
   it("stays noted while the bytes of its files are out of reach", async () => {
-    const endErasure: TenantApi["endErasure"] = () => Promise.reject(new Error("must not be ended"));
+    const endErasure: TenantErasureApi["endErasure"] = () => Promise.reject(new Error("must not be ended"));
     const tenant: WorldInput["tenant"] = { endErasure, releaseFiles: async () => ok({ erased: 1, pending: 1 }) };
 
     const response = await world({ tenant, session: { erase: async () => ok(receipt) } }).call("DELETE", base);
@@ -202,7 +204,7 @@ describe("erasing a session", () => {
   });
 
   it("stays noted, and says so, while a store has not reported", async () => {
-    const endErasure: TenantApi["endErasure"] = () => Promise.reject(new Error("must not be ended"));
+    const endErasure: TenantErasureApi["endErasure"] = () => Promise.reject(new Error("must not be ended"));
     const pending = { ...receipt, stores: [...receipt.stores, { store: "read_model", status: "pending" as const, rows: null }] };
 
     const response = await world({ tenant: { endErasure }, session: { erase: async () => ok(pending) } }).call("DELETE", base);
@@ -215,8 +217,8 @@ describe("erasing a session", () => {
 
   it("whose object holds nothing, but which is still listed, clears what is listed", async () => {
     const asked: unknown[] = [];
-    const tenant: Partial<TenantApi> = {
-      beginErasure: async ({ isKnown }) => ok({ noted: isKnown }),
+    const tenant: Partial<TenantApi & TenantErasureApi> = {
+      beginErasure: async ({ isKnown }) => ok({ noted: isKnown, erasure: ERASURE }),
     };
     const erase: SessionApi["erase"] = async (_, isNoted) => {
       asked.push(isNoted);
@@ -233,8 +235,8 @@ describe("erasing a session", () => {
   });
 
   it("that is unknown leaves the directory alone", async () => {
-    const endErasure: TenantApi["endErasure"] = () => Promise.reject(new Error("must not be ended"));
-    const beginErasure: TenantApi["beginErasure"] = async () => ok({ noted: false });
+    const endErasure: TenantErasureApi["endErasure"] = () => Promise.reject(new Error("must not be ended"));
+    const beginErasure: TenantErasureApi["beginErasure"] = async () => ok({ noted: false, erasure: null });
 
     expect((await world({ tenant: { beginErasure, endErasure } }).call("DELETE", base)).status).toBe(404);
   });

@@ -2,6 +2,8 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { WholeSessionApi } from "../../src/app/control-api";
 import type { DeploymentApi } from "../../src/app/deployment-api";
+import type { TenantErasureApi } from "../../src/app/erasure-api";
+import type { ErasureFacts } from "../../src/app/erasure-view";
 import type { TenantFilesApi } from "../../src/app/file-api";
 import type { ModelEntry } from "../../src/app/model-entry";
 import type { CredentialSealer } from "../../src/app/models/rotate-credentials";
@@ -240,7 +242,20 @@ export const keyEntry = (changes: Partial<KeyView> = {}): KeyView => ({
   ...changes,
 });
 
-function emptyTenant(): TenantApi & TenantFilesApi & TenantMaintenance {
+export const erasureFacts: ErasureFacts = {
+  id: makeId("era"),
+  of: "end_user",
+  target: "digest",
+  forks: false,
+  requested_at: NOW,
+  done_at: null,
+  gathered: true,
+  sessions: { total: 2, done: 1 },
+  pending: { session: 0, read_model: 1, files: 0 },
+  models: [],
+};
+
+function emptyTenant(): TenantApi & TenantErasureApi & TenantFilesApi & TenantMaintenance {
   const settings = { name: "Acme", default_model: "embedded", default_policy: "oneclaw", allowed_origins: [] };
   return {
     create: async () => ok({ replayed: false }),
@@ -261,8 +276,14 @@ function emptyTenant(): TenantApi & TenantFilesApi & TenantMaintenance {
     registerSession: async ({ session }) => ok({ session, replayed: false }),
     findExternalId: async () => ok(null),
     forgetSession: async () => ok(null),
-    beginErasure: async () => ok({ noted: true }),
-    endErasure: async () => ok(null),
+    unlabelSession: async () => ok(null),
+    beginErasure: async () => ok({ noted: true, erasure: makeId("era") }),
+    noteErasure: async () => ok(makeId("era")),
+    endErasure: async () => ok(makeId("era")),
+    eraseEndUser: async () => ok(erasureFacts),
+    endUserEnded: async () => ok(0),
+    getErasure: async (erasure) => err({ code: "erasure_not_found", erasure }),
+    listErasures: async () => ok({ data: [erasureFacts], has_more: false }),
     listSessions: async () => ok({ data: [], has_more: false }),
     resolveModel: async () => null,
     listModels: async () => ok([]),
@@ -354,7 +375,7 @@ export function emptyTenantRows(): TenantRows {
 
 export interface WorldInput {
   readonly session?: Partial<WholeSessionApi>;
-  readonly tenant?: Partial<TenantApi & TenantFilesApi & TenantMaintenance>;
+  readonly tenant?: Partial<TenantApi & TenantErasureApi & TenantFilesApi & TenantMaintenance>;
   readonly deployment?: Partial<DeploymentApi>;
   readonly principal?: Principal | null;
   readonly config?: Partial<HttpConfig>;
@@ -538,6 +559,8 @@ const params: Readonly<Record<string, string>> = {
   branch: "2",
   tenant_id: FOREIGN_TENANT,
   file_id: makeId("fil"),
+  erasure_id: makeId("era"),
+  end_user: "user%2F1",
 };
 
 /** The path with well-formed ids in place of its parameters. */

@@ -2,6 +2,7 @@
  * Many clients that create, find and erase sessions by a few external ids, through the real routes, the real directory of the
  * tenant and real sessions. Every call of an object is a gate, and its answer may be lost, before or after it took effect.
  */
+import type { TenantErasureApi } from "../../src/app/erasure-api";
 import type { Outcome } from "../../src/app/session-api";
 import type { TenantApi } from "../../src/app/tenant-api";
 import type { SessionDescription } from "../../src/contract/session";
@@ -65,6 +66,9 @@ export class ExternalIds {
       // The alarm is not under test here (`sim-erasures`): the run repeats at its end what is left.
       alarm: { get: async () => null, set: () => {} },
       erase: async (session) => (await this.#wake(session).service.erase({ tenant: TENANT, session }, true)).ok,
+      readLabels: async () => null,
+      hide: async () => {},
+      newErasureId: () => makeId("era", this.#ids++),
       now: () => this.scheduler.now,
       log: SILENT,
     });
@@ -75,13 +79,13 @@ export class ExternalIds {
   }
 
   /** The tenant's calls that creating, finding and erasing need. */
-  #tenant(): Partial<TenantApi> {
+  #tenant(): Partial<TenantApi & TenantErasureApi> {
     const run = <T>(label: string, work: () => T): Promise<T> => this.#call(label, async () => this.#sql.transaction(work));
     return {
       registerSession: (input) => run("register", () => this.#directory.register({ ...input, at: this.scheduler.now })),
       findExternalId: (name) => run("find", () => ok(this.#directory.findExternalId(name))),
       forgetSession: (session) => run("forget", () => ok(this.#directory.forget(session))),
-      beginErasure: (input) => run("begin", () => ok({ noted: this.#erasures.begin(input) })),
+      beginErasure: (input) => run("begin", () => ok(this.#erasures.begin(input))),
       endErasure: (session) => this.#call("end", async () => ok(this.#erasures.end(session))),
     };
   }

@@ -241,20 +241,24 @@ export class FileClients {
     const session = this.#pick(this.open);
     if (!session) return;
     this.open.delete(session);
-    await eraseSession(session, {
-      tenant: {
-        beginErasure: (input) =>
-          tenant.call(worker, "begin erasure", async ({ erasures }) => {
-            const noted = erasures.begin(input);
-            await erasures.resume();
-            return ok({ noted });
-          }),
-        releaseFiles: (erased) => tenant.call(worker, "release", async (life) => ok(await releaseFiles(this.world, life, erased))),
-        endErasure: (erased) => tenant.call(worker, "end erasure", ({ erasures }) => ok(erasures.end(erased))),
+    await eraseSession(
+      { session },
+      {
+        tenant: {
+          beginErasure: (input) =>
+            tenant.call(worker, "begin erasure", async ({ erasures }) => {
+              const begun = erasures.begin(input);
+              await erasures.resume();
+              return ok(begun);
+            }),
+          releaseFiles: (erased) => tenant.call(worker, "release", async (life) => ok(await releaseFiles(this.world, life, erased))),
+          noteErasure: (erased, pending) => tenant.call(worker, "note erasure", ({ erasures }) => ok(erasures.report(erased, pending))),
+          endErasure: (erased) => tenant.call(worker, "end erasure", ({ erasures }) => ok(erasures.end(erased))),
+        },
+        erase: (isNoted) => this.world.callSession(worker, session, "erase", (service, caller) => service.erase(caller, isNoted)),
+        isListed: async () => ok(false),
       },
-      erase: (isNoted) => this.world.callSession(worker, session, "erase", (service, caller) => service.erase(caller, isNoted)),
-      isListed: async () => ok(false),
-    });
+    );
     this.world.stats.count("erased");
   }
 }

@@ -181,7 +181,16 @@ export class FileWorld {
       if (!erased.ok || erased.value.stores.some(({ status }) => status !== "erased")) return false;
       return (await releaseFiles(this, life, session)).pending === 0;
     };
-    const erasures = createErasures({ sql, alarm, erase, now, log: SILENT });
+    const erasures = createErasures({
+      sql,
+      alarm,
+      erase,
+      readLabels: async () => ({ end_user: null, source: null }),
+      hide: async () => {},
+      newErasureId: () => this.newId("era"),
+      now,
+      log: SILENT,
+    });
     const life = { scope, files, removal, directory: createDirectory(sql), erasures };
     void erasures.resume().then(() => removal.resume());
     return life;

@@ -9,6 +9,7 @@ import type { SyncSql } from "../../src/lib/sync-sql";
 import { createDirectory } from "../../src/tenant/directory";
 import { createErasures, type Erasures } from "../../src/tenant/erasures";
 import { readRows } from "../read-model/rows";
+import { makeId } from "../tenant/support";
 import { Scope } from "./scheduler";
 import { CALLER, type World } from "./world";
 
@@ -20,6 +21,7 @@ export class SimErasures {
   readonly #scope = new Scope("tenant");
   #alarmAt: number | null = null;
   #cancel: () => void = () => {};
+  #ids = 1;
 
   readonly world: World;
   readonly sql: SyncSql;
@@ -36,6 +38,9 @@ export class SimErasures {
         const erased = await this.#ask(this.#scope, true);
         return erased.ok && erased.value.stores.every(({ status }) => status === "erased");
       },
+      readLabels: async () => ({ end_user: null, source: null }),
+      hide: async () => {},
+      newErasureId: () => makeId("era", this.#ids++),
       now: () => scheduler.now,
       log: SILENT,
     });
@@ -66,14 +71,15 @@ export class SimErasures {
     };
     const ports: Parameters<typeof eraseSession<never>>[1] = {
       tenant: {
-        beginErasure: (input) => reach(() => ok({ noted: this.#erasures.begin(input) })),
+        beginErasure: (input) => reach(() => ok(this.#erasures.begin(input))),
         releaseFiles: () => reach(() => ok({ erased: 0, pending: 0 })),
+        noteErasure: (ended, pending) => reach(() => ok(this.#erasures.report(ended, pending))),
         endErasure: (ended) => reach(() => ok(this.#erasures.end(ended))),
       },
       erase: (isNoted, compared) => this.#ask(from, isNoted, compared),
       isListed: async () => ok(Object.keys((await readRows(d1.direct, CALLER)).sessions ?? {}).length > 0),
     };
-    await eraseSession(session, ports, condition);
+    await eraseSession({ session, condition }, ports);
   }
 
   /** The directory, and the running erasures. */

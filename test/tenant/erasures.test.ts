@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { SessionId } from "../../src/domain/ids";
 import { createDirectory } from "../../src/tenant/directory";
 import { createErasures } from "../../src/tenant/erasures";
+import type { SessionLabels } from "../../src/tenant/gather-sessions";
 import { createMigratedSql } from "./memory-sql";
 import { makeId } from "./support";
 
@@ -12,13 +13,29 @@ function world(erase: (session: SessionId) => Promise<boolean> = async () => tru
   const sql = createMigratedSql();
   const directory = createDirectory(sql);
   const time = { now: 1_000, alarm: null as number | null };
+  const hidden: SessionId[] = [];
+  const made = { erasures: 0 };
+  const labels: { read: (session: SessionId) => SessionLabels | null } = { read: () => ({ end_user: null, source: null }) };
   const alarm = {
     get: async () => time.alarm,
     set: (at: number): void => {
       time.alarm = at;
     },
   };
-  const erasures = createErasures({ sql, alarm, erase, now: () => time.now, log: SILENT });
+  const erasures = createErasures({
+    sql,
+    alarm,
+    erase,
+    readLabels: async (session) => labels.read(session),
+    hide: async (sessions) => void hidden.push(...sessions),
+    newErasureId: () => makeId("era", ++made.erasures),
+    now: () => time.now,
+    log: SILENT,
+  });
+  const register = (n: number, more: Partial<Parameters<typeof directory.register>[0]> = {}) => {
+    directory.register({ session: makeId("ses", n), idempotency: null, at: time.now, ...more });
+    return makeId("ses", n);
+  };
   directory.register({ session: SESSION, idempotency: { key: "k", digest: "d" }, at: 1_000 });
   const listed = () => directory.list({ after: null, limit: 10 }).data.map(({ id }) => id);
   const ring = async () => {
@@ -26,17 +43,17 @@ function world(erase: (session: SessionId) => Promise<boolean> = async () => tru
     time.alarm = null;
     await erasures.run();
   };
-  return { sql, directory, erasures, time, listed, ring };
+  return { sql, directory, erasures, time, listed, ring, register, labels, hidden };
 }
 
 describe("an erasure", () => {
   it("is noted of a session that the directory knows, and of no other unless the caller knows it", () => {
     const { erasures } = world();
 
-    expect(erasures.begin({ session: SESSION, isKnown: false })).toBe(true);
-    expect(erasures.begin({ session: makeId("ses", 2), isKnown: false })).toBe(false);
-    expect(erasures.begin({ session: makeId("ses", 2), isKnown: true })).toBe(true);
-    expect(erasures.begin({ session: makeId("ses", 2), isKnown: false })).toBe(true);
+    expect(erasures.begin({ session: SESSION, isKnown: false }).noted).toBe(true);
+    expect(erasures.begin({ session: makeId("ses", 2), isKnown: false }).noted).toBe(false);
+    expect(erasures.begin({ session: makeId("ses", 2), isKnown: true }).noted).toBe(true);
+    expect(erasures.begin({ session: makeId("ses", 2), isKnown: false }).noted).toBe(true);
   });
 
   it("frees the session's external id at once: another session can have it while a store has yet to report", () => {
@@ -118,5 +135,204 @@ describe("an erasure", () => {
     await erasures.resume();
 
     expect(time.alarm).toBe(due);
+  });
+});
+
+describe("an erasure with forks", () => {
+  it("covers forks, and forks of these, and no other session", () => {
+    const { erasures, register } = world();
+    const fork = register(2, { source: SESSION });
+    const ofFork = register(3, { source: fork });
+    register(4);
+
+    const { erasure } = erasures.begin({ session: SESSION, isKnown: false, forks: true });
+
+    for (const session of [SESSION, fork, ofFork]) expect(erasures.receipts.findCovering(session)).toBe(erasure);
+    expect(erasures.receipts.findCovering(makeId("ses", 4))).toBeNull();
+  });
+
+  it("finds the fork of a fork that is erased already", async () => {
+    const { erasures, register, ring, time } = world();
+    const fork = register(2, { source: SESSION });
+    const ofFork = register(3, { source: fork });
+    erasures.begin({ session: fork, isKnown: false });
+    time.alarm = erasures.nextDue();
+    await ring();
+
+    const { erasure } = erasures.begin({ session: SESSION, isKnown: false, forks: true });
+
+    expect(erasures.receipts.findCovering(ofFork)).toBe(erasure);
+  });
+
+  it("refuses a fork that is registered after it, of the session and of its forks", () => {
+    const { directory, erasures, register } = world();
+    const fork = register(2, { source: SESSION });
+    erasures.begin({ session: SESSION, isKnown: false, forks: true });
+
+    for (const source of [SESSION, fork]) {
+      const late = directory.register({ session: makeId("ses", 9), source, idempotency: null, at: 2_000 });
+      expect(late).toEqual({ ok: false, error: { code: "session_erased" } });
+    }
+  });
+
+  it("asks sessions of an older build what they were forked from, and is done when all have answered and are erased", async () => {
+    const { sql, erasures, register, labels, ring, listed } = world();
+    const fork = register(2);
+    sql.rows("UPDATE sessions SET labelled = 0");
+    labels.read = (session) => ({ end_user: null, source: session === fork ? SESSION : null });
+
+    const { erasure } = erasures.begin({ session: SESSION, isKnown: false, forks: true });
+    expect(erasures.receipts.find(erasure ?? "")).toMatchObject({ gathered: false, done_at: null });
+    for (let times = 0; times < 3; times++) await ring();
+
+    expect(erasures.receipts.find(erasure ?? "")).toMatchObject({ gathered: true, sessions: { total: 2, done: 2 } });
+    expect(listed()).toEqual([]);
+  });
+
+  it("asked for after one without forks is another erasure; repeated, it is the same", () => {
+    const { erasures } = world();
+    const alone = erasures.begin({ session: SESSION, isKnown: false }).erasure;
+    const whole = erasures.begin({ session: SESSION, isKnown: false, forks: true }).erasure;
+
+    expect(whole).not.toBe(alone);
+    expect(erasures.begin({ session: SESSION, isKnown: false, forks: true }).erasure).toBe(whole);
+    expect(erasures.begin({ session: SESSION, isKnown: false }).erasure).toBe(whole);
+  });
+});
+
+describe("an erasure of an end user", () => {
+  const ADA = "digest of ada";
+
+  it("covers the sessions that the end user has, frees their external ids, and leaves those of others and later ones", async () => {
+    const { erasures, register, directory, time, ring, listed, hidden } = world();
+    const mine = register(2, { end_user: ADA, external_id: "x" });
+    const other = register(3, { end_user: "digest of bob" });
+    time.now += 1;
+    const id = erasures.beginEndUser(ADA);
+    expect(directory.findExternalId("x")).toBeNull();
+    time.now += 1;
+    const later = register(4, { end_user: ADA });
+    time.alarm = erasures.nextDue();
+    await ring();
+
+    expect(erasures.receipts.find(id)).toMatchObject({ of: "end_user", target: ADA, sessions: { total: 1, done: 1 } });
+    expect(erasures.receipts.find(id)?.done_at).not.toBeNull();
+    expect([listed(), hidden]).toEqual([[later, other, SESSION], [mine]]);
+  });
+
+  it("is the same while it runs, unless the end user got another session, and a new one when it is done", async () => {
+    const { erasures, register, time, ring } = world(async () => true);
+    register(2, { end_user: ADA });
+    const first = erasures.beginEndUser(ADA);
+    expect(erasures.beginEndUser(ADA)).toBe(first);
+    register(3, { end_user: ADA });
+    const second = erasures.beginEndUser(ADA);
+    expect(second).not.toBe(first);
+    time.alarm = erasures.nextDue();
+    await ring();
+
+    expect(erasures.beginEndUser(ADA)).not.toBe(second);
+  });
+
+  it("of whom there is no session is done at once", () => {
+    const { erasures, time } = world();
+
+    expect(erasures.receipts.find(erasures.beginEndUser(ADA))).toMatchObject({ done_at: time.now, sessions: { total: 0, done: 0 } });
+  });
+
+  it("does not take a session that was given to another end user, and takes one that was given to this one", async () => {
+    const { erasures, directory, register, labels, ring, listed } = world();
+    const gone = register(2, { end_user: ADA });
+    const got = register(3, { end_user: "digest of bob" });
+    for (const session of [gone, got]) directory.unlabel(session);
+    labels.read = (session) => ({ end_user: session === got ? ADA : "digest of bob", source: null });
+
+    erasures.beginEndUser(ADA);
+    for (let times = 0; times < 3; times++) await ring();
+
+    expect(listed()).toEqual([gone, SESSION]);
+  });
+
+  it("waits for a session's object that cannot be asked, and asks it again", async () => {
+    const { erasures, directory, register, labels, ring, listed } = world();
+    const mine = register(2, { end_user: ADA });
+    directory.unlabel(mine);
+    labels.read = () => {
+      throw new Error("unreachable");
+    };
+    const id = erasures.beginEndUser(ADA);
+    await ring();
+    expect(erasures.receipts.find(id)).toMatchObject({ gathered: false, done_at: null });
+
+    labels.read = () => ({ end_user: ADA, source: null });
+    for (let times = 0; times < 3; times++) await ring();
+
+    expect(erasures.receipts.find(id)).toMatchObject({ gathered: true, sessions: { total: 1, done: 1 } });
+    expect(listed()).toEqual([SESSION]);
+  });
+
+  it("takes a copy of the end user's session that was begun and not opened", async () => {
+    const { erasures, directory, register, labels, ring, listed } = world();
+    const mine = register(2, { end_user: ADA });
+    directory.unlabel(mine);
+    const copy = register(3, { source: mine });
+    labels.read = (session) => (session === copy ? null : { end_user: ADA, source: null });
+
+    erasures.beginEndUser(ADA);
+    for (let times = 0; times < 3; times++) await ring();
+
+    expect(listed()).toEqual([SESSION]);
+  });
+
+  it("ends the access tokens from before it, for as long as one may last", () => {
+    const { erasures, time } = world();
+    erasures.beginEndUser(ADA);
+    const at = time.now;
+    expect([erasures.findEnd(ADA), erasures.findEnd("another")]).toEqual([at, 0]);
+
+    time.now += 24 * 60 * 60 * 1_000;
+    erasures.beginEndUser("another");
+
+    expect(erasures.findEnd(ADA)).toBe(0);
+  });
+
+  it("of many sessions is done in parts, and every part is counted", async () => {
+    const { erasures, register, time, ring } = world();
+    for (let n = 2; n < 502; n++) register(n, { end_user: ADA });
+    const id = erasures.beginEndUser(ADA);
+    time.alarm = erasures.nextDue();
+    await ring();
+    expect(erasures.receipts.find(id)).toMatchObject({ done_at: null, sessions: { total: 500, done: 200 } });
+    await ring();
+    await ring();
+
+    expect(erasures.receipts.find(id)?.sessions).toEqual({ total: 500, done: 500 });
+    expect(erasures.receipts.find(id)?.done_at).not.toBeNull();
+  });
+});
+
+describe("the receipt of an erasure", () => {
+  it("says which stores have yet to report, and which models the session called", () => {
+    const { erasures } = world();
+    const { erasure } = erasures.begin({ session: SESSION, isKnown: false });
+    erasures.receipts.noteModels(SESSION, ["m"]);
+    erasures.report(SESSION, ["read_model"]);
+
+    const facts = erasures.receipts.find(erasure ?? "");
+    expect(facts).toMatchObject({ done_at: null, pending: { session: 0, read_model: 1, files: 0 }, models: ["m"] });
+
+    expect(erasures.end(SESSION)).toBe(erasure);
+    expect(erasures.receipts.find(erasure ?? "")).toMatchObject({ pending: { read_model: 0 }, sessions: { total: 1, done: 1 } });
+    expect(erasures.begin({ session: SESSION, isKnown: false })).toEqual({ noted: false, erasure });
+  });
+
+  it("is listed with the newest first, a page at a time", () => {
+    const { erasures, register } = world();
+    const ids = [1, 2, 3].map((n) => erasures.begin({ session: register(n), isKnown: false }).erasure);
+    const page = erasures.receipts.list({ after: null, limit: 2, order: "desc" });
+
+    expect([page.data.map(({ id }) => id), page.has_more]).toEqual([[ids[2], ids[1]], true]);
+    expect(erasures.receipts.list({ after: ids[1] ?? null, limit: 2, order: "desc" }).data.map(({ id }) => id)).toEqual([ids[0]]);
+    expect(erasures.receipts.list({ after: null, limit: 1, order: "asc" }).data.map(({ id }) => id)).toEqual([ids[0]]);
   });
 });

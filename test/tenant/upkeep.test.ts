@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import type { Log } from "../../src/app/ports";
 import type { SessionApi } from "../../src/app/session-api";
 import type { TenantChange } from "../../src/app/tenant-api";
-import { ok } from "../../src/lib/result";
+import { err, ok } from "../../src/lib/result";
 import { createDirectory } from "../../src/tenant/directory";
 import { createErasedUsage } from "../../src/tenant/erased-usage";
 import { createFiles } from "../../src/tenant/files";
@@ -49,10 +49,10 @@ function world(write: () => Promise<void>, eraseSession: Erase = eraseAtOnce) {
   const deps = {
     sql,
     storage,
-    projection: { write, writeUsage: async () => {} },
+    projection: { write, writeUsage: async () => {}, hide: async () => {} },
     snapshot,
     tenant: () => TENANT,
-    sessions: () => ({ erase }),
+    sessions: () => ({ erase, describe: async () => err({ code: "session_not_found" as const }) }),
     files: createFiles(sql),
     erasedUsage: createErasedUsage(sql),
     fileStore: () => null,

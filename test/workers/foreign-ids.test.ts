@@ -4,6 +4,7 @@
  */
 import { exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
+import type { SessionErasure } from "../../src/contract/session";
 import { listAll, sampleBody, sampleQuery, world } from "../http/support";
 import { upload } from "./files";
 import { type Chat, migrate, newChat, newId, newTenant, readBody, request, type Tenant } from "./support";
@@ -35,6 +36,8 @@ beforeAll(async () => {
   const keys = await readBody<{ data: readonly { id: string }[] }>(await tenant.call("GET", "/v1/keys"));
   await readBody(await tenant.call("PUT", "/v1/sessions/by-external-id/planted-order", { end_user: "ada" }), 201);
   const session = owner.id.slice("ses_".length);
+  const { id: gone } = await readBody<{ id: string }>(await tenant.call("POST", "/v1/sessions", {}), 201);
+  const erased = await readBody<SessionErasure>(await tenant.call("DELETE", `/v1/sessions/${gone}`));
   foreign = {
     session_id: owner.id,
     conversation_id: `conv_${session}`,
@@ -48,6 +51,8 @@ beforeAll(async () => {
     credential_name: "planted",
     external_id: "planted-order",
     chat_id: "planted-order",
+    erasure_id: erased.erasure_id ?? "",
+    end_user: "ada",
   };
 });
 
@@ -66,6 +71,8 @@ function listAbsent(): Ids {
     credential_name: "absent",
     external_id: "absent-order",
     chat_id: "absent-order",
+    erasure_id: newId("era"),
+    end_user: "nobody",
   };
 }
 
@@ -88,10 +95,13 @@ function send(method: string, path: string, { key, body }: { key: string; body: 
 async function ask(route: { readonly method: string; readonly path: string }, key: string, ids: Ids): Promise<unknown> {
   const body = route.method === "GET" || route.method === "DELETE" ? undefined : sampleBody(route);
   const response = await send(route.method, fill(route.path, ids), { key, body });
+  // The erasure of an end user is made by each request. It names itself, its time and the end user's digest.
+  const isMade = route.path.startsWith("/v1/end-users/");
+  const hideMade = (text: string): string => (isMade ? text.replace(/era_\w{26}|\b[0-9a-f]{64}\b|\b\d{13}\b/g, "MADE") : text);
   const hide = (text: string): string =>
     Object.values(ids).reduce(
       (hidden, id) => hidden.replaceAll(id, "ID"),
-      text.replaceAll(response.headers.get("x-request-id") ?? "", "REQUEST"),
+      hideMade(text).replaceAll(response.headers.get("x-request-id") ?? "", "REQUEST"),
     );
   const headers = [...response.headers].map(([name, value]) => (name === "date" ? name : hide(`${name}: ${value}`)));
   return {

@@ -166,7 +166,7 @@ export interface paths {
         post?: never;
         /**
          * Erase a session with all its content
-         * @description Ends the running turn and deletes every message, summary and output from every store. A store that is out of reach is reported as pending and is erased later. Erasing cannot be undone. The etag of a condition is that of the settings and pins, so it does not change when messages come. A session that is already erased meets any condition.
+         * @description Ends the running turn and deletes every message, summary and output from every store. A store that is out of reach is reported as pending and is erased later. Erasing cannot be undone. The etag of a condition is that of the settings and pins, so it does not change when messages come. A session that is already erased meets any condition. `Location` is the erasure with its receipt.
          */
         delete: operations["eraseSession"];
         options?: never;
@@ -1368,6 +1368,66 @@ export interface paths {
          * @description The address reads the content without a key until it expires, or until the file is deleted.
          */
         post: operations["signFileUrl"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/end-users/{end_user}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Erase all sessions of an end user
+         * @description Erases the sessions that the end user has now, with their files, and ends the access tokens that were made for the end user until now. Sessions that are created later are not erased. The usage stays, without the end user. The request can be repeated at any time: while the erasure runs it returns the same one. Erasing cannot be undone.
+         */
+        delete: operations["eraseEndUser"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/erasures/{erasure_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read an erasure
+         * @description Shows how far the erasure is in each store, and what may remain outside of this service.
+         */
+        get: operations["getErasure"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/erasures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List erasures
+         * @description Lists erasures by the time when they were asked for. A finished one stays as its receipt.
+         */
+        get: operations["listErasures"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2926,6 +2986,8 @@ export interface components {
                 status: "erased" | "pending";
                 rows: number | null;
             }[];
+            /** @description The erasure, whose receipt stays. Null if the session was erased by an older version */
+            erasure_id: string | null;
         };
         /** @description The current state of a turn. It is open while it is queued, generates, or runs or awaits tools */
         Turn: {
@@ -7771,6 +7833,51 @@ export interface components {
              */
             status: "erased" | "pending";
         };
+        Erasure: {
+            /** @description The id of an erasure */
+            id: string;
+            /** @enum {string} */
+            of: "session" | "end_user";
+            /** @description The id of the session. For an end user: SHA-256, hexadecimal, of the tenant's id, a slash and the client's id of the person, which itself is erased */
+            target: string;
+            /** @description The forks of the session, and forks of these, are erased too */
+            forks: boolean;
+            /** @enum {string} */
+            status: "running" | "done";
+            /** @description Epoch milliseconds */
+            requested_at: number;
+            /** @description It is done by then, unless a store was out of reach in the last hour before */
+            due_at: number;
+            /** @description Epoch milliseconds */
+            done_at: number | null;
+            /** @description The total grows while sessions are still being found */
+            sessions: {
+                total: number;
+                done: number;
+            };
+            stores: {
+                /** @enum {string} */
+                store: "session_log" | "bodies" | "look_up_index" | "live_stream" | "idempotency" | "jobs" | "read_model" | "session_search" | "files" | "directory" | "usage" | "forks";
+                /**
+                 * @description kept: it stays on purpose, as `note` says
+                 * @enum {string}
+                 */
+                status: "erased" | "pending" | "kept";
+                /** @description The number of sessions whose part is still to be erased */
+                pending: number;
+                note: string | null;
+            }[];
+            /** @description Copies out of this service's reach: those of the platform, for its operator alone, and those of providers */
+            may_remain: {
+                /** @enum {string} */
+                where: "objects_point_in_time_recovery" | "database_point_in_time_recovery" | "provider";
+                /** @description Null: not known here */
+                until: number | null;
+                /** @description The models that were called. Empty except for providers */
+                models: string[];
+                note: string;
+            }[];
+        };
         Tenant: {
             /** @description The id of a tenant */
             id: string;
@@ -8734,6 +8841,7 @@ export type PutMcpServer = components['schemas']['PutMcpServer'];
 export type File = components['schemas']['File'];
 export type FileUrl = components['schemas']['FileUrl'];
 export type FileErasure = components['schemas']['FileErasure'];
+export type Erasure = components['schemas']['Erasure'];
 export type Tenant = components['schemas']['Tenant'];
 export type PatchTenant = components['schemas']['PatchTenant'];
 export type LimitUseList = components['schemas']['LimitUseList'];
@@ -9047,7 +9155,10 @@ export interface operations {
     };
     eraseSession: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: the forks of the session, and forks of these, too */
+                forks?: "true" | "false";
+            };
             header?: {
                 /** @description Change only a resource with this etag: 412 precondition_failed if it has changed since it was read */
                 "If-Match"?: string;
@@ -11586,6 +11697,83 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["FileUrl"];
+                };
+            };
+        };
+    };
+    eraseEndUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A slash in it is written %2F */
+                end_user: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The erasure: done, or running */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Erasure"];
+                };
+            };
+        };
+    };
+    getErasure: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of an erasure */
+                erasure_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The erasure */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Erasure"];
+                };
+            };
+        };
+    };
+    listErasures: {
+        parameters: {
+            query?: {
+                /** @description At most so many; fewer where they are large, and then has_more is true */
+                limit?: number;
+                /** @description next_cursor of the page before */
+                after?: string;
+                /** @description By the time of the request */
+                order?: "asc" | "desc";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Newest first by default */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Erasure"][];
+                        has_more: boolean;
+                        next_cursor: string | null;
+                    };
                 };
             };
         };

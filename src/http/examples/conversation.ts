@@ -8,12 +8,12 @@ import type { streamFrame } from "../../contract/frame";
 import type { acceptedView, displayItem, importedMessages } from "../../contract/item";
 import type { usageSums } from "../../contract/model-call";
 import type { pinsView } from "../../contract/pin";
-import type { erasureReceipt, sessionDescription, sessionSummary } from "../../contract/session";
+import type { sessionDescription, sessionErasure, sessionSummary } from "../../contract/session";
 import type { foundSession } from "../../contract/session-search";
 import type { turnReport, turnSettings } from "../../contract/turn";
 import type { batchInput } from "../schemas/message";
 import type { respondInput } from "../schemas/respond";
-import { ANSWER, AT, EXECUTION, QUESTION, SECOND, SESSION, TURN } from "./shared";
+import { ANSWER, AT, ERASURE, EXECUTION, QUESTION, SECOND, SESSION, TURN } from "./shared";
 
 export const questionExample: z.input<typeof displayItem> = {
   id: QUESTION,
@@ -182,8 +182,9 @@ export const foundSessionExample: z.input<typeof foundSession> = {
   matches: [{ id: ANSWER, position: 2, role: "assistant", created_at: AT + SECOND, snippet: "It is sunny in Lisbon, 21 °C." }],
 };
 
-export const erasureExample: z.input<typeof erasureReceipt> = {
+export const erasureExample: z.input<typeof sessionErasure> = {
   id: SESSION,
+  erasure_id: ERASURE,
   erased_at: AT,
   stores: [
     { store: "session", status: "erased", rows: 24 },

@@ -15,6 +15,7 @@ export const ADMIN_KEY_ID = `adm_${ULID}R`;
 export const ACCESS_TOKEN_ID = `tok_${ULID}P`;
 export const TENANT = `ten_${ULID}K`;
 export const FORK = `ses_${ULID}M`;
+export const ERASURE = `era_${ULID}S`;
 export const FILE = `fil_${ULID}P`;
 export const REVERSAL = `cmp_${ULID}N`;
 

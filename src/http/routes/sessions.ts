@@ -4,16 +4,16 @@ import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { PolicyChoice } from "../../context/policy-choice";
 import { chainChoices, parseLevel } from "../../context/policy-choice";
 import { listView } from "../../contract/page";
-import { erasureReceipt, sessionDescription, sessionSummary } from "../../contract/session";
+import { sessionDescription, sessionErasure, sessionSummary } from "../../contract/session";
 import { foundSession } from "../../contract/session-search";
-import type { TenantId } from "../../domain/ids";
+import type { SessionId, TenantId } from "../../domain/ids";
 import { ok, type Result } from "../../lib/result";
 import { boundToEndUser, toCallersFinds, toCallersList, toCallersView } from "../access-limits";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
 import { conditionHeaders, toCondition } from "../conditions";
 import { createSession, findByExternalId, putSession } from "../create-session";
-import type { HttpDeps, HttpEnv } from "../deps";
+import type { Asker, HttpDeps, HttpEnv } from "../deps";
 import { erasureExample, foundSessionExample, sessionExample, sessionSummaryExample } from "../examples/conversation";
 import { onePage } from "../examples/shared";
 import { idempotencyHeaders } from "../idempotency";
@@ -156,6 +156,10 @@ const patch = tenantRoute({
   responses: { 200: taggedJson("The session", sessionDescription, sessionExample) },
 });
 
+const eraseQuery = z.strictObject({
+  forks: z.enum(["true", "false"]).default("false").openapi({ description: "true: the forks of the session, and forks of these, too" }),
+});
+
 const erase = tenantRoute({
   method: "delete",
   path,
@@ -164,10 +168,10 @@ const erase = tenantRoute({
   operationId: "eraseSession",
   summary: "Erase a session with all its content",
   description:
-    "Ends the running turn and deletes every message, summary and output from every store. A store that is out of reach is reported as pending and is erased later. Erasing cannot be undone. The etag of a condition is that of the settings and pins, so it does not change when messages come. A session that is already erased meets any condition.",
+    "Ends the running turn and deletes every message, summary and output from every store. A store that is out of reach is reported as pending and is erased later. Erasing cannot be undone. The etag of a condition is that of the settings and pins, so it does not change when messages come. A session that is already erased meets any condition. `Location` is the erasure with its receipt.",
   refuses: ["read_model_unavailable"],
-  request: { params: sessionPath, headers: conditionHeaders },
-  responses: { 200: json("What was erased, by store", erasureReceipt, erasureExample) },
+  request: { params: sessionPath, headers: conditionHeaders, query: eraseQuery },
+  responses: { 200: located(json("What was erased, by store", sessionErasure, erasureExample)) },
 });
 
 function registerCreate(app: App, deps: HttpDeps): void {
@@ -235,11 +239,20 @@ function registerOne(app: App, deps: HttpDeps): void {
     const input = toPatchInput(body, { policy: given.value, tools: tools.value });
     const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     const condition = toCondition(c.req.valid("header"));
+    const unlabelled = body.end_user === undefined ? ok(null) : await unlabel(deps, c, calls.session);
+    if (!unlabelled.ok) return sendProblem(c, unlabelled.error);
     const session = await calls.once((api, caller) => api.patch(caller, input, condition));
     if (session.ok) return c.json(session.value, 200, { ETag: session.value.etag });
     return sendProblem(c, ofNamedModel(session.error, body));
   });
 }
+
+/** The tenant's directory must not name an end user who is not the session's any more, whatever becomes of this request. */
+const unlabel = (deps: HttpDeps, c: Asker, session: SessionId) =>
+  callWithRetry(
+    () => deps.tenants(readPrincipal(c).tenant),
+    (api) => api.unlabelSession(session),
+  );
 
 /** The policy of a session that names none. It names a preset, so it replaces the session's policy as a whole. */
 async function readDefaultPolicy(deps: HttpDeps, tenant: TenantId): Promise<Result<PolicyChoice, HttpError>> {
@@ -253,8 +266,11 @@ async function readDefaultPolicy(deps: HttpDeps, tenant: TenantId): Promise<Resu
 function registerErase(app: App, deps: HttpDeps): void {
   app.openapi(erase, async (c) => {
     const { session_id: session } = c.req.valid("param");
-    const receipt = await eraseFor(deps, c, { session, condition: toCondition(c.req.valid("header")) });
-    return receipt.ok ? c.json(receipt.value, 200) : sendProblem(c, receipt.error);
+    const forks = c.req.valid("query").forks === "true";
+    const receipt = await eraseFor(deps, c, { session, forks, condition: toCondition(c.req.valid("header")) });
+    if (!receipt.ok) return sendProblem(c, receipt.error);
+    const { erasure_id: erasure } = receipt.value;
+    return c.json(receipt.value, 200, erasure ? { Location: `/v1/erasures/${erasure}` } : {});
   });
 }
 

@@ -1,0 +1,34 @@
+/** What `http` and the sessions may ask of a tenant's object about erasures. */
+import type { Page } from "../contract/page";
+import type { ErasureId, SessionId } from "../domain/ids";
+import type { ErasureFacts, ReportingStore } from "./erasure-view";
+import type { TenantOutcome } from "./tenant-api";
+
+export interface ErasurePage {
+  /** The last erasure of the page before. Null: the first page. */
+  readonly after: ErasureId | null;
+  readonly limit: number;
+  readonly order: "asc" | "desc";
+}
+
+export interface TenantErasureApi {
+  /**
+   * Notes that the session is to be erased, if the directory, an earlier note or the caller knows that it existed. `forks`: with its forks,
+   * and forks of these. `erasure`: the one that covers the session; null if it is not noted and never was.
+   */
+  beginErasure(input: {
+    readonly session: SessionId;
+    readonly isKnown: boolean;
+    readonly forks?: boolean;
+  }): Promise<TenantOutcome<{ readonly noted: boolean; readonly erasure: ErasureId | null }>>;
+  /** Notes the stores that have yet to report. Returns the session's erasure. */
+  noteErasure(session: SessionId, pending: readonly ReportingStore[]): Promise<TenantOutcome<ErasureId | null>>;
+  /** Call it when every store has reported: it removes the session and the note from the directory. Returns the session's erasure. */
+  endErasure(session: SessionId): Promise<TenantOutcome<ErasureId | null>>;
+  /** Erases all sessions of the end user that exist now, and ends the access tokens that were made until now. */
+  eraseEndUser(endUser: string): Promise<TenantOutcome<ErasureFacts>>;
+  /** Before when an access token of this end user must have been made to be refused. 0: none is. */
+  endUserEnded(endUser: string): Promise<TenantOutcome<number>>;
+  getErasure(id: ErasureId): Promise<TenantOutcome<ErasureFacts>>;
+  listErasures(page: ErasurePage): Promise<TenantOutcome<Page<ErasureFacts>>>;
+}
