@@ -52,7 +52,7 @@ beforeAll(async () => {
     external_id: "planted-order",
     chat_id: "planted-order",
     erasure_id: erased.erasure_id ?? "",
-    end_user: "ada",
+    end_user: "planted-person",
   };
 });
 
@@ -72,7 +72,7 @@ function listAbsent(): Ids {
     external_id: "absent-order",
     chat_id: "absent-order",
     erasure_id: newId("era"),
-    end_user: "nobody",
+    end_user: "absent-person",
   };
 }
 
