@@ -1,6 +1,6 @@
 /** Adapters that both the Worker's entry point and the objects need, built from the bindings in one place. */
 
-import type { FileReader, FileStore } from "./app/file-api";
+import type { FileReader, TenantFileStore } from "./app/file-api";
 import { type CallOwner, type TakeCall, takeCall, withCallLimit } from "./app/models/limit-calls";
 import { type SuggestLimit, sendSuggestion, withSuggestions } from "./app/models/suggest-limits";
 import { DEPLOYMENT_OBJECT_NAME, sessionObjectName, tenantObjectName } from "./app/object-name";
@@ -60,7 +60,7 @@ export function buildOpenCredential(wiring: TenantWiring): OpenCredential {
 }
 
 /** Null when the deployment has no bucket for files. */
-export const buildFileStore = ({ FILES }: Env, tenant: TenantId): FileStore | null => (FILES ? createFileStore(FILES, tenant) : null);
+export const buildFileStore = ({ FILES }: Env, tenant: TenantId): TenantFileStore | null => (FILES ? createFileStore(FILES, tenant) : null);
 
 interface ChatModelWiring {
   readonly credentials: Credentials;

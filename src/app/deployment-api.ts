@@ -3,7 +3,7 @@ import type { AdminKeyView, ListedTenant } from "../contract/deployment";
 import type { TenantPlan } from "../contract/limits";
 import type { Page } from "../contract/page";
 import type { AdminRole } from "../domain/admin-roles";
-import type { AdminKeyId } from "../domain/ids";
+import type { AdminKeyId, TenantId } from "../domain/ids";
 import type { Result } from "../lib/result";
 import type { Condition, UnmetCondition } from "./conditions";
 import type { Idempotency } from "./session-api";
@@ -85,6 +85,8 @@ export interface PlanChange extends Pick<TenantPlan, "name" | "limits" | "budget
 export interface DeploymentApi {
   /** Enters tenants in the list. One that is there gets the name that is given. Repeating it changes nothing. */
   registerTenants(tenants: readonly ListedTenant[]): Promise<{ readonly added: number }>;
+  /** Notes that the tenant was deleted, and forgets its name. The entry stays, so that nothing brings it back. */
+  closeTenant(tenant: TenantId, at: number): Promise<void>;
   listTenants(query: ListedTenantsQuery): Promise<Page<ListedTenant>>;
 
   addAdminKey(key: NewAdminKey): Promise<AdminKeyOutcome>;

@@ -27,6 +27,8 @@ export interface TenantErasureApi {
   endErasure(session: SessionId): Promise<TenantOutcome<ErasureId | null>>;
   /** Erases all sessions of the end user that exist now, and ends the access tokens that were made until now. */
   eraseEndUser(endUser: string): Promise<TenantOutcome<ErasureFacts>>;
+  /** Deletes the tenant: it answers as an unknown one from then on, and all that it has is erased but sums of its usage. */
+  eraseTenant(): Promise<TenantOutcome<ErasureFacts>>;
   /** Before when an access token of this end user must have been made to be refused. 0: none is. */
   endUserEnded(endUser: string): Promise<TenantOutcome<number>>;
   getErasure(id: ErasureId): Promise<TenantOutcome<ErasureFacts>>;

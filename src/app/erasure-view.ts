@@ -54,6 +54,7 @@ export function toErasureView(facts: ErasureFacts): ErasureView {
     stores: [
       ...REPORTING_STORES.flatMap((store) => PARTS[store].map((part) => report(part, pending[store]))),
       report("directory", sessions.total - sessions.done),
+      ...(facts.of === "tenant" ? [report("tenant", gathered ? 0 : 1)] : []),
       { store: "usage", status: "kept", pending: 0, note: USAGE_NOTE },
       toForks(facts),
     ],
@@ -69,6 +70,8 @@ function toForks({ of, forks, sessions, gathered }: ErasureFacts): ErasureView["
       pending: 0,
       note: "Forks own copies of what they began with. Erase them too with ?forks=true",
     };
+  if (of === "tenant")
+    return { store: "forks", status: gathered ? "erased" : "pending", pending: sessions.total - sessions.done, note: null };
   if (of === "end_user")
     return {
       store: "forks",

@@ -121,6 +121,12 @@ export interface FileStore {
   remove(file: FileId): Promise<void>;
 }
 
+/** All bytes of a tenant. */
+export interface TenantFileStore extends FileStore {
+  /** Removes every file of the tenant. */
+  removeAll(): Promise<void>;
+}
+
 export interface FileGrant {
   readonly tenant: TenantId;
   readonly file: FileId;

@@ -239,15 +239,6 @@ export interface TenantChange {
   readonly models: readonly ModelEntry[];
 }
 
-/** The read model of tenants. A write replaces what the tenant's last write said. It may throw, and is then repeated. */
-export interface TenantProjection {
-  write(change: TenantChange): Promise<void>;
-  /** Rows that are there are replaced. */
-  writeUsage(tenant: TenantId, usage: readonly ErasedSessionUsage[]): Promise<void>;
-  /** Takes sessions out of the lists, and refuses what is still sent of them. */
-  hide(tenant: TenantId, sessions: readonly SessionId[], at: number): Promise<void>;
-}
-
 /**
  * Everything that a tenant's object knows, except its directory of sessions (`listSessions`), its tools, the hashes of its keys, and its
  * credentials.

@@ -3,7 +3,14 @@ import { z } from "@hono/zod-openapi";
 import { ADMIN_ROLES } from "../domain/admin-roles";
 import { id, idOrNull, time } from "./ids";
 
-export const listedTenantView = z.object({ id: id("ten"), name: z.string(), created_at: time }).openapi("ListedTenant");
+export const listedTenantView = z
+  .object({
+    id: id("ten"),
+    name: z.string().openapi({ description: "Empty if the tenant was deleted" }),
+    created_at: time,
+    deleted_at: time.optional().openapi({ description: "When the tenant was deleted. Absent: it was not" }),
+  })
+  .openapi("ListedTenant");
 /** A tenant as the deployment's list has it. */
 export type ListedTenant = z.infer<typeof listedTenantView>;
 

@@ -15,6 +15,7 @@ const ERASED_STORES = [
   "session_search",
   "files",
   "directory",
+  "tenant",
   "usage",
   "forks",
 ] as const;
@@ -39,7 +40,7 @@ export const erasureView = z
     of: z.enum(ERASURE_KINDS),
     target: z.string().openapi({
       description:
-        "The id of the session. For an end user: SHA-256, hexadecimal, of the tenant's id, a slash and the client's id of the person, which itself is erased",
+        "The id of the session or the tenant. For an end user: SHA-256, hexadecimal, of the tenant's id, a slash and the client's id of the person, which itself is erased",
     }),
     forks: z.boolean().openapi({ description: "The forks of the session, and forks of these, are erased too" }),
     status: z.enum(["running", "done"]),

@@ -29,6 +29,7 @@ export const deploymentCalls = {
   registerTenants: async ({ sql, tenants }, listed) => ({
     added: sql.transaction(() => listed.filter((tenant) => tenants.register(tenant)).length),
   }),
+  closeTenant: async ({ sql, tenants }, tenant, at) => sql.transaction(() => tenants.close(tenant, at)),
   listTenants: async ({ tenants }, query) => tenants.list(query),
 
   addAdminKey: async ({ sql, adminKeys }, key) => sql.transaction(() => adminKeys.add(key, Date.now())),

@@ -48,6 +48,8 @@ const migrations: readonly (readonly string[])[] = [
     "CREATE TABLE revisions (one INTEGER PRIMARY KEY CHECK (one = 1), newest INTEGER NOT NULL) STRICT",
     "INSERT INTO revisions (one, newest) VALUES (1, 0)",
   ],
+  // Null: the tenant was not deleted.
+  ["ALTER TABLE tenants ADD COLUMN deleted_at INTEGER"],
 ];
 
 /** Migrates the tables to this build's version. Call it inside a transaction. */

@@ -2,12 +2,14 @@
 import type { ListedTenantsQuery } from "../app/deployment-api";
 import type { ListedTenant } from "../contract/deployment";
 import type { Page } from "../contract/page";
-import { parseId } from "../domain/ids";
+import { parseId, type TenantId } from "../domain/ids";
 import type { SyncSql } from "../lib/sync-sql";
 
 export interface TenantList {
   /** Call it inside a transaction. Returns whether the tenant was not there yet. */
   register(tenant: ListedTenant): boolean;
+  /** Marks the tenant as deleted and forgets its name, also if it is not in the list. Repeating it changes nothing. */
+  close(tenant: TenantId, at: number): void;
   list(query: ListedTenantsQuery): Page<ListedTenant>;
 }
 
@@ -15,6 +17,7 @@ type TenantRow = {
   readonly id: string;
   readonly name: string;
   readonly created_at: number;
+  readonly deleted_at: number | null;
 };
 
 /** Before and after every row, in order of time and id. */
@@ -28,25 +31,33 @@ const DIRECTIONS = {
 /** What a part of a name is compared in. SQLite's own `lower` knows ASCII alone. */
 const foldName = (name: string): string => name.normalize("NFKC").toLowerCase();
 
-function toTenant({ id: stored, name, created_at }: TenantRow): ListedTenant {
+function toTenant({ id: stored, name, created_at, deleted_at }: TenantRow): ListedTenant {
   const id = parseId("ten", stored);
   if (!id) throw new Error("A stored tenant id is malformed");
-  return { id, name, created_at };
+  return { id, name, created_at, ...(deleted_at !== null && { deleted_at }) };
 }
 
 export function createTenantList(sql: SyncSql): TenantList {
   return {
     register: ({ id, name, created_at }) => {
       const isKnown = sql.rows("SELECT 1 FROM tenants WHERE id = ?", id).length > 0;
-      if (isKnown) sql.rows("UPDATE tenants SET name = ?, folded = ? WHERE id = ?", name, foldName(name), id);
+      if (isKnown) sql.rows("UPDATE tenants SET name = ?, folded = ? WHERE id = ? AND deleted_at IS NULL", name, foldName(name), id);
       else sql.rows("INSERT INTO tenants (created_at, id, name, folded) VALUES (?, ?, ?, ?)", created_at, id, name, foldName(name));
       return !isKnown;
+    },
+    close: (tenant, at) => {
+      const row = [at, tenant, at] as const;
+      sql.rows(
+        "INSERT INTO tenants (created_at, id, name, folded, deleted_at) VALUES (?, ?, '', '', ?) ON CONFLICT (id) DO NOTHING",
+        ...row,
+      );
+      sql.rows("UPDATE tenants SET name = '', folded = '', deleted_at = coalesce(deleted_at, ?) WHERE id = ?", at, tenant);
     },
     list: ({ after, limit, order, name }) => {
       const { beyond, order: by } = DIRECTIONS[order];
       const from = after ?? ENDS[order];
       const rows = sql.rows<TenantRow>(
-        `SELECT id, name, created_at FROM tenants
+        `SELECT id, name, created_at, deleted_at FROM tenants
          WHERE (created_at, id) ${beyond} (?, ?) AND (? = '' OR instr(folded, ?) > 0) ORDER BY ${by} LIMIT ?`,
         from.created_at,
         from.id,

@@ -1,2 +1,2 @@
 /** What an erasure may be of. */
-export const ERASURE_KINDS = ["session", "end_user"] as const;
+export const ERASURE_KINDS = ["session", "end_user", "tenant"] as const;

@@ -1,5 +1,5 @@
 /** The bytes of one tenant's files in an R2 bucket, one object each, under the tenant's and the file's id. */
-import type { FileStore, PutFault, StoredFile } from "../app/file-api";
+import type { FileStore, PutFault, StoredFile, TenantFileStore } from "../app/file-api";
 import type { FileId, TenantId } from "../domain/ids";
 import { toHex } from "../lib/hex";
 import { err, ok, type Result } from "../lib/result";
@@ -78,7 +78,15 @@ async function readPart(reader: ReadableStreamDefaultReader<Uint8Array>) {
   }
 }
 
-export function createFileStore(bucket: R2Bucket, tenant: TenantId): FileStore {
+async function removeAll(bucket: R2Bucket, tenant: TenantId): Promise<void> {
+  for (;;) {
+    const { objects, truncated } = await bucket.list({ prefix: `${tenant}/`, limit: 1_000 });
+    if (objects.length > 0) await bucket.delete(objects.map(({ key }) => key));
+    if (!truncated) return;
+  }
+}
+
+export function createFileStore(bucket: R2Bucket, tenant: TenantId): TenantFileStore {
   const toKey = (file: FileId): string => `${tenant}/${file}`;
   return {
     put: (file, upload) => putStream(bucket, toKey(file), upload),
@@ -89,5 +97,6 @@ export function createFileStore(bucket: R2Bucket, tenant: TenantId): FileStore {
       return found && new Uint8Array(await found.arrayBuffer());
     },
     remove: (file) => bucket.delete(toKey(file)),
+    removeAll: () => removeAll(bucket, tenant),
   };
 }

@@ -3,7 +3,7 @@ import { getTableColumns, getTableName } from "drizzle-orm";
 import type { Row } from "../app/diff-rows";
 import type { RowPlace } from "../app/projection/rebuild-ports";
 import type { ErasedUsage } from "../domain/erased-usage";
-import type { SessionId, TenantId } from "../domain/ids";
+import { parseId, type SessionId, type TenantId } from "../domain/ids";
 import { erasedUsageInserts } from "./erased-usage-rows";
 import { compactions, executionArtifacts, executions, messages, overlays, searchRows, sessionMetadata, sessions, usage } from "./schema";
 
@@ -109,6 +109,25 @@ export async function eraseRows(
   ]);
   const deleted = 2 * TABLES.length;
   return { rows: found + sumChanges(results.slice(1, 1 + deleted)) };
+}
+
+/** Sessions of a deleted tenant that are erased by one request to the read model. */
+const LEFT_SESSIONS = 20;
+
+/** Erases the rows of sessions that the tenant's directory did not know. There are such only where an early version wrote them. */
+export async function eraseLeftSessions(db: D1Database, tenant: TenantId, at: number): Promise<void> {
+  let erased = 0;
+  // One table at a time: the platform bounds how many selects a statement may join.
+  for (const { name, session: owner } of TABLES) {
+    const some = `SELECT DISTINCT ${owner} AS id FROM ${name} WHERE tenant_id = ?1 LIMIT ${LEFT_SESSIONS}`;
+    const left = await db.prepare(some).bind(tenant).all<{ id: string }>();
+    for (const { id } of left.results) {
+      const session = parseId("ses", id);
+      if (session) await eraseRows(db, { tenant, session, at });
+      erased += 1;
+    }
+    if (erased >= LEFT_SESSIONS) throw new Error("Sessions of a deleted tenant are left in the read model");
+  }
 }
 
 /** Search rows removed in one transaction: about half a second's work, in which the database answers no one else. */

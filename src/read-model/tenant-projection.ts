@@ -1,7 +1,8 @@
 /** Writes a tenant and its models as rows. Each write replaces the previous one, in one transaction. */
-import type { TenantProjection } from "../app/tenant-api";
+import type { TenantProjection } from "../app/tenant-projection";
 import { type Pause, pause, withRetries } from "./d1-retry";
 import { erasedUsageInserts } from "./erased-usage-rows";
+import { eraseLeftSessions } from "./store";
 import { toRows } from "./tenant-rows";
 
 export function createTenantProjection(db: D1Database, wait: Pause = pause): TenantProjection {
@@ -18,6 +19,14 @@ export function createTenantProjection(db: D1Database, wait: Pause = pause): Ten
       const rows = models.map((row) => insert("models", row));
       await withRetries(() => db.batch([remove("tenants"), insert("tenants", tenant), remove("models"), ...rows]), wait);
     },
+    async close(tenant, at) {
+      const of = (sql: string) => db.prepare(sql).bind(tenant);
+      const bury =
+        "INSERT OR IGNORE INTO session_tombstones (tenant_id, session_id, erased_at) SELECT ?1, id, ?2 FROM sessions WHERE tenant_id = ?1";
+      const rows = ["sessions", "tenants", "models"].map((table) => of(`DELETE FROM ${table} WHERE tenant_id = ?`));
+      await withRetries(() => db.batch([db.prepare(bury).bind(tenant, at), ...rows]), wait);
+    },
+    sweep: (tenant, at) => eraseLeftSessions(db, tenant, at),
     async hide(tenant, sessions, at) {
       const ids = JSON.stringify(sessions);
       const bury = "INSERT OR IGNORE INTO session_tombstones (tenant_id, session_id, erased_at) SELECT ?1, value, ?2 FROM json_each(?3)";

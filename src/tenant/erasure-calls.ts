@@ -1,7 +1,7 @@
 /** The calls about erasures that a tenant's object answers. */
 import type { TenantErasureApi } from "../app/erasure-api";
 import { err, ok } from "../lib/result";
-import { existing } from "./existing-tenant";
+import { existing, lasting } from "./existing-tenant";
 import type { Tenant } from "./tenant";
 
 type Calls = {
@@ -30,8 +30,18 @@ export const erasureCalls = {
     const found = erasures.receipts.find(id);
     return found ? ok(found) : err({ code: "erasure_not_found", erasure: id });
   }),
+  eraseTenant: lasting(async (tenant) => {
+    const { erasures } = tenant.upkeep;
+    const begun = tenant.change(() => ok(erasures.beginTenant(tenant.settings.identity().tenant)));
+    if (!begun.ok) return begun;
+    // Its sessions, and then its own part. The alarm goes on where there are many.
+    await erasures.run();
+    await erasures.run();
+    const found = erasures.receipts.find(begun.value);
+    return found ? ok(found) : err({ code: "erasure_not_found", erasure: begun.value });
+  }),
   endUserEnded: existing(async (tenant, endUser) => ok(tenant.upkeep.erasures.findEnd(await tenant.digestEndUser(endUser)))),
-  getErasure: existing(({ upkeep }, id) => {
+  getErasure: lasting(({ upkeep }, id) => {
     const found = upkeep.erasures.receipts.find(id);
     return found ? ok(found) : err({ code: "erasure_not_found", erasure: id });
   }),

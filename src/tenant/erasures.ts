@@ -8,6 +8,7 @@ import type { Clock, Log } from "../app/ports";
 import type { ErasureId, SessionId } from "../domain/ids";
 import type { SyncSql } from "../lib/sync-sql";
 import { toSessionId } from "./directory";
+import { closeTenant } from "./empty-tenant";
 import { createErasureReceipts, type ErasureReceipts } from "./erasure-receipts";
 import { createGathering, type ReadLabels } from "./gather-sessions";
 
@@ -29,6 +30,8 @@ interface ErasureDeps {
   readonly readLabels: ReadLabels;
   /** Takes sessions out of the lists of the read model, before each of them is erased. */
   readonly hide: (sessions: readonly SessionId[]) => Promise<void>;
+  /** Removes what no session of a deleted tenant has: what is left in the bucket and in the read model. */
+  readonly sweep: () => Promise<void>;
   readonly newErasureId: () => ErasureId;
   readonly now: Clock;
   readonly log: Log;
@@ -51,6 +54,8 @@ export interface Erasures {
   beginEndUser(endUser: string): ErasureId;
   /** Before when an access token of this end user must have been made to be refused. 0: none is. */
   findEnd(endUser: string): number;
+  /** Notes the erasure of the tenant, closes it, and notes all its sessions. Repeated, it is the same erasure. */
+  beginTenant(tenant: string): ErasureId;
   /** Notes an erasure that its session's object began, if the session is in the directory and no note of it is here. */
   noteBegun(session: SessionId): void;
   /** Notes which stores have yet to report. Returns the session's erasure; null if none is noted. */
@@ -147,9 +152,20 @@ export function createErasures(deps: ErasureDeps): Erasures {
     return erasure;
   }
 
+  function beginTenant(tenant: string): ErasureId {
+    const request = { kind: "tenant", target: tenant, forks: false } as const;
+    const like = receipts.findLike(request);
+    if (like) return like;
+    const erasure = receipts.add({ ...request, id: newErasureId(), at: now() });
+    closeTenant(sql, now());
+    gathering.begin(erasure);
+    return erasure;
+  }
+
   return {
     receipts,
     begin,
+    beginTenant,
     beginEndUser,
     findEnd: (endUser) => sql.rows<{ before: number }>("SELECT before FROM ended_users WHERE end_user = ?", endUser)[0]?.before ?? 0,
     noteBegun: (session) => {

@@ -5,7 +5,13 @@ import type { Tenant } from "./tenant";
 
 const NOT_FOUND: TenantError = { code: "tenant_not_found" };
 
-export const existing =
+/** As `existing`, and of a deleted tenant, too: for its sessions' last calls, and for the receipt. */
+export const lasting =
   <A extends readonly unknown[], T>(call: (tenant: Tenant, ...args: A) => TenantOutcome<T> | Promise<TenantOutcome<T>>) =>
   async (tenant: Tenant, ...args: A): Promise<TenantOutcome<T>> =>
     tenant.isCreated ? call(tenant, ...args) : err(NOT_FOUND);
+
+export const existing =
+  <A extends readonly unknown[], T>(call: (tenant: Tenant, ...args: A) => TenantOutcome<T> | Promise<TenantOutcome<T>>) =>
+  async (tenant: Tenant, ...args: A): Promise<TenantOutcome<T>> =>
+    tenant.isOpen ? call(tenant, ...args) : err(NOT_FOUND);

@@ -7,6 +7,7 @@ import type { Clock, Log } from "../app/ports";
 import type { ErasureId, SessionId } from "../domain/ids";
 import type { SyncSql } from "../lib/sync-sql";
 import { toSessionId } from "./directory";
+import { emptyTenant } from "./empty-tenant";
 import type { ErasureReceipts } from "./erasure-receipts";
 
 /** What a session's object says of itself. `end_user`: the digest. Null in place of both: it was not opened yet. */
@@ -29,6 +30,7 @@ interface GatheringDeps {
   readonly sql: SyncSql;
   readonly receipts: ErasureReceipts;
   readonly readLabels: ReadLabels;
+  readonly sweep: () => Promise<void>;
   readonly note: (session: string, erasure: ErasureId) => void;
   readonly alarm: { set(at: number): void };
   readonly now: Clock;
@@ -59,7 +61,7 @@ const OF_END_USER = "SELECT id FROM sessions WHERE end_user = ?1 AND created_at 
 const UNOPENED_COPIES = `SELECT s.id FROM sessions s JOIN forks f ON f.session = s.id JOIN erased_sessions e ON e.session = f.source
   WHERE s.labelled = ${LABELS.unopened} AND e.erasure = ?`;
 
-export function createGathering({ sql, receipts, readLabels, note, alarm, now, log }: GatheringDeps): Gathering {
+export function createGathering({ sql, receipts, readLabels, sweep, note, alarm, now, log }: GatheringDeps): Gathering {
   let failures = 0;
   let notBefore = 0;
   const listUnknown = (limit: number): readonly string[] =>
@@ -75,9 +77,30 @@ export function createGathering({ sql, receipts, readLabels, note, alarm, now, l
       noteAll(id, sql.rows<{ id: string }>(OF_END_USER, target, requested_at));
       noteAll(id, sql.rows<{ id: string }>(UNOPENED_COPIES, id));
     }
+    if (kind === "tenant") return noteAll(id, sql.rows<{ id: string }>("SELECT id FROM sessions"));
     if (!asksOthers(erasure) || listUnknown(1).length === 0) receipts.noteGathered(id);
   }
-  const nextDue = (): number | null => (receipts.listUngathered().length === 0 ? null : notBefore);
+  const isLeft = (): boolean => sql.rows("SELECT 1 FROM erasures UNION ALL SELECT 1 FROM sessions LIMIT 1").length > 0;
+  /** A tenant's own part waits for its sessions, whose notes have times of their own. */
+  const nextDue = (): number | null => (receipts.listUngathered().some(({ kind }) => kind !== "tenant" || !isLeft()) ? notBefore : null);
+
+  /** The tenant's own part comes last: its sessions report to it. */
+  async function endTenant(): Promise<number> {
+    const [erasure] = receipts.listUngathered().filter(({ kind }) => kind === "tenant");
+    if (!erasure || isLeft()) return 0;
+    try {
+      await sweep();
+    } catch (cause) {
+      log.warn("tenant.not_swept", { cause });
+      return 1;
+    }
+    sql.transaction(() => {
+      emptyTenant(sql);
+      receipts.noteGathered(erasure.id);
+      receipts.settle(erasure.id, now());
+    });
+    return 0;
+  }
 
   async function ask(session: string): Promise<void> {
     const labels = await readLabels(toSessionId(session));
@@ -101,12 +124,14 @@ export function createGathering({ sql, receipts, readLabels, note, alarm, now, l
     run: async () => {
       if (receipts.listUngathered().length === 0 || notBefore > now()) return;
       let failed = 0;
-      await forEach(listUnknown(ASKED), async (session) => {
+      const unknown = receipts.listUngathered().some(({ kind }) => kind !== "tenant") ? listUnknown(ASKED) : [];
+      await forEach(unknown, async (session) => {
         await ask(session).catch((cause: unknown) => {
           failed++;
           log.warn("tenant.labels_not_read", { session, cause });
         });
       });
+      failed += await endTenant();
       failures = failed > 0 ? failures + 1 : 0;
       notBefore = failed > 0 ? now() + Math.min(FIRST_RETRY_MS * 2 ** failures, MAX_RETRY_MS) : 0;
       sql.transaction(() => {
@@ -120,4 +145,4 @@ export function createGathering({ sql, receipts, readLabels, note, alarm, now, l
 }
 
 /** An erasure of one session alone needs no other. */
-const asksOthers = ({ kind, forks }: Ungathered): boolean => kind === "end_user" || forks;
+const asksOthers = ({ kind, forks }: Ungathered): boolean => kind !== "session" || forks;

@@ -3,7 +3,8 @@
  * far the read model lags and writes the present state, so it can never send stale data.
  */
 import type { Clock, Log } from "../app/ports";
-import type { TenantChange, TenantProjection } from "../app/tenant-api";
+import type { TenantChange } from "../app/tenant-api";
+import type { TenantProjection } from "../app/tenant-projection";
 import type { SyncSql } from "../lib/sync-sql";
 
 const FIRST_RETRY_MS = 30_000;

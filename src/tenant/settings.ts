@@ -18,6 +18,8 @@ export interface Settings {
   insert(input: { readonly tenant: TenantId; readonly name: string; readonly at: number }): void;
   read(): TenantSettings;
   identity(): TenantIdentity;
+  /** True from the moment when the tenant's erasure is noted. */
+  isDeleted(): boolean;
   /** Changes settings. An absent field stays unchanged. */
   change(changes: Partial<TenantSettings>): TenantSettings;
 }
@@ -66,6 +68,7 @@ export function createSettings(sql: SyncSql): Settings {
       if (!tenant) throw new Error("The stored tenant id is malformed");
       return { tenant, created_at };
     },
+    isDeleted: () => sql.rows("SELECT 1 FROM tenant WHERE deleted_at IS NOT NULL").length > 0,
     change: (changes) => {
       const now = read();
       sql.rows(

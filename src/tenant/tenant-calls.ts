@@ -11,7 +11,7 @@ import type { FileId } from "../domain/ids";
 import { err, ok } from "../lib/result";
 import { sha256 } from "../lib/sha256";
 import { erasureCalls } from "./erasure-calls";
-import { existing } from "./existing-tenant";
+import { existing, lasting } from "./existing-tenant";
 import { listLimitUse } from "./limit-use";
 import { loadPrices } from "./price-package";
 import { DEFAULT_MODEL } from "./settings";
@@ -31,7 +31,7 @@ type Existing<Name extends keyof Api> = (
 const lookUp =
   <A extends readonly unknown[], T>(find: (tenant: Tenant, ...args: A) => T | null | Promise<T | null>): Call<A, T | null> =>
   async (tenant, ...args) =>
-    tenant.isCreated ? find(tenant, ...args) : null;
+    tenant.isOpen ? find(tenant, ...args) : null;
 
 const prices = () => loadPrices(Date.now);
 
@@ -143,7 +143,7 @@ export const tenantCalls = {
   forgetSession: existing((tenant, session) => tenant.transaction(() => ok(tenant.directory.forget(session)))),
   ...erasureCalls,
   listSessions: existing(({ directory }, page) => ok(directory.list(page))),
-  keepUsage: existing((tenant, { session, usage }) =>
+  keepUsage: lasting((tenant, { session, usage }) =>
     tenant.transaction(() => {
       const { erasures } = tenant.upkeep;
       erasures.noteBegun(session);
@@ -152,7 +152,7 @@ export const tenantCalls = {
       return ok(kept);
     }),
   ),
-  endThrowaway: existing(async (tenant, ended) => {
+  endThrowaway: lasting(async (tenant, ended) => {
     await tenant.endThrowaway(ended);
     return ok(null);
   }),
@@ -230,13 +230,13 @@ export const tenantCalls = {
       input.throwaway || tenant.directory.has(input.session) ? tenant.files.use(input, Date.now()) : err({ code: "session_erased" }),
     ),
   ),
-  keepFiles: existing(async (tenant, input) => {
+  keepFiles: lasting(async (tenant, input) => {
     // An erased session keeps nothing, and its references end with its erasure.
     if (!tenant.directory.has(input.session)) return ok(null);
     await tenant.upkeep.fileRemoval.remove(tenant.transaction(() => tenant.files.keep(input, Date.now())));
     return ok(null);
   }),
-  releaseFiles: existing(async ({ upkeep }, session) => ok(await upkeep.releaseFiles(session))),
+  releaseFiles: lasting(async ({ upkeep }, session) => ok(await upkeep.releaseFiles(session))),
 
   identify: existing(({ settings }) => {
     const { tenant, created_at } = settings.identity();

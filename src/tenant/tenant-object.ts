@@ -31,6 +31,11 @@ export class TenantObject extends DurableObject<Env> {
           await createTenantProjection(databaseFor(env, change.tenant)).write(change);
           await announceName(change);
         },
+        close: async (tenant, at) => {
+          await createTenantProjection(databaseFor(env, tenant)).close(tenant, at);
+          await deploymentStub(env).closeTenant(tenant, at);
+        },
+        sweep: (tenant, at) => createTenantProjection(databaseFor(env, tenant)).sweep(tenant, at),
         hide: (tenant, sessions, at) => createTenantProjection(databaseFor(env, tenant)).hide(tenant, sessions, at),
         writeUsage: (tenant, usage) => createTenantProjection(databaseFor(env, tenant)).writeUsage(tenant, usage),
       },

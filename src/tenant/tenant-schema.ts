@@ -248,6 +248,8 @@ const migrations: readonly (readonly string[])[] = [
     "CREATE TABLE ended_users (end_user TEXT PRIMARY KEY, before INTEGER NOT NULL, until INTEGER NOT NULL) STRICT, WITHOUT ROWID",
     "CREATE INDEX ended_users_by_end ON ended_users (until)",
   ],
+  // When the tenant was deleted. Null: it was not.
+  ["ALTER TABLE tenant ADD COLUMN deleted_at INTEGER"],
 ];
 
 /** Reads without creating anything: clients can address an object by a made-up name, and that object must stay empty. */

@@ -26,7 +26,7 @@ import { isCreated, migrateTenant } from "./tenant-schema";
 import { createToolRegistry, type ToolRegistry } from "./tool-registry";
 import { createUpkeep, type Upkeep, type UpkeepDeps } from "./upkeep";
 
-interface TenantDeps extends Omit<UpkeepDeps, "snapshot" | "tenant" | "files" | "erasedUsage"> {
+interface TenantDeps extends Omit<UpkeepDeps, "snapshot" | "tenant" | "isDeleted" | "files" | "erasedUsage"> {
   readonly deployment: { readonly models: DeploymentModels; readonly keys: DeploymentKeys; readonly policy: PolicyChoice };
   /** Keeps the object alive until the work is done. */
   readonly background: (work: Promise<unknown>) => void;
@@ -76,6 +76,7 @@ export class Tenant {
       erasedUsage: this.erasedUsage,
       snapshot: () => this.snapshot(),
       tenant: () => this.settings.identity().tenant,
+      isDeleted: () => this.settings.isDeleted(),
     });
     this.#isCreated = isCreated(sql);
     if (!this.#isCreated) return;
@@ -85,6 +86,11 @@ export class Tenant {
 
   get isCreated(): boolean {
     return this.#isCreated;
+  }
+
+  /** A deleted tenant answers as one that was never created, except to what erases it. */
+  get isOpen(): boolean {
+    return this.#isCreated && !this.settings.isDeleted();
   }
 
   get deploymentPolicy(): PolicyChoice {

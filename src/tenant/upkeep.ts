@@ -4,12 +4,13 @@
  */
 
 import { listPending } from "../app/erasure-view";
-import type { FileStore } from "../app/file-api";
+import type { TenantFileStore } from "../app/file-api";
 import { withNames } from "../app/named-log";
 import { newId } from "../app/new-id";
 import type { Log } from "../app/ports";
 import type { Caller, SessionApi } from "../app/session-api";
-import type { ErasedSessionUsage, TenantChange, TenantProjection } from "../app/tenant-api";
+import type { ErasedSessionUsage, TenantChange } from "../app/tenant-api";
+import type { TenantProjection } from "../app/tenant-projection";
 import type { SessionId, TenantId } from "../domain/ids";
 import type { SyncSql } from "../lib/sync-sql";
 import { digestEndUser } from "./end-user-digest";
@@ -27,11 +28,12 @@ export interface UpkeepDeps {
   readonly projection: TenantProjection;
   readonly snapshot: () => TenantChange;
   readonly tenant: () => TenantId;
+  readonly isDeleted: () => boolean;
   readonly sessions: (caller: Caller) => Pick<SessionApi, "erase" | "describe">;
   readonly files: Files;
   readonly erasedUsage: ErasedUsageStore;
   /** Null when the deployment stores no files. */
-  readonly fileStore: (tenant: TenantId) => FileStore | null;
+  readonly fileStore: (tenant: TenantId) => TenantFileStore | null;
   readonly log: Log;
 }
 
@@ -84,6 +86,10 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     erase,
     readLabels,
     hide: (hidden) => projection.hide(tenant(), hidden, Date.now()),
+    sweep: async () => {
+      await deps.fileStore(tenant())?.removeAll();
+      await projection.sweep(tenant(), Date.now());
+    },
     newErasureId: () => newId("era"),
     now: Date.now,
     log,
@@ -114,7 +120,9 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
       else void storage.deleteAlarm();
     },
   };
-  const outbox = createProjectionOutbox({ sql, projection, snapshot, alarm, now: Date.now, log });
+  const write: TenantProjection["write"] = (change) =>
+    deps.isDeleted() ? projection.close(change.tenant, Date.now()) : projection.write(change);
+  const outbox = createProjectionOutbox({ sql, projection: { write }, snapshot, alarm, now: Date.now, log });
   return {
     outbox,
     erasures,

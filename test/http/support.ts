@@ -281,6 +281,7 @@ function emptyTenant(): TenantApi & TenantErasureApi & TenantFilesApi & TenantMa
     noteErasure: async () => ok(makeId("era")),
     endErasure: async () => ok(makeId("era")),
     eraseEndUser: async () => ok(erasureFacts),
+    eraseTenant: async () => ok(erasureFacts),
     endUserEnded: async () => ok(0),
     getErasure: async (erasure) => err({ code: "erasure_not_found", erasure }),
     listErasures: async () => ok({ data: [erasureFacts], has_more: false }),
@@ -335,6 +336,7 @@ const adminKeyEntry = {
 function emptyDeployment(): DeploymentApi {
   return {
     registerTenants: async (tenants) => ({ added: tenants.length }),
+    closeTenant: async () => {},
     listTenants: async () => ({ data: [], has_more: false }),
     addAdminKey: async ({ id, name, role, expires_at }) => ok({ ...adminKeyEntry, id, name, role, expires_at }),
     listAdminKeys: async () => [],

@@ -68,6 +68,7 @@ export class ExternalIds {
       erase: async (session) => (await this.#wake(session).service.erase({ tenant: TENANT, session }, true)).ok,
       readLabels: async () => null,
       hide: async () => {},
+      sweep: async () => {},
       newErasureId: () => makeId("era", this.#ids++),
       now: () => this.scheduler.now,
       log: SILENT,

@@ -187,6 +187,7 @@ export class FileWorld {
       erase,
       readLabels: async () => ({ end_user: null, source: null }),
       hide: async () => {},
+      sweep: async () => {},
       newErasureId: () => this.newId("era"),
       now,
       log: SILENT,

@@ -40,6 +40,7 @@ export class SimErasures {
       },
       readLabels: async () => ({ end_user: null, source: null }),
       hide: async () => {},
+      sweep: async () => {},
       newErasureId: () => makeId("era", this.#ids++),
       now: () => scheduler.now,
       log: SILENT,

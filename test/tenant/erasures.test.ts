@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { SessionId } from "../../src/domain/ids";
+import type { SyncSql } from "../../src/lib/sync-sql";
 import { createDirectory } from "../../src/tenant/directory";
 import { createErasures } from "../../src/tenant/erasures";
 import type { SessionLabels } from "../../src/tenant/gather-sessions";
@@ -15,6 +16,7 @@ function world(erase: (session: SessionId) => Promise<boolean> = async () => tru
   const time = { now: 1_000, alarm: null as number | null };
   const hidden: SessionId[] = [];
   const made = { erasures: 0 };
+  const swept = { times: 0 };
   const labels: { read: (session: SessionId) => SessionLabels | null } = { read: () => ({ end_user: null, source: null }) };
   const alarm = {
     get: async () => time.alarm,
@@ -28,6 +30,9 @@ function world(erase: (session: SessionId) => Promise<boolean> = async () => tru
     erase,
     readLabels: async (session) => labels.read(session),
     hide: async (sessions) => void hidden.push(...sessions),
+    sweep: async () => {
+      swept.times += 1;
+    },
     newErasureId: () => makeId("era", ++made.erasures),
     now: () => time.now,
     log: SILENT,
@@ -43,7 +48,7 @@ function world(erase: (session: SessionId) => Promise<boolean> = async () => tru
     time.alarm = null;
     await erasures.run();
   };
-  return { sql, directory, erasures, time, listed, ring, register, labels, hidden };
+  return { sql, directory, erasures, time, listed, ring, register, labels, hidden, swept };
 }
 
 describe("an erasure", () => {
@@ -336,3 +341,44 @@ describe("the receipt of an erasure", () => {
     expect(erasures.receipts.list({ after: null, limit: 1, order: "asc" }).data.map(({ id }) => id)).toEqual([ids[0]]);
   });
 });
+
+describe("the erasure of a tenant", () => {
+  const TENANT = makeId("ten", 1);
+
+  it("covers every session, removes the tenant's own tables at once, and sweeps when no session is left", async () => {
+    const { sql, erasures, register, ring, listed, swept, time } = world();
+    sql.rows("INSERT INTO tenant (one, id, name, default_model, default_policy, created_at) VALUES (1, ?, 'planted', 'm', '', 1)", TENANT);
+    sql.rows("INSERT INTO keys (id, hash, name, scopes, created_at) VALUES ('key', 'hash', 'planted', '', 1)");
+    register(2, { external_id: "planted" });
+    sql.rows("CREATE TABLE of_another_version (text TEXT) STRICT");
+    sql.rows("INSERT INTO of_another_version VALUES ('planted')");
+
+    const id = erasures.beginTenant(TENANT);
+    expect(readTables(sql)).not.toContain("planted");
+    expect([swept.times, erasures.receipts.find(id)]).toMatchObject([0, { of: "tenant", target: TENANT, done_at: null }]);
+    time.alarm = time.now;
+    for (let times = 0; times < 3; times++) await ring();
+
+    expect(erasures.receipts.find(id)).toMatchObject({ gathered: true, sessions: { total: 2, done: 2 } });
+    expect([swept.times, listed(), erasures.nextDue()]).toEqual([1, [], null]);
+    expect(erasures.beginTenant(TENANT)).toBe(id);
+  });
+
+  it("is not done while a session is not erased", async () => {
+    const { sql, erasures, ring, swept, time } = world(async () => false);
+    sql.rows("INSERT INTO tenant (one, id, name, default_model, default_policy, created_at) VALUES (1, ?, '', 'm', '', 1)", TENANT);
+    const id = erasures.beginTenant(TENANT);
+    time.alarm = time.now;
+    for (let times = 0; times < 3; times++) await ring();
+
+    expect([swept.times, erasures.receipts.find(id)]).toMatchObject([0, { done_at: null, sessions: { total: 1, done: 0 } }]);
+    // The alarm waits for the session: an alarm for the tenant's own part would ring without end.
+    expect(erasures.nextDue()).toBeGreaterThan(time.now);
+  });
+});
+
+/** Every value of every table. */
+function readTables(sql: SyncSql): string {
+  const tables = sql.rows<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'");
+  return JSON.stringify(tables.map(({ name }) => sql.rows(`SELECT * FROM "${name}"`)));
+}

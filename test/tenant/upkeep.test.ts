@@ -49,9 +49,10 @@ function world(write: () => Promise<void>, eraseSession: Erase = eraseAtOnce) {
   const deps = {
     sql,
     storage,
-    projection: { write, writeUsage: async () => {}, hide: async () => {} },
+    projection: { write, writeUsage: async () => {}, hide: async () => {}, close: async () => {}, sweep: async () => {} },
     snapshot,
     tenant: () => TENANT,
+    isDeleted: () => false,
     sessions: () => ({ erase, describe: async () => err({ code: "session_not_found" as const }) }),
     files: createFiles(sql),
     erasedUsage: createErasedUsage(sql),

@@ -6,12 +6,14 @@ import { tenantObjectName } from "../../src/app/object-name";
 import type { ErasureView } from "../../src/contract/erasure";
 import type { SessionErasure } from "../../src/contract/session";
 import { parseId } from "../../src/domain/ids";
-import { Chat, migrate, newChat, readBody, readStorage, request, TABLES, type Tenant } from "./support";
+import { png, upload } from "./files";
+import { Chat, migrate, newChat, newId, readBody, readStorage, request, TABLES, type Tenant } from "./support";
 
 beforeAll(migrate);
 afterEach(() => vi.restoreAllMocks());
 
 const MARK = "PLANTED";
+const OPEN = { model: "embedded", policy: "oneclaw", system: null, tools: null, title: null, metadata: {} };
 
 const tenantStub = (tenant: Tenant) => env.TENANTS.getByName(tenantObjectName(tenant.id));
 const readErasure = async (tenant: Tenant, id: string): Promise<ErasureView> =>
@@ -225,5 +227,56 @@ describe("the erasure of an end user", () => {
     await ring(chat.tenant);
     expect(await readErasure(chat.tenant, erasure.id)).toMatchObject({ status: "done", sessions: { total: 1, done: 1 } });
     expect(await findMarks([chat])).toEqual([]);
+  });
+});
+
+describe("the deletion of a tenant", () => {
+  const admin = (method: string, path: string) => request(method, `/v1/admin/tenants${path}`, { key: env.ADMIN_KEY ?? "" });
+
+  it("refuses its keys, leaves nothing of it in any store but sums of usage, and stays as a receipt", async () => {
+    const chat = await startChat("ada");
+    const { tenant } = chat;
+    const other = await newChat();
+    await readBody(await tenant.call("PATCH", "/v1/tenant", { name: `${MARK} Ltd` }));
+    await readBody(await tenant.call("POST", "/v1/keys", { name: `${MARK}-key`, scopes: ["usage:read"] }), 201);
+    await readBody(await tenant.call("PUT", `/v1/credentials/${MARK.toLowerCase()}`, { api_key: `sk-${MARK}` }));
+    const file = await upload(tenant, png(MARK));
+
+    const erasure = await readBody<ErasureView>(await admin("DELETE", `/${tenant.id}`));
+
+    expect(erasure).toMatchObject({ of: "tenant", target: tenant.id, status: "done", sessions: { total: 1, done: 1 } });
+    expect((await tenant.call("GET", "/v1/tenant")).status).toBe(401);
+    expect((await other.call("GET")).status).toBe(200);
+    expect(await findMarks([chat])).toEqual([]);
+    expect(await findMarks([chat], MARK.toLowerCase())).toEqual([]);
+    expect((await env.FILES?.list({ prefix: `${tenant.id}/` }))?.objects).toEqual([]);
+    expect(file.id).toMatch(/^fil_/);
+    await expect
+      .poll(async () => (await admin("GET", "?limit=200")).text())
+      .toMatch(new RegExp(`"id":"${tenant.id}","name":"",[^}]*deleted_at`));
+    expect(await readBody(await admin("GET", `/${tenant.id}/erasures/${erasure.id}`))).toEqual(erasure);
+    expect((await readBody<ErasureView>(await admin("DELETE", `/${tenant.id}`))).id).toBe(erasure.id);
+    const page = await tenantStub(tenant).keepUsage({ session: chat.id, usage: [] });
+    expect(page).toMatchObject({ ok: true, value: [{ model: chat.model.upstream }] });
+  });
+
+  it("refuses late writers, and its id is not given out again", async () => {
+    const chat = await newChat();
+    const { tenant } = chat;
+    await readBody(await admin("DELETE", `/${tenant.id}`));
+
+    const stub = tenantStub(tenant);
+    const refused = { ok: false, error: { code: "tenant_not_found" } };
+    expect(await stub.registerSession({ session: chat.id, idempotency: null })).toEqual(refused);
+    expect(await stub.create({ tenant: tenant.id, name: "again", idempotency: null })).toMatchObject({ error: { code: "tenant_exists" } });
+    expect(await stub.resolveModel(chat.model.upstream)).toBeNull();
+    expect(await chat.api.open(chat.caller, { ...OPEN })).toMatchObject({ ok: false });
+    expect((await admin("GET", `/${tenant.id}`)).status).toBe(404);
+    const made = await request("POST", `/v1/admin/tenants/${tenant.id}/keys`, { key: env.ADMIN_KEY ?? "", body: { name: "late" } });
+    expect(made.status).toBe(404);
+  });
+
+  it("of a tenant that was never made is a 404", async () => {
+    expect((await admin("DELETE", `/${newId("ten")}`)).status).toBe(404);
   });
 });

@@ -1374,6 +1374,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/admin/tenants/{tenant_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a tenant
+         * @description Shows a tenant as its object knows it: settings, models and keys, without secrets.
+         */
+        get: operations["getTenantExport"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a tenant with all that it has
+         * @description The tenant's keys are refused from now on, and its id is never given out again. Its sessions, files, models, credentials, tools and settings are erased from every store. Sums of usage stay for invoices, and the receipt. The request can be repeated at any time and returns the same erasure. Erasing cannot be undone.
+         */
+        delete: operations["deleteTenant"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/tenants/{tenant_id}/erasures/{erasure_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read an erasure of a tenant
+         * @description Shows an erasure of the tenant, also that of the tenant itself after it is done.
+         */
+        get: operations["getTenantErasure"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/end-users/{end_user}": {
         parameters: {
             query?: never;
@@ -1652,26 +1696,6 @@ export interface paths {
          * @description Creates a key with the same name, role and expiry, and lets the old one end after the overlap. The secret is shown by this answer only. A key is rotated once: its successor is rotated next.
          */
         post: operations["rotateAdminKey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/admin/tenants/{tenant_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read a tenant
-         * @description Shows a tenant as its object knows it: settings, models and keys, without secrets.
-         */
-        get: operations["getTenantExport"];
-        put?: never;
-        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -7837,8 +7861,8 @@ export interface components {
             /** @description The id of an erasure */
             id: string;
             /** @enum {string} */
-            of: "session" | "end_user";
-            /** @description The id of the session. For an end user: SHA-256, hexadecimal, of the tenant's id, a slash and the client's id of the person, which itself is erased */
+            of: "session" | "end_user" | "tenant";
+            /** @description The id of the session or the tenant. For an end user: SHA-256, hexadecimal, of the tenant's id, a slash and the client's id of the person, which itself is erased */
             target: string;
             /** @description The forks of the session, and forks of these, are erased too */
             forks: boolean;
@@ -7857,7 +7881,7 @@ export interface components {
             };
             stores: {
                 /** @enum {string} */
-                store: "session_log" | "bodies" | "look_up_index" | "live_stream" | "idempotency" | "jobs" | "read_model" | "session_search" | "files" | "directory" | "usage" | "forks";
+                store: "session_log" | "bodies" | "look_up_index" | "live_stream" | "idempotency" | "jobs" | "read_model" | "session_search" | "files" | "directory" | "tenant" | "usage" | "forks";
                 /**
                  * @description kept: it stays on purpose, as `note` says
                  * @enum {string}
@@ -8359,9 +8383,12 @@ export interface components {
         ListedTenant: {
             /** @description The id of a tenant */
             id: string;
+            /** @description Empty if the tenant was deleted */
             name: string;
             /** @description Epoch milliseconds */
             created_at: number;
+            /** @description When the tenant was deleted. Absent: it was not */
+            deleted_at?: number;
         };
         TenantListRebuild: {
             /** @description Rows of tenants that this request read */
@@ -11701,6 +11728,77 @@ export interface operations {
             };
         };
     };
+    getTenantExport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a tenant */
+                tenant_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The tenant */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantExport"];
+                };
+            };
+        };
+    };
+    deleteTenant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a tenant */
+                tenant_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The erasure: done, or running */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Erasure"];
+                };
+            };
+        };
+    };
+    getTenantErasure: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a tenant */
+                tenant_id: string;
+                /** @description The id of an erasure */
+                erasure_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The erasure */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Erasure"];
+                };
+            };
+        };
+    };
     eraseEndUser: {
         parameters: {
             query?: never;
@@ -12211,29 +12309,6 @@ export interface operations {
                         /** @description The key itself, which is shown only once. Null if the request repeats an Idempotency-Key: the first request created and showed the key, and only its hash is stored. If that response was lost, revoke this key and create another */
                         key: string | null;
                     };
-                };
-            };
-        };
-    };
-    getTenantExport: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The id of a tenant */
-                tenant_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The tenant */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TenantExport"];
                 };
             };
         };

@@ -10,7 +10,7 @@ import type { Asker, HttpDeps, HttpEnv } from "../deps";
 import { erasureResourceExample } from "../examples/erasure";
 import { onePage } from "../examples/shared";
 import { sendProblem } from "../problem";
-import { json, located, tenantRoute } from "../routing";
+import { adminRoute, json, located, tenantRoute } from "../routing";
 import { limitQuery, toList } from "../schemas/page";
 import { endUser } from "../schemas/session";
 import { faultOfName } from "../validation";
@@ -63,7 +63,55 @@ const list = tenantRoute({
   responses: { 200: json("Newest first by default", listView(erasureView), onePage(erasureResourceExample)) },
 });
 
+const eraseTenant = adminRoute({
+  method: "delete",
+  path: "/v1/admin/tenants/{tenant_id}",
+  tag: "admin",
+  role: "own",
+  operationId: "deleteTenant",
+  summary: "Delete a tenant with all that it has",
+  description:
+    "The tenant's keys are refused from now on, and its id is never given out again. Its sessions, files, models, credentials, tools and settings are erased from every store. Sums of usage stay for invoices, and the receipt. The request can be repeated at any time and returns the same erasure. Erasing cannot be undone.",
+  refuses: ["tenant_not_found"],
+  request: { params: z.object({ tenant_id: id("ten") }) },
+  responses: { 200: json("The erasure: done, or running", erasureView, erasureResourceExample) },
+});
+
+const getOfTenant = adminRoute({
+  method: "get",
+  path: "/v1/admin/tenants/{tenant_id}/erasures/{erasure_id}",
+  tag: "admin",
+  role: "read",
+  operationId: "getTenantErasure",
+  summary: "Read an erasure of a tenant",
+  description: "Shows an erasure of the tenant, also that of the tenant itself after it is done.",
+  refuses: ["tenant_not_found", "erasure_not_found"],
+  request: { params: z.object({ tenant_id: id("ten"), erasure_id: id("era") }) },
+  responses: { 200: json("The erasure", erasureView, erasureResourceExample) },
+});
+
+function registerAdmins(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
+  app.openapi(eraseTenant, async (c) => {
+    const { tenant_id: tenant } = c.req.valid("param");
+    const begun = await callWithRetry(
+      () => deps.tenants(tenant),
+      (api) => api.eraseTenant(),
+    );
+    deps.noteChange(tenant);
+    return begun.ok ? c.json(toErasureView(begun.value), 200) : sendProblem(c, begun.error);
+  });
+  app.openapi(getOfTenant, async (c) => {
+    const { tenant_id: tenant, erasure_id: erasure } = c.req.valid("param");
+    const found = await callWithRetry(
+      () => deps.tenants(tenant),
+      (api) => api.getErasure(erasure),
+    );
+    return found.ok ? c.json(toErasureView(found.value), 200) : sendProblem(c, found.error);
+  });
+}
+
 export function registerErasures(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
+  registerAdmins(app, deps);
   const connectTo = (c: Asker) => () => deps.tenants(readPrincipal(c).tenant);
 
   app.openapi(eraseUser, async (c) => {

@@ -1,0 +1,16 @@
+/** The read model of tenants, as their objects write it. */
+import type { SessionId, TenantId } from "../domain/ids";
+import type { ErasedSessionUsage, TenantChange } from "./tenant-api";
+
+/** A write replaces what the tenant's last write said. It may throw, and is then repeated. */
+export interface TenantProjection {
+  write(change: TenantChange): Promise<void>;
+  /** Rows that are there are replaced. */
+  writeUsage(tenant: TenantId, usage: readonly ErasedSessionUsage[]): Promise<void>;
+  /** Removes the tenant's row and its models, and takes all its sessions out of the lists. */
+  close(tenant: TenantId, at: number): Promise<void>;
+  /** Removes what is left of the tenant's sessions. */
+  sweep(tenant: TenantId, at: number): Promise<void>;
+  /** Takes sessions out of the lists, and refuses what is still sent of them. */
+  hide(tenant: TenantId, sessions: readonly SessionId[], at: number): Promise<void>;
+}
