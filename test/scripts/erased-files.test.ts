@@ -43,6 +43,37 @@ test(
 );
 
 test(
+  "the objects' files hold nothing of an end user who was erased, neither texts nor the name, and keep what others said",
+  async () => {
+    const sandbox = await createSandbox();
+    try {
+      const server = await sandbox.start();
+      const connection = await createTenant(server.url, sandbox.adminKey);
+      const open = async (end_user: string, text: string) => {
+        const opened = await post(connection, "/v1/sessions", { end_user, title: `${text}-title` });
+        const path = `/v1/sessions/${z.object({ id: z.string() }).parse(opened).id}`;
+        await post(connection, `${path}/messages`, { content: `${text}-message ${"more text ".repeat(500)}` });
+        return path;
+      };
+      const name = `${MARK}-ada`;
+      await post(connection, `${await open(name, MARK)}/fork`, {});
+      await open(name, MARK);
+      await open("eve", "remember-kilimanjaro");
+      expect(filesWithMark(sandbox.state)).not.toEqual([]);
+
+      await callApi(connection, { method: "DELETE", path: `/v1/end-users/${name}` });
+      await server.stop();
+
+      expect(filesWithMark(sandbox.state)).toEqual([]);
+      expect(filesWithMark(sandbox.state, "remember-kilimanjaro")).not.toEqual([]);
+    } finally {
+      await sandbox.close();
+    }
+  },
+  SECONDS,
+);
+
+test(
   "the object's files hold nothing of a redacted message, neither its text nor the terms that it is found by, and keep what is around it",
   async () => {
     const sandbox = await createSandbox();
