@@ -4,6 +4,7 @@ import "./lib/plain-issues";
 import type { WholeSessionApi } from "./app/control-api";
 import type { DeploymentApi } from "./app/deployment-api";
 import type { TenantErasureApi } from "./app/erasure-api";
+import type { TenantExportsApi } from "./app/export-api";
 import type { TenantFilesApi } from "./app/file-api";
 import type { ModelOverride } from "./app/model-entry";
 import type { DeploymentKeys } from "./app/models/key-source";
@@ -17,7 +18,9 @@ import { protoPath } from "./lib/proto-name";
 
 export interface Env {
   readonly SESSIONS: DurableObjectNamespace<WholeSessionApi & Rpc.DurableObjectBranded>;
-  readonly TENANTS: DurableObjectNamespace<TenantApi & TenantErasureApi & TenantFilesApi & TenantMaintenance & Rpc.DurableObjectBranded>;
+  readonly TENANTS: DurableObjectNamespace<
+    TenantApi & TenantErasureApi & TenantExportsApi & TenantFilesApi & TenantMaintenance & Rpc.DurableObjectBranded
+  >;
   /** One object, for what belongs to the deployment as a whole. */
   readonly DEPLOYMENT: DurableObjectNamespace<DeploymentApi & Rpc.DurableObjectBranded>;
   /** The WebSockets over which clients of OpenAI's API ask for responses. */

@@ -9,7 +9,7 @@ import type { McpServer } from "./contract/registered-tool";
 import { generateAdminKey, isAdminKeyShaped, isGenuineAdminKey } from "./deployment/admin-key";
 import { parseId, type TenantId } from "./domain/ids";
 import { type Config, type Env, parseConfig, readDeadLetterQueue, readPeppers } from "./env";
-import { createFileSigner } from "./files/signed-url";
+import { createExportSigner, createFileSigner } from "./files/signed-url";
 import { createApp } from "./http/app";
 import type { HttpDeps } from "./http/deps";
 import { answerMisconfigured } from "./http/misconfigured";
@@ -43,6 +43,7 @@ import { openSecretHeader } from "./tools/tool-secret";
 import {
   buildChatModel,
   buildCredentials,
+  buildExportStore,
   buildFileReader,
   buildFileStore,
   buildOpenCredential,
@@ -200,6 +201,8 @@ function buildDeps(env: Env): HttpDeps {
     listMcpTools: (tenant, server) => listServerTools(env, { tenant, server }),
     files: (tenant) => buildFileStore(env, tenant),
     fileSigner: createFileSigner(readPeppers(config), Date.now),
+    exports: (tenant) => buildExportStore(env, tenant),
+    exportSigner: createExportSigner(readPeppers(config), Date.now),
     readDocsFile: (name, headers) => readAsset(env, `/docs/${name}`, headers),
     noteChange,
     newId,

@@ -1,5 +1,6 @@
 /** Adapters that both the Worker's entry point and the objects need, built from the bindings in one place. */
 
+import type { ExportStore } from "./app/export-api";
 import type { FileReader, TenantFileStore } from "./app/file-api";
 import { type CallOwner, type TakeCall, takeCall, withCallLimit } from "./app/models/limit-calls";
 import { type SuggestLimit, sendSuggestion, withSuggestions } from "./app/models/suggest-limits";
@@ -10,6 +11,7 @@ import { estimateTokens } from "./context/tokens";
 import type { LimitSet } from "./contract/limits";
 import { parseId, type SessionId, type TenantId } from "./domain/ids";
 import { type Config, type Env, readDeploymentKeys, readPeppers } from "./env";
+import { createExportStore } from "./files/export-store";
 import { createFileReader } from "./files/file-reader";
 import { createFileStore } from "./files/r2-store";
 import { createFileSigner } from "./files/signed-url";
@@ -61,6 +63,9 @@ export function buildOpenCredential(wiring: TenantWiring): OpenCredential {
 
 /** Null when the deployment has no bucket for files. */
 export const buildFileStore = ({ FILES }: Env, tenant: TenantId): TenantFileStore | null => (FILES ? createFileStore(FILES, tenant) : null);
+
+/** Null when the deployment has no bucket. */
+export const buildExportStore = ({ FILES }: Env, tenant: TenantId): ExportStore | null => (FILES ? createExportStore(FILES, tenant) : null);
 
 interface ChatModelWiring {
   readonly credentials: Credentials;

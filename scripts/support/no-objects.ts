@@ -32,6 +32,8 @@ export const appWithoutObjects: HttpDeps = {
   countFlood: null,
   requestRates: { admit: unreachable },
   files: unreachable,
+  exports: unreachable,
+  exportSigner: { sign: unreachable, verify: unreachable },
   fileSigner: { sign: unreachable, verify: unreachable },
   noteChange: unreachable,
   generateKey: unreachable,

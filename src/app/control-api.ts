@@ -14,6 +14,7 @@ import type { NamedApi } from "./named-api";
 import type { PastApi } from "./past-api";
 import type { RespondApi } from "./respond-api";
 import type { Caller, Idempotency, Once, Outcome, SessionApi } from "./session-api";
+import type { TransferApi } from "./transfer-api";
 
 /** A compaction that a person asks for. */
 export interface CompactInput {
@@ -66,4 +67,4 @@ export interface ControlApi {
 }
 
 /** All methods of a session's object. */
-export type WholeSessionApi = SessionApi & NamedApi & RespondApi & ControlApi & DraftApi & BranchApi & PastApi;
+export type WholeSessionApi = SessionApi & NamedApi & RespondApi & ControlApi & DraftApi & BranchApi & PastApi & TransferApi;

@@ -39,6 +39,8 @@ interface FileKeep {
   readonly gone: readonly FileId[];
   /** The session's newest event, by which an outdated call is known: calls arrive in any order. Absent: an older build does not say. */
   readonly seq?: number;
+  /** The session's newest redaction: exports of an earlier state end. Absent: there was none. */
+  readonly redacted_at?: number;
 }
 
 /** What is known of a file once its bytes are stored. */
@@ -127,7 +129,7 @@ export interface TenantFileStore extends FileStore {
   removeAll(): Promise<void>;
 }
 
-export interface FileGrant {
+interface FileGrant {
   readonly tenant: TenantId;
   readonly file: FileId;
   /** Epoch milliseconds. */

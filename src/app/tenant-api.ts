@@ -19,6 +19,7 @@ import type { Principal } from "./principal";
 import type { Idempotency } from "./session-api";
 import type { TenantLimitsApi } from "./tenant-limits-api";
 import type { McpListing, McpServerEntry } from "./tool-entry";
+import type { TransferError } from "./transfer-api";
 
 export type TenantError =
   | { readonly code: "tenant_not_found" }
@@ -54,6 +55,7 @@ export type TenantError =
   | { readonly code: "file_not_found"; readonly file: string }
   /** `of`: the number of the tenant's files, or their bytes. */
   | { readonly code: "file_limit"; readonly of: "files" | "bytes"; readonly limit: number }
+  | TransferError
   | { readonly code: "idempotency_conflict" }
   | UnmetCondition
   /** `field` is named as the client wrote it: `default_policy.keep.ratio`. */

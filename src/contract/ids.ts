@@ -17,6 +17,7 @@ const NAMES: Readonly<Record<IdPrefix, string>> = {
   tok: "an access token",
   fil: "a file",
   era: "an erasure",
+  exp: "an export",
   bod: "a text",
 };
 

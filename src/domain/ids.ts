@@ -17,6 +17,7 @@ export type AdminKeyId = Branded<"admin key">;
 export type AccessTokenId = Branded<"access token">;
 export type FileId = Branded<"file">;
 export type ErasureId = Branded<"erasure">;
+export type ExportId = Branded<"export">;
 /** The id of one content body of a session: an item's id, an overlay's id, or a `bod_` id of its own. */
 export type BodyId = Branded<"body"> | ItemId | OverlayId;
 
@@ -33,6 +34,7 @@ export interface IdKinds {
   tok: AccessTokenId;
   fil: FileId;
   era: ErasureId;
+  exp: ExportId;
   bod: BodyId;
 }
 

@@ -11,6 +11,7 @@ export const SCOPES = [
   "tools:write",
   "settings:write",
   "usage:read",
+  "exports:write",
   "keys:write",
 ] as const;
 /** The scopes that an access token may have. It never manages a tenant. */

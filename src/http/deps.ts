@@ -5,6 +5,7 @@
 import type { WholeSessionApi } from "../app/control-api";
 import type { AdminPrincipal, DeploymentApi } from "../app/deployment-api";
 import type { TenantErasureApi } from "../app/erasure-api";
+import type { ExportSigner, ExportStore, TenantExportsApi } from "../app/export-api";
 import type { FileSigner, FileStore, TenantFilesApi } from "../app/file-api";
 import type { ProbeLimits } from "../app/models/probe-limits";
 import type { CredentialSealer } from "../app/models/rotate-credentials";
@@ -57,7 +58,7 @@ export interface HttpDeps {
   /** Returns a fresh stub at each call: after an object was reset, an old stub stays broken. */
   sessions(tenant: TenantId, session: SessionId): WholeSessionApi;
   /** Returns a fresh stub at each call. */
-  tenants(tenant: TenantId): TenantApi & TenantErasureApi & TenantFilesApi & TenantMaintenance;
+  tenants(tenant: TenantId): TenantApi & TenantErasureApi & TenantExportsApi & TenantFilesApi & TenantMaintenance;
   /** Returns a fresh stub at each call. */
   deployment(): DeploymentApi;
   readonly adminKeys: AdminKeyDeps;
@@ -83,6 +84,10 @@ export interface HttpDeps {
   files(tenant: TenantId): FileStore | null;
   /** Signs and verifies addresses that read one file without a key. */
   readonly fileSigner: FileSigner;
+  /** The files of the tenant's exports. Null when the deployment stores no files. */
+  exports(tenant: TenantId): Pick<ExportStore, "open"> | null;
+  /** Signs and verifies addresses that read one export without a key. */
+  readonly exportSigner: ExportSigner;
   /**
    * Takes a key or an access token. Null when the text is neither, when the key is unknown, expired or revoked, and when the token is
    * forged or expired.

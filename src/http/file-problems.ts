@@ -17,7 +17,9 @@ export type FileError =
   | { readonly code: "files_disabled" }
   | { readonly code: "file_store_unavailable" };
 
-type Answered = FileError | Extract<TenantError, { readonly code: "file_not_found" | "file_limit" }>;
+type Answered =
+  | FileError
+  | Extract<TenantError, { readonly code: "file_not_found" | "file_limit" | "file_taken" | "export_not_found" | "export_limit" }>;
 type AnsweredBy = { [E in Answered as E["code"]]: E };
 
 const ALLOWED = `one of ${FILE_TYPE_NAMES.join(", ")}`;
@@ -55,6 +57,9 @@ export const fileAnswers: { readonly [C in keyof AnsweredBy]: (error: AnsweredBy
   }),
   file_store_unavailable: () => retryLater("The files' store is unavailable; nothing was changed."),
   file_not_found: () => unknown("file"),
+  file_taken: ({ file }) => conflict("File exists", "A file of this id exists already.", { file_id: file }),
+  export_not_found: () => unknown("export"),
+  export_limit: ({ limit }) => conflict("Too many exports", `A tenant keeps at most ${limit} exports; delete one first.`, { limit }),
   file_limit: ({ of, limit }) =>
     conflict("Too many files", `A tenant stores at most ${limit} ${of === "files" ? "files" : "bytes of files"}; delete some first.`, {
       limit,

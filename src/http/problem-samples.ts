@@ -3,7 +3,7 @@
  * `problem`, so that they cannot differ from what is sent. A reason with several statuses has an error of each.
  */
 import { id } from "../contract/ids";
-import { COMPACTION, ERASURE, EXECUTION, FILE, KEY, QUESTION, SESSION, TURN } from "./examples/shared";
+import { COMPACTION, ERASURE, EXECUTION, EXPORT, FILE, KEY, QUESTION, SESSION, TURN } from "./examples/shared";
 import type { ErrorsOf, ProblemCode } from "./problem";
 
 const ETAG = '"9f86d081884c7d65"';
@@ -60,6 +60,8 @@ export const PROBLEMS: { readonly [C in ProblemCode]: Sampled<C> } = {
   mcp_server_not_found: ["There is no such MCP server", { code: "mcp_server_not_found", server: "github" }],
   erasure_not_found: ["There is no such erasure", { code: "erasure_not_found", erasure: ERASURE }],
   file_not_found: ["There is no such file", { code: "file_not_found", file: FILE }],
+  export_not_found: ["There is no such export, or it is not ready", { code: "export_not_found", export: EXPORT }],
+  export_limit: ["The tenant keeps as many exports as it may", { code: "export_limit", limit: 20 }],
   key_not_found: ["There is no such key", { code: "key_not_found", key: KEY }],
   plan_not_found: ["There is no such tenant plan", { code: "plan_not_found", plan: "starter" }],
   tenant_not_found: ["There is no such tenant", { code: "tenant_not_found" }],

@@ -51,7 +51,7 @@ type ErrorOf = { [E in HttpError as E["code"]]: E };
 /** Reasons inside of the code that clients know as another one. */
 const KNOWN_AS = { invalid: "invalid_request", own_key_ended: "unauthorized" } as const;
 /** Reasons that no operation is refused for: the first is answered where there is no operation, the others by objects to the service itself. */
-type Unlisted = "method_not_allowed" | "session_exists" | "lease_held" | "stale";
+type Unlisted = "method_not_allowed" | "session_exists" | "file_taken" | "lease_held" | "stale";
 /** What the `type` of an operation's refusal ends with. */
 export type ProblemCode = Exclude<keyof ErrorOf, keyof typeof KNOWN_AS | Unlisted>;
 export type ErrorsOf = Pick<ErrorOf, ProblemCode>;

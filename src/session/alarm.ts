@@ -1,6 +1,7 @@
 /** The object's one alarm. It starts what is due and does not await it, so that nothing blocks the watchdog (docs/events.md). */
 import { assertNever } from "../lib/assert-never";
 import { toErrorName } from "../lib/error-name";
+import { forgetLeftRestore } from "./calls/restore-calls";
 import { discard, finishErasure } from "./erasure";
 import { keepFiles } from "./kept-files";
 import { type Job, needsWatch } from "./log/jobs";
@@ -12,7 +13,7 @@ import { RECOVER_AFTER_MS, whenLeftBehind } from "./watch";
 export function ringAlarm(runtime: SessionRuntime): void {
   runtime.alarmRang();
   try {
-    if (!runtime.exists) return;
+    if (!runtime.exists) return forgetLeftRestore(runtime);
     const now = runtime.deps.clock();
     const isAwake = attempt(runtime, () => runtime.wake());
     const done = isAwake ? runtime.jobs.due(now).map((job) => attempt(runtime, () => runJob(runtime, job))) : [false];

@@ -1,5 +1,6 @@
 /** Tells the tenant's object which files the session refers to, after a message brought, lost or took back one. */
 import { toErrorName } from "../lib/error-name";
+import { readNewestRedaction } from "./log/event-log";
 import { readFileReferences } from "./log/file-references";
 import type { Jobs } from "./log/jobs";
 import type { RuntimeDeps } from "./runtime-deps";
@@ -12,7 +13,8 @@ export async function keepFiles({ state, deps, jobs }: Session & { readonly jobs
   const { seq } = state;
   const armed = jobs.get("keep_files")?.due_at;
   try {
-    await deps.files(tenant).keep({ session, seq, ...readFileReferences(deps.sql, state) });
+    const redacted_at = readNewestRedaction(deps.sql);
+    await deps.files(tenant).keep({ session, seq, ...readFileReferences(deps.sql, state), ...(redacted_at !== null && { redacted_at }) });
     // A later change has armed the job for another time.
     if (jobs.get("keep_files")?.due_at === armed) jobs.disarm("keep_files");
   } catch (error) {

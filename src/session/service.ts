@@ -17,6 +17,7 @@ import { compactSession, resetFor, revertFor } from "./calls/control-calls";
 import { commitFor, discardFor, editFor, showWithPreview } from "./calls/draft-calls";
 import { readEnd } from "./calls/end-call";
 import { listExecutions } from "./calls/execution-calls";
+import { exportLines } from "./calls/export-calls";
 import { beginFork, completeFork, copyIntoFork, findFork, forkHead, forkPage } from "./calls/fork-calls";
 import { importMessages } from "./calls/import-calls";
 import { exportLog, openSession, patchSession } from "./calls/lifecycle-calls";
@@ -30,6 +31,7 @@ import { describeSession, listCalls, listCompactions, listEvents, settingsEtag }
 import { recallFromRecord } from "./calls/recall-call";
 import { redactMessage } from "./calls/redact-call";
 import { respond, respondFrom } from "./calls/respond-call";
+import { dropRestore, finishRestore, forgetStaged, stageRestore } from "./calls/restore-calls";
 import { addStream, followTurn, openSessionStream } from "./calls/stream-calls";
 import { submitToolResults } from "./calls/tool-result-calls";
 import { awaitTurn, listTurns, reportTurn } from "./calls/turn-report";
@@ -95,8 +97,10 @@ const read =
     serve(runtime, caller, { recover: () => runtime.wakeIfPossible(), call: () => call(runtime, ...args) });
 
 /** Opens the session. A client that lost the first answer opens it again, and as for every call the alarm is then set again. */
-function open(...[runtime, caller, input]: Parameters<ServedCalls<WholeSessionApi>["open"]>): ReturnType<WholeSessionApi["open"]> {
+async function open(...[runtime, caller, input]: Parameters<ServedCalls<WholeSessionApi>["open"]>): ReturnType<WholeSessionApi["open"]> {
   if (runtime.exists) runtime.syncAlarm();
+  // A restoration that was cut off behind its entry in the directory gives way to the session that the entry now names.
+  else await forgetStaged(runtime);
   return openSession(runtime, caller, input);
 }
 
@@ -161,6 +165,10 @@ export const sessionCalls = {
   contextAtStart: read(showStart),
   recall: read(recallFromRecord),
   exportLog: read(exportLog),
+  exportLines: read(exportLines),
+  stageRestore: (runtime, caller, input) => unlessFull(() => stageRestore(runtime, caller, input)),
+  finishRestore: (runtime, caller, input) => unlessFull(() => finishRestore(runtime, caller, input)),
+  dropRestore: async (runtime) => dropRestore(runtime),
 
   compact: write(compactSession),
   revertCompaction: write(revertFor),

@@ -35,6 +35,15 @@ export function armJobs({ jobs, state }: Watched, events: readonly StoredEvent[]
   else if (state.compaction.requested) jobs.armIfIdle("wake_compaction", now + COMPACTION_WATCHDOG_MS);
 }
 
+/** Arms what the events of a restored session would have armed: its rows, its files, and what was under way. */
+export function armRestored({ jobs, state }: Watched, now: number): void {
+  jobs.arm("project", now);
+  jobs.arm("keep_files", now);
+  if (needsWatch(state)) jobs.arm("recover_turn", now + RECOVER_AFTER_MS);
+  if (state.turn) jobs.arm("expire_tools", now + TOOLS_EXPIRE_MS);
+  if (state.compaction.requested) jobs.arm("wake_compaction", now);
+}
+
 /** When a throwaway session that no request ends is to end by itself. Its job is armed for the earliest such time and looks again. */
 export const whenLeftBehind = ({ updated_at }: SessionState): number => updated_at + THROWAWAY_MS;
 

@@ -29,6 +29,13 @@ export interface Directory {
   /** Notes that only the session's object knows its end user, and that of its forks: the end user is about to be changed. */
   unlabel(session: SessionId): void;
   findExternalId(externalId: string): SessionId | null;
+  /** Enters a restored session, with the time at which it was first made. Refused while it is being erased, and when its external id is taken. */
+  restore(input: {
+    readonly session: SessionId;
+    readonly external_id: string | null;
+    readonly created_at: number;
+    readonly most?: number | null | undefined;
+  }): Result<null, TenantError>;
   /**
    * Ends one request's claim to the session, and removes the session with the last claim. It keeps the idempotency key of
    * the request that made it: a late repetition must not bring an erased session back.
@@ -98,6 +105,15 @@ export function createDirectory(sql: SyncSql): Directory {
       const { outcome, replayed } = noted.value;
       if (replayed && isBeingErased(outcome)) return err({ code: "session_erased" });
       return ok({ session: toSessionId(outcome), replayed });
+    },
+    restore: ({ session, external_id: externalId, created_at, most = null }) => {
+      if (isBeingErased(session)) return err({ code: "session_erased" });
+      const holder = externalId === null ? null : findExternalId(externalId);
+      if (holder !== null && holder !== session) return err({ code: "external_id_taken", session: holder });
+      if (most !== null && !isRegistered(session) && count() >= most) return err({ code: "session_limit", limit: most });
+      const row = [session, created_at, externalId] as const;
+      sql.rows("INSERT INTO sessions (id, created_at, external_id) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING", ...row);
+      return ok(null);
     },
     forget: (session) => {
       sql.rows("DELETE FROM forks WHERE session IN (SELECT id FROM sessions WHERE id = ? AND claims <= 1)", session);

@@ -33,6 +33,8 @@ interface ErasureDeps {
   /** Removes what no session of a deleted tenant has: what is left in the bucket and in the read model. */
   readonly sweep: () => Promise<void>;
   readonly newErasureId: () => ErasureId;
+  /** Called with the note of a session: exports that hold it end. */
+  readonly begun?: (session: SessionId) => void;
   readonly now: Clock;
   readonly log: Log;
 }
@@ -85,6 +87,7 @@ export function createErasures(deps: ErasureDeps): Erasures {
     sql.rows(`INSERT INTO erasures (${columns}) VALUES (?, ?, ?, 0) ON CONFLICT (session) DO NOTHING`, session, now(), due);
     // The client may use the external id again at once: the erasure may have to wait for a store.
     sql.rows("UPDATE sessions SET external_id = NULL WHERE id = ?", session);
+    deps.begun?.(toSessionId(session));
   }
   const gathering = createGathering({ ...deps, receipts, note: (session, erasure) => note(session, { erasure, due: now() }) });
 

@@ -87,7 +87,7 @@ export interface Files {
   nextDue(): number | null;
 }
 
-function toFileId(text: string): FileId {
+export function toFileId(text: string): FileId {
   const id = parseId("fil", text);
   if (!id) throw new Error("A stored file id is malformed");
   return id;
@@ -187,6 +187,8 @@ export function createFiles(sql: SyncSql): Files {
   return {
     count,
     begin: ({ file, name, media_type, bytes, throwaway }, at, most = {}) => {
+      sql.rows("DELETE FROM files WHERE id = ? AND state = 'uploading'", file);
+      if (sql.rows("SELECT 1 FROM files WHERE id = ?", file).length > 0) return err({ code: "file_taken", file });
       const refused = refuseFile(count(), bytes, most);
       if (refused) return err(refused);
       sql.rows(

@@ -1,6 +1,7 @@
 /** The calls that a tenant's object answers: one table, from which the object takes its methods. */
 import { type Condition, refuseUnmet, toEtag } from "../app/conditions";
 import type { TenantErasureApi } from "../app/erasure-api";
+import type { TenantExportsApi } from "../app/export-api";
 import type { TenantFilesApi } from "../app/file-api";
 import { runOnce } from "../app/idempotency";
 import type { TenantApi, TenantError, TenantMaintenance, TenantOutcome } from "../app/tenant-api";
@@ -17,7 +18,7 @@ import { loadPrices } from "./price-package";
 import { DEFAULT_MODEL } from "./settings";
 import type { Tenant } from "./tenant";
 
-type Api = TenantApi & TenantErasureApi & TenantFilesApi & TenantMaintenance;
+type Api = TenantApi & TenantErasureApi & TenantExportsApi & TenantFilesApi & TenantMaintenance;
 type Call<A extends readonly unknown[], T> = (tenant: Tenant, ...args: A) => Promise<T>;
 type Calls = { readonly [Name in keyof Api]: Api[Name] extends (...args: infer A) => Promise<infer T> ? Call<A, T> : never };
 
@@ -233,10 +234,21 @@ export const tenantCalls = {
   keepFiles: lasting(async (tenant, input) => {
     // An erased session keeps nothing, and its references end with its erasure.
     if (!tenant.directory.has(input.session)) return ok(null);
+    const { redacted_at } = input;
+    if (redacted_at !== undefined) tenant.transaction(() => tenant.upkeep.exports.takeOut(input.session, redacted_at));
+    await tenant.upkeep.exports.resume();
     await tenant.upkeep.fileRemoval.remove(tenant.transaction(() => tenant.files.keep(input, Date.now())));
     return ok(null);
   }),
   releaseFiles: lasting(async ({ upkeep }, session) => ok(await upkeep.releaseFiles(session))),
+
+  beginExport: existing(({ upkeep }, input) => upkeep.exports.begin(input)),
+  getExport: existing(({ upkeep }, id) => upkeep.exports.get(id)),
+  listExports: existing(({ upkeep }, page) => ok(upkeep.exports.list(page))),
+  deleteExport: existing(({ upkeep }, id) => upkeep.exports.remove(id)),
+  registerRestored: existing((tenant, input) =>
+    tenant.transaction(() => tenant.directory.restore({ ...input, most: tenant.limits.read()?.tenant.sessions })),
+  ),
 
   identify: existing(({ settings }) => {
     const { tenant, created_at } = settings.identity();

@@ -9,7 +9,7 @@ import { createSyncSql } from "../lib/sync-sql";
 import { takeMethods } from "../lib/take-methods";
 import { databaseFor } from "../read-model/database-for";
 import { createTenantProjection } from "../read-model/tenant-projection";
-import { buildFileStore, deploymentStub, sessionStub } from "../wiring";
+import { buildExportStore, buildFileStore, deploymentStub, sessionStub } from "../wiring";
 import { createNameAnnouncer } from "./announce-name";
 import { buildDeploymentModels } from "./registry";
 import { Tenant } from "./tenant";
@@ -40,6 +40,7 @@ export class TenantObject extends DurableObject<Env> {
         writeUsage: (tenant, usage) => createTenantProjection(databaseFor(env, tenant)).writeUsage(tenant, usage),
       },
       fileStore: (tenant) => buildFileStore(env, tenant),
+      exportStore: (tenant) => buildExportStore(env, tenant),
       sessions: ({ tenant, session }) => sessionStub(env, tenant, session),
       background: (work) => ctx.waitUntil(work),
       log: createLog({ component: "tenant" }),

@@ -26,7 +26,7 @@ import { isCreated, migrateTenant } from "./tenant-schema";
 import { createToolRegistry, type ToolRegistry } from "./tool-registry";
 import { createUpkeep, type Upkeep, type UpkeepDeps } from "./upkeep";
 
-interface TenantDeps extends Omit<UpkeepDeps, "snapshot" | "tenant" | "isDeleted" | "files" | "erasedUsage"> {
+interface TenantDeps extends Omit<UpkeepDeps, "snapshot" | "tenant" | "isDeleted" | "files" | "directory" | "erasedUsage"> {
   readonly deployment: { readonly models: DeploymentModels; readonly keys: DeploymentKeys; readonly policy: PolicyChoice };
   /** Keeps the object alive until the work is done. */
   readonly background: (work: Promise<unknown>) => void;
@@ -73,6 +73,7 @@ export class Tenant {
     this.upkeep = createUpkeep({
       ...deps,
       files: this.files,
+      directory: this.directory,
       erasedUsage: this.erasedUsage,
       snapshot: () => this.snapshot(),
       tenant: () => this.settings.identity().tenant,

@@ -4,6 +4,7 @@
  */
 
 import { listPending } from "../app/erasure-view";
+import type { ExportStore } from "../app/export-api";
 import type { TenantFileStore } from "../app/file-api";
 import { withNames } from "../app/named-log";
 import { newId } from "../app/new-id";
@@ -11,13 +12,17 @@ import type { Log } from "../app/ports";
 import type { Caller, SessionApi } from "../app/session-api";
 import type { ErasedSessionUsage, TenantChange } from "../app/tenant-api";
 import type { TenantProjection } from "../app/tenant-projection";
+import type { TransferApi } from "../app/transfer-api";
+import type { FileView } from "../contract/file";
 import type { SessionId, TenantId } from "../domain/ids";
 import type { SyncSql } from "../lib/sync-sql";
+import type { Directory } from "./directory";
 import { digestEndUser } from "./end-user-digest";
 import type { ErasedUsageStore } from "./erased-usage";
 import { createErasures, type Erasures } from "./erasures";
+import { createExports, type Exports } from "./exports";
 import { createFileRemoval, type FileRemoval } from "./file-removal";
-import type { Files } from "./files";
+import { type Files, toFileId } from "./files";
 import type { ReadLabels } from "./gather-sessions";
 import { createProjectionOutbox, type ProjectionOutbox } from "./projection-outbox";
 import { createUsageOutbox, type UsageOutbox } from "./usage-outbox";
@@ -29,11 +34,13 @@ export interface UpkeepDeps {
   readonly snapshot: () => TenantChange;
   readonly tenant: () => TenantId;
   readonly isDeleted: () => boolean;
-  readonly sessions: (caller: Caller) => Pick<SessionApi, "erase" | "describe">;
+  readonly sessions: (caller: Caller) => Pick<SessionApi, "erase" | "describe"> & Pick<TransferApi, "exportLines">;
   readonly files: Files;
+  readonly directory: Directory;
   readonly erasedUsage: ErasedUsageStore;
   /** Null when the deployment stores no files. */
   readonly fileStore: (tenant: TenantId) => TenantFileStore | null;
+  readonly exportStore: (tenant: TenantId) => ExportStore | null;
   readonly log: Log;
 }
 
@@ -42,6 +49,7 @@ export interface Upkeep {
   readonly erasures: Erasures;
   readonly fileRemoval: FileRemoval;
   readonly usageOutbox: UsageOutbox;
+  readonly exports: Exports;
   /** Stores what a throwaway session reports at its end. It is sent by the next drain of `usageOutbox`, at the latest by the alarm. */
   endThrowaway(ended: ErasedSessionUsage): Promise<void>;
   /** Ends the references of an erased session. Returns how many files are still to be erased. */
@@ -49,6 +57,12 @@ export interface Upkeep {
   /** Called when the object starts. It arms an alarm for pending work, in case the platform dropped the last one. */
   resume(): Promise<void>;
   ring(): Promise<void>;
+}
+
+/** The files to which the session refers, in order of their ids. */
+function listSessionFiles(session: SessionId, { sql, files }: Pick<UpkeepDeps, "sql" | "files">): readonly FileView[] {
+  const named = sql.rows<{ file: string }>("SELECT file FROM file_refs WHERE session = ? ORDER BY file", session);
+  return named.flatMap(({ file }) => files.find(toFileId(file)) ?? []);
 }
 
 export function createUpkeep(deps: UpkeepDeps): Upkeep {
@@ -80,10 +94,24 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   }
   const get = () => storage.getAlarm();
   const set = (at: number): void => void storage.setAlarm(at);
+  const exports = createExports({
+    sql,
+    directory: deps.directory,
+    tenant,
+    sessions,
+    listFiles: (session) => listSessionFiles(session, deps),
+    store: () => deps.exportStore(tenant()),
+    isDeleted: deps.isDeleted,
+    alarm: { get, set },
+    now: Date.now,
+    log,
+  });
+  const begun = (session: SessionId): void => exports.takeOut(session, null);
   const erasures = createErasures({
     sql,
     alarm: { get, set },
     erase,
+    begun,
     readLabels,
     hide: (hidden) => projection.hide(tenant(), hidden, Date.now()),
     sweep: async () => {
@@ -104,7 +132,8 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   });
   const store = () => deps.fileStore(tenant());
   const fileRemoval = createFileRemoval({ sql, files, store, alarm: { get, set }, now: Date.now, log });
-  const nextDue = (): number => Math.min(...[erasures, files, usageOutbox].map((work) => work.nextDue() ?? Number.POSITIVE_INFINITY));
+  const nextDue = (): number =>
+    Math.min(...[erasures, files, usageOutbox, exports].map((work) => work.nextDue() ?? Number.POSITIVE_INFINITY));
   async function endThrowaway({ session, usage }: ErasedSessionUsage): Promise<void> {
     sql.transaction(() => usageOutbox.add(session, usage));
     await usageOutbox.resume();
@@ -128,6 +157,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     erasures,
     fileRemoval,
     usageOutbox,
+    exports,
     endThrowaway,
     releaseFiles,
     resume: async () => {
@@ -135,12 +165,14 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
       await usageOutbox.resume();
       await erasures.resume();
       await fileRemoval.resume();
+      await exports.resume();
     },
     ring: async () => {
       await erasures.run();
       await fileRemoval.run();
       await usageOutbox.drain();
       await outbox.drain();
+      await exports.run();
     },
   };
 }

@@ -95,7 +95,21 @@ const file = {
   sessions: 0,
   expires_at: null,
 };
+const readyExport = {
+  id: makeId("exp"),
+  of: "tenant",
+  session_id: null,
+  end_user: null,
+  status: "ready",
+  sessions_done: 0,
+  sessions_total: 0,
+  bytes: 1,
+  created_at: NOW,
+  finished_at: NOW,
+  expires_at: NOW + 1,
+} as const;
 const withFile = {
+  getExport: async () => ok(readyExport),
   getFile: async () => ok(file),
   beginFile: async () => ok(null),
   useFiles: async () => ok([]),
@@ -109,8 +123,8 @@ const CAUSES: Readonly<Record<string, WorldInput>> = {
   storage_full: refusing({ code: "storage_full" }),
   models_unavailable: refusing({ code: "models_unavailable" }),
   read_model_unavailable: withoutLists,
-  files_disabled: { tenant: withFile, deps: { files: () => null } },
-  file_store_unavailable: { tenant: withFile, deps: { files: () => each<FileStore>(fail) } },
+  files_disabled: { tenant: withFile, deps: { files: () => null, exports: () => null } },
+  file_store_unavailable: { tenant: withFile, deps: { files: () => each<FileStore>(fail), exports: () => ({ open: async () => fail() }) } },
   credentials_disabled: { deps: { sealer: null } },
   probe_failed: {
     tenant: { getModel: async (id) => ok(modelEntry({ id })) },

@@ -4,6 +4,7 @@ import type { WholeSessionApi } from "../../src/app/control-api";
 import type { DeploymentApi } from "../../src/app/deployment-api";
 import type { TenantErasureApi } from "../../src/app/erasure-api";
 import type { ErasureFacts } from "../../src/app/erasure-view";
+import type { TenantExportsApi } from "../../src/app/export-api";
 import type { TenantFilesApi } from "../../src/app/file-api";
 import type { ModelEntry } from "../../src/app/model-entry";
 import type { CredentialSealer } from "../../src/app/models/rotate-credentials";
@@ -23,7 +24,7 @@ import { NO_CALLS } from "../../src/domain/call-totals";
 import type { IdKinds, IdPrefix, SessionId, TenantId } from "../../src/domain/ids";
 import { parseId } from "../../src/domain/ids";
 import { SCOPES, type Scope } from "../../src/domain/scopes";
-import { createFileSigner } from "../../src/files/signed-url";
+import { createExportSigner, createFileSigner } from "../../src/files/signed-url";
 import { createApp } from "../../src/http/app";
 import type { HttpConfig, HttpDeps, HttpEnv } from "../../src/http/deps";
 import { err, ok } from "../../src/lib/result";
@@ -182,6 +183,10 @@ function unknownSession(): WholeSessionApi {
     leaseCompaction: no,
     recordCompaction: no,
     exportLog: no,
+    exportLines: no,
+    stageRestore: no,
+    finishRestore: no,
+    dropRestore: no,
     branches: no,
     rewind: no,
     switchBranch: no,
@@ -255,7 +260,7 @@ export const erasureFacts: ErasureFacts = {
   models: [],
 };
 
-function emptyTenant(): TenantApi & TenantErasureApi & TenantFilesApi & TenantMaintenance {
+function emptyTenant(): TenantApi & TenantErasureApi & TenantExportsApi & TenantFilesApi & TenantMaintenance {
   const settings = { name: "Acme", default_model: "embedded", default_policy: "oneclaw", allowed_origins: [] };
   return {
     create: async () => ok({ replayed: false }),
@@ -314,6 +319,11 @@ function emptyTenant(): TenantApi & TenantErasureApi & TenantFilesApi & TenantMa
     useFiles: async ({ files: [file = ""] }) => err({ code: "file_not_found", file }),
     keepFiles: async () => ok(null),
     releaseFiles: async () => ok({ erased: 0, pending: 0 }),
+    beginExport: async () => err({ code: "session_not_found" }),
+    getExport: async (id) => err({ code: "export_not_found", export: id }),
+    listExports: async () => ok({ data: [], has_more: false }),
+    deleteExport: async (id) => err({ code: "export_not_found", export: id }),
+    registerRestored: async () => ok(null),
     exportTenant: async () => ok({ tenant: FOREIGN_TENANT, settings, models: [], created_at: NOW, keys: [] }),
     projectAgain: async () => ok(null),
     keepUsage: async ({ usage }) => ok(usage),
@@ -377,7 +387,7 @@ export function emptyTenantRows(): TenantRows {
 
 export interface WorldInput {
   readonly session?: Partial<WholeSessionApi>;
-  readonly tenant?: Partial<TenantApi & TenantErasureApi & TenantFilesApi & TenantMaintenance>;
+  readonly tenant?: Partial<TenantApi & TenantErasureApi & TenantExportsApi & TenantFilesApi & TenantMaintenance>;
   readonly deployment?: Partial<DeploymentApi>;
   readonly principal?: Principal | null;
   readonly config?: Partial<HttpConfig>;
@@ -462,6 +472,8 @@ export function world(input: WorldInput = {}): World {
     listMcpTools: async () => ok({ tools: [], skipped: [], truncated: false }),
     files: () => null,
     fileSigner: createFileSigner(peppers, () => NOW),
+    exports: () => ({ open: async () => null }),
+    exportSigner: createExportSigner(peppers, () => NOW),
     readDocsFile: async () => null,
     noteChange: () => {},
     generateKey: async (tenant) => `lh_test_${tenant.slice(4)}_secret`,
@@ -563,6 +575,7 @@ const params: Readonly<Record<string, string>> = {
   file_id: makeId("fil"),
   erasure_id: makeId("era"),
   end_user: "user%2F1",
+  export_id: makeId("exp"),
 };
 
 /** The path with well-formed ids in place of its parameters. */
@@ -595,6 +608,7 @@ const ENDINGS: readonly (readonly [ending: string, body: unknown])[] = [
   ["/sessions/search", { query: "weather" }],
   ["/policies/evaluate", { session: SESSION, policy: "economy" }],
   ["/v1/tokens", { session_id: SESSION }],
+  ["/v1/exports", { of: "session", session_id: makeId("ses") }],
   ["/refresh", undefined],
   ["/probe", undefined],
   ["/rotate", {}],

@@ -9,128 +9,13 @@ import { copySession } from "../../src/app/branch/copy-session";
 import { buildView } from "../../src/context/view";
 import { isAmong } from "../../src/domain/branch";
 import { fold } from "../../src/domain/evolve";
-import type { ItemMeta } from "../../src/domain/message";
 import { toWeighedView as weighed } from "../../src/domain/view";
 import { itemsAt } from "../../src/session/log/session-past";
 import { id, SESSION, TENANT } from "../support/builders";
-import { CALLER, Life, settle } from "./life";
-import { hear, policies, type Step, text } from "./script";
-import { buildRequestText, compact, newest, newLife, ROOMY, revert, trim } from "./talk";
-
-const keyless = { idempotency: null } as const;
-
-type Kind = Step["kind"] | "rewind" | "switch" | "edit" | "regenerate" | "redact" | "pin" | "reset";
-
-interface Act {
-  readonly kind: Kind;
-  readonly size: number;
-}
-
-const acts = fc.array(
-  fc.record<Act>({
-    kind: fc.constantFrom<Kind>(
-      ...([
-        "say",
-        "say",
-        "say",
-        "tools",
-        "cut_off",
-        "retry",
-        "append",
-        "compact",
-        "compact",
-        "compact",
-        "trim",
-        "revert",
-        "revert",
-      ] as const),
-      ...(["rewind", "rewind", "switch", "switch", "edit", "regenerate", "redact", "pin", "reset"] as const),
-    ),
-    size: fc.integer({ min: 1, max: 120 }),
-  }),
-  { minLength: 4, maxLength: 22 },
-);
-
-class Story {
-  readonly redacted: string[] = [];
-  readonly tried = new Map<string, number>();
-
-  readonly life: Life;
-
-  constructor(life: Life) {
-    this.life = life;
-  }
-
-  get items(): ItemMeta[] {
-    const { state } = this.life.runtime;
-    return itemsAt(this.life.sql, [{ from: 1, to: state.next_position }], state.branch.taken_back).filter(
-      ({ position }) => !isAmong(state.branch.elsewhere, position),
-    );
-  }
-
-  #note(kind: string, done: boolean): void {
-    if (done) this.tried.set(kind, (this.tried.get(kind) ?? 0) + 1);
-  }
-
-  async do({ kind, size }: Act, n: number): Promise<void> {
-    const { life } = this;
-    const { service } = life;
-    const { state } = life.runtime;
-    switch (kind) {
-      case "compact":
-        return compact(life, size);
-      case "trim":
-        return trim(life);
-      case "revert":
-        if (newest(life)) this.#note("revert", (await revert(life)).ok);
-        return;
-      case "reset":
-        return this.#note("reset", (await service.resetSummary(CALLER)).ok);
-      case "pin":
-        return this.#note("pin", (await service.setPins(CALLER, [`pin ${n}`])).ok);
-      case "rewind":
-        this.#note("rewind", (await service.rewind(CALLER, { to: size % state.next_position, ...keyless })).ok);
-        return settle();
-      case "switch":
-        this.#note("switch", (await service.switchBranch(CALLER, { branch: 1 + (size % state.branch.count), ...keyless })).ok);
-        return settle();
-      case "edit":
-      case "regenerate":
-        return this.#again(kind, size, n);
-      case "redact":
-        return this.#redact(size);
-      default:
-        return hear(life, { kind, size }, n);
-    }
-  }
-
-  async #again(kind: "edit" | "regenerate", size: number, n: number): Promise<void> {
-    const asked = this.items.filter((item) => item.kind === "user");
-    const message = asked[size % Math.max(1, asked.length)]?.id;
-    if (!message) return;
-    const { service } = this.life;
-    const parts = [{ type: "text", text: text(`edited ${n}`, size) }] as const;
-    const done =
-      kind === "edit"
-        ? await service.editMessage(CALLER, { message, parts, tools: null, ...keyless })
-        : await service.regenerate(CALLER, { message, ...keyless });
-    await settle();
-    if (done.ok) await this.life.answer(`again ${n}`);
-    this.#note(kind, done.ok);
-  }
-
-  async #redact(size: number): Promise<void> {
-    const { items } = this;
-    const item = items[size % Math.max(1, items.length)];
-    if (!item) return;
-    const parts = this.life.runtime.content.readParts(item);
-    const [said] = parts.flatMap((part) => (part.type === "text" ? (/^(question|reply|edited|note) \d+ /.exec(part.text) ?? []) : []));
-    const done = await this.life.service.redact(CALLER, item.id, size % 2 === 0 ? {} : { takesBack: true });
-    await settle();
-    if (done.ok && said?.includes(" ")) this.redacted.push(said);
-    this.#note("redact", done.ok);
-  }
-}
+import { CALLER, Life } from "./life";
+import { policies } from "./script";
+import { acts, keyless, Story } from "./story";
+import { buildRequestText, newLife, ROOMY } from "./talk";
 
 /** The invariants of the current branch. */
 function check({ life }: Story): void {

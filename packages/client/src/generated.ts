@@ -1478,6 +1478,94 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/exports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List exports
+         * @description Lists the tenant's exports, newest first.
+         */
+        get: operations["listExports"];
+        put?: never;
+        /**
+         * Export sessions
+         * @description Begins an export of one session, of all sessions of an end user, or of all sessions of the tenant. It is made in the background.
+         */
+        post: operations["createExport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/exports/{export_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read an export
+         * @description Shows how far the export is. When it is ready, `download_url` reads its file.
+         */
+        get: operations["getExport"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an export
+         * @description Ends an export, whether it is ready or not. It cannot be read any more at once.
+         */
+        delete: operations["deleteExport"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/exports/{export_id}/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the file of an export
+         * @description Returns the lines as a download. A signed address is accepted in place of a key.
+         */
+        get: operations["downloadExport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/imports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore sessions from an export
+         * @description The body is the file of an export, read while it arrives. Each session is restored whole, under its own id, or not at all; a session of an id that the tenant knows is left as it is.
+         */
+        post: operations["importSessions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/tenant": {
         parameters: {
             query?: never;
@@ -7463,7 +7551,7 @@ export interface components {
             /** @description The id of an API key */
             id: string;
             name: string;
-            scopes: ("sessions:read" | "sessions:write" | "sessions:erase" | "files:read" | "files:write" | "models:write" | "credentials:write" | "tools:read" | "tools:write" | "settings:write" | "usage:read" | "keys:write")[];
+            scopes: ("sessions:read" | "sessions:write" | "sessions:erase" | "files:read" | "files:write" | "models:write" | "credentials:write" | "tools:read" | "tools:write" | "settings:write" | "usage:read" | "exports:write" | "keys:write")[];
             /** @description Epoch milliseconds */
             created_at: number;
             /** @description Null if the key does not expire */
@@ -7484,7 +7572,7 @@ export interface components {
         CreateKey: {
             name: string;
             /** @description Default: the scopes of the calling key. The admin's default is all scopes */
-            scopes?: ("sessions:read" | "sessions:write" | "sessions:erase" | "files:read" | "files:write" | "models:write" | "credentials:write" | "tools:read" | "tools:write" | "settings:write" | "usage:read" | "keys:write")[];
+            scopes?: ("sessions:read" | "sessions:write" | "sessions:erase" | "files:read" | "files:write" | "models:write" | "credentials:write" | "tools:read" | "tools:write" | "settings:write" | "usage:read" | "exports:write" | "keys:write")[];
             /** @description Epoch milliseconds */
             expires_at?: number | null;
         };
@@ -7901,6 +7989,65 @@ export interface components {
                 models: string[];
                 note: string;
             }[];
+        };
+        Export: {
+            /** @description The id of an export */
+            id: string;
+            /** @enum {string} */
+            of: "session" | "end_user" | "tenant";
+            /** @description Of an export of one session */
+            session_id: string | null;
+            /** @description Of an export of one end user's sessions */
+            end_user: string | null;
+            /**
+             * @description failed: the store could not be written, or a session changed too often
+             * @enum {string}
+             */
+            status: "running" | "ready" | "failed";
+            sessions_done: number;
+            /** @description The sessions to look at, as counted when the export began */
+            sessions_total: number;
+            /** @description The bytes that are written */
+            bytes: number;
+            /** @description Epoch milliseconds */
+            created_at: number;
+            /** @description Epoch milliseconds */
+            finished_at: number | null;
+            /** @description When the export is removed */
+            expires_at: number;
+            /**
+             * Format: uri
+             * @description Reads the file without a key, for an hour. Null unless the export is ready
+             */
+            download_url: string | null;
+        };
+        /** @description The export cannot be read any more */
+        ExportRemoval: {
+            /** @description The id of an export */
+            id: string;
+            /**
+             * @description pending: the file is removed later
+             * @enum {string}
+             */
+            status: "removed" | "pending";
+        };
+        ImportReport: {
+            sessions: components["schemas"]["ImportedSession"][];
+            /** @description The file has more sessions than one request restores: send it again with `after` */
+            has_more: boolean;
+            /** @description The id of a session */
+            next_cursor: string | null;
+        };
+        ImportedSession: {
+            /** @description The id of a session */
+            id: string;
+            /**
+             * @description Only `restored` changed anything. exists: the tenant has a session of this id, and nothing is merged
+             * @enum {string}
+             */
+            status: "restored" | "exists" | "erased" | "external_id_taken" | "file_taken" | "refused";
+            /** @description Why the session was not restored */
+            detail: string | null;
         };
         Tenant: {
             /** @description The id of a tenant */
@@ -8869,6 +9016,10 @@ export type File = components['schemas']['File'];
 export type FileUrl = components['schemas']['FileUrl'];
 export type FileErasure = components['schemas']['FileErasure'];
 export type Erasure = components['schemas']['Erasure'];
+export type Export = components['schemas']['Export'];
+export type ExportRemoval = components['schemas']['ExportRemoval'];
+export type ImportReport = components['schemas']['ImportReport'];
+export type ImportedSession = components['schemas']['ImportedSession'];
 export type Tenant = components['schemas']['Tenant'];
 export type PatchTenant = components['schemas']['PatchTenant'];
 export type LimitUseList = components['schemas']['LimitUseList'];
@@ -11872,6 +12023,171 @@ export interface operations {
                         has_more: boolean;
                         next_cursor: string | null;
                     };
+                };
+            };
+        };
+    };
+    listExports: {
+        parameters: {
+            query?: {
+                /** @description At most so many; fewer where they are large, and then has_more is true */
+                limit?: number;
+                /** @description next_cursor of the page before */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Export"][];
+                        has_more: boolean;
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    createExport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    of: "session";
+                    /** @description The id of a session */
+                    session_id: string;
+                } | {
+                    /** @enum {string} */
+                    of: "end_user";
+                    /** @description The client's id of the person who talks */
+                    end_user: string;
+                } | {
+                    /** @enum {string} */
+                    of: "tenant";
+                };
+            };
+        };
+        responses: {
+            /** @description The export is being made */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Export"];
+                };
+            };
+        };
+    };
+    getExport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of an export */
+                export_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The export */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Export"];
+                };
+            };
+        };
+    };
+    deleteExport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of an export */
+                export_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The export cannot be read any more */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExportRemoval"];
+                };
+            };
+        };
+    };
+    downloadExport: {
+        parameters: {
+            query?: {
+                /** @description Part of a signed address, in place of a key */
+                signature?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of an export */
+                export_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One JSON object a line */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jsonl": string;
+                };
+            };
+        };
+    };
+    importSessions: {
+        parameters: {
+            query?: {
+                /** @description next_cursor of the request before, with the same file */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description What became of each session */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportReport"];
                 };
             };
         };

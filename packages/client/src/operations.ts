@@ -61,4 +61,5 @@ export const ANSWERED_WITH_BYTES: readonly string[] = [
   "/docs",
   "/docs/{file}",
   "/v1/files/{file_id}/content",
+  "/v1/exports/{export_id}/content",
 ];

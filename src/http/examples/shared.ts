@@ -17,6 +17,7 @@ export const TENANT = `ten_${ULID}K`;
 export const FORK = `ses_${ULID}M`;
 export const ERASURE = `era_${ULID}S`;
 export const FILE = `fil_${ULID}P`;
+export const EXPORT = `exp_${ULID}S`;
 export const REVERSAL = `cmp_${ULID}N`;
 
 /** 22 November 2026. */

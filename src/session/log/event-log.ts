@@ -56,6 +56,12 @@ export function readEpochChanges(sql: Sql, { after, to }: { readonly after: numb
   return rows.map(parseStoredEvent).filter((event) => event.type === "EpochChanged");
 }
 
+/** The seq of the newest redaction. Null: there was none. */
+export function readNewestRedaction(sql: Sql): number | null {
+  const query = "SELECT seq FROM events WHERE type = 'MessageRedacted' ORDER BY seq DESC LIMIT 1";
+  return sql.all<{ seq: number }>(query)[0]?.seq ?? null;
+}
+
 /** Appends events from `from.seq + 1` on. The database refuses any other seq. */
 export function appendEvents(sql: Sql, events: readonly Event[], from: { readonly seq: number; readonly at: number }): StoredEvent[] {
   return events.map((event, index) => {

@@ -86,3 +86,8 @@ export function readMeta(sql: Sql, key: string): string | null {
 export function writeMeta(sql: Sql, key: string, value: string): void {
   sql.all("INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", key, value);
 }
+
+/** When the newest rows of a restoration came. As long as it is there, the log is not whole and counts as empty. */
+export const RESTORING_KEY = "restoring_since";
+
+export const isRestoring = (sql: Sql): boolean => hasSchema(sql) && readMeta(sql, RESTORING_KEY) !== null;

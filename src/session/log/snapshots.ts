@@ -3,7 +3,7 @@ import { fold } from "../../domain/evolve";
 import { initialState, type SessionState, STATE_VERSION } from "../../domain/state";
 import { splitBody } from "./bodies";
 import { readEvents } from "./event-log";
-import { hasSchema } from "./log-schema";
+import { hasSchema, isRestoring } from "./log-schema";
 import { packState, unpackState } from "./packed-state";
 import type { Sql } from "./sql";
 
@@ -31,7 +31,7 @@ interface Loaded {
 
 /** Loads the newest snapshot of this build's state version, and folds the events since. */
 export function loadState(sql: Sql): Loaded {
-  if (!hasSchema(sql)) return { state: initialState, snapshot: NO_SNAPSHOT };
+  if (!hasSchema(sql) || isRestoring(sql)) return { state: initialState, snapshot: NO_SNAPSHOT };
   const parts = sql.all<{ text: string }>("SELECT text FROM snapshots WHERE version = ? ORDER BY part", STATE_VERSION);
   const text = parts.map((part) => part.text).join("");
   const start = text === "" ? initialState : unpackState(sql, text);

@@ -1,0 +1,275 @@
+/** Restores the sessions of an export, one after the other, as its lines arrive. */
+
+import type { ImportedSession, ImportReport, LineOf } from "../../contract/export";
+import type { StoredRow } from "../../domain/event-versions";
+import type { SessionId, TenantId } from "../../domain/ids";
+import { fromBase64 } from "../../lib/base64";
+import type { Result } from "../../lib/result";
+import type { Outcome } from "../session-api";
+import type { BodyRow } from "../transfer-api";
+import { ImportFault, type ParseLine, type ReadLine, readExport } from "./read-export";
+
+/** Characters of one call to a session's object. */
+const STAGE_UNITS = 4_000_000;
+/**
+ * Calls to objects and the store that one request makes. The platform allows 1,000
+ * (https://developers.cloudflare.com/workers/platform/limits/#subrequests); a session that is begun is finished.
+ */
+const CALLS = 500;
+
+type Status = ImportedSession["status"];
+/** Why a session is not restored, if it is not. */
+type Refused = { readonly status: Exclude<Status, "restored">; readonly detail: string };
+
+export interface RestoredFile extends Omit<LineOf<"file">, "type"> {
+  readonly content: Uint8Array<ArrayBuffer>;
+}
+
+export interface ImportTarget {
+  readonly tenant: TenantId;
+  readonly parse: ParseLine;
+  stage(
+    session: SessionId,
+    input: { readonly first: boolean; readonly events: readonly StoredRow[]; readonly bodies: readonly BodyRow[] },
+  ): Promise<Outcome<null>>;
+  finish(session: SessionId, seq: number): Promise<Outcome<null>>;
+  drop(session: SessionId): Promise<void>;
+  /** Enters the session into the tenant's directory. */
+  register(session: Omit<LineOf<"session">, "type">): Promise<Result<null, Refused>>;
+  forget(session: SessionId): Promise<void>;
+  storeFile(file: RestoredFile): Promise<Result<null, Refused>>;
+}
+
+interface OpenFile {
+  readonly facts: Omit<LineOf<"file">, "type">;
+  readonly content: Uint8Array<ArrayBuffer>;
+  filled: number;
+}
+
+interface OpenImport {
+  readonly session: Omit<LineOf<"session">, "type">;
+  /** The session is read over: it was refused, or done by an earlier request. */
+  refused: Refused | "before" | null;
+  isStaged: boolean;
+  events: StoredRow[];
+  bodies: BodyRow[];
+  units: number;
+  seq: number;
+  body: { readonly id: string; readonly part: number } | null;
+  counts: { bodies: number; files: number };
+  file: OpenFile | null;
+}
+
+const toRefused = (error: { readonly code: string; readonly detail?: string }): Refused => {
+  if (error.code === "session_exists") return { status: "exists", detail: "the tenant has a session of this id" };
+  if (error.code === "session_erased") return { status: "erased", detail: "the session was erased" };
+  return { status: "refused", detail: error.detail ?? error.code };
+};
+
+export class SessionImport {
+  readonly #target: ImportTarget;
+  readonly #maxFile: number;
+  readonly #report: ImportedSession[] = [];
+  /** Sessions up to this one were done by an earlier request. */
+  #after: SessionId | null;
+  #open: OpenImport | null = null;
+  #sessions = 0;
+  #lines = 0;
+  #calls = 0;
+  #isFull = false;
+
+  constructor(target: ImportTarget, { after, maxFile }: { readonly after: SessionId | null; readonly maxFile: number }) {
+    this.#target = target;
+    this.#after = after;
+    this.#maxFile = maxFile;
+  }
+
+  /** Throws `ImportFault` where the file is at fault. Sessions that were whole before stay; the one under way is forgotten. */
+  async run(body: ReadableStream<Uint8Array>): Promise<ImportReport> {
+    try {
+      for await (const lines of readExport(body, this.#target.parse)) {
+        for (const line of lines) {
+          await this.#take(line);
+          if (this.#isFull) return this.#answer(true);
+        }
+      }
+    } catch (error) {
+      if (this.#open?.isStaged) await this.#target.drop(this.#open.session.id).catch(() => undefined);
+      throw error;
+    }
+    if (this.#after !== null) throw new ImportFault(0, "after: the file has no such session");
+    return this.#answer(false);
+  }
+
+  #answer(has_more: boolean): ImportReport {
+    return { sessions: this.#report, has_more, next_cursor: has_more ? (this.#report.at(-1)?.id ?? null) : null };
+  }
+
+  async #take(read: ReadLine): Promise<void> {
+    const { number, line } = read;
+    if (line.type !== "end") this.#lines += 1;
+    switch (line.type) {
+      case "header":
+        return;
+      case "end":
+        if (this.#open) throw new ImportFault(number, "a session is not ended");
+        if (line.sessions !== this.#sessions) throw new ImportFault(number, `sessions: must be ${this.#sessions}`);
+        if (line.lines !== this.#lines) throw new ImportFault(number, `lines: must be ${this.#lines}`);
+        return;
+      case "session":
+        return this.#begin(number, line);
+      case "event":
+        return this.#takeEvent(number, "row" in read ? read.row : null);
+      case "body":
+        return this.#takeBody(number, line);
+      case "file":
+        return this.#takeFile(number, line);
+      case "content":
+        return this.#takeContent(number, line);
+      default:
+        return this.#end(number, line);
+    }
+  }
+
+  #within(number: number): OpenImport {
+    if (!this.#open) throw new ImportFault(number, "comes before its session");
+    return this.#open;
+  }
+
+  #begin(number: number, { type: _, ...session }: LineOf<"session">): void {
+    if (this.#open) throw new ImportFault(number, "the session before is not ended");
+    if (this.#calls >= CALLS && this.#report.length > 0) {
+      this.#isFull = true;
+      return;
+    }
+    const refused = this.#after === null ? null : "before";
+    this.#open = {
+      session,
+      refused,
+      isStaged: false,
+      events: [],
+      bodies: [],
+      units: 0,
+      seq: 0,
+      body: null,
+      counts: { bodies: 0, files: 0 },
+      file: null,
+    };
+  }
+
+  async #takeEvent(number: number, row: StoredRow | null): Promise<void> {
+    const open = this.#within(number);
+    if (!row || open.body || open.file) throw new ImportFault(number, "events come before bodies and files");
+    if (row.seq !== open.seq + 1) throw new ImportFault(number, `seq: must be ${open.seq + 1}`);
+    open.seq = row.seq;
+    const own = row.seq === 1 ? this.#adopt(number, open, row) : row;
+    open.events.push(own);
+    await this.#grow(open, own.data.length);
+  }
+
+  /** The first event says whose the session is. It is the caller's tenant's, whatever the file says. */
+  #adopt(number: number, { session }: OpenImport, row: StoredRow): StoredRow {
+    const data: Record<string, unknown> = JSON.parse(row.data);
+    if (row.type !== "SessionOpened") throw new ImportFault(number, "event: must be SessionOpened");
+    if (data.session !== session.id) throw new ImportFault(number, `data.session: must be ${session.id}`);
+    return { ...row, data: JSON.stringify({ ...data, tenant: this.#target.tenant }) };
+  }
+
+  async #takeBody(number: number, { type: _, ...body }: LineOf<"body">): Promise<void> {
+    const open = this.#within(number);
+    if (open.file) throw new ImportFault(number, "bodies come before files");
+    const isNext = open.body?.id === body.id ? body.part === open.body.part + 1 : body.part === 0 && body.id > (open.body?.id ?? "");
+    if (!isNext) throw new ImportFault(number, "bodies come in order of id and part");
+    open.body = body;
+    open.counts.bodies += 1;
+    open.bodies.push(body);
+    await this.#grow(open, body.text.length);
+  }
+
+  async #grow(open: OpenImport, units: number): Promise<void> {
+    open.units += units;
+    if (open.units >= STAGE_UNITS) await this.#stage(open);
+  }
+
+  /** Sends what was read to the session's object. */
+  async #stage(open: OpenImport): Promise<void> {
+    const { events, bodies, isStaged } = open;
+    [open.events, open.bodies, open.units] = [[], [], 0];
+    if (open.refused) return;
+    this.#calls += 1;
+    const staged = await this.#target.stage(open.session.id, { first: !isStaged, events, bodies });
+    if (staged.ok) open.isStaged = true;
+    else await this.#refuse(open, toRefused(staged.error));
+  }
+
+  async #refuse(open: OpenImport, refused: Refused): Promise<void> {
+    open.refused = refused;
+    if (!open.isStaged) return;
+    open.isStaged = false;
+    this.#calls += 1;
+    await this.#target.drop(open.session.id);
+  }
+
+  async #takeFile(number: number, { type: _, ...facts }: LineOf<"file">): Promise<void> {
+    const open = this.#within(number);
+    if (open.file && open.file.filled < open.file.facts.bytes) throw new ImportFault(number, "the content before is not whole");
+    if (open.file && facts.id <= open.file.facts.id) throw new ImportFault(number, "files come in order of id");
+    if (facts.bytes > this.#maxFile) throw new ImportFault(number, `bytes: at most ${this.#maxFile}`);
+    open.counts.files += 1;
+    open.file = { facts, content: new Uint8Array(facts.bytes), filled: 0 };
+  }
+
+  async #takeContent(number: number, { file, offset, base64 }: LineOf<"content">): Promise<void> {
+    const open = this.#within(number);
+    const held = open.file;
+    if (!held || held.facts.id !== file || held.filled !== offset) throw new ImportFault(number, "is not the next content of the file");
+    const bytes = fromBase64(base64);
+    if (!bytes || bytes.byteLength === 0 || offset + bytes.byteLength > held.facts.bytes)
+      throw new ImportFault(number, "base64: is not the content");
+    held.content.set(bytes, offset);
+    held.filled += bytes.byteLength;
+    if (held.filled < held.facts.bytes) return;
+    if (open.events.length > 0 || open.bodies.length > 0) await this.#stage(open);
+    if (open.refused) return;
+    this.#calls += 4;
+    const stored = await this.#target.storeFile({ ...held.facts, content: held.content });
+    if (!stored.ok) await this.#refuse(open, stored.error);
+  }
+
+  async #end(number: number, line: LineOf<"session_end"> | LineOf<"checkpoint">): Promise<void> {
+    const open = this.#within(number);
+    if (line.type === "checkpoint") return;
+    const { session, counts, seq } = open;
+    if (open.file && open.file.filled < open.file.facts.bytes) throw new ImportFault(number, "the content before is not whole");
+    const isWhole = line.id === session.id && line.events === seq && session.seq === seq;
+    if (!isWhole || line.bodies !== counts.bodies || line.files !== counts.files)
+      throw new ImportFault(number, "is not the end of this session");
+    this.#sessions += 1;
+    await this.#stage(open);
+    this.#open = null;
+    if (open.refused === "before") {
+      if (session.id === this.#after) this.#after = null;
+      return;
+    }
+    const refused = open.refused ?? (await this.#finish(open));
+    this.#report.push({ id: session.id, status: refused?.status ?? "restored", detail: refused?.detail ?? null });
+  }
+
+  async #finish(open: OpenImport): Promise<Refused | null> {
+    const { session, seq } = open;
+    this.#calls += 2;
+    const registered = await this.#target.register(session);
+    if (!registered.ok) {
+      await this.#refuse(open, registered.error);
+      return registered.error;
+    }
+    const finished = await this.#target.finish(session.id, seq);
+    if (finished.ok) return null;
+    const refused = toRefused(finished.error);
+    // Another import has finished the session, or it was erased: then its entry is not this one's to remove.
+    if (refused.status !== "refused") return refused;
+    this.#calls += 1;
+    await this.#target.forget(session.id);
+    return refused;
+  }
+}

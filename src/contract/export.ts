@@ -1,0 +1,100 @@
+/** Exports and imports: what the API answers, and the lines of an export's file (docs/export-format.md). */
+import { z } from "@hono/zod-openapi";
+import { EXPORT_FORMAT, EXPORT_VERSION } from "../domain/export-format";
+import { id, time } from "./ids";
+
+const exportSubject = z.enum(["session", "end_user", "tenant"]);
+
+export const exportView = z
+  .object({
+    id: id("exp"),
+    of: exportSubject,
+    session_id: id("ses").nullable().openapi({ description: "Of an export of one session" }),
+    end_user: z.string().nullable().openapi({ description: "Of an export of one end user's sessions" }),
+    status: z
+      .enum(["running", "ready", "failed"])
+      .openapi({ description: "failed: the store could not be written, or a session changed too often" }),
+    sessions_done: z.int(),
+    sessions_total: z.int().openapi({ description: "The sessions to look at, as counted when the export began" }),
+    bytes: z.int().openapi({ description: "The bytes that are written" }),
+    created_at: time,
+    finished_at: time.nullable(),
+    expires_at: time.openapi({ description: "When the export is removed" }),
+    download_url: z
+      .string()
+      .nullable()
+      .openapi({ format: "uri", description: "Reads the file without a key, for an hour. Null unless the export is ready" }),
+  })
+  .openapi("Export");
+export type ExportView = z.infer<typeof exportView>;
+
+export const exportRemoval = z
+  .object({ id: id("exp"), status: z.enum(["removed", "pending"]).openapi({ description: "pending: the file is removed later" }) })
+  .openapi("ExportRemoval", { description: "The export cannot be read any more" });
+export type ExportRemoval = z.infer<typeof exportRemoval>;
+
+const importedSession = z
+  .object({
+    id: id("ses"),
+    status: z
+      .enum(["restored", "exists", "erased", "external_id_taken", "file_taken", "refused"])
+      .openapi({ description: "Only `restored` changed anything. exists: the tenant has a session of this id, and nothing is merged" }),
+    detail: z.string().nullable().openapi({ description: "Why the session was not restored" }),
+  })
+  .openapi("ImportedSession");
+export type ImportedSession = z.infer<typeof importedSession>;
+
+export const importReport = z
+  .object({
+    sessions: z.array(importedSession).readonly(),
+    has_more: z.boolean().openapi({ description: "The file has more sessions than one request restores: send it again with `after`" }),
+    next_cursor: id("ses").nullable(),
+  })
+  .openapi("ImportReport");
+export type ImportReport = z.infer<typeof importReport>;
+
+const count = z.int().min(0);
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+
+/** The lines of an export by their type. */
+export const exportLine = z.discriminatedUnion("type", [
+  z.strictObject({
+    type: z.literal("header"),
+    format: z.literal(EXPORT_FORMAT),
+    version: z.literal(EXPORT_VERSION),
+    of: exportSubject,
+    made_at: z.int(),
+  }),
+  z.strictObject({
+    type: z.literal("session"),
+    id: id("ses"),
+    created_at: z.int(),
+    external_id: z.string().nullable(),
+    end_user: z.string().nullable(),
+    seq: z.int().min(1),
+  }),
+  z.strictObject({
+    type: z.literal("event"),
+    seq: z.int().min(1),
+    at: z.int(),
+    event: z.string(),
+    version: z.int().min(1),
+    /** Read from the parsed line, so that its keys keep their order. */
+    data: z.looseObject({}),
+  }),
+  z.strictObject({ type: z.literal("body"), id: z.string().regex(/^[a-z]{3}_[0-9A-Z]{26}$/), part: count, text: z.string().max(500_000) }),
+  z.strictObject({
+    type: z.literal("file"),
+    id: id("fil"),
+    name: z.string().max(255).nullable(),
+    media_type: z.string(),
+    bytes: z.int().min(1),
+    sha256,
+  }),
+  z.strictObject({ type: z.literal("content"), file: id("fil"), offset: count, base64: z.base64() }),
+  z.strictObject({ type: z.literal("session_end"), id: id("ses"), events: count, bodies: count, files: count }),
+  z.strictObject({ type: z.literal("checkpoint"), sha256 }),
+  z.strictObject({ type: z.literal("end"), sessions: count, lines: count, sha256 }),
+]);
+export type ExportLine = z.infer<typeof exportLine>;
+export type LineOf<T extends ExportLine["type"]> = Extract<ExportLine, { readonly type: T }>;

@@ -1,0 +1,25 @@
+/** Examples of exports and imports. */
+import type { z } from "@hono/zod-openapi";
+import type { exportView, importReport } from "../../contract/export";
+import { AT, EXPORT, SECOND, SESSION } from "./shared";
+
+export const exportExample: z.input<typeof exportView> = {
+  id: EXPORT,
+  of: "tenant",
+  session_id: null,
+  end_user: null,
+  status: "ready",
+  sessions_done: 12,
+  sessions_total: 12,
+  bytes: 182_304,
+  created_at: AT,
+  finished_at: AT + 4 * SECOND,
+  expires_at: AT + 604_800 * SECOND,
+  download_url: `https://chat.example.com/v1/exports/${EXPORT}/content?signature=01JD8Z3V6Q4N7R2T5W9X0Y1ABK.01JD8Z3V6Q4N7R2T5W9X0Y1ABS.1795345500000.9f86d0`,
+};
+
+export const importReportExample: z.input<typeof importReport> = {
+  sessions: [{ id: SESSION, status: "restored", detail: null }],
+  has_more: false,
+  next_cursor: null,
+};

@@ -1,0 +1,41 @@
+/** Answers with the file of an export: to a key, or to a signed address. */
+import type { Context, MiddlewareHandler } from "hono";
+import type { ExportGrant } from "../app/export-api";
+import { callWithRetry } from "./calls";
+import type { HttpDeps, HttpEnv } from "./deps";
+import { sendProblem } from "./problem";
+import { reachStore } from "./store-file";
+
+export async function answerExport(c: Context<HttpEnv>, deps: HttpDeps, { tenant, export: id }: Omit<ExportGrant, "expires_at">) {
+  const store = deps.exports(tenant);
+  if (!store) return sendProblem(c, { code: "files_disabled" });
+  const found = await callWithRetry(
+    () => deps.tenants(tenant),
+    (api) => api.getExport(id),
+  );
+  if (!found.ok) return sendProblem(c, found.error);
+  if (found.value.status !== "ready") return sendProblem(c, { code: "export_not_found", export: id });
+  const opened = await reachStore(deps, () => store.open(id));
+  if (!opened.ok) return sendProblem(c, opened.error);
+  if (opened.value === null) return sendProblem(c, { code: "export_not_found", export: id });
+  const { body, bytes } = opened.value;
+  const headers = {
+    "cache-control": "private, no-store",
+    "content-type": "application/jsonl",
+    "content-length": String(bytes),
+    "content-disposition": `attachment; filename="${id}.jsonl"`,
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
+  };
+  return c.body(body, 200, headers);
+}
+
+/** Serves a signed address before a key is asked for. Tenant and export come from the signature, and the path must name the same export. */
+export function serveSignedExport(deps: HttpDeps): MiddlewareHandler<HttpEnv> {
+  return async (c, next) => {
+    const signature = c.req.query("signature");
+    if (c.req.method !== "GET" || signature === undefined) return await next();
+    const grant = await deps.exportSigner.verify(signature);
+    if (!grant || grant.export !== c.req.param("export_id")) return sendProblem(c, { code: "signature_not_valid" });
+    return await answerExport(c, deps, grant);
+  };
+}

@@ -1,0 +1,186 @@
+/** Exports sessions into files of lines of JSON, and restores sessions from such files. */
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import type { ExportState } from "../../app/export-api";
+import { type ExportView, exportRemoval, exportView, importReport } from "../../contract/export";
+import { id } from "../../contract/ids";
+import { listView } from "../../contract/page";
+import type { ExportId, TenantId } from "../../domain/ids";
+import { readPrincipal } from "../auth";
+import { callWithRetry } from "../calls";
+import type { HttpDeps, HttpEnv } from "../deps";
+import { exportExample, importReportExample } from "../examples/exports";
+import { EXPORT, onePage } from "../examples/shared";
+import { answerExport } from "../export-content";
+import { runImport } from "../import-sessions";
+import { sendProblem } from "../problem";
+import { json, jsonBody, tenantRoute } from "../routing";
+import { limitQuery, toList } from "../schemas/page";
+import { endUser } from "../schemas/session";
+
+const tag = "exports";
+const scope = "exports:write";
+const path = "/v1/exports/{export_id}";
+const params = z.object({ export_id: id("exp") });
+const lines = z.string().openapi({ format: "binary" });
+
+const subject = z.discriminatedUnion("of", [
+  z.strictObject({ of: z.literal("session"), session_id: id("ses") }),
+  z.strictObject({ of: z.literal("end_user"), end_user: endUser }),
+  z.strictObject({ of: z.literal("tenant") }),
+]);
+
+const create = tenantRoute({
+  method: "post",
+  path: "/v1/exports",
+  tag,
+  scope,
+  operationId: "createExport",
+  summary: "Export sessions",
+  description:
+    "Begins an export of one session, of all sessions of an end user, or of all sessions of the tenant. It is made in the background.",
+  refuses: ["session_not_found", "export_limit", "files_disabled"],
+  request: { body: jsonBody(subject, { of: "tenant" as const }) },
+  responses: {
+    202: json("The export is being made", exportView, { ...exportExample, status: "running", finished_at: null, download_url: null }),
+  },
+});
+
+const list = tenantRoute({
+  method: "get",
+  path: "/v1/exports",
+  tag,
+  scope,
+  operationId: "listExports",
+  summary: "List exports",
+  description: "Lists the tenant's exports, newest first.",
+  request: {
+    query: z.strictObject({ ...limitQuery, after: id("exp").optional().openapi({ description: "next_cursor of the page before" }) }),
+  },
+  responses: { 200: json("Newest first", listView(exportView), onePage(exportExample)) },
+});
+
+const get = tenantRoute({
+  method: "get",
+  path,
+  tag,
+  scope,
+  operationId: "getExport",
+  summary: "Read an export",
+  description: "Shows how far the export is. When it is ready, `download_url` reads its file.",
+  refuses: ["export_not_found"],
+  request: { params },
+  responses: { 200: json("The export", exportView, exportExample) },
+});
+
+const download = tenantRoute({
+  method: "get",
+  path: `${path}/content`,
+  tag,
+  scope,
+  operationId: "downloadExport",
+  summary: "Read the file of an export",
+  description: "Returns the lines as a download. A signed address is accepted in place of a key.",
+  refuses: ["signature_not_valid", "export_not_found", "files_disabled", "file_store_unavailable"],
+  request: {
+    params,
+    query: z.strictObject({ signature: z.string().optional().openapi({ description: "Part of a signed address, in place of a key" }) }),
+  },
+  responses: { 200: { description: "One JSON object a line", content: { "application/jsonl": { schema: lines } } } },
+});
+
+const remove = tenantRoute({
+  method: "delete",
+  path,
+  tag,
+  scope,
+  operationId: "deleteExport",
+  summary: "Delete an export",
+  description: "Ends an export, whether it is ready or not. It cannot be read any more at once.",
+  refuses: ["export_not_found"],
+  request: { params },
+  responses: { 200: json("The export cannot be read any more", exportRemoval, { id: EXPORT, status: "removed" }) },
+});
+
+const restore = tenantRoute({
+  method: "post",
+  path: "/v1/imports",
+  tag,
+  scope,
+  operationId: "importSessions",
+  summary: "Restore sessions from an export",
+  description:
+    "The body is the file of an export, read while it arrives. Each session is restored whole, under its own id, or not at all; a session of an id that the tenant knows is left as it is.",
+  request: {
+    query: z.strictObject({
+      after: id("ses").optional().openapi({ description: "next_cursor of the request before, with the same file" }),
+    }),
+    body: { required: true, content: { "application/octet-stream": { schema: lines } } },
+  },
+  responses: { 200: json("What became of each session", importReport, importReportExample) },
+});
+
+const LINK_MS = 60 * 60 * 1_000;
+
+async function toView(c: Context<HttpEnv>, deps: HttpDeps, state: ExportState): Promise<ExportView> {
+  if (state.status !== "ready") return { ...state, download_url: null };
+  const origin = deps.config.publicUrl ?? new URL(c.req.url).origin;
+  const expires_at = Math.min(deps.now() + LINK_MS, state.expires_at);
+  const signature = await deps.exportSigner.sign({ tenant: readPrincipal(c).tenant, export: state.id, expires_at });
+  return { ...state, download_url: `${origin}/v1/exports/${state.id}/content?signature=${signature}` };
+}
+
+const findExport = (deps: HttpDeps, { tenant, name }: { readonly tenant: TenantId; readonly name: ExportId }) =>
+  callWithRetry(
+    () => deps.tenants(tenant),
+    (api) => api.getExport(name),
+  );
+
+export function registerExports(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
+  app.openapi(create, async (c) => {
+    const { tenant } = readPrincipal(c);
+    if (!deps.exports(tenant)) return sendProblem(c, { code: "files_disabled" });
+    const name = deps.newId("exp");
+    const begun = await callWithRetry(
+      () => deps.tenants(tenant),
+      (api) => api.beginExport({ id: name, subject: c.req.valid("json") }),
+    );
+    return begun.ok ? c.json(await toView(c, deps, begun.value), 202) : sendProblem(c, begun.error);
+  });
+
+  app.openapi(list, async (c) => {
+    const { after = null, limit } = c.req.valid("query");
+    const page = await callWithRetry(
+      () => deps.tenants(readPrincipal(c).tenant),
+      (api) => api.listExports({ after, limit }),
+    );
+    if (!page.ok) return sendProblem(c, page.error);
+    const data = await Promise.all(page.value.data.map((state) => toView(c, deps, state)));
+    return c.json(
+      toList({ data, has_more: page.value.has_more }, (item) => item.id),
+      200,
+    );
+  });
+
+  app.openapi(get, async (c) => {
+    const found = await findExport(deps, { tenant: readPrincipal(c).tenant, name: c.req.valid("param").export_id });
+    return found.ok ? c.json(await toView(c, deps, found.value), 200) : sendProblem(c, found.error);
+  });
+
+  app.openapi(download, (c) => answerExport(c, deps, { tenant: readPrincipal(c).tenant, export: c.req.valid("param").export_id }));
+
+  app.openapi(remove, async (c) => {
+    const removed = await callWithRetry(
+      () => deps.tenants(readPrincipal(c).tenant),
+      (api) => api.deleteExport(c.req.valid("param").export_id),
+    );
+    return removed.ok ? c.json(removed.value, 200) : sendProblem(c, removed.error);
+  });
+
+  app.openapi(restore, async (c) => {
+    const body = c.req.raw.body;
+    if (!body) return sendProblem(c, { code: "invalid_request", errors: [{ field: "body", detail: "must not be empty" }] });
+    const done = await runImport(deps, { tenant: readPrincipal(c).tenant, body, after: c.req.valid("query").after ?? null });
+    return done.ok ? c.json(done.value, 200) : sendProblem(c, done.error);
+  });
+}

@@ -1,0 +1,165 @@
+/** Exports and imports over HTTP, with the bucket, the objects and the alarms that workerd brings. */
+
+import { runDurableObjectAlarm } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, it } from "vitest";
+import { tenantObjectName } from "../../src/app/object-name";
+import type { ExportView, ImportReport } from "../../src/contract/export";
+import type { FileView } from "../../src/contract/file";
+import type { List } from "../../src/contract/page";
+import { png, upload } from "./files";
+import { type Chat, migrate, newChat, newId, newTenant, readBody, request, type Tenant } from "./support";
+
+beforeAll(migrate);
+
+const ring = (tenant: Tenant) => runDurableObjectAlarm(env.TENANTS.getByName(tenantObjectName(tenant.id)));
+const read = async (tenant: Tenant, id: string) => readBody<ExportView>(await tenant.call("GET", `/v1/exports/${id}`));
+const begin = async (tenant: Tenant, subject: object) => readBody<ExportView>(await tenant.call("POST", "/v1/exports", subject), 202);
+
+/** The export once it is ready: each alarm goes on with it. */
+async function make(tenant: Tenant, subject: object): Promise<ExportView> {
+  const { id } = await begin(tenant, subject);
+  for (let rings = 0; rings < 50; rings++) {
+    const found = await read(tenant, id);
+    if (found.status !== "running") return found;
+    await ring(tenant);
+  }
+  throw new Error("The export does not end");
+}
+
+async function download({ download_url }: ExportView): Promise<Uint8Array> {
+  const path = (download_url ?? "").slice("https://longhand.test".length);
+  const answer = await request("GET", path, {});
+  if (answer.status !== 200) throw new Error(await answer.text());
+  return new Uint8Array(await answer.arrayBuffer());
+}
+
+const bring = async (tenant: Tenant, bytes: Uint8Array, query = "") =>
+  readBody<ImportReport>(await tenant.call("POST", `/v1/imports${query}`, bytes));
+const readLines = (bytes: Uint8Array) =>
+  new TextDecoder()
+    .decode(bytes)
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+
+async function chatWithFile(tenant?: Tenant): Promise<{ readonly chat: Chat; readonly file: FileView }> {
+  const chat = await newChat({ replies: [{ text: "A planted reply" }], ...(tenant && { tenant }) });
+  const file = await upload(chat.tenant, png("planted"));
+  const content = [
+    { type: "text", text: "A planted question" },
+    { type: "image", file_id: file.id },
+  ];
+  const sent = await chat.call("POST", "/messages", { content, run: false });
+  if (!sent.ok) throw new Error(await sent.text());
+  return { chat, file };
+}
+
+describe("an export", () => {
+  it("of a session is read by its signed address, and restored with its files in another tenant", async () => {
+    const { chat, file } = await chatWithFile();
+    await readBody(await chat.call("PATCH", "", { end_user: "ada" }));
+    const [before, other] = [await readBody<Record<string, unknown>>(await chat.call("GET", "")), await newTenant()];
+
+    const bytes = await download(await make(chat.tenant, { of: "session", session_id: chat.id }));
+    const report = await bring(other, bytes);
+
+    expect(readLines(bytes)[0]).toMatchObject({ type: "header", format: "longhand.export", version: 1, of: "session" });
+    expect(report).toEqual({ sessions: [{ id: chat.id, status: "restored", detail: null }], has_more: false, next_cursor: null });
+    const after = await readBody<Record<string, unknown>>(await other.call("GET", `/v1/sessions/${chat.id}`));
+    const own = ({ title, end_user, metadata, policy, created_at, epoch, messages }: Record<string, unknown>) =>
+      JSON.stringify({ title, end_user, metadata, policy, created_at, epoch, messages });
+    expect(own(after)).toBe(own(before));
+    const items = async (tenant: Tenant) => readBody(await tenant.call("GET", `/v1/sessions/${chat.id}/messages`));
+    expect(await items(other)).toEqual(await items(chat.tenant));
+    const content = await other.call("GET", `/v1/files/${file.id}/content`);
+    expect(new Uint8Array(await content.arrayBuffer())).toEqual(png("planted"));
+    const again = await download(await make(other, { of: "session", session_id: chat.id }));
+    const listContent = (all: Uint8Array) => readLines(all).filter(({ type }) => type === "body" || type === "file" || type === "content");
+    expect(listContent(again)).toEqual(listContent(bytes));
+    expect(await bring(other, bytes)).toMatchObject({ sessions: [{ id: chat.id, status: "exists" }] });
+  });
+
+  it("of an end user has that user's sessions, one of the tenant has all", async () => {
+    const tenant = await newTenant();
+    const ids = { ada: "", bob: "" };
+    for (const user of ["ada", "bob"] as const) {
+      ids[user] = (await readBody<{ id: string }>(await tenant.call("POST", "/v1/sessions", { end_user: user }), 201)).id;
+    }
+    const listExported = async (subject: object) =>
+      readLines(await download(await make(tenant, subject)))
+        .filter(({ type }) => type === "session")
+        .map(({ id }) => id);
+
+    expect(await listExported({ of: "end_user", end_user: "ada" })).toEqual([ids.ada]);
+    expect(new Set(await listExported({ of: "tenant" }))).toEqual(new Set([ids.ada, ids.bob]));
+    const listed = await readBody<List<ExportView>>(await tenant.call("GET", "/v1/exports"));
+    expect(listed.data.map(({ of, sessions_done }) => [of, sessions_done])).toEqual([
+      ["tenant", 2],
+      ["end_user", 2],
+    ]);
+  });
+
+  it("ends when a session of it is erased: its address opens nothing, and the bucket has nothing of it", async () => {
+    const { chat } = await chatWithFile();
+    const made = await make(chat.tenant, { of: "session", session_id: chat.id });
+
+    await readBody(await chat.call("DELETE", ""));
+
+    expect((await chat.tenant.call("GET", `/v1/exports/${made.id}`)).status).toBe(404);
+    expect((await request("GET", (made.download_url ?? "").slice("https://longhand.test".length), {})).status).toBe(404);
+    await ring(chat.tenant);
+    expect((await env.FILES?.list({ prefix: `${chat.tenant.id}/` }))?.objects).toEqual([]);
+  });
+
+  it("is its tenant's alone, opens by its own signature only, and is gone when it is deleted", async () => {
+    const { chat, file } = await chatWithFile();
+    const made = await make(chat.tenant, { of: "session", session_id: chat.id });
+    const stranger = await newTenant();
+    const path = (made.download_url ?? "").slice("https://longhand.test".length);
+
+    for (const method of ["GET", "DELETE"]) expect((await stranger.call(method, `/v1/exports/${made.id}`)).status).toBe(404);
+    expect((await stranger.call("GET", `/v1/exports/${made.id}/content`)).status).toBe(404);
+    expect((await stranger.call("POST", "/v1/exports", { of: "session", session_id: chat.id })).status).toBe(404);
+    expect((await request("GET", path.replace(made.id, newId("exp")), {})).status).toBe(403);
+    const { url } = await readBody<{ url: string }>(await chat.tenant.call("POST", `/v1/files/${file.id}/url`, {}));
+    const foreign = new URL(url).search.replaceAll(file.id.slice(4), made.id.slice(4));
+    expect((await request("GET", `/v1/exports/${made.id}/content${foreign}`, {})).status).toBe(403);
+    expect((await chat.tenant.call("GET", `/v1/exports/${made.id}/content`)).status).toBe(200);
+    expect(await readBody(await chat.tenant.call("DELETE", `/v1/exports/${made.id}`))).toEqual({ id: made.id, status: "removed" });
+    expect((await request("GET", path, {})).status).toBe(404);
+  });
+
+  it("is refused when the tenant keeps as many as it may", async () => {
+    const tenant = await newTenant();
+    for (let n = 0; n < 20; n++) await begin(tenant, { of: "tenant" });
+
+    const refused = await tenant.call("POST", "/v1/exports", { of: "tenant" });
+
+    expect([refused.status, await refused.json()]).toMatchObject([409, { type: "urn:longhand:problem:export_limit", limit: 20 }]);
+  });
+});
+
+describe("an import", () => {
+  it("of another file is refused with the line, and makes nothing", async () => {
+    const tenant = await newTenant();
+
+    const refused = await tenant.call("POST", "/v1/imports", new TextEncoder().encode('{"type":"header","format":"other"}\n'));
+
+    expect([refused.status, await refused.json()]).toMatchObject([400, { errors: [{ field: "line 1" }] }]);
+    expect((await readBody<List<object>>(await tenant.call("GET", "/v1/sessions"))).data).toEqual([]);
+  });
+
+  it("refuses an erased session, and one whose external id is another session's", async () => {
+    const [tenant, other] = [await newTenant(), await newTenant()];
+    const session = { external_id: "order-1" };
+    const { id } = await readBody<{ id: string }>(await tenant.call("POST", "/v1/sessions", session), 201);
+    const bytes = await download(await make(tenant, { of: "session", session_id: id }));
+    await readBody(await other.call("POST", "/v1/sessions", session), 201);
+
+    expect(await bring(other, bytes)).toMatchObject({ sessions: [{ id, status: "external_id_taken" }] });
+    expect((await other.call("GET", `/v1/sessions/${id}`)).status).toBe(404);
+    await readBody(await tenant.call("DELETE", `/v1/sessions/${id}`));
+    expect(await bring(tenant, bytes)).toMatchObject({ sessions: [{ id, status: "erased" }] });
+  });
+});
