@@ -26,6 +26,7 @@ const COMMANDS = {
   "crash-test": [script("scripts/crash-test.ts")],
   rebuild: [script("scripts/rebuild.ts")],
   "rotate-credentials": [script("scripts/rotate-credentials.ts")],
+  "verify-audit": [script("scripts/verify-audit.ts")],
   bench: [script("bench/run.ts")],
   lab: [script("scripts/lab.ts")],
   estimates: [script("scripts/estimates.ts")],

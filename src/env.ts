@@ -3,12 +3,9 @@ import { z } from "zod";
 import "./lib/plain-issues";
 import type { WholeSessionApi } from "./app/control-api";
 import type { DeploymentApi } from "./app/deployment-api";
-import type { TenantErasureApi } from "./app/erasure-api";
-import type { TenantExportsApi } from "./app/export-api";
-import type { TenantFilesApi } from "./app/file-api";
 import type { ModelOverride } from "./app/model-entry";
 import type { DeploymentKeys } from "./app/models/key-source";
-import type { TenantApi, TenantMaintenance } from "./app/tenant-api";
+import type { WholeTenantApi } from "./app/whole-tenant-api";
 import { baseUrlFault, MODEL_NAME, MODEL_NAME_RULE, modelFigures, PROVIDERS, toFigures } from "./context/model-input";
 import { parsePolicyConfig } from "./context/policy-check";
 import { DEFAULT_POLICY } from "./context/presets";
@@ -18,9 +15,7 @@ import { protoPath } from "./lib/proto-name";
 
 export interface Env {
   readonly SESSIONS: DurableObjectNamespace<WholeSessionApi & Rpc.DurableObjectBranded>;
-  readonly TENANTS: DurableObjectNamespace<
-    TenantApi & TenantErasureApi & TenantExportsApi & TenantFilesApi & TenantMaintenance & Rpc.DurableObjectBranded
-  >;
+  readonly TENANTS: DurableObjectNamespace<WholeTenantApi & Rpc.DurableObjectBranded>;
   /** One object, for what belongs to the deployment as a whole. */
   readonly DEPLOYMENT: DurableObjectNamespace<DeploymentApi & Rpc.DurableObjectBranded>;
   /** The WebSockets over which clients of OpenAI's API ask for responses. */

@@ -2,6 +2,7 @@
 import type { FileErasure, FileView } from "../contract/file";
 import type { FileId, SessionId, TenantId } from "../domain/ids";
 import type { Result } from "../lib/result";
+import type { Act } from "./audit-chain";
 import type { Idempotency } from "./session-api";
 import type { TenantOutcome } from "./tenant-api";
 
@@ -75,7 +76,7 @@ export interface TenantFilesApi {
   /** By the time of the upload. */
   listFiles(page: FileQuery): Promise<TenantOutcome<FilePage>>;
   /** Makes a file unreadable at once, then erases its content. */
-  deleteFile(file: FileId): Promise<TenantOutcome<FileErasure>>;
+  deleteFile(act: Act, file: FileId): Promise<TenantOutcome<FileErasure>>;
   /**
    * Notes that a message of the session is about to refer to these files, and returns what messages store of them. Refused as a whole if one
    * of them is missing. `keepFiles` confirms the note.

@@ -3,16 +3,14 @@ import type { PolicyChoice } from "../context/policy-choice";
 import type { CredentialView } from "../contract/credential";
 import type { ListedTenant } from "../contract/deployment";
 import type { LimitSuggestion } from "../contract/model";
-import type { Page } from "../contract/page";
-import type { RowDifference } from "../contract/rebuild";
 import type { HttpTool, HttpToolEntry, McpServer } from "../contract/registered-tool";
 import type { KeyView } from "../contract/tenant";
 import type { ErasedUsage } from "../domain/erased-usage";
 import type { KeyId, SessionId, TenantId } from "../domain/ids";
 import type { Scope } from "../domain/scopes";
 import type { Result } from "../lib/result";
+import type { Act } from "./audit-chain";
 import type { Condition, UnmetCondition } from "./conditions";
-import type { RowSnapshot } from "./diff-rows";
 import type { ModelEntry, ModelOverride, SuggestedLimit } from "./model-entry";
 import type { ModelSpec } from "./ports";
 import type { Principal } from "./principal";
@@ -126,62 +124,75 @@ export interface Resealed {
 export interface TenantToolsApi {
   listTools(names: readonly string[] | null): Promise<TenantOutcome<readonly HttpToolEntry[]>>;
   /** Replaces a tool of the same name. Sessions that offer it call the new one. */
-  putTool(name: string, tool: HttpTool, condition?: Condition): Promise<TenantOutcome<HttpToolEntry>>;
-  deleteTool(name: string, condition?: Condition): Promise<TenantOutcome<null>>;
+  putTool(act: Act, name: string, tool: HttpTool, condition?: Condition): Promise<TenantOutcome<HttpToolEntry>>;
+  deleteTool(act: Act, name: string, condition?: Condition): Promise<TenantOutcome<null>>;
   listMcpServers(names: readonly string[] | null): Promise<TenantOutcome<readonly McpServerEntry[]>>;
   /**
    * Stores a server with its listing. `unchanged`: store only if the server's last change was at this time, in epoch milliseconds
    * (otherwise the newer entry stays); absent: store in any case.
    */
-  putMcpServer(input: {
-    readonly name: string;
-    readonly server: McpServer;
-    readonly listing: McpListing;
-    readonly unchanged?: number;
-    readonly condition?: Condition | undefined;
-  }): Promise<TenantOutcome<McpServerEntry>>;
-  deleteMcpServer(name: string, condition?: Condition): Promise<TenantOutcome<null>>;
+  putMcpServer(
+    act: Act,
+    input: {
+      readonly name: string;
+      readonly server: McpServer;
+      readonly listing: McpListing;
+      readonly unchanged?: number;
+      readonly condition?: Condition | undefined;
+    },
+  ): Promise<TenantOutcome<McpServerEntry>>;
+  deleteMcpServer(act: Act, name: string, condition?: Condition): Promise<TenantOutcome<null>>;
 }
 
+/** A call that names an act first makes its entry in the audit log in the same transaction. */
 export interface TenantApi extends TenantToolsApi, TenantLimitsApi {
   /** With a repeated idempotency key: the first request's outcome, with `replayed` set. */
-  create(input: {
-    readonly tenant: TenantId;
-    readonly name: string;
-    readonly idempotency: Idempotency | null;
-  }): Promise<TenantOutcome<{ readonly replayed: boolean }>>;
+  create(
+    act: Act,
+    input: {
+      readonly tenant: TenantId;
+      readonly name: string;
+      readonly idempotency: Idempotency | null;
+    },
+  ): Promise<TenantOutcome<{ readonly replayed: boolean }>>;
   settings(): Promise<TenantOutcome<TenantSettings>>;
-  changeSettings(changes: TenantChanges, condition?: Condition): Promise<TenantOutcome<TenantSettings>>;
+  changeSettings(act: Act, changes: TenantChanges, condition?: Condition): Promise<TenantOutcome<TenantSettings>>;
 
   /**
    * `hash`: the keyed hash of the whole key; the key itself is never stored. With a repeated idempotency key: the first request's key in
    * its current state; its `id` then differs from the given one.
    */
-  addKey(input: {
-    readonly id: KeyId;
-    readonly hash: string;
-    readonly name: string;
-    readonly scopes: readonly Scope[];
-    readonly expires_at: number | null;
-    /** The key of the caller. Null: the deployment's admin, who is not limited by a key's rights. */
-    readonly by: KeyId | null;
-    readonly idempotency: Idempotency | null;
-  }): Promise<TenantOutcome<KeyView>>;
+  addKey(
+    act: Act,
+    input: {
+      readonly id: KeyId;
+      readonly hash: string;
+      readonly name: string;
+      readonly scopes: readonly Scope[];
+      readonly expires_at: number | null;
+      /** The key of the caller. Null: the deployment's admin, who is not limited by a key's rights. */
+      readonly by: KeyId | null;
+      readonly idempotency: Idempotency | null;
+    },
+  ): Promise<TenantOutcome<KeyView>>;
   /**
    * Makes a key with the name, scopes and expiry of the key `from`, which ends `overlap_ms` later, unless it ends sooner by itself.
    * `id`, `hash` and a repeated idempotency key: as in `addKey`.
    */
-  rotateKey(input: {
-    readonly from: KeyId;
-    readonly id: KeyId;
-    readonly hash: string;
-    readonly overlap_ms: number;
-    /** The key of the caller. */
-    readonly by: KeyId;
-    readonly idempotency: Idempotency | null;
-  }): Promise<TenantOutcome<KeyView>>;
+  rotateKey(
+    act: Act,
+    input: {
+      readonly from: KeyId;
+      readonly id: KeyId;
+      readonly hash: string;
+      readonly overlap_ms: number;
+      /** The key of the caller. */
+      readonly by: KeyId;
+      readonly idempotency: Idempotency | null;
+    },
+  ): Promise<TenantOutcome<KeyView>>;
   listKeys(): Promise<TenantOutcome<readonly KeyView[]>>;
-  revokeKey(id: KeyId, by: KeyId | null): Promise<TenantOutcome<KeyView>>;
+  revokeKey(act: Act, id: KeyId, by: KeyId | null): Promise<TenantOutcome<KeyView>>;
   /** The calling key's present state: an isolate may still have one cached that has ended. */
   ownKey(id: KeyId): Promise<TenantOutcome<KeyView>>;
   /**
@@ -194,40 +205,31 @@ export interface TenantApi extends TenantToolsApi, TenantLimitsApi {
   registerSession(input: SessionRegistration): Promise<TenantOutcome<{ readonly session: SessionId; readonly replayed: boolean }>>;
   /** The session that has this external id. It may never have been opened. Null: none. */
   findExternalId(externalId: string): Promise<TenantOutcome<SessionId | null>>;
-  /**
-   * Removes a session that was never opened from the directory, and frees its external id. It stays while another request opens a session
-   * under the same id.
-   */
+  /** Removes a session that was never opened, and frees its external id. It stays while another request opens one under the same id. */
   forgetSession(session: SessionId): Promise<TenantOutcome<null>>;
   /** Call it before the session's end user is changed. Until the erasure of an end user asks the session's object, the directory does not know it. */
   unlabelSession(session: SessionId): Promise<TenantOutcome<null>>;
   listSessions(page: { readonly after: SessionId | null; readonly limit: number }): Promise<TenantOutcome<SessionPage>>;
-  /**
-   * Stores the usage of a session's calls, before its log is wiped, and returns what is stored. Storing it again changes nothing; an empty
-   * list only reads. The erasure is noted, too, while the session is in the directory.
-   */
+  /** Stores the usage of a session before its log is wiped, once. An empty list only reads. Notes the erasure of a session of the directory. */
   keepUsage(input: ErasedSessionUsage): Promise<TenantOutcome<readonly ErasedUsage[]>>;
-  /**
-   * The last call of a throwaway session, which then keeps nothing: stores the usage of its calls, sends it to the read model until it has
-   * arrived, and ends its references to files. Repeating it changes nothing.
-   */
+  /** The last call of a throwaway session: stores its usage, sends it until it has arrived, and ends its references to files, once. */
   endThrowaway(input: ErasedSessionUsage): Promise<TenantOutcome<null>>;
 
   /** The tenant's own override, else the deployment's model, else null. */
   resolveModel(id: string): Promise<ModelSpec | null>;
   listModels(): Promise<TenantOutcome<readonly ModelEntry[]>>;
   getModel(id: string): Promise<TenantOutcome<ModelEntry>>;
-  putModel(id: string, model: ModelOverride, condition?: Condition): Promise<TenantOutcome<ModelEntry>>;
-  deleteModel(id: string, condition?: Condition): Promise<TenantOutcome<null>>;
+  putModel(act: Act, id: string, model: ModelOverride, condition?: Condition): Promise<TenantOutcome<ModelEntry>>;
+  deleteModel(act: Act, id: string, condition?: Condition): Promise<TenantOutcome<null>>;
   /** Stores limits of a model that another source reports, beside the registry's figures. Only `putModel` adopts one. */
   suggestLimit(suggested: SuggestedLimit): Promise<TenantOutcome<readonly LimitSuggestion[]>>;
 
   /** Replaces a credential of the same name. */
-  putCredential(input: { readonly name: string; readonly sealed: SealedCredential }): Promise<TenantOutcome<CredentialView>>;
+  putCredential(act: Act, input: { readonly name: string; readonly sealed: SealedCredential }): Promise<TenantOutcome<CredentialView>>;
   /** Sorted by name. */
   listCredentials(): Promise<TenantOutcome<readonly CredentialView[]>>;
   /** Models that name the credential are then not called any more; the deployment's key is never used in its place. */
-  deleteCredential(name: string): Promise<TenantOutcome<null>>;
+  deleteCredential(act: Act, name: string): Promise<TenantOutcome<null>>;
   /** For the code that calls a model. Null when there is no credential of that name. */
   sealedCredential(name: string): Promise<SealedCredential | null>;
 }
@@ -255,7 +257,7 @@ export interface TenantMaintenance {
   identify(): Promise<TenantOutcome<ListedTenant>>;
   exportTenant(): Promise<TenantOutcome<TenantExport>>;
   /** Writes the tenant's rows again. The object does this itself, so that an older state cannot overwrite a newer one. */
-  projectAgain(): Promise<TenantOutcome<null>>;
+  projectAgain(act: Act): Promise<TenantOutcome<null>>;
   /** The stored usage of erased sessions, sorted by session id. A page with fewer sessions than requested is the last one. */
   listErasedUsage(page: {
     readonly after: SessionId | null;
@@ -264,28 +266,5 @@ export interface TenantMaintenance {
   /** All of them, sorted by name. */
   sealedCredentials(): Promise<TenantOutcome<readonly { readonly name: string; readonly sealed: SealedCredential }[]>>;
   /** Replaces the credentials that are still sealed as `before`, and returns how many. */
-  replaceSealed(resealed: readonly Resealed[]): Promise<TenantOutcome<{ readonly replaced: number }>>;
-}
-
-export interface TenantIds {
-  /** Tenants with a row in the read model, in order of their ids. */
-  listTenantIds(page: { readonly after: TenantId | null; readonly limit: number }): Promise<Page<TenantId>>;
-}
-
-/** A tenant's rows in the read model, and the rows that it should have. */
-export interface TenantRows {
-  /** Reads all rows at once: a tenant has few models. */
-  read(tenant: TenantId): Promise<RowSnapshot>;
-  expect(change: TenantChange): RowSnapshot;
-  /** Sessions that have a row, newest first, including those that the tenant's directory does not know. */
-  listSessions(page: { readonly tenant: TenantId; readonly after: SessionId | null; readonly limit: number }): Promise<SessionPage>;
-  /**
-   * Compares the usage of erased sessions after `after` and up to `upTo` (null: to the end) with the given usage, and corrects the rows.
-   */
-  mendErasedUsage(input: {
-    readonly tenant: TenantId;
-    readonly after: SessionId | null;
-    readonly upTo: SessionId | null;
-    readonly usage: readonly ErasedSessionUsage[];
-  }): Promise<{ readonly differences: readonly RowDifference[]; readonly rows: number }>;
+  replaceSealed(act: Act, resealed: readonly Resealed[]): Promise<TenantOutcome<{ readonly replaced: number }>>;
 }

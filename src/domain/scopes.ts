@@ -13,6 +13,7 @@ export const SCOPES = [
   "usage:read",
   "exports:write",
   "keys:write",
+  "audit:read",
 ] as const;
 /** The scopes that an access token may have. It never manages a tenant. */
 export const ACCESS_TOKEN_SCOPES = ["sessions:read", "sessions:write"] as const satisfies readonly (typeof SCOPES)[number][];

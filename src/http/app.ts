@@ -24,6 +24,7 @@ import { limitRequests } from "./request-limits";
 import { registerAccessTokens } from "./routes/access-tokens";
 import { registerAdmin } from "./routes/admin";
 import { registerAdminKeys } from "./routes/admin-keys";
+import { registerAudit } from "./routes/audit";
 import { registerBranches } from "./routes/branches";
 import { registerCompactions } from "./routes/compactions";
 import { registerContext } from "./routes/context";
@@ -106,6 +107,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerExports(app, deps);
   registerTenant(app, deps);
   registerLimits(app, deps);
+  registerAudit(app, deps);
   registerAdmin(app, deps);
   registerTenants(app, deps);
   registerTenantPlans(app, deps);

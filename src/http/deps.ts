@@ -4,9 +4,8 @@
  */
 import type { WholeSessionApi } from "../app/control-api";
 import type { AdminPrincipal, DeploymentApi } from "../app/deployment-api";
-import type { TenantErasureApi } from "../app/erasure-api";
-import type { ExportSigner, ExportStore, TenantExportsApi } from "../app/export-api";
-import type { FileSigner, FileStore, TenantFilesApi } from "../app/file-api";
+import type { ExportSigner, ExportStore } from "../app/export-api";
+import type { FileSigner, FileStore } from "../app/file-api";
 import type { ProbeLimits } from "../app/models/probe-limits";
 import type { CredentialSealer } from "../app/models/rotate-credentials";
 import type { Clock, CompactionSealer, Log, ModelSpec } from "../app/ports";
@@ -15,8 +14,9 @@ import type { RebuildRows } from "../app/projection/rebuild-ports";
 import type { RateMeter } from "../app/rate-meter";
 import type { ExecutionReader, SessionList, SessionSearch, UsageList } from "../app/read-api";
 import type { Schedule } from "../app/session-ports";
-import type { TenantApi, TenantIds, TenantMaintenance, TenantRows } from "../app/tenant-api";
+import type { TenantIds, TenantRows } from "../app/tenant-rows";
 import type { McpFailure, McpListing } from "../app/tool-entry";
+import type { WholeTenantApi } from "../app/whole-tenant-api";
 import type { PolicyChoice } from "../context/policy-choice";
 import type { LimitSet } from "../contract/limits";
 import type { McpServer } from "../contract/registered-tool";
@@ -58,7 +58,7 @@ export interface HttpDeps {
   /** Returns a fresh stub at each call: after an object was reset, an old stub stays broken. */
   sessions(tenant: TenantId, session: SessionId): WholeSessionApi;
   /** Returns a fresh stub at each call. */
-  tenants(tenant: TenantId): TenantApi & TenantErasureApi & TenantExportsApi & TenantFilesApi & TenantMaintenance;
+  tenants(tenant: TenantId): WholeTenantApi;
   /** Returns a fresh stub at each call. */
   deployment(): DeploymentApi;
   readonly adminKeys: AdminKeyDeps;

@@ -1,5 +1,6 @@
 /** Makes a key of a tenant. The tenant's object gets its hash; the key itself is only in the answer. */
 import type { Context } from "hono";
+import type { Act } from "../app/audit-chain";
 import type { Idempotency } from "../app/session-api";
 import type { TenantApi, TenantOutcome } from "../app/tenant-api";
 import type { KeyView } from "../contract/tenant";
@@ -10,6 +11,7 @@ import { callWithRetry } from "./calls";
 import type { HttpDeps, HttpEnv } from "./deps";
 
 interface KeyOrder {
+  readonly act: Act;
   readonly tenant: TenantId;
   readonly name: string;
   readonly scopes: readonly Scope[];
@@ -21,6 +23,7 @@ interface KeyOrder {
 }
 
 interface RotationOrder {
+  readonly act: Act;
   readonly tenant: TenantId;
   readonly from: KeyId;
   readonly overlap_ms: number;
@@ -34,12 +37,12 @@ interface IssuedKey {
   readonly key: string | null;
 }
 
-export const issueKey = (deps: HttpDeps, { tenant, ...order }: KeyOrder): Promise<TenantOutcome<IssuedKey>> =>
-  issue(deps, { tenant, idempotency: order.idempotency }, (api, made) => api.addKey({ ...order, ...made }));
+export const issueKey = (deps: HttpDeps, { tenant, act, ...order }: KeyOrder): Promise<TenantOutcome<IssuedKey>> =>
+  issue(deps, { tenant, idempotency: order.idempotency }, (api, made) => api.addKey(act, { ...order, ...made }));
 
 /** Makes a key in place of `from`, which stays valid for a while. */
-export const rotateKey = (deps: HttpDeps, { tenant, ...order }: RotationOrder): Promise<TenantOutcome<IssuedKey>> =>
-  issue(deps, { tenant, idempotency: order.idempotency }, (api, made) => api.rotateKey({ ...order, ...made }));
+export const rotateKey = (deps: HttpDeps, { tenant, act, ...order }: RotationOrder): Promise<TenantOutcome<IssuedKey>> =>
+  issue(deps, { tenant, idempotency: order.idempotency }, (api, made) => api.rotateKey(act, { ...order, ...made }));
 
 interface MadeKey {
   readonly id: KeyId;

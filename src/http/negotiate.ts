@@ -22,13 +22,19 @@ export function acceptsGzip(acceptEncoding: string | undefined): boolean {
   return (named?.weight ?? 0) > 0;
 }
 
-/** True when the client names server-sent events and does not prefer JSON. */
-export function acceptsEventStream(accept: string | undefined): boolean {
+/** True when the client names the type and does not prefer JSON. */
+function prefers(type: string, accept: string | undefined): boolean {
   const ranges = parseList(accept);
   const findWeight = (name: string): number => ranges.find((range) => range.name === name)?.weight ?? 0;
-  const stream = findWeight("text/event-stream");
-  return stream > 0 && stream >= findWeight("application/json");
+  const wanted = findWeight(type);
+  return wanted > 0 && wanted >= findWeight("application/json");
 }
+
+/** True when the client names server-sent events and does not prefer JSON. */
+export const acceptsEventStream = (accept: string | undefined): boolean => prefers("text/event-stream", accept);
+
+/** True when the client names lines of JSON and does not prefer one JSON document. */
+export const acceptsLines = (accept: string | undefined): boolean => prefers("application/x-ndjson", accept);
 
 /** True for `Prefer: respond-async`: an acknowledgement is enough. */
 export function prefersAsync(prefer: string | undefined): boolean {

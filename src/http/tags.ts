@@ -18,6 +18,7 @@ const TAGS = {
   exports: "Sessions as a file of lines of JSON, and their restoration in this tenant or another.",
   tenant: "The settings of the caller's tenant.",
   keys: "A tenant's API keys, and the access tokens for browsers that they make.",
+  audit: "Who changed what, when, and by which request: a log that only grows, and whose entries are chained by hashes.",
   admin: "Operations of the deployment's admin. They take an admin key, which has a role, or ADMIN_KEY.",
   service: "The service itself. These operations need no key.",
 } as const;

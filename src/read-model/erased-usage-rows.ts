@@ -4,7 +4,8 @@
  */
 import { getTableColumns } from "drizzle-orm";
 import { diffRows, type Row } from "../app/diff-rows";
-import type { ErasedSessionUsage, TenantRows } from "../app/tenant-api";
+import type { ErasedSessionUsage } from "../app/tenant-api";
+import type { TenantRows } from "../app/tenant-rows";
 import type { RowDifference } from "../contract/rebuild";
 import type { SessionId, TenantId } from "../domain/ids";
 import { erasedUsage } from "./schema";

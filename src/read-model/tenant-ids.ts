@@ -1,5 +1,5 @@
 /** The tenants that have a row, in whichever database. */
-import type { TenantIds } from "../app/tenant-api";
+import type { TenantIds } from "../app/tenant-rows";
 import { parseId, type TenantId } from "../domain/ids";
 import { allDatabases } from "./database-for";
 

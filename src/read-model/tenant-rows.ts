@@ -4,7 +4,8 @@ import { drizzle } from "drizzle-orm/d1";
 import type { Row, RowSnapshot } from "../app/diff-rows";
 import { toModelColumns } from "../app/model-columns";
 import type { ModelEntry } from "../app/model-entry";
-import type { TenantChange, TenantRows } from "../app/tenant-api";
+import type { TenantChange } from "../app/tenant-api";
+import type { TenantRows } from "../app/tenant-rows";
 import { repairErasedUsage } from "./erased-usage-rows";
 import { sessions } from "./schema";
 

@@ -3,6 +3,7 @@
  * its release. It adds columns and loosens constraints, so that an older build can still read the data of a newer one.
  */
 import type { SyncSql } from "../lib/sync-sql";
+import { AUDIT_TABLES } from "./audit-tables";
 
 /** The statement that gives `more` scopes to the keys that have `scope`. */
 const grant = (scope: string, more: string): string =>
@@ -270,6 +271,7 @@ const migrations: readonly (readonly string[])[] = [
      ) STRICT, WITHOUT ROWID`,
     "CREATE INDEX export_sessions_by_session ON export_sessions (session)",
   ],
+  AUDIT_TABLES,
 ];
 
 /** Reads without creating anything: clients can address an object by a made-up name, and that object must stay empty. */

@@ -3,12 +3,15 @@
  * transaction with the note that the read model lags. A tenant that was never created stores nothing, however often its
  * name is called.
  */
+import type { Act } from "../app/audit-chain";
 import type { OutcomeStore } from "../app/idempotency";
 import type { DeploymentKeys } from "../app/models/key-source";
 import type { ErasedSessionUsage, TenantChange, TenantOutcome } from "../app/tenant-api";
 import type { PolicyChoice } from "../context/policy-choice";
+import type { AuditSubject } from "../contract/audit";
 import type { CredentialView } from "../contract/credential";
 import { startTimer } from "../lib/timer";
+import { type AuditLog, createAuditLog } from "./audit-log";
 import { noteChange } from "./changes";
 import { type CredentialStore, createCredentialStore } from "./credential-store";
 import { createDirectory, type Directory } from "./directory";
@@ -32,12 +35,19 @@ interface TenantDeps extends Omit<UpkeepDeps, "snapshot" | "tenant" | "isDeleted
   readonly background: (work: Promise<unknown>) => void;
 }
 
+/** An act with what its entry says of it. `describe` returns null for an outcome that changed nothing. */
+interface Audited<T> {
+  readonly act: Act;
+  readonly describe: (value: T) => AuditSubject | null;
+}
+
 /** Leaves out the package's prices, which are in no row: a change need not load them. */
 const UNPRICED = (): null => null;
 
 export class Tenant {
   readonly #deps: TenantDeps;
   readonly settings: Settings;
+  readonly audit: AuditLog;
   readonly requests: OutcomeStore<string>;
   readonly keys: Keys;
   readonly registry: Registry;
@@ -55,6 +65,7 @@ export class Tenant {
     const { sql, deployment } = deps;
     this.#deps = deps;
     this.settings = createSettings(sql);
+    this.audit = createAuditLog({ sql, owner: () => this.settings.identity().tenant, now: Date.now });
     this.requests = createRequests(sql);
     this.keys = createKeys(sql);
     this.credentials = createCredentialStore(sql);
@@ -131,6 +142,16 @@ export class Tenant {
     });
     if (outcome.ok) this.#deps.background(this.upkeep.outbox.drain());
     return this.announce(outcome);
+  }
+
+  /** The body of a transaction that makes a change with its entry in the audit log. A refused change leaves no entry. */
+  audited<T>({ act, describe }: Audited<T>, body: () => TenantOutcome<T>): () => TenantOutcome<T> {
+    return () => {
+      const outcome = body();
+      const subject = outcome.ok ? describe(outcome.value) : null;
+      if (subject) this.audit.append(act, subject);
+      return outcome;
+    };
   }
 
   /** The write to D1 runs in the background, as for every change. */

@@ -147,7 +147,7 @@ describe("a preflight", () => {
 describe("allowed_origins", () => {
   const patch = (allowed_origins: unknown) => {
     const seen: unknown[] = [];
-    const changeSettings: TenantApi["changeSettings"] = async (changes) => {
+    const changeSettings: TenantApi["changeSettings"] = async (_, changes) => {
       seen.push(changes);
       return ok({ name: "Acme", default_model: "embedded", default_policy: "", allowed_origins: changes.allowed_origins ?? [] });
     };

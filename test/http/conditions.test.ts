@@ -40,8 +40,8 @@ function noting(): { readonly seen: (Condition | undefined)[]; readonly given: W
       },
       tenant: {
         getModel: async (id) => ok(modelEntry({ id })),
-        putModel: async (id, model, condition) => note(condition, modelEntry({ id, ...model })),
-        deleteModel: async (_, condition) => note(condition, null),
+        putModel: async (_, id, model, condition) => note(condition, modelEntry({ id, ...model })),
+        deleteModel: async (_, __, condition) => note(condition, null),
         listTools: async (names) =>
           ok(
             (names ?? []).map(
@@ -59,8 +59,8 @@ function noting(): { readonly seen: (Condition | undefined)[]; readonly given: W
                 }) as const,
             ),
           ),
-        putTool: async (name, tool, condition) => note(condition, { ...tool, name, ...entry }),
-        deleteTool: async (_, condition) => note(condition, null),
+        putTool: async (_, name, tool, condition) => note(condition, { ...tool, name, ...entry }),
+        deleteTool: async (_, __, condition) => note(condition, null),
         listMcpServers: async (names) =>
           ok(
             (names ?? []).map((name) => ({
@@ -75,10 +75,10 @@ function noting(): { readonly seen: (Condition | undefined)[]; readonly given: W
               ...entry,
             })),
           ),
-        putMcpServer: async ({ name, server, condition }) => note(condition, { ...server, name, listing, listed_at: NOW, ...entry }),
-        deleteMcpServer: async (_, condition) => note(condition, null),
+        putMcpServer: async (_, { name, server, condition }) => note(condition, { ...server, name, listing, listed_at: NOW, ...entry }),
+        deleteMcpServer: async (_, __, condition) => note(condition, null),
         settings: async () => ok(settings),
-        changeSettings: async (_, condition) => note(condition, settings),
+        changeSettings: async (_, __, condition) => note(condition, settings),
       },
     },
   };

@@ -10,7 +10,7 @@ const sealer = createCredentialSealer([{ kid: "k1", bytes: new Uint8Array(32).fi
 describe("a credential", () => {
   it("is sealed before it leaves the Worker, and is not in the answer", async () => {
     const seen: { readonly name: string; readonly sealed: SealedCredential }[] = [];
-    const putCredential: TenantApi["putCredential"] = async (input) => {
+    const putCredential: TenantApi["putCredential"] = async (_, input) => {
       seen.push(input);
       return ok({ name: input.name, key_id: input.sealed.kid, created_at: NOW, updated_at: NOW, models: [] });
     };

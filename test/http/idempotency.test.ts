@@ -163,7 +163,7 @@ describe("a session made twice with one key", () => {
 
 describe("a key that is made with an idempotency key", () => {
   const made = makeId("key", 7);
-  const addKey: TenantApi["addKey"] = async ({ name, scopes, expires_at }) => ok(keyEntry({ id: made, name, scopes, expires_at }));
+  const addKey: TenantApi["addKey"] = async (_, { name, scopes, expires_at }) => ok(keyEntry({ id: made, name, scopes, expires_at }));
 
   it.each([
     ["/v1/keys", KEY],
@@ -178,7 +178,7 @@ describe("a key that is made with an idempotency key", () => {
 
   it("shows its secret when the answer of a first attempt was lost on the way to the door", async () => {
     let attempts = 0;
-    const losing: TenantApi["addKey"] = async ({ id, name, scopes, expires_at }) => {
+    const losing: TenantApi["addKey"] = async (_, { id, name, scopes, expires_at }) => {
       if (++attempts === 1) throw Object.assign(new Error("reset"), { retryable: true });
       return ok(keyEntry({ id, name, scopes, expires_at }));
     };
@@ -203,9 +203,9 @@ describe("a key that is made with an idempotency key", () => {
 
   it("of the admin is not a tenant's: their idempotency keys never meet", async () => {
     const seen: (Idempotency | null)[] = [];
-    const noting: TenantApi["addKey"] = async (input) => {
+    const noting: TenantApi["addKey"] = async (act, input) => {
       seen.push(input.idempotency);
-      return addKey(input);
+      return addKey(act, input);
     };
     const { call } = world({ tenant: { addKey: noting } });
 

@@ -10,7 +10,7 @@ const compatible = { provider: "openai-compatible", base_url: "https://llm.examp
 /** The entries that the registry is asked to store. */
 async function put(body: object) {
   const seen: ModelOverride[] = [];
-  const putModel: TenantApi["putModel"] = async (id, model) => {
+  const putModel: TenantApi["putModel"] = async (_, id, model) => {
     seen.push(model);
     return ok(modelEntry({ id }));
   };

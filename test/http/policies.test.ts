@@ -204,7 +204,7 @@ describe("the tenant's default", () => {
 
   it("is a name, an object or null in a patch", async () => {
     const seen: unknown[] = [];
-    const changeSettings: TenantApi["changeSettings"] = async (changes) => {
+    const changeSettings: TenantApi["changeSettings"] = async (_, changes) => {
       seen.push(changes);
       return ok({ name: "Acme", default_model: "embedded", default_policy: "", allowed_origins: [] });
     };

@@ -1,19 +1,18 @@
 /** Builders for the HTTP tests: a set of fakes that record which object was called for which tenant. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import { buildGenesis } from "../../src/app/audit-chain";
 import type { WholeSessionApi } from "../../src/app/control-api";
 import type { DeploymentApi } from "../../src/app/deployment-api";
-import type { TenantErasureApi } from "../../src/app/erasure-api";
 import type { ErasureFacts } from "../../src/app/erasure-view";
-import type { TenantExportsApi } from "../../src/app/export-api";
-import type { TenantFilesApi } from "../../src/app/file-api";
 import type { ModelEntry } from "../../src/app/model-entry";
 import type { CredentialSealer } from "../../src/app/models/rotate-credentials";
 import type { Principal } from "../../src/app/principal";
 import type { RebuildRows } from "../../src/app/projection/rebuild-ports";
 import type { ConversationEnd } from "../../src/app/respond-api";
 import type { Caller } from "../../src/app/session-api";
-import type { TenantApi, TenantMaintenance, TenantRows } from "../../src/app/tenant-api";
+import type { TenantRows } from "../../src/app/tenant-rows";
 import { toSums } from "../../src/app/usage-sums";
+import type { WholeTenantApi } from "../../src/app/whole-tenant-api";
 import { toPolicyText } from "../../src/context/policy-choice";
 import { presets } from "../../src/context/presets";
 import type { Accepted } from "../../src/contract/item";
@@ -260,18 +259,18 @@ export const erasureFacts: ErasureFacts = {
   models: [],
 };
 
-function emptyTenant(): TenantApi & TenantErasureApi & TenantExportsApi & TenantFilesApi & TenantMaintenance {
+function emptyTenant(): WholeTenantApi {
   const settings = { name: "Acme", default_model: "embedded", default_policy: "oneclaw", allowed_origins: [] };
   return {
     create: async () => ok({ replayed: false }),
     identify: async () => ok({ id: FOREIGN_TENANT, name: "Acme", created_at: NOW }),
     settings: async () => ok(settings),
-    changeSettings: async ({ default_policy: policy, default_model, ...changes }) =>
+    changeSettings: async (_, { default_policy: policy, default_model, ...changes }) =>
       ok({ ...settings, ...changes, ...(default_model && { default_model }), ...(policy && { default_policy: toPolicyText(policy) }) }),
-    addKey: async ({ id, name, scopes, expires_at }) => ok(keyEntry({ id, name, scopes, expires_at })),
-    rotateKey: async ({ from }) => err({ code: "key_not_found", key: from }),
+    addKey: async (_, { id, name, scopes, expires_at }) => ok(keyEntry({ id, name, scopes, expires_at })),
+    rotateKey: async (_, { from }) => err({ code: "key_not_found", key: from }),
     listKeys: async () => ok([]),
-    revokeKey: async (key) => err({ code: "key_not_found", key }),
+    revokeKey: async (_, key) => err({ code: "key_not_found", key }),
     ownKey: async (id) => ok(keyEntry({ id })),
     authenticate: async () => null,
     setLimits: async ({ revision }) => ({ revision }),
@@ -294,28 +293,28 @@ function emptyTenant(): TenantApi & TenantErasureApi & TenantExportsApi & Tenant
     resolveModel: async () => null,
     listModels: async () => ok([]),
     getModel: async (model) => err({ code: "model_not_found", model }),
-    putModel: async (id, model) => ok(modelEntry({ id, ...model })),
-    deleteModel: async (model) => err({ code: "model_not_found", model }),
+    putModel: async (_, id, model) => ok(modelEntry({ id, ...model })),
+    deleteModel: async (_, model) => err({ code: "model_not_found", model }),
     suggestLimit: async () => ok([]),
-    putCredential: async ({ name, sealed }) => ok({ name, key_id: sealed.kid, created_at: NOW, updated_at: NOW, models: [] }),
+    putCredential: async (_, { name, sealed }) => ok({ name, key_id: sealed.kid, created_at: NOW, updated_at: NOW, models: [] }),
     listCredentials: async () => ok([]),
-    deleteCredential: async (credential) => err({ code: "credential_not_found", credential }),
+    deleteCredential: async (_, credential) => err({ code: "credential_not_found", credential }),
     sealedCredential: async () => null,
     listTools: async () => ok([]),
-    putTool: async (name, tool) => ok({ ...tool, name, created_at: NOW, updated_at: NOW, credential_missing: false }),
-    deleteTool: async (tool) => err({ code: "tool_not_found", tool }),
+    putTool: async (_, name, tool) => ok({ ...tool, name, created_at: NOW, updated_at: NOW, credential_missing: false }),
+    deleteTool: async (_, tool) => err({ code: "tool_not_found", tool }),
     listMcpServers: async () => ok([]),
-    putMcpServer: async ({ name, server, listing }) =>
+    putMcpServer: async (_, { name, server, listing }) =>
       ok({ ...server, name, listing, listed_at: NOW, created_at: NOW, updated_at: NOW, credential_missing: false }),
-    deleteMcpServer: async (server) => err({ code: "mcp_server_not_found", server }),
+    deleteMcpServer: async (_, server) => err({ code: "mcp_server_not_found", server }),
     sealedCredentials: async () => ok([]),
-    replaceSealed: async (resealed) => ok({ replaced: resealed.length }),
+    replaceSealed: async (_, resealed) => ok({ replaced: resealed.length }),
     beginFile: async () => ok(null),
     finishFile: async ({ file }) => err({ code: "file_not_found", file }),
     abandonFile: async () => ok(null),
     getFile: async (file) => err({ code: "file_not_found", file }),
     listFiles: async () => ok({ data: [], has_more: false }),
-    deleteFile: async (file) => err({ code: "file_not_found", file }),
+    deleteFile: async (_, file) => err({ code: "file_not_found", file }),
     useFiles: async ({ files: [file = ""] }) => err({ code: "file_not_found", file }),
     keepFiles: async () => ok(null),
     releaseFiles: async () => ok({ erased: 0, pending: 0 }),
@@ -326,6 +325,9 @@ function emptyTenant(): TenantApi & TenantErasureApi & TenantExportsApi & Tenant
     registerRestored: async () => ok(null),
     exportTenant: async () => ok({ tenant: FOREIGN_TENANT, settings, models: [], created_at: NOW, keys: [] }),
     projectAgain: async () => ok(null),
+    readAudit: async () => ok({ data: [], has_more: false, anchor: buildGenesis(TENANT), head: buildGenesis(TENANT) }),
+    findAuditPlace: async () => ok(buildGenesis(TENANT)),
+    recordAct: async () => ok(null),
     keepUsage: async ({ usage }) => ok(usage),
     endThrowaway: async () => ok(null),
     listErasedUsage: async () => ok([]),
@@ -387,7 +389,7 @@ export function emptyTenantRows(): TenantRows {
 
 export interface WorldInput {
   readonly session?: Partial<WholeSessionApi>;
-  readonly tenant?: Partial<TenantApi & TenantErasureApi & TenantExportsApi & TenantFilesApi & TenantMaintenance>;
+  readonly tenant?: Partial<WholeTenantApi>;
   readonly deployment?: Partial<DeploymentApi>;
   readonly principal?: Principal | null;
   readonly config?: Partial<HttpConfig>;

@@ -26,7 +26,7 @@ import {
 describe("keys", () => {
   it("are shown once: the tenant gets the hash, the client the key", async () => {
     const hashes: string[] = [];
-    const addKey: TenantApi["addKey"] = async ({ id, hash, name, scopes, expires_at }) => {
+    const addKey: TenantApi["addKey"] = async (_, { id, hash, name, scopes, expires_at }) => {
       hashes.push(hash);
       return ok(keyEntry({ id, name, scopes, expires_at }));
     };
@@ -42,7 +42,7 @@ describe("keys", () => {
 
   it("that would have more than the key that asks are refused: 403, with the field", async () => {
     const asked: unknown[] = [];
-    const addKey: TenantApi["addKey"] = async ({ by }) => {
+    const addKey: TenantApi["addKey"] = async (_, { by }) => {
       asked.push(by);
       return err({ code: "beyond_own_key", field: "expires_at", detail: "too late" });
     };
@@ -70,7 +70,7 @@ describe("models", () => {
 
   it("may have a slash in their id, and are called by it upstream", async () => {
     const seen: [string, ModelOverride][] = [];
-    const putModel: TenantApi["putModel"] = async (id, model) => {
+    const putModel: TenantApi["putModel"] = async (_, id, model) => {
       seen.push([id, model]);
       return ok(modelEntry({ id }));
     };
@@ -140,7 +140,7 @@ describe("the tenant", () => {
 
   it("passes on a null for the default model, without looking it up", async () => {
     const given: unknown[] = [];
-    const changeSettings: TenantApi["changeSettings"] = async (changes) => {
+    const changeSettings: TenantApi["changeSettings"] = async (_, changes) => {
       given.push(changes);
       return ok({ name: "Acme", default_model: "embedded", default_policy: "", allowed_origins: [] });
     };

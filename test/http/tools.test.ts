@@ -156,7 +156,7 @@ describe("an MCP server", () => {
       deps: { listMcpTools: async () => ok(listing) },
       tenant: {
         listMcpServers: async () => ok([github]),
-        putMcpServer: async (input) => {
+        putMcpServer: async (_, input) => {
           kept.push(input);
           return ok(github);
         },

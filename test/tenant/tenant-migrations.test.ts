@@ -107,7 +107,7 @@ it("of version 2 keeps its credentials, and has no tools yet", () => {
   const tools = createToolRegistry(sql, credentials);
   expect(credentials.has("openai")).toBe(true);
   expect([tools.tools(null), tools.servers(null)]).toEqual([[], []]);
-  expect(sql.rows("SELECT version FROM schema_version")).toEqual([{ version: 19 }]);
+  expect(sql.rows("SELECT version FROM schema_version")).toEqual([{ version: 20 }]);
 });
 
 it("keeps its sessions, which have no external id, and one claim each", () => {
@@ -132,7 +132,10 @@ describe("the scopes of keys that were made when there were five", () => {
     ["models:write", ["models:write", "credentials:write", "settings:write"]],
     ["tools:write", ["tools:write"]],
     ["keys:write", ["keys:write"]],
-    ["sessions:read sessions:write models:write tools:write keys:write", SCOPES.filter((scope) => scope !== "exports:write")],
+    [
+      "sessions:read sessions:write models:write tools:write keys:write",
+      SCOPES.filter((scope) => scope !== "audit:read" && scope !== "exports:write"),
+    ],
     ["sessions:reader", []],
     ["", []],
   ] as const)("%j can do what it could", (stored, scopes) => {

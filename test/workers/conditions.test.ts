@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/app/new-id";
 import { tenantObjectName } from "../../src/app/object-name";
 import type { SessionDescription } from "../../src/contract/session";
+import { ACT } from "../support/act";
 import { migrate, newChat, newTenant, readBody, type Tenant } from "./support";
 
 beforeAll(migrate);
@@ -101,15 +102,15 @@ describe("an MCP server", () => {
   it("is compared in the tenant's object, and shown with the etag that counts there", async () => {
     const tenant = await newTenant();
     const stub = env.TENANTS.getByName(tenantObjectName(tenant.id));
-    await stub.putMcpServer({ name: "github", server, listing });
+    await stub.putMcpServer(ACT, { name: "github", server, listing });
     const etag = readEtag(await tenant.call("GET", "/v1/mcp_servers/github"));
     const condition = { match: [etag], none_match: null };
 
-    expect(await stub.putMcpServer({ name: "github", server, listing, condition: never })).toMatchObject({
+    expect(await stub.putMcpServer(ACT, { name: "github", server, listing, condition: never })).toMatchObject({
       error: { code: "precondition_failed", etag },
     });
-    expect(await stub.deleteMcpServer("github", never)).toMatchObject({ error: { code: "precondition_failed", etag } });
-    expect((await stub.putMcpServer({ name: "github", server: { ...server, timeout_ms: 2_000 }, listing, condition })).ok).toBe(true);
+    expect(await stub.deleteMcpServer(ACT, "github", never)).toMatchObject({ error: { code: "precondition_failed", etag } });
+    expect((await stub.putMcpServer(ACT, { name: "github", server: { ...server, timeout_ms: 2_000 }, listing, condition })).ok).toBe(true);
     expect((await tenant.call("DELETE", "/v1/mcp_servers/github", undefined, { "If-Match": etag })).status).toBe(412);
     expect(readEtag(await tenant.call("GET", "/v1/mcp_servers/github"))).not.toBe(etag);
   });

@@ -5,6 +5,7 @@ import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { tenantObjectName } from "../../src/app/object-name";
 import type { CredentialView, RotationReport } from "../../src/contract/credential";
 import { sealCredential } from "../../src/tenant/credential-seal";
+import { ACT } from "../support/act";
 import { deliver, holdQueue, TURNS, talk, WINDOW, words } from "./conversation";
 import { type Chat, migrate, newChat, newTenant, readBody, request, type Tenant } from "./support";
 
@@ -186,7 +187,7 @@ describe("the rotation of master keys", () => {
   it("seals all anew under the current key; what an older one sealed is used until then, and after", async () => {
     const tenant = await newTenant();
     const sealed = await sealCredential(SECRET, OLD_KEY, { tenant: tenant.id, name: "mine" });
-    await getStub(tenant).putCredential({ name: "mine", sealed });
+    await getStub(tenant).putCredential(ACT, { name: "mine", sealed });
     await putCredential(tenant, "sk-current", "current");
     const chat = await newChat({ tenant, credential: "mine" });
     await chat.say("before");
@@ -202,7 +203,10 @@ describe("the rotation of master keys", () => {
   it("names what no known key opens, and whose calls are not made", async () => {
     const tenant = await newTenant();
     const lost = { kid: "lost", bytes: new Uint8Array(32).fill(9) };
-    await getStub(tenant).putCredential({ name: "mine", sealed: await sealCredential(SECRET, lost, { tenant: tenant.id, name: "mine" }) });
+    await getStub(tenant).putCredential(ACT, {
+      name: "mine",
+      sealed: await sealCredential(SECRET, lost, { tenant: tenant.id, name: "mine" }),
+    });
     const lines = listenToLogs();
     const chat = await newChat({ tenant, credential: "mine" });
 
@@ -218,7 +222,7 @@ it("a tenant's credential moved to another tenant opens nothing", async () => {
   const thief = await newTenant();
   const stolen = await getStub(chat.tenant).sealedCredential("mine");
   if (!stolen) throw new Error("no credential");
-  await getStub(thief).putCredential({ name: "mine", sealed: stolen });
+  await getStub(thief).putCredential(ACT, { name: "mine", sealed: stolen });
   vi.spyOn(console, "error").mockImplementation(() => {});
   const theirs = await newChat({ tenant: thief, credential: "mine" });
 

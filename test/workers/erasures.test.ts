@@ -6,6 +6,7 @@ import { tenantObjectName } from "../../src/app/object-name";
 import type { ErasureView } from "../../src/contract/erasure";
 import type { SessionErasure } from "../../src/contract/session";
 import { parseId } from "../../src/domain/ids";
+import { ACT } from "../support/act";
 import { png, upload } from "./files";
 import { Chat, migrate, newChat, newId, readBody, readStorage, request, TABLES, type Tenant } from "./support";
 
@@ -268,7 +269,9 @@ describe("the deletion of a tenant", () => {
     const stub = tenantStub(tenant);
     const refused = { ok: false, error: { code: "tenant_not_found" } };
     expect(await stub.registerSession({ session: chat.id, idempotency: null })).toEqual(refused);
-    expect(await stub.create({ tenant: tenant.id, name: "again", idempotency: null })).toMatchObject({ error: { code: "tenant_exists" } });
+    expect(await stub.create(ACT, { tenant: tenant.id, name: "again", idempotency: null })).toMatchObject({
+      error: { code: "tenant_exists" },
+    });
     expect(await stub.resolveModel(chat.model.upstream)).toBeNull();
     expect(await chat.api.open(chat.caller, { ...OPEN })).toMatchObject({ ok: false });
     expect((await admin("GET", `/${tenant.id}`)).status).toBe(404);

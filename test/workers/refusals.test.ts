@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, inject, it } from "vitest";
 import { sessionObjectName, tenantObjectName } from "../../src/app/object-name";
 import type { SessionId } from "../../src/domain/ids";
 import { SCOPES } from "../../src/domain/scopes";
+import { ACT } from "../support/act";
 import { advanceClock } from "./clock";
 import { words } from "./conversation";
 import { text } from "./files";
@@ -308,7 +309,7 @@ describe("a tenant's limits", () => {
     const stub = findStub(tenant);
     const scopes = [...SCOPES];
     const order = { name: "x", scopes, expires_at: null, by: null, idempotency: null };
-    for (let count = 0; count < 100; count++) await stub.addKey({ ...order, id: newId("key"), hash: `hash-${count}` });
+    for (let count = 0; count < 100; count++) await stub.addKey(ACT, { ...order, id: newId("key"), hash: `hash-${count}` });
     expect(await read(tenant.call("POST", "/v1/keys", { name: "more" }))).toBe("409 key_limit");
     const keys = await readBody<{ data: { id: string }[] }>(await tenant.call("GET", "/v1/keys?limit=1"));
     expect(await read(tenant.call("POST", `/v1/keys/${keys.data[0]?.id}/rotate`))).toBe("409 key_limit");
@@ -335,7 +336,7 @@ describe("a tenant's limits", () => {
       allowed_tools: null,
     };
     const listing = { tools: [], skipped: [], truncated: false };
-    for (let count = 0; count < 16; count++) await stub.putMcpServer({ name: `s${count}`, server, listing });
+    for (let count = 0; count < 16; count++) await stub.putMcpServer(ACT, { name: `s${count}`, server, listing });
     expect(await read(tenant.call("PUT", "/v1/mcp_servers/more", { url: server.url }))).toBe("409 tool_limit");
   });
 
@@ -378,7 +379,7 @@ describe("what the deployment owns", () => {
     expect(await read(tenant.call("PUT", "/v1/mcp_servers/desk", { url, secret_header }))).toBe("422 mcp_failed");
     await readBody(await tenant.call("PUT", "/v1/credentials/gone", { api_key: "sk-a-key-for-tests" }));
     const server = { url, secret_header: { ...secret_header, prefix: "" }, timeout_ms: 1_000, needs_approval: false, allowed_tools: null };
-    await findStub(tenant).putMcpServer({ name: "desk", server, listing: { tools: [], skipped: [], truncated: false } });
+    await findStub(tenant).putMcpServer(ACT, { name: "desk", server, listing: { tools: [], skipped: [], truncated: false } });
     await tenant.call("DELETE", "/v1/credentials/gone");
     expect(await read(tenant.call("POST", "/v1/mcp_servers/desk/refresh"))).toBe("422 mcp_failed");
   });

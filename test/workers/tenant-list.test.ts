@@ -7,6 +7,7 @@ import { deriveId } from "../../src/app/derived-id";
 import { DEPLOYMENT_OBJECT_NAME, tenantObjectName } from "../../src/app/object-name";
 import type { TenantId } from "../../src/domain/ids";
 import { sha256 } from "../../src/lib/sha256";
+import { ACT } from "../support/act";
 import { migrate, newId, newTenant, readBody, request } from "./support";
 
 interface Listed {
@@ -92,7 +93,7 @@ describe("a creation that was killed after the tenant's object was made", () => 
     const idempotency = { key: `admin ${key}`, digest: await sha256(`POST /v1/admin/tenants\n${JSON.stringify(body)}`) };
     const tenant = await deriveId("ten", idempotency.key);
     await hideRows();
-    await findStub(tenant).create({ tenant, ...body, idempotency });
+    await findStub(tenant).create(ACT, { tenant, ...body, idempotency });
     await runDurableObjectAlarm(findStub(tenant));
     await abortAllDurableObjects();
     await showRows();

@@ -11,6 +11,7 @@ import type { Env } from "../../src/env";
 import { hashKey } from "../../src/lib/peppered";
 import { generateApiKey } from "../../src/tenant/api-key";
 import { createModelDirectory } from "../../src/tenant/model-directory";
+import { ACT } from "../support/act";
 
 type TenantStub = ReturnType<Env["TENANTS"]["getByName"]>;
 
@@ -35,7 +36,7 @@ async function settle(stub: TenantStub): Promise<void> {
 async function givenTenant() {
   const tenant = newId("ten");
   const stub = getStub(tenant);
-  await stub.create({ tenant, name: "Ada", idempotency: null });
+  await stub.create(ACT, { tenant, name: "Ada", idempotency: null });
   return { tenant, stub };
 }
 
@@ -46,7 +47,7 @@ async function givenKey(
   const key = await generateApiKey({ env: "dev", tenant }, PEPPER);
   const hash = await hashKey(key, PEPPER);
   const id = newId("key");
-  await stub.addKey({ id, hash, name: "ci", scopes, expires_at, by: null, idempotency: null });
+  await stub.addKey(ACT, { id, hash, name: "ci", scopes, expires_at, by: null, idempotency: null });
   return { key, hash, id };
 }
 
@@ -77,23 +78,23 @@ describe("a tenant that was never created", () => {
     const stub = getStub(newId("ten"));
     const answers = await Promise.all([
       stub.settings(),
-      stub.changeSettings({ name: "x" }),
-      stub.addKey({ id: newId("key"), hash: "h", name: "x", scopes: [], expires_at: null, by: null, idempotency: null }),
+      stub.changeSettings(ACT, { name: "x" }),
+      stub.addKey(ACT, { id: newId("key"), hash: "h", name: "x", scopes: [], expires_at: null, by: null, idempotency: null }),
       stub.listKeys(),
-      stub.revokeKey(newId("key"), null),
+      stub.revokeKey(ACT, newId("key"), null),
       stub.registerSession({ session: newId("ses"), idempotency: null }),
       stub.forgetSession(newId("ses")),
       stub.listSessions({ after: null, limit: 10 }),
       stub.listModels(),
-      stub.putModel("m", model()),
+      stub.putModel(ACT, "m", model()),
       stub.getModel("m"),
-      stub.deleteModel("m"),
+      stub.deleteModel(ACT, "m"),
       stub.suggestLimit({ model: "m", context_window: 4_096, source: "provider_error" }),
-      stub.putCredential({ name: "c", sealed: { kid: "k", wrapped_key: "w", sealed: "s" } }),
+      stub.putCredential(ACT, { name: "c", sealed: { kid: "k", wrapped_key: "w", sealed: "s" } }),
       stub.listCredentials(),
-      stub.deleteCredential("c"),
+      stub.deleteCredential(ACT, "c"),
       stub.sealedCredentials(),
-      stub.replaceSealed([]),
+      stub.replaceSealed(ACT, []),
       stub.exportTenant(),
     ]);
     for (const answer of answers) expect(answer).toMatchObject({ ok: false, error: { code: "tenant_not_found" } });
@@ -119,7 +120,10 @@ describe("creating a tenant", () => {
 
   it("twice is refused and changes nothing", async () => {
     const { tenant, stub } = await givenTenant();
-    expect(await stub.create({ tenant, name: "Eve", idempotency: null })).toMatchObject({ ok: false, error: { code: "tenant_exists" } });
+    expect(await stub.create(ACT, { tenant, name: "Eve", idempotency: null })).toMatchObject({
+      ok: false,
+      error: { code: "tenant_exists" },
+    });
     expect(await stub.settings()).toMatchObject({ value: { name: "Ada" } });
   });
 
@@ -128,13 +132,13 @@ describe("creating a tenant", () => {
     const stub = getStub(tenant);
     const first = { tenant, name: "Ada", idempotency: { key: "k", digest: "d" } };
 
-    expect(await stub.create(first)).toEqual({ ok: true, value: { replayed: false } });
-    expect(await stub.create(first)).toEqual({ ok: true, value: { replayed: true } });
-    expect(await stub.create({ ...first, name: "Eve", idempotency: { key: "k", digest: "other" } })).toMatchObject({
+    expect(await stub.create(ACT, first)).toEqual({ ok: true, value: { replayed: false } });
+    expect(await stub.create(ACT, first)).toEqual({ ok: true, value: { replayed: true } });
+    expect(await stub.create(ACT, { ...first, name: "Eve", idempotency: { key: "k", digest: "other" } })).toMatchObject({
       error: { code: "idempotency_conflict" },
     });
     vi.spyOn(Date, "now").mockReturnValue(Date.now() + IDEMPOTENCY_TTL_MS);
-    expect(await stub.create(first)).toMatchObject({ error: { code: "tenant_exists" } });
+    expect(await stub.create(ACT, first)).toMatchObject({ error: { code: "tenant_exists" } });
     expect(await stub.settings()).toMatchObject({ value: { name: "Ada" } });
   });
 
@@ -142,8 +146,8 @@ describe("creating a tenant", () => {
     const tenant = newId("ten");
     const stub = getStub(tenant);
     const outcomes = await Promise.all([
-      stub.create({ tenant, name: "one", idempotency: null }),
-      stub.create({ tenant, name: "two", idempotency: null }),
+      stub.create(ACT, { tenant, name: "one", idempotency: null }),
+      stub.create(ACT, { tenant, name: "two", idempotency: null }),
     ]);
     expect(outcomes.map((outcome) => outcome.ok).sort()).toEqual([false, true]);
   });
@@ -165,7 +169,7 @@ describe("keys", () => {
     const { hash, id } = await givenKey(one.stub, { tenant: one.tenant });
     expect((await one.stub.authenticate(hash, null))?.tenant).toBe(one.tenant);
     expect(await two.stub.authenticate(hash, null)).toBeNull();
-    expect(await two.stub.revokeKey(id, null)).toMatchObject({ ok: false, error: { code: "key_not_found" } });
+    expect(await two.stub.revokeKey(ACT, id, null)).toMatchObject({ ok: false, error: { code: "key_not_found" } });
     expect(await one.stub.authenticate(hash, null)).not.toBeNull();
   });
 
@@ -180,8 +184,8 @@ describe("keys", () => {
   it("that were revoked are refused, also after an eviction", async () => {
     const { tenant, stub } = await givenTenant();
     const { hash, id } = await givenKey(stub, { tenant });
-    const first = await stub.revokeKey(id, null);
-    expect(await stub.revokeKey(id, null)).toEqual(first);
+    const first = await stub.revokeKey(ACT, id, null);
+    expect(await stub.revokeKey(ACT, id, null)).toEqual(first);
     expect(await stub.authenticate(hash, null)).toBeNull();
     await evictDurableObject(stub);
     expect(await getStub(tenant).authenticate(hash, null)).toBeNull();
@@ -211,23 +215,23 @@ describe("models", () => {
   it("the tenant's own goes before the deployment's, and the other tenants see none of it", async () => {
     const one = await givenTenant();
     const two = await givenTenant();
-    await one.stub.putModel("embedded", model({ provider: "embedded", base_url: null }));
+    await one.stub.putModel(ACT, "embedded", model({ provider: "embedded", base_url: null }));
     expect(await one.stub.resolveModel("embedded")).toMatchObject({ context_window: 9_000, source: "tenant" });
     expect(await two.stub.resolveModel("embedded")).toMatchObject({ context_window: 32_000, source: "deployment" });
-    await one.stub.deleteModel("embedded");
+    await one.stub.deleteModel(ACT, "embedded");
     expect(await one.stub.resolveModel("embedded")).toMatchObject({ context_window: 32_000, source: "deployment" });
   });
 
   it("a default model that does not exist is refused and changes nothing", async () => {
     const { stub } = await givenTenant();
-    const outcome = await stub.changeSettings({ name: "Eve", default_model: "nope" });
+    const outcome = await stub.changeSettings(ACT, { name: "Eve", default_model: "nope" });
     expect(outcome).toMatchObject({ ok: false, error: { code: "model_not_found", model: "nope" } });
     expect(await stub.settings()).toMatchObject({ value: { name: "Ada", default_model: "embedded" } });
   });
 
   it("a session's look-up gets plain data over RPC", async () => {
     const { tenant, stub } = await givenTenant();
-    await stub.putModel("mine", model());
+    await stub.putModel(ACT, "mine", model());
     const directory = createModelDirectory({ stub: { resolveModel: (id) => getStub(tenant).resolveModel(id) }, now: Date.now });
     expect(await directory.resolve("mine")).toEqual({
       ...model(),
@@ -241,24 +245,24 @@ describe("models", () => {
 describe("a tenant's default model", () => {
   it("is not removed while sessions that name none would get it", async () => {
     const { stub } = await givenTenant();
-    await stub.putModel("mine", model());
-    await stub.changeSettings({ default_model: "mine" });
+    await stub.putModel(ACT, "mine", model());
+    await stub.changeSettings(ACT, { default_model: "mine" });
 
-    expect(await stub.deleteModel("mine")).toEqual({ ok: false, error: { code: "model_is_default", model: "mine" } });
+    expect(await stub.deleteModel(ACT, "mine")).toEqual({ ok: false, error: { code: "model_is_default", model: "mine" } });
     expect(await stub.resolveModel("mine")).not.toBeNull();
 
-    await stub.changeSettings({ default_model: "embedded" });
-    expect((await stub.deleteModel("mine")).ok).toBe(true);
+    await stub.changeSettings(ACT, { default_model: "embedded" });
+    expect((await stub.deleteModel(ACT, "mine")).ok).toBe(true);
   });
 
   it("returns to the deployment's default on null, and stays as it is when it is not named", async () => {
     const { stub } = await givenTenant();
-    await stub.putModel("mine", model());
-    await stub.changeSettings({ default_model: "mine" });
+    await stub.putModel(ACT, "mine", model());
+    await stub.changeSettings(ACT, { default_model: "mine" });
 
-    expect(await stub.changeSettings({ name: "Eve" })).toMatchObject({ value: { name: "Eve", default_model: "mine" } });
-    expect(await stub.changeSettings({ default_model: null })).toMatchObject({ value: { name: "Eve", default_model: "embedded" } });
-    expect(await stub.changeSettings({ default_policy: null })).toMatchObject({ value: { default_model: "embedded" } });
+    expect(await stub.changeSettings(ACT, { name: "Eve" })).toMatchObject({ value: { name: "Eve", default_model: "mine" } });
+    expect(await stub.changeSettings(ACT, { default_model: null })).toMatchObject({ value: { name: "Eve", default_model: "embedded" } });
+    expect(await stub.changeSettings(ACT, { default_policy: null })).toMatchObject({ value: { default_model: "embedded" } });
   });
 });
 
@@ -268,8 +272,8 @@ describe("a tenant as a whole", () => {
     const { hash } = await givenKey(stub, { tenant, scopes: ["models:write"] });
     const session = newId("ses");
     await stub.registerSession({ session, idempotency: null });
-    await stub.putModel("mine", model());
-    await stub.changeSettings({ default_model: "mine" });
+    await stub.putModel(ACT, "mine", model());
+    await stub.changeSettings(ACT, { default_model: "mine" });
     const before = await stub.exportTenant();
     await evictDurableObject(stub);
     const after: TenantApi & TenantMaintenance = getStub(tenant);
@@ -299,8 +303,8 @@ describe("the read model", () => {
     const { tenant, stub } = await givenTenant();
     await settle(stub);
     expect(await readRows(tenant)).toEqual([{ name: "Ada", default_model: "embedded" }]);
-    await stub.putModel("mine", model());
-    await stub.changeSettings({ name: "Eve", default_model: "mine" });
+    await stub.putModel(ACT, "mine", model());
+    await stub.changeSettings(ACT, { name: "Eve", default_model: "mine" });
     await settle(stub);
     expect(await readRows(tenant)).toEqual([{ name: "Eve", default_model: "mine" }]);
     const models = await env.DB.prepare("SELECT id, context_window_size FROM models WHERE tenant_id = ? ORDER BY id").bind(tenant).all();
@@ -314,8 +318,8 @@ describe("the read model", () => {
     const { tenant, stub } = await givenTenant();
     const prices = { input: 0.000_003, output: 0.000_015, cached: 0.000_000_3, cache_write: 0.000_003_75 };
     const capabilities = { tools: true, images: false, files: false, reasoning: true };
-    await stub.putModel("mine", model({ prices, capabilities, ratio: 1.2 }));
-    await stub.putModel("known", { provider: "openai", upstream_id: "gpt-4o", base_url: null });
+    await stub.putModel(ACT, "mine", model({ prices, capabilities, ratio: 1.2 }));
+    await stub.putModel(ACT, "known", { provider: "openai", upstream_id: "gpt-4o", base_url: null });
     await settle(stub);
 
     const columns =
@@ -343,7 +347,7 @@ describe("the read model", () => {
     vi.spyOn(console, "warn").mockImplementation(() => {});
     await env.DB.exec("ALTER TABLE tenants RENAME TO tenants_away");
     const { tenant, stub } = await givenTenant();
-    expect(await stub.changeSettings({ name: "Eve" })).toMatchObject({ ok: true });
+    expect(await stub.changeSettings(ACT, { name: "Eve" })).toMatchObject({ ok: true });
     await settle(stub);
     const alarm = await runInDurableObject(stub, (_, state) => state.storage.getAlarm());
     expect(alarm).toBeGreaterThan(Date.now());

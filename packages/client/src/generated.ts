@@ -1610,6 +1610,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the audit log
+         * @description Lists who changed what, when, with which key and by which request. The newest entry comes first. With `Accept: application/x-ndjson`, sends all entries, or those after `after`, as lines of JSON that can be verified; the other parameters are then refused.
+         */
+        get: operations["listAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/admin/tenants": {
         parameters: {
             query?: never;
@@ -7551,7 +7571,7 @@ export interface components {
             /** @description The id of an API key */
             id: string;
             name: string;
-            scopes: ("sessions:read" | "sessions:write" | "sessions:erase" | "files:read" | "files:write" | "models:write" | "credentials:write" | "tools:read" | "tools:write" | "settings:write" | "usage:read" | "exports:write" | "keys:write")[];
+            scopes: ("sessions:read" | "sessions:write" | "sessions:erase" | "files:read" | "files:write" | "models:write" | "credentials:write" | "tools:read" | "tools:write" | "settings:write" | "usage:read" | "exports:write" | "keys:write" | "audit:read")[];
             /** @description Epoch milliseconds */
             created_at: number;
             /** @description Null if the key does not expire */
@@ -7572,7 +7592,7 @@ export interface components {
         CreateKey: {
             name: string;
             /** @description Default: the scopes of the calling key. The admin's default is all scopes */
-            scopes?: ("sessions:read" | "sessions:write" | "sessions:erase" | "files:read" | "files:write" | "models:write" | "credentials:write" | "tools:read" | "tools:write" | "settings:write" | "usage:read" | "exports:write" | "keys:write")[];
+            scopes?: ("sessions:read" | "sessions:write" | "sessions:erase" | "files:read" | "files:write" | "models:write" | "credentials:write" | "tools:read" | "tools:write" | "settings:write" | "usage:read" | "exports:write" | "keys:write" | "audit:read")[];
             /** @description Epoch milliseconds */
             expires_at?: number | null;
         };
@@ -8518,6 +8538,68 @@ export interface components {
             /** @description When the minute ends. Null: what is used is used until it is removed */
             resets_at: number | null;
         };
+        AuditPage: {
+            data: components["schemas"]["AuditEntry"][];
+            has_more: boolean;
+            next_cursor: string | null;
+            anchor: components["schemas"]["AuditPlace"];
+            head: components["schemas"]["AuditPlace"] & unknown;
+        };
+        AuditEntry: {
+            /** @description Counts the entries from 1, without a gap */
+            seq: number;
+            /** @description Epoch milliseconds */
+            at: number;
+            actor: components["schemas"]["AuditActor"];
+            /** @enum {string} */
+            action: "tenant.created" | "tenant.rebuilt" | "settings.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin";
+            target: components["schemas"]["AuditTarget"];
+            /** @description The `x-request-id` of the request. Null if there was none */
+            request_id: string | null;
+            details: components["schemas"]["AuditDetails"];
+            /** @description The hash of the entry before */
+            prev: string;
+            /** @description SHA-256 of the entry without this field, as canonical JSON */
+            hash: string;
+        };
+        AuditActor: {
+            /** @enum {string} */
+            kind: "key" | "access_token" | "admin" | "system";
+            /** @description Of the key, access token or admin key. Null for ADMIN_KEY, and for the service itself */
+            id: string | null;
+            /** @description The key that made the access token. Absent otherwise */
+            key?: string;
+        };
+        AuditTarget: {
+            /** @enum {string} */
+            type: "tenant" | "key" | "model" | "credential" | "tool" | "mcp_server" | "file" | "session";
+            /** @description Its id, or the name that the tenant gave to it */
+            id: string;
+        };
+        AuditDetails: {
+            /** @description The names of the fields that the request named */
+            fields?: string[];
+            /** @description The scopes of the new key */
+            scopes?: ("sessions:read" | "sessions:write" | "sessions:erase" | "files:read" | "files:write" | "models:write" | "credentials:write" | "tools:read" | "tools:write" | "settings:write" | "usage:read" | "exports:write" | "keys:write" | "audit:read")[];
+            /** @description The end of the new key. Null if it does not expire */
+            expires_at?: number | null;
+            /** @description The id of the key that comes in its place */
+            replaced_by?: string;
+            /** @description How long both keys are valid */
+            overlap_ms?: number;
+            /** @description How many were changed */
+            number?: number;
+            /** @description The first event that was read */
+            from_seq?: number;
+            /** @description The last event that was read */
+            to_seq?: number;
+        };
+        /** @description The place before the oldest entry that is kept. seq 0: none was removed */
+        AuditPlace: {
+            seq: number;
+            /** @description The hash of that entry */
+            hash: string;
+        };
         CreateTenant: {
             name: string;
         };
@@ -9024,6 +9106,12 @@ export type Tenant = components['schemas']['Tenant'];
 export type PatchTenant = components['schemas']['PatchTenant'];
 export type LimitUseList = components['schemas']['LimitUseList'];
 export type LimitUse = components['schemas']['LimitUse'];
+export type AuditPage = components['schemas']['AuditPage'];
+export type AuditEntry = components['schemas']['AuditEntry'];
+export type AuditActor = components['schemas']['AuditActor'];
+export type AuditTarget = components['schemas']['AuditTarget'];
+export type AuditDetails = components['schemas']['AuditDetails'];
+export type AuditPlace = components['schemas']['AuditPlace'];
 export type CreateTenant = components['schemas']['CreateTenant'];
 export type NewKey = components['schemas']['NewKey'];
 export type ListedTenant = components['schemas']['ListedTenant'];
@@ -12257,6 +12345,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LimitUseList"];
+                };
+            };
+        };
+    };
+    listAudit: {
+        parameters: {
+            query?: {
+                /** @description At most so many; fewer where they are large, and then has_more is true */
+                limit?: number;
+                /** @description next_cursor of the page before */
+                after?: string;
+                /** @description asc: the oldest first */
+                order?: "asc" | "desc";
+                /** @description Only entries of this action */
+                action?: "tenant.created" | "tenant.rebuilt" | "settings.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin";
+                /** @description Only entries of the key, access token or admin key with this id */
+                actor?: string;
+                /** @description Only entries about what has this id or name */
+                target?: string;
+                /** @description Only entries from this time on, in epoch milliseconds */
+                from?: string;
+                /** @description Only entries before this time, in epoch milliseconds */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page, or the lines: the place where they begin, the entries from the oldest on, and the place where they end */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditPage"];
+                    "application/x-ndjson": components["schemas"]["AuditEntry"];
                 };
             };
         };

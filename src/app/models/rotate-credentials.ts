@@ -4,6 +4,7 @@
  */
 import type { RotationReport } from "../../contract/credential";
 import { ok } from "../../lib/result";
+import type { Act } from "../audit-chain";
 import type { Resealed, SealedCredential, TenantApi, TenantMaintenance, TenantOutcome } from "../tenant-api";
 
 /** The place of a credential. A seal is valid only for its own place. */
@@ -24,9 +25,10 @@ interface RotationPorts {
   /** Returns a new stub on each call. */
   readonly object: () => Pick<TenantApi & TenantMaintenance, "sealedCredentials" | "replaceSealed">;
   readonly sealer: CredentialSealer;
+  readonly act: Act;
 }
 
-export async function rotateCredentials({ object, sealer }: RotationPorts, tenant: string): Promise<TenantOutcome<RotationReport>> {
+export async function rotateCredentials({ object, sealer, act }: RotationPorts, tenant: string): Promise<TenantOutcome<RotationReport>> {
   const listed = await object().sealedCredentials();
   if (!listed.ok) return listed;
   const old = listed.value.filter(({ sealed }) => sealed.kid !== sealer.currentKeyId);
@@ -37,7 +39,7 @@ export async function rotateCredentials({ object, sealer }: RotationPorts, tenan
     if (after) resealed.push({ name, before, after });
     else unreadable.push(name);
   }
-  const replaced = resealed.length === 0 ? ok({ replaced: 0 }) : await object().replaceSealed(resealed);
+  const replaced = resealed.length === 0 ? ok({ replaced: 0 }) : await object().replaceSealed(act, resealed);
   if (!replaced.ok) return replaced;
   return ok({
     key_id: sealer.currentKeyId,

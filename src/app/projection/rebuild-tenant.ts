@@ -6,11 +6,16 @@
 import type { RowDifference, TenantRebuildReport } from "../../contract/rebuild";
 import type { SessionId, TenantId } from "../../domain/ids";
 import { ok } from "../../lib/result";
+import type { Act } from "../audit-chain";
 import { countRows, diffRows } from "../diff-rows";
-import type { ErasedSessionUsage, TenantMaintenance, TenantOutcome, TenantRows } from "../tenant-api";
+import type { ErasedSessionUsage, TenantMaintenance, TenantOutcome } from "../tenant-api";
+import type { TenantRows } from "../tenant-rows";
 
 /** Throws D1's errors; a missing tenant is an error value. `object`: called anew for each request to the tenant's object. */
-export async function rebuildTenant({ object, rows }: Ports, tenant: TenantId): Promise<TenantOutcome<TenantRebuildReport>> {
+export async function rebuildTenant(
+  { object, rows, act }: Ports & { readonly act: Act },
+  tenant: TenantId,
+): Promise<TenantOutcome<TenantRebuildReport>> {
   const before = await compare({ object, rows }, tenant);
   if (!before.ok) return before;
   const usage = await repairUsage({ object, rows }, tenant);
@@ -18,7 +23,7 @@ export async function rebuildTenant({ object, rows }: Ports, tenant: TenantId): 
   const differences = [...before.value.differences, ...usage.value.differences];
   if (before.value.differences.length === 0)
     return ok({ tenant_id: tenant, differences, repaired: true, rows: before.value.rows + usage.value.rows });
-  const written = await object().projectAgain();
+  const written = await object().projectAgain(act);
   if (!written.ok) return written;
   const after = await compare({ object, rows }, tenant);
   if (!after.ok) return after;

@@ -14,6 +14,7 @@ import { KEY, TENANT } from "../examples/shared";
 import { idempotencyHeaders, newTenantHeaders, readAdminIdempotency } from "../idempotency";
 import { issueKey, markReplayed, refuseExpiry } from "../issue-key";
 import { sendProblem } from "../problem";
+import { readAct } from "../read-act";
 import { adminRoute, json, jsonBody } from "../routing";
 import { createTenantInput, keyInput } from "../schemas/tenant";
 
@@ -55,9 +56,9 @@ export function registerAdmin(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
     const created = await (idempotency
       ? callWithRetry(
           () => deps.tenants(tenant),
-          (api) => api.create(input),
+          (api) => api.create(readAct(c), input),
         )
-      : deps.tenants(tenant).create(input));
+      : deps.tenants(tenant).create(readAct(c), input));
     if (!created.ok) return sendProblem(c, created.error);
     const listed = await adoptTenant(deps, tenant);
     if (!listed.ok) return sendProblem(c, listed.error);
@@ -78,6 +79,7 @@ export function registerAdmin(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
       scopes: [...new Set(scopes)],
       expires_at,
       by: null,
+      act: readAct(c),
       idempotency: await readAdminIdempotency(c, c.req.valid("header")["Idempotency-Key"]),
     });
     if (!issued.ok) return sendProblem(c, issued.error);

@@ -13,6 +13,7 @@ import type { HttpDeps, HttpEnv } from "../deps";
 import { onePage } from "../examples/shared";
 import { credentialExample, rotationExample } from "../examples/tenant";
 import { sendProblem } from "../problem";
+import { readAct } from "../read-act";
 import { adminRoute, json, jsonBody, tenantRoute } from "../routing";
 import { credentialInput, credentialName } from "../schemas/credential";
 import { namedPageQuery, takeListPage } from "../schemas/page";
@@ -103,20 +104,20 @@ export function registerCredentials(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): 
     const sealed = await deps.sealer.seal(c.req.valid("json").api_key, { tenant, name: named.data });
     const stored = await callWithRetry(
       () => deps.tenants(tenant),
-      (api) => api.putCredential({ name: named.data, sealed }),
+      (api) => api.putCredential(readAct(c), { name: named.data, sealed }),
     );
     return stored.ok ? c.json(stored.value, 200) : sendProblem(c, stored.error);
   });
 
   app.openapi(remove, async (c) => {
-    const removed = await deps.tenants(readPrincipal(c).tenant).deleteCredential(c.req.valid("param").credential_name);
+    const removed = await deps.tenants(readPrincipal(c).tenant).deleteCredential(readAct(c), c.req.valid("param").credential_name);
     return removed.ok ? c.body(null, 204) : sendProblem(c, removed.error);
   });
 
   app.openapi(rotate, async (c) => {
     const { tenant_id: tenant } = c.req.valid("param");
     if (!deps.sealer) return sendProblem(c, { code: "credentials_disabled" });
-    const rotated = await rotateCredentials({ object: () => deps.tenants(tenant), sealer: deps.sealer }, tenant);
+    const rotated = await rotateCredentials({ object: () => deps.tenants(tenant), sealer: deps.sealer, act: readAct(c) }, tenant);
     return rotated.ok ? c.json(rotated.value, 200) : sendProblem(c, rotated.error);
   });
 }

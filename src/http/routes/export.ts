@@ -16,6 +16,7 @@ import { eventExample } from "../examples/conversation";
 import { AT, onePage, SESSION } from "../examples/shared";
 import { tenantExportExample } from "../examples/tenant";
 import { type HttpError, sendProblem } from "../problem";
+import { readAct } from "../read-act";
 import { reachReadModel } from "../read-model";
 import { adminRoute, json } from "../routing";
 import { toModelView } from "../schemas/model";
@@ -136,6 +137,14 @@ export function registerExport(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
     );
     if (!page.ok) return sendProblem(c, page.error);
     const { events, bodies, has_more } = page.value;
+    const [first, last] = [events[0], events.at(-1)];
+    // Nothing is shown that is not in the tenant's audit log.
+    const noted = await deps.tenants(tenant).recordAct(readAct(c), {
+      action: "content.read_by_admin",
+      target: { type: "session", id: session },
+      details: { ...(first && { from_seq: first.seq }), ...(last && { to_seq: last.seq }) },
+    });
+    if (!noted.ok) return sendProblem(c, noted.error);
     const { next_cursor } = toList({ data: events, has_more }, (event) => event.seq);
     return c.json({ events, bodies, has_more, next_cursor }, 200);
   });

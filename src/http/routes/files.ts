@@ -16,6 +16,7 @@ import { fileExample } from "../examples/tenant";
 import { answerContent } from "../file-content";
 import { idempotencyHeaders } from "../idempotency";
 import { sendProblem } from "../problem";
+import { readAct } from "../read-act";
 import { FILE_REFUSALS } from "../refusals";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { limitQuery, toList } from "../schemas/page";
@@ -227,7 +228,7 @@ export function registerFiles(app: App, deps: HttpDeps): void {
   app.openapi(remove, async (c) => {
     const removed = await callWithRetry(
       () => deps.tenants(readPrincipal(c).tenant),
-      (api) => api.deleteFile(c.req.valid("param").file_id),
+      (api) => api.deleteFile(readAct(c), c.req.valid("param").file_id),
     );
     return removed.ok ? c.json(removed.value, 200) : sendProblem(c, removed.error);
   });

@@ -11,6 +11,7 @@ import { keyExample } from "../examples/tenant";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { issueKey, markReplayed, refuseExpiry, rotateKey } from "../issue-key";
 import { sendProblem } from "../problem";
+import { readAct } from "../read-act";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { namedPageQuery, takeListPage } from "../schemas/page";
 import { keyInput, rotateInput } from "../schemas/tenant";
@@ -99,7 +100,7 @@ export function registerKeys(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
     const detail = refuseExpiry(expires_at, deps.now());
     if (detail) return sendProblem(c, { code: "invalid_request", errors: [{ field: "expires_at", detail }] });
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
-    const order = { tenant: maker.tenant, name, scopes: [...new Set(scopes)], expires_at, by: maker.key, idempotency };
+    const order = { tenant: maker.tenant, name, scopes: [...new Set(scopes)], expires_at, by: maker.key, act: readAct(c), idempotency };
     const issued = await issueKey(deps, order);
     if (!issued.ok) return sendProblem(c, issued.error);
     markReplayed(c, issued.value);
@@ -111,7 +112,7 @@ export function registerKeys(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
     const { key_id: from } = c.req.valid("param");
     const overlap_ms = c.req.valid("json").overlap_seconds * 1_000;
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
-    const issued = await rotateKey(deps, { tenant, from, overlap_ms, by, idempotency });
+    const issued = await rotateKey(deps, { tenant, from, overlap_ms, by, act: readAct(c), idempotency });
     if (!issued.ok) return sendProblem(c, issued.error);
     markReplayed(c, issued.value);
     return c.json({ ...issued.value.view, key: issued.value.key }, 201);
@@ -122,7 +123,7 @@ export function registerKeys(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
     const { tenant, key } = readPrincipal(c);
     const revoked = await callWithRetry(
       () => deps.tenants(tenant),
-      (api) => api.revokeKey(key_id, key),
+      (api) => api.revokeKey(readAct(c), key_id, key),
     );
     return revoked.ok ? c.json(revoked.value, 200) : sendProblem(c, revoked.error);
   });

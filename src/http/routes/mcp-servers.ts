@@ -13,6 +13,7 @@ import type { HttpDeps, HttpEnv } from "../deps";
 import { onePage } from "../examples/shared";
 import { mcpServerExample } from "../examples/tenant";
 import { sendProblem } from "../problem";
+import { readAct } from "../read-act";
 import { json, jsonBody, taggedJson, tenantRoute } from "../routing";
 import { namedPageQuery, takeListPage } from "../schemas/page";
 import { mcpServerInput, serverName, toMcpServer, toMcpServerView } from "../schemas/server-tool";
@@ -136,7 +137,7 @@ export function registerMcpServers(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): v
     const stored = await callUnder(
       condition,
       () => deps.tenants(tenant),
-      (api) => api.putMcpServer({ name, server, listing: listing.value, condition }),
+      (api) => api.putMcpServer(readAct(c), { name, server, listing: listing.value, condition }),
     );
     return stored.ok ? sendServer(c, stored.value) : sendProblem(c, stored.error);
   });
@@ -152,13 +153,15 @@ export function registerMcpServers(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): v
     const server: McpServer = { url, secret_header, timeout_ms, needs_approval, allowed_tools };
     const listing = await deps.listMcpTools(tenant, server);
     if (!listing.ok) return sendProblem(c, { code: "mcp_failed", ...listing.error });
-    const kept = await deps.tenants(tenant).putMcpServer({ name, server, listing: listing.value, unchanged: entry.updated_at });
+    const kept = await deps.tenants(tenant).putMcpServer(readAct(c), { name, server, listing: listing.value, unchanged: entry.updated_at });
     return kept.ok ? sendServer(c, kept.value) : sendProblem(c, kept.error);
   });
 
   app.openapi(remove, async (c) => {
     const { server_name } = c.req.valid("param");
-    const removed = await deps.tenants(readPrincipal(c).tenant).deleteMcpServer(server_name, toCondition(c.req.valid("header")));
+    const removed = await deps
+      .tenants(readPrincipal(c).tenant)
+      .deleteMcpServer(readAct(c), server_name, toCondition(c.req.valid("header")));
     return removed.ok ? c.body(null, 204) : sendProblem(c, removed.error);
   });
 }

@@ -13,6 +13,7 @@ import type { HttpDeps, HttpEnv } from "../deps";
 import { onePage } from "../examples/shared";
 import { modelExample, suggestedModelExample } from "../examples/tenant";
 import { sendProblem } from "../problem";
+import { readAct } from "../read-act";
 import { json, jsonBody, taggedJson, tenantRoute } from "../routing";
 import { modelInput, modelName, toModelView, toOverride } from "../schemas/model";
 import { MAX_LIMIT, namedPageQuery, takeListPage } from "../schemas/page";
@@ -165,14 +166,14 @@ export function registerModels(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
     const stored = await callUnder(
       condition,
       () => deps.tenants(readPrincipal(c).tenant),
-      (api) => api.putModel(model_id, model, condition),
+      (api) => api.putModel(readAct(c), model_id, model, condition),
     );
     return stored.ok ? sendModel(c, stored.value) : sendProblem(c, stored.error);
   });
 
   app.openapi(remove, async (c) => {
     const { model_id } = c.req.valid("param");
-    const removed = await deps.tenants(readPrincipal(c).tenant).deleteModel(model_id, toCondition(c.req.valid("header")));
+    const removed = await deps.tenants(readPrincipal(c).tenant).deleteModel(readAct(c), model_id, toCondition(c.req.valid("header")));
     return removed.ok ? c.json({ id: model_id, object: "model" as const, deleted: true as const }, 200) : sendProblem(c, removed.error);
   });
 }

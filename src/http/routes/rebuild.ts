@@ -4,8 +4,10 @@ import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { rebuildStep } from "../../app/projection/rebuild";
 import type { RebuildProgress } from "../../app/projection/rebuild-ports";
 import { rebuildTenant } from "../../app/projection/rebuild-tenant";
+import type { AuditSubject } from "../../contract/audit";
 import { id } from "../../contract/ids";
 import { type RowDifference, rebuildReport, tenantRebuildReport } from "../../contract/rebuild";
+import type { SessionId } from "../../domain/ids";
 import { toHex } from "../../lib/hex";
 import { readAdmin } from "../admin-access";
 import { adoptTenant } from "../adopt-tenants";
@@ -13,6 +15,7 @@ import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { rebuildExample, tenantRebuildExample } from "../examples/tenant";
 import { sendProblem } from "../problem";
+import { readAct } from "../read-act";
 import { reachReadModel } from "../read-model";
 import { adminRoute, json } from "../routing";
 
@@ -88,6 +91,13 @@ function hideTexts(differences: readonly RowDifference[]): readonly RowDifferenc
   return differences.map((each) => (each.column === null ? each : { ...each, before: hide(each.before), after: hide(each.after) }));
 }
 
+/** What the audit log says of a rebuild: an owner reads the texts that differ. */
+const toSubject = (session: SessionId, number: number, isOwner: boolean): AuditSubject => ({
+  action: isOwner && number > 0 ? "session.rebuilt_and_read" : "session.rebuilt",
+  target: { type: "session", id: session },
+  details: { number },
+});
+
 export function registerRebuild(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(rebuildOne, async (c) => {
     const { tenant_id: tenant, session_id: session } = c.req.valid("param");
@@ -105,7 +115,10 @@ export function registerRebuild(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void
     if (!reached.ok) return sendProblem(c, reached.error);
     if (!reached.value.ok) return sendProblem(c, reached.value.error);
     const { next, ...report } = reached.value.value;
-    const differences = readAdmin(c).role === "own" ? report.differences : hideTexts(report.differences);
+    const isOwner = readAdmin(c).role === "own";
+    const noted = await deps.tenants(tenant).recordAct(readAct(c), toSubject(session, report.differences.length, isOwner));
+    if (!noted.ok) return sendProblem(c, noted.error);
+    const differences = isOwner ? report.differences : hideTexts(report.differences);
     return c.json({ ...report, differences, next_cursor: next && toRebuildCursor(next) }, 200);
   });
 
@@ -113,7 +126,7 @@ export function registerRebuild(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void
     const { tenant_id: tenant } = c.req.valid("param");
     const listed = await adoptTenant(deps, tenant);
     if (!listed.ok) return sendProblem(c, listed.error);
-    const ports = { object: () => deps.tenants(tenant), rows: deps.tenantRows(tenant) };
+    const ports = { object: () => deps.tenants(tenant), rows: deps.tenantRows(tenant), act: readAct(c) };
     const reached = await reachReadModel(c, deps, () => rebuildTenant(ports, tenant));
     if (!reached.ok) return sendProblem(c, reached.error);
     return reached.value.ok ? c.json(reached.value.value, 200) : sendProblem(c, reached.value.error);

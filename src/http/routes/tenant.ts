@@ -10,6 +10,7 @@ import { conditionHeaders, toCondition } from "../conditions";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { tenantExample } from "../examples/tenant";
 import { sendProblem } from "../problem";
+import { readAct } from "../read-act";
 import { jsonBody, taggedJson, tenantRoute } from "../routing";
 import { defined } from "../schemas/defined";
 import { tenantPatchInput, toTenantView } from "../schemas/tenant";
@@ -62,7 +63,7 @@ export function registerTenant(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
     if (typeof model === "string" && !(await api.resolveModel(model))) {
       return sendProblem(c, { code: "invalid_request", errors: [{ field: "default_model", detail: "no such model" }] });
     }
-    const settings = await api.changeSettings(changes, toCondition(c.req.valid("header")));
+    const settings = await api.changeSettings(readAct(c), changes, toCondition(c.req.valid("header")));
     return settings.ok ? sendTenant(c, deps, settings.value) : sendProblem(c, settings.error);
   });
 }

@@ -11,6 +11,7 @@ import type { HttpDeps, HttpEnv } from "../deps";
 import { onePage } from "../examples/shared";
 import { toolExample, weatherParameters } from "../examples/tenant";
 import { sendProblem } from "../problem";
+import { readAct } from "../read-act";
 import { json, jsonBody, taggedJson, tenantRoute } from "../routing";
 import { namedPageQuery, takeListPage } from "../schemas/page";
 import { httpToolInput, toHttpTool, toolName } from "../schemas/server-tool";
@@ -124,14 +125,14 @@ export function registerTools(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
     const stored = await callUnder(
       condition,
       () => deps.tenants(readPrincipal(c).tenant),
-      (api) => api.putTool(tool_name, tool, condition),
+      (api) => api.putTool(readAct(c), tool_name, tool, condition),
     );
     return stored.ok ? c.json(stored.value, 200, { ETag: toEtag(stored.value) }) : sendProblem(c, stored.error);
   });
 
   app.openapi(remove, async (c) => {
     const { tool_name } = c.req.valid("param");
-    const removed = await deps.tenants(readPrincipal(c).tenant).deleteTool(tool_name, toCondition(c.req.valid("header")));
+    const removed = await deps.tenants(readPrincipal(c).tenant).deleteTool(readAct(c), tool_name, toCondition(c.req.valid("header")));
     return removed.ok ? c.body(null, 204) : sendProblem(c, removed.error);
   });
 }

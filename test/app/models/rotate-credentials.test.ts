@@ -1,10 +1,12 @@
 import { describe, expect, it } from "vitest";
+import type { Act } from "../../../src/app/audit-chain";
 import { rotateCredentials } from "../../../src/app/models/rotate-credentials";
 import type { MasterKeys } from "../../../src/lib/master-keys";
 import { err, ok } from "../../../src/lib/result";
 import { openCredential, sealCredential } from "../../../src/tenant/credential-seal";
 import { createCredentialSealer } from "../../../src/tenant/credential-sealer";
 import { createCredentialStore, MAX_CREDENTIALS } from "../../../src/tenant/credential-store";
+import { ACT } from "../../support/act";
 import { createMigratedSql } from "../../tenant/memory-sql";
 
 const TENANT = "ten_a";
@@ -17,11 +19,11 @@ async function given(keys: MasterKeys) {
     store.put(name, await sealCredential(`secret of ${name}`, by, { tenant: TENANT, name }), 5);
   const object = {
     sealedCredentials: async () => ok(store.allSealed()),
-    replaceSealed: async (all: Parameters<typeof store.replace>[0]) => ok({ replaced: store.replace(all) }),
+    replaceSealed: async (_: Act, all: Parameters<typeof store.replace>[0]) => ok({ replaced: store.replace(all) }),
   };
   const sealer = createCredentialSealer(keys);
   if (!sealer) throw new Error("No sealer without a key");
-  return { store, put, object, rotate: () => rotateCredentials({ object: () => object, sealer }, TENANT) };
+  return { store, put, object, rotate: () => rotateCredentials({ object: () => object, sealer, act: ACT }, TENANT) };
 }
 
 describe("sealing a tenant's credentials under the current key", () => {
@@ -57,9 +59,9 @@ describe("sealing a tenant's credentials under the current key", () => {
     const { store, put, object, rotate } = await given([NEW, OLD]);
     await put("a", OLD);
     const replace = object.replaceSealed;
-    object.replaceSealed = async (all) => {
+    object.replaceSealed = async (act, all) => {
       await put("a", OLD);
-      return replace(all);
+      return replace(act, all);
     };
 
     expect(await rotate()).toMatchObject({ value: { resealed: 0, changed: 1 } });
@@ -70,7 +72,7 @@ describe("sealing a tenant's credentials under the current key", () => {
     const sealer = createCredentialSealer([NEW]);
     const missing = async () => err({ code: "tenant_not_found" as const });
     const object = () => ({ sealedCredentials: missing, replaceSealed: missing });
-    expect(sealer && (await rotateCredentials({ object, sealer }, TENANT))).toMatchObject({ ok: false });
+    expect(sealer && (await rotateCredentials({ object, sealer, act: ACT }, TENANT))).toMatchObject({ ok: false });
   });
 
   it("needs a key", () => {

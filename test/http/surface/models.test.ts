@@ -19,7 +19,7 @@ function connect() {
         const entry = entries.find(({ id }) => id === model);
         return entry ? ok(entry) : err({ code: "model_not_found", model });
       },
-      deleteModel: async (model) => (model === "org/gamma" ? ok(null) : err({ code: "model_not_own", model })),
+      deleteModel: async (_, model) => (model === "org/gamma" ? ok(null) : err({ code: "model_not_own", model })),
     },
   });
   const fetch = async (url: string | URL | Request, init?: RequestInit): Promise<Response> => app.request(String(url), init);

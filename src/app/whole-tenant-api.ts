@@ -1,0 +1,8 @@
+/** Everything that may be asked of a tenant's object. */
+import type { TenantAuditApi } from "./audit-api";
+import type { TenantErasureApi } from "./erasure-api";
+import type { TenantExportsApi } from "./export-api";
+import type { TenantFilesApi } from "./file-api";
+import type { TenantApi, TenantMaintenance } from "./tenant-api";
+
+export interface WholeTenantApi extends TenantApi, TenantAuditApi, TenantErasureApi, TenantExportsApi, TenantFilesApi, TenantMaintenance {}

@@ -1,0 +1,31 @@
+/** What an entry of the audit log can say. The lists are closed, so no entry can name something that was never thought of. */
+
+/** Each is what was done, in the past tense. Stored for ever: a name is never changed or removed. */
+export const AUDIT_ACTIONS = [
+  "tenant.created",
+  "tenant.rebuilt",
+  "settings.changed",
+  "key.created",
+  "key.rotated",
+  "key.revoked",
+  "model.put",
+  "model.deleted",
+  "credential.put",
+  "credential.deleted",
+  "credentials.resealed",
+  "tool.put",
+  "tool.deleted",
+  "mcp_server.put",
+  "mcp_server.refreshed",
+  "mcp_server.deleted",
+  "file.deleted",
+  "session.rebuilt",
+  // The texts that differed were shown to the admin.
+  "session.rebuilt_and_read",
+  "content.read_by_admin",
+] as const;
+
+export const AUDIT_TARGETS = ["tenant", "key", "model", "credential", "tool", "mcp_server", "file", "session"] as const;
+
+/** `system`: the service itself, without a request. */
+export const AUDIT_ACTORS = ["key", "access_token", "admin", "system"] as const;

@@ -1,0 +1,104 @@
+/**
+ * Stores the audit log, a chain of entries that only grows at its end. Triggers refuse every other change. The oldest entries are removed
+ * when there are too many; the anchor keeps the hash of the last of them, so that the rest can be verified.
+ */
+import type { AuditPage, AuditQuery } from "../app/audit-api";
+import { type Act, buildGenesis, chainEntry } from "../app/audit-chain";
+import type { AuditEntry, AuditPlace, AuditSubject } from "../contract/audit";
+import type { SyncSql } from "../lib/sync-sql";
+
+/** At about 800 bytes an entry with its indexes, 80 MB: years of a tenant's administration. */
+const MAX_AUDIT_ENTRIES = 100_000;
+/** Entries that one append removes at most, so that an append stays cheap. */
+const PRUNE_BATCH = 10;
+
+export interface AuditLog {
+  /** Call it inside the transaction of the act. */
+  append(act: Act, subject: AuditSubject): void;
+  read(query: AuditQuery): AuditPage;
+  findPlace(seq: number): AuditPlace | null;
+}
+
+interface AuditDeps {
+  readonly sql: SyncSql;
+  /** The tenant. Its row may be made in the same transaction as the first entry. */
+  readonly owner: () => string;
+  readonly now: () => number;
+  readonly maxEntries?: number;
+}
+
+type EntryRow = { readonly entry: string; readonly hash: string };
+type PlaceRow = { readonly seq: number; readonly hash: string; readonly at: number };
+
+function toEntry({ entry, hash }: EntryRow): AuditEntry {
+  const stored: Omit<AuditEntry, "hash"> = JSON.parse(entry);
+  return { ...stored, hash };
+}
+const toPlace = ({ seq, hash }: Pick<PlaceRow, "seq" | "hash">): AuditPlace => ({ seq, hash });
+
+const DIRECTIONS = { asc: { beyond: ">", by: "seq" }, desc: { beyond: "<", by: "seq DESC" } };
+
+export function createAuditLog({ sql, owner, now, maxEntries = MAX_AUDIT_ENTRIES }: AuditDeps): AuditLog {
+  const newest = (): PlaceRow | undefined => sql.rows<PlaceRow>("SELECT seq, hash, at FROM audit ORDER BY seq DESC LIMIT 1")[0];
+  const findEntry = (seq: number): PlaceRow | undefined => sql.rows<PlaceRow>("SELECT seq, hash, at FROM audit WHERE seq = ?", seq)[0];
+  const storedAnchor = () => sql.rows<Omit<PlaceRow, "at">>("SELECT seq, hash FROM audit_anchor")[0];
+  const anchor = (): AuditPlace => toPlace(storedAnchor() ?? buildGenesis(owner()));
+
+  function prune(head: number): void {
+    const first = anchor().seq + 1;
+    const last = findEntry(Math.min(head - maxEntries, first + PRUNE_BATCH - 1));
+    if (!last) return;
+    sql.rows(
+      "INSERT INTO audit_anchor (one, seq, hash) VALUES (1, ?, ?) ON CONFLICT (one) DO UPDATE SET seq = excluded.seq, hash = excluded.hash",
+      last.seq,
+      last.hash,
+    );
+    sql.rows("DELETE FROM audit WHERE seq <= ?", last.seq);
+  }
+  return {
+    append: (act, subject) => {
+      const before = newest();
+      // A clock that goes back must not put an entry before the one that it follows.
+      const at = Math.max(now(), before?.at ?? 0);
+      const { hash, ...entry } = chainEntry(before ? toPlace(before) : anchor(), { act, subject, at });
+      sql.rows(
+        "INSERT INTO audit (seq, at, action, actor, target, entry, hash) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        entry.seq,
+        at,
+        entry.action,
+        entry.actor.id,
+        entry.target.id,
+        JSON.stringify(entry),
+        hash,
+      );
+      prune(entry.seq);
+    },
+    read: ({ after, limit, order, action, actor, target, from, to }) => {
+      const { beyond, by } = DIRECTIONS[order];
+      const conditions = [
+        [`seq ${beyond} ?`, after],
+        ["action = ?", action],
+        ["actor = ?", actor],
+        ["target = ?", target],
+        ["at >= ?", from],
+        ["at < ?", to],
+      ] as const;
+      const named = conditions.flatMap(([condition, value]) => (value === null ? [] : [{ condition, value }]));
+      const where = named.length === 0 ? "" : `WHERE ${named.map(({ condition }) => condition).join(" AND ")}`;
+      const rows = sql.rows<EntryRow>(
+        `SELECT entry, hash FROM audit ${where} ORDER BY ${by} LIMIT ?`,
+        ...named.map(({ value }) => value),
+        limit + 1,
+      );
+      const head = newest();
+      const first = anchor();
+      return { data: rows.slice(0, limit).map(toEntry), has_more: rows.length > limit, anchor: first, head: head ? toPlace(head) : first };
+    },
+    findPlace: (seq) => {
+      const first = anchor();
+      if (seq <= first.seq) return first;
+      const found = findEntry(seq);
+      return found ? toPlace(found) : null;
+    },
+  };
+}
