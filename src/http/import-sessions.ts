@@ -21,8 +21,8 @@ export async function runImport(deps: HttpDeps, { tenant, body, after }: ImportI
     return ok(await new SessionImport(createTarget(deps, tenant), { after, maxFile: MAX_FILE_BYTES }).run(body));
   } catch (error) {
     if (!(error instanceof ImportFault)) throw error;
-    const field = error.line === 0 ? "body" : `line ${error.line}`;
-    return err({ code: "invalid_request", errors: [{ field, detail: error.detail }] });
+    const detail = error.line === 0 ? error.detail : error.message;
+    return err({ code: "invalid_request", errors: [{ field: "body", detail }] });
   }
 }
 

@@ -168,6 +168,8 @@ const closed = ofTenants.filter((route) => !anyToken.includes(route));
 
 /** The routes on which a person chats. A route that is added here needs a reason: its caller is not the tenant. */
 const CHAT = [
+  // An end user sees what is left of its limits.
+  "GET /v1/limits",
   "GET /v1/sessions",
   "POST /v1/sessions/search",
   "GET /v1/sessions/:session_id",

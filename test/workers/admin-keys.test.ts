@@ -26,6 +26,12 @@ const OPERATIONS: Readonly<Record<string, readonly [role: AdminRole, status: num
   listTenantSessions: ["read", 200],
   createTenant: ["operate", 201],
   createTenantKey: ["operate", 201],
+  deleteTenant: ["own", 404],
+  getTenantErasure: ["read", 404],
+  listPlans: ["read", 200],
+  getPlan: ["read", 404],
+  putPlan: ["operate", 200],
+  deletePlan: ["operate", 404],
   rebuildTenantList: ["operate", 200],
   rebuildTenant: ["operate", 200],
   rebuildSession: ["operate", 200],
@@ -74,9 +80,11 @@ describe("every admin operation", () => {
   describe.each(operations.map((operation) => [operation.operationId, operation] as const))("%s", (name, { method, path }) => {
     const [needed = "own", status = 0] = OPERATIONS[name] ?? [];
     const ids: Readonly<Record<string, () => string>> = {
-      tenant_id: () => chat.tenant.id,
+      tenant_id: () => (name === "deleteTenant" ? newId("ten") : chat.tenant.id),
       session_id: () => chat.id,
       key_id: () => newId("adm"),
+      erasure_id: () => newId("era"),
+      plan_name: () => (name === "putPlan" ? "walked" : "absent"),
     };
     const body = sampleBody({ method, path: path.replace(/\{([a-z_]+)\}/g, ":$1") });
     const ask = (key: string) =>

@@ -60,7 +60,7 @@ const rebuildOne = adminRoute({
   summary: "Repair a session's rows",
   description:
     "Compares a session's rows in the read model with its log, and repairs differences. A long session continues with `next_cursor`. Texts that differ are shown to an owner, and to others as `[hidden]`.",
-  refuses: ["invalid_cursor", "read_model_unavailable"],
+  refuses: ["tenant_not_found", "invalid_cursor", "read_model_unavailable"],
   request: {
     params: tenantPath.extend({ session_id: id("ses") }),
     query: z.strictObject({
