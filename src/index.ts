@@ -49,6 +49,7 @@ import {
   buildOpenCredential,
   deploymentStub,
   limitsFor,
+  perEnv,
   ratesFor,
   sessionStub,
   suggestLimitTo,
@@ -72,20 +73,14 @@ const keys = createKeyCache<Principal>({ ttlMs: KEY_CACHE_TTL_MS, max: CACHED_KE
 const adminKeys = createKeyCache<AdminPrincipal>({ ttlMs: KEY_CACHE_TTL_MS, max: CACHED_ADMIN_KEYS, now: Date.now, readGeneration });
 const apps = new WeakMap<Env, ReturnType<typeof createApp>>();
 
-/** The end of tokens, by environment: each has its own tenants' objects. */
-const tokenEnds = new WeakMap<Env, ReturnType<typeof createTokenEnds>>();
-
-function findTokenEnds(env: Env): ReturnType<typeof createTokenEnds> {
-  const known = tokenEnds.get(env);
-  if (known) return known;
+/** Ends the tokens of erased end users. */
+const tokenEndsFor = perEnv((env) => {
   const ask = async (tenant: TenantId, endUser: string) => {
     const ended = await tenantStub(env, tenant).endUserEnded(endUser);
     return ended.ok ? ended.value : Number.POSITIVE_INFINITY;
   };
-  const created = createTokenEnds({ ask, now: Date.now, readGeneration, max: CACHED_KEYS });
-  tokenEnds.set(env, created);
-  return created;
-}
+  return createTokenEnds({ ask, now: Date.now, readGeneration, max: CACHED_KEYS });
+});
 
 async function authenticate(env: Env, config: Config, key: string): Promise<Principal | null> {
   const parts = parseApiKey(key);
@@ -93,7 +88,7 @@ async function authenticate(env: Env, config: Config, key: string): Promise<Prin
   const now = Date.now();
   if (!parts) {
     const verify = (pepper: string) => verifyAccessToken(key, { env: config.ENVIRONMENT, pepper, now });
-    return findTokenEnds(env)(await openUnder(peppers, now, verify));
+    return tokenEndsFor(env)(await openUnder(peppers, now, verify));
   }
   const { tenant } = parts;
   const hash = await hashKey(key, peppers.current);

@@ -108,8 +108,8 @@ const CACHED_LIMITS = 10_000;
 /** Tenants, keys and end users with a limit whose blocks an isolate keeps. */
 const CACHED_RATES = 20_000;
 
-/** Makes one value for the bindings of an isolate. */
-function perEnv<T>(make: (env: Env) => T): (env: Env) => T {
+/** Makes one value for each set of bindings. An isolate has one; the tests have several. */
+export function perEnv<T>(make: (env: Env) => T): (env: Env) => T {
   const made = new WeakMap<Env, { readonly value: T }>();
   return (env) => {
     const known = made.get(env) ?? { value: make(env) };

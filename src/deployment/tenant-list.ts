@@ -46,12 +46,12 @@ export function createTenantList(sql: SyncSql): TenantList {
       return !isKnown;
     },
     close: (tenant, at) => {
-      const row = [at, tenant, at] as const;
       sql.rows(
-        "INSERT INTO tenants (created_at, id, name, folded, deleted_at) VALUES (?, ?, '', '', ?) ON CONFLICT (id) DO NOTHING",
-        ...row,
+        `INSERT INTO tenants (created_at, id, name, folded, deleted_at) VALUES (?1, ?2, '', '', ?1)
+         ON CONFLICT (id) DO UPDATE SET name = '', folded = '', deleted_at = coalesce(deleted_at, ?1)`,
+        at,
+        tenant,
       );
-      sql.rows("UPDATE tenants SET name = '', folded = '', deleted_at = coalesce(deleted_at, ?) WHERE id = ?", at, tenant);
     },
     list: ({ after, limit, order, name }) => {
       const { beyond, order: by } = DIRECTIONS[order];

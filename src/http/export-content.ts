@@ -6,13 +6,18 @@ import type { HttpDeps, HttpEnv } from "./deps";
 import { sendProblem } from "./problem";
 import { reachStore } from "./store-file";
 
-export async function answerExport(c: Context<HttpEnv>, deps: HttpDeps, { tenant, export: id }: Omit<ExportGrant, "expires_at">) {
-  const store = deps.exports(tenant);
-  if (!store) return sendProblem(c, { code: "files_disabled" });
-  const found = await callWithRetry(
+type NamedExport = Omit<ExportGrant, "expires_at">;
+
+export const findExport = (deps: HttpDeps, { tenant, export: id }: NamedExport) =>
+  callWithRetry(
     () => deps.tenants(tenant),
     (api) => api.getExport(id),
   );
+
+export async function answerExport(c: Context<HttpEnv>, deps: HttpDeps, { tenant, export: id }: NamedExport) {
+  const store = deps.exports(tenant);
+  if (!store) return sendProblem(c, { code: "files_disabled" });
+  const found = await findExport(deps, { tenant, export: id });
   if (!found.ok) return sendProblem(c, found.error);
   if (found.value.status !== "ready") return sendProblem(c, { code: "export_not_found", export: id });
   const opened = await reachStore(deps, () => store.open(id));

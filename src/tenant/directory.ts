@@ -67,6 +67,9 @@ export function createDirectory(sql: SyncSql): Directory {
   const isBeingErased = (session: string): boolean => sql.rows("SELECT 1 FROM erasures WHERE session = ?", session).length > 0;
   const isRegistered = (session: string): boolean => sql.rows("SELECT 1 FROM sessions WHERE id = ?", session).length > 0;
   const count = (): number => sql.rows<{ n: number }>("SELECT count(*) AS n FROM sessions")[0]?.n ?? 0;
+  /** Null: there is room for the session, or it is there already. */
+  const refuseFull = (session: SessionId, most: number | null): TenantError | null =>
+    most !== null && !isRegistered(session) && count() >= most ? { code: "session_limit", limit: most } : null;
   function insert({ session, external_id: externalId = null, end_user: endUser = null, source = null, at }: Registration): void {
     const label = source ? readLabel(source) : { end_user: endUser, labelled: 1 };
     const row = [session, at, externalId, label.end_user, label.labelled] as const;
@@ -79,7 +82,8 @@ export function createDirectory(sql: SyncSql): Directory {
     if (source && isErased(source)) return err({ code: "session_erased" });
     const holder = externalId === null ? null : findExternalId(externalId);
     if (holder === null || holder === session) {
-      if (most !== null && !isRegistered(session) && count() >= most) return err({ code: "session_limit", limit: most });
+      const refused = refuseFull(session, most);
+      if (refused) return err(refused);
       insert(input);
       return ok(session);
     }
@@ -110,7 +114,8 @@ export function createDirectory(sql: SyncSql): Directory {
       if (isBeingErased(session)) return err({ code: "session_erased" });
       const holder = externalId === null ? null : findExternalId(externalId);
       if (holder !== null && holder !== session) return err({ code: "external_id_taken", session: holder });
-      if (most !== null && !isRegistered(session) && count() >= most) return err({ code: "session_limit", limit: most });
+      const refused = refuseFull(session, most);
+      if (refused) return err(refused);
       const row = [session, created_at, externalId] as const;
       sql.rows("INSERT INTO sessions (id, created_at, external_id) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING", ...row);
       return ok(null);

@@ -1,14 +1,16 @@
 /** The calls about erasures that a tenant's object answers. */
 import type { TenantErasureApi } from "../app/erasure-api";
+import type { ErasureFacts } from "../app/erasure-view";
+import type { TenantOutcome } from "../app/tenant-api";
+import type { ErasureId } from "../domain/ids";
 import { err, ok } from "../lib/result";
-import { existing, lasting } from "./existing-tenant";
+import { type Calls, existing, lasting } from "./existing-tenant";
 import type { Tenant } from "./tenant";
 
-type Calls = {
-  readonly [Name in keyof TenantErasureApi]: TenantErasureApi[Name] extends (...args: infer A) => Promise<infer T>
-    ? (tenant: Tenant, ...args: A) => Promise<T>
-    : never;
-};
+function findErasure({ upkeep }: Tenant, id: ErasureId): TenantOutcome<ErasureFacts> {
+  const found = upkeep.erasures.receipts.find(id);
+  return found ? ok(found) : err({ code: "erasure_not_found", erasure: id });
+}
 
 export const erasureCalls = {
   beginErasure: existing(async (tenant, input) => {
@@ -27,8 +29,7 @@ export const erasureCalls = {
     await erasures.resume();
     tenant.announce(null);
     await erasures.run();
-    const found = erasures.receipts.find(id);
-    return found ? ok(found) : err({ code: "erasure_not_found", erasure: id });
+    return findErasure(tenant, id);
   }),
   eraseTenant: lasting(async (tenant) => {
     const { erasures } = tenant.upkeep;
@@ -37,13 +38,9 @@ export const erasureCalls = {
     // Its sessions, and then its own part. The alarm goes on where there are many.
     await erasures.run();
     await erasures.run();
-    const found = erasures.receipts.find(begun.value);
-    return found ? ok(found) : err({ code: "erasure_not_found", erasure: begun.value });
+    return findErasure(tenant, begun.value);
   }),
   endUserEnded: existing(async (tenant, endUser) => ok(tenant.upkeep.erasures.findEnd(await tenant.digestEndUser(endUser)))),
-  getErasure: lasting(({ upkeep }, id) => {
-    const found = upkeep.erasures.receipts.find(id);
-    return found ? ok(found) : err({ code: "erasure_not_found", erasure: id });
-  }),
+  getErasure: lasting(findErasure),
   listErasures: existing(({ upkeep }, page) => ok(upkeep.erasures.receipts.list(page))),
-} satisfies Calls;
+} satisfies Pick<Calls, keyof TenantErasureApi>;

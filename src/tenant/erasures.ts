@@ -10,20 +10,19 @@ import type { SyncSql } from "../lib/sync-sql";
 import { toSessionId } from "./directory";
 import { closeTenant } from "./empty-tenant";
 import { createErasureReceipts, type ErasureReceipts } from "./erasure-receipts";
-import { createGathering, type ReadLabels } from "./gather-sessions";
+import { createGathering, forEachTogether, type ReadLabels } from "./gather-sessions";
+import { armAlarm, type TenantAlarm, toRetryWait } from "./tenant-alarm";
 
 /** The first request runs the erasure itself, so the alarm waits this long before it repeats it. */
 const FIRST_RETRY_MS = 15_000;
-const MAX_RETRY_MS = 60 * 60 * 1000;
-/** The most sessions that one alarm handles, and how many of them at a time. */
+/** The most sessions that one alarm handles. */
 const AT_ONCE = 200;
-const TOGETHER = 10;
 /** How long access tokens that were made before an end user's erasure may last: as long as any (`http/schemas/access-token`). */
 const TOKEN_MS = 24 * 60 * 60 * 1000;
 
 interface ErasureDeps {
   readonly sql: SyncSql;
-  readonly alarm: { get(): Promise<number | null>; set(at: number): void };
+  readonly alarm: TenantAlarm;
   /** Calls the session's object, telling it that the session has existed. Returns true when every store has reported. */
   readonly erase: (session: SessionId) => Promise<boolean>;
   /** Asks the session's object for what the directory of an older build did not note. */
@@ -121,11 +120,7 @@ export function createErasures(deps: ErasureDeps): Erasures {
     return rows;
   }
 
-  async function resume(): Promise<void> {
-    const due = nextDue();
-    const set = due === null ? null : await alarm.get();
-    if (due !== null && (set === null || set > due)) alarm.set(Math.max(due, now()));
-  }
+  const resume = (): Promise<void> => armAlarm(alarm, nextDue(), now);
 
   function begin({ session, isKnown, forks = false }: Begin): ReturnType<Erasures["begin"]> {
     const noted = isKnown || isKnownHere(session);
@@ -190,7 +185,7 @@ export function createErasures(deps: ErasureDeps): Erasures {
       await gathering.run();
       const due = takeDue();
       await hideAll(due);
-      for (let from = 0; from < due.length; from += TOGETHER) await Promise.all(due.slice(from, from + TOGETHER).map(attempt));
+      await forEachTogether(due, attempt);
       await resume();
     },
   };
@@ -203,7 +198,7 @@ export function createErasures(deps: ErasureDeps): Erasures {
   }
 }
 
-const toWait = (attempts: number): number => Math.min(FIRST_RETRY_MS * 2 ** attempts, MAX_RETRY_MS);
+const toWait = (attempts: number): number => toRetryWait(FIRST_RETRY_MS, attempts);
 
 /** Sessions that the end user got since the erasure under way was asked for. */
 const hasNewer = (sql: SyncSql, { endUser, running }: { readonly endUser: string; readonly running: ErasureId }): boolean =>

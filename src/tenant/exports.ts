@@ -14,13 +14,13 @@ import { err, ok } from "../lib/result";
 import type { SyncSql } from "../lib/sync-sql";
 import type { Directory } from "./directory";
 import { createExportRows, type DueExport, type ExportRows } from "./export-rows";
+import { armAlarm, type TenantAlarm, toRetryWait } from "./tenant-alarm";
 
 /** Exports of a tenant that exist at once. */
 const MAX_EXPORTS = 20;
 /** Pages that one alarm reads. The platform allows 1,000 calls an invocation, and an alarm of 15 minutes. */
 const STEPS_AN_ALARM = 300;
 const FIRST_RETRY_MS = 5_000;
-const MAX_RETRY_MS = 60 * 60 * 1_000;
 /** After this many failures in a row, or sessions that changed while they were read, the export has failed. */
 const MAX_ATTEMPTS = 12;
 
@@ -33,7 +33,7 @@ interface ExportDeps {
   /** Null when the deployment stores no files. */
   readonly store: () => ExportStore | null;
   readonly isDeleted: () => boolean;
-  readonly alarm: { get(): Promise<number | null>; set(at: number): void };
+  readonly alarm: TenantAlarm;
   readonly now: Clock;
   readonly log: Log;
   /** The bytes of a part. Absent: those that R2 takes. */
@@ -47,7 +47,7 @@ export interface Exports {
   remove(id: ExportId): Promise<TenantOutcome<ExportRemoval>>;
   /**
    * Takes the session out of all exports: those that are ready end, and one under way goes back to where the session began. `seq`: only out of
-   * those that hold an earlier state. Call it when a session is erased or redacted.
+   * exports that hold an earlier state of the session. Call it when a session is erased or redacted.
    */
   takeOut(session: SessionId, seq: number | null): void;
   nextDue(): number | null;
@@ -186,11 +186,7 @@ export function createExports(deps: ExportDeps): Exports {
     else await makeOn(due, exportStore);
   }
 
-  async function resume(): Promise<void> {
-    const due = rows.nextDue();
-    const set = due === null ? null : await alarm.get();
-    if (due !== null && (set === null || set > due)) alarm.set(Math.max(due, now()));
-  }
+  const resume = (): Promise<void> => armAlarm(alarm, rows.nextDue(), now);
 
   /** One at a time: two would write into one part. */
   const run = (): Promise<void> => {
@@ -207,7 +203,7 @@ export function createExports(deps: ExportDeps): Exports {
     } catch (error) {
       [building, sent] = [null, null];
       log.warn("tenant.export_failed", { export: due?.id, error: toErrorName(error) });
-      const retryInMs = Math.min(FIRST_RETRY_MS * 2 ** (due?.attempts ?? 0), MAX_RETRY_MS);
+      const retryInMs = toRetryWait(FIRST_RETRY_MS, due?.attempts ?? 0);
       if (due) sql.transaction(() => rows.postpone(due.id, now() + retryInMs));
     }
     await resume();

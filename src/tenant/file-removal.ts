@@ -5,6 +5,7 @@ import type { FileId } from "../domain/ids";
 import { toErrorName } from "../lib/error-name";
 import type { SyncSql } from "../lib/sync-sql";
 import type { Files } from "./files";
+import { armAlarm, type TenantAlarm } from "./tenant-alarm";
 
 /** The most files that one alarm handles. */
 const AT_ONCE = 100;
@@ -14,7 +15,7 @@ interface RemovalDeps {
   readonly files: Files;
   /** Null when the deployment stores no files. */
   readonly store: () => FileStore | null;
-  readonly alarm: { get(): Promise<number | null>; set(at: number): void };
+  readonly alarm: TenantAlarm;
   readonly now: Clock;
   readonly log: Log;
 }
@@ -43,11 +44,7 @@ export function createFileRemoval({ sql, files, store, alarm, now, log }: Remova
     }
   }
 
-  async function resume(): Promise<void> {
-    const due = files.nextDue();
-    const set = due === null ? null : await alarm.get();
-    if (due !== null && (set === null || set > due)) alarm.set(Math.max(due, now()));
-  }
+  const resume = (): Promise<void> => armAlarm(alarm, files.nextDue(), now);
 
   async function remove(ended: readonly FileId[]): Promise<number> {
     let pending = 0;

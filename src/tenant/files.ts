@@ -13,6 +13,7 @@ import { err, ok } from "../lib/result";
 import type { SyncSql } from "../lib/sync-sql";
 import { type FileLimits, type HeldFiles, refuseFile } from "./file-limits";
 import { createRequests } from "./requests";
+import { toRetryWait } from "./tenant-alarm";
 
 /** An upload that has not ended by then was cut off. */
 const UPLOAD_MS = 60 * 60 * 1_000;
@@ -23,7 +24,6 @@ const HOLD_MS = 60 * 60 * 1_000;
 /** How long a throwaway session may refer to a file: longer than its request takes and the hour that it may be left over. */
 const THROWAWAY_HOLD_MS = 3 * 60 * 60 * 1_000;
 const FIRST_RETRY_MS = 15_000;
-const MAX_RETRY_MS = 60 * 60 * 1_000;
 const COUNT = "SELECT count(*) AS files, coalesce(sum(bytes), 0) AS bytes FROM files";
 const HOLD_OWN = "INSERT INTO file_refs (session, file, held_until, own) VALUES (?, ?, ?, 1)";
 /** A string that sorts after every file id. */
@@ -288,7 +288,7 @@ export function createFiles(sql: SyncSql): Files {
     },
     postpone: (file, at) => {
       const attempts = sql.rows<{ attempts: number }>("SELECT attempts FROM files WHERE id = ?", file)[0]?.attempts ?? 0;
-      const due = at + Math.min(FIRST_RETRY_MS * 2 ** attempts, MAX_RETRY_MS);
+      const due = at + toRetryWait(FIRST_RETRY_MS, attempts);
       sql.rows("UPDATE files SET attempts = attempts + 1, due_at = ? WHERE id = ?", due, file);
       return due;
     },

@@ -9,6 +9,7 @@ import type { SyncSql } from "../lib/sync-sql";
 import { toSessionId } from "./directory";
 import { emptyTenant } from "./empty-tenant";
 import type { ErasureReceipts } from "./erasure-receipts";
+import { type TenantAlarm, toRetryWait } from "./tenant-alarm";
 
 /** What a session's object says of itself. `end_user`: the digest. Null in place of both: it was not opened yet. */
 export interface SessionLabels {
@@ -17,11 +18,11 @@ export interface SessionLabels {
 }
 export type ReadLabels = (session: SessionId) => Promise<SessionLabels | null>;
 
-/** Sessions that are asked in one go, and at a time. */
+/** Sessions that are asked in one go. */
 const ASKED = 200;
+/** Sessions whose objects are called at a time. */
 const TOGETHER = 10;
 const FIRST_RETRY_MS = 15_000;
-const MAX_RETRY_MS = 60 * 60 * 1000;
 
 /** What `labelled` of a session says. */
 const LABELS = { unknown: 0, known: 1, unopened: 2 } as const;
@@ -32,7 +33,7 @@ interface GatheringDeps {
   readonly readLabels: ReadLabels;
   readonly sweep: () => Promise<void>;
   readonly note: (session: string, erasure: ErasureId) => void;
-  readonly alarm: { set(at: number): void };
+  readonly alarm: Pick<TenantAlarm, "set">;
   readonly now: Clock;
   readonly log: Log;
 }
@@ -49,7 +50,7 @@ interface Gathering {
 type Ungathered = ReturnType<ErasureReceipts["listUngathered"]>[number];
 
 /** Calls `work` for `TOGETHER` of them at a time. */
-async function forEach<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
+export async function forEachTogether<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
   for (let from = 0; from < all.length; from += TOGETHER) await Promise.all(all.slice(from, from + TOGETHER).map(work));
 }
 
@@ -125,7 +126,7 @@ export function createGathering({ sql, receipts, readLabels, sweep, note, alarm,
       if (receipts.listUngathered().length === 0 || notBefore > now()) return;
       let failed = 0;
       const unknown = receipts.listUngathered().some(({ kind }) => kind !== "tenant") ? listUnknown(ASKED) : [];
-      await forEach(unknown, async (session) => {
+      await forEachTogether(unknown, async (session) => {
         await ask(session).catch((cause: unknown) => {
           failed++;
           log.warn("tenant.labels_not_read", { session, cause });
@@ -133,7 +134,7 @@ export function createGathering({ sql, receipts, readLabels, sweep, note, alarm,
       });
       failed += await endTenant();
       failures = failed > 0 ? failures + 1 : 0;
-      notBefore = failed > 0 ? now() + Math.min(FIRST_RETRY_MS * 2 ** failures, MAX_RETRY_MS) : 0;
+      notBefore = failed > 0 ? now() + toRetryWait(FIRST_RETRY_MS, failures) : 0;
       sql.transaction(() => {
         for (const erasure of receipts.listUngathered()) {
           collect(erasure);

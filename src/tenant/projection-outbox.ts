@@ -6,15 +6,11 @@ import type { Clock, Log } from "../app/ports";
 import type { TenantChange } from "../app/tenant-api";
 import type { TenantProjection } from "../app/tenant-projection";
 import type { SyncSql } from "../lib/sync-sql";
+import { type TenantAlarm, toRetryWait } from "./tenant-alarm";
 
 const FIRST_RETRY_MS = 30_000;
-const MAX_RETRY_MS = 60 * 60 * 1000;
 
-/** The object's one alarm. */
-interface Alarm {
-  /** Null when no alarm is set, or it is ringing. */
-  get(): Promise<number | null>;
-  set(at: number): void;
+interface Alarm extends TenantAlarm {
   clear(): void;
 }
 
@@ -70,7 +66,7 @@ export function createProjectionOutbox(deps: ProjectionOutboxDeps): ProjectionOu
   }
   function backOff(cause: unknown): void {
     const attempts = row().attempts + 1;
-    const retryInMs = Math.min(FIRST_RETRY_MS * 2 ** (attempts - 1), MAX_RETRY_MS);
+    const retryInMs = toRetryWait(FIRST_RETRY_MS, attempts - 1);
     sql.rows("UPDATE projection SET attempts = ?", attempts);
     alarm.set(now() + retryInMs);
     log.warn("tenant.projection_failed", { attempts, retry_in_ms: retryInMs, cause });

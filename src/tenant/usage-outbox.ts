@@ -9,9 +9,9 @@ import type { SessionId } from "../domain/ids";
 import type { SyncSql } from "../lib/sync-sql";
 import { toSessionId } from "./directory";
 import type { ErasedUsageStore } from "./erased-usage";
+import { armAlarm, type TenantAlarm, toRetryWait } from "./tenant-alarm";
 
 const FIRST_RETRY_MS = 15_000;
-const MAX_RETRY_MS = 60 * 60 * 1_000;
 /** Days in one write. Earlier builds stored and sent each session's own sums. */
 const AT_ONCE = 200;
 /**
@@ -26,7 +26,7 @@ interface UsageOutboxDeps {
   readonly sql: SyncSql;
   readonly store: ErasedUsageStore;
   readonly write: (usage: readonly ErasedSessionUsage[]) => Promise<void>;
-  readonly alarm: { get(): Promise<number | null>; set(at: number): void };
+  readonly alarm: TenantAlarm;
   readonly now: Clock;
   readonly log: Log;
 }
@@ -64,11 +64,7 @@ export function createUsageOutbox({ sql, store, write, alarm, now, log }: UsageO
       .map(({ session, added }) => ({ session: toSessionId(session), added }));
   const nextDue = (): number | null => (listUnsent().length === 0 ? null : (retryAt ?? now() + FIRST_RETRY_MS));
 
-  async function resume(): Promise<void> {
-    const due = nextDue();
-    const set = due === null ? null : await alarm.get();
-    if (due !== null && (set === null || set > due)) alarm.set(Math.max(due, now()));
-  }
+  const resume = (): Promise<void> => armAlarm(alarm, nextDue(), now);
 
   async function send(unsent: readonly Unsent[]): Promise<void> {
     await write(unsent.map(({ session }) => ({ session, usage: store.keep(session, []) })));
@@ -92,7 +88,7 @@ export function createUsageOutbox({ sql, store, write, alarm, now, log }: UsageO
       failures = 0;
       retryAt = null;
     } catch (cause) {
-      const retryInMs = Math.min(FIRST_RETRY_MS * 2 ** failures, MAX_RETRY_MS);
+      const retryInMs = toRetryWait(FIRST_RETRY_MS, failures);
       failures += 1;
       retryAt = now() + retryInMs;
       log.warn("tenant.usage_not_sent", { failures, retry_in_ms: retryInMs, cause });

@@ -5,13 +5,12 @@ import type { ExportState } from "../../app/export-api";
 import { type ExportView, exportRemoval, exportView, importReport } from "../../contract/export";
 import { id } from "../../contract/ids";
 import { listView } from "../../contract/page";
-import type { ExportId, TenantId } from "../../domain/ids";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { exportExample, importReportExample } from "../examples/exports";
 import { EXPORT, onePage } from "../examples/shared";
-import { answerExport } from "../export-content";
+import { answerExport, findExport } from "../export-content";
 import { runImport } from "../import-sessions";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
@@ -130,12 +129,6 @@ async function toView(c: Context<HttpEnv>, deps: HttpDeps, state: ExportState): 
   return { ...state, download_url: `${origin}/v1/exports/${state.id}/content?signature=${signature}` };
 }
 
-const findExport = (deps: HttpDeps, { tenant, name }: { readonly tenant: TenantId; readonly name: ExportId }) =>
-  callWithRetry(
-    () => deps.tenants(tenant),
-    (api) => api.getExport(name),
-  );
-
 export function registerExports(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(create, async (c) => {
     const { tenant } = readPrincipal(c);
@@ -163,7 +156,7 @@ export function registerExports(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void
   });
 
   app.openapi(get, async (c) => {
-    const found = await findExport(deps, { tenant: readPrincipal(c).tenant, name: c.req.valid("param").export_id });
+    const found = await findExport(deps, { tenant: readPrincipal(c).tenant, export: c.req.valid("param").export_id });
     return found.ok ? c.json(await toView(c, deps, found.value), 200) : sendProblem(c, found.error);
   });
 
