@@ -48,10 +48,12 @@ import {
   buildFileStore,
   buildOpenCredential,
   deploymentStub,
+  isSuspended,
   limitsFor,
   perEnv,
   ratesFor,
   sessionStub,
+  standingsFor,
   suggestLimitTo,
   takeModelCall,
   tenantStub,
@@ -88,7 +90,9 @@ async function authenticate(env: Env, config: Config, key: string): Promise<Prin
   const now = Date.now();
   if (!parts) {
     const verify = (pepper: string) => verifyAccessToken(key, { env: config.ENVIRONMENT, pepper, now });
-    return tokenEndsFor(env)(await openUnder(peppers, now, verify));
+    const holder = await tokenEndsFor(env)(await openUnder(peppers, now, verify));
+    const standing = holder && (await standingsFor(env)(holder.tenant));
+    return holder && standing && { ...holder, ...(standing.status !== "active" && { suspended: true as const }) };
   }
   const { tenant } = parts;
   const hash = await hashKey(key, peppers.current);
@@ -99,8 +103,10 @@ async function authenticate(env: Env, config: Config, key: string): Promise<Prin
   });
 }
 
-const findKey = (env: Env, tenant: TenantId, hash: string): Promise<Principal | null> =>
-  keys.find(hash, tenant, async () => tenantStub(env, tenant).authenticate(hash, null));
+async function findKey(env: Env, tenant: TenantId, hash: string): Promise<Principal | null> {
+  const principal = await keys.find(hash, tenant, async () => tenantStub(env, tenant).authenticate(hash, null));
+  return principal?.suspended ? null : principal;
+}
 
 async function authenticateAdmin(env: Env, config: Config, key: string): Promise<AdminPrincipal | null> {
   if (!isAdminKeyShaped(key)) return null;
@@ -253,6 +259,7 @@ export default {
           files: buildFileReader({ env, config: () => config, tenant }),
           takeCall: () => takeModelCall(env, { tenant, end_user: null }),
         }),
+      isSuspended: ({ tenant }) => isSuspended(env, tenant, log),
       queue: { send: async (job) => void (await env.COMPACTIONS.send(job)) },
       clock: Date.now,
       schedule: startTimer,

@@ -10,17 +10,19 @@ import { createRateMeter, shareOfLimit } from "./app/rate-meter";
 import { estimateTokens } from "./context/tokens";
 import type { LimitSet } from "./contract/limits";
 import { parseId, type SessionId, type TenantId } from "./domain/ids";
+import type { Standing } from "./domain/tenant-status";
 import { type Config, type Env, readDeploymentKeys, readPeppers } from "./env";
 import { createExportStore } from "./files/export-store";
 import { createFileReader } from "./files/file-reader";
 import { createFileStore } from "./files/r2-store";
 import { createFileSigner } from "./files/signed-url";
+import { toErrorName } from "./lib/error-name";
 import { memoize } from "./lib/memoize";
 import { createChatModel } from "./model/chat-model";
 import { withFiles } from "./model/with-files";
 import { readGeneration } from "./tenant/changes";
 import { createCredentials, createOpenCredential, type OpenCredential } from "./tenant/credentials";
-import { createLookUpCache } from "./tenant/look-up-cache";
+import { createLookUpCache, type LookUp } from "./tenant/look-up-cache";
 import { createToolFetch } from "./tools/safe-fetch";
 
 /**
@@ -38,6 +40,45 @@ interface TenantWiring {
 export const sessionStub = (env: Env, tenant: TenantId, session: SessionId) => env.SESSIONS.getByName(sessionObjectName(tenant, session));
 export const tenantStub = (env: Env, tenant: TenantId) => env.TENANTS.getByName(tenantObjectName(tenant));
 export const deploymentStub = (env: Env) => env.DEPLOYMENT.getByName(DEPLOYMENT_OBJECT_NAME);
+
+/** The tenants whose standing an isolate caches. */
+const CACHED_STANDINGS = 10_000;
+/** A suspension ends running turns, and refuses access tokens, within this time of the isolate's last look. */
+const STANDING_TTL_MS = 10_000;
+const standings = new WeakMap<Env, LookUp<Standing>>();
+
+/**
+ * Reads from the isolate's cache, or the tenant's object. While that is out of reach the last known answer holds. Null: there is no such
+ * tenant.
+ */
+export function standingsFor(env: Env): LookUp<Standing> {
+  const known = standings.get(env);
+  if (known) return known;
+  const lookUp = createLookUpCache<Standing>({
+    ask: async (name) => {
+      const tenant = parseId("ten", name);
+      const standing = tenant && (await tenantStub(env, tenant).standing());
+      return standing?.ok ? standing.value : null;
+    },
+    now: Date.now,
+    ttlMs: STANDING_TTL_MS,
+    generation: readGeneration,
+    max: CACHED_STANDINGS,
+  });
+  standings.set(env, lookUp);
+  return lookUp;
+}
+
+/** Chat goes on while the tenant's object cannot be asked. */
+export async function isSuspended(env: Env, tenant: TenantId, log: Log): Promise<boolean> {
+  try {
+    const standing = await standingsFor(env)(tenant);
+    return standing !== null && standing.status !== "active";
+  } catch (error) {
+    log.warn("standing_unknown", { tenant, error: toErrorName(error) });
+    return false;
+  }
+}
 
 const credentialSource = ({ env, tenant }: TenantWiring) => ({
   sealedCredential: (name: string) => tenantStub(env, tenant).sealedCredential(name),

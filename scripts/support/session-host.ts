@@ -73,6 +73,7 @@ export class SessionHost {
       queue: { send: async (job) => void this.#jobs.push(job) },
       projection: () => ({ write: async () => {}, erase: async () => ({ rows: 0 }) }),
       files: () => ({ keep: async () => {} }),
+      isSuspended: async () => false,
       usageArchive: () => ({ keep: async (_, usage) => usage, endThrowaway: async () => {} }),
       digest,
       deadlines: DEADLINES,
@@ -142,6 +143,7 @@ export class SessionHost {
 
   async #workOff(jobs: readonly CompactionJob[]): Promise<void> {
     const ports = {
+      isSuspended: async () => false,
       session: this.service,
       model: this.world.model,
       clock: this.#clock,

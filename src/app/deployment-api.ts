@@ -4,6 +4,7 @@ import type { TenantPlan } from "../contract/limits";
 import type { Page } from "../contract/page";
 import type { AdminRole } from "../domain/admin-roles";
 import type { AdminKeyId, TenantId } from "../domain/ids";
+import type { TenantStatus } from "../domain/tenant-status";
 import type { Result } from "../lib/result";
 import type { Condition, UnmetCondition } from "./conditions";
 import type { Idempotency } from "./session-api";
@@ -17,6 +18,8 @@ export interface ListedTenantsQuery {
   readonly order: "asc" | "desc";
   /** A part of the name, in either case. Null: all. */
   readonly name: string | null;
+  /** Null: all. */
+  readonly status: TenantStatus | null;
 }
 
 /** The identity and rights of an admin. */

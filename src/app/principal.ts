@@ -14,6 +14,8 @@ export interface Principal {
   readonly limits?: LimitSet;
   /** Present when the caller has an access token that `key` made. Absent: the caller has the key itself. */
   readonly access_token?: AccessToken;
+  /** The tenant is suspended: the credential opens nothing. Absent: it is served. */
+  readonly suspended?: true;
 }
 
 /** The holder of an access token. The expiry is a whole second. */

@@ -8,6 +8,7 @@ import type { KeyView } from "../contract/tenant";
 import type { ErasedUsage } from "../domain/erased-usage";
 import type { KeyId, SessionId, TenantId } from "../domain/ids";
 import type { Scope } from "../domain/scopes";
+import type { Standing } from "../domain/tenant-status";
 import type { Result } from "../lib/result";
 import type { Act } from "./audit-chain";
 import type { Condition, UnmetCondition } from "./conditions";
@@ -22,6 +23,8 @@ import type { TransferError } from "./transfer-api";
 export type TenantError =
   | { readonly code: "tenant_not_found" }
   | { readonly code: "tenant_exists" }
+  /** Nothing of the tenant is served to its own keys. */
+  | { readonly code: "tenant_suspended" }
   /** The session's erasure has begun. */
   | { readonly code: "session_erased" }
   /** Another session of the tenant has this external id. */
@@ -248,6 +251,7 @@ export interface TenantChange {
  * credentials.
  */
 export interface TenantExport extends TenantChange {
+  readonly standing: Standing;
   readonly keys: readonly KeyView[];
 }
 

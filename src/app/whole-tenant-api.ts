@@ -3,6 +3,14 @@ import type { TenantAuditApi } from "./audit-api";
 import type { TenantErasureApi } from "./erasure-api";
 import type { TenantExportsApi } from "./export-api";
 import type { TenantFilesApi } from "./file-api";
+import type { TenantStandingApi } from "./standing";
 import type { TenantApi, TenantMaintenance } from "./tenant-api";
 
-export interface WholeTenantApi extends TenantApi, TenantAuditApi, TenantErasureApi, TenantExportsApi, TenantFilesApi, TenantMaintenance {}
+export interface WholeTenantApi
+  extends TenantApi,
+    TenantAuditApi,
+    TenantErasureApi,
+    TenantExportsApi,
+    TenantFilesApi,
+    TenantMaintenance,
+    TenantStandingApi {}

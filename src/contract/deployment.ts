@@ -2,12 +2,14 @@
 import { z } from "@hono/zod-openapi";
 import { ADMIN_ROLES } from "../domain/admin-roles";
 import { id, idOrNull, time } from "./ids";
+import { tenantStatus } from "./tenant";
 
 export const listedTenantView = z
   .object({
     id: id("ten"),
     name: z.string().openapi({ description: "Empty if the tenant was deleted" }),
     created_at: time,
+    status: tenantStatus,
     deleted_at: time.optional().openapi({ description: "When the tenant was deleted. Absent: it was not" }),
   })
   .openapi("ListedTenant");

@@ -3,6 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { policySchema } from "../context/policy";
 import { policyChoiceSchema } from "../context/policy-choice";
 import { SCOPES } from "../domain/scopes";
+import { TENANT_STATUSES } from "../domain/tenant-status";
 import { id, idOrNull, time } from "./ids";
 import { modelView } from "./model";
 
@@ -20,6 +21,18 @@ export const tenantView = z
   })
   .openapi("Tenant");
 export type TenantView = z.infer<typeof tenantView>;
+
+export const tenantStatus = z.enum(TENANT_STATUSES).openapi({
+  description: "The keys of a suspended tenant open nothing, and nothing of it is removed",
+});
+
+const standing = {
+  status: tenantStatus,
+  suspended_at: time.nullable().openapi({ description: "Null unless the tenant is suspended" }),
+  reason: z.string().nullable().openapi({ description: "What the admin wrote at the suspension" }),
+};
+
+export const tenantStanding = z.object({ id: id("ten"), ...standing }).openapi("TenantStanding");
 
 export const keyView = z
   .object({
@@ -59,6 +72,7 @@ export const tenantExportView = z
     default_policy: policyChoiceSchema.nullable(),
     allowed_origins: z.array(z.string()).readonly(),
     created_at: time,
+    ...standing,
     models: z.array(modelView).readonly(),
     keys: z.array(keyView).readonly(),
   })

@@ -50,6 +50,11 @@ const migrations: readonly (readonly string[])[] = [
   ],
   // Null: the tenant was not deleted.
   ["ALTER TABLE tenants ADD COLUMN deleted_at INTEGER"],
+  // A copy of what each tenant's own object says.
+  [
+    "ALTER TABLE tenants ADD COLUMN status TEXT NOT NULL DEFAULT 'active'",
+    "UPDATE tenants SET status = 'deleted' WHERE deleted_at IS NOT NULL",
+  ],
 ];
 
 /** Migrates the tables to this build's version. Call it inside a transaction. */

@@ -3,6 +3,7 @@ import type { ListedTenantsQuery } from "../app/deployment-api";
 import type { ListedTenant } from "../contract/deployment";
 import type { Page } from "../contract/page";
 import { parseId, type TenantId } from "../domain/ids";
+import { TENANT_STATUSES } from "../domain/tenant-status";
 import type { SyncSql } from "../lib/sync-sql";
 
 export interface TenantList {
@@ -18,6 +19,7 @@ type TenantRow = {
   readonly name: string;
   readonly created_at: number;
   readonly deleted_at: number | null;
+  readonly status: string;
 };
 
 /** Before and after every row, in order of time and id. */
@@ -31,38 +33,43 @@ const DIRECTIONS = {
 /** What a part of a name is compared in. SQLite's own `lower` knows ASCII alone. */
 const foldName = (name: string): string => name.normalize("NFKC").toLowerCase();
 
-function toTenant({ id: stored, name, created_at, deleted_at }: TenantRow): ListedTenant {
+function toTenant({ id: stored, name, created_at, deleted_at, status: said }: TenantRow): ListedTenant {
   const id = parseId("ten", stored);
   if (!id) throw new Error("A stored tenant id is malformed");
-  return { id, name, created_at, ...(deleted_at !== null && { deleted_at }) };
+  const status = TENANT_STATUSES.find((known) => known === said) ?? "suspended";
+  return { id, name, created_at, status, ...(deleted_at !== null && { deleted_at }) };
 }
 
 export function createTenantList(sql: SyncSql): TenantList {
   return {
-    register: ({ id, name, created_at }) => {
+    register: ({ id, name, created_at, status }) => {
       const isKnown = sql.rows("SELECT 1 FROM tenants WHERE id = ?", id).length > 0;
-      if (isKnown) sql.rows("UPDATE tenants SET name = ?, folded = ? WHERE id = ? AND deleted_at IS NULL", name, foldName(name), id);
-      else sql.rows("INSERT INTO tenants (created_at, id, name, folded) VALUES (?, ?, ?, ?)", created_at, id, name, foldName(name));
+      const set = "UPDATE tenants SET name = ?, folded = ?, status = ? WHERE id = ? AND deleted_at IS NULL";
+      const insert = "INSERT INTO tenants (created_at, id, name, folded, status) VALUES (?, ?, ?, ?, ?)";
+      if (isKnown) sql.rows(set, name, foldName(name), status, id);
+      else sql.rows(insert, created_at, id, name, foldName(name), status);
       return !isKnown;
     },
     close: (tenant, at) => {
       sql.rows(
-        `INSERT INTO tenants (created_at, id, name, folded, deleted_at) VALUES (?1, ?2, '', '', ?1)
-         ON CONFLICT (id) DO UPDATE SET name = '', folded = '', deleted_at = coalesce(deleted_at, ?1)`,
+        `INSERT INTO tenants (created_at, id, name, folded, status, deleted_at) VALUES (?1, ?2, '', '', 'deleted', ?1)
+         ON CONFLICT (id) DO UPDATE SET name = '', folded = '', status = 'deleted', deleted_at = coalesce(deleted_at, ?1)`,
         at,
         tenant,
       );
     },
-    list: ({ after, limit, order, name }) => {
+    list: ({ after, limit, order, name, status }) => {
       const { beyond, order: by } = DIRECTIONS[order];
       const from = after ?? ENDS[order];
       const rows = sql.rows<TenantRow>(
-        `SELECT id, name, created_at, deleted_at FROM tenants
-         WHERE (created_at, id) ${beyond} (?, ?) AND (? = '' OR instr(folded, ?) > 0) ORDER BY ${by} LIMIT ?`,
+        `SELECT id, name, created_at, deleted_at, status FROM tenants
+         WHERE (created_at, id) ${beyond} (?, ?) AND (? = '' OR instr(folded, ?) > 0) AND (? = '' OR status = ?) ORDER BY ${by} LIMIT ?`,
         from.created_at,
         from.id,
         foldName(name ?? ""),
         foldName(name ?? ""),
+        status ?? "",
+        status ?? "",
         limit + 1,
       );
       return { data: rows.slice(0, limit).map(toTenant), has_more: rows.length > limit };

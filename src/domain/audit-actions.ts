@@ -4,6 +4,8 @@
 export const AUDIT_ACTIONS = [
   "tenant.created",
   "tenant.rebuilt",
+  "tenant.suspended",
+  "tenant.resumed",
   "settings.changed",
   "key.created",
   "key.rotated",

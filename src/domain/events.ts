@@ -63,7 +63,15 @@ export interface QueuedMessage extends TurnChoices {
 }
 
 /** The failures that a turn can end with: the model's, and this backend's own. */
-export type TurnFailureKind = FailureKind | "cannot_fit" | "round_limit" | "storage_full" | "unknown_model" | "crashed" | "internal";
+export type TurnFailureKind =
+  | FailureKind
+  | "cannot_fit"
+  | "round_limit"
+  | "suspended"
+  | "storage_full"
+  | "unknown_model"
+  | "crashed"
+  | "internal";
 
 /** The size of a request or of its unremovable content (`floor`), and the maximum size of a request, in bytes. */
 export interface ByteFit {

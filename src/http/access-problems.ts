@@ -18,7 +18,7 @@ export type AccessError =
 
 type Answered =
   | AccessError
-  | Extract<TenantError, { readonly code: "beyond_own_key" }>
+  | Extract<TenantError, { readonly code: "beyond_own_key" | "tenant_suspended" }>
   | Extract<AdminKeyError, { readonly code: "last_owner" }>;
 
 export const accessAnswers: { readonly [E in Answered as E["code"]]: (error: E) => RouteAnswer } = {
@@ -45,6 +45,11 @@ export const accessAnswers: { readonly [E in Answered as E["code"]]: (error: E) 
     title: "Beyond the access token",
     detail: `${field}: ${detail}.`,
     errors: [{ field, detail }],
+  }),
+  tenant_suspended: () => ({
+    status: 403,
+    title: "Tenant suspended",
+    detail: "The tenant is suspended: no key or access token opens anything. Nothing was removed. Ask the operator of the deployment.",
   }),
   origin_not_allowed: () => ({
     status: 403,

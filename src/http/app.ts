@@ -51,6 +51,7 @@ import { registerRespond } from "./routes/respond";
 import { registerService } from "./routes/service";
 import { registerSessions } from "./routes/sessions";
 import { registerStreams } from "./routes/stream";
+import { registerSuspension } from "./routes/suspension";
 import { registerTenant } from "./routes/tenant";
 import { registerTenantPlans } from "./routes/tenant-plans";
 import { registerTenants } from "./routes/tenants";
@@ -111,6 +112,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerAdmin(app, deps);
   registerTenants(app, deps);
   registerTenantPlans(app, deps);
+  registerSuspension(app, deps);
   registerAdminKeys(app, deps);
   registerExport(app, deps);
   registerRebuild(app, deps);

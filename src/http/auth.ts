@@ -72,6 +72,7 @@ export function authenticate(deps: HttpDeps): MiddlewareHandler<HttpEnv> {
     const flood = await refuseFlood(c, deps, principal);
     if (flood) return sendProblem(c, flood);
     if (!principal) return sendProblem(c, { code: "unauthorized" });
+    if (principal.suspended) return sendProblem(c, { code: "tenant_suspended" });
     c.set("principal", principal);
     if (!(await isAllowedOrigin(c, () => deps.allowedOrigins(principal.tenant)))) return sendProblem(c, { code: "origin_not_allowed" });
     await next();
@@ -91,7 +92,7 @@ export function keyCheck(c: Context<HttpEnv>, deps: HttpDeps): () => Promise<boo
   const credential = readCredential(c);
   return async () => {
     const principal = credential.ok ? await findValid(credential.value, deps) : null;
-    return principal !== null && (await isAllowedOrigin(c, () => deps.allowedOrigins(principal.tenant)));
+    return principal !== null && !principal.suspended && (await isAllowedOrigin(c, () => deps.allowedOrigins(principal.tenant)));
   };
 }
 

@@ -33,6 +33,7 @@ export const PROBLEMS: { readonly [C in ProblemCode]: Sampled<C> } = {
     "A limit of requests a minute is used up",
     { code: "rate_limited", limit: "requests_per_minute", of: "tenant", max: 600, seconds: 12 },
   ],
+  tenant_suspended: ["The tenant is suspended", { code: "tenant_suspended" }],
   beyond_own_key: [
     "The calling key has less than what it would give or take away",
     { code: "beyond_own_key", field: "scopes", detail: "the calling key does not have the scope keys:write" },

@@ -52,7 +52,7 @@ function listReasons({ method, path, request, security, needsKey, refuses }: Dec
   const follow: readonly (readonly [boolean, ...ProblemCode[]])[] = [
     [true, "invalid_request", "url_too_long", "headers_too_large", "internal", "misconfigured"],
     [security.length > 0, "unauthorized", "unavailable", "overloaded"],
-    [isOfTenant, "origin_not_allowed", "rate_limited"],
+    [isOfTenant, "origin_not_allowed", "tenant_suspended", "rate_limited"],
     [isOfTenant && needsKey, "key_required"],
     [scopes.length > 0, "forbidden"],
     // Every admin key may do what the smallest role may.
@@ -98,9 +98,9 @@ export function refusalsFor(declared: Declared): Responses {
 const SHARED: Readonly<Record<string, readonly ProblemCode[]>> = {
   BadRequest: ["invalid_request"],
   Unauthorized: ["unauthorized"],
-  Forbidden: ["origin_not_allowed", "forbidden"],
+  Forbidden: ["origin_not_allowed", "tenant_suspended", "forbidden"],
   RoleMissing: ["role_missing"],
-  KeyRequired: ["origin_not_allowed", "key_required", "forbidden"],
+  KeyRequired: ["origin_not_allowed", "tenant_suspended", "key_required", "forbidden"],
   SessionNotFound: ["not_found", "session_not_found", "session_erased"],
   PreconditionFailed: ["precondition_failed"],
   BodyTooLarge: ["body_too_large"],

@@ -29,6 +29,8 @@ export interface ConsumerDeps {
   readonly sessions: (job: CompactionJob) => Pick<SessionApi, "leaseCompaction" | "recordCompaction">;
   /** The models of the job's tenant, called with that tenant's credentials. */
   readonly model: (job: CompactionJob) => ChatModel;
+  /** True while the job's tenant is suspended: no model is asked then. */
+  readonly isSuspended: (job: CompactionJob) => Promise<boolean>;
   /** Receives a new job when a chunked summary is not finished. */
   readonly queue: CompactionQueue;
   readonly clock: Clock;
@@ -61,7 +63,10 @@ async function consumeOne(message: QueueMessage, deps: ConsumerDeps): Promise<vo
   const { tenant, session } = job;
   const log = withNames(deps.log, () => ({ tenant, session }));
   try {
-    const outcome = await runCompaction(job, { ...deps, log, session: deps.sessions(job), model: deps.model(job) });
+    // The session asks again from time to time, as for a wake-up that the queue lost.
+    if (await deps.isSuspended(job)) return message.ack();
+    const isSuspended = () => deps.isSuspended(job);
+    const outcome = await runCompaction(job, { ...deps, log, isSuspended, session: deps.sessions(job), model: deps.model(job) });
     // Send a new job: a long chunked summary must not use up this message's deliveries, which are meant for failures. If the job is
     // delivered twice, the second worker finds the lease held.
     if (outcome.kind === "unfinished") await deps.queue.send(job);

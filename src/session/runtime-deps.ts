@@ -22,6 +22,8 @@ export interface RuntimeDeps {
   readonly projection: (tenant: TenantId) => Projection;
   readonly usageArchive: (tenant: TenantId) => UsageArchive;
   readonly files: (tenant: TenantId) => FileReferences;
+  /** True while the tenant is suspended: no model is asked then. An answer may be some seconds old. */
+  readonly isSuspended: (tenant: TenantId) => Promise<boolean>;
   readonly random: () => number;
   readonly digest: (text: string) => Promise<string>;
   readonly deadlines: Deadlines;

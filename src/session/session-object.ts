@@ -23,6 +23,7 @@ import {
   buildCredentials,
   buildFileReader,
   buildOpenCredential,
+  isSuspended,
   suggestLimitTo,
   takeModelCall,
   tenantStub,
@@ -93,6 +94,7 @@ export class SessionObject extends DurableObject<Env> {
           if (!kept.ok) throw new Error(kept.error.code);
         },
       }),
+      isSuspended: (tenant) => isSuspended(env, tenant, log),
       models,
       tools,
       queue: { send: async (job) => void (await env.COMPACTIONS.send(job)) },

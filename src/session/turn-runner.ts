@@ -3,7 +3,6 @@
  * cannot be written, as on a full disk, its end is kept and written once there is room. No model is asked before that.
  */
 
-import type { Clock, Ids, Log } from "../app/ports";
 import type { BodyText, SessionWriter } from "../app/session-ports";
 import { buildLostRuns, runTools } from "../app/tools/run-tools";
 import type { AfterTurnPorts } from "../app/turn/after-turn";
@@ -15,9 +14,13 @@ import type { OpenTurn } from "../domain/state";
 import { toErrorName } from "../lib/error-name";
 import { isStorageFull } from "./log/sql";
 import type { Progress } from "./progress";
+import type { RuntimeDeps } from "./runtime-deps";
+
+/** While a model answers, the session looks so often whether its tenant was suspended. */
+const SUSPENSION_CHECK_MS = 10_000;
 
 interface RunnerHost extends SessionWriter {
-  readonly deps: { readonly clock: Clock; readonly ids: Ids; readonly log: Log; readonly background: (work: Promise<void>) => void };
+  readonly deps: Pick<RuntimeDeps, "clock" | "ids" | "log" | "background" | "schedule" | "isSuspended">;
   ports(): AfterTurnPorts;
   advanceSoon(): void;
   readonly progress: Progress;
@@ -48,7 +51,7 @@ export class TurnRunner {
     this.#last = live;
     this.#live = live;
     this.#owed = null;
-    const done = (turn.phase === "generating" ? runTurn : runTools)(live, this.host.ports())
+    const done = (turn.phase === "generating" ? this.#answer(live) : runTools(live, this.host.ports()))
       .catch((error: unknown) => this.#threw(live, error))
       .then(() => {
         if (this.#live !== live || this.#owed) return;
@@ -56,6 +59,46 @@ export class TurnRunner {
         this.host.advanceSoon();
       });
     this.host.deps.background(done);
+  }
+
+  /** Asks a model while the tenant is served. Tools that were called already run to their end. */
+  async #answer(live: LiveTurn): Promise<void> {
+    if (await this.#isSuspended()) return this.#suspend(live);
+    if (this.#live !== live) return;
+    const stop = this.#watchTenant(live);
+    await runTurn(live, this.host.ports()).finally(stop);
+  }
+
+  async #isSuspended(): Promise<boolean> {
+    const { tenant } = this.host.state;
+    return tenant !== null && (await this.host.deps.isSuspended(tenant));
+  }
+
+  /** Looks again and again whether the tenant was suspended, until the returned function is called. */
+  #watchTenant(live: LiveTurn): () => void {
+    let isOver = false;
+    let cancel = (): void => undefined;
+    const look = async (): Promise<void> => {
+      if (await this.#isSuspended()) this.#suspend(live);
+      else if (!isOver) arm();
+    };
+    const arm = (): void => {
+      cancel = this.host.deps.schedule(SUSPENSION_CHECK_MS, () => void look());
+    };
+    arm();
+    return () => {
+      isOver = true;
+      cancel();
+    };
+  }
+
+  /** Ends the turn of a suspended tenant. What was said is kept, and the turn can be retried. */
+  #suspend(live: LiveTurn): void {
+    if (this.#live !== live || this.#owed) return;
+    const { cut, bodies } = this.cutShort("aborted");
+    const failure: TurnFailure = { kind: "suspended", status: null };
+    this.#write({ command: { type: "FailTurn", at: this.host.deps.clock(), ...live.run, failure, ...cut }, bodies });
+    live.abort.abort();
   }
 
   /** The run of the open turn. Null: the runner has not begun with that turn, and may still hold the run of a turn before it. */

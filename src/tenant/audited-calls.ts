@@ -2,6 +2,8 @@
  * The calls by which a tenant is changed. Each makes its entry in the audit log in the same transaction, so that nothing is done without an
  * entry, and no entry says what was not done.
  */
+
+import type { Act } from "../app/audit-chain";
 import { type Condition, refuseUnmet, toEtag } from "../app/conditions";
 import { runOnce } from "../app/idempotency";
 import type { TenantError, TenantOutcome } from "../app/tenant-api";
@@ -10,8 +12,9 @@ import type { WholeTenantApi } from "../app/whole-tenant-api";
 import { findPolicyFault } from "../context/policy-check";
 import { chainChoices, mergeChoices, type PolicyChoice, parseLevel, toPolicyText } from "../context/policy-choice";
 import type { AuditSubject } from "../contract/audit";
+import type { Standing } from "../domain/tenant-status";
 import { err, ok } from "../lib/result";
-import { type Calls, type Existing, existing, prices } from "./existing-tenant";
+import { type Calls, type Existing, existing, prices, served } from "./existing-tenant";
 import { DEFAULT_MODEL } from "./settings";
 import type { Tenant } from "./tenant";
 
@@ -234,22 +237,33 @@ const projectAgain: Existing<"projectAgain"> = async (tenant, act) => {
   return ok(null);
 };
 
+/** A change of the status: the deployment's list is told behind the write to the read model. Repeating it leaves no entry. */
+const changeStatus = (tenant: Tenant, act: Act, change: () => Standing): TenantOutcome<Standing> => {
+  const { tenant: id } = tenant.settings.identity();
+  const before = tenant.standings.read().status;
+  const describe = ({ status }: Standing) =>
+    status === before ? null : subject(status === "active" ? "tenant.resumed" : "tenant.suspended", "tenant", { id });
+  return tenant.change(tenant.audited({ act, describe }, () => ok(change())));
+};
+
 export const auditedCalls = {
   create,
-  changeSettings: existing(changeSettings),
+  suspend: existing((tenant, act, reason) => changeStatus(tenant, act, () => tenant.standings.suspend(reason, Date.now()))),
+  resume: existing((tenant, act) => changeStatus(tenant, act, () => tenant.standings.resume())),
+  changeSettings: served(changeSettings),
   addKey: existing(addKey),
-  rotateKey: existing(rotateKey),
+  rotateKey: served(rotateKey),
   revokeKey: existing(revokeKey),
-  putModel: existing(putModel),
-  deleteModel: existing(deleteModel),
-  putCredential: existing(putCredential),
-  deleteCredential: existing(deleteCredential),
+  putModel: served(putModel),
+  deleteModel: served(deleteModel),
+  putCredential: served(putCredential),
+  deleteCredential: served(deleteCredential),
   replaceSealed: existing(replaceSealed),
-  putTool: existing(putTool),
-  deleteTool: existing(deleteTool),
-  putMcpServer: existing(putMcpServer),
-  deleteMcpServer: existing(deleteMcpServer),
-  deleteFile: existing(deleteFile),
+  putTool: served(putTool),
+  deleteTool: served(deleteTool),
+  putMcpServer: served(putMcpServer),
+  deleteMcpServer: served(deleteMcpServer),
+  deleteFile: served(deleteFile),
   projectAgain: existing(projectAgain),
   recordAct: existing((tenant, act, entry) => {
     tenant.transaction(() => tenant.audit.append(act, entry));

@@ -39,3 +39,11 @@ export const lookUpExisting =
     tenant.isOpen ? find(tenant, ...args) : null;
 
 export const prices = () => loadPrices(Date.now);
+
+/** A call in the name of the tenant. While the tenant is suspended nothing is read or written. */
+export const served = <A extends readonly unknown[], T>(
+  call: (tenant: Tenant, ...args: A) => TenantOutcome<T> | Promise<TenantOutcome<T>>,
+) =>
+  existing<A, T>((tenant, ...args) =>
+    tenant.standings.read().status === "active" ? call(tenant, ...args) : err({ code: "tenant_suspended" }),
+  );

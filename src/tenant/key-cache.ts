@@ -12,6 +12,8 @@ export const KEY_CACHE_NEGATIVE_TTL_MS = 5_000;
 /** Who has a key. */
 interface Holder {
   readonly expires_at: number | null;
+  /** The key opens nothing for now: cached as shortly as a refusal. */
+  readonly suspended?: true;
 }
 
 interface KeyCache<H extends Holder> {
@@ -86,7 +88,12 @@ export function createKeyCache<H extends Holder>({ ttlMs, max, now, readGenerati
     valid.delete(hash);
     refused.delete(hash);
     if (!holder) refused.set(hash, { holder, until: askedAt + KEY_CACHE_NEGATIVE_TTL_MS, generation });
-    else valid.set(hash, { holder, until: Math.min(askedAt + ttlMs, holder.expires_at ?? Number.POSITIVE_INFINITY), generation });
+    else
+      valid.set(hash, {
+        holder,
+        until: Math.min(askedAt + (holder.suspended ? KEY_CACHE_NEGATIVE_TTL_MS : ttlMs), holder.expires_at ?? Number.POSITIVE_INFINITY),
+        generation,
+      });
   }
   return {
     find: async (hash, owner, ask) => {

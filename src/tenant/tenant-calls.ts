@@ -5,7 +5,7 @@ import { err, ok } from "../lib/result";
 import { sha256 } from "../lib/sha256";
 import { auditedCalls, getModel } from "./audited-calls";
 import { erasureCalls } from "./erasure-calls";
-import { type Calls, existing, lasting, lookUpExisting, prices } from "./existing-tenant";
+import { type Calls, existing, lasting, lookUpExisting, prices, served } from "./existing-tenant";
 import { listLimitUse } from "./limit-use";
 
 const noFile = (file: FileId): TenantOutcome<never> => err({ code: "file_not_found", file });
@@ -14,18 +14,19 @@ export const tenantCalls = {
   ...auditedCalls,
   settings: existing(({ settings }) => ok(settings.read())),
 
-  listKeys: existing(({ keys }) => ok(keys.list())),
-  ownKey: existing(({ keys }, id) => keys.findActive(id, Date.now())),
+  listKeys: served(({ keys }) => ok(keys.list())),
+  ownKey: served(({ keys }, id) => keys.findActive(id, Date.now())),
   authenticate: lookUpExisting((tenant, hash, beside) => {
     const at = Date.now();
     const principal = tenant.keys.authenticate({ hash, beside, tenant: tenant.settings.identity().tenant, at });
     if (!principal) return null;
     tenant.afterAnswer(() => tenant.keys.noteUse(principal.key, at));
     const limits = tenant.limits.read();
-    return limits ? { ...principal, limits } : principal;
+    const isServed = tenant.standings.read().status === "active";
+    return { ...principal, ...(limits && { limits }), ...(!isServed && { suspended: true as const }) };
   }),
 
-  registerSession: existing(async (tenant, { end_user, idempotency, ...input }) => {
+  registerSession: served(async (tenant, { end_user, idempotency, ...input }) => {
     const user = end_user ? await tenant.digestEndUser(end_user) : null;
     // The key stays for a day, longer than an erased session, and is in the client's own words.
     const hidden = idempotency && { ...idempotency, key: `sha256:${await sha256(idempotency.key)}` };
@@ -37,7 +38,7 @@ export const tenantCalls = {
       return tenant.directory.register({ ...input, end_user: user, idempotency: isStored ? idempotency : hidden, at, most });
     });
   }),
-  findExternalId: existing(({ directory }, externalId) => ok(directory.findExternalId(externalId))),
+  findExternalId: served(({ directory }, externalId) => ok(directory.findExternalId(externalId))),
   unlabelSession: existing((tenant, session) => {
     tenant.directory.unlabel(session);
     return ok(null);
@@ -68,7 +69,7 @@ export const tenantCalls = {
   getModel: existing(getModel),
   suggestLimit: existing((tenant, suggested) => tenant.transaction(() => tenant.registry.suggest(suggested, Date.now()))),
 
-  listCredentials: existing((tenant) => ok(tenant.credentialViews())),
+  listCredentials: served((tenant) => ok(tenant.credentialViews())),
   sealedCredential: lookUpExisting(({ credentials }, name) => credentials.sealed(name)),
   sealedCredentials: existing(({ credentials }) => ok(credentials.allSealed())),
 
@@ -80,7 +81,7 @@ export const tenantCalls = {
   limitUse: lookUpExisting((tenant, caller) => listLimitUse(tenant, caller, Date.now())),
   takeRates: lookUpExisting((tenant, asks) => tenant.transaction(() => tenant.rates.grant(asks, Date.now()))),
 
-  beginFile: existing(async (tenant, upload) => {
+  beginFile: served(async (tenant, upload) => {
     const begun = tenant.transaction(() => tenant.files.begin(upload, Date.now(), tenant.limits.read()?.tenant));
     await tenant.upkeep.fileRemoval.resume();
     return begun;
@@ -95,12 +96,12 @@ export const tenantCalls = {
     await tenant.upkeep.fileRemoval.run();
     return ok(null);
   }),
-  getFile: existing(({ files }, file) => {
+  getFile: served(({ files }, file) => {
     const found = files.find(file);
     return found ? ok(found) : noFile(file);
   }),
-  listFiles: existing(({ files }, page) => ok(files.list(page))),
-  useFiles: existing((tenant, input) =>
+  listFiles: served(({ files }, page) => ok(files.list(page))),
+  useFiles: served((tenant, input) =>
     tenant.transaction(() =>
       input.throwaway || tenant.directory.has(input.session) ? tenant.files.use(input, Date.now()) : err({ code: "session_erased" }),
     ),
@@ -124,12 +125,13 @@ export const tenantCalls = {
     tenant.transaction(() => tenant.directory.restore({ ...input, most: tenant.limits.read()?.tenant.sessions })),
   ),
 
-  identify: existing(({ settings }) => {
+  identify: existing(({ settings, standings }) => {
     const { tenant, created_at } = settings.identity();
-    return ok({ id: tenant, name: settings.read().name, created_at });
+    return ok({ id: tenant, name: settings.read().name, created_at, status: standings.read().status });
   }),
+  standing: existing(({ standings }) => ok(standings.read())),
   exportTenant: existing(async (tenant) => {
     const models = tenant.registry.list(await prices());
-    return ok({ ...tenant.snapshot(), models, keys: tenant.keys.list() });
+    return ok({ ...tenant.snapshot(), models, keys: tenant.keys.list(), standing: tenant.standings.read() });
   }),
 } satisfies Calls;

@@ -29,7 +29,7 @@ export class TenantObject extends DurableObject<Env> {
       projection: {
         write: async (change) => {
           await createTenantProjection(databaseFor(env, change.tenant)).write(change);
-          await announceName(change);
+          await announceName({ ...change, status: this.#tenant.standings.read().status });
         },
         close: async (tenant, at) => {
           await createTenantProjection(databaseFor(env, tenant)).close(tenant, at);

@@ -272,6 +272,12 @@ const migrations: readonly (readonly string[])[] = [
     "CREATE INDEX export_sessions_by_session ON export_sessions (session)",
   ],
   AUDIT_TABLES,
+  // status: TENANT_STATUSES.
+  [
+    "ALTER TABLE tenant ADD COLUMN status TEXT NOT NULL DEFAULT 'active'",
+    "ALTER TABLE tenant ADD COLUMN suspended_at INTEGER",
+    "ALTER TABLE tenant ADD COLUMN suspend_reason TEXT",
+  ],
 ];
 
 /** Reads without creating anything: clients can address an object by a made-up name, and that object must stay empty. */

@@ -24,6 +24,7 @@ import { createRateWindows, type RateWindows } from "./rate-windows";
 import { createRegistry, type DeploymentModels, type Registry } from "./registry";
 import { createRequests } from "./requests";
 import { createSettings, type Settings } from "./settings";
+import { createStandings, type Standings } from "./standing";
 import { createTenantLimits, type TenantLimits } from "./tenant-limits";
 import { isCreated, migrateTenant } from "./tenant-schema";
 import { createToolRegistry, type ToolRegistry } from "./tool-registry";
@@ -48,6 +49,7 @@ export class Tenant {
   readonly #deps: TenantDeps;
   readonly settings: Settings;
   readonly audit: AuditLog;
+  readonly standings: Standings;
   readonly requests: OutcomeStore<string>;
   readonly keys: Keys;
   readonly registry: Registry;
@@ -66,6 +68,7 @@ export class Tenant {
     this.#deps = deps;
     this.settings = createSettings(sql);
     this.audit = createAuditLog({ sql, owner: () => this.settings.identity().tenant, now: Date.now });
+    this.standings = createStandings(sql);
     this.requests = createRequests(sql);
     this.keys = createKeys(sql);
     this.credentials = createCredentialStore(sql);

@@ -1,12 +1,18 @@
 import { describe, expect, it } from "vitest";
 import type { ListedTenantsQuery } from "../../src/app/deployment-api";
 import { deploymentCalls, openDeployment } from "../../src/deployment/deployment-calls";
+import type { TenantStatus } from "../../src/domain/tenant-status";
 import { findUnbounded } from "../support/query-plan";
 import { createEmptySql } from "../tenant/memory-sql";
 import { makeId } from "../tenant/support";
 
-const tenant = (n: number, name = `Tenant ${n}`, created_at = n) => ({ id: makeId("ten", n), name, created_at });
-const FIRST_PAGE: ListedTenantsQuery = { after: null, limit: 10, order: "desc", name: null };
+const tenant = (n: number, name = `Tenant ${n}`, created_at = n) => ({
+  id: makeId("ten", n),
+  name,
+  created_at,
+  status: "active" as TenantStatus,
+});
+const FIRST_PAGE: ListedTenantsQuery = { after: null, limit: 10, order: "desc", name: null, status: null };
 
 function givenList(...tenants: readonly ReturnType<typeof tenant>[]) {
   const deployment = openDeployment(createEmptySql());

@@ -259,11 +259,16 @@ export const erasureFacts: ErasureFacts = {
   models: [],
 };
 
+const standing = { status: "active", suspended_at: null, reason: null } as const;
+
 function emptyTenant(): WholeTenantApi {
   const settings = { name: "Acme", default_model: "embedded", default_policy: "oneclaw", allowed_origins: [] };
   return {
     create: async () => ok({ replayed: false }),
-    identify: async () => ok({ id: FOREIGN_TENANT, name: "Acme", created_at: NOW }),
+    identify: async () => ok({ id: FOREIGN_TENANT, name: "Acme", created_at: NOW, status: "active" }),
+    standing: async () => ok(standing),
+    suspend: async (_, reason) => ok({ ...standing, status: "suspended", suspended_at: NOW, reason }),
+    resume: async () => ok(standing),
     settings: async () => ok(settings),
     changeSettings: async (_, { default_policy: policy, default_model, ...changes }) =>
       ok({ ...settings, ...changes, ...(default_model && { default_model }), ...(policy && { default_policy: toPolicyText(policy) }) }),
@@ -323,7 +328,7 @@ function emptyTenant(): WholeTenantApi {
     listExports: async () => ok({ data: [], has_more: false }),
     deleteExport: async (id) => err({ code: "export_not_found", export: id }),
     registerRestored: async () => ok(null),
-    exportTenant: async () => ok({ tenant: FOREIGN_TENANT, settings, models: [], created_at: NOW, keys: [] }),
+    exportTenant: async () => ok({ tenant: FOREIGN_TENANT, settings, models: [], created_at: NOW, keys: [], standing }),
     projectAgain: async () => ok(null),
     readAudit: async () => ok({ data: [], has_more: false, anchor: buildGenesis(TENANT), head: buildGenesis(TENANT) }),
     findAuditPlace: async () => ok(buildGenesis(TENANT)),
@@ -614,6 +619,8 @@ const ENDINGS: readonly (readonly [ending: string, body: unknown])[] = [
   ["/refresh", undefined],
   ["/probe", undefined],
   ["/rotate", {}],
+  ["/suspend", { reason: "unpaid" }],
+  ["/resume", undefined],
 ];
 
 /** A valid body of a route that needs one. */

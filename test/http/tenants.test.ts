@@ -171,7 +171,7 @@ describe("the admin", () => {
     expect(key.status).toBe(201);
     expect(Object.keys(await key.json<object>()).sort()).toEqual(["id", "key"]);
     expect(new Set(asked.tenants)).toEqual(new Set([made.tenant_id]));
-    expect(listed).toEqual([1, 2].map(() => ({ id: FOREIGN_TENANT, name: "Acme", created_at: NOW })));
+    expect(listed).toEqual([1, 2].map(() => ({ id: FOREIGN_TENANT, name: "Acme", created_at: NOW, status: "active" })));
   });
 
   it("makes no key of a tenant that it could not list", async () => {
@@ -190,7 +190,7 @@ describe("the admin", () => {
 
   it("lists tenants page by page, and passes on what it was asked for", async () => {
     const seen: unknown[] = [];
-    const found = { id: TENANT, name: "Acme", created_at: NOW };
+    const found = { id: TENANT, name: "Acme", created_at: NOW, status: "active" } as const;
     const listTenants: DeploymentApi["listTenants"] = async (query) => {
       seen.push(query);
       return { data: [found], has_more: true };
@@ -202,8 +202,8 @@ describe("the admin", () => {
 
     expect(first).toMatchObject({ data: [found], has_more: true });
     expect(seen).toEqual([
-      { after: null, limit: 1, order: "desc", name: "ac" },
-      { after: { id: TENANT, created_at: NOW }, limit: 50, order: "asc", name: null },
+      { after: null, limit: 1, order: "desc", name: "ac", status: null },
+      { after: { id: TENANT, created_at: NOW }, limit: 50, order: "asc", name: null, status: null },
     ]);
   });
 

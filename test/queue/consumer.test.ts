@@ -63,7 +63,13 @@ interface World extends ConsumerDeps {
 }
 
 /** `next`: the session's answer to each outcome. */
-function world(input: { leases: LeaseOutcome[]; next?: ("done" | "retry")[]; model?: ChatModel; reach?: () => void }): World {
+function world(input: {
+  leases: LeaseOutcome[];
+  next?: ("done" | "retry")[];
+  model?: ChatModel;
+  reach?: () => void;
+  suspended?: boolean[];
+}): World {
   const recorded: World["recorded"] = [];
   const sent: World["sent"] = [];
   const model = input.model ?? scriptModel();
@@ -72,6 +78,7 @@ function world(input: { leases: LeaseOutcome[]; next?: ("done" | "retry")[]; mod
     recorded,
     sent,
     log: logged(),
+    isSuspended: async () => input.suspended?.shift() ?? false,
     queue: { send: async (job) => void sent.push(job) },
     clock: () => NOW,
     random: () => 0,
@@ -104,6 +111,14 @@ describe("a compaction job", () => {
     expect(deps.recorded).toEqual([
       { token: 4, outcome: { model: "m", estimate: 1, ok: true, text: "They met.", finish: "stop", usage: null, ms: 0 } },
     ]);
+    expect(job.settled).toEqual(["ack"]);
+  });
+
+  test("of a suspended tenant leases nothing and asks no model: the session asks again later", async () => {
+    const deps = world({ leases: [leased(4)], model: scriptModel(summary), suspended: [true] });
+    const job = message();
+    await consumeCompactions([job], deps);
+    expect(deps.recorded).toEqual([]);
     expect(job.settled).toEqual(["ack"]);
   });
 

@@ -25,7 +25,7 @@ async function work(life: Life, reply: (life: Life) => Promise<void>): Promise<v
   if (!requested) return;
   const { model, clock, schedule, log } = life.runtime.deps;
   const job = { ...CALLER, compaction: requested.id as CompactionId };
-  const done = runCompaction(job, { session: life.service, model, clock, schedule, random: () => 0, log });
+  const done = runCompaction(job, { session: life.service, model, clock, schedule, random: () => 0, isSuspended: async () => false, log });
   await settle();
   while (life.call.request.purpose === "compaction" && life.runtime.state.compaction.requested?.id === requested.id) await reply(life);
   await done;

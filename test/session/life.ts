@@ -125,6 +125,7 @@ export class Life {
   /** Answers the calls that a test does not answer by hand. Null: they stay open. */
   chat: ChatModel | null = null;
   digest = async (_: string): Promise<string> => "digest";
+  isSuspended = false;
   /** The value of every random draw. */
   chance = 0;
   models: ModelDirectory = { resolve: async () => SPEC };
@@ -159,6 +160,7 @@ export class Life {
       }),
       queue: { send: async (job) => void this.jobs.push(job.compaction) },
       files: () => ({ keep: async () => {} }),
+      isSuspended: async () => this.isSuspended,
       usageArchive: () => ({
         keep: (session, usage) => this.usageArchive.keep(session, usage),
         endThrowaway: (session, usage) => this.endThrowaway(session, usage),

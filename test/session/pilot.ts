@@ -90,7 +90,10 @@ export class Pilot {
       render: async () => ({ url: "", body: "" }),
     };
     const log = { info: () => {}, warn: () => {}, error: () => {} };
-    await runCompaction({ ...CALLER, compaction }, { session, model, clock: time.now, schedule: time.schedule, random: () => 0, log });
+    await runCompaction(
+      { ...CALLER, compaction },
+      { session, model, clock: time.now, schedule: time.schedule, random: () => 0, isSuspended: async () => false, log },
+    );
     await settle();
   }
 }

@@ -69,7 +69,7 @@ async function work(life: Life): Promise<void> {
   const { model, clock, schedule, log } = life.runtime.deps;
   await runCompaction(
     { ...CALLER, compaction: requested.id as CompactionId },
-    { session: life.service, model, clock, schedule, random: () => 0, log },
+    { session: life.service, model, clock, schedule, random: () => 0, isSuspended: async () => false, log },
   );
 }
 

@@ -21,7 +21,7 @@ async function compactWith(life: Life, text: string, first: "fails" | "is answer
   if (!requested) throw new Error("nothing was asked for");
   const { model, clock, schedule, log } = life.runtime.deps;
   const job = { ...CALLER, compaction: requested.id };
-  const done = runCompaction(job, { session: life.service, model, clock, schedule, random: () => 0, log });
+  const done = runCompaction(job, { session: life.service, model, clock, schedule, random: () => 0, isSuspended: async () => false, log });
   await settle();
   const prompts: string[] = [];
   while (life.call.request.purpose === "compaction" && life.runtime.state.compaction.requested?.id === requested.id) {

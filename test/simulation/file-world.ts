@@ -231,6 +231,7 @@ export class FileWorld {
       models: () => ({ resolve: async () => spec ?? null }),
       queue: { send: async () => {} },
       projection: () => ({ write: async () => {}, erase: async () => ({ rows: 0 }) }),
+      isSuspended: async () => false,
       usageArchive: () => ({ keep: async (_, usage) => usage, endThrowaway: async () => {} }),
       files: () => ({ keep: (input) => this.#keep(scope, input) }),
       digest: async (text) => text,

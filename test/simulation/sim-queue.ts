@@ -112,6 +112,7 @@ export class SimQueue {
     };
     await consumeCompactions([settled], {
       sessions: () => ({ ...compactor, recordCompaction }),
+      isSuspended: async () => false,
       queue: this.reachedBy(scope),
       model: () => model(scope),
       clock: () => scheduler.now,

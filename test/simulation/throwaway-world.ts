@@ -151,6 +151,7 @@ export class ThrowawayWorld {
       models: () => ({ resolve: async (model) => MODELS[model] ?? null }),
       queue: { send: async () => {} },
       projection: () => projection,
+      isSuspended: async () => false,
       usageArchive: () => this.#archive(scope),
       files: () => ({ keep: async () => this.violations.report("I38", "a throwaway session keeps files") }),
       digest: async (text) => text,

@@ -281,6 +281,7 @@ export class World {
       queue: this.queue.reachedBy(scope),
       projection: () => projection,
       files: () => ({ keep: async () => {} }),
+      isSuspended: async () => false,
       usageArchive: () => this.archive.for(scope),
       digest: async (text: string) => {
         await scheduler.gate(scope, "digest", { weight: 4 });

@@ -5,6 +5,8 @@ import type { AuditEntry } from "../../src/contract/audit";
 export const AUDITED: Readonly<Record<string, AuditEntry["action"]>> = {
   createTenant: "tenant.created",
   rebuildTenant: "tenant.rebuilt",
+  suspendTenant: "tenant.suspended",
+  resumeTenant: "tenant.resumed",
   updateTenant: "settings.changed",
   createKey: "key.created",
   createTenantKey: "key.created",

@@ -1,9 +1,11 @@
 import { expect, it } from "vitest";
 import type { ListedTenant } from "../../src/contract/deployment";
+import type { TenantStatus } from "../../src/domain/tenant-status";
 import { createNameAnnouncer } from "../../src/tenant/announce-name";
 import { makeId } from "./support";
 
-const change = (name: string) => ({
+const change = (name: string, status: TenantStatus = "active") => ({
+  status,
   tenant: makeId("ten", 1),
   created_at: 7,
   settings: { name, default_model: "embedded", default_policy: "", allowed_origins: [] },
@@ -17,7 +19,16 @@ it("a name is announced once, and each new one again", async () => {
   for (const name of ["Ada", "Ada", "Eve", "Eve", "Ada"]) await announce(change(name));
 
   expect(listed.map(({ name }) => name)).toEqual(["Ada", "Eve", "Ada"]);
-  expect(listed[0]).toEqual({ id: makeId("ten", 1), name: "Ada", created_at: 7 });
+  expect(listed[0]).toEqual({ id: makeId("ten", 1), name: "Ada", created_at: 7, status: "active" });
+});
+
+it("a status is announced like a name", async () => {
+  const listed: ListedTenant[] = [];
+  const announce = createNameAnnouncer(async (tenant) => listed.push(tenant));
+
+  for (const status of ["active", "suspended", "suspended", "active"] as const) await announce(change("Ada", status));
+
+  expect(listed.map(({ status }) => status)).toEqual(["active", "suspended", "active"]);
 });
 
 it("a name that was not accepted is announced again, and its failure is passed on", async () => {

@@ -11,7 +11,7 @@ import { ACT } from "../support/act";
 import { migrate, newId, newTenant, readBody, request } from "./support";
 
 interface Listed {
-  readonly data: readonly { readonly id: TenantId; readonly name: string; readonly created_at: number }[];
+  readonly data: readonly { readonly id: TenantId; readonly name: string; readonly created_at: number; readonly status: string }[];
   readonly has_more: boolean;
   readonly next_cursor: string | null;
 }
@@ -46,7 +46,7 @@ describe("a tenant that was created", () => {
 
     const [newest] = (await list("?limit=1")).data;
 
-    expect(newest).toEqual({ id: tenant_id, name: "Acme", created_at: expect.any(Number) });
+    expect(newest).toEqual({ id: tenant_id, name: "Acme", created_at: expect.any(Number), status: "active" });
     expect(await readBody(await admin("GET", `/v1/admin/tenants/${tenant_id}`))).toMatchObject(newest ?? {});
   });
 

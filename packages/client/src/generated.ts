@@ -1742,6 +1742,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/admin/tenants/{tenant_id}/suspend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Suspend a tenant
+         * @description Refuses all keys and access tokens of the tenant, and ends its turns. What was said is kept. Isolates that have a key cached refuse it within 30 seconds; running turns end within 10. A suspended tenant stays as it is.
+         */
+        post: operations["suspendTenant"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/tenants/{tenant_id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume a tenant
+         * @description Lets the tenant's keys and access tokens open what they opened before. A turn that the suspension ended can be retried.
+         */
+        post: operations["resumeTenant"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/admin/keys": {
         parameters: {
             query?: never;
@@ -2344,7 +2384,7 @@ export interface components {
                 status: "completed" | "failed" | "stopped" | "interrupted";
                 failure: {
                     /** @enum {string} */
-                    kind: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "storage_full" | "unknown_model" | "crashed" | "internal";
+                    kind: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal";
                     /** @description The provider's HTTP status. Null if the provider did not answer */
                     status: number | null;
                     fit?: {
@@ -3131,7 +3171,7 @@ export interface components {
             finish: "stop" | "length" | "tool_calls" | "content_filter" | "other" | null;
             failure: {
                 /** @enum {string} */
-                kind: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "storage_full" | "unknown_model" | "crashed" | "internal";
+                kind: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal";
                 /** @description The provider's HTTP status. Null if the provider did not answer */
                 status: number | null;
                 fit?: {
@@ -3380,7 +3420,7 @@ export interface components {
             turn_id: string;
             model: string;
             /** @enum {string} */
-            reason: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "storage_full" | "unknown_model" | "crashed" | "internal";
+            reason: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal";
             wait_ms: number;
         };
         /** @description More text of the reply */
@@ -3535,7 +3575,7 @@ export interface components {
             turn_id: string;
             failure: {
                 /** @enum {string} */
-                kind: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "storage_full" | "unknown_model" | "crashed" | "internal";
+                kind: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal";
                 /** @description The provider's HTTP status. Null if the provider did not answer */
                 status: number | null;
                 fit?: {
@@ -5364,7 +5404,7 @@ export interface components {
                 model: string;
                 epoch: number;
                 /** @enum {string} */
-                outcome: "stop" | "length" | "tool_calls" | "content_filter" | "other" | "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "storage_full" | "unknown_model" | "crashed" | "internal" | "stale";
+                outcome: "stop" | "length" | "tool_calls" | "content_filter" | "other" | "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal" | "stale";
                 /** @description SHA-256 of the body that was sent, hexadecimal. Null if none was recorded */
                 digest: string | null;
             }[];
@@ -7562,7 +7602,7 @@ export interface components {
             /** @description This service's own estimate of the request before it was sent, unscaled */
             estimate: number;
             /** @enum {string} */
-            outcome: "stop" | "length" | "tool_calls" | "content_filter" | "other" | "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "storage_full" | "unknown_model" | "crashed" | "internal" | "stale";
+            outcome: "stop" | "length" | "tool_calls" | "content_filter" | "other" | "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal" | "stale";
             ms: number;
             /** @description Generation settings that were set and that this request left out, because the model cannot express them */
             left_out: string[];
@@ -8616,6 +8656,11 @@ export interface components {
             name: string;
             /** @description Epoch milliseconds */
             created_at: number;
+            /**
+             * @description The keys of a suspended tenant open nothing, and nothing of it is removed
+             * @enum {string}
+             */
+            status: "active" | "suspended" | "deleted";
             /** @description When the tenant was deleted. Absent: it was not */
             deleted_at?: number;
         };
@@ -8719,6 +8764,23 @@ export interface components {
             tenant?: components["schemas"]["Limits"];
             key?: components["schemas"]["KeyLimits"];
             end_user?: components["schemas"]["EndUserLimits"];
+        };
+        TenantStanding: {
+            /** @description The id of a tenant */
+            id: string;
+            /**
+             * @description The keys of a suspended tenant open nothing, and nothing of it is removed
+             * @enum {string}
+             */
+            status: "active" | "suspended" | "deleted";
+            /** @description Null unless the tenant is suspended */
+            suspended_at: number | null;
+            /** @description What the admin wrote at the suspension */
+            reason: string | null;
+        };
+        SuspendTenant: {
+            /** @description For admins. The tenant does not read it */
+            reason?: string;
         };
         AdminKey: {
             /** @description The id of an admin key */
@@ -8913,6 +8975,15 @@ export interface components {
             allowed_origins: string[];
             /** @description Epoch milliseconds */
             created_at: number;
+            /**
+             * @description The keys of a suspended tenant open nothing, and nothing of it is removed
+             * @enum {string}
+             */
+            status: "active" | "suspended" | "deleted";
+            /** @description Null unless the tenant is suspended */
+            suspended_at: number | null;
+            /** @description What the admin wrote at the suspension */
+            reason: string | null;
             models: components["schemas"]["Model"][];
             keys: components["schemas"]["Key"][];
         };
@@ -9124,6 +9195,8 @@ export type EndUserLimits = components['schemas']['EndUserLimits'];
 export type Budget = components['schemas']['Budget'];
 export type PutTenantPlan = components['schemas']['PutTenantPlan'];
 export type LimitSetInput = components['schemas']['LimitSetInput'];
+export type TenantStanding = components['schemas']['TenantStanding'];
+export type SuspendTenant = components['schemas']['SuspendTenant'];
 export type AdminKey = components['schemas']['AdminKey'];
 export type CreateAdminKey = components['schemas']['CreateAdminKey'];
 export type RotateAdminKey = components['schemas']['RotateAdminKey'];
@@ -12398,6 +12471,8 @@ export interface operations {
                 order?: "asc" | "desc";
                 /** @description Only tenants whose name contains this, in either case */
                 name?: string;
+                /** @description Only tenants with this status */
+                status?: "active" | "suspended" | "deleted";
             };
             header?: never;
             path?: never;
@@ -12612,6 +12687,56 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    suspendTenant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a tenant */
+                tenant_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SuspendTenant"];
+            };
+        };
+        responses: {
+            /** @description The tenant's status */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantStanding"];
+                };
+            };
+        };
+    };
+    resumeTenant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a tenant */
+                tenant_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The tenant's status */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantStanding"];
+                };
             };
         };
     };

@@ -13,6 +13,8 @@ import { type SummarizePorts, summarize, waitAfter } from "./summarize";
 
 interface ConsumerPorts extends SummarizePorts {
   readonly session: Pick<SessionApi, "leaseCompaction" | "recordCompaction">;
+  /** True while the tenant is suspended. Then no further part is asked for. */
+  readonly isSuspended: () => Promise<boolean>;
   /** A random number from 0 to below 1, for the wait before a retry. */
   readonly random: () => number;
 }
@@ -68,6 +70,7 @@ async function workOff(job: CompactionJob, { lease, until }: Work, ports: Consum
     const { value } = recorded;
     if (value.next === "later") return "later";
     if (value.next !== "continue") return value.next === "retry" ? outcome : null;
+    if (await ports.isSuspended()) return "later";
     ({ part, timeoutMs } = value);
   }
 }

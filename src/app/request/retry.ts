@@ -36,6 +36,7 @@ const remedies: Readonly<Record<TurnFailureKind, Remedy>> = {
   /** The caller aborted the call, so nothing waits for it. */
   aborted: NOTHING,
   round_limit: NOTHING,
+  suspended: NOTHING,
   storage_full: NOTHING,
   crashed: NOTHING,
 };

@@ -19,6 +19,7 @@ const details: Readonly<Record<TurnFailureKind, string>> = {
   timeout: "The provider did not answer in time.",
   storage_full: "The session's storage is full, so the turn's output could not be recorded.",
   round_limit: "The model called tools in more rounds than the policy allows in one turn.",
+  suspended: "The tenant was suspended before the answer was complete.",
   crashed: "The turn was interrupted by repeated crashes, and no attempts are left.",
   internal: "The turn failed because of an internal error.",
 };
@@ -32,6 +33,7 @@ const remedies: Partial<Readonly<Record<TurnFailureKind, string>>> = {
   cannot_fit: "Use a model with a larger window, or shorten the system prompt, tools, pins or this message.",
   auth: "Give the model a key that its provider accepts (PUT /v1/credentials/{name}, then set it as the model's credential) and retry the turn.",
   storage_full: "The session can be read, forked and erased.",
+  suspended: "Retry the turn when the tenant is served again.",
   unknown_model: "Set a model for the session and retry the turn.",
 };
 

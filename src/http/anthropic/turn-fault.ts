@@ -35,6 +35,7 @@ const FAULTS: Readonly<Record<TurnFailureKind, readonly [ContentfulStatusCode, s
   auth: broken,
   storage_full: broken,
   round_limit: broken,
+  suspended: broken,
   crashed: broken,
   internal: broken,
 };

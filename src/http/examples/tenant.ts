@@ -177,6 +177,9 @@ export const tenantExportExample: z.input<typeof tenantExportView> = {
   default_policy: null,
   allowed_origins: ["https://app.example.com"],
   created_at: AT,
+  status: "active",
+  suspended_at: null,
+  reason: null,
   models: [modelExample],
   keys: [keyExample],
 };
@@ -195,7 +198,7 @@ export const adminKeyExample: z.input<typeof adminKeyView> = {
   last_used_at: null,
 };
 
-export const listedTenantExample: z.input<typeof listedTenantView> = { id: TENANT, name: "Acme", created_at: AT };
+export const listedTenantExample: z.input<typeof listedTenantView> = { id: TENANT, name: "Acme", created_at: AT, status: "active" };
 
 export const tenantPlanExample: z.input<typeof tenantPlanView> = {
   name: "starter",

@@ -110,10 +110,10 @@ export function registerExport(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
       (api) => api.exportTenant(),
     );
     if (!exported.ok) return sendProblem(c, exported.error);
-    const { tenant, settings, models, keys, created_at } = exported.value;
-    await registerListed(deps, [{ id: tenant, name: settings.name, created_at }]);
+    const { tenant, settings, models, keys, created_at, standing } = exported.value;
+    await registerListed(deps, [{ id: tenant, name: settings.name, created_at, status: standing.status }]);
     const own = { ...settings, default_policy: parseLevel(settings.default_policy) };
-    return c.json({ id: tenant, ...own, created_at, models: models.map(toModelView), keys }, 200);
+    return c.json({ id: tenant, ...own, ...standing, created_at, models: models.map(toModelView), keys }, 200);
   });
 
   app.openapi(listSessions, async (c) => {

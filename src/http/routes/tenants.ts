@@ -5,6 +5,7 @@ import { listedTenantView, tenantListRebuild } from "../../contract/deployment";
 import { id } from "../../contract/ids";
 import { listView } from "../../contract/page";
 import { parseId } from "../../domain/ids";
+import { TENANT_STATUSES } from "../../domain/tenant-status";
 import { adoptTenants } from "../adopt-tenants";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
@@ -37,6 +38,7 @@ const list = adminRoute({
         .max(MAX_NAME_PART)
         .optional()
         .openapi({ description: "Only tenants whose name contains this, in either case" }),
+      status: z.enum(TENANT_STATUSES).optional().openapi({ description: "Only tenants with this status" }),
     }),
   },
   responses: { 200: json("A page", listView(listedTenantView), onePage(listedTenantExample)) },
@@ -67,12 +69,12 @@ function parsePlace(cursor: string): ListedTenantsQuery["after"] {
 
 export function registerTenants(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(list, async (c) => {
-    const { after, limit, order, name = null } = c.req.valid("query");
+    const { after, limit, order, name = null, status = null } = c.req.valid("query");
     const place = after === undefined ? null : parsePlace(after);
     if (after !== undefined && !place) return sendProblem(c, { code: "invalid_cursor" });
     const page = await callWithRetry(
       () => deps.deployment(),
-      (api) => api.listTenants({ after: place, limit, order, name }),
+      (api) => api.listTenants({ after: place, limit, order, name, status }),
     );
     return c.json(
       toList(page, (tenant) => `${tenant.created_at}.${tenant.id}`),

@@ -27,7 +27,15 @@ export function connectCompacting(input: WorldInput & { readonly isHeld?: boolea
     const life = lives.get(session);
     if (!life?.chat) throw new Error("the session has no model");
     const { service, time, chat } = life;
-    const ports = { session: service, model: chat, clock: time.now, schedule: time.schedule, random: () => 0, log: QUIET };
+    const ports = {
+      session: service,
+      model: chat,
+      clock: time.now,
+      schedule: time.schedule,
+      random: () => 0,
+      isSuspended: async () => false,
+      log: QUIET,
+    };
     await runCompaction({ tenant: TENANT, session, compaction }, ports);
   };
   const watched = new Map<string, Promise<void>>();
