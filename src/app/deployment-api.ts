@@ -1,6 +1,6 @@
 /** What `http` and tenants' objects may ask of the deployment's object, which owns the list of tenants and the admin keys. */
 import type { AdminKeyView, ListedTenant } from "../contract/deployment";
-import type { TenantPlan } from "../contract/limits";
+import type { LimitSetInput, TenantAssignment, TenantPlan } from "../contract/limits";
 import type { Page } from "../contract/page";
 import type { AdminRole } from "../domain/admin-roles";
 import type { AdminKeyId, TenantId } from "../domain/ids";
@@ -77,12 +77,20 @@ export type PlanError =
   | { readonly code: "plan_not_found"; readonly plan: string }
   /** The deployment has as many tenant plans as it may have. */
   | { readonly code: "plan_limit"; readonly limit: number }
+  | { readonly code: "plan_in_use"; readonly tenants: number }
   | UnmetCondition;
 
 export type PlanOutcome<T> = Result<T, PlanError>;
 
 export interface PlanChange extends Pick<TenantPlan, "name" | "limits" | "budgets"> {
   readonly condition?: Condition | undefined;
+}
+
+/** An absent field is unchanged, and null removes. */
+export interface AssignmentChange {
+  readonly tenant: TenantId;
+  readonly plan?: string | null;
+  readonly limits?: LimitSetInput | null;
 }
 
 export interface DeploymentApi {
@@ -113,4 +121,6 @@ export interface DeploymentApi {
   /** All plans, in order of name. They are bounded. */
   listPlans(): Promise<readonly TenantPlan[]>;
   deletePlan(name: string, condition?: Condition): Promise<PlanOutcome<null>>;
+  /** Tells the tenant's object at once. Where that fails, the alarm tells it until it has confirmed. */
+  assignPlan(change: AssignmentChange): Promise<PlanOutcome<TenantAssignment>>;
 }

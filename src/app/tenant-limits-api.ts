@@ -1,6 +1,6 @@
 /** What a tenant's object answers of the tenant's limits. */
 import type { LimitUse } from "../contract/limit-use";
-import type { LimitSet } from "../contract/limits";
+import type { Budget, LimitSet } from "../contract/limits";
 import type { KeyId } from "../domain/ids";
 import type { RateAsk, RateGrant } from "./rate-grants";
 
@@ -10,13 +10,26 @@ export interface LimitedCaller {
   readonly end_user: string | null;
 }
 
+/** What the deployment's object tells a tenant's: the limits in effect, and what they come from. */
+export interface AssignedLimits {
+  /** Of all changes of plans and assignments. The newest is kept. */
+  readonly revision: number;
+  readonly limits: LimitSet;
+  /** Null or absent: none. */
+  readonly plan?: string | null;
+  /** Those of the plan. */
+  readonly budgets?: readonly Budget[];
+}
+
 export interface TenantLimitsApi {
   /** Replaces the limits of the tenant, unless a newer revision of the deployment's changes replaced them already. Returns the newest. Null: no such tenant. */
-  setLimits(input: { readonly limits: LimitSet; readonly revision: number }): Promise<{ readonly revision: number } | null>;
+  setLimits(assigned: AssignedLimits): Promise<{ readonly revision: number } | null>;
   /** Null: none. */
   limits(): Promise<LimitSet | null>;
   /** Every limit that applies to the caller, and what is used of it. Null: no such tenant. */
   limitUse(caller: LimitedCaller): Promise<readonly LimitUse[] | null>;
+  /** What the deployment told last. Null: no such tenant, or nothing. */
+  assigned(): Promise<AssignedLimits | null>;
   /** Grants blocks of the present minute's rates. A repeated call grants again: what its first answer granted is then not used. Null: no such tenant. */
   takeRates(asks: readonly RateAsk[]): Promise<readonly RateGrant[] | null>;
 }

@@ -33,11 +33,11 @@ const endUserLimits = z
   });
 
 /** Which limits count what. A request must keep within all of them. */
-const limitSet = z.strictObject({ tenant: limitsSchema, key: keyLimits, end_user: endUserLimits }).openapi("LimitSet");
+export const limitSet = z.strictObject({ tenant: limitsSchema, key: keyLimits, end_user: endUserLimits }).openapi("LimitSet");
 export type LimitSet = z.infer<typeof limitSet>;
 
 /** A set that names some limits only, as clients send it. */
-export const limitSetInput = limitSet.partial().openapi("LimitSetInput");
+export const limitSetInput = limitSet.partial();
 export type LimitSetInput = z.infer<typeof limitSetInput>;
 
 export const NO_LIMITS: LimitSet = { tenant: {}, key: {}, end_user: {} };
@@ -74,3 +74,15 @@ export const tenantPlanView = z
   .openapi("TenantPlan");
 /** A named set of limits and budgets that an admin assigns to tenants. */
 export type TenantPlan = z.infer<typeof tenantPlanView>;
+
+export const tenantAssignment = z
+  .object({
+    plan: z.string().nullable().openapi({ description: "Null: none" }),
+    limits: limitSet,
+    effective_limits: limitSet,
+    version: z.int().openapi({ description: "Grows with each change of the plan and of the assignment" }),
+    confirmed: z.boolean().openapi({ description: "The tenant's object has what is in effect. It is told until it has" }),
+  })
+  .openapi("TenantAssignment", { description: "`limits` are the tenant's own, `effective_limits` those over the limits of its plan" });
+/** What an admin assigned to a tenant. */
+export type TenantAssignment = z.infer<typeof tenantAssignment>;

@@ -5,7 +5,13 @@ import { policyChoiceSchema } from "../context/policy-choice";
 import { SCOPES } from "../domain/scopes";
 import { TENANT_STATUSES } from "../domain/tenant-status";
 import { id, idOrNull, time } from "./ids";
+import { limitSet } from "./limits";
 import { modelView } from "./model";
+
+const assignedFields = {
+  plan: z.string().nullable().openapi({ description: "The tenant plan that the deployment's operator assigned. Null: none" }),
+  limits: limitSet,
+};
 
 export const tenantView = z
   .object({
@@ -18,6 +24,7 @@ export const tenantView = z
       .array(z.string())
       .readonly()
       .openapi({ description: "The web origins whose pages may send requests. A request of another page is refused" }),
+    ...assignedFields,
   })
   .openapi("Tenant");
 export type TenantView = z.infer<typeof tenantView>;
@@ -73,6 +80,7 @@ export const tenantExportView = z
     allowed_origins: z.array(z.string()).readonly(),
     created_at: time,
     ...standing,
+    ...assignedFields,
     models: z.array(modelView).readonly(),
     keys: z.array(keyView).readonly(),
   })

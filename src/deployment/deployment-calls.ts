@@ -1,8 +1,11 @@
 /** The calls that the deployment's object answers: one table, from which the object takes its methods. */
 import type { DeploymentApi } from "../app/deployment-api";
+import { err, ok } from "../lib/result";
 import type { SyncSql } from "../lib/sync-sql";
 import { type AdminKeys, createAdminKeys } from "./admin-keys";
+import { type Assignments, createAssignments } from "./assignments";
 import { migrateDeployment } from "./deployment-schema";
+import { createLimitPushes, type LimitPushes, type PushDeps } from "./limit-pushes";
 import { createTenantList, type TenantList } from "./tenant-list";
 import { createTenantPlans, type TenantPlans } from "./tenant-plans";
 
@@ -11,7 +14,12 @@ export interface Deployment {
   readonly tenants: TenantList;
   readonly adminKeys: AdminKeys;
   readonly plans: TenantPlans;
+  readonly assignments: Assignments;
+  readonly pushes: LimitPushes;
 }
+
+/** What the object brings: how to reach tenants' objects, and its alarm. */
+type Reach = Omit<PushDeps, "sql" | "assignments">;
 
 type Calls = {
   readonly [Name in keyof DeploymentApi]: DeploymentApi[Name] extends (...args: infer A) => Promise<infer T>
@@ -20,9 +28,12 @@ type Calls = {
 };
 
 /** The deployment over its database, whose tables are brought up to date. */
-export function openDeployment(sql: SyncSql): Deployment {
+export function openDeployment(sql: SyncSql, reach: Reach): Deployment {
   sql.transaction(() => migrateDeployment(sql));
-  return { sql, tenants: createTenantList(sql), adminKeys: createAdminKeys(sql), plans: createTenantPlans(sql) };
+  const plans = createTenantPlans(sql);
+  const assignments = createAssignments(sql, plans);
+  const pushes = createLimitPushes({ ...reach, sql, assignments });
+  return { sql, tenants: createTenantList(sql), adminKeys: createAdminKeys(sql), plans, assignments, pushes };
 }
 
 export const deploymentCalls = {
@@ -41,8 +52,27 @@ export const deploymentCalls = {
     sql.transaction(() => adminKeys.authenticate({ hash, beside }, Date.now())),
   noteAdminUse: async ({ adminKeys }, id) => adminKeys.noteUse(id, Date.now()),
 
-  putPlan: async ({ sql, plans }, change) => sql.transaction(() => plans.put(change, Date.now())),
+  putPlan: async ({ sql, plans, assignments, pushes }, change) => {
+    const put = sql.transaction(() => {
+      const before = plans.find(change.name);
+      const stored = plans.put(change, Date.now());
+      if (before.ok && stored.ok && stored.value.version !== before.value.version) assignments.noteChanged(change.name, Date.now());
+      return stored;
+    });
+    pushes.arm();
+    return put;
+  },
   getPlan: async ({ plans }, name) => plans.find(name),
   listPlans: async ({ plans }) => plans.list(),
-  deletePlan: async ({ sql, plans }, name, condition) => sql.transaction(() => plans.remove(name, condition)),
+  deletePlan: async ({ sql, plans, assignments }, name, condition) =>
+    sql.transaction(() => {
+      const tenants = assignments.countWith(name);
+      return tenants > 0 ? err({ code: "plan_in_use", tenants }) : plans.remove(name, condition);
+    }),
+  assignPlan: async ({ sql, assignments, pushes }, change) => {
+    const changed = sql.transaction(() => assignments.change(change, Date.now()));
+    if (!changed.ok || changed.value.confirmed) return changed;
+    await pushes.tellNow(change.tenant);
+    return ok(assignments.find(change.tenant));
+  },
 } satisfies Calls;

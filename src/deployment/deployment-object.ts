@@ -4,8 +4,10 @@
  */
 import { DurableObject } from "cloudflare:workers";
 import type { Env } from "../env";
+import { createLog } from "../lib/log";
 import { createSyncSql } from "../lib/sync-sql";
 import { takeMethods } from "../lib/take-methods";
+import { tenantStub } from "../wiring";
 import { type Deployment, deploymentCalls, openDeployment } from "./deployment-calls";
 
 export class DeploymentObject extends DurableObject<Env> {
@@ -13,7 +15,19 @@ export class DeploymentObject extends DurableObject<Env> {
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    this.#deployment = openDeployment(createSyncSql(ctx.storage));
+    this.#deployment = openDeployment(createSyncSql(ctx.storage), {
+      tell: (tenant, assigned) => tenantStub(env, tenant).setLimits(assigned),
+      setAlarm: (at) => ctx.waitUntil(ctx.storage.setAlarm(at)),
+      now: Date.now,
+      log: createLog({ component: "deployment" }),
+    });
+    // In case the platform dropped the last one.
+    this.#deployment.pushes.arm();
+  }
+
+  /** Set only while a tenant has not confirmed what it may use. */
+  override async alarm(): Promise<void> {
+    await this.#deployment.pushes.run();
   }
 
   static {

@@ -55,6 +55,13 @@ const migrations: readonly (readonly string[])[] = [
     "ALTER TABLE tenants ADD COLUMN status TEXT NOT NULL DEFAULT 'active'",
     "UPDATE tenants SET status = 'deleted' WHERE deleted_at IS NOT NULL",
   ],
+  [
+    // limits: JSON, the tenant's own. pushes: the tenants that have not confirmed what they may use.
+    "CREATE TABLE assignments (tenant TEXT PRIMARY KEY, plan TEXT, limits TEXT NOT NULL, revision INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+    "CREATE INDEX assignments_by_plan ON assignments (plan) WHERE plan IS NOT NULL",
+    "CREATE TABLE pushes (tenant TEXT PRIMARY KEY, due_at INTEGER NOT NULL, attempts INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+    "CREATE INDEX pushes_by_due ON pushes (due_at)",
+  ],
 ];
 
 /** Migrates the tables to this build's version. Call it inside a transaction. */

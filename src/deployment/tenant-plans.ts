@@ -34,7 +34,7 @@ const toPlan = ({ limits, budgets, ...row }: PlanRow): TenantPlan => ({
 });
 
 /** Takes the next number of all changes of what tenants may use. A tenant's object keeps the newest that it was told, and refuses older ones. */
-function takeRevision(sql: SyncSql): number {
+export function takeRevision(sql: SyncSql): number {
   const [row] = sql.rows<{ newest: number }>("UPDATE revisions SET newest = newest + 1 RETURNING newest");
   if (!row) throw new Error("The row of revisions is missing");
   return row.newest;

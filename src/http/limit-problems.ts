@@ -23,7 +23,7 @@ export type RequestLimitError =
 type LimitError =
   | RequestLimitError
   | Extract<AdminKeyError, { code: "key_ended" }>
-  | Extract<PlanError, { code: "plan_limit" }>
+  | Extract<PlanError, { code: "plan_limit" | "plan_in_use" }>
   | Extract<TenantError, { code: "credential_limit" | "key_ended" | "key_limit" | "model_limit" | "session_limit" | "tool_limit" }>;
 
 /** The longest header that an answer names. */
@@ -60,6 +60,7 @@ export const limitAnswers: { readonly [C in LimitError["code"]]: (error: Extract
     ),
   model_limit: ({ limit }) => conflict("Too many models", `A tenant has at most ${limit} models of its own; delete one first.`, { limit }),
   session_limit: ({ limit }) => conflict("Too many sessions", `The tenant has at most ${limit} sessions; erase some first.`, { limit }),
+  plan_in_use: ({ tenants }) => conflict("Plan in use", `Tenants have the plan: ${tenants}. Give them another one first.`, { tenants }),
   plan_limit: ({ limit }) => conflict("Too many plans", `A deployment has at most ${limit} tenant plans; delete one first.`, { limit }),
   tool_limit: ({ of, limit }) =>
     conflict("Too many tools", `A tenant has at most ${limit} ${of === "tools" ? "tools" : "MCP servers"}; delete one first.`, { limit }),

@@ -92,6 +92,7 @@ export const PROBLEMS: { readonly [C in ProblemCode]: Sampled<C> } = {
     "The key is revoked or expired, or was rotated already",
     { code: "key_ended", became: "rotated", rotated_to: id("key").parse(KEY) },
   ],
+  plan_in_use: ["Tenants have the plan", { code: "plan_in_use", tenants: 3 }],
   plan_limit: ["The deployment has as many tenant plans as it may have", { code: "plan_limit", limit: 200 }],
   key_limit: ["As many keys are valid as may be", { code: "key_limit", limit: 100 }],
   session_limit: ["The tenant has as many sessions as it may have", { code: "session_limit", limit: 10_000 }],

@@ -79,6 +79,7 @@ export const tenantCalls = {
   setLimits: lookUpExisting((tenant, input) => tenant.announce(tenant.transaction(() => ({ revision: tenant.limits.write(input) })))),
   limits: lookUpExisting(({ limits }) => limits.read()),
   limitUse: lookUpExisting((tenant, caller) => listLimitUse(tenant, caller, Date.now())),
+  assigned: lookUpExisting(({ limits }) => limits.readAssigned()),
   takeRates: lookUpExisting((tenant, asks) => tenant.transaction(() => tenant.rates.grant(asks, Date.now()))),
 
   beginFile: served(async (tenant, upload) => {

@@ -278,6 +278,8 @@ const migrations: readonly (readonly string[])[] = [
     "ALTER TABLE tenant ADD COLUMN suspended_at INTEGER",
     "ALTER TABLE tenant ADD COLUMN suspend_reason TEXT",
   ],
+  // plan: its name. budgets: JSON, those of the plan.
+  ["ALTER TABLE tenant_limits ADD COLUMN plan TEXT", "ALTER TABLE tenant_limits ADD COLUMN budgets TEXT NOT NULL DEFAULT '[]'"],
 ];
 
 /** Reads without creating anything: clients can address an object by a made-up name, and that object must stay empty. */

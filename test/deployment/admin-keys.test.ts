@@ -2,10 +2,9 @@ import { describe, expect, it } from "vitest";
 import type { AdminKeyOutcome, NewAdminKey } from "../../src/app/deployment-api";
 import { IDEMPOTENCY_TTL_MS } from "../../src/app/idempotency";
 import { MAX_ACTIVE_ADMIN_KEYS, MAX_ENDED_ADMIN_KEYS, USE_PRECISION_MS } from "../../src/deployment/admin-keys";
-import { openDeployment } from "../../src/deployment/deployment-calls";
 import type { AdminKeyId } from "../../src/domain/ids";
-import { createEmptySql } from "../tenant/memory-sql";
 import { makeId } from "../tenant/support";
+import { openForTest } from "./support";
 
 const NOW = 1_000_000;
 const HOUR = 3_600_000;
@@ -24,7 +23,7 @@ const newKey = (n: number, changes: Partial<NewAdminKey> = {}): NewAdminKey => (
 
 /** `revoke` is asked by a deployment with ADMIN_KEY, or without. */
 function givenKeys({ hasAdminKey = false }: { readonly hasAdminKey?: boolean } = {}) {
-  const { adminKeys } = openDeployment(createEmptySql());
+  const { adminKeys } = openForTest();
   const revoke = (id: AdminKeyId, by: AdminKeyId | null, at: number) => adminKeys.revoke({ id, by, hasAdminKey }, at);
   return { ...adminKeys, revoke };
 }

@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { ListedTenantsQuery } from "../../src/app/deployment-api";
-import { deploymentCalls, openDeployment } from "../../src/deployment/deployment-calls";
+import { deploymentCalls } from "../../src/deployment/deployment-calls";
 import type { TenantStatus } from "../../src/domain/tenant-status";
 import { findUnbounded } from "../support/query-plan";
 import { createEmptySql } from "../tenant/memory-sql";
 import { makeId } from "../tenant/support";
+import { openForTest } from "./support";
 
 const tenant = (n: number, name = `Tenant ${n}`, created_at = n) => ({
   id: makeId("ten", n),
@@ -15,7 +16,7 @@ const tenant = (n: number, name = `Tenant ${n}`, created_at = n) => ({
 const FIRST_PAGE: ListedTenantsQuery = { after: null, limit: 10, order: "desc", name: null, status: null };
 
 function givenList(...tenants: readonly ReturnType<typeof tenant>[]) {
-  const deployment = openDeployment(createEmptySql());
+  const deployment = openForTest();
   const register = (...more: readonly ReturnType<typeof tenant>[]) => deploymentCalls.registerTenants(deployment, more);
   const list = (query: Partial<ListedTenantsQuery> = {}) => deploymentCalls.listTenants(deployment, { ...FIRST_PAGE, ...query });
   const names = async (query: Partial<ListedTenantsQuery> = {}) => (await list(query)).data.map(({ name }) => name);
@@ -35,7 +36,7 @@ describe("a tenant", () => {
     const { deployment, ready } = givenList(tenant(1));
     await ready;
 
-    const woken = openDeployment(deployment.sql);
+    const woken = openForTest({ sql: deployment.sql });
 
     expect((await deploymentCalls.listTenants(woken, FIRST_PAGE)).data).toEqual([tenant(1)]);
   });
@@ -91,11 +92,13 @@ describe("a part of the name", () => {
 it.each(["asc", "desc"] as const)("a page of 10,000 tenants, %s, is one indexed read without a sort", async (order) => {
   const sql = createEmptySql();
   const asked: { readonly text: string; readonly params: readonly (string | number | null)[] }[] = [];
-  const deployment = openDeployment({
-    ...sql,
-    rows: (text, ...params) => {
-      asked.push({ text, params });
-      return sql.rows(text, ...params);
+  const deployment = openForTest({
+    sql: {
+      ...sql,
+      rows: (text, ...params) => {
+        asked.push({ text, params });
+        return sql.rows(text, ...params);
+      },
     },
   });
   await deploymentCalls.registerTenants(

@@ -2,14 +2,13 @@ import { describe, expect, it } from "vitest";
 import { toEtag } from "../../src/app/conditions";
 import type { PlanChange } from "../../src/app/deployment-api";
 import { NO_LIMITS } from "../../src/contract/limits";
-import { openDeployment } from "../../src/deployment/deployment-calls";
 import { MAX_PLANS } from "../../src/deployment/tenant-plans";
-import { createEmptySql } from "../tenant/memory-sql";
+import { openForTest } from "./support";
 
 const STARTER: PlanChange = { name: "starter", limits: { ...NO_LIMITS, tenant: { files: 10 } }, budgets: [] };
 const LARGE: PlanChange = { ...STARTER, limits: { ...NO_LIMITS, tenant: { files: null } } };
 
-const givenPlans = () => openDeployment(createEmptySql()).plans;
+const givenPlans = () => openForTest().plans;
 
 describe("a tenant plan", () => {
   it("keeps its time of creation, and gets a higher version with each change", () => {

@@ -16,6 +16,7 @@ import type { WholeTenantApi } from "../../src/app/whole-tenant-api";
 import { toPolicyText } from "../../src/context/policy-choice";
 import { presets } from "../../src/context/presets";
 import type { Accepted } from "../../src/contract/item";
+import { NO_LIMITS } from "../../src/contract/limits";
 import type { SessionDescription } from "../../src/contract/session";
 import type { KeyView } from "../../src/contract/tenant";
 import type { TurnReport } from "../../src/contract/turn";
@@ -266,6 +267,7 @@ function emptyTenant(): WholeTenantApi {
   return {
     create: async () => ok({ replayed: false }),
     identify: async () => ok({ id: FOREIGN_TENANT, name: "Acme", created_at: NOW, status: "active" }),
+    assigned: async () => null,
     standing: async () => ok(standing),
     suspend: async (_, reason) => ok({ ...standing, status: "suspended", suspended_at: NOW, reason }),
     resume: async () => ok(standing),
@@ -366,6 +368,7 @@ function emptyDeployment(): DeploymentApi {
     getPlan: async (plan) => err({ code: "plan_not_found", plan }),
     listPlans: async () => [],
     deletePlan: async (plan) => err({ code: "plan_not_found", plan }),
+    assignPlan: async ({ plan = null }) => ok({ plan, limits: NO_LIMITS, effective_limits: NO_LIMITS, version: 1, confirmed: true }),
   };
 }
 
@@ -633,7 +636,7 @@ export function sampleBody({ method, path }: RouteEntry): unknown {
   if (path.startsWith("/v1/credentials/")) return { api_key: "sk-a-key-for-tests" };
   if (path.startsWith("/v1/models/")) return { provider: "embedded", context_window: 16_000, max_output: 1_000 };
   if (path.startsWith("/v1/admin/keys")) return { name: "on call", role: "operate" };
-  if (path.startsWith("/v1/admin/plans/")) return {};
+  if (path.startsWith("/v1/admin/plans/") || (method === "PATCH" && path.startsWith("/v1/admin/"))) return {};
   if (path.startsWith("/v1/admin/")) return { name: "Acme" };
   return {};
 }

@@ -118,6 +118,8 @@ describe("the tenant", () => {
       default_model: "embedded",
       default_policy: "oneclaw",
       allowed_origins: [],
+      plan: null,
+      limits: { tenant: {}, key: {}, end_user: {} },
       effective_policy: presets.oneclaw,
     });
   });

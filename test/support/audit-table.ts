@@ -90,5 +90,6 @@ export const NOT_AUDITED: Readonly<Record<string, string>> = {
   rotateAdminKey: OF_DEPLOYMENT,
   rebuildTenantList: OF_DEPLOYMENT,
   putPlan: OF_DEPLOYMENT,
+  assignPlan: OF_DEPLOYMENT,
   deletePlan: OF_DEPLOYMENT,
 };

@@ -1,10 +1,12 @@
 /** Tenant plans: what an admin writes and reads, through the Worker and the deployment's object. */
+import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { ulid } from "ulidx";
 import { beforeAll, describe, expect, it } from "vitest";
+import { DEPLOYMENT_OBJECT_NAME } from "../../src/app/object-name";
 import type { TenantPlan } from "../../src/contract/limits";
 import { MAX_PLANS } from "../../src/deployment/tenant-plans";
-import { migrate, readBody, request } from "./support";
+import { migrate, newId, newTenant, readBody, request } from "./support";
 
 const admin = (method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) =>
   request(method, path, { key: env.ADMIN_KEY, body, headers });
@@ -60,5 +62,41 @@ describe("a tenant plan", () => {
       response = await admin("PUT", `/v1/admin/plans/${newName()}`, {});
     }
     for (const name of names) expect((await admin("DELETE", `/v1/admin/plans/${name}`)).status).toBe(204);
+  });
+});
+
+describe("a tenant with a plan", () => {
+  it("has its limits at once, shows them, and follows a change of the plan", async () => {
+    const tenant = await newTenant();
+    const name = newName();
+    const plan = (requests_per_minute: number) =>
+      admin("PUT", `/v1/admin/plans/${name}`, { limits: { tenant: { requests_per_minute }, end_user: { concurrent_turns: 1 } } });
+    await plan(600);
+
+    const path = `/v1/admin/tenants/${tenant.id}`;
+    const assigned = await readBody(await admin("PATCH", path, { plan: name, limits: { end_user: { concurrent_turns: null } } }));
+    const limits = { tenant: { requests_per_minute: 600 }, key: {}, end_user: { concurrent_turns: null } };
+    expect(assigned).toMatchObject({ plan: name, effective_limits: limits, confirmed: true });
+    expect(await readBody(await admin("GET", path))).toMatchObject({ plan: name, limits });
+    expect(await readBody(await tenant.call("GET", "/v1/tenant"))).toMatchObject({ plan: name, limits });
+    expect(await readBody(await admin("DELETE", `/v1/admin/plans/${name}`), 409)).toMatchObject({ tenants: 1 });
+
+    await plan(300);
+    await runDurableObjectAlarm(env.DEPLOYMENT.getByName(DEPLOYMENT_OBJECT_NAME));
+    expect(await readBody(await tenant.call("GET", "/v1/tenant"))).toMatchObject({ limits: { tenant: { requests_per_minute: 300 } } });
+
+    await readBody(await admin("PATCH", path, { plan: null, limits: null }));
+    expect(await readBody(await tenant.call("GET", "/v1/tenant"))).toMatchObject({
+      plan: null,
+      limits: { tenant: {}, key: {}, end_user: {} },
+    });
+    expect((await admin("DELETE", `/v1/admin/plans/${name}`)).status).toBe(204);
+  });
+
+  it("that does not exist is a 404, and an unknown plan a fault of the field", async () => {
+    expect((await admin("PATCH", `/v1/admin/tenants/${newId("ten")}`, { plan: null })).status).toBe(404);
+    const { id } = await newTenant();
+    const refused = await readBody<{ errors: unknown }>(await admin("PATCH", `/v1/admin/tenants/${id}`, { plan: "none" }), 400);
+    expect(refused.errors).toEqual([{ field: "plan", detail: "no such plan" }]);
   });
 });

@@ -1395,7 +1395,11 @@ export interface paths {
         delete: operations["deleteTenant"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Set a tenant's plan and limits
+         * @description Changes the fields that the request names; a null removes. The tenant's object is told at once, or until it has confirmed. `limits` are the tenant's own, and replace earlier ones of its own as a whole.
+         */
+        patch: operations["assignPlan"];
         trace?: never;
     };
     "/v1/admin/tenants/{tenant_id}/erasures/{erasure_id}": {
@@ -1734,7 +1738,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a tenant plan
-         * @description Removes the plan.
+         * @description Removes a plan that no tenant has.
          */
         delete: operations["deletePlan"];
         options?: never;
@@ -8407,6 +8411,57 @@ export interface components {
             };
             /** @description The web origins whose pages may send requests. A request of another page is refused */
             allowed_origins: string[];
+            /** @description The tenant plan that the deployment's operator assigned. Null: none */
+            plan: string | null;
+            limits: components["schemas"]["LimitSet"];
+        };
+        LimitSet: {
+            tenant: components["schemas"]["Limits"];
+            key: components["schemas"]["KeyLimits"];
+            end_user: components["schemas"]["EndUserLimits"];
+        };
+        /** @description Null, and a limit that is not named: no limit. 0 allows nothing */
+        Limits: {
+            /** @description Requests in any minute */
+            requests_per_minute?: number | null;
+            /** @description Turns that run at one time */
+            concurrent_turns?: number | null;
+            /** @description Streams that are open at one time */
+            concurrent_streams?: number | null;
+            /** @description Sessions that exist */
+            sessions?: number | null;
+            /** @description Bytes of stored files */
+            stored_bytes?: number | null;
+            /** @description Stored files */
+            files?: number | null;
+            /** @description Messages of one session */
+            messages_per_session?: number | null;
+            /** @description Calls of models in any minute, for answers and for compactions */
+            model_calls_per_minute?: number | null;
+        };
+        /** @description Of each API key alone. Sessions and files belong to the tenant, not to a key */
+        KeyLimits: {
+            /** @description Requests in any minute */
+            requests_per_minute?: number | null;
+            /** @description Turns that run at one time */
+            concurrent_turns?: number | null;
+            /** @description Streams that are open at one time */
+            concurrent_streams?: number | null;
+            /** @description Calls of models in any minute, for answers and for compactions */
+            model_calls_per_minute?: number | null;
+        };
+        /** @description Of each end user alone. Files belong to the tenant, and messages are limited in each session */
+        EndUserLimits: {
+            /** @description Requests in any minute */
+            requests_per_minute?: number | null;
+            /** @description Turns that run at one time */
+            concurrent_turns?: number | null;
+            /** @description Streams that are open at one time */
+            concurrent_streams?: number | null;
+            /** @description Sessions that exist */
+            sessions?: number | null;
+            /** @description Calls of models in any minute, for answers and for compactions */
+            model_calls_per_minute?: number | null;
         };
         PatchTenant: {
             name?: string;
@@ -8592,7 +8647,7 @@ export interface components {
             at: number;
             actor: components["schemas"]["AuditActor"];
             /** @enum {string} */
-            action: "tenant.created" | "tenant.rebuilt" | "settings.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin";
+            action: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "settings.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin";
             target: components["schemas"]["AuditTarget"];
             /** @description The `x-request-id` of the request. Null if there was none */
             request_id: string | null;
@@ -8685,54 +8740,6 @@ export interface components {
             /** @description Epoch milliseconds */
             updated_at: number;
         };
-        LimitSet: {
-            tenant: components["schemas"]["Limits"];
-            key: components["schemas"]["KeyLimits"];
-            end_user: components["schemas"]["EndUserLimits"];
-        };
-        /** @description Null, and a limit that is not named: no limit. 0 allows nothing */
-        Limits: {
-            /** @description Requests in any minute */
-            requests_per_minute?: number | null;
-            /** @description Turns that run at one time */
-            concurrent_turns?: number | null;
-            /** @description Streams that are open at one time */
-            concurrent_streams?: number | null;
-            /** @description Sessions that exist */
-            sessions?: number | null;
-            /** @description Bytes of stored files */
-            stored_bytes?: number | null;
-            /** @description Stored files */
-            files?: number | null;
-            /** @description Messages of one session */
-            messages_per_session?: number | null;
-            /** @description Calls of models in any minute, for answers and for compactions */
-            model_calls_per_minute?: number | null;
-        };
-        /** @description Of each API key alone. Sessions and files belong to the tenant, not to a key */
-        KeyLimits: {
-            /** @description Requests in any minute */
-            requests_per_minute?: number | null;
-            /** @description Turns that run at one time */
-            concurrent_turns?: number | null;
-            /** @description Streams that are open at one time */
-            concurrent_streams?: number | null;
-            /** @description Calls of models in any minute, for answers and for compactions */
-            model_calls_per_minute?: number | null;
-        };
-        /** @description Of each end user alone. Files belong to the tenant, and messages are limited in each session */
-        EndUserLimits: {
-            /** @description Requests in any minute */
-            requests_per_minute?: number | null;
-            /** @description Turns that run at one time */
-            concurrent_turns?: number | null;
-            /** @description Streams that are open at one time */
-            concurrent_streams?: number | null;
-            /** @description Sessions that exist */
-            sessions?: number | null;
-            /** @description Calls of models in any minute, for answers and for compactions */
-            model_calls_per_minute?: number | null;
-        };
         Budget: {
             name: string;
             /**
@@ -8755,15 +8762,34 @@ export interface components {
             purposes: "all" | "compaction";
         };
         PutTenantPlan: {
-            limits?: components["schemas"]["LimitSetInput"];
+            /** @description Default: no limits */
+            limits?: {
+                tenant?: components["schemas"]["Limits"];
+                key?: components["schemas"]["KeyLimits"];
+                end_user?: components["schemas"]["EndUserLimits"];
+            };
             /** @description Default: none */
             budgets?: components["schemas"]["Budget"][];
         };
-        /** @description Default: no limits */
-        LimitSetInput: {
-            tenant?: components["schemas"]["Limits"];
-            key?: components["schemas"]["KeyLimits"];
-            end_user?: components["schemas"]["EndUserLimits"];
+        /** @description `limits` are the tenant's own, `effective_limits` those over the limits of its plan */
+        TenantAssignment: {
+            /** @description Null: none */
+            plan: string | null;
+            limits: components["schemas"]["LimitSet"];
+            effective_limits: components["schemas"]["LimitSet"];
+            /** @description Grows with each change of the plan and of the assignment */
+            version: number;
+            /** @description The tenant's object has what is in effect. It is told until it has */
+            confirmed: boolean;
+        };
+        AssignPlan: {
+            /** @description The name of a tenant plan. Null: none */
+            plan?: string | null;
+            limits?: {
+                tenant?: components["schemas"]["Limits"];
+                key?: components["schemas"]["KeyLimits"];
+                end_user?: components["schemas"]["EndUserLimits"];
+            } | null;
         };
         TenantStanding: {
             /** @description The id of a tenant */
@@ -8984,6 +9010,9 @@ export interface components {
             suspended_at: number | null;
             /** @description What the admin wrote at the suspension */
             reason: string | null;
+            /** @description The tenant plan that the deployment's operator assigned. Null: none */
+            plan: string | null;
+            limits: components["schemas"]["LimitSet"];
             models: components["schemas"]["Model"][];
             keys: components["schemas"]["Key"][];
         };
@@ -9174,6 +9203,10 @@ export type ExportRemoval = components['schemas']['ExportRemoval'];
 export type ImportReport = components['schemas']['ImportReport'];
 export type ImportedSession = components['schemas']['ImportedSession'];
 export type Tenant = components['schemas']['Tenant'];
+export type LimitSet = components['schemas']['LimitSet'];
+export type Limits = components['schemas']['Limits'];
+export type KeyLimits = components['schemas']['KeyLimits'];
+export type EndUserLimits = components['schemas']['EndUserLimits'];
 export type PatchTenant = components['schemas']['PatchTenant'];
 export type LimitUseList = components['schemas']['LimitUseList'];
 export type LimitUse = components['schemas']['LimitUse'];
@@ -9188,13 +9221,10 @@ export type NewKey = components['schemas']['NewKey'];
 export type ListedTenant = components['schemas']['ListedTenant'];
 export type TenantListRebuild = components['schemas']['TenantListRebuild'];
 export type TenantPlan = components['schemas']['TenantPlan'];
-export type LimitSet = components['schemas']['LimitSet'];
-export type Limits = components['schemas']['Limits'];
-export type KeyLimits = components['schemas']['KeyLimits'];
-export type EndUserLimits = components['schemas']['EndUserLimits'];
 export type Budget = components['schemas']['Budget'];
 export type PutTenantPlan = components['schemas']['PutTenantPlan'];
-export type LimitSetInput = components['schemas']['LimitSetInput'];
+export type TenantAssignment = components['schemas']['TenantAssignment'];
+export type AssignPlan = components['schemas']['AssignPlan'];
 export type TenantStanding = components['schemas']['TenantStanding'];
 export type SuspendTenant = components['schemas']['SuspendTenant'];
 export type AdminKey = components['schemas']['AdminKey'];
@@ -12086,6 +12116,33 @@ export interface operations {
             };
         };
     };
+    assignPlan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a tenant */
+                tenant_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AssignPlan"];
+            };
+        };
+        responses: {
+            /** @description What is assigned */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantAssignment"];
+                };
+            };
+        };
+    };
     getTenantErasure: {
         parameters: {
             query?: never;
@@ -12432,7 +12489,7 @@ export interface operations {
                 /** @description asc: the oldest first */
                 order?: "asc" | "desc";
                 /** @description Only entries of this action */
-                action?: "tenant.created" | "tenant.rebuilt" | "settings.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin";
+                action?: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "settings.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin";
                 /** @description Only entries of the key, access token or admin key with this id */
                 actor?: string;
                 /** @description Only entries about what has this id or name */

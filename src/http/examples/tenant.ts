@@ -5,7 +5,7 @@ import type { accessTokenView } from "../../contract/access-token";
 import type { credentialView, rotationReport } from "../../contract/credential";
 import type { adminKeyView, listedTenantView, tenantListRebuild } from "../../contract/deployment";
 import type { fileView } from "../../contract/file";
-import type { tenantPlanView } from "../../contract/limits";
+import type { tenantAssignment, tenantPlanView } from "../../contract/limits";
 import type { modelView } from "../../contract/model";
 import type { ledgerRow } from "../../contract/model-call";
 import type { rebuildReport, tenantRebuildReport } from "../../contract/rebuild";
@@ -22,6 +22,8 @@ export const tenantExample: z.input<typeof tenantView> = {
   default_policy: null,
   effective_policy: presets.balanced,
   allowed_origins: ["https://app.example.com"],
+  plan: "starter",
+  limits: { tenant: { requests_per_minute: 600 }, key: {}, end_user: { concurrent_turns: 1 } },
 };
 
 const DAY = 86_400 * SECOND;
@@ -180,6 +182,8 @@ export const tenantExportExample: z.input<typeof tenantExportView> = {
   status: "active",
   suspended_at: null,
   reason: null,
+  plan: "starter",
+  limits: { tenant: { requests_per_minute: 600 }, key: {}, end_user: { concurrent_turns: 1 } },
   models: [modelExample],
   keys: [keyExample],
 };
@@ -207,6 +211,14 @@ export const tenantPlanExample: z.input<typeof tenantPlanView> = {
   version: 7,
   created_at: AT,
   updated_at: AT,
+};
+
+export const tenantAssignmentExample: z.input<typeof tenantAssignment> = {
+  plan: "starter",
+  limits: { tenant: { requests_per_minute: 1_200 }, key: {}, end_user: {} },
+  effective_limits: { tenant: { requests_per_minute: 1_200 }, key: {}, end_user: { concurrent_turns: 1 } },
+  version: 8,
+  confirmed: true,
 };
 
 export const tenantListRebuildExample: z.input<typeof tenantListRebuild> = { tenants: 3, added: 1, unknown: [], next_cursor: null };

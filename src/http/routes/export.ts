@@ -21,6 +21,7 @@ import { reachReadModel } from "../read-model";
 import { adminRoute, json } from "../routing";
 import { toModelView } from "../schemas/model";
 import { counter, limitQuery, toList } from "../schemas/page";
+import { toAssigned } from "../schemas/tenant";
 
 const tag = "admin";
 const tenantPath = z.object({ tenant_id: id("ten") });
@@ -113,7 +114,8 @@ export function registerExport(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
     const { tenant, settings, models, keys, created_at, standing } = exported.value;
     await registerListed(deps, [{ id: tenant, name: settings.name, created_at, status: standing.status }]);
     const own = { ...settings, default_policy: parseLevel(settings.default_policy) };
-    return c.json({ id: tenant, ...own, ...standing, created_at, models: models.map(toModelView), keys }, 200);
+    const assigned = toAssigned(await deps.tenants(tenant).assigned());
+    return c.json({ id: tenant, ...own, ...standing, ...assigned, created_at, models: models.map(toModelView), keys }, 200);
   });
 
   app.openapi(listSessions, async (c) => {

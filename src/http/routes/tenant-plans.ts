@@ -1,17 +1,20 @@
 /** For the deployment's admin: tenant plans, which are named sets of limits and budgets. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { toEtag } from "../../app/conditions";
-import { tenantPlanView } from "../../contract/limits";
+import { id } from "../../contract/ids";
+import { tenantAssignment, tenantPlanView } from "../../contract/limits";
 import { listView } from "../../contract/page";
+import { adoptTenant } from "../adopt-tenants";
 import { callUnder, callWithRetry } from "../calls";
 import { conditionHeaders, toCondition } from "../conditions";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { onePage } from "../examples/shared";
-import { tenantPlanExample } from "../examples/tenant";
+import { tenantAssignmentExample, tenantPlanExample } from "../examples/tenant";
 import { sendProblem } from "../problem";
 import { adminRoute, json, jsonBody, taggedJson } from "../routing";
+import { defined } from "../schemas/defined";
 import { namedPageQuery, takeListPage } from "../schemas/page";
-import { planName, tenantPlanInput, toLimitSet } from "../schemas/tenant-plan";
+import { assignPlanInput, planName, tenantPlanInput, toLimitSet } from "../schemas/tenant-plan";
 import { faultOfName } from "../validation";
 
 const tag = "admin";
@@ -69,10 +72,27 @@ const remove = adminRoute({
   role: "operate",
   operationId: "deletePlan",
   summary: "Delete a tenant plan",
-  description: "Removes the plan.",
-  refuses: ["plan_not_found"],
+  description: "Removes a plan that no tenant has.",
+  refuses: ["plan_not_found", "plan_in_use"],
   request: { params, headers: conditionHeaders },
   responses: { 204: { description: "Removed" } },
+});
+
+const assign = adminRoute({
+  method: "patch",
+  path: "/v1/admin/tenants/{tenant_id}",
+  tag,
+  role: "operate",
+  operationId: "assignPlan",
+  summary: "Set a tenant's plan and limits",
+  description:
+    "Changes the fields that the request names; a null removes. The tenant's object is told at once, or until it has confirmed. `limits` are the tenant's own, and replace earlier ones of its own as a whole.",
+  refuses: ["tenant_not_found"],
+  request: {
+    params: z.object({ tenant_id: id("ten") }),
+    body: jsonBody(assignPlanInput, { plan: "starter", limits: { tenant: { requests_per_minute: 1_200 } } }),
+  },
+  responses: { 200: json("What is assigned", tenantAssignment, tenantAssignmentExample) },
 });
 
 export function registerTenantPlans(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
@@ -99,6 +119,19 @@ export function registerTenantPlans(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): 
     const condition = toCondition(c.req.valid("header"));
     const stored = await callUnder(condition, connect, (api) => api.putPlan({ name, limits: toLimitSet(limits), budgets, condition }));
     return stored.ok ? c.json(stored.value, 200, { ETag: toEtag(stored.value) }) : sendProblem(c, stored.error);
+  });
+
+  app.openapi(assign, async (c) => {
+    const { tenant_id: tenant } = c.req.valid("param");
+    const listed = await adoptTenant(deps, tenant);
+    if (!listed.ok) return sendProblem(c, listed.error);
+    const change = { tenant, ...defined(c.req.valid("json")) };
+    const assigned = await callWithRetry(connect, (api) => api.assignPlan(change));
+    deps.noteChange(tenant);
+    if (assigned.ok) return c.json(assigned.value, 200);
+    const isUnknown = assigned.error.code === "plan_not_found";
+    const errors = [{ field: "plan", detail: "no such plan" }];
+    return sendProblem(c, isUnknown ? { code: "invalid_request", errors } : assigned.error);
   });
 
   app.openapi(remove, async (c) => {

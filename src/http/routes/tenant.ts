@@ -42,8 +42,14 @@ const patch = tenantRoute({
   responses: { 200: taggedJson("The tenant", tenantView, tenantExample) },
 });
 
-const sendTenant = (c: Context<HttpEnv>, { config }: HttpDeps, settings: TenantSettings) =>
-  c.json(toTenantView(readPrincipal(c).tenant, settings, config.defaultPolicy), 200, { ETag: toEtag(settings) });
+async function sendTenant(c: Context<HttpEnv>, { config, tenants }: HttpDeps, settings: TenantSettings) {
+  const { tenant } = readPrincipal(c);
+  const assigned = await callWithRetry(
+    () => tenants(tenant),
+    (api) => api.assigned(),
+  );
+  return c.json(toTenantView(tenant, { settings, assigned }, config.defaultPolicy), 200, { ETag: toEtag(settings) });
+}
 
 export function registerTenant(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(get, async (c) => {

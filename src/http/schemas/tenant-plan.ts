@@ -13,4 +13,11 @@ export const tenantPlanInput = z
   })
   .openapi("PutTenantPlan");
 
+export const assignPlanInput = z
+  .strictObject({
+    plan: z.string().nullable().optional().openapi({ description: "The name of a tenant plan. Null: none" }),
+    limits: limitSetInput.nullable().optional(),
+  })
+  .openapi("AssignPlan");
+
 export const toLimitSet = ({ tenant = {}, key = {}, end_user = {} }: LimitSetInput): LimitSet => ({ tenant, key, end_user });

@@ -1,7 +1,9 @@
 import { z } from "@hono/zod-openapi";
 import type { TenantSettings } from "../../app/tenant-api";
+import type { AssignedLimits } from "../../app/tenant-limits-api";
 import { chainChoices, type PolicyChoice, parseLevel, policyChoiceSchema, resolvePolicy } from "../../context/policy-choice";
 import { time } from "../../contract/ids";
+import { NO_LIMITS } from "../../contract/limits";
 import type { TenantView } from "../../contract/tenant";
 import type { TenantId } from "../../domain/ids";
 import { SCOPES } from "../../domain/scopes";
@@ -41,11 +43,19 @@ export const tenantPatchInput = z
   })
   .openapi("PatchTenant");
 
-export function toTenantView(id: TenantId, settings: TenantSettings, deployment: PolicyChoice): TenantView {
+/** What the operator assigned, as the tenant's object was told. */
+export const toAssigned = (assigned: AssignedLimits | null) => ({ plan: assigned?.plan ?? null, limits: assigned?.limits ?? NO_LIMITS });
+
+interface Shown {
+  readonly settings: TenantSettings;
+  readonly assigned: AssignedLimits | null;
+}
+
+export function toTenantView(id: TenantId, { settings, assigned }: Shown, deployment: PolicyChoice): TenantView {
   const { name, default_model, allowed_origins } = settings;
   const default_policy = parseLevel(settings.default_policy);
   const effective_policy = resolvePolicy(chainChoices(deployment, default_policy));
-  return { id, name, default_model, default_policy, effective_policy, allowed_origins };
+  return { id, name, default_model, default_policy, effective_policy, allowed_origins, ...toAssigned(assigned) };
 }
 
 /** Long enough for a deployment of the tenant's own, and for one that goes wrong. In seconds. */
