@@ -118,7 +118,8 @@ export class RequestMaker {
 
   #path(draw: Draw, { path, parameters = [], method }: Operation): string {
     const replaces = (method === "PUT" && path.startsWith("/v1/models/")) || path.startsWith("/v1/keys/");
-    const removes = method === "DELETE" || replaces;
+    // A suspended tenant is as good as none for the requests that follow.
+    const removes = method === "DELETE" || replaces || path.endsWith("/suspend");
     return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
       const schema = parameters.find((parameter) => parameter.in === "path" && parameter.name === name)?.schema ?? {};
       return this.#input.known.pickPart(draw, { name, made: String(this.#values.make(draw, schema, name)), removes });
