@@ -5,7 +5,7 @@ import { findFrameFault } from "../support/known-frames";
 import type { World } from "./world";
 
 /** I12: a pack contains as many frames as its offsets say, no two packs overlap, and the streamed text is the recorded text. */
-export function checkStoredFrames({ sql, violations }: World): void {
+export function checkStoredFrames({ sql, violations, unstored }: World): void {
   const rows = sql.all<{ first: number; last: number; lines: string }>("SELECT first, last, lines FROM frames ORDER BY first");
   const frames: FrameLine[] = [];
   let before = 0;
@@ -20,7 +20,8 @@ export function checkStoredFrames({ sql, violations }: World): void {
     const fault = findFrameFault(JSON.parse(json));
     violations.check(fault === null, "I12", () => `frame ${offset} is not as its schema says: ${fault}`);
   }
-  const complaint = findMisheard(frames.map((line) => ({ offset: line.offset, frame: JSON.parse(line.json) as Frame | Gap })));
+  const heard = frames.map((line) => ({ offset: line.offset, frame: JSON.parse(line.json) as Frame | Gap }));
+  const complaint = findMisheard(heard, unstored);
   if (complaint) violations.report("I12", complaint);
 }
 
@@ -28,13 +29,24 @@ interface Gap {
   readonly type: "stream.gap";
 }
 
-/** Follows the turns' frames: each reply consists of all deltas since its call began, and a turn has no frame after its end. */
-function findMisheard(frames: readonly { readonly offset: number; readonly frame: Frame | Gap }[]): string | null {
+interface HeardFrame {
+  readonly offset: number;
+  readonly frame: Frame | Gap;
+}
+
+/**
+ * Follows the turns' frames: each reply consists of all deltas since its call began, and a turn has no frame after its end.
+ * `unstored`: frames that the database refused. A life that ends at once does not store the gap that would replace them.
+ */
+function findMisheard(frames: readonly HeardFrame[], unstored: readonly number[]): string | null {
   const said = new Map<string, string>();
+  let before = 0;
   // The rule does not apply to frames that were pruned or redacted.
   let isWhole = (frames[0]?.offset ?? 1) === 1;
   for (const { offset, frame } of frames) {
-    if (frame.type === "stream.gap") {
+    const isMissing = unstored.some((first) => first > before && first < offset);
+    before = offset;
+    if (frame.type === "stream.gap" || isMissing) {
       // Earlier frames of the turn are unknown.
       isWhole = false;
       said.clear();

@@ -92,6 +92,8 @@ export class World {
   diskIsFull = false;
   /** The time of the last failed write. The alarm that it should have set may be late by one pause. */
   failedAt = Number.NEGATIVE_INFINITY;
+  /** The first offset of each group of frames that the database refused. */
+  readonly unstored: number[] = [];
   /** Something was written, or the alarm changed, so that there is something to check. */
   touched = true;
   /** All offsets of the live stream that were ever stored, pack by pack. */
@@ -185,6 +187,7 @@ export class World {
       const isInjected = ["DiskFullError", "WriteFailedError", "DeadObjectError"].includes(String(fields?.error));
       const expected = isInjected || ["model_threw", "summarizer_threw", "tool_threw"].includes(event);
       if (!expected) this.violations.report("I15", `${event} ${JSON.stringify(fields)}`);
+      if (event === "frames_not_stored") this.unstored.push(Number(fields?.first));
     },
   };
 
