@@ -254,7 +254,7 @@ export const keys: readonly Mutant[] = [
     name: "a renamed tenant keeps its old name in the list",
     breaks: "docs/admins.md: a renamed tenant has its new name in the list within seconds",
     file: "src/tenant/announce-name.ts",
-    find: "if (announced === name) return;",
+    find: "if (announced === news) return;",
     replace: "if (announced !== null) return;",
     tests: ["test/tenant/announce-name.test.ts"],
   },

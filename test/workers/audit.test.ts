@@ -26,8 +26,15 @@ const TOOL = { description: "d", parameters: { type: "object" }, url: "https://a
 async function doEverything(tenant: Tenant): Promise<readonly string[]> {
   const admin = (method: string, path: string, body?: unknown) =>
     request(method, `/v1/admin/tenants/${tenant.id}${path}`, { key: env.ADMIN_KEY, body });
-  const secrets = ["planted-key-name", "planted-provider-key", "planted-description", "planted-tenant-name", "planted-message"];
-  const [keyName, providerKey, description, tenantName, message] = secrets;
+  const secrets = [
+    "planted-key-name",
+    "planted-provider-key",
+    "planted-description",
+    "planted-tenant-name",
+    "planted-message",
+    "planted-reason",
+  ];
+  const [keyName, providerKey, description, tenantName, message, reason] = secrets;
   const made = await readBody<{ id: string; key: string }>(await tenant.call("POST", "/v1/keys", { name: keyName }), 201);
   const next = await readBody<{ id: string; key: string }>(await tenant.call("POST", `/v1/keys/${made.id}/rotate`, {}), 201);
   await readBody(await tenant.call("DELETE", `/v1/keys/${next.id}`));
@@ -61,6 +68,8 @@ async function doEverything(tenant: Tenant): Promise<readonly string[]> {
   await chat.say(message ?? "");
   await readBody(await admin("GET", `/sessions/${chat.id}/log`));
   await readBody(await admin("POST", `/sessions/${chat.id}/rebuild`));
+  await readBody(await admin("POST", "/suspend", { reason }));
+  await readBody(await admin("POST", "/resume"));
   return [...secrets, made.key, next.key, "https://api.example.com/w"];
 }
 

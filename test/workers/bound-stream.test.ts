@@ -69,6 +69,20 @@ describe("a stream", () => {
     expect(JSON.stringify(frames.seen)).not.toContain("after");
   });
 
+  it("of a suspended tenant ends at the next look, in good order", async () => {
+    const door = await newDoor();
+    const frames = await door.listen("/stream?after=0");
+    await door.chat.append("before");
+    await frames.next();
+
+    door.look = async () => ({ ...principal(), tenant: door.chat.tenant.id, suspended: true });
+    door.time.advance(KEY_CHECK_MS);
+    await frames.rest();
+    await door.chat.append("after");
+
+    expect(JSON.stringify(frames.seen)).not.toContain("after");
+  });
+
   it("of a page ends at the next look once its origin is not allowed any more", async () => {
     const door = await newDoor();
     const origin = "https://app.example.com";
