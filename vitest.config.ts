@@ -28,6 +28,8 @@ export default defineConfig({
             miniflare: {
               bindings: { ...TEST_VARIABLES, MIGRATIONS: migrations },
               ratelimits: { TEST_FLOODS: { namespace_id: "1001", simple: { limit: 5, period: 60 } } },
+              // Two more databases. They have no tables, so no tenant is placed there, unless a test applies the migrations.
+              d1Databases: { DB_2: "longhand-2", DB_3: "longhand-3" },
             },
           }),
         ],

@@ -25,6 +25,7 @@ const COMMANDS = {
   replay: [script("scripts/replay.ts")],
   "crash-test": [script("scripts/crash-test.ts")],
   rebuild: [script("scripts/rebuild.ts")],
+  "move-tenant": [script("scripts/move-tenant.ts")],
   "rotate-credentials": [script("scripts/rotate-credentials.ts")],
   "verify-audit": [script("scripts/verify-audit.ts")],
   bench: [script("bench/run.ts")],

@@ -21,6 +21,8 @@ export interface Env {
   /** The WebSockets over which clients of OpenAI's API ask for responses. */
   readonly RESPONSE_SOCKETS: DurableObjectNamespace;
   readonly DB: D1Database;
+  /** More databases, for tenants that are placed there (docs/databases.md). */
+  readonly [name: `DB_${number}`]: D1Database | undefined;
   readonly COMPACTIONS: Queue;
   /** The bytes of tenants' files. Absent: the deployment stores no files. */
   readonly FILES?: R2Bucket;

@@ -21,8 +21,10 @@ import { err } from "./lib/result";
 import { startTimer } from "./lib/timer";
 import { createProbeLimits } from "./model/probe-limits";
 import { consumeCompactions, consumeDeadLetters } from "./queue/consumer";
-import { databaseFor } from "./read-model/database-for";
+import { databaseFor, findDatabase, listDatabases } from "./read-model/database-for";
+import { measureDatabases } from "./read-model/database-size";
 import { createExecutionReader } from "./read-model/execution-query";
+import { createMoveDatabase } from "./read-model/move-database";
 import { createSessionList } from "./read-model/queries";
 import { createRebuildRows } from "./read-model/rebuild";
 import { createSessionSearch } from "./read-model/session-search";
@@ -194,8 +196,13 @@ function buildDeps(env: Env): HttpDeps {
     countFlood: buildFloodCounter(env),
     generateKey: (tenant) => generateApiKey({ env: config.ENVIRONMENT, tenant }, config.KEY_PEPPER),
     hashKey: (key) => hashKey(key, config.KEY_PEPPER),
-    rows: (tenant) => createRebuildRows(databaseFor(env, tenant)),
-    tenantRows: (tenant) => createTenantRows(databaseFor(env, tenant)),
+    rows: async (tenant) => createRebuildRows(await databaseFor(env, tenant)),
+    tenantRows: async (tenant) => createTenantRows(await databaseFor(env, tenant)),
+    databases: {
+      names: [...listDatabases(env).keys()],
+      measure: () => measureDatabases(env),
+      forMove: (name) => createMoveDatabase(findDatabase(env, name)),
+    },
     sealer: createCredentialSealer(config.CREDENTIALS_KEYS),
     compactionSealer: createCompactionSealer(readPeppers(config), Date.now),
     probeLimits: (tenant, model) => createProbeLimits({ credentials: buildCredentials(buildWiring(env, config, tenant)) })(model),

@@ -18,6 +18,7 @@ export const appWithoutObjects: HttpDeps = {
   executions: { readExecution: unreachable },
   rows: unreachable,
   tenantRows: unreachable,
+  databases: { names: [], measure: unreachable, forMove: unreachable },
   sealer: null,
   compactionSealer: { seal: unreachable, sealAlike: unreachable, open: unreachable },
   probeLimits: unreachable,

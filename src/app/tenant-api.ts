@@ -13,6 +13,7 @@ import type { Result } from "../lib/result";
 import type { Act } from "./audit-chain";
 import type { Condition, UnmetCondition } from "./conditions";
 import type { ModelEntry, ModelOverride, SuggestedLimit } from "./model-entry";
+import type { Placement } from "./placement";
 import type { ModelSpec } from "./ports";
 import type { Principal } from "./principal";
 import type { Idempotency } from "./session-api";
@@ -149,12 +150,13 @@ export interface TenantToolsApi {
 
 /** A call that names an act first makes its entry in the audit log in the same transaction. */
 export interface TenantApi extends TenantToolsApi, TenantLimitsApi {
-  /** With a repeated idempotency key: the first request's outcome, with `replayed` set. */
+  /** With a repeated idempotency key: the first request's outcome, with `replayed` set. `database`: absent, the first one. */
   create(
     act: Act,
     input: {
       readonly tenant: TenantId;
       readonly name: string;
+      readonly database?: string;
       readonly idempotency: Idempotency | null;
     },
   ): Promise<TenantOutcome<{ readonly replayed: boolean }>>;
@@ -260,6 +262,12 @@ export interface TenantMaintenance {
   /** The tenant as the deployment's list shows it. */
   identify(): Promise<TenantOutcome<ListedTenant>>;
   exportTenant(): Promise<TenantOutcome<TenantExport>>;
+  /** Where the tenant's rows are, as an operator is told. */
+  placement(): Promise<TenantOutcome<Placement>>;
+  /** As `placement`, for readers and writers, and of a deleted tenant too, whose rows have to go. They keep the answer for `PLACEMENT_TTL_MS`. Null: there is no such tenant. */
+  readPlacement(): Promise<Placement | null>;
+  /** Stores a placement if its predecessor is the stored one, and returns what is stored then. */
+  place(act: Act, change: { readonly after: number; readonly placement: Placement }): Promise<TenantOutcome<Placement>>;
   /** Writes the tenant's rows again. The object does this itself, so that an older state cannot overwrite a newer one. */
   projectAgain(act: Act): Promise<TenantOutcome<null>>;
   /** The stored usage of erased sessions, sorted by session id. A page with fewer sessions than requested is the last one. */

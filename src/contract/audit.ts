@@ -36,6 +36,8 @@ const auditDetails = z
     replaced_by: z.string().optional().openapi({ description: "The id of the key that comes in its place" }),
     overlap_ms: z.int().optional().openapi({ description: "How long both keys are valid" }),
     number: z.int().optional().openapi({ description: "How many were changed" }),
+    from_database: z.string().optional().openapi({ description: "The database that the tenant leaves" }),
+    to_database: z.string().optional().openapi({ description: "The database that the tenant is moved to" }),
     from_seq: z.int().optional().openapi({ description: "The first event that was read" }),
     to_seq: z.int().optional().openapi({ description: "The last event that was read" }),
   })

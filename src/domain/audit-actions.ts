@@ -6,6 +6,10 @@ export const AUDIT_ACTIONS = [
   "tenant.rebuilt",
   "tenant.suspended",
   "tenant.resumed",
+  // To another database: begun, switched to it, and ended before that.
+  "tenant.move_begun",
+  "tenant.moved",
+  "tenant.move_cancelled",
   "settings.changed",
   "key.created",
   "key.rotated",

@@ -30,6 +30,7 @@ import { registerCompactions } from "./routes/compactions";
 import { registerContext } from "./routes/context";
 import { registerControl } from "./routes/control";
 import { registerCredentials } from "./routes/credentials";
+import { registerDatabases } from "./routes/databases";
 import { registerDocs } from "./routes/docs";
 import { registerDrafts } from "./routes/drafts";
 import { registerErasures } from "./routes/erasures";
@@ -116,6 +117,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerAdminKeys(app, deps);
   registerExport(app, deps);
   registerRebuild(app, deps);
+  registerDatabases(app, deps);
   registerChatCompletions(app, deps);
   registerAnthropic(app, deps);
   registerConversations(app, deps);

@@ -8,8 +8,10 @@ import type { ExportSigner, ExportStore } from "../app/export-api";
 import type { FileSigner, FileStore } from "../app/file-api";
 import type { ProbeLimits } from "../app/models/probe-limits";
 import type { CredentialSealer } from "../app/models/rotate-credentials";
+import type { MeasuredDatabase } from "../app/placement";
 import type { Clock, CompactionSealer, Log, ModelSpec } from "../app/ports";
 import type { Principal, TokenHolder } from "../app/principal";
+import type { MoveDatabase } from "../app/projection/move-ports";
 import type { RebuildRows } from "../app/projection/rebuild-ports";
 import type { RateMeter } from "../app/rate-meter";
 import type { ExecutionReader, SessionList, SessionSearch, UsageList } from "../app/read-api";
@@ -54,6 +56,13 @@ interface AdminKeyDeps {
   noteChange(): void;
 }
 
+/** The deployment's databases, by the names of their bindings. */
+interface DatabaseDeps {
+  readonly names: readonly string[];
+  measure(): Promise<readonly MeasuredDatabase[]>;
+  forMove(name: string): MoveDatabase;
+}
+
 export interface HttpDeps {
   /** Returns a fresh stub at each call: after an object was reset, an old stub stays broken. */
   sessions(tenant: TenantId, session: SessionId): WholeSessionApi;
@@ -69,9 +78,10 @@ export interface HttpDeps {
   readonly usageList: UsageList;
   readonly executions: ExecutionReader;
   /** The read model's rows of a tenant's sessions: the live ones, and scratch rows to compare them with. */
-  rows(tenant: TenantId): RebuildRows;
+  rows(tenant: TenantId): Promise<RebuildRows>;
   /** The read model's rows of the tenant itself and of its models. */
-  tenantRows(tenant: TenantId): TenantRows;
+  tenantRows(tenant: TenantId): Promise<TenantRows>;
+  readonly databases: DatabaseDeps;
   /** Seals tenants' credentials before they leave this Worker. Null when the deployment has no key for that. */
   readonly sealer: CredentialSealer | null;
   /** Seals the compacted conversations that clients of other vendors' APIs keep. */

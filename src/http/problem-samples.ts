@@ -87,6 +87,10 @@ export const PROBLEMS: { readonly [C in ProblemCode]: Sampled<C> } = {
   branch_limit: ["The session has as many branches as it may have", { code: "branch_limit", limit: 1_000 }],
   fork_unfinished: ["The session is a copy that is not complete", { code: "fork_unfinished", from: SESSION }],
   tenant_exists: ["A tenant with this id exists already", { code: "tenant_exists" }],
+  move_conflict: [
+    "Another move of the tenant is under way, or has switched already",
+    { code: "move_conflict", reason: "other_target", to: "DB_3" },
+  ],
   last_owner: ["There is no ADMIN_KEY, and no other owner lasts as long as the key", { code: "last_owner" }],
   key_ended: [
     "The key is revoked or expired, or was rotated already",

@@ -12,6 +12,12 @@ export function externalIdTaken(session: SessionId): RouteAnswer {
   return { ...answer, errors: [{ field: "external_id", detail }] };
 }
 
+export const moveConflicts: Readonly<Record<"other_target" | "switched", (to: string) => string>> = {
+  other_target: (to) => `The tenant is being moved to ${to}. Let that move end, or cancel it, first.`,
+  switched: (to) =>
+    `The tenant is in ${to} already, and only the old database is still to be emptied. Let the move end, then move the tenant back.`,
+};
+
 export const notRetryable = (status: string | null): string =>
   status === null
     ? "No turn of this session has ended yet, so there is nothing to retry."

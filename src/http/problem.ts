@@ -5,6 +5,7 @@
 import type { Context } from "hono";
 import type { AdminKeyError, PlanError } from "../app/deployment-api";
 import type { ProbeFailure } from "../app/models/probe-limits";
+import type { MoveRefusal } from "../app/placement";
 import type { ReadError } from "../app/read-api";
 import type { SessionError } from "../app/session-api";
 import type { TenantError } from "../app/tenant-api";
@@ -17,7 +18,7 @@ import type { HttpEnv } from "./deps";
 import { draftAnswers } from "./draft-problems";
 import { type FileError, fileAnswers } from "./file-problems";
 import { limitAnswers, type RequestLimitError } from "./limit-problems";
-import { closedCalls, externalIdTaken, mcpFaults, mcpFields, notRetryable, probeFaults } from "./problem-texts";
+import { closedCalls, externalIdTaken, mcpFaults, mcpFields, moveConflicts, notRetryable, probeFaults } from "./problem-texts";
 import { findErrorFormat, findErrorMembers } from "./surface/error-formats";
 
 /** The refusals of the HTTP layer itself. */
@@ -35,6 +36,7 @@ export type RequestError =
   | RequestLimitError
   | { readonly code: "unsupported_media_type" }
   | { readonly code: "read_model_unavailable" }
+  | Extract<MoveRefusal, { readonly code: "move_conflict" }>
   | { readonly code: "execution_not_found"; readonly execution: string }
   /** The deployment has no key for sealing credentials. */
   | { readonly code: "credentials_disabled" }
@@ -232,6 +234,7 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
     detail: "Content-Type: must be application/json in UTF-8.",
     errors: [{ field: "Content-Type", detail: "must be application/json in UTF-8" }],
   }),
+  move_conflict: ({ reason, to }) => conflict("A move is under way", moveConflicts[reason](to), { reason, to }),
   read_model_unavailable: () => retryLater("Lists are unavailable at the moment. Conversations are not affected."),
   credentials_disabled: () => ({
     status: 501,

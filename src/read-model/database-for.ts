@@ -1,10 +1,83 @@
+/**
+ * Finds the database of a tenant. With one database that needs no question. With more, the tenant's object knows, and its answer is kept
+ * for `PLACEMENT_TTL_MS`: a move waits longer than that before it takes anything away (docs/databases.md).
+ */
+import { tenantObjectName } from "../app/object-name";
+import { FIRST_PLACEMENT, listLeft, listWritten, PLACEMENT_TTL_MS, type Placement } from "../app/placement";
 import type { TenantId } from "../domain/ids";
 
-/**
- * The database of a tenant's read model. Today there is one. A tenant that outgrows it (10 GB, one thread) gets its own
- * here, and no caller changes.
- */
-export const databaseFor = (env: { readonly DB: D1Database }, _tenant: TenantId): D1Database => env.DB;
+export interface DatabaseBindings {
+  readonly DB: D1Database;
+  readonly [name: `DB_${number}`]: D1Database | undefined;
+}
 
-/** All databases that hold rows of tenants. */
-export const allDatabases = (env: { readonly DB: D1Database }): readonly D1Database[] => [env.DB];
+export interface ReadModelEnv extends DatabaseBindings {
+  /** Absent: there is one database. */
+  readonly TENANTS?: { getByName(name: string): { readPlacement(): Promise<Placement | null> } };
+}
+
+/** More than a Worker can be bound to with all that it needs else. */
+const MAX_DATABASES = 99;
+/** The most tenants whose placement an isolate keeps. */
+const MAX_KNOWN = 10_000;
+
+interface Known {
+  readonly placement: Placement;
+  readonly until: number;
+}
+
+const placements = new WeakMap<object, Map<TenantId, Known>>();
+
+/** All databases by the names of their bindings, the first one first. */
+export function listDatabases(env: DatabaseBindings): ReadonlyMap<string, D1Database> {
+  const found = new Map([["DB", env.DB]]);
+  for (let number = 2; number <= MAX_DATABASES; number++) {
+    const db = env[`DB_${number}`];
+    if (db) found.set(`DB_${number}`, db);
+  }
+  return found;
+}
+
+/** Throws when no such database is bound: its rows cannot be read or written then. */
+export function findDatabase(env: DatabaseBindings, name: string): D1Database {
+  const db = listDatabases(env).get(name);
+  if (!db) throw new Error(`no database is bound as ${name}`);
+  return db;
+}
+
+/** Where the tenant's rows are, as it was known at most `PLACEMENT_TTL_MS` ago. Throws when the tenant's object is out of reach. */
+async function findPlacement(env: ReadModelEnv, tenant: TenantId): Promise<Placement> {
+  if (!env.TENANTS || listDatabases(env).size === 1) return FIRST_PLACEMENT;
+  const known = placements.get(env) ?? new Map<TenantId, Known>();
+  placements.set(env, known);
+  const last = known.get(tenant);
+  const askedAt = Date.now();
+  if (last && last.until > askedAt) return last.placement;
+  const placement = await env.TENANTS.getByName(tenantObjectName(tenant)).readPlacement();
+  known.delete(tenant);
+  // A tenant that does not exist may be made at any moment.
+  if (placement) known.set(tenant, { placement, until: askedAt + PLACEMENT_TTL_MS });
+  const [oldest] = known.keys();
+  if (known.size > MAX_KNOWN && oldest) known.delete(oldest);
+  return placement ?? FIRST_PLACEMENT;
+}
+
+/** The database that a tenant's rows are read from. */
+export async function databaseFor(env: ReadModelEnv, tenant: TenantId): Promise<D1Database> {
+  return findDatabase(env, (await findPlacement(env, tenant)).database);
+}
+
+/** The databases that a writer of the tenant's rows has to reach. */
+export interface WrittenDatabases {
+  /** The one that is read, and during a move another one. */
+  readonly written: readonly [D1Database, ...D1Database[]];
+  /** What is erased must go from here, too. */
+  readonly left: readonly D1Database[];
+}
+
+export async function findWrittenDatabases(env: ReadModelEnv, tenant: TenantId): Promise<WrittenDatabases> {
+  const placement = await findPlacement(env, tenant);
+  const open = (name: string) => findDatabase(env, name);
+  const [first, ...more] = listWritten(placement);
+  return { written: [open(first), ...more.map(open)], left: listLeft(placement).map(open) };
+}

@@ -4,12 +4,12 @@ import { drizzle } from "drizzle-orm/d1";
 import type { ExecutionInput, ExecutionReader } from "../app/read-api";
 import type { ContentState, ExecutionDetail } from "../contract/execution";
 import { parseId } from "../domain/ids";
-import { databaseFor } from "./database-for";
+import { databaseFor, type ReadModelEnv } from "./database-for";
 import { parseParts } from "./message-row";
 import { executionArtifacts, executions, messages } from "./schema";
 
-export function createExecutionReader(env: { readonly DB: D1Database }): ExecutionReader {
-  return { readExecution: (input) => readExecution(databaseFor(env, input.tenant), input) };
+export function createExecutionReader(env: ReadModelEnv): ExecutionReader {
+  return { readExecution: async (input) => readExecution(await databaseFor(env, input.tenant), input) };
 }
 
 async function readExecution(db: D1Database, { tenant, execution }: ExecutionInput): Promise<ExecutionDetail | null> {

@@ -6,7 +6,7 @@ import type { ReadError, SessionList, SessionListInput, SessionListPage } from "
 import type { TenantId } from "../domain/ids";
 import { parseId, type SessionId } from "../domain/ids";
 import { err, ok, type Result } from "../lib/result";
-import { databaseFor } from "./database-for";
+import { databaseFor, type ReadModelEnv } from "./database-for";
 import { sessions } from "./schema";
 import { selectSessions } from "./session-filter";
 import { SUMMARY_COLUMNS, type SummaryRow, toSummary } from "./session-summary";
@@ -35,10 +35,10 @@ function decode(text: string): string {
   }
 }
 
-export function createSessionList(env: { readonly DB: D1Database }): SessionList {
+export function createSessionList(env: ReadModelEnv): SessionList {
   return {
-    listSessions: (input) => listSessions(databaseFor(env, input.tenant), input),
-    isListed: ({ tenant, session }) => isListed(databaseFor(env, tenant), tenant, session),
+    listSessions: async (input) => listSessions(await databaseFor(env, input.tenant), input),
+    isListed: async ({ tenant, session }) => isListed(await databaseFor(env, tenant), tenant, session),
   };
 }
 

@@ -10,7 +10,7 @@ import { type AskedTerm, MOST_SEARCHED_UNITS, toAskedTerms } from "../context/re
 import type { TenantId } from "../domain/ids";
 import { err, ok, type Result } from "../lib/result";
 import { sha256 } from "../lib/sha256";
-import { databaseFor } from "./database-for";
+import { databaseFor, type ReadModelEnv } from "./database-for";
 import { type FoundRow, MATCHES_SHOWN, toFoundSessions } from "./found-sessions";
 import { type SessionSelection, selectSessions } from "./session-filter";
 import { SUMMARY_COLUMNS } from "./session-summary";
@@ -24,8 +24,8 @@ const MOST_COUNTED = 50_000;
 /** The last place that a cursor reaches. */
 const MOST_SESSIONS = 1_000;
 
-export function createSessionSearch(env: { readonly DB: D1Database }): SessionSearch {
-  return { searchSessions: (input) => searchSessions(databaseFor(env, input.tenant), input) };
+export function createSessionSearch(env: ReadModelEnv): SessionSearch {
+  return { searchSessions: async (input) => searchSessions(await databaseFor(env, input.tenant), input) };
 }
 
 type Value = string | number;

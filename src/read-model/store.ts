@@ -111,6 +111,15 @@ export async function eraseRows(
   return { rows: found + sumChanges(results.slice(1, 1 + deleted)) };
 }
 
+/** Removes all rows of a session and writes no tombstone: no one writes to this database any more, and a tombstone would stay. */
+export async function removeSession(
+  db: D1Database,
+  { tenant, session }: { readonly tenant: TenantId; readonly session: SessionId },
+): Promise<void> {
+  await clearSearch(db, tenant, session);
+  await db.batch([...deletions(db, tenant, session), ...clearScratch(db, tenant, session)]);
+}
+
 /** Sessions of a deleted tenant that are erased by one request to the read model. */
 const LEFT_SESSIONS = 20;
 

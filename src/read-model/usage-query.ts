@@ -13,7 +13,7 @@ import { NO_SESSION } from "../domain/erased-usage";
 import { parseId } from "../domain/ids";
 import { CALL_PURPOSES, usageSource } from "../domain/model-call";
 import { err, ok, type Result } from "../lib/result";
-import { databaseFor } from "./database-for";
+import { databaseFor, type ReadModelEnv } from "./database-for";
 import { erasedUsage, usage } from "./schema";
 
 /** A day is a number; the other keys are strings as they are stored. */
@@ -44,8 +44,8 @@ function decode(text: string): unknown {
   }
 }
 
-export function createUsageList(env: { readonly DB: D1Database }): UsageList {
-  return { sumUsage: (input) => sumUsage(databaseFor(env, input.tenant), input) };
+export function createUsageList(env: ReadModelEnv): UsageList {
+  return { sumUsage: async (input) => sumUsage(await databaseFor(env, input.tenant), input) };
 }
 
 const DAY_MS = 24 * 60 * 60 * 1_000;

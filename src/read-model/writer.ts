@@ -17,6 +17,8 @@ export interface WriterOptions {
   /** Writes scratch rows, which `rebuild` compares with the live ones. No list shows them. */
   readonly scratch?: boolean;
   readonly pause?: Pause;
+  /** Called after a write with what the database then holds. */
+  readonly noteSize?: (bytes: number) => void;
 }
 
 /** `write` throws `ProjectionGapError`, and D1's own errors when D1 is out of reach. */
@@ -27,7 +29,9 @@ export function createProjection(db: D1Database, options: WriterOptions = {}): P
     async write(batch) {
       // The rows of an erased session need not be written first. `erase` removes them and stores the ledger's sums.
       if (batch.events.some((event) => event.type === "SessionErased")) return;
-      await writeEvents(batch, (events) => withRetries(() => commit(db, { ...batch, events, key: toTenantKey(batch.tenant) }), wait));
+      await writeEvents(batch, (events) =>
+        withRetries(() => commit(db, { ...batch, events, key: toTenantKey(batch.tenant), noteSize: options.noteSize }), wait),
+      );
     },
     erase: (input) => withRetries(() => eraseRows(db, input), wait),
   };
@@ -59,6 +63,7 @@ async function writeEvents(batch: ProjectionBatch, commitEvents: (events: readon
 interface Commit extends ProjectionBatch {
   /** The rows' tenant_id. */
   readonly key: string;
+  readonly noteSize: WriterOptions["noteSize"];
 }
 
 async function commit(db: D1Database, batch: Commit): Promise<Standing> {
@@ -76,7 +81,9 @@ async function commit(db: D1Database, batch: Commit): Promise<Standing> {
     ...(key === tenant ? [] : dropOutdatedScratch(db, tenant, session)),
     standing(db, key, session),
   ]);
-  const row = results.at(-1)?.results[0];
+  const written = results.at(-1);
+  if (written) batch.noteSize?.(written.meta.size_after);
+  const row = written?.results[0];
   return { lastSeq: Number(row?.last_seq ?? 0), erased: row?.erased === 1 };
 }
 

@@ -11,7 +11,9 @@ import { memoize } from "../lib/memoize";
 import { sha256 } from "../lib/sha256";
 import { takeMethods } from "../lib/take-methods";
 import { startTimer } from "../lib/timer";
-import { databaseFor } from "../read-model/database-for";
+import { findWrittenDatabases } from "../read-model/database-for";
+import { warnOfSize } from "../read-model/database-size";
+import { createPlacedProjection } from "../read-model/placed-projection";
 import { createProjection } from "../read-model/writer";
 import { readGeneration } from "../tenant/changes";
 import { createModelDirectory } from "../tenant/model-directory";
@@ -98,7 +100,11 @@ export class SessionObject extends DurableObject<Env> {
       models,
       tools,
       queue: { send: async (job) => void (await env.COMPACTIONS.send(job)) },
-      projection: (tenant) => createProjection(databaseFor(env, tenant)),
+      projection: (tenant) =>
+        createPlacedProjection(
+          () => findWrittenDatabases(env, tenant),
+          (db) => createProjection(db, { noteSize: (bytes) => warnOfSize(env, { db, bytes, now: Date.now(), log }) }),
+        ),
       usageArchive: (tenant) =>
         createUsageArchive({
           keepUsage: (input) => tenantStub(env, tenant).keepUsage(input),

@@ -36,12 +36,13 @@ export async function getModel({ registry }: Tenant, id: string): ReturnType<Who
   return found ? ok(found) : err({ code: "model_not_found", model: id });
 }
 
-const create: Calls["create"] = async (tenant, act, { tenant: id, name, idempotency }) => {
+const create: Calls["create"] = async (tenant, act, { tenant: id, name, database, idempotency }) => {
   const now = Date.now();
   const createOnce = () =>
     runOnce<string, TenantError>(tenant.requests, { idempotency, now }, () => {
       if (tenant.isCreated) return err({ code: "tenant_exists" });
       tenant.settings.insert({ tenant: id, name, at: now });
+      if (database !== undefined) tenant.placement.place({ after: 0, placement: { database, version: 1, move: null } });
       tenant.audit.append(act, subject("tenant.created", "tenant", { id }));
       return ok(id);
     });

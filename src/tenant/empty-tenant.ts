@@ -15,6 +15,8 @@ const KEPT = new Set([
   "unsent_usage",
   "ended_throwaways",
   "forks",
+  // Where the rows are that have to go.
+  "placement",
 ]);
 /** What the erasures of the sessions need. It goes last. */
 const NEEDED = new Set(["sessions", "files", "file_refs", "file_keeps"]);

@@ -7,6 +7,7 @@ import { auditedCalls, getModel } from "./audited-calls";
 import { erasureCalls } from "./erasure-calls";
 import { type Calls, existing, lasting, lookUpExisting, prices, served } from "./existing-tenant";
 import { listLimitUse } from "./limit-use";
+import { placementCalls } from "./placement-calls";
 
 const noFile = (file: FileId): TenantOutcome<never> => err({ code: "file_not_found", file });
 
@@ -135,4 +136,5 @@ export const tenantCalls = {
     const models = tenant.registry.list(await prices());
     return ok({ ...tenant.snapshot(), models, keys: tenant.keys.list(), standing: tenant.standings.read() });
   }),
+  ...placementCalls,
 } satisfies Calls;

@@ -3,11 +3,13 @@
  * settings and the directory of sessions. It takes its methods from `tenantCalls`; `Tenant` holds the stores.
  */
 import { DurableObject } from "cloudflare:workers";
+import { listHolding, listWritten } from "../app/placement";
 import { type Env, parseConfig, readDeploymentKeys } from "../env";
 import { createLog } from "../lib/log";
 import { createSyncSql } from "../lib/sync-sql";
 import { takeMethods } from "../lib/take-methods";
-import { databaseFor } from "../read-model/database-for";
+import { findDatabase } from "../read-model/database-for";
+import { createPlacedTenantProjection } from "../read-model/placed-projection";
 import { createTenantProjection } from "../read-model/tenant-projection";
 import { buildExportStore, buildFileStore, deploymentStub, sessionStub } from "../wiring";
 import { createNameAnnouncer } from "./announce-name";
@@ -22,22 +24,27 @@ export class TenantObject extends DurableObject<Env> {
     super(ctx, env);
     const config = parseConfig(env);
     const announceName = createNameAnnouncer((tenant) => deploymentStub(env).registerTenants([tenant]));
+    const open = (name: string) => createTenantProjection(findDatabase(env, name));
+    const projection = createPlacedTenantProjection({
+      written: () => listWritten(this.#tenant.placement.read()).map(open),
+      held: () => listHolding(this.#tenant.placement.read()).map(open),
+    });
     this.#tenant = new Tenant({
       sql: createSyncSql(ctx.storage),
       deployment: { models: buildDeploymentModels(config.MODELS), keys: readDeploymentKeys(config), policy: config.POLICY },
       storage: ctx.storage,
       projection: {
         write: async (change) => {
-          await createTenantProjection(databaseFor(env, change.tenant)).write(change);
+          await projection.write(change);
           await announceName({ ...change, status: this.#tenant.standings.read().status });
         },
         close: async (tenant, at) => {
-          await createTenantProjection(databaseFor(env, tenant)).close(tenant, at);
+          await projection.close(tenant, at);
           await deploymentStub(env).closeTenant(tenant, at);
         },
-        sweep: (tenant, at) => createTenantProjection(databaseFor(env, tenant)).sweep(tenant, at),
-        hide: (tenant, sessions, at) => createTenantProjection(databaseFor(env, tenant)).hide(tenant, sessions, at),
-        writeUsage: (tenant, usage) => createTenantProjection(databaseFor(env, tenant)).writeUsage(tenant, usage),
+        sweep: (tenant, at) => projection.sweep(tenant, at),
+        hide: (tenant, sessions, at) => projection.hide(tenant, sessions, at),
+        writeUsage: (tenant, usage) => projection.writeUsage(tenant, usage),
       },
       fileStore: (tenant) => buildFileStore(env, tenant),
       exportStore: (tenant) => buildExportStore(env, tenant),

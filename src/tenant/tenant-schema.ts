@@ -4,6 +4,7 @@
  */
 import type { SyncSql } from "../lib/sync-sql";
 import { AUDIT_TABLES } from "./audit-tables";
+import { PLACEMENT_TABLES } from "./placement-store";
 
 /** The statement that gives `more` scopes to the keys that have `scope`. */
 const grant = (scope: string, more: string): string =>
@@ -280,6 +281,7 @@ const migrations: readonly (readonly string[])[] = [
   ],
   // plan: its name. budgets: JSON, those of the plan.
   ["ALTER TABLE tenant_limits ADD COLUMN plan TEXT", "ALTER TABLE tenant_limits ADD COLUMN budgets TEXT NOT NULL DEFAULT '[]'"],
+  PLACEMENT_TABLES,
 ];
 
 /** Reads without creating anything: clients can address an object by a made-up name, and that object must stay empty. */

@@ -20,6 +20,7 @@ import { createErasedUsage, type ErasedUsageStore } from "./erased-usage";
 import { createFiles, type Files } from "./files";
 import { createKeys, type Keys } from "./keys";
 import { MODEL_PRESETS } from "./model-presets";
+import { createPlacementStore, type PlacementStore } from "./placement-store";
 import { createRateWindows, type RateWindows } from "./rate-windows";
 import { createRegistry, type DeploymentModels, type Registry } from "./registry";
 import { createRequests } from "./requests";
@@ -60,6 +61,7 @@ export class Tenant {
   readonly files: Files;
   readonly rates: RateWindows;
   readonly limits: TenantLimits;
+  readonly placement: PlacementStore;
   readonly upkeep: Upkeep;
   #isCreated: boolean;
 
@@ -84,6 +86,7 @@ export class Tenant {
     this.files = createFiles(sql);
     this.rates = createRateWindows(sql);
     this.limits = createTenantLimits(sql);
+    this.placement = createPlacementStore(sql);
     this.upkeep = createUpkeep({
       ...deps,
       files: this.files,

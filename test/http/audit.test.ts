@@ -23,7 +23,7 @@ describe("the table of audited operations", () => {
   });
 
   it("has every action", () => {
-    const more = ["session.rebuilt_and_read"];
+    const more = ["session.rebuilt_and_read", "tenant.moved"];
     expect([...new Set([...Object.values(AUDITED), ...more])].sort()).toEqual(AUDIT_ACTIONS.toSorted());
   });
 });

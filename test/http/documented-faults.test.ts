@@ -14,6 +14,7 @@ import { NEVER_ANSWERED } from "../support/never-answered";
 import {
   ADMIN_KEY,
   description,
+  emptyDatabases,
   emptyRows,
   emptyTenantRows,
   fillPath,
@@ -64,6 +65,7 @@ function throwing(marks: object): WorldInput {
     executions: broken,
     rows: () => fail(marks),
     tenantRows: () => fail(marks),
+    databases: { ...emptyDatabases(), measure: async () => fail(marks) },
     readDocsFile: () => fail(marks),
   };
   return { deps: deps as WorldInput["deps"] & object };
@@ -79,8 +81,9 @@ const withoutLists: WorldInput = {
     usageList: { sumUsage: lost },
     tenantIds: { listTenantIds: lost },
     executions: { readExecution: lost },
-    rows: () => ({ ...emptyRows(), stand: lost }),
-    tenantRows: () => ({ ...emptyTenantRows(), read: lost, listSessions: lost }),
+    rows: async () => ({ ...emptyRows(), stand: lost }),
+    tenantRows: async () => ({ ...emptyTenantRows(), read: lost, listSessions: lost }),
+    databases: { ...emptyDatabases(), forMove: (name) => ({ ...emptyDatabases().forMove(name), hasTables: lost }) },
   },
 };
 

@@ -6,6 +6,7 @@ import type { DeploymentApi } from "../../src/app/deployment-api";
 import type { ErasureFacts } from "../../src/app/erasure-view";
 import type { ModelEntry } from "../../src/app/model-entry";
 import type { CredentialSealer } from "../../src/app/models/rotate-credentials";
+import { FIRST_PLACEMENT } from "../../src/app/placement";
 import type { Principal } from "../../src/app/principal";
 import type { RebuildRows } from "../../src/app/projection/rebuild-ports";
 import type { ConversationEnd } from "../../src/app/respond-api";
@@ -260,12 +261,31 @@ export const erasureFacts: ErasureFacts = {
   models: [],
 };
 
+/** Two databases without a row. */
+export function emptyDatabases(): HttpDeps["databases"] {
+  return {
+    names: ["DB", "DB_2"],
+    measure: async () => ["DB", "DB_2"].map((database) => ({ database, bytes: 40_960, tenants: 0 })),
+    forMove: () => ({
+      hasTables: async () => true,
+      rows: emptyRows(),
+      tenantRows: emptyTenantRows(),
+      listTombstones: async () => [],
+      bury: async () => {},
+      clearTenant: async () => true,
+    }),
+  };
+}
+
 const standing = { status: "active", suspended_at: null, reason: null } as const;
 
 function emptyTenant(): WholeTenantApi {
   const settings = { name: "Acme", default_model: "embedded", default_policy: "oneclaw", allowed_origins: [] };
   return {
     create: async () => ok({ replayed: false }),
+    placement: async () => ok(FIRST_PLACEMENT),
+    readPlacement: async () => FIRST_PLACEMENT,
+    place: async (_, { placement }) => ok(placement),
     identify: async () => ok({ id: FOREIGN_TENANT, name: "Acme", created_at: NOW, status: "active" }),
     assigned: async () => null,
     standing: async () => ok(standing),
@@ -474,8 +494,9 @@ export function world(input: WorldInput = {}): World {
     limits: async () => null,
     countFlood: null,
     requestRates: { admit: async () => ({ refused: null, states: [] }) },
-    rows: () => emptyRows(),
-    tenantRows: () => emptyTenantRows(),
+    rows: async () => emptyRows(),
+    tenantRows: async () => emptyTenantRows(),
+    databases: emptyDatabases(),
     sealer: fakeSealer,
     compactionSealer: createCompactionSealer(peppers, () => NOW),
     probeLimits: async () => err({ reason: "unsupported", status: null }),
@@ -636,6 +657,7 @@ export function sampleBody({ method, path }: RouteEntry): unknown {
   if (path.startsWith("/v1/credentials/")) return { api_key: "sk-a-key-for-tests" };
   if (path.startsWith("/v1/models/")) return { provider: "embedded", context_window: 16_000, max_output: 1_000 };
   if (path.startsWith("/v1/admin/keys")) return { name: "on call", role: "operate" };
+  if (path.endsWith("/move")) return { to: "DB_2" };
   if (path.startsWith("/v1/admin/plans/") || (method === "PATCH" && path.startsWith("/v1/admin/"))) return {};
   if (path.startsWith("/v1/admin/")) return { name: "Acme" };
   return {};

@@ -285,7 +285,7 @@ describe("the admin", () => {
       stand: async () => standing(),
       readPage: async () => ({ standing: standing(), live: [], scratch: [] }),
     };
-    const { call } = world({ session: { exportLog }, deps: { rows: () => rows } });
+    const { call } = world({ session: { exportLog }, deps: { rows: async () => rows } });
 
     const response = await call("POST", rebuildPath, { key: ADMIN_KEY });
 
@@ -302,7 +302,7 @@ describe("the admin", () => {
   it("rebuilds what is long in several requests, each going on where the last one ended", async () => {
     let parts = 0;
     const rows: RebuildRows = { ...emptyRows(), clearScratch: async () => ++parts > 150 };
-    const { call } = world({ deps: { rows: () => rows } });
+    const { call } = world({ deps: { rows: async () => rows } });
 
     const first = await (await call("POST", rebuildPath, { key: ADMIN_KEY })).json<{ next_cursor: string }>();
     const done = parts;
@@ -332,7 +332,7 @@ describe("the admin", () => {
       ...emptyTenantRows(),
       listSessions: async () => ({ data: [{ id: SESSION, created_at: 1 }], has_more: false }),
     };
-    const { call } = world({ deps: { tenantRows: () => tenantRows } });
+    const { call } = world({ deps: { tenantRows: async () => tenantRows } });
 
     const response = await call("GET", `/v1/admin/tenants/${FOREIGN_TENANT}/sessions?source=rows`, { key: ADMIN_KEY });
 
@@ -344,7 +344,7 @@ describe("the admin", () => {
     async function fail(): Promise<never> {
       throw new Error("D1_ERROR: secret");
     }
-    const { call } = world({ deps: { rows: () => rows } });
+    const { call } = world({ deps: { rows: async () => rows } });
 
     const response = await call("POST", rebuildPath, { key: ADMIN_KEY });
 

@@ -24,6 +24,8 @@ const OPERATIONS: Readonly<Record<string, readonly [role: AdminRole, status: num
   listTenants: ["read", 200],
   getTenantExport: ["read", 200],
   listTenantSessions: ["read", 200],
+  listDatabases: ["read", 200],
+  getTenantMove: ["read", 200],
   createTenant: ["operate", 201],
   createTenantKey: ["operate", 201],
   deleteTenant: ["own", 404],
@@ -39,6 +41,9 @@ const OPERATIONS: Readonly<Record<string, readonly [role: AdminRole, status: num
   rebuildTenant: ["operate", 200],
   rebuildSession: ["operate", 200],
   rotateCredentials: ["operate", 200],
+  // The tests' second database has no tables.
+  moveTenant: ["operate", 400],
+  cancelTenantMove: ["operate", 200],
   exportSessionLog: ["own", 200],
   listAdminKeys: ["own", 200],
   createAdminKey: ["own", 201],

@@ -7,9 +7,10 @@ import type { AuditEntry, AuditPlace } from "../../src/contract/audit";
 import type { List } from "../../src/contract/page";
 import { ACT } from "../support/act";
 import { AUDITED } from "../support/audit-table";
-import { migrate, newChat, newTenant, readBody, request, type Tenant } from "./support";
+import { migrateAll } from "./moves";
+import { newChat, newTenant, readBody, request, type Tenant } from "./support";
 
-beforeAll(migrate);
+beforeAll(migrateAll);
 
 type Page = List<AuditEntry> & { readonly anchor: AuditPlace; readonly head: AuditPlace };
 
@@ -70,6 +71,8 @@ async function doEverything(tenant: Tenant): Promise<readonly string[]> {
   await readBody(await admin("POST", `/sessions/${chat.id}/rebuild`));
   await readBody(await admin("POST", "/suspend", { reason }));
   await readBody(await admin("POST", "/resume"));
+  await readBody(await admin("POST", "/move", { to: "DB_2" }));
+  await readBody(await admin("DELETE", "/move"));
   return [...secrets, made.key, next.key, "https://api.example.com/w"];
 }
 

@@ -8,6 +8,7 @@ import type { fileView } from "../../contract/file";
 import type { tenantAssignment, tenantPlanView } from "../../contract/limits";
 import type { modelView } from "../../contract/model";
 import type { ledgerRow } from "../../contract/model-call";
+import type { databaseList, placementView } from "../../contract/placement";
 import type { rebuildReport, tenantRebuildReport } from "../../contract/rebuild";
 import type { httpToolEntry, mcpServerView } from "../../contract/registered-tool";
 import type { keyView, tenantExportView, tenantView } from "../../contract/tenant";
@@ -236,4 +237,19 @@ export const tenantRebuildExample: z.input<typeof tenantRebuildReport> = {
   differences: [],
   repaired: true,
   rows: 3,
+};
+
+export const placementExample: z.input<typeof placementView> = {
+  tenant_id: TENANT,
+  database: "DB",
+  version: 4,
+  move: { from: "DB", to: "DB_2", phase: "copy", since: AT, sessions: 120, differences: 0 },
+  wait_ms: 0,
+};
+
+export const databasesExample: z.input<typeof databaseList> = {
+  data: [
+    { database: "DB", bytes: 7_400_000_000, share: 0.74, level: "high", tenants: 12 },
+    { database: "DB_2", bytes: 86_016, share: 0.0000086016, level: "ok", tenants: 0 },
+  ],
 };

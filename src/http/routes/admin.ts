@@ -4,6 +4,7 @@
  */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { deriveId } from "../../app/derived-id";
+import { chooseDatabase } from "../../app/placement";
 import { id } from "../../contract/ids";
 import { newKeyView } from "../../contract/tenant";
 import { SCOPES } from "../../domain/scopes";
@@ -47,12 +48,17 @@ const createKey = adminRoute({
   responses: { 201: json("The key. It is shown only once", newKeyView, { id: KEY, key: "lh_production_…" }) },
 });
 
+/** With one database there is nothing to choose. */
+async function placeNewTenant({ databases }: HttpDeps): Promise<string> {
+  return chooseDatabase(databases.names.length > 1 ? await databases.measure() : []);
+}
+
 export function registerAdmin(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(createTenant, async (c) => {
     const idempotency = await readAdminIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
     // The tenant's object keeps the idempotency key, so the same key must lead to the same object.
     const tenant = idempotency ? await deriveId("ten", idempotency.key) : deps.newId("ten");
-    const input = { tenant, name: c.req.valid("json").name, idempotency };
+    const input = { tenant, name: c.req.valid("json").name, database: await placeNewTenant(deps), idempotency };
     const created = await (idempotency
       ? callWithRetry(
           () => deps.tenants(tenant),

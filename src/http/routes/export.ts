@@ -101,7 +101,7 @@ const listFrom: Readonly<Record<"directory" | "rows", ListSessions>> = {
       () => deps.tenants(tenant),
       (api) => api.listSessions(page),
     ),
-  rows: (c, deps, query) => reachReadModel(c, deps, () => deps.tenantRows(query.tenant).listSessions(query)),
+  rows: (c, deps, query) => reachReadModel(c, deps, async () => (await deps.tenantRows(query.tenant)).listSessions(query)),
 };
 
 export function registerExport(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {

@@ -102,7 +102,7 @@ export function registerRebuild(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void
   app.openapi(rebuildOne, async (c) => {
     const { tenant_id: tenant, session_id: session } = c.req.valid("param");
     const caller = { tenant, session };
-    const rows = deps.rows(tenant);
+    const rows = await deps.rows(tenant);
     const { after } = c.req.valid("query");
     const from = after === undefined ? null : parseRebuildCursor(after, rows.tables);
     if (after !== undefined && !from) return sendProblem(c, { code: "invalid_cursor" });
@@ -126,8 +126,9 @@ export function registerRebuild(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void
     const { tenant_id: tenant } = c.req.valid("param");
     const listed = await adoptTenant(deps, tenant);
     if (!listed.ok) return sendProblem(c, listed.error);
-    const ports = { object: () => deps.tenants(tenant), rows: deps.tenantRows(tenant), act: readAct(c) };
-    const reached = await reachReadModel(c, deps, () => rebuildTenant(ports, tenant));
+    const act = readAct(c);
+    const rebuild = async () => rebuildTenant({ object: () => deps.tenants(tenant), rows: await deps.tenantRows(tenant), act }, tenant);
+    const reached = await reachReadModel(c, deps, rebuild);
     if (!reached.ok) return sendProblem(c, reached.error);
     return reached.value.ok ? c.json(reached.value.value, 200) : sendProblem(c, reached.value.error);
   });
