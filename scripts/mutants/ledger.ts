@@ -81,17 +81,17 @@ export const ledger: readonly Mutant[] = [
     name: "an erased session hands no ledger over",
     breaks: "I17: an erased session's calls stay in the sums",
     file: "src/session/erasure.ts",
-    find: "const usage = purged ? [] : sumForErasure(allCalls(host.deps.sql));",
-    replace: "const usage = purged ? sumForErasure(allCalls(host.deps.sql)) : [];",
+    find: "const usage = isPurged ? [] : sumForErasure(allCalls(host.deps.sql));",
+    replace: "const usage = isPurged ? sumForErasure(allCalls(host.deps.sql)) : [];",
     tests: ["test/session/erased-usage.test.ts"],
   },
   {
     name: "an erasure wipes the log without waiting for the tenant's object",
     breaks: "I17: the ledger is handed over before the log is wiped",
     file: "src/session/erasure.ts",
-    find: "    const usage = await handOverUsage(host, caller, isPurged() || !host.exists);",
+    find: "    const usage = await handOverUsage(host, caller, { isPurged: isPurged() || !host.exists, cause });",
     replace:
-      "    const handing = handOverUsage(host, caller, isPurged());\n    handing.catch(() => {});\n    await purgeObject(host, caller, host.state.updated_at);\n    const usage = await handing;",
+      "    const handing = handOverUsage(host, caller, { isPurged: isPurged(), cause });\n    handing.catch(() => {});\n    await purgeObject(host, caller, { at: host.state.updated_at, cause });\n    const usage = await handing;",
     tests: ["test/session/erased-usage.test.ts"],
   },
   {

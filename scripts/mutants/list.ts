@@ -14,6 +14,7 @@ import { past } from "./past.ts";
 import { providers } from "./providers.ts";
 import { reach } from "./reach.ts";
 import { respond } from "./respond.ts";
+import { retention } from "./retention.ts";
 import { room } from "./room.ts";
 import { summaries } from "./summaries.ts";
 import { surfaces } from "./surfaces.ts";
@@ -37,6 +38,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...past,
   ...branches,
   ...files,
+  ...retention,
   ...choices,
   ...respond,
   ...surfaces,

@@ -13,6 +13,7 @@ import type { DraftApi } from "./draft-api";
 import type { NamedApi } from "./named-api";
 import type { PastApi } from "./past-api";
 import type { RespondApi } from "./respond-api";
+import type { RetentionApi } from "./retention-api";
 import type { Caller, Idempotency, Once, Outcome, SessionApi } from "./session-api";
 import type { TransferApi } from "./transfer-api";
 
@@ -67,4 +68,4 @@ export interface ControlApi {
 }
 
 /** All methods of a session's object. */
-export type WholeSessionApi = SessionApi & NamedApi & RespondApi & ControlApi & DraftApi & BranchApi & PastApi & TransferApi;
+export type WholeSessionApi = SessionApi & NamedApi & RespondApi & ControlApi & DraftApi & BranchApi & PastApi & RetentionApi & TransferApi;

@@ -1,6 +1,7 @@
 /** What the receipt of an erasure says, from what the tenant's object has noted. */
 import type { ErasureView } from "../contract/erasure";
 import type { ErasureId } from "../domain/ids";
+import type { ErasureCause } from "../domain/retention-actions";
 
 /** The stores that report to the tenant's object. Each has parts that the receipt names. */
 export const REPORTING_STORES = ["session", "read_model", "files"] as const;
@@ -15,6 +16,7 @@ export interface ErasureFacts {
   readonly of: ErasureView["of"];
   readonly target: string;
   readonly forks: boolean;
+  readonly cause: ErasureCause;
   readonly requested_at: number;
   readonly done_at: number | null;
   /** All its sessions are known. */

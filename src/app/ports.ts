@@ -10,6 +10,7 @@ import type { ByteFit, StoredEvent } from "../domain/events";
 import type { BodyId, CompactionId, ExecutionId, NewId, SessionId, TenantId } from "../domain/ids";
 import type { Part, ProviderMetadata, ServerTool, ToolCallPart, ToolDefinition } from "../domain/message";
 import type { CallPurpose, CallUsage, FailureKind, FinishReason } from "../domain/model-call";
+import type { ErasureCause } from "../domain/retention-actions";
 import type { ToolFailure } from "../domain/tool-run";
 
 /** Epoch milliseconds. */
@@ -216,7 +217,7 @@ export interface Projection {
 /** The ledger of a tenant's erased sessions. Throws when the tenant's object is unreachable. */
 export interface UsageArchive {
   /** Stores the usage of the session's calls and returns what is stored. An empty list only reads. Repeating a call changes nothing. */
-  keep(session: SessionId, usage: readonly ErasedUsage[]): Promise<readonly ErasedUsage[]>;
+  keep(session: SessionId, usage: readonly ErasedUsage[], cause?: ErasureCause): Promise<readonly ErasedUsage[]>;
   /** Stores what a throwaway session used and ends its references to files. Its object may be emptied then. Repeating a call changes nothing. */
   endThrowaway(session: SessionId, usage: readonly ErasedUsage[]): Promise<void>;
 }

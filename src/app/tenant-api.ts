@@ -7,6 +7,7 @@ import type { HttpTool, HttpToolEntry, McpServer } from "../contract/registered-
 import type { KeyView } from "../contract/tenant";
 import type { ErasedUsage } from "../domain/erased-usage";
 import type { KeyId, SessionId, TenantId } from "../domain/ids";
+import type { ErasureCause } from "../domain/retention-actions";
 import type { Scope } from "../domain/scopes";
 import type { Standing } from "../domain/tenant-status";
 import type { Result } from "../lib/result";
@@ -79,6 +80,8 @@ export interface ErasedSessionUsage {
   /** Of throwaway sessions: the id of their day (`toDaySession`), except where a session reports its own end. */
   readonly session: SessionId;
   readonly usage: readonly ErasedUsage[];
+  /** Why the session is erased. Absent: a request asked for it. */
+  readonly cause?: ErasureCause;
 }
 
 export interface SessionRegistration {

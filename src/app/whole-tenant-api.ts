@@ -3,6 +3,7 @@ import type { TenantAuditApi } from "./audit-api";
 import type { TenantErasureApi } from "./erasure-api";
 import type { TenantExportsApi } from "./export-api";
 import type { TenantFilesApi } from "./file-api";
+import type { TenantRetentionApi } from "./retention-api";
 import type { TenantStandingApi } from "./standing";
 import type { TenantApi, TenantMaintenance } from "./tenant-api";
 
@@ -13,4 +14,5 @@ export interface WholeTenantApi
     TenantExportsApi,
     TenantFilesApi,
     TenantMaintenance,
+    TenantRetentionApi,
     TenantStandingApi {}

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { type Policy, policySchema } from "./policy";
-import { DEFAULT_POLICY, POLICY_NAMES, presets } from "./presets";
+import { DEFAULT_POLICY, POLICY_NAMES, type PolicyName, presets } from "./presets";
 
 const {
   trigger,
@@ -134,6 +134,9 @@ function jsonIn(text: string): unknown {
 
 /** Parses a stored text that may be empty. Null when the level has no choice. */
 export const parseLevel = (text: string): PolicyChoice | null => (text === "" ? null : parsePolicyText(text));
+
+/** The preset on which the choice builds. */
+export const toPreset = (choice: PolicyChoice): PolicyName => toChanges(choice).preset ?? DEFAULT_POLICY;
 
 export function resolvePolicy(choice: PolicyChoice): Policy {
   const { preset = DEFAULT_POLICY, ...over } = toChanges(choice);

@@ -1,6 +1,7 @@
 /** Erasures: of a session, of an end user or of a tenant, with a receipt for each store. */
 import { z } from "@hono/zod-openapi";
 import { ERASURE_KINDS } from "../domain/erasure-kinds";
+import { ERASURE_CAUSES } from "../domain/retention-actions";
 import { id, time } from "./ids";
 
 /** The places that an erasure empties, and what it leaves on purpose. */
@@ -43,6 +44,7 @@ export const erasureView = z
         "The id of the session or the tenant. For an end user: SHA-256, hexadecimal, of the tenant's id, a slash and the client's id of the person, which itself is erased",
     }),
     forks: z.boolean().openapi({ description: "The forks of the session, and forks of these, are erased too" }),
+    cause: z.enum(ERASURE_CAUSES).openapi({ description: "retention: a rule of the tenant's came to apply" }),
     status: z.enum(["running", "done"]),
     requested_at: time,
     due_at: time.openapi({ description: "It is done by then, unless a store was out of reach in the last hour before" }),

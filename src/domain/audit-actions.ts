@@ -11,6 +11,7 @@ export const AUDIT_ACTIONS = [
   "tenant.moved",
   "tenant.move_cancelled",
   "settings.changed",
+  "retention.changed",
   "key.created",
   "key.rotated",
   "key.revoked",

@@ -75,7 +75,7 @@ export type SessionCommand =
    * calls for a title were recorded before.
    */
   | { readonly type: "RecordTitle"; readonly call: ModelCall; readonly title: TextRef | null; readonly tries: number }
-  | { readonly type: "EraseSession" };
+  | { readonly type: "EraseSession"; readonly cause?: "retention" };
 
 export type MessageCommand =
   | ({

@@ -28,7 +28,7 @@ const sessionDeciders: Deciders<SessionCommand["type"]> = {
   ChangeSettings: ({ changes }, state) => ok(Object.keys(changes).length === 0 ? [] : changeSettings(changes, state)),
   SetPins: ({ pins }, state) => ok([...voidCompaction(state), { type: "PinsSet", pins }]),
   RecordTitle: decideTitle,
-  EraseSession: () => ok([{ type: "SessionErased" }]),
+  EraseSession: ({ cause }) => ok([{ type: "SessionErased", ...(cause && { cause }) }]),
 };
 
 const deciders: Deciders<CommandType> = {

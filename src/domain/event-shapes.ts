@@ -26,7 +26,7 @@ const shapes: Shapes = {
   PinsSet: { pins: "array" },
   SessionForked: { from: "string", position: "number", view: "object~", line: "object~" },
   ForkCompleted: {},
-  SessionErased: {},
+  SessionErased: { cause: "string~" },
   MessagesAppended: { items: "array", dequeued: "array", aside: "boolean~" },
   MessageQueued: { message: "object", front: "boolean" },
   QueuedMessageCancelled: { message: "string", turn: "string?" },

@@ -156,7 +156,8 @@ export type SessionEvent =
     }
   /** Everything is copied. From here on the fork is an ordinary session. */
   | { readonly type: "ForkCompleted" }
-  | { readonly type: "SessionErased" };
+  /** `cause`: a rule of the tenant's retention. Absent: a request. */
+  | { readonly type: "SessionErased"; readonly cause?: "retention" };
 
 export type MessageEvent =
   /** `aside`: the items enter the record only, because an overlay in the view already covers them (in a fork). */

@@ -10,6 +10,7 @@ export const SCOPES = [
   "tools:read",
   "tools:write",
   "settings:write",
+  "retention:write",
   "usage:read",
   "exports:write",
   "keys:write",

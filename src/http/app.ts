@@ -49,6 +49,7 @@ import { registerPolicies } from "./routes/policies";
 import { registerRebuild } from "./routes/rebuild";
 import { registerRecall } from "./routes/recall";
 import { registerRespond } from "./routes/respond";
+import { registerRetention } from "./routes/retention";
 import { registerService } from "./routes/service";
 import { registerSessions } from "./routes/sessions";
 import { registerStreams } from "./routes/stream";
@@ -106,6 +107,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerMcpServers(app, deps);
   registerFiles(app, deps);
   registerErasures(app, deps);
+  registerRetention(app, deps);
   registerExports(app, deps);
   registerTenant(app, deps);
   registerLimits(app, deps);

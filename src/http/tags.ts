@@ -15,6 +15,7 @@ const TAGS = {
   tools: "HTTP tools and MCP servers that the service calls for the model.",
   files: "Images and documents that a tenant stores once and messages refer to.",
   erasures: "The removal of a session, or of all sessions of an end user, from every store, with a receipt.",
+  retention: "What is removed by age, by itself, and a dry run of it.",
   exports: "Sessions as a file of lines of JSON, and their restoration in this tenant or another.",
   tenant: "The settings of the caller's tenant.",
   keys: "A tenant's API keys, and the access tokens for browsers that they make.",

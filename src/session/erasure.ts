@@ -5,10 +5,11 @@ import type { SessionWriter } from "../app/session-ports";
 import type { ErasureReceipt } from "../contract/session";
 import { type ErasedUsage, sumForErasure } from "../domain/erased-usage";
 import type { SessionSettings } from "../domain/events";
+import type { ErasureCause } from "../domain/retention-actions";
 import { toErrorName } from "../lib/error-name";
 import { ok } from "../lib/result";
 import type { DeferredResultTable } from "./log/deferred-results";
-import { allCalls } from "./log/event-log";
+import { allCalls, readErasureCause } from "./log/event-log";
 import type { Jobs } from "./log/jobs";
 import { migrateSession, readMeta, writeMeta } from "./log/log-schema";
 import { isStorageFull } from "./log/sql";
@@ -29,13 +30,17 @@ interface ErasureHost extends SessionWriter {
 }
 
 /** Erases a session. None of its text stays in the object's files, and a tombstone refuses late writers (docs/erasure.md). */
-export async function eraseObject(host: ErasureHost, caller: api.Caller): Promise<api.Outcome<ErasureReceipt>> {
+export async function eraseObject(
+  host: ErasureHost,
+  caller: api.Caller,
+  cause: ErasureCause = "request",
+): Promise<api.Outcome<ErasureReceipt>> {
   if (host.state.lifecycle === "open") {
     // The tombstone comes first: from here on it refuses late writers, and the alarm finishes the work.
     const at = host.deps.clock();
     try {
       endCalls(host);
-      host.execute({ type: "EraseSession", at });
+      host.execute({ type: "EraseSession", at, ...toCause(cause) });
       host.jobs.arm("erase_projection", at + FINISH_ERASURE_MS);
     } catch (error) {
       // On a full disk the tombstone does not fit. Then the database is emptied first, which makes room for it.
@@ -46,7 +51,7 @@ export async function eraseObject(host: ErasureHost, caller: api.Caller): Promis
     host.syncAlarm();
   }
   const begun_at = host.state.updated_at;
-  const { purged, rows } = await finishErasure(host, caller);
+  const { purged, rows } = await finishErasure(host, caller, cause);
   const erased_at = host.exists ? host.state.updated_at : begun_at;
   const session = { store: "session", status: purged ? "erased" : "pending", rows: null } as const;
   const readModel = { store: "read_model", status: rows === null ? "pending" : "erased", rows } as const;
@@ -58,6 +63,8 @@ export function discard(host: ErasureHost, caller: api.Caller): void {
   const failed = (error: unknown): void => host.deps.log.warn("not_discarded", { error: toErrorName(error) });
   host.deps.background(eraseObject(host, caller).then(() => undefined, failed));
 }
+
+const toCause = (cause: ErasureCause): { readonly cause?: "retention" } => (cause === "retention" ? { cause } : {});
 
 const FINISH_ERASURE_MS = 10_000;
 const PURGED_AT_KEY = "burnt_at";
@@ -90,14 +97,16 @@ interface Erasure {
 }
 
 /** Hands the ledger over to the tenant's object, empties this object unless that is done, then erases the read model's rows. */
-export async function finishErasure(host: ErasureHost, caller: api.Caller): Promise<Erasure> {
+export async function finishErasure(host: ErasureHost, caller: api.Caller, asked: ErasureCause = "request"): Promise<Erasure> {
   const isPurged = (): boolean => host.exists && readMeta(host.deps.sql, PURGED_AT_KEY) !== null;
   const isThrowaway = host.state.settings.throwaway;
   try {
     if (isThrowaway) return await endThrowaway(host, caller);
-    const usage = await handOverUsage(host, caller, isPurged() || !host.exists);
+    // Another life, or another caller, may have begun it.
+    const cause = (host.exists ? readErasureCause(host.deps.sql) : null) ?? asked;
+    const usage = await handOverUsage(host, caller, { isPurged: isPurged() || !host.exists, cause });
     // An erasure that was cut off after the wipe has left no time of its own. Then the clock gives it.
-    if (!isPurged()) await purgeObject(host, caller, host.exists ? host.state.updated_at : host.deps.clock());
+    if (!isPurged()) await purgeObject(host, caller, { at: host.exists ? host.state.updated_at : host.deps.clock(), cause });
     return { purged: true, rows: await eraseProjection(host, caller, usage) };
   } catch (error) {
     eraseAgain(host, caller, error);
@@ -125,20 +134,28 @@ async function endThrowaway(host: ErasureHost, caller: api.Caller): Promise<Eras
  * cost. After the wipe it returns what the tenant's object holds. Sums are handed over whole and keyed by the session,
  * so that a repetition counts nothing twice.
  */
-function handOverUsage(host: ErasureHost, caller: api.Caller, purged: boolean): Promise<readonly ErasedUsage[]> {
-  const usage = purged ? [] : sumForErasure(allCalls(host.deps.sql));
-  return host.deps.usageArchive(caller.tenant).keep(caller.session, usage);
+function handOverUsage(
+  host: ErasureHost,
+  caller: api.Caller,
+  { isPurged, cause }: { readonly isPurged: boolean; readonly cause: ErasureCause },
+): Promise<readonly ErasedUsage[]> {
+  const usage = isPurged ? [] : sumForErasure(allCalls(host.deps.sql));
+  return host.deps.usageArchive(caller.tenant).keep(caller.session, usage, cause);
 }
 
 /** Wipes the database and writes the tombstone again: the log of an empty session, opened and erased, without content. */
-async function purgeObject(host: ErasureHost, caller: api.Caller, at: number): Promise<void> {
+async function purgeObject(
+  host: ErasureHost,
+  caller: api.Caller,
+  { at, cause }: { readonly at: number; readonly cause: ErasureCause },
+): Promise<void> {
   const settings: SessionSettings = { model: "", policy: "", system: null, tools: null, title: null, metadata: null };
   const emptied = host.deps.sql.wipe();
   host.forget();
   migrateSession(host.deps.sql);
   writeMeta(host.deps.sql, PURGED_AT_KEY, String(at));
   host.execute({ type: "OpenSession", at, ...caller, settings });
-  host.execute({ type: "EraseSession", at });
+  host.execute({ type: "EraseSession", at, ...toCause(cause) });
   host.jobs.disarm("project"); // the tombstone is not projected: a separate job erases the rows
   host.jobs.arm("erase_projection", at);
   host.syncAlarm();

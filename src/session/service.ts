@@ -32,6 +32,7 @@ import { recallFromRecord } from "./calls/recall-call";
 import { redactMessage } from "./calls/redact-call";
 import { respond, respondFrom } from "./calls/respond-call";
 import { dropRestore, finishRestore, forgetStaged, stageRestore } from "./calls/restore-calls";
+import { retainSession } from "./calls/retention-calls";
 import { addStream, followTurn, openSessionStream } from "./calls/stream-calls";
 import { submitToolResults } from "./calls/tool-result-calls";
 import { awaitTurn, listTurns, reportTurn } from "./calls/turn-report";
@@ -126,11 +127,20 @@ async function erase(...[runtime, caller, isNoted, condition]: Parameters<Served
   return unmet ?? unlessFull(() => eraseObject(runtime, caller));
 }
 
+/** Nothing is awaited from the judgement to the tombstone, so that no message comes in between. */
+async function retain(...[runtime, caller, input]: Parameters<ServedCalls<WholeSessionApi>["retain"]>) {
+  if (!isCallers(runtime, caller)) return err({ code: "session_not_found" } as const);
+  runtime.syncAlarm();
+  if (runtime.state.lifecycle === "erased") return err({ code: "session_erased" } as const);
+  return unlessFull(() => retainSession(runtime, input, () => eraseObject(runtime, caller, "retention")));
+}
+
 export const sessionCalls = {
   open,
   describe: read(describeSession),
   patch: write(patchSession),
   erase,
+  retain,
 
   submit: write((runtime, input) => submitMessage(runtime, input)),
   respond: respondHere,

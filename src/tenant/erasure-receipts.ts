@@ -4,6 +4,7 @@ import type { ErasureFacts, ReportingStore } from "../app/erasure-view";
 import type { Page } from "../contract/page";
 import { ERASURE_KINDS } from "../domain/erasure-kinds";
 import { type ErasureId, parseId, type SessionId } from "../domain/ids";
+import type { ErasureCause } from "../domain/retention-actions";
 import type { SyncSql } from "../lib/sync-sql";
 
 interface Request {
@@ -17,7 +18,7 @@ export interface ErasureReceipts {
   /** The newest erasure that does what is asked for, or null. `running`: only one that is not done. */
   findLike(request: Request & { readonly running?: true }): ErasureId | null;
   /** Notes a new erasure, of which no session is known yet. */
-  add(request: Request & { readonly id: ErasureId; readonly at: number }): ErasureId;
+  add(request: Request & { readonly id: ErasureId; readonly at: number; readonly cause?: ErasureCause }): ErasureId;
   /** Notes that the erasure covers the session. */
   cover(erasure: ErasureId, session: string): void;
   /** The newest erasure that covers the session, or null. */
@@ -45,6 +46,7 @@ interface ReceiptRow {
   readonly requested_at: number;
   readonly gathered: number;
   readonly done_at: number | null;
+  readonly cause: string;
 }
 
 /** A string that sorts after every erasure id. */
@@ -84,6 +86,7 @@ export function createErasureReceipts(sql: SyncSql): ErasureReceipts {
       of: kind,
       target,
       forks,
+      cause: row.cause === "retention" ? row.cause : "request",
       requested_at,
       done_at,
       gathered: row.gathered === 1,
@@ -108,9 +111,9 @@ export function createErasureReceipts(sql: SyncSql): ErasureReceipts {
       );
       return row ? toErasureId(row.id) : null;
     },
-    add: ({ id, kind, target, forks, at }) => {
-      const columns = "id, kind, target, forks, requested_at, gathered";
-      sql.rows(`INSERT INTO erasure_receipts (${columns}) VALUES (?, ?, ?, ?, ?, 0)`, id, kind, target, forks ? 1 : 0, at);
+    add: ({ id, kind, target, forks, at, cause = "request" }) => {
+      const columns = "id, kind, target, forks, requested_at, cause, gathered";
+      sql.rows(`INSERT INTO erasure_receipts (${columns}) VALUES (?, ?, ?, ?, ?, ?, 0)`, id, kind, target, forks ? 1 : 0, at, cause);
       return id;
     },
     cover: (erasure, session) => void sql.rows("INSERT OR IGNORE INTO erased_sessions (session, erasure) VALUES (?, ?)", session, erasure),

@@ -6,6 +6,7 @@
 import { REPORTING_STORES, type ReportingStore } from "../app/erasure-view";
 import type { Clock, Log } from "../app/ports";
 import type { ErasureId, SessionId } from "../domain/ids";
+import type { ErasureCause } from "../domain/retention-actions";
 import type { SyncSql } from "../lib/sync-sql";
 import { toSessionId } from "./directory";
 import { closeTenant } from "./empty-tenant";
@@ -44,6 +45,8 @@ interface Begin {
   readonly isKnown: boolean;
   /** Its forks, too. Absent: it alone. */
   readonly forks?: boolean;
+  /** Absent: a request. */
+  readonly cause?: ErasureCause;
 }
 
 /** What begins an erasure is called inside a transaction. */
@@ -58,7 +61,7 @@ export interface Erasures {
   /** Notes the erasure of the tenant, closes it, and notes all its sessions. Repeated, it is the same erasure. */
   beginTenant(tenant: string): ErasureId;
   /** Notes an erasure that its session's object began, if the session is in the directory and no note of it is here. */
-  noteBegun(session: SessionId): void;
+  noteBegun(session: SessionId, cause?: ErasureCause): void;
   /** Notes which stores have yet to report. Returns the session's erasure; null if none is noted. */
   report(session: SessionId, pending: readonly ReportingStore[]): ErasureId | null;
   /** Ends an erasure for which every store has reported: removes the session from the directory, and the note with it. Returns the session's erasure. */
@@ -122,12 +125,13 @@ export function createErasures(deps: ErasureDeps): Erasures {
 
   const resume = (): Promise<void> => armAlarm(alarm, nextDue(), now);
 
-  function begin({ session, isKnown, forks = false }: Begin): ReturnType<Erasures["begin"]> {
+  function begin({ session, isKnown, forks = false, cause }: Begin): ReturnType<Erasures["begin"]> {
     const noted = isKnown || isKnownHere(session);
     const covering = receipts.findCovering(session);
     if (!noted && covering === null) return { noted, erasure: null };
     const like = receipts.findLike({ kind: "session", target: session, forks }) ?? (forks ? null : covering);
-    const erasure = like ?? receipts.add({ id: newErasureId(), kind: "session", target: session, forks, at: now() });
+    const erasure =
+      like ?? receipts.add({ id: newErasureId(), kind: "session", target: session, forks, at: now(), ...(cause && { cause }) });
     const due = now() + FIRST_RETRY_MS;
     if (noted) note(session, { erasure, due });
     else receipts.cover(erasure, session);
@@ -166,9 +170,9 @@ export function createErasures(deps: ErasureDeps): Erasures {
     beginTenant,
     beginEndUser,
     findEnd: (endUser) => sql.rows<{ before: number }>("SELECT before FROM ended_users WHERE end_user = ?", endUser)[0]?.before ?? 0,
-    noteBegun: (session) => {
+    noteBegun: (session, cause) => {
       const isNoted = sql.rows("SELECT 1 FROM erasures WHERE session = ?", session).length > 0;
-      if (!isNoted) begin({ session, isKnown: false });
+      if (!isNoted) begin({ session, isKnown: false, ...(cause && { cause }) });
     },
     report: (session, pending) => {
       sql.rows(

@@ -8,6 +8,7 @@ import { erasureCalls } from "./erasure-calls";
 import { type Calls, existing, lasting, lookUpExisting, prices, served } from "./existing-tenant";
 import { listLimitUse } from "./limit-use";
 import { placementCalls } from "./placement-calls";
+import { retentionCalls } from "./retention-calls";
 
 const noFile = (file: FileId): TenantOutcome<never> => err({ code: "file_not_found", file });
 
@@ -46,11 +47,12 @@ export const tenantCalls = {
   }),
   forgetSession: existing((tenant, session) => tenant.transaction(() => ok(tenant.directory.forget(session)))),
   ...erasureCalls,
+  ...retentionCalls,
   listSessions: existing(({ directory }, page) => ok(directory.list(page))),
-  keepUsage: lasting((tenant, { session, usage }) =>
+  keepUsage: lasting((tenant, { session, usage, cause }) =>
     tenant.transaction(() => {
       const { erasures } = tenant.upkeep;
-      erasures.noteBegun(session);
+      erasures.noteBegun(session, cause);
       const kept = tenant.erasedUsage.keep(session, usage);
       erasures.receipts.noteModels(session, [...new Set(kept.map(({ model }) => model))]);
       return ok(kept);

@@ -31,7 +31,7 @@ import { isCreated, migrateTenant } from "./tenant-schema";
 import { createToolRegistry, type ToolRegistry } from "./tool-registry";
 import { createUpkeep, type Upkeep, type UpkeepDeps } from "./upkeep";
 
-interface TenantDeps extends Omit<UpkeepDeps, "snapshot" | "tenant" | "isDeleted" | "files" | "directory" | "erasedUsage"> {
+interface TenantDeps extends Omit<UpkeepDeps, "snapshot" | "tenant" | "isDeleted" | "isSuspended" | "files" | "directory" | "erasedUsage"> {
   readonly deployment: { readonly models: DeploymentModels; readonly keys: DeploymentKeys; readonly policy: PolicyChoice };
   /** Keeps the object alive until the work is done. */
   readonly background: (work: Promise<unknown>) => void;
@@ -95,6 +95,7 @@ export class Tenant {
       snapshot: () => this.snapshot(),
       tenant: () => this.settings.identity().tenant,
       isDeleted: () => this.settings.isDeleted(),
+      isSuspended: () => this.standings.read().status !== "active",
     });
     this.#isCreated = isCreated(sql);
     if (!this.#isCreated) return;

@@ -1,6 +1,6 @@
 /**
- * The pending work of the tenant's object: its rows in the read model, usage of ended throwaway sessions, erasures under way, and files that
- * ended. One alarm serves all.
+ * The pending work of the tenant's object: its rows in the read model, usage of ended throwaway sessions, erasures under way, files that ended,
+ * and retention. One alarm serves all.
  */
 
 import { listPending } from "../app/erasure-view";
@@ -9,6 +9,7 @@ import type { TenantFileStore } from "../app/file-api";
 import { withNames } from "../app/named-log";
 import { newId } from "../app/new-id";
 import type { Log } from "../app/ports";
+import type { RetentionApi } from "../app/retention-api";
 import type { Caller, SessionApi } from "../app/session-api";
 import type { ErasedSessionUsage, TenantChange } from "../app/tenant-api";
 import type { TenantProjection } from "../app/tenant-projection";
@@ -25,6 +26,7 @@ import { createFileRemoval, type FileRemoval } from "./file-removal";
 import { type Files, toFileId } from "./files";
 import type { ReadLabels } from "./gather-sessions";
 import { createProjectionOutbox, type ProjectionOutbox } from "./projection-outbox";
+import { createRetention, type Retention } from "./retention";
 import { createUsageOutbox, type UsageOutbox } from "./usage-outbox";
 
 export interface UpkeepDeps {
@@ -34,7 +36,8 @@ export interface UpkeepDeps {
   readonly snapshot: () => TenantChange;
   readonly tenant: () => TenantId;
   readonly isDeleted: () => boolean;
-  readonly sessions: (caller: Caller) => Pick<SessionApi, "erase" | "describe"> & Pick<TransferApi, "exportLines">;
+  readonly isSuspended: () => boolean;
+  readonly sessions: (caller: Caller) => Pick<SessionApi, "erase" | "describe"> & Pick<TransferApi, "exportLines"> & RetentionApi;
   readonly files: Files;
   readonly directory: Directory;
   readonly erasedUsage: ErasedUsageStore;
@@ -50,6 +53,7 @@ export interface Upkeep {
   readonly fileRemoval: FileRemoval;
   readonly usageOutbox: UsageOutbox;
   readonly exports: Exports;
+  readonly retention: Retention;
   /** Stores what a throwaway session reports at its end. It is sent by the next drain of `usageOutbox`, at the latest by the alarm. */
   endThrowaway(ended: ErasedSessionUsage): Promise<void>;
   /** Ends the references of an erased session. Returns how many files are still to be erased. */
@@ -130,10 +134,21 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     now: Date.now,
     log,
   });
+  const retention = createRetention({
+    sql,
+    alarm: { get, set },
+    retain: (session, input) => {
+      const caller = { tenant: tenant(), session };
+      return sessions(caller).retain(caller, input);
+    },
+    isSuspended: deps.isSuspended,
+    now: Date.now,
+    log,
+  });
   const store = () => deps.fileStore(tenant());
   const fileRemoval = createFileRemoval({ sql, files, store, alarm: { get, set }, now: Date.now, log });
   const nextDue = (): number =>
-    Math.min(...[erasures, files, usageOutbox, exports].map((work) => work.nextDue() ?? Number.POSITIVE_INFINITY));
+    Math.min(...[erasures, files, usageOutbox, exports, retention].map((work) => work.nextDue() ?? Number.POSITIVE_INFINITY));
   async function endThrowaway({ session, usage }: ErasedSessionUsage): Promise<void> {
     sql.transaction(() => usageOutbox.add(session, usage));
     await usageOutbox.resume();
@@ -158,6 +173,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     fileRemoval,
     usageOutbox,
     exports,
+    retention,
     endThrowaway,
     releaseFiles,
     resume: async () => {
@@ -166,6 +182,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
       await erasures.resume();
       await fileRemoval.resume();
       await exports.resume();
+      await retention.resume();
     },
     ring: async () => {
       await erasures.run();
@@ -173,6 +190,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
       await usageOutbox.drain();
       await outbox.drain();
       await exports.run();
+      await retention.run();
     },
   };
 }

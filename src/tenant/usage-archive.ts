@@ -5,8 +5,8 @@ import type { TenantApi } from "../app/tenant-api";
 /** `stub` must make a fresh stub for each call. */
 export function createUsageArchive(stub: Pick<TenantApi, "keepUsage" | "endThrowaway">): UsageArchive {
   return {
-    keep: async (session, usage) => {
-      const kept = await stub.keepUsage({ session, usage });
+    keep: async (session, usage, cause) => {
+      const kept = await stub.keepUsage({ session, usage, ...(cause && { cause }) });
       // A tenant that was never created has no ledger.
       return kept.ok ? kept.value : [];
     },

@@ -79,6 +79,7 @@ function noting(): { readonly seen: (Condition | undefined)[]; readonly given: W
         deleteMcpServer: async (_, __, condition) => note(condition, null),
         settings: async () => ok(settings),
         changeSettings: async (_, __, condition) => note(condition, settings),
+        putRetention: async (_, setting, condition) => note(condition, { ...setting, starts_at: NOW }),
       },
     },
   };
@@ -93,6 +94,7 @@ const changes = [
   ["PUT", "/v1/mcp_servers/github", mcp, 200],
   ["DELETE", "/v1/mcp_servers/github", undefined, 204],
   ["PATCH", "/v1/tenant", { name: "Acme" }, 200],
+  ["PUT", "/v1/retention", { erase_sessions_after_days: 30 }, 200],
   ["PATCH", `/v1/sessions/${SESSION}`, { title: "Holidays" }, 200],
   ["DELETE", `/v1/sessions/${SESSION}`, undefined, 200],
 ] as const;
@@ -153,7 +155,10 @@ describe.each(shown)("%s %s", (method, path, body) => {
       calls++;
       throw Object.assign(new Error("reset"), { retryable: true });
     };
-    const given = { session: { patch: moved }, tenant: { putModel: moved, putTool: moved, putMcpServer: moved, changeSettings: moved } };
+    const given = {
+      session: { patch: moved },
+      tenant: { putModel: moved, putTool: moved, putMcpServer: moved, changeSettings: moved, putRetention: moved },
+    };
 
     const response = await world(given).call(method, path, { body, headers: { "If-Match": ETAG } });
 
@@ -190,6 +195,7 @@ describe("a changing route that takes no condition", () => {
     "PUT /v1/admin/plans/:plan_name",
     "DELETE /v1/admin/plans/:plan_name",
     "PATCH /v1/tenant",
+    "PUT /v1/retention",
     "PATCH /v1/sessions/:session_id",
     "DELETE /v1/sessions/:session_id",
     "PUT /v1/sessions/:session_id/pins",

@@ -162,7 +162,7 @@ export class Life {
       files: () => ({ keep: async () => {} }),
       isSuspended: async () => this.isSuspended,
       usageArchive: () => ({
-        keep: (session, usage) => this.usageArchive.keep(session, usage),
+        keep: (session, usage, cause) => this.usageArchive.keep(session, usage, cause),
         endThrowaway: (session, usage) => this.endThrowaway(session, usage),
       }),
       projection: () => ({ write: (batch) => this.projection.write(batch), erase: (input) => this.projection.erase(input) }),

@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createNodeSql } from "../../scripts/support/node-sql";
+import { NO_RETENTION } from "../../src/app/retention";
 import type { Caller } from "../../src/app/session-api";
 import { EXPORT_START, type ExportCursor, type ExportSource, PartBuilder } from "../../src/app/transfer/build-part";
 import { type ImportTarget, SessionImport } from "../../src/app/transfer/import-sessions";
@@ -13,7 +14,7 @@ import { makeId } from "../tenant/support";
 import { CALLER, Life } from "./life";
 import { policies } from "./script";
 import { acts, Story } from "./story";
-import { buildRequestText, newLife, ROOMY } from "./talk";
+import { buildRequestText, newLife, ROOMY, say } from "./talk";
 
 const OTHER = { ...CALLER, tenant: makeId("ten", 7) };
 
@@ -91,6 +92,21 @@ function newTarget(): Life {
   life.models = { resolve: async () => ROOMY };
   return life;
 }
+
+test("a restored session counts as used when it was restored, however old its messages are", async () => {
+  const life = await newLife();
+  await say(life, "Where shall we go?", "To the sea.");
+  const bytes = await exportSession(life, CALLER, { size: 60_000, cut: -1 });
+  const target = newTarget();
+  target.time.advance(400 * 86_400_000);
+  await importInto(target, OTHER.tenant, bytes);
+  const setting = { ...NO_RETENTION, erase_sessions_after_days: 365 };
+  const retain = () => target.service.retain(OTHER, { setting, isDryRun: true });
+
+  expect(await retain()).toMatchObject({ ok: true, value: { due: [] } });
+  target.time.advance(365 * 86_400_000);
+  expect(await retain()).toMatchObject({ ok: true, value: { due: [{ action: "erase_session" }] } });
+});
 
 describe("a session with any history", () => {
   test.each(policies)(

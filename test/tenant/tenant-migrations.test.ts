@@ -107,7 +107,7 @@ it("of version 2 keeps its credentials, and has no tools yet", () => {
   const tools = createToolRegistry(sql, credentials);
   expect(credentials.has("openai")).toBe(true);
   expect([tools.tools(null), tools.servers(null)]).toEqual([[], []]);
-  expect(sql.rows("SELECT version FROM schema_version")).toEqual([{ version: 23 }]);
+  expect(sql.rows("SELECT version FROM schema_version")).toEqual([{ version: 24 }]);
 });
 
 it("keeps its sessions, which have no external id, and one claim each", () => {
@@ -134,7 +134,7 @@ describe("the scopes of keys that were made when there were five", () => {
     ["keys:write", ["keys:write"]],
     [
       "sessions:read sessions:write models:write tools:write keys:write",
-      SCOPES.filter((scope) => scope !== "audit:read" && scope !== "exports:write"),
+      SCOPES.filter((scope) => scope !== "audit:read" && scope !== "exports:write" && scope !== "retention:write"),
     ],
     ["sessions:reader", []],
     ["", []],

@@ -53,10 +53,12 @@ function world(write: () => Promise<void>, eraseSession: Erase = eraseAtOnce) {
     snapshot,
     tenant: () => TENANT,
     isDeleted: () => false,
+    isSuspended: () => false,
     sessions: () => ({
       erase,
       describe: async () => err({ code: "session_not_found" as const }),
       exportLines: async () => err({ code: "session_not_found" as const }),
+      retain: async () => err({ code: "session_not_found" as const }),
     }),
     files: createFiles(sql),
     directory: createDirectory(sql),

@@ -45,6 +45,7 @@ async function doEverything(tenant: Tenant): Promise<readonly string[]> {
   await readBody(await tenant.call("PUT", "/v1/mcp_servers/desk", { url: `${inject("toolServer")}/mcp` }));
   await readBody(await tenant.call("POST", "/v1/mcp_servers/desk/refresh"));
   await readBody(await tenant.call("PATCH", "/v1/tenant", { name: tenantName, default_policy: "economy" }));
+  await readBody(await tenant.call("PUT", "/v1/retention", { erase_sessions_after_days: 365 }));
   const sealed = await findStub(tenant).sealedCredentials();
   if (!sealed.ok) throw new Error(sealed.error.code);
   await findStub(tenant).replaceSealed(

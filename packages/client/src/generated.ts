@@ -1482,6 +1482,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/retention": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the retention rules
+         * @description Shows which sessions the tenant erases by age. A tenant has no rule until it puts one.
+         */
+        get: operations["getRetention"];
+        /**
+         * Replace the retention rules
+         * @description Replaces all rules: one that is not named ends. They apply to the sessions that exist and to later ones. After a change nothing is removed for a day, so that a mistake can be mended. What was removed cannot be restored.
+         */
+        put: operations["putRetention"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/retention/dry-run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Show what the retention rules would remove now
+         * @description Asks sessions that are old enough, in order of their ids, what the rules would remove of them now. Nothing changes. A page may be empty although another follows: read on while has_more is true.
+         */
+        post: operations["previewRetention"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/exports": {
         parameters: {
             query?: never;
@@ -4534,6 +4578,7 @@ export interface components {
             at: number;
             /** @enum {string} */
             type: "SessionErased";
+            cause?: string;
         } & {
             [key: string]: unknown;
         };
@@ -7663,7 +7708,7 @@ export interface components {
             /** @description The id of an API key */
             id: string;
             name: string;
-            scopes: ("sessions:read" | "sessions:write" | "sessions:erase" | "files:read" | "files:write" | "models:write" | "credentials:write" | "tools:read" | "tools:write" | "settings:write" | "usage:read" | "exports:write" | "keys:write" | "audit:read")[];
+            scopes: ("sessions:read" | "sessions:write" | "sessions:erase" | "files:read" | "files:write" | "models:write" | "credentials:write" | "tools:read" | "tools:write" | "settings:write" | "retention:write" | "usage:read" | "exports:write" | "keys:write" | "audit:read")[];
             /** @description Epoch milliseconds */
             created_at: number;
             /** @description Null if the key does not expire */
@@ -7684,7 +7729,7 @@ export interface components {
         CreateKey: {
             name: string;
             /** @description Default: the scopes of the calling key. The admin's default is all scopes */
-            scopes?: ("sessions:read" | "sessions:write" | "sessions:erase" | "files:read" | "files:write" | "models:write" | "credentials:write" | "tools:read" | "tools:write" | "settings:write" | "usage:read" | "exports:write" | "keys:write" | "audit:read")[];
+            scopes?: ("sessions:read" | "sessions:write" | "sessions:erase" | "files:read" | "files:write" | "models:write" | "credentials:write" | "tools:read" | "tools:write" | "settings:write" | "retention:write" | "usage:read" | "exports:write" | "keys:write" | "audit:read")[];
             /** @description Epoch milliseconds */
             expires_at?: number | null;
         };
@@ -8066,6 +8111,11 @@ export interface components {
             target: string;
             /** @description The forks of the session, and forks of these, are erased too */
             forks: boolean;
+            /**
+             * @description retention: a rule of the tenant's came to apply
+             * @enum {string}
+             */
+            cause: "request" | "retention";
             /** @enum {string} */
             status: "running" | "done";
             /** @description Epoch milliseconds */
@@ -8101,6 +8151,107 @@ export interface components {
                 models: string[];
                 note: string;
             }[];
+        };
+        Retention: {
+            /** @description Erase a session that was not used for so many days. Null: never */
+            erase_sessions_after_days: number | null;
+            /** @description What differs for sessions whose policy is this preset, or builds on it. A rule that is not named is the tenant's; null: never */
+            by_policy: {
+                oneclaw?: {
+                    /** @description Erase a session that was not used for so many days. Null: never */
+                    erase_sessions_after_days?: number | null;
+                };
+                opal?: {
+                    /** @description Erase a session that was not used for so many days. Null: never */
+                    erase_sessions_after_days?: number | null;
+                };
+                odincode?: {
+                    /** @description Erase a session that was not used for so many days. Null: never */
+                    erase_sessions_after_days?: number | null;
+                };
+                yeoman?: {
+                    /** @description Erase a session that was not used for so many days. Null: never */
+                    erase_sessions_after_days?: number | null;
+                };
+                balanced?: {
+                    /** @description Erase a session that was not used for so many days. Null: never */
+                    erase_sessions_after_days?: number | null;
+                };
+                economy?: {
+                    /** @description Erase a session that was not used for so many days. Null: never */
+                    erase_sessions_after_days?: number | null;
+                };
+                retain?: {
+                    /** @description Erase a session that was not used for so many days. Null: never */
+                    erase_sessions_after_days?: number | null;
+                };
+                verbatim?: {
+                    /** @description Erase a session that was not used for so many days. Null: never */
+                    erase_sessions_after_days?: number | null;
+                };
+            };
+            /** @description Nothing is removed before: a day after the last change. Null: there is no rule */
+            starts_at: number | null;
+        };
+        RetentionInput: {
+            /** @description Erase a session that was not used for so many days. Null: never */
+            erase_sessions_after_days?: number | null;
+            /** @description What differs for sessions whose policy is this preset, or builds on it. A rule that is not named is the tenant's; null: never */
+            by_policy?: {
+                oneclaw?: {
+                    /** @description Erase a session that was not used for so many days. Null: never */
+                    erase_sessions_after_days?: number | null;
+                };
+                opal?: {
+                    /** @description Erase a session that was not used for so many days. Null: never */
+                    erase_sessions_after_days?: number | null;
+                };
+                odincode?: {
+                    /** @description Erase a session that was not used for so many days. Null: never */
+                    erase_sessions_after_days?: number | null;
+                };
+                yeoman?: {
+                    /** @description Erase a session that was not used for so many days. Null: never */
+                    erase_sessions_after_days?: number | null;
+                };
+                balanced?: {
+                    /** @description Erase a session that was not used for so many days. Null: never */
+                    erase_sessions_after_days?: number | null;
+                };
+                economy?: {
+                    /** @description Erase a session that was not used for so many days. Null: never */
+                    erase_sessions_after_days?: number | null;
+                };
+                retain?: {
+                    /** @description Erase a session that was not used for so many days. Null: never */
+                    erase_sessions_after_days?: number | null;
+                };
+                verbatim?: {
+                    /** @description Erase a session that was not used for so many days. Null: never */
+                    erase_sessions_after_days?: number | null;
+                };
+            };
+        };
+        RetentionPreview: {
+            data: components["schemas"]["RetentionAct"][];
+            has_more: boolean;
+            next_cursor: string | null;
+            /** @description The time for which this holds, if no session is used meanwhile */
+            at: number;
+            /** @description How many sessions of the tenant are old enough to be looked at. Those that were used since stay */
+            candidates: number;
+            /** @description How many of them this page has looked at */
+            looked_at: number;
+        };
+        RetentionAct: {
+            /** @description The id of a session */
+            session_id: string;
+            /** @enum {string} */
+            action: "erase_session";
+            /** @description When the session last changed */
+            used_at: number;
+            /** @description When the rule came to apply */
+            due_at: number;
         };
         Export: {
             /** @description The id of an export */
@@ -8695,7 +8846,7 @@ export interface components {
             at: number;
             actor: components["schemas"]["AuditActor"];
             /** @enum {string} */
-            action: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin";
+            action: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "retention.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin";
             target: components["schemas"]["AuditTarget"];
             /** @description The `x-request-id` of the request. Null if there was none */
             request_id: string | null;
@@ -8723,7 +8874,7 @@ export interface components {
             /** @description The names of the fields that the request named */
             fields?: string[];
             /** @description The scopes of the new key */
-            scopes?: ("sessions:read" | "sessions:write" | "sessions:erase" | "files:read" | "files:write" | "models:write" | "credentials:write" | "tools:read" | "tools:write" | "settings:write" | "usage:read" | "exports:write" | "keys:write" | "audit:read")[];
+            scopes?: ("sessions:read" | "sessions:write" | "sessions:erase" | "files:read" | "files:write" | "models:write" | "credentials:write" | "tools:read" | "tools:write" | "settings:write" | "retention:write" | "usage:read" | "exports:write" | "keys:write" | "audit:read")[];
             /** @description The end of the new key. Null if it does not expire */
             expires_at?: number | null;
             /** @description The id of the key that comes in its place */
@@ -9299,6 +9450,10 @@ export type File = components['schemas']['File'];
 export type FileUrl = components['schemas']['FileUrl'];
 export type FileErasure = components['schemas']['FileErasure'];
 export type Erasure = components['schemas']['Erasure'];
+export type Retention = components['schemas']['Retention'];
+export type RetentionInput = components['schemas']['RetentionInput'];
+export type RetentionPreview = components['schemas']['RetentionPreview'];
+export type RetentionAct = components['schemas']['RetentionAct'];
 export type Export = components['schemas']['Export'];
 export type ExportRemoval = components['schemas']['ExportRemoval'];
 export type ImportReport = components['schemas']['ImportReport'];
@@ -12349,6 +12504,88 @@ export interface operations {
             };
         };
     };
+    getRetention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rules */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Retention"];
+                };
+            };
+        };
+    };
+    putRetention: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Change only a resource with this etag: 412 precondition_failed if it has changed since it was read */
+                "If-Match"?: string;
+                /** @description `*`: create only; 412 precondition_failed if the resource exists */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RetentionInput"];
+            };
+        };
+        responses: {
+            /** @description The rules */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Retention"];
+                };
+            };
+        };
+    };
+    previewRetention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    rules?: components["schemas"]["RetentionInput"] & unknown;
+                    /**
+                     * @description Looks at so many sessions
+                     * @default 50
+                     */
+                    limit?: number;
+                    /** @description next_cursor of the page before */
+                    after?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description What would be removed of the sessions that this page looked at */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RetentionPreview"];
+                };
+            };
+        };
+    };
     listExports: {
         parameters: {
             query?: {
@@ -12593,7 +12830,7 @@ export interface operations {
                 /** @description asc: the oldest first */
                 order?: "asc" | "desc";
                 /** @description Only entries of this action */
-                action?: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin";
+                action?: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "retention.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin";
                 /** @description Only entries of the key, access token or admin key with this id */
                 actor?: string;
                 /** @description Only entries about what has this id or name */

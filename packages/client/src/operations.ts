@@ -44,6 +44,7 @@ export const RUNS_TURN: readonly string[] = [
 /** Lists that are asked for by POST, with the cursor in the body. */
 export const LISTED_BY_POST: readonly string[] = [
   "/v1/sessions/search",
+  "/v1/retention/dry-run",
 ];
 
 /** DELETEs that are answered by a status alone. */

@@ -10,6 +10,7 @@ export const erasureResourceExample: z.input<typeof erasureView> = toErasureView
   of: "end_user",
   target: "b1d5781111d84f7b3fe45a0852e59758cd7a87e5a5d2a5b1c1d3b1a2f0a9e7c4",
   forks: false,
+  cause: "request",
   requested_at: AT,
   done_at: AT + SECOND,
   gathered: true,

@@ -9,7 +9,7 @@ import type { TransferApi } from "../../app/transfer-api";
 import { toErrorName } from "../../lib/error-name";
 import { err, ok } from "../../lib/result";
 import type { Jobs } from "../log/jobs";
-import { isRestoring, migrateSession, RESTORING_KEY, readMeta, writeMeta } from "../log/log-schema";
+import { isRestoring, migrateSession, noteRestored, RESTORING_KEY, readMeta, writeMeta } from "../log/log-schema";
 import { isStorageFull, type Sql } from "../log/sql";
 import { foldStaged, stageRows } from "../log/transfer-rows";
 import type { RuntimeDeps } from "../runtime-deps";
@@ -84,6 +84,7 @@ export async function finishRestore(
     await forgetStaged(host);
     return err({ code: "invalid", field: "log", detail: folded });
   }
+  noteRestored(host.deps.sql, host.deps.clock());
   host.forget();
   armRestored(host, host.deps.clock());
   host.syncAlarm();

@@ -1,6 +1,7 @@
 /** The session's append-only log. All functions are synchronous and run inside the caller's transaction. */
 import { parseStoredEvent, type StoredRow, toStoredRow } from "../../domain/event-versions";
 import type { Event, StoredEvent } from "../../domain/events";
+import type { ErasureCause } from "../../domain/retention-actions";
 import type { Sql } from "./sql";
 
 /** The events after `after`, in order of seq, at most `limit`. */
@@ -60,6 +61,14 @@ export function readEpochChanges(sql: Sql, { after, to }: { readonly after: numb
 export function readNewestRedaction(sql: Sql): number | null {
   const query = "SELECT seq FROM events WHERE type = 'MessageRedacted' ORDER BY seq DESC LIMIT 1";
   return sql.all<{ seq: number }>(query)[0]?.seq ?? null;
+}
+
+/** Why the session was erased. Null: it was not. */
+export function readErasureCause(sql: Sql): ErasureCause | null {
+  const query = "SELECT json_extract(data, '$.cause') AS cause FROM events WHERE type = 'SessionErased' ORDER BY seq DESC LIMIT 1";
+  const [row] = sql.all<{ cause: string | null }>(query);
+  if (!row) return null;
+  return row.cause === "retention" ? row.cause : "request";
 }
 
 /** Appends events from `from.seq + 1` on. The database refuses any other seq. */

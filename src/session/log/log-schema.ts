@@ -90,4 +90,12 @@ export function writeMeta(sql: Sql, key: string, value: string): void {
 /** When the newest rows of a restoration came. As long as it is there, the log is not whole and counts as empty. */
 export const RESTORING_KEY = "restoring_since";
 
+const RESTORED_KEY = "restored_at";
+
+/** A restored session has the times of its first life. This is when it came back. */
+export const noteRestored = (sql: Sql, at: number): void => writeMeta(sql, RESTORED_KEY, String(at));
+
+/** Epoch milliseconds. 0: the session was not restored. */
+export const readRestoredAt = (sql: Sql): number => Number(readMeta(sql, RESTORED_KEY) ?? 0);
+
 export const isRestoring = (sql: Sql): boolean => hasSchema(sql) && readMeta(sql, RESTORING_KEY) !== null;

@@ -1,0 +1,54 @@
+/** What a tenant removes by age, and what that would remove now. */
+import { z } from "@hono/zod-openapi";
+import { POLICY_NAMES } from "../context/presets";
+import { RETENTION_ACTIONS } from "../domain/retention-actions";
+import { id, time } from "./ids";
+import { listView } from "./page";
+
+const MAX_DAYS = 36_500;
+const days = (description: string) => z.int().min(1).max(MAX_DAYS).nullable().openapi({ description, example: 365 });
+
+const sessionRules = z.strictObject({
+  erase_sessions_after_days: days("Erase a session that was not used for so many days. Null: never"),
+});
+export type SessionRules = z.infer<typeof sessionRules>;
+
+const policyRules = sessionRules.partial();
+
+export const retentionSetting = sessionRules.extend({
+  by_policy: z.partialRecord(z.enum(POLICY_NAMES), policyRules).openapi({
+    description:
+      "What differs for sessions whose policy is this preset, or builds on it. A rule that is not named is the tenant's; null: never",
+    example: { verbatim: { erase_sessions_after_days: null } },
+  }),
+});
+export type RetentionSetting = z.infer<typeof retentionSetting>;
+
+export const retentionView = retentionSetting
+  .extend({
+    starts_at: time.nullable().openapi({
+      description: "Nothing is removed before: a day after the last change. Null: there is no rule",
+    }),
+  })
+  .openapi("Retention");
+export type RetentionView = z.infer<typeof retentionView>;
+
+const dueAct = z
+  .object({
+    session_id: id("ses"),
+    action: z.enum(RETENTION_ACTIONS),
+    used_at: time.openapi({ description: "When the session last changed" }),
+    due_at: time.openapi({ description: "When the rule came to apply" }),
+  })
+  .openapi("RetentionAct");
+export type DueActView = z.infer<typeof dueAct>;
+
+export const retentionPreview = listView(dueAct)
+  .extend({
+    at: time.openapi({ description: "The time for which this holds, if no session is used meanwhile" }),
+    candidates: z.int().openapi({
+      description: "How many sessions of the tenant are old enough to be looked at. Those that were used since stay",
+    }),
+    looked_at: z.int().openapi({ description: "How many of them this page has looked at" }),
+  })
+  .openapi("RetentionPreview");

@@ -1,0 +1,21 @@
+/** The tables of exports, as one migration. It never changes after its release. */
+export const EXPORT_TABLES: readonly string[] = [
+  // subject: a session's id, an end user, or empty. state: running, ready, failed or removed. due_at: when there is something to do. upload: of
+  // the store. cursor: where the next part begins. revision: counts how often parts were taken back.
+  `CREATE TABLE exports (
+     id TEXT PRIMARY KEY, subject_kind TEXT NOT NULL, subject TEXT NOT NULL, state TEXT NOT NULL, created_at INTEGER NOT NULL,
+     finished_at INTEGER, expires_at INTEGER NOT NULL, due_at INTEGER NOT NULL, attempts INTEGER NOT NULL,
+     sessions_total INTEGER NOT NULL, upload TEXT, cursor TEXT NOT NULL, bytes INTEGER NOT NULL, revision INTEGER NOT NULL
+   ) STRICT, WITHOUT ROWID`,
+  "CREATE INDEX exports_by_due ON exports (due_at)",
+  // cursor: where the part begins. sha256: the digest at its end.
+  `CREATE TABLE export_parts (
+     export TEXT NOT NULL, number INTEGER NOT NULL, etag TEXT NOT NULL, cursor TEXT NOT NULL, sha256 TEXT NOT NULL,
+     bytes INTEGER NOT NULL, PRIMARY KEY (export, number)
+   ) STRICT, WITHOUT ROWID`,
+  // part: the one in which the session begins. seq: the session's newest event in the export.
+  `CREATE TABLE export_sessions (
+     export TEXT NOT NULL, session TEXT NOT NULL, part INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (export, session)
+   ) STRICT, WITHOUT ROWID`,
+  "CREATE INDEX export_sessions_by_session ON export_sessions (session)",
+];

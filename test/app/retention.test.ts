@@ -1,0 +1,82 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { findLeastAge, findRules, judgeSession, NO_RETENTION, type SessionAge } from "../../src/app/retention";
+import { POLICY_NAMES } from "../../src/context/presets";
+import type { RetentionSetting } from "../../src/contract/retention";
+
+const DAY = 86_400_000;
+const NOW = 4_000 * DAY;
+const YEAR: RetentionSetting = { ...NO_RETENTION, erase_sessions_after_days: 365 };
+const age = (changes: Partial<SessionAge> = {}): SessionAge => ({ policy: "balanced", used_at: NOW, is_busy: false, ...changes });
+
+const days = fc.option(fc.integer({ min: 1, max: 400 }));
+const settings: fc.Arbitrary<RetentionSetting> = fc.record({
+  erase_sessions_after_days: days,
+  by_policy: fc.dictionary(fc.constantFrom(...POLICY_NAMES), fc.record({ erase_sessions_after_days: days }, { requiredKeys: [] })),
+});
+const ages: fc.Arbitrary<SessionAge> = fc.record({
+  policy: fc.constantFrom(...POLICY_NAMES),
+  used_at: fc.integer({ min: NOW - 500 * DAY, max: NOW }),
+  is_busy: fc.boolean(),
+});
+
+describe("a session under retention", () => {
+  it("is due at the age of the rule, and not a millisecond before", () => {
+    const due = [{ action: "erase_session", due_at: NOW }];
+    expect(judgeSession(YEAR, age({ used_at: NOW - 365 * DAY }), NOW).due).toEqual(due);
+    expect(judgeSession(YEAR, age({ used_at: NOW - 365 * DAY + 1 }), NOW).due).toEqual([]);
+  });
+
+  it("is never due while a turn is open or a message waits", () => {
+    expect(judgeSession(YEAR, age({ used_at: 0, is_busy: true }), NOW).due).toEqual([]);
+  });
+
+  it("follows the rule of its own policy: another age, or never", () => {
+    const setting: RetentionSetting = {
+      ...YEAR,
+      by_policy: { verbatim: { erase_sessions_after_days: null }, economy: { erase_sessions_after_days: 7 }, retain: {} },
+    };
+    expect(POLICY_NAMES.map((policy) => findRules(setting, policy).erase_sessions_after_days)).toEqual(
+      POLICY_NAMES.map((policy) => (policy === "verbatim" ? null : policy === "economy" ? 7 : 365)),
+    );
+    expect(findLeastAge(setting)).toBe(7 * DAY);
+  });
+
+  it("is never due where there is no rule", () => {
+    expect(findLeastAge(NO_RETENTION)).toBeNull();
+    expect(judgeSession(NO_RETENTION, age({ used_at: 0 }), NOW).due).toEqual([]);
+  });
+
+  it("is never due before the least age of all rules", () => {
+    fc.assert(
+      fc.property(settings, ages, (setting, one) => {
+        const least = findLeastAge(setting);
+        for (const { due_at } of judgeSession(setting, one, NOW).due) {
+          expect(least !== null && due_at - one.used_at >= least && due_at <= NOW).toBe(true);
+        }
+      }),
+    );
+  });
+
+  it("that nothing happens to is not due before the time at which it says to look again", () => {
+    fc.assert(
+      fc.property(settings, ages, fc.double({ min: 0, max: 1, noNaN: true }), (setting, one, share) => {
+        const { due, look_at } = judgeSession(setting, one, NOW);
+        expect(look_at).toBeGreaterThan(NOW);
+        const between = Math.floor(NOW + (look_at - NOW - 1) * share);
+        if (due.length === 0) expect(judgeSession(setting, one, between).due).toEqual([]);
+      }),
+    );
+  });
+
+  it("that is used, or given another policy, is not due before the time at which it said to look again", () => {
+    fc.assert(
+      fc.property(settings, ages, ages, fc.double({ min: 0, max: 1, noNaN: true }), (setting, one, other, share) => {
+        const { due, look_at } = judgeSession(setting, one, NOW);
+        if (due.length > 0) return;
+        const used_at = Math.floor(NOW + (look_at - NOW - 1) * share);
+        expect(judgeSession(setting, { ...other, used_at }, look_at - 1).due).toEqual([]);
+      }),
+    );
+  });
+});

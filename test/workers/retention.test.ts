@@ -1,0 +1,172 @@
+/** Retention end to end: sessions that are not used are erased by themselves, with a receipt, and those that are used stay. */
+import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { sessionObjectName, tenantObjectName } from "../../src/app/object-name";
+import type { ErasureView } from "../../src/contract/erasure";
+import type { SessionId } from "../../src/domain/ids";
+import { advanceClock, restoreClock } from "./clock";
+import { migrate, newChat, newId, newTenant, readBody, type Tenant } from "./support";
+
+beforeAll(migrate);
+afterEach(() => {
+  vi.restoreAllMocks();
+  restoreClock();
+});
+
+const DAY = 86_400_000;
+const MONTH = { erase_sessions_after_days: 30 };
+
+interface Preview {
+  readonly data: readonly { readonly session_id: SessionId; readonly action: string; readonly due_at: number; readonly used_at: number }[];
+  readonly candidates: number;
+  readonly looked_at: number;
+  readonly next_cursor: string | null;
+}
+
+const toStub = (tenant: Tenant) => env.TENANTS.getByName(tenantObjectName(tenant.id));
+const put = async (tenant: Tenant, rules: object) => readBody(await tenant.call("PUT", "/v1/retention", rules));
+const preview = async (tenant: Tenant, body: object = {}): Promise<Preview> =>
+  readBody<Preview>(await tenant.call("POST", "/v1/retention/dry-run", body));
+const listErasures = async (tenant: Tenant): Promise<readonly ErasureView[]> =>
+  (await readBody<{ data: readonly ErasureView[] }>(await tenant.call("GET", "/v1/erasures"))).data;
+
+/** The tenant's alarm, as if the notes of erasures were due, too. */
+async function ring(tenant: Tenant): Promise<void> {
+  await runDurableObjectAlarm(toStub(tenant));
+  await runInDurableObject(toStub(tenant), (_, { storage }) => void storage.sql.exec("UPDATE erasures SET due_at = 0"));
+  await runDurableObjectAlarm(toStub(tenant));
+}
+
+describe("the rules", () => {
+  it("are none until they are put, are replaced as a whole, and have an etag and an entry in the audit log", async () => {
+    const tenant = await newTenant();
+    const none = await tenant.call("GET", "/v1/retention");
+    expect(await readBody(none)).toEqual({ erase_sessions_after_days: null, by_policy: {}, starts_at: null });
+
+    const by_policy = { verbatim: { erase_sessions_after_days: null } };
+    const first = await tenant.call("PUT", "/v1/retention", { ...MONTH, by_policy });
+    expect(await readBody(first)).toMatchObject({ ...MONTH, by_policy });
+    const etag = first.headers.get("etag") ?? "";
+    expect((await tenant.call("GET", "/v1/retention")).headers.get("etag")).toBe(etag);
+    const stale = await tenant.call("PUT", "/v1/retention", {}, { "if-match": none.headers.get("etag") ?? "" });
+    expect(await readBody(stale, 412)).toMatchObject({ title: "Precondition failed" });
+    const second = await tenant.call("PUT", "/v1/retention", { by_policy: { economy: MONTH } }, { "if-match": etag });
+    expect(await readBody(second)).toMatchObject({ erase_sessions_after_days: null, by_policy: { economy: MONTH } });
+
+    const audit = await readBody<{ data: { details: object }[] }>(await tenant.call("GET", "/v1/audit?action=retention.changed"));
+    expect(audit.data.map(({ details }) => details)).toEqual([{ fields: [] }, { fields: ["erase_sessions_after_days"] }]);
+  });
+
+  it("need the scope retention:write, and name the field that is wrong", async () => {
+    const tenant = await newTenant();
+    const made = await tenant.call("POST", "/v1/keys", { name: "settings", scopes: ["settings:write", "sessions:erase"] });
+    const { key } = await readBody<{ key: string }>(made, 201);
+    const other: Tenant = Object.assign(Object.create(Object.getPrototypeOf(tenant)), { id: tenant.id, key });
+    expect((await other.call("PUT", "/v1/retention", MONTH)).status).toBe(403);
+
+    const wrong = await tenant.call("PUT", "/v1/retention", { by_policy: { verbatim: { erase_sessions_after_days: 0 } } });
+    expect(await readBody(wrong, 400)).toMatchObject({ errors: [{ field: "by_policy.verbatim.erase_sessions_after_days" }] });
+    const unknown = await tenant.call("PUT", "/v1/retention", { by_policy: { mine: MONTH } });
+    expect((await unknown.json<{ errors: { field: string }[] }>()).errors[0]?.field).toMatch(/^by_policy/);
+  });
+});
+
+describe("a session that is not used", () => {
+  it("is named by the dry run, then erased with a receipt whose cause is retention; one that is used stays", async () => {
+    const idle = await newChat();
+    const { tenant } = idle;
+    const used = await newChat({ tenant });
+    const kept = await newChat({ tenant, policy: "verbatim" });
+    for (const chat of [idle, used, kept]) await chat.say("hello");
+    expect(await preview(tenant, { rules: MONTH })).toMatchObject({ candidates: 0, data: [] });
+    await put(tenant, { ...MONTH, by_policy: { verbatim: { erase_sessions_after_days: null } } });
+
+    advanceClock(31 * DAY);
+    await used.say("still here");
+    const named = await preview(tenant);
+    expect(named).toMatchObject({ candidates: 3, looked_at: 3, next_cursor: null });
+    expect(named.data).toMatchObject([{ session_id: idle.id, action: "erase_session" }]);
+    const [act] = named.data;
+    expect((act?.due_at ?? 0) - (act?.used_at ?? 0)).toBe(30 * DAY);
+    await ring(tenant);
+
+    expect((await idle.call("GET")).status).toBe(404);
+    for (const chat of [used, kept]) expect((await chat.call("GET")).status).toBe(200);
+    expect(await listErasures(tenant)).toMatchObject([{ of: "session", target: idle.id, cause: "retention", status: "done" }]);
+    expect(await preview(tenant)).toMatchObject({ candidates: 2, data: [] });
+    await readBody(await used.call("DELETE"));
+    expect((await listErasures(tenant))[0]).toMatchObject({ target: used.id, cause: "request" });
+  });
+
+  it("stays for a day after the rules were put, however old it is", async () => {
+    const chat = await newChat();
+    await chat.say("hello");
+    advanceClock(400 * DAY);
+    await put(chat.tenant, MONTH);
+    await ring(chat.tenant);
+    expect((await chat.call("GET")).status).toBe(200);
+
+    advanceClock(DAY);
+    await ring(chat.tenant);
+    expect((await chat.call("GET")).status).toBe(404);
+  });
+
+  it("is erased although every object was ended in the middle", async () => {
+    const chats = [await newChat()];
+    const [first] = chats;
+    if (!first) throw new Error("no chat");
+    const { tenant } = first;
+    while (chats.length < 5) chats.push(await newChat({ tenant }));
+    for (const chat of chats) await chat.say("hello");
+    await put(tenant, MONTH);
+    advanceClock(40 * DAY);
+
+    const hung = runDurableObjectAlarm(toStub(tenant)).catch(() => {});
+    await abortAllDurableObjects();
+    await hung;
+    // The alarm of the next life is set when the object is called.
+    await readBody(await tenant.call("GET", "/v1/retention"));
+    advanceClock(2 * 60 * 60 * 1_000);
+    await ring(tenant);
+    await ring(tenant);
+
+    for (const chat of chats) expect((await chat.call("GET")).status).toBe(404);
+    expect((await listErasures(tenant)).map(({ cause, status }) => [cause, status])).toEqual(chats.map(() => ["retention", "done"]));
+  });
+
+  it("to which a message comes at the same time answers it, or is gone before: no acknowledged message is lost", async () => {
+    const chats = [await newChat()];
+    const [first] = chats;
+    if (!first) throw new Error("no chat");
+    const { tenant } = first;
+    while (chats.length < 4) chats.push(await newChat({ tenant }));
+    for (const chat of chats) await chat.say("hello");
+    await put(tenant, MONTH);
+    advanceClock(40 * DAY);
+
+    const [sent] = await Promise.all([
+      Promise.all(chats.map((chat) => chat.send("are you there?"))),
+      runDurableObjectAlarm(toStub(tenant)),
+    ]);
+
+    for (const [n, chat] of chats.entries()) {
+      const isTaken = (sent[n]?.status ?? 0) < 300;
+      await sent[n]?.text();
+      expect((await chat.call("GET")).status).toBe(isTaken ? 200 : 404);
+    }
+  });
+});
+
+it("a session that was registered and never opened does no harm", async () => {
+  const tenant = await newTenant();
+  const session = newId("ses");
+  await toStub(tenant).registerSession({ session, idempotency: null });
+  await put(tenant, MONTH);
+  advanceClock(40 * DAY);
+
+  expect(await preview(tenant)).toMatchObject({ candidates: 1, data: [] });
+  await ring(tenant);
+  expect(await listErasures(tenant)).toEqual([]);
+  expect(env.SESSIONS.getByName(sessionObjectName(tenant.id, session))).toBeDefined();
+});
