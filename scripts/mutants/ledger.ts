@@ -3,8 +3,25 @@ import { CONTEXT, DOMAIN, type Mutant } from "./mutant.ts";
 
 const TITLES = ["test/session/title.test.ts"];
 const USAGE = ["test/session/usage.test.ts"];
+const OWNERS = ["test/session/usage-owner.test.ts"];
 
 export const ledger: readonly Mutant[] = [
+  {
+    name: "a compaction by hand is counted for the newest turn's key",
+    breaks: "I18: a call is counted for the key that asked for it",
+    file: "src/domain/call-owner.ts",
+    find: "return asked ?? (turn ?? last_turn)?.key;",
+    replace: "return (turn ?? last_turn)?.key ?? asked;",
+    tests: OWNERS,
+  },
+  {
+    name: "a replaced end user takes the name of earlier calls along",
+    breaks: "I18: a call is counted for the end user of its time",
+    file: "src/session/log/replaced-texts.ts",
+    find: "refs(replaced).filter((id) => !isOfCall(sql, id)),",
+    replace: "refs(replaced),",
+    tests: OWNERS,
+  },
   {
     name: "a call of unknown cost is free",
     breaks: "I18: the ledger",
@@ -81,8 +98,8 @@ export const ledger: readonly Mutant[] = [
     name: "an erased session hands no ledger over",
     breaks: "I17: an erased session's calls stay in the sums",
     file: "src/session/erasure.ts",
-    find: "const usage = isPurged ? [] : sumForErasure(allCalls(host.deps.sql));",
-    replace: "const usage = isPurged ? sumForErasure(allCalls(host.deps.sql)) : [];",
+    find: "const usage = isPurged ? [] : sumLedger(host);",
+    replace: "const usage = isPurged ? sumLedger(host) : [];",
     tests: ["test/session/erased-usage.test.ts"],
   },
   {

@@ -6,7 +6,7 @@ import type { PolicyChoice } from "../context/policy-choice";
 import type { CompactionView } from "../contract/compaction";
 import type { PinsView } from "../contract/pin";
 import type { ShownPlan } from "../contract/plan";
-import type { CompactionId, ItemId } from "../domain/ids";
+import type { CompactionId, ItemId, KeyId } from "../domain/ids";
 import type { BranchApi } from "./branch-api";
 import type { Condition } from "./conditions";
 import type { DraftApi } from "./draft-api";
@@ -34,6 +34,8 @@ export interface CompactInput {
   readonly model?: string;
   /** Merged over the session's policy, for this compaction only. Only its rules for summaries apply. */
   readonly policy?: PolicyChoice;
+  /** The caller's key, which the session's object adds. The compaction's model calls are counted for it. */
+  readonly key?: KeyId;
 }
 
 /** `plan`: a dry run, or there was nothing to do; nothing was stored. `done`: no model was needed. `requested`: a worker will do it. */

@@ -27,6 +27,8 @@ export interface CompareInput {
   readonly questions: readonly AskedQuestion[];
   /** The model that answers. Null: the session's model. */
   readonly model: string | null;
+  /** The caller's key, which the session's object adds. The model calls are counted for it. */
+  readonly key?: KeyId;
 }
 
 export interface DraftApi {

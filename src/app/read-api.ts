@@ -8,7 +8,7 @@ import type { List } from "../contract/page";
 import type { SessionSummary } from "../contract/session";
 import type { FoundSession } from "../contract/session-search";
 import type { UsageRow } from "../contract/usage";
-import type { ExecutionId, SessionId, TenantId } from "../domain/ids";
+import type { ExecutionId, KeyId, SessionId, TenantId } from "../domain/ids";
 import type { CallPurpose } from "../domain/model-call";
 import type { Result } from "../lib/result";
 import type { Caller } from "./session-api";
@@ -71,7 +71,7 @@ export interface SessionSearch {
 }
 
 /** The dimensions by which usage can be grouped. */
-export const USAGE_GROUPS = ["day", "session", "model", "purpose"] as const;
+export const USAGE_GROUPS = ["day", "session", "model", "purpose", "key", "end_user"] as const;
 export type UsageGroup = (typeof USAGE_GROUPS)[number];
 
 export interface UsageInput {
@@ -85,7 +85,9 @@ export interface UsageInput {
   readonly session: SessionId | null;
   readonly model: string | null;
   readonly purpose: CallPurpose | null;
-  /** Rows, 1 to 200. */
+  readonly key: KeyId | null;
+  readonly endUser: string | null;
+  /** The most rows. */
   readonly limit: number;
   /** `next_cursor` of the previous page. Null: start with the first row. */
   readonly after: string | null;

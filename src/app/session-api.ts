@@ -1,6 +1,4 @@
-/**
- * What `http` and `queue` may ask of a session, all of it plain data. Every call names the tenant of the caller's key, which the object compares.
- */
+/** What `http` and `queue` may ask of a session, all of it plain data. Every call names the tenant of the caller's key, which the object compares. */
 import type { GenerationChoice } from "../context/generation";
 import type { PolicyChoice } from "../context/policy-choice";
 import type { CompactionView } from "../contract/compaction";
@@ -15,7 +13,7 @@ import type { TurnReport } from "../contract/turn";
 import type { OnBusy } from "../domain/commands";
 import type { CompactionFailure } from "../domain/compaction-events";
 import type { FitReport, StoredEvent } from "../domain/events";
-import type { BodyId, CompactionId, ExecutionId, ItemId, SessionId, TenantId, TurnId } from "../domain/ids";
+import type { BodyId, CompactionId, ExecutionId, ItemId, KeyId, SessionId, TenantId, TurnId } from "../domain/ids";
 import type { Part, ToolDefinition } from "../domain/message";
 import type { CallUsage, FinishReason } from "../domain/model-call";
 import type { Rejection } from "../domain/rejection";
@@ -67,6 +65,8 @@ export interface Caller {
   readonly session: SessionId;
   /** The only end user whose sessions the caller may reach. Absent: those of all. */
   readonly end_user?: string;
+  /** The API key of the request, or the one that made its access token. Absent: the deployment itself asks. */
+  readonly key?: KeyId;
 }
 
 /** `digest`: of the request's method, path and body, so that one key with two different bodies is refused. */
@@ -123,7 +123,7 @@ export interface PatchInput {
 
 /**
  * What a turn is asked with. Absent: what the turn that it repeats was asked with, or else what the session says. Null: what the session
- * says. `generation` changes field by field.
+ * says. `generation` changes field by field. `key`: the caller's, which the session's object adds.
  */
 export interface TurnInput {
   readonly model?: string | null;
@@ -132,6 +132,7 @@ export interface TurnInput {
   readonly system?: string | null;
   /** The client's own text about the turn, of at most 64 KB, which no model reads. Null: none. */
   readonly note?: string | null;
+  readonly key?: KeyId;
 }
 
 export type SubmitInput = WrittenMessage &
@@ -172,8 +173,8 @@ export interface PageInput {
   readonly order: "asc" | "desc";
 }
 /**
- * A look-up in the record. Searches by words, within the range if there is one; without a query it reads the execution, and without an execution the range. A null
- * field was not given.
+ * A look-up in the record. Searches by words, within the range if there is one; without a query it reads the execution, and without an
+ * execution the range. A null field was not given.
  */
 export interface RecallInput {
   readonly query: string | null;

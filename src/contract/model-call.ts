@@ -114,6 +114,11 @@ export const ledgerRow = z
     purpose: callPurpose,
     source: callSource,
     model: z.string(),
+    key_id: idOrNull("key").openapi({ description: "The API key that asked. Null: none is known" }),
+    end_user: z
+      .string()
+      .nullable()
+      .openapi({ description: "The session's end user at the time. Null: it had none, or the name was forgotten" }),
     input: tokens.input.nullable(),
     uncached: tokens.uncached.nullable(),
     cached: tokens.cached.nullable(),

@@ -14,6 +14,8 @@ const usageRow = z
     model: z.string().nullable(),
     purpose: callPurpose.nullable(),
     source: callSource.nullable(),
+    key_id: id("key").nullable().openapi({ description: "The API key that asked. Also null for calls without a known key" }),
+    end_user: z.string().nullable().openapi({ description: "The session's end user at the time. Also null for calls without one" }),
     ...usageSums.shape,
   })
   .openapi("Usage");

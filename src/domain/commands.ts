@@ -155,6 +155,8 @@ export type CompactionCommand =
       readonly compaction: CompactionId;
       readonly trigger: CompactionTrigger;
       readonly options: CompactionOptions | null;
+      /** The API key that asks. Absent: the session itself asks. */
+      readonly key?: KeyId;
     }
   | {
       readonly type: "LeaseCompaction";

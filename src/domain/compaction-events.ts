@@ -1,5 +1,5 @@
 /** How the model's view of a conversation changes: the operations of an epoch change, and the events of a compaction. */
-import type { CompactionId, OverlayId } from "./ids";
+import type { CompactionId, KeyId, OverlayId } from "./ids";
 import type { ItemMeta, TextRef } from "./message";
 import type { FailureKind } from "./model-call";
 import type { Receipt, SummaryMode } from "./receipt";
@@ -177,6 +177,8 @@ export type CompactionEvent =
       readonly trigger: CompactionTrigger;
       readonly base_epoch: number;
       readonly options?: CompactionOptions;
+      /** The API key that asked for the compaction. Absent: the session itself did, or an older build recorded it. */
+      readonly key?: KeyId;
     }
   /** One part of a long source is summarised. Its text is stored as a body, and a retry continues from `part`. */
   | {

@@ -1,7 +1,7 @@
 /** The compaction under way, as the state holds it: what was requested, and the lease of the one who works on it. */
 import type { ChunkProgress, CompactionOptions, CompactionTrigger, InlineWork, SummaryPlan } from "./compaction-events";
 import type { CompactionSpend } from "./compaction-spend";
-import type { CompactionId } from "./ids";
+import type { CompactionId, KeyId } from "./ids";
 
 export interface CompactionLease extends SummaryPlan {
   readonly token: number;
@@ -24,6 +24,8 @@ export interface RequestedCompaction {
   /** The summariser's answer to an earlier attempt could not be used. Absent: false. */
   readonly unusable?: true;
   readonly options: CompactionOptions | null;
+  /** The API key that asked for the compaction. Absent: the session itself did, or an older build recorded it. */
+  readonly key?: KeyId;
   /** Progress of a summary that is made in several parts. A retry with the same plan continues from it. */
   readonly folded: ChunkProgress | null;
   /** The plan that `folded` was made under. */

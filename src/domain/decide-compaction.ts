@@ -45,13 +45,16 @@ export const finished = (call: ModelCall | null): Event[] => (call ? [{ type: "M
  */
 function decideRequest(command: CommandOf<"RequestCompaction">, state: SessionState): Decision {
   const { requested, lease, draft } = state.compaction;
-  const { compaction, trigger, options } = command;
+  const { compaction, trigger, options, key } = command;
   if (requested && trigger === "manual") return err({ code: "compaction_running", compaction: requested.id });
   if (requested && !isInTheWay(requested, trigger)) return ok([]);
   if (draft && options?.draft) return err({ code: "draft_open", compaction: draft.id });
   const base_epoch = state.view.epoch;
   const ended = requested ? [endRequested(requested, lease, "superseded")] : [];
-  return ok([...ended, { type: "CompactionRequested", compaction, trigger, base_epoch, ...(options ? { options } : {}) }]);
+  return ok([
+    ...ended,
+    { type: "CompactionRequested", compaction, trigger, base_epoch, ...(options ? { options } : {}), ...(key !== undefined && { key }) },
+  ]);
 }
 
 /**

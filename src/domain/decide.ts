@@ -1,5 +1,6 @@
 /** `decide(command, state) → events | rejection`: pure, without a clock. `ok([])` means that the command changes nothing. */
 import { err, ok } from "../lib/result";
+import { withOwners } from "./call-owner";
 import type { Command, CommandOf, CommandType, SessionCommand } from "./commands";
 import { branchDeciders } from "./decide-branch";
 import { compactionDeciders } from "./decide-compaction";
@@ -19,7 +20,8 @@ export function decide(command: Command, state: SessionState): Decision {
   if (state.lifecycle === "new" && command.type !== "OpenSession") return err({ code: "session_not_found" });
   const { fork } = state;
   if (fork && !fork.done && !MAY_WHILE_FORKING.has(command.type)) return err({ code: "fork_unfinished", from: fork.from });
-  return dispatch(command.type, command, state);
+  const decided = dispatch(command.type, command, state);
+  return decided.ok ? ok(withOwners(decided.value, state)) : decided;
 }
 
 const sessionDeciders: Deciders<SessionCommand["type"]> = {

@@ -3,17 +3,21 @@
  * must outlive the conversation.
  */
 import { addToTotals, type CallTotals, type CountedCall, NO_CALLS } from "./call-totals";
-import { parseId, type SessionId } from "./ids";
+import { type BodyId, type KeyId, parseId, type SessionId } from "./ids";
 import type { CallPurpose } from "./model-call";
 
 /** Length of a slot: 15 minutes. Every time zone's days begin at a multiple of it, so each slot belongs to one day in each zone. */
 export const USAGE_SLOT_MS = 15 * 60_000;
 
-/** The calls of one model for one purpose that ended in the slot that starts at `at` (epoch milliseconds). */
+/** The calls of one model, for one purpose, key and end user, that ended in the slot that starts at `at` (epoch milliseconds). */
 export interface ErasedUsage extends CallTotals {
   readonly at: number;
   readonly model: string;
   readonly purpose: CallPurpose;
+  /** Empty: none is known. */
+  readonly key_id: string;
+  /** Empty: the session had none, or the name was forgotten. */
+  readonly end_user: string;
 }
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -43,16 +47,22 @@ interface LedgerCall extends CountedCall {
   readonly at: number;
   readonly model: string;
   readonly purpose: CallPurpose;
+  readonly key?: KeyId;
+  readonly end_user?: BodyId;
 }
 
-/** Sums per slot, model and purpose, in the order of each group's first call. */
-export function sumForErasure(calls: Iterable<LedgerCall>): readonly ErasedUsage[] {
+/** The name in a body. Null: the body was deleted. */
+type ReadName = (body: BodyId) => string | null;
+
+/** Sums per slot, model, purpose, key and end user, in the order of each group's first call. */
+export function sumForErasure(calls: Iterable<LedgerCall>, readName: ReadName): readonly ErasedUsage[] {
   const sums = new Map<string, ErasedUsage>();
   for (const call of calls) {
-    const { model, purpose } = call;
+    const { model, purpose, key: key_id = "" } = call;
+    const end_user = (call.end_user && readName(call.end_user)) ?? "";
     const at = Math.floor(call.at / USAGE_SLOT_MS) * USAGE_SLOT_MS;
-    const key = JSON.stringify([at, model, purpose]);
-    const before = sums.get(key) ?? { at, model, purpose, ...NO_CALLS };
+    const key = JSON.stringify([at, model, purpose, key_id, end_user]);
+    const before = sums.get(key) ?? { at, model, purpose, key_id, end_user, ...NO_CALLS };
     sums.set(key, { ...before, ...addToTotals(before, call) });
   }
   return [...sums.values()];

@@ -24,6 +24,8 @@ export function listEventBodies(event: Event): BodyId[] {
       return [event.item.id, ...(event.ran?.artifacts ?? []).map((artifact) => artifact.body)];
     case "EpochChanged":
       return event.ops.flatMap((op) => (op.op === "summarize" ? [op.overlay] : []));
+    case "ModelCallFinished":
+      return event.end_user === undefined ? [] : [event.end_user];
     case "PinsSet":
       return event.pins.map((pin) => pin.body);
     case "SessionForked":
@@ -35,7 +37,6 @@ export function listEventBodies(event: Event): BodyId[] {
     case "MessageRedacted":
     case "HistoryRewound":
     case "BranchSwitched":
-    case "ModelCallFinished":
     case "ToolStarted":
     case "ApprovalRequested":
     case "ApprovalResolved":

@@ -44,6 +44,7 @@ const shapes: Shapes = {
     model: "string~",
     system: "object~",
     note: "object~",
+    key: "string~",
   },
   ModelCallFinished: {
     turn: "string?",
@@ -61,6 +62,8 @@ const shapes: Shapes = {
     ratio: "number~",
     cost: "number~",
     asked: "object~",
+    key: "string~",
+    end_user: "string~",
   },
   AssistantReplied: { turn: "string", item: "object" },
   ToolCalled: { turn: "string", item: "object", server: "boolean~" },
@@ -72,7 +75,7 @@ const shapes: Shapes = {
   TurnFailed: { turn: "string", failure: "object" },
   TurnStopped: { turn: "string", reason: "string" },
   TurnInterrupted: { turn: "string" },
-  CompactionRequested: { compaction: "string", trigger: "string", base_epoch: "number", options: "object~" },
+  CompactionRequested: { compaction: "string", trigger: "string", base_epoch: "number", options: "object~", key: "string~" },
   CompactionProgressed: { compaction: "string", token: "number", expires_at: "number", part: "object" },
   CompactionStarted: {
     compaction: "string",

@@ -5,7 +5,7 @@
  */
 import type { CompactionEvent, CoveredRange, Overlay, Reduced } from "./compaction-events";
 import type { DraftEvent } from "./draft-events";
-import type { ExecutionId, ItemId, OverlayId, SessionId, TenantId, TurnId } from "./ids";
+import type { BodyId, ExecutionId, ItemId, KeyId, OverlayId, SessionId, TenantId, TurnId } from "./ids";
 import type { ItemMeta, NewItem, PinRef, TextRef } from "./message";
 import type { AskedFor, CallPurpose, CallUsage, FailureKind, FinishReason } from "./model-call";
 import type { ToolRun } from "./tool-run";
@@ -49,6 +49,8 @@ export interface TurnChoices {
   readonly system?: TextRef;
   /** The client's own text about the turn, which no model reads. A session has no such text: absent means none. */
   readonly note?: TextRef;
+  /** The API key that asked for the turn, or made the access token that did. Absent: an older build recorded the turn. */
+  readonly key?: KeyId;
 }
 
 /** A message that waits in the session's durable FIFO queue. */
@@ -239,6 +241,10 @@ export type TurnEvent =
       readonly cost?: number;
       /** What the request can be rebuilt from. Absent: the call was not a turn's, or an older build recorded it. */
       readonly asked?: AskedFor;
+      /** The API key that the call is counted for (`call-owner`). Absent: none is known. */
+      readonly key?: KeyId;
+      /** The body with the session's end user at the time of the call. Absent: the session had none. */
+      readonly end_user?: BodyId;
     }
   | { readonly type: "AssistantReplied"; readonly turn: TurnId; readonly item: ItemMeta }
   /** `server`: the server runs the call. Absent: the client must send its result. */

@@ -44,12 +44,15 @@ const withCompaction = (state: SessionState, change: Partial<CompactionState>): 
 });
 
 function requestCompaction(state: SessionState, event: EventOf<"CompactionRequested">): SessionState {
-  const { compaction: id, trigger, at, options = null } = event;
+  const { compaction: id, trigger, at, options = null, key } = event;
   const reset = trigger === "manual" ? closedBreaker : {};
   const first_token = state.compaction.next_token;
   return withCompaction(state, {
     ...reset,
-    requested: { id, trigger, at, attempts: 0, options, folded: null, folded_for: null, first_token, spent: NOTHING_SPENT },
+    requested: {
+      ...{ id, trigger, at, attempts: 0, options, folded: null, folded_for: null, first_token, spent: NOTHING_SPENT },
+      ...(key !== undefined && { key }),
+    },
     lease: null,
   });
 }

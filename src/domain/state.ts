@@ -15,7 +15,7 @@ import type { OpenDraft } from "./open-draft";
 import { askedSystem, generationTexts } from "./turn-choices";
 
 /** Each snapshot stores this number, and a snapshot with another number is ignored. Raise it with any change of shape or meaning below. */
-export const STATE_VERSION = 23;
+export const STATE_VERSION = 24;
 
 export interface OpenCall {
   readonly execution: ExecutionId;

@@ -24,7 +24,7 @@ export function erasedUsageInserts(db: D1Database, tenant: TenantId, all: readon
   // Sums only grow. A write that was held up must not take back what a later one has written.
   const sums = COLUMNS.map((name) => `${name} = excluded.${name}`).join(", ");
   const sql = `INSERT INTO ${TABLE} (${COLUMNS.join(", ")}) SELECT ${values} FROM json_each(?1) WHERE true
-    ON CONFLICT (tenant_id, session_id, at, model, purpose) DO UPDATE SET ${sums} WHERE excluded.calls >= ${TABLE}.calls`;
+    ON CONFLICT (tenant_id, session_id, at, model, purpose, key_id, end_user) DO UPDATE SET ${sums} WHERE excluded.calls >= ${TABLE}.calls`;
   const rows = toRows(tenant, all);
   const parts = Array.from({ length: Math.ceil(rows.length / ROWS_PER_STATEMENT) }, (_, part) =>
     rows.slice(part * ROWS_PER_STATEMENT, (part + 1) * ROWS_PER_STATEMENT),
@@ -54,4 +54,4 @@ export async function repairErasedUsage(
 }
 
 const byName = (rows: readonly Row[]): Readonly<Record<string, Row>> =>
-  Object.fromEntries(rows.map((row) => [[row.session_id, row.at, row.model, row.purpose].join("/"), row]));
+  Object.fromEntries(rows.map((row) => [[row.session_id, row.at, row.model, row.purpose, row.key_id, row.end_user].join("/"), row]));

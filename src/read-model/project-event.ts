@@ -50,7 +50,7 @@ export function projectEvent(event: StoredEvent, bodies: Bodies): readonly RowOp
     case "BranchSwitched":
       return projectHistory(event);
     case "ModelCallFinished":
-      return [{ ...stamp, op: "insert_usage", call: event }];
+      return [{ ...stamp, op: "insert_usage", call: event, endUser: event.end_user ? (bodies.get(event.end_user) ?? null) : null }];
     case "CompactionRequested":
     case "CompactionStarted":
     case "CompactionFailed":

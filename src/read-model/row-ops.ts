@@ -133,6 +133,6 @@ export type RowOp = { readonly seq: number; readonly at: number } & (
   | { readonly op: "draft_compaction"; readonly id: string }
   | { readonly op: "revert_compaction"; readonly id: string }
   | { readonly op: "change_epoch"; readonly row: EpochRow }
-  | { readonly op: "insert_usage"; readonly call: ModelCallFinished }
+  | { readonly op: "insert_usage"; readonly call: ModelCallFinished; readonly endUser: string | null }
   | { readonly op: "erase_session" }
 );

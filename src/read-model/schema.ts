@@ -9,6 +9,8 @@ import type { ExecutionStatus, RunsAt } from "../domain/execution";
 import type { SessionId } from "../domain/ids";
 import type { ToolFailure } from "../domain/tool-run";
 
+export { erasedUsage, usage } from "./usage-tables";
+
 export const tenants = sqliteTable("tenants", {
   tenantId: text("tenant_id").primaryKey(),
   name: text("name").notNull(),
@@ -206,62 +208,6 @@ export const compactions = sqliteTable(
     lastSeq: integer("last_seq").notNull(),
   },
   (table) => [primaryKey({ columns: [table.tenantId, table.sessionId, table.id] })],
-);
-
-/**
- * Token counts are null when the provider reported none. `cacheWrite` is null when none was reported. `cost` is in US
- * dollars; null: unknown.
- */
-export const usage = sqliteTable(
-  "usage",
-  {
-    tenantId: text("tenant_id").notNull(),
-    sessionId: text("session_id").notNull(),
-    seq: integer("seq").notNull(),
-    turnId: text("turn_id"),
-    purpose: text("purpose").notNull(),
-    model: text("model").notNull(),
-    input: integer("input"),
-    output: integer("output"),
-    cached: integer("cached"),
-    reasoning: integer("reasoning"),
-    estimate: integer("estimate").notNull(),
-    outcome: text("outcome").notNull(),
-    ms: integer("ms").notNull(),
-    at: integer("at").notNull(),
-    cacheWrite: integer("cache_write"),
-    cost: real("cost"),
-  },
-  (table) => [primaryKey({ columns: [table.tenantId, table.sessionId, table.seq] }), index("usage_by_time").on(table.tenantId, table.at)],
-);
-
-/**
- * The usage of erased sessions, by quarter of an hour, model and purpose. The tenant's object owns it. `cost` sums up
- * the calls whose cost is known.
- */
-export const erasedUsage = sqliteTable(
-  "erased_usage",
-  {
-    tenantId: text("tenant_id").notNull(),
-    sessionId: text("session_id").notNull(),
-    at: integer("at").notNull(),
-    model: text("model").notNull(),
-    purpose: text("purpose").notNull(),
-    calls: integer("calls").notNull(),
-    failed: integer("failed").notNull(),
-    input: integer("input").notNull(),
-    uncached: integer("uncached").notNull(),
-    cached: integer("cached").notNull(),
-    cacheWrite: integer("cache_write").notNull(),
-    output: integer("output").notNull(),
-    reasoning: integer("reasoning").notNull(),
-    cost: real("cost").notNull(),
-    unpriced: integer("unpriced").notNull(),
-  },
-  (table) => [
-    primaryKey({ columns: [table.tenantId, table.sessionId, table.at, table.model, table.purpose] }),
-    index("erased_usage_by_time").on(table.tenantId, table.at),
-  ],
 );
 
 /**

@@ -6,7 +6,7 @@
 import { SUMMARY_JOIN } from "../context/placement";
 import { assertNever } from "../lib/assert-never";
 import { COUNTED_KINDS } from "./message-row";
-import type { EpochRow, MessageRow, ModelCallFinished, OverlayRow, RowOp, SessionChanges } from "./row-ops";
+import type { EpochRow, MessageRow, OverlayRow, RowOp, SessionChanges } from "./row-ops";
 
 type Value = string | number | null;
 export interface Statement {
@@ -63,7 +63,7 @@ export function toStatements(op: Exclude<RowOp, { op: "erase_session" | "index_t
     case "change_epoch":
       return changeCompaction(op);
     case "insert_usage":
-      return [insertUsage(op.call, op)];
+      return [insertUsage(op)];
     default:
       return assertNever(op);
   }
@@ -116,11 +116,11 @@ function showOverlays(ids: readonly string[], to: { readonly active: 0 | 1; read
   return update("overlays", "active = ?5, last_seq = ?6", where, [JSON.stringify(ids), to.active, to.seq]);
 }
 
-function insertUsage(call: ModelCallFinished, { seq, at }: { readonly seq: number; readonly at: number }): Statement {
-  const { turn, purpose, model, estimate, outcome, ms, usage, cost = null } = call;
+function insertUsage({ call, endUser: end_user, seq, at }: Extract<RowOp, { op: "insert_usage" }>): Statement {
+  const { turn, purpose, model, estimate, outcome, ms, usage, cost = null, key: key_id = null } = call;
   const { input = null, output = null, cached = null, reasoning = null, cache_write = null } = usage ?? {};
   const counts = { input, output, cached, reasoning, cache_write };
-  return insert("usage", { seq, turn_id: turn, purpose, model, ...counts, estimate, outcome, ms, at, cost });
+  return insert("usage", { seq, turn_id: turn, purpose, model, ...counts, estimate, outcome, ms, at, cost, key_id, end_user });
 }
 
 function changeExecution(id: string, changes: Readonly<Record<string, Value>>): Statement {

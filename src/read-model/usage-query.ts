@@ -92,6 +92,8 @@ const buildKeys = (ledger: Ledger): Readonly<Record<UsageGroup, SQL>> => ({
   session: ledger === erasedUsage ? SESSION_IF_ANY : sql`${ledger.sessionId}`,
   model: sql`${ledger.model}`,
   purpose: sql`${ledger.purpose}`,
+  key: sql`coalesce(${ledger.keyId}, '')`,
+  end_user: sql`coalesce(${ledger.endUser}, '')`,
 });
 
 /** When rows are ordered by day, a later page skips the days that earlier pages have read. */
@@ -138,7 +140,7 @@ type Found = Readonly<Record<Count, number>> & {
   readonly [G in UsageGroup as `by_${G}`]?: GroupKey;
 };
 
-function isAsked(ledger: Ledger, { tenant, from, to, session, model, purpose }: UsageInput): SQL | undefined {
+function isAsked(ledger: Ledger, { tenant, from, to, session, model, purpose, key, endUser }: UsageInput): SQL | undefined {
   // The plus sign keeps SQLite from using the index by time: a session's rows lie together by the primary key.
   const at = session === null ? sql`${ledger.at}` : sql`+${ledger.at}`;
   return and(
@@ -148,10 +150,20 @@ function isAsked(ledger: Ledger, { tenant, from, to, session, model, purpose }: 
     session === null ? undefined : eq(ledger.sessionId, session),
     model === null ? undefined : eq(ledger.model, model),
     purpose === null ? undefined : eq(ledger.purpose, purpose),
+    key === null ? undefined : eq(ledger.keyId, key),
+    endUser === null ? undefined : eq(ledger.endUser, endUser),
   );
 }
 
-function toRow({ by_day: day, by_session: session, by_model: model, by_purpose: kind, ...sums }: Found): UsageRow {
+function toRow({
+  by_day: day,
+  by_session: session,
+  by_model: model,
+  by_purpose: kind,
+  by_key: key,
+  by_end_user: user,
+  ...sums
+}: Found): UsageRow {
   const purpose = CALL_PURPOSES.find((known) => known === kind) ?? null;
   return {
     day: typeof day === "number" ? new Date(day * DAY_MS).toISOString().slice(0, 10) : null,
@@ -159,6 +171,9 @@ function toRow({ by_day: day, by_session: session, by_model: model, by_purpose: 
     model: typeof model === "string" ? model : null,
     purpose,
     source: purpose && usageSource(purpose),
+    key_id: typeof key === "string" ? parseId("key", key) : null,
+    // The empty text stands for none.
+    end_user: typeof user === "string" && user !== "" ? user : null,
     ...toSums({ ...sums, cost: roundCost(sums.cost) }),
   };
 }

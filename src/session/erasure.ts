@@ -8,6 +8,7 @@ import type { SessionSettings } from "../domain/events";
 import type { ErasureCause } from "../domain/retention-actions";
 import { toErrorName } from "../lib/error-name";
 import { ok } from "../lib/result";
+import { createNameReader } from "./log/bodies";
 import type { DeferredResultTable } from "./log/deferred-results";
 import { allCalls, readErasureCause } from "./log/event-log";
 import type { Jobs } from "./log/jobs";
@@ -119,7 +120,7 @@ export async function finishErasure(host: ErasureHost, caller: api.Caller, asked
  * tombstone: a late call finds no session. That of `eraseObject` only stands until the wipe.
  */
 async function endThrowaway(host: ErasureHost, caller: api.Caller): Promise<Erasure> {
-  await host.deps.usageArchive(caller.tenant).endThrowaway(caller.session, sumForErasure(allCalls(host.deps.sql)));
+  await host.deps.usageArchive(caller.tenant).endThrowaway(caller.session, sumLedger(host));
   // Another call may have ended it meanwhile.
   if (host.exists) {
     const emptied = host.deps.sql.wipe();
@@ -139,9 +140,11 @@ function handOverUsage(
   caller: api.Caller,
   { isPurged, cause }: { readonly isPurged: boolean; readonly cause: ErasureCause },
 ): Promise<readonly ErasedUsage[]> {
-  const usage = isPurged ? [] : sumForErasure(allCalls(host.deps.sql));
+  const usage = isPurged ? [] : sumLedger(host);
   return host.deps.usageArchive(caller.tenant).keep(caller.session, usage, cause);
 }
+
+const sumLedger = ({ deps: { sql } }: ErasureHost): readonly ErasedUsage[] => sumForErasure(allCalls(sql), createNameReader(sql));
 
 /** Wipes the database and writes the tombstone again: the log of an empty session, opened and erased, without content. */
 async function purgeObject(

@@ -4,8 +4,9 @@
  */
 import { refuseUnmet } from "../app/conditions";
 import type { WholeSessionApi } from "../app/control-api";
-import type { RespondInput } from "../app/respond-api";
-import type { Caller, Outcome } from "../app/session-api";
+import type { RespondFromInput, RespondInput } from "../app/respond-api";
+import type { Caller, Outcome, SubmitInput } from "../app/session-api";
+import type { KeyId } from "../domain/ids";
 import { err, ok } from "../lib/result";
 import { resolveApprovals } from "./calls/approval-calls";
 import { compareBranches, editMessage, listBranches, listItems, regenerate, rewindFor, switchFor } from "./calls/branch-calls";
@@ -91,6 +92,12 @@ const write =
   (runtime, caller, ...args) =>
     serve(runtime, caller, { recover: () => runtime.wake(), call: () => call(runtime, ...args) });
 
+/** Serves a call that changes the session and may lead to model calls, which are counted for the caller's key. */
+const writeFor =
+  <I extends { readonly key?: KeyId }, T>(call: Call<[I], T>): ServedCall<[I], T> =>
+  (runtime, caller, input) =>
+    write(call)(runtime, caller, caller.key === undefined ? input : { ...input, key: caller.key });
+
 /** Serves a call that only reads. It also answers while the disk is full and an interrupted turn cannot be recovered. */
 const read =
   <A extends readonly unknown[], T>(call: Call<A, T>): ServedCall<A, T> =>
@@ -105,7 +112,7 @@ async function open(...[runtime, caller, input]: Parameters<ServedCalls<WholeSes
   return openSession(runtime, caller, input);
 }
 
-const respondHere = write(async (runtime, input: RespondInput) => addStream(runtime, input, await respond(runtime, input)));
+const respondHere = writeFor(async (runtime, input: RespondInput) => addStream(runtime, input, await respond(runtime, input)));
 
 async function openAndRespond(...[runtime, caller, input]: Parameters<ServedCalls<WholeSessionApi>["openAndRespond"]>) {
   const opened = await open(runtime, caller, input.open);
@@ -142,16 +149,16 @@ export const sessionCalls = {
   erase,
   retain,
 
-  submit: write((runtime, input) => submitMessage(runtime, input)),
+  submit: writeFor((runtime, input: SubmitInput) => submitMessage(runtime, input)),
   respond: respondHere,
-  respondFrom: write(async (runtime, input) => addStream(runtime, input, await respondFrom(runtime, input))),
+  respondFrom: writeFor(async (runtime, input: RespondFromInput) => addStream(runtime, input, await respondFrom(runtime, input))),
   openAndRespond,
   importMessages: write(importMessages),
   cancelQueued: write(cancelQueued),
   toolResults: write(submitToolResults),
   approvals: write(resolveApprovals),
   stop: write(stopTurn),
-  retry: write(retryTurn),
+  retry: writeFor(retryTurn),
 
   waitForTurn: read(awaitTurn),
   turn: read(reportTurn),
@@ -180,7 +187,7 @@ export const sessionCalls = {
   finishRestore: (runtime, caller, input) => unlessFull(() => finishRestore(runtime, caller, input)),
   dropRestore: async (runtime) => dropRestore(runtime),
 
-  compact: write(compactSession),
+  compact: writeFor(compactSession),
   revertCompaction: write(revertFor),
   resetSummary: write(resetFor),
   pins: read((runtime) => ok(showPins(runtime))),
@@ -188,7 +195,7 @@ export const sessionCalls = {
   editDraft: write(editFor),
   commitDraft: write(commitFor),
   discardDraft: write(discardFor),
-  compareSummaries: write(compareFor),
+  compareSummaries: writeFor(compareFor),
   leaseCompaction: write(leaseFor),
   recordCompaction: write(recordFor),
 
@@ -196,8 +203,8 @@ export const sessionCalls = {
   rewind: write(rewindFor),
   switchBranch: write(switchFor),
   compareBranches: read(compareBranches),
-  editMessage: write(editMessage),
-  regenerate: write(regenerate),
+  editMessage: writeFor(editMessage),
+  regenerate: writeFor(regenerate),
   redact: write(redactMessage),
   forkHead: read(forkHead),
   forkPage: read((runtime, place) => ok(forkPage(runtime, place))),

@@ -7,6 +7,7 @@ import { AUDIT_TABLES } from "./audit-tables";
 import { EXPORT_TABLES } from "./export-tables";
 import { PLACEMENT_TABLES } from "./placement-store";
 import { RETENTION_TABLES } from "./retention-tables";
+import { USAGE_OWNER_TABLES } from "./usage-owner-tables";
 
 /** The statement that gives `more` scopes to the keys that have `scope`. */
 const grant = (scope: string, more: string): string =>
@@ -266,6 +267,7 @@ const migrations: readonly (readonly string[])[] = [
   ["ALTER TABLE tenant_limits ADD COLUMN plan TEXT", "ALTER TABLE tenant_limits ADD COLUMN budgets TEXT NOT NULL DEFAULT '[]'"],
   PLACEMENT_TABLES,
   RETENTION_TABLES,
+  USAGE_OWNER_TABLES,
 ];
 
 /** Reads without creating anything: clients can address an object by a made-up name, and that object must stay empty. */

@@ -12,9 +12,12 @@ const DAY = 24 * 60 * 60 * 1_000;
 const MIDNIGHT = Math.floor(NOW / DAY) * DAY;
 
 const row: UsageRow = {
-  ...{ day: "2026-11-18", session_id: null, model: "gpt-4o", purpose: null, source: null },
+  ...{ day: "2026-11-18", session_id: null, model: "gpt-4o", purpose: null, source: null, key_id: null, end_user: null },
   ...toSums({ ...NO_CALLS, calls: 2, input: 10, uncached: 10, output: 3, cost: 0.5, unpriced: 1 }),
 };
+
+const KEY_ID = makeId("key");
+const NOTHING_NAMED = { session: null, model: null, purpose: null, key: null, endUser: null };
 
 /** The app, and the queries that the read model received. */
 function door() {
@@ -35,15 +38,13 @@ describe("the usage of a tenant", () => {
     expect(answer.status).toBe(200);
     expect(await answer.json()).toEqual({ data: [row], has_more: true, next_cursor: "bmV4dA", from: MIDNIGHT - 30 * DAY, to: NOW + 1 });
     const range = { from: MIDNIGHT - 30 * DAY, to: NOW + 1 };
-    expect(asked).toEqual([
-      { tenant: TENANT, groupBy: ["day"], ...range, session: null, model: null, purpose: null, limit: 50, after: null },
-    ]);
+    expect(asked).toEqual([{ tenant: TENANT, groupBy: ["day"], ...range, ...NOTHING_NAMED, limit: 50, after: null }]);
   });
 
-  it("is asked for in groups, of a time, of one session, model and purpose, page by page", async () => {
+  it("is asked for in groups, of a time, of one session, model, purpose, key and end user, page by page", async () => {
     const { asked, call } = door();
 
-    const session = `session=${SESSION}&model=m%2F1&purpose=compaction`;
+    const session = `session=${SESSION}&model=m%2F1&purpose=compaction&key_id=${KEY_ID}&end_user=%E6%9D%8E%20%3D1`;
     await call(`?group_by=model,day&from=2026-11-01&to=${NOW}&${session}&limit=7&after=abc`);
 
     const from = Date.parse("2026-11-01T00:00:00Z");
@@ -56,6 +57,8 @@ describe("the usage of a tenant", () => {
         session: SESSION,
         model: "m/1",
         purpose: "compaction",
+        key: KEY_ID,
+        endUser: "李 =1",
         limit: 7,
         after: "abc",
       },
@@ -107,7 +110,7 @@ describe("the usage of a tenant", () => {
 
 describe("the ledger of a session", () => {
   const call = (seq: number): LedgerRow => ({
-    ...{ seq, at: NOW, turn_id: makeId("trn"), purpose: "turn", source: "turn", model: "gpt-4o" },
+    ...{ seq, at: NOW, turn_id: makeId("trn"), purpose: "turn", source: "turn", model: "gpt-4o", key_id: makeId("key"), end_user: "Ada" },
     ...{ input: 10, uncached: 4, cached: 6, cache_write: 0, output: 3, reasoning: 1, cost: null },
     ...{ estimate: 11, outcome: "stop", left_out: [], ms: 250 },
   });

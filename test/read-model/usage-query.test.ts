@@ -19,6 +19,8 @@ const INPUT: UsageInput = {
   session: null,
   model: null,
   purpose: null,
+  key: null,
+  endUser: null,
   limit: 50,
   after: null,
 };
@@ -51,7 +53,7 @@ describe("a query of usage", () => {
 
 describe("a cursor of usage", () => {
   test("names the group it stands at, in whatever words", () => {
-    const keys = [20_779, SESSION, '模型 "x"/🙂', "turn"];
+    const keys = [20_779, SESSION, '模型 "x"/🙂', "turn", "", "李雷"];
     expect(parseUsageCursor(toUsageCursor(keys), USAGE_GROUPS)).toEqual(keys);
     expect(toUsageCursor(keys)).toMatch(/^[\w-]+$/);
   });

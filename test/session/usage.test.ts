@@ -212,6 +212,8 @@ describe("the ledger of a session", () => {
     expect(has_more).toBe(false);
     expect(data).toEqual([
       {
+        key_id: null,
+        end_user: null,
         seq: 3,
         at: expect.any(Number),
         turn_id: life.runtime.state.last_turn?.id,

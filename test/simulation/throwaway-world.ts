@@ -11,6 +11,7 @@ import type { SessionId } from "../../src/domain/ids";
 import { createTenantProjection } from "../../src/read-model/tenant-projection";
 import { createProjection } from "../../src/read-model/writer";
 import { ringAlarm } from "../../src/session/alarm";
+import { createNameReader } from "../../src/session/log/bodies";
 import { allCalls } from "../../src/session/log/event-log";
 import { hasSchema } from "../../src/session/log/log-schema";
 import type { Sql } from "../../src/session/log/sql";
@@ -129,7 +130,7 @@ export class ThrowawayWorld {
   async #wipe(id: SessionId, base: Sql): Promise<void> {
     const session = this.findSession(id);
     this.stats.count("sessions ended");
-    if (hasSchema(base)) session.ledger = sumForErasure(allCalls(base));
+    if (hasSchema(base)) session.ledger = sumForErasure(allCalls(base), createNameReader(base));
     session.object.clearAlarm();
     return base.wipe();
   }

@@ -6,10 +6,11 @@ import { makeId } from "../read-model/builders";
 import { createMigratedSql } from "./memory-sql";
 
 const call = (at: number, model = "m") => ({ at, model, purpose: "turn", usage: null, outcome: "stop", cost: 0.25 }) as const;
+const noName = () => null;
 const one = (number: number): SessionId => makeId("ses", number);
 
 test("calls are summed by the quarter of an hour, the model and the purpose", () => {
-  const sums = sumForErasure([call(1), call(USAGE_SLOT_MS - 1), call(USAGE_SLOT_MS), call(2, "n")]);
+  const sums = sumForErasure([call(1), call(USAGE_SLOT_MS - 1), call(USAGE_SLOT_MS), call(2, "n")], noName);
   expect(sums.map(({ at, model, calls, cost }) => [at, model, calls, cost])).toEqual([
     [0, "m", 2, 0.5],
     [USAGE_SLOT_MS, "m", 1, 0.25],
@@ -19,7 +20,7 @@ test("calls are summed by the quarter of an hour, the model and the purpose", ()
 
 test("a ledger that is handed over again is kept once, and an empty one takes nothing away", () => {
   const store = createErasedUsage(createMigratedSql());
-  const usage: readonly ErasedUsage[] = sumForErasure([call(1), call(2)]);
+  const usage: readonly ErasedUsage[] = sumForErasure([call(1), call(2)], noName);
 
   expect(store.keep(one(1), usage)).toEqual(usage);
   expect(store.keep(one(1), usage)).toEqual(usage);
@@ -29,7 +30,7 @@ test("a ledger that is handed over again is kept once, and an empty one takes no
 
 test("sessions are listed in order, whole, a page at a time", () => {
   const store = createErasedUsage(createMigratedSql());
-  for (const number of [3, 1, 2]) store.keep(one(number), sumForErasure([call(1), call(1, "n")]));
+  for (const number of [3, 1, 2]) store.keep(one(number), sumForErasure([call(1), call(1, "n")], noName));
 
   const first = store.list({ after: null, sessions: 2 });
   expect(first.map(({ session, usage }) => [session, usage.length])).toEqual([

@@ -20,7 +20,7 @@ const drawnCall = fc.record({
   usage: fc.option(fc.record({ input: fc.nat(9_999), output: fc.nat(999), cached: fc.nat(99), reasoning: fc.nat(9) })),
   cost: fc.nat(1_000).map((units) => units / 1_000),
 });
-const usage: readonly ErasedUsage[] = [{ at: 0, model: "m", purpose: "turn", ...NO_CALLS, calls: 2, input: 7 }];
+const usage: readonly ErasedUsage[] = [{ at: 0, model: "m", purpose: "turn", key_id: "", end_user: "", ...NO_CALLS, calls: 2, input: 7 }];
 
 function createOutbox() {
   const sql = createMigratedSql();
@@ -107,8 +107,12 @@ describe("the usage of throwaway sessions", () => {
       fc.property(fc.array(fc.array(drawnCall, { maxLength: 6 }), { maxLength: 30 }), (ledgers) => {
         const { sql, outbox } = createOutbox();
         for (const [nth, calls] of ledgers.entries())
-          for (let time = 0; time <= nth % 3; time++) outbox.add(makeId("ses", nth + 1), sumForErasure(calls));
-        const all = sumForErasure(ledgers.flat());
+          for (let time = 0; time <= nth % 3; time++)
+            outbox.add(
+              makeId("ses", nth + 1),
+              sumForErasure(calls, () => null),
+            );
+        const all = sumForErasure(ledgers.flat(), () => null);
         const kept = createErasedUsage(sql).list({ after: null, sessions: 1_000 });
 
         const sort = (rows: readonly ErasedUsage[]) =>

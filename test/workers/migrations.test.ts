@@ -107,7 +107,10 @@ describe("migrations", () => {
 
     await applyD1Migrations(env.DB, env.MIGRATIONS);
 
-    expect(await env.DB.prepare("SELECT * FROM usage").first()).toEqual({ ...old, cache_write: null, cost: null });
+    expect(await env.DB.prepare("SELECT * FROM usage").first()).toEqual({
+      ...old,
+      ...{ cache_write: null, cost: null, key_id: null, end_user: null },
+    });
     expect(
       (await env.DB.prepare("SELECT seq FROM usage INDEXED BY usage_by_time WHERE tenant_id = 'ten_a' AND at = 20").first())?.seq,
     ).toBe(3);

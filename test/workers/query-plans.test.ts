@@ -131,6 +131,8 @@ describe("other reads", () => {
     session: null,
     model: null,
     purpose: null,
+    key: null,
+    endUser: null,
     limit: 50,
     after: null,
   };

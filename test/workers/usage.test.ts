@@ -57,7 +57,7 @@ async function session(number: number, calls: readonly Call[], owner = tenant): 
 }
 
 async function sum(change: Partial<UsageInput> = {}): Promise<UsagePage> {
-  const all = { session: null, model: null, purpose: null, limit: 50, after: null };
+  const all = { session: null, model: null, purpose: null, key: null, endUser: null, limit: 50, after: null };
   const page = await createUsageList(env).sumUsage({ tenant, groupBy: [], from: NOON - DAY, to: NOON + 10 * DAY, ...all, ...change });
   if (!page.ok) throw new Error(page.error.code);
   return page.value;
@@ -69,7 +69,7 @@ describe("the sums", () => {
 
     expect((await sum()).data).toEqual([
       {
-        ...{ day: null, session_id: null, model: null, purpose: null, source: null },
+        ...{ day: null, session_id: null, model: null, purpose: null, source: null, key_id: null, end_user: null },
         ...{ calls: 3, failed_calls: 1, input: 200, uncached: 20, cached: 120, cache_write: 60, output: 20, reasoning: 8 },
         ...{ cost: 0.3, unpriced_calls: 1, cost_complete: false },
       },
@@ -170,6 +170,7 @@ describe("the sums", () => {
         ...{ at, model, purpose, usage: failed ? null : USAGE, outcome: failed ? ("timeout" as const) : ("stop" as const) },
         ...(cost === undefined ? {} : { cost }),
       })),
+      () => null,
     );
     await createProjection(env.DB).erase({ tenant, session: gone, at: NOON, usage });
     await createProjection(env.DB).erase({ tenant, session: gone, at: NOON, usage });

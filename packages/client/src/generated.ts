@@ -923,7 +923,7 @@ export interface paths {
         };
         /**
          * Sum up usage
-         * @description Sums the tenant's model calls in a period, by day, session, model or purpose. The sums follow the calls with a short delay.
+         * @description Sums the tenant's model calls in a period, by day, session, model, purpose, key or end user. The sums follow the calls with a short delay.
          */
         get: operations["listUsage"];
         put?: never;
@@ -4691,6 +4691,7 @@ export interface components {
             note?: {
                 [key: string]: unknown;
             };
+            key?: string;
         } & {
             [key: string]: unknown;
         };
@@ -4720,6 +4721,8 @@ export interface components {
             asked?: {
                 [key: string]: unknown;
             };
+            key?: string;
+            end_user?: string;
         } & {
             [key: string]: unknown;
         };
@@ -4871,6 +4874,7 @@ export interface components {
             options?: {
                 [key: string]: unknown;
             };
+            key?: string;
         } & {
             [key: string]: unknown;
         };
@@ -7653,6 +7657,10 @@ export interface components {
             purpose: "turn" | "compaction" | "title" | "comparison" | null;
             /** @enum {string|null} */
             source: "turn" | "context_compaction" | "title" | "comparison" | null;
+            /** @description The API key that asked. Also null for calls without a known key */
+            key_id: string | null;
+            /** @description The session's end user at the time. Also null for calls without one */
+            end_user: string | null;
             calls: number;
             /** @description Calls that ended by a failure, a stop or a crash */
             failed_calls: number;
@@ -7684,6 +7692,10 @@ export interface components {
             /** @enum {string} */
             source: "turn" | "context_compaction" | "title" | "comparison";
             model: string;
+            /** @description The API key that asked. Null: none is known */
+            key_id: string | null;
+            /** @description The session's end user at the time. Null: it had none, or the name was forgotten */
+            end_user: string | null;
             /** @description The sum of uncached, cached and cache_write */
             input: number | null;
             uncached: number | null;
@@ -11447,7 +11459,7 @@ export interface operations {
                 limit?: number;
                 /** @description next_cursor of the page before, with all else as it was */
                 after?: string;
-                /** @description Any of day, session, model, purpose, with commas between; empty: one row for all */
+                /** @description Any of day, session, model, purpose, key, end_user, with commas between; empty: one row for all */
                 group_by?: string;
                 /** @description The first moment; default: the day 30 days before `to` */
                 from?: string;
@@ -11459,6 +11471,10 @@ export interface operations {
                 model?: string;
                 /** @description Only calls of this purpose */
                 purpose?: "turn" | "compaction" | "title" | "comparison";
+                /** @description Only the calls that this API key asked for */
+                key_id?: string;
+                /** @description Only the calls of this end user */
+                end_user?: string;
             };
             header?: never;
             path?: never;

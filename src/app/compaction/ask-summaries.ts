@@ -6,6 +6,7 @@ import { holds, normalize } from "../../context/kept-terms";
 import { ANSWER_MAX_OUTPUT, buildQuestion } from "../../context/question";
 import type { AnsweredQuestion, SummaryAnswer } from "../../contract/comparison";
 import type { ModelCall } from "../../domain/commands";
+import type { KeyId } from "../../domain/ids";
 import type { SessionState } from "../../domain/state";
 import type { AskedQuestion } from "../draft-api";
 import type { ModelRequest, ModelSpec } from "../ports";
@@ -27,9 +28,15 @@ interface Texts {
   readonly b: string;
 }
 
+/** The model that answers, and the key that the calls are counted for. Absent: that of the newest turn. */
+interface Asking {
+  readonly spec: ModelSpec;
+  readonly key?: KeyId | undefined;
+}
+
 export async function askSummaries(
   questions: readonly AskedQuestion[],
-  { texts, spec }: { readonly texts: Texts; readonly spec: ModelSpec },
+  { texts, ...asking }: Asking & { readonly texts: Texts },
   ports: AskPorts,
 ): Promise<readonly AnsweredQuestion[]> {
   const deadline = ports.clock() + ALL_MS;
@@ -42,7 +49,7 @@ export async function askSummaries(
   const work = async (): Promise<void> => {
     for (let index = next++; index < asked.length; index = next++) {
       const one = asked[index];
-      if (one) answers[index] = await ask(one.each, { summary: one.summary, spec, deadline }, ports);
+      if (one) answers[index] = await ask(one.each, { summary: one.summary, ...asking, deadline }, ports);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
@@ -53,7 +60,7 @@ const NONE: SummaryAnswer = { text: null, failure: "timeout", holds: null, in_su
 
 async function ask(
   { question, expect }: AskedQuestion,
-  { summary, spec, deadline }: { readonly summary: string; readonly spec: ModelSpec; readonly deadline: number },
+  { summary, spec, deadline, key }: Asking & { readonly summary: string; readonly deadline: number },
   ports: AskPorts,
 ): Promise<SummaryAnswer> {
   const has = (text: string): boolean | null => (expect === null ? null : holds(normalize(text), expect));
@@ -62,7 +69,11 @@ async function ask(
   // No time is left, or the session was erased: no call is made.
   if (timeoutMs <= 0 || ports.writer.state.lifecycle !== "open") return { ...NONE, in_summary };
   const outcome = await summarize(buildAskRequest(summary, question, spec), { timeoutMs }, ports);
-  ports.writer.execute({ type: "RecordAnswer", at: ports.clock(), call: toModelCall(outcome, ports.writer.state) });
+  ports.writer.execute({
+    type: "RecordAnswer",
+    at: ports.clock(),
+    call: { ...toModelCall(outcome, ports.writer.state), ...(key !== undefined && { key }) },
+  });
   const { usage } = outcome;
   if (!outcome.ok) return { text: null, failure: outcome.failure, holds: null, in_summary, usage };
   const text = outcome.text.trim();

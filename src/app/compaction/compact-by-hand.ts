@@ -43,7 +43,9 @@ export function compactByHand(spec: ModelSpec, input: CompactInput, ports: Ports
     const changed = applyRungs(plan, { trigger: "manual", limits: toModelLimits(spec), compaction: id }, ports);
     return changed ? ok({ kind: "done", id }) : err({ code: "stale", reason: "epoch_moved" });
   }
-  const asked = ports.writer.execute({ type: "RequestCompaction", at: ports.clock(), compaction: id, trigger: "manual", options }, bodies);
+  const by = input.key === undefined ? {} : { key: input.key };
+  const command = { type: "RequestCompaction", at: ports.clock(), compaction: id, trigger: "manual", options, ...by } as const;
+  const asked = ports.writer.execute(command, bodies);
   return asked.ok ? ok({ kind: "requested", id }) : err(asked.error);
 }
 

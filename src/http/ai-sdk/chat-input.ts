@@ -10,8 +10,9 @@ import type { ToolCallView } from "../../contract/tool";
 import { parseId, type TurnId } from "../../domain/ids";
 import { err, ok, type Result } from "../../lib/result";
 import { generationInput, toTurnInput, turnChoices } from "../schemas/generation";
+import { externalId } from "../schemas/label";
 import type { PartInput } from "../schemas/message";
-import { externalId, metadataInput } from "../schemas/session";
+import { metadataInput } from "../schemas/session";
 import { writeOutput } from "./ui-message";
 import type { Had } from "./ui-stream";
 

@@ -10,7 +10,7 @@ import type { HttpDeps, HttpEnv } from "../deps";
 import { sendEvents } from "../event-stream";
 import { readIdempotency, readIdempotencyKey } from "../idempotency";
 import { type HttpError, sendProblem } from "../problem";
-import { externalId } from "../schemas/session";
+import { externalId } from "../schemas/label";
 import { type SessionCalls, sessionClient } from "../session-calls";
 import { translateStream } from "../surface/translate-stream";
 import { faultOfName, toFieldErrors } from "../validation";

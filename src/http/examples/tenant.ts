@@ -152,6 +152,8 @@ export const modelCallExample: z.input<typeof ledgerRow> = {
   purpose: "turn",
   source: "turn",
   model: "gpt-5",
+  key_id: KEY,
+  end_user: "user-42",
   input: 398,
   uncached: 142,
   cached: 256,
@@ -166,7 +168,9 @@ export const modelCallExample: z.input<typeof ledgerRow> = {
 };
 
 export const usageExample: z.input<typeof usageList> = {
-  data: [{ day: "2026-11-22", session_id: null, model: "gpt-5", purpose: null, source: null, ...usageSumsExample }],
+  data: [
+    { day: "2026-11-22", session_id: null, model: "gpt-5", purpose: null, source: null, key_id: null, end_user: null, ...usageSumsExample },
+  ],
   has_more: false,
   next_cursor: null,
   from: AT - 86_400 * SECOND,

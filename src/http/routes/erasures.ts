@@ -11,8 +11,8 @@ import { erasureResourceExample } from "../examples/erasure";
 import { onePage } from "../examples/shared";
 import { sendProblem } from "../problem";
 import { adminRoute, json, located, tenantRoute } from "../routing";
+import { endUser } from "../schemas/label";
 import { limitQuery, toList } from "../schemas/page";
-import { endUser } from "../schemas/session";
 import { faultOfName } from "../validation";
 
 const tag = "erasures";

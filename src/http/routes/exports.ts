@@ -14,8 +14,8 @@ import { answerExport, findExport } from "../export-content";
 import { runImport } from "../import-sessions";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
+import { endUser } from "../schemas/label";
 import { limitQuery, toList } from "../schemas/page";
-import { endUser } from "../schemas/session";
 
 const tag = "exports";
 const scope = "exports:write";

@@ -25,7 +25,7 @@ const ofTenant = tenantRoute({
   operationId: "listUsage",
   summary: "Sum up usage",
   description:
-    "Sums the tenant's model calls in a period, by day, session, model or purpose. The sums follow the calls with a short delay.",
+    "Sums the tenant's model calls in a period, by day, session, model, purpose, key or end user. The sums follow the calls with a short delay.",
   refuses: ["invalid_cursor", "read_model_unavailable"],
   request: { query: usageQuery },
   responses: {
@@ -52,10 +52,11 @@ const ofSession = tenantRoute({
 export function registerUsage(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(ofTenant, async (c) => {
     const { group_by: groupBy, limit, after = null, session = null, model = null, purpose = null, ...asked } = c.req.valid("query");
+    const { key_id: key = null, end_user: endUser = null } = asked;
     const range = toRange(asked, deps.now());
     const detail = `the time from it to \`to\` must not be negative, and at most ${MAX_USAGE_DAYS} days`;
     if (!range) return sendProblem(c, { code: "invalid_request", errors: [{ field: "from", detail }] });
-    const input = { tenant: readPrincipal(c).tenant, groupBy, ...range, session, model, purpose, limit, after };
+    const input = { tenant: readPrincipal(c).tenant, groupBy, ...range, session, model, purpose, key, endUser, limit, after };
     const reached = await reachReadModel(c, deps, () => deps.usageList.sumUsage(input));
     if (!reached.ok) return sendProblem(c, reached.error);
     return reached.value.ok ? c.json({ ...reached.value.value, ...range }, 200) : sendProblem(c, reached.value.error);

@@ -6,7 +6,7 @@ import { id } from "../../contract/ids";
 import type { KeyView } from "../../contract/tenant";
 import { ACCESS_TOKEN_SCOPES } from "../../domain/scopes";
 import { err, ok } from "../../lib/result";
-import { endUser } from "./session";
+import { endUser } from "./label";
 
 /** A token cannot be revoked, so it lives for a working day at most. In seconds. */
 export const MAX_TOKEN_SECONDS = 86_400;

@@ -3,7 +3,8 @@ import { z } from "@hono/zod-openapi";
 import type { SessionSearchInput } from "../../app/read-api";
 import { toQuery } from "../../context/recall/query";
 import type { TenantId } from "../../domain/ids";
-import { createInput, endUser, toFilter } from "./session";
+import { endUser } from "./label";
+import { createInput, toFilter } from "./session";
 
 const MAX_LIMIT = 50;
 const DEFAULT_LIMIT = 20;

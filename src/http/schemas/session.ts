@@ -15,6 +15,7 @@ import {
 import type { ToolDefinition } from "../../domain/message";
 import { defined } from "./defined";
 import { generationInput, turnChoices } from "./generation";
+import { endUser, externalId } from "./label";
 import { modelName } from "./model";
 import { limitQuery } from "./page";
 import { toolsInput } from "./tool";
@@ -27,19 +28,6 @@ export const metadataInput = z
   .record(z.string().min(1).max(64), z.string().max(512))
   .refine((metadata) => Object.keys(metadata).length <= MAX_METADATA, `at most ${MAX_METADATA} entries`)
   .openapi({ description: `At most ${MAX_METADATA} entries; names of 64, values of 512 characters` });
-
-const label = z
-  .string()
-  .min(1)
-  .max(256)
-  .refine((text) => !/\p{Cc}/u.test(text), "no control characters");
-
-/** A path drops the segments `.` and `..`, so a session with such an id could never be found by it. */
-export const externalId = label
-  .refine((text) => text !== "." && text !== "..", "not . or ..")
-  .openapi({ description: "The client's own id of the session, unique in the tenant", example: "ticket-4711" });
-
-export const endUser = label.openapi({ description: "The client's id of the person who talks", example: "user-42" });
 
 const fields = {
   model: modelName.optional(),

@@ -3,11 +3,14 @@ import { z } from "@hono/zod-openapi";
 import { USAGE_GROUPS } from "../../app/read-api";
 import { id } from "../../contract/ids";
 import { callPurpose } from "../../contract/model-call";
+import { endUser } from "./label";
 import { limitQuery } from "./page";
 
 export const MAX_USAGE_DAYS = 92;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const DEFAULT_DAYS = 30;
+/** A cursor names one value of each dimension, in base64. An end user alone may have 256 characters. */
+const MAX_CURSOR = 4_096;
 
 /** NaN when the text is no day. `Date.parse` would take 30 February for a day in March. */
 function parseDay(text: string): number {
@@ -39,7 +42,7 @@ export const instant = { type: "string", pattern: "^(\\d{1,15}|\\d{4}-\\d{2}-\\d
 
 export const usageQuery = z.strictObject({
   ...limitQuery,
-  after: z.string().min(1).max(512).optional().openapi({ description: "next_cursor of the page before, with all else as it was" }),
+  after: z.string().min(1).max(MAX_CURSOR).optional().openapi({ description: "next_cursor of the page before, with all else as it was" }),
   group_by: groups,
   from: moment.optional().openapi({ ...instant, description: `The first moment; default: the day ${DEFAULT_DAYS} days before \`to\`` }),
   to: moment
@@ -48,6 +51,8 @@ export const usageQuery = z.strictObject({
   session: id("ses").optional().openapi({ description: "Only the calls of this session" }),
   model: z.string().min(1).max(200).optional().openapi({ description: "Only the calls of this model" }),
   purpose: callPurpose.optional().openapi({ description: "Only calls of this purpose" }),
+  key_id: id("key").optional().openapi({ description: "Only the calls that this API key asked for" }),
+  end_user: endUser.optional().openapi({ description: "Only the calls of this end user" }),
 });
 
 interface UsageRange {

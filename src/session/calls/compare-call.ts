@@ -25,7 +25,7 @@ export async function compareFor(session: Session, input: CompareInput): Promise
   if (session.state.lifecycle === "erased") return err({ code: "session_erased" });
   if (!found.ok) return err(refusal(found.error, id));
   const texts = { a: a.value.text, b: b.value.text };
-  const questions = await askSummaries(input.questions, { texts, spec: found.value }, session.ports());
+  const questions = await askSummaries(input.questions, { texts, spec: found.value, key: input.key }, session.ports());
   return ok({ ...compared, model: id, questions });
 }
 

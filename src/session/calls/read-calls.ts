@@ -22,6 +22,7 @@ import { toGeneratedTokens, toUncachedInput, usageSource } from "../../domain/mo
 import type { Receipt } from "../../domain/receipt";
 import type { SessionState } from "../../domain/state";
 import { err, ok } from "../../lib/result";
+import { createNameReader } from "../log/bodies";
 import { type CompactionRow, readCompaction, readCompactions } from "../log/compaction-rows";
 import { type ModelCallEvent, readCalls, readEvents, readEventsBackwards } from "../log/event-log";
 import type { Session } from "../session";
@@ -162,12 +163,13 @@ export function toShownReceipt(
 /** The calls in order of seq, which is the order in which they ended. */
 export function listCalls({ deps }: Session, { after, limit, order }: api.PageInput): Page<LedgerRow> {
   const rows = readCalls(deps.sql, { after, limit: limit + 1, order });
-  return { data: rows.slice(0, limit).map(toLedgerRow), has_more: rows.length > limit };
+  const readName = createNameReader(deps.sql);
+  return { data: rows.slice(0, limit).map((event) => toLedgerRow(event, readName)), has_more: rows.length > limit };
 }
 
 const UNREPORTED = { input: null, uncached: null, cached: null, cache_write: null, output: null, reasoning: null } as const;
 
-function toLedgerRow(event: ModelCallEvent): LedgerRow {
+function toLedgerRow(event: ModelCallEvent, readName: ReturnType<typeof createNameReader>): LedgerRow {
   const { seq, at, turn, purpose, model, usage, estimate, outcome, ms, cost, asked } = event;
   const counts = usage
     ? {
@@ -179,6 +181,7 @@ function toLedgerRow(event: ModelCallEvent): LedgerRow {
         reasoning: usage.reasoning,
       }
     : UNREPORTED;
-  const call = { seq, at, turn_id: turn, purpose, source: usageSource(purpose), model };
+  const owner = { key_id: event.key ?? null, end_user: event.end_user ? readName(event.end_user) : null };
+  const call = { seq, at, turn_id: turn, purpose, source: usageSource(purpose), model, ...owner };
   return { ...call, ...counts, cost: cost ?? null, estimate, outcome, ms, left_out: asked?.left_out ?? [] };
 }

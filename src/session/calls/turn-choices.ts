@@ -89,6 +89,7 @@ export function prepareTurn(session: Session, input: api.TurnInput, { resolved, 
     ...(model !== undefined && { model }),
     ...(system.ref && { system: system.ref }),
     ...(note.ref && { note: note.ref }),
+    ...toAsker(input),
   };
   const bodies = [...generation.bodies, ...system.bodies, ...note.bodies];
   if (!resolved.ok) return { choices, bodies, refusal: resolved };
@@ -99,6 +100,8 @@ export function prepareTurn(session: Session, input: api.TurnInput, { resolved, 
   const checked = { spec, tools: tools ?? content.readRefTools(settings.tools), recall: settings.recall };
   return { choices, bodies, refusal: refuseGeneration(mergeGeneration(readSessionGeneration(session), generation.own), checked) };
 }
+
+const toAsker = ({ key }: api.TurnInput): Pick<TurnChoices, "key"> => (key === undefined ? {} : { key });
 
 interface ChosenText {
   readonly ref: TextRef | null;

@@ -40,6 +40,16 @@ export function deleteBodies(sql: Sql, ids: readonly BodyId[]): void {
   }
 }
 
+/** Reads each body once. Null: the body does not exist. */
+export function createNameReader(sql: Sql): (id: BodyId) => string | null {
+  const known = new Map<BodyId, string | null>();
+  return (id) => {
+    const name = known.has(id) ? known.get(id) : readBodies(sql, [id]).get(id);
+    known.set(id, name ?? null);
+    return name ?? null;
+  };
+}
+
 /** The texts of those `ids` that exist. */
 export function readBodies(sql: Sql, ids: readonly BodyId[]): Map<BodyId, string> {
   const found = new Map<BodyId, string>();

@@ -1,6 +1,6 @@
 /**
  * Deletes content that was replaced. A title, metadata, an end user, or a message that was cancelled in the queue was in no
- * request, and is deleted at once. Past requests are shown with the system prompt, tools, generation settings, pins and
+ * request, and is deleted at once, but for an end user whom model calls are counted for (`forgetEndUser`). Past requests are shown with the system prompt, tools, generation settings, pins and
  * policy of their time, the session's or the turn's own, and a summary under way follows the instructions that it began
  * with, so these stay until the session is erased, or until a redaction: a replaced text might repeat the redacted words.
  */
@@ -17,8 +17,15 @@ type Of<T extends StoredEvent["type"]> = Extract<StoredEvent, { type: T }>;
 
 export function dropReplaced(sql: Sql, { changes }: Of<"SettingsChanged">, { settings }: SessionState): void {
   const replaced = (["title", "metadata", "end_user"] as const).map((name) => (changes[name] === undefined ? null : settings[name]));
-  deleteBodies(sql, refs(replaced));
+  deleteBodies(
+    sql,
+    refs(replaced).filter((id) => !isOfCall(sql, id)),
+  );
 }
+
+/** Whether a model call names the body as its end user. */
+const isOfCall = (sql: Sql, body: BodyId): boolean =>
+  sql.all("SELECT 1 AS one FROM events WHERE type = 'ModelCallFinished' AND json_extract(data, '$.end_user') = ? LIMIT 1", body).length > 0;
 
 export function dropCancelled(sql: Sql, message: ItemId, { queue }: SessionState): void {
   const others = new Set(refs(queue.flatMap(({ item, system }) => (item.id === message ? [] : [system]))));

@@ -188,6 +188,8 @@ describe("a message of a session", () => {
       purpose: "turn",
       source: "turn",
       model: "m",
+      key_id: null,
+      end_user: null,
       input,
       uncached: input,
       cached: 0,

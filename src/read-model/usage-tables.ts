@@ -1,0 +1,68 @@
+/** The tables of model calls: those of the sessions' logs, and the sums of erased sessions. */
+import { sql } from "drizzle-orm";
+import { index, integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+/**
+ * Token counts are null when the provider reported none. `cacheWrite` is null when none was reported. `cost` is in US
+ * dollars; null: unknown. `keyId`, `endUser`: for whom the call is counted; null: none is known.
+ */
+export const usage = sqliteTable(
+  "usage",
+  {
+    tenantId: text("tenant_id").notNull(),
+    sessionId: text("session_id").notNull(),
+    seq: integer("seq").notNull(),
+    turnId: text("turn_id"),
+    purpose: text("purpose").notNull(),
+    model: text("model").notNull(),
+    input: integer("input"),
+    output: integer("output"),
+    cached: integer("cached"),
+    reasoning: integer("reasoning"),
+    estimate: integer("estimate").notNull(),
+    outcome: text("outcome").notNull(),
+    ms: integer("ms").notNull(),
+    at: integer("at").notNull(),
+    cacheWrite: integer("cache_write"),
+    cost: real("cost"),
+    keyId: text("key_id"),
+    endUser: text("end_user"),
+  },
+  (table) => [
+    primaryKey({ columns: [table.tenantId, table.sessionId, table.seq] }),
+    index("usage_by_time").on(table.tenantId, table.at),
+    index("usage_of_user").on(table.tenantId, table.endUser, table.at).where(sql`${table.endUser} IS NOT NULL`),
+  ],
+);
+
+/**
+ * The usage of erased sessions, by quarter of an hour, model, purpose, key and end user. The tenant's object owns it. `cost`
+ * sums up the calls whose cost is known. `keyId`, `endUser`: empty, where none is known.
+ */
+export const erasedUsage = sqliteTable(
+  "erased_usage",
+  {
+    tenantId: text("tenant_id").notNull(),
+    sessionId: text("session_id").notNull(),
+    at: integer("at").notNull(),
+    model: text("model").notNull(),
+    purpose: text("purpose").notNull(),
+    calls: integer("calls").notNull(),
+    failed: integer("failed").notNull(),
+    input: integer("input").notNull(),
+    uncached: integer("uncached").notNull(),
+    cached: integer("cached").notNull(),
+    cacheWrite: integer("cache_write").notNull(),
+    output: integer("output").notNull(),
+    reasoning: integer("reasoning").notNull(),
+    cost: real("cost").notNull(),
+    unpriced: integer("unpriced").notNull(),
+    keyId: text("key_id").notNull().default(""),
+    endUser: text("end_user").notNull().default(""),
+  },
+  (table) => [
+    primaryKey({ columns: [table.tenantId, table.sessionId, table.at, table.model, table.purpose, table.keyId, table.endUser] }),
+    index("erased_usage_by_time").on(table.tenantId, table.at),
+    index("erased_usage_of_user").on(table.tenantId, table.endUser, table.at),
+  ],
+);
