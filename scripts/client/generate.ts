@@ -98,7 +98,8 @@ function listOperations(document: OpenApi): string {
   ].join("\n");
 }
 
-const READABLE = new Set(["application/json", "text/event-stream"]);
+/** JSON, and what is answered in its place only where a request names it. */
+const READABLE = new Set(["application/json", "text/event-stream", "text/csv", "application/x-ndjson"]);
 
 const write = (name: string, meaning: string, entries: readonly { readonly path: string }[]): string =>
   `/** ${meaning} */\nexport const ${name}: readonly string[] = [\n${entries.map(({ path }) => `  ${JSON.stringify(path)},\n`).join("")}];\n`;

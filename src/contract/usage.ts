@@ -21,4 +21,7 @@ const usageRow = z
   .openapi("Usage");
 export type UsageRow = z.infer<typeof usageRow>;
 
+/** In the order in which a table shows them. */
+export const USAGE_COLUMNS = usageRow.keyof().options;
+
 export const usageList = listView(usageRow).extend({ from: time, to: time });

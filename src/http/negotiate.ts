@@ -22,8 +22,8 @@ export function acceptsGzip(acceptEncoding: string | undefined): boolean {
   return (named?.weight ?? 0) > 0;
 }
 
-/** True when the client names the type and does not prefer JSON. */
-function prefers(type: string, accept: string | undefined): boolean {
+/** True when the client names the media type and does not prefer JSON. */
+export function prefers(type: string, accept: string | undefined): boolean {
   const ranges = parseList(accept);
   const findWeight = (name: string): number => ranges.find((range) => range.name === name)?.weight ?? 0;
   const wanted = findWeight(type);

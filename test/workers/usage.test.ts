@@ -191,6 +191,12 @@ describe("over HTTP", () => {
     const readUsage = async () => (await readBody<UsagePage>(await chat.tenant.call("GET", "/v1/usage?group_by=session,model"))).data;
     await expect.poll(readUsage).toMatchObject([{ session_id: chat.id, model: chat.model.upstream, calls: 1, input: data[0]?.input }]);
     expect((await chat.describe()).usage).toMatchObject({ calls: 1, input: data[0]?.input });
+
+    const csv = await chat.tenant.call("GET", "/v1/usage?group_by=session&format=csv");
+    expect([csv.headers.get("content-type"), await csv.text()]).toEqual([
+      expect.stringMatching(/^text\/csv/),
+      expect.stringContaining(chat.id),
+    ]);
   });
 
   it("a session is titled by the model that its tenant's policy names, and the list shows it", async () => {

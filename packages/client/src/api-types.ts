@@ -73,7 +73,9 @@ export type InitArgument<M extends Method, P extends PathOf<M>> =
 
 type Successes<O> = O extends { responses: infer R } ? R[keyof R] : never;
 
-type Content<C> = [keyof C] extends ["application/json" | "text/event-stream"] ? C["application/json" & keyof C] : Blob;
+type Content<C> = [keyof C] extends ["application/json" | "text/event-stream" | "text/csv" | "application/x-ndjson"]
+  ? C["application/json" & keyof C]
+  : Blob;
 
 type AnswerContent<S> = S extends { content: infer C } ? Content<C> : undefined;
 

@@ -11471,6 +11471,8 @@ export interface operations {
                 model?: string;
                 /** @description Only calls of this purpose */
                 purpose?: "turn" | "compaction" | "title" | "comparison";
+                /** @description `csv` and `jsonl`: all rows in one answer, without pages. Absent: as `Accept` says, else JSON */
+                format?: "json" | "csv" | "jsonl";
                 /** @description Only the calls that this API key asked for */
                 key_id?: string;
                 /** @description Only the calls of this end user */
@@ -11482,7 +11484,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page in order of the groups; it follows the calls with a short delay; those of erased sessions count on, from the beginning of their quarter of an hour */
+            /** @description A page in order of the groups; it follows the calls with a short delay; those of erased sessions count on, from the beginning of their quarter of an hour. As CSV or JSON lines: all groups. A CSV cell of free text that begins like a formula has an apostrophe in front */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11497,6 +11499,8 @@ export interface operations {
                         /** @description Epoch milliseconds */
                         to: number;
                     };
+                    "text/csv": string;
+                    "application/x-ndjson": string;
                 };
             };
         };

@@ -51,6 +51,10 @@ export const usageQuery = z.strictObject({
   session: id("ses").optional().openapi({ description: "Only the calls of this session" }),
   model: z.string().min(1).max(200).optional().openapi({ description: "Only the calls of this model" }),
   purpose: callPurpose.optional().openapi({ description: "Only calls of this purpose" }),
+  format: z
+    .enum(["json", "csv", "jsonl"])
+    .optional()
+    .openapi({ description: "`csv` and `jsonl`: all rows in one answer, without pages. Absent: as `Accept` says, else JSON" }),
   key_id: id("key").optional().openapi({ description: "Only the calls that this API key asked for" }),
   end_user: endUser.optional().openapi({ description: "Only the calls of this end user" }),
 });
