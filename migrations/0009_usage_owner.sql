@@ -23,6 +23,7 @@ CREATE TABLE erased_usage_by_owner (
   unpriced INTEGER NOT NULL,
   key_id TEXT NOT NULL DEFAULT '',
   end_user TEXT NOT NULL DEFAULT '',
+  revision INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (tenant_id, session_id, at, model, purpose, key_id, end_user)
 ) WITHOUT ROWID;
 
@@ -39,3 +40,5 @@ DROP TABLE erased_usage;
 ALTER TABLE erased_usage_by_owner RENAME TO erased_usage;
 CREATE INDEX erased_usage_by_time ON erased_usage (tenant_id, at);
 CREATE INDEX erased_usage_of_user ON erased_usage (tenant_id, end_user, at);
+-- How often names were forgotten in the session's sums: a late write from before must not bring one back.
+CREATE INDEX erased_usage_revised ON erased_usage (tenant_id, session_id, revision) WHERE revision > 0;

@@ -3,6 +3,7 @@ import { CONTEXT, DOMAIN, type Mutant } from "./mutant.ts";
 
 const TITLES = ["test/session/title.test.ts"];
 const USAGE = ["test/session/usage.test.ts"];
+const FORGOTTEN = ["test/tenant/forgotten-names.test.ts"];
 const OWNERS = ["test/session/usage-owner.test.ts"];
 
 export const ledger: readonly Mutant[] = [
@@ -21,6 +22,30 @@ export const ledger: readonly Mutant[] = [
     find: "refs(replaced).filter((id) => !isOfCall(sql, id)),",
     replace: "refs(replaced),",
     tests: OWNERS,
+  },
+  {
+    name: "sums that arrive late bring a forgotten name back",
+    breaks: "I18: the name of an erased end user is in no usage",
+    file: "src/tenant/erased-usage.ts",
+    find: "if (usage.length > 0 && !hasForgotten(session)) {",
+    replace: "if (usage.length > 0) {",
+    tests: FORGOTTEN,
+  },
+  {
+    name: "D1 keeps the rows from before a name was forgotten",
+    breaks: "I18: a call is counted once",
+    file: "src/read-model/erased-usage-rows.ts",
+    find: "if (revised.length === 0) return [];",
+    replace: "if (revised.length >= 0) return [];",
+    tests: FORGOTTEN,
+  },
+  {
+    name: "an erasure is done before the name is forgotten",
+    breaks: "an erasure is done when every store has reported",
+    file: "src/tenant/erasure-receipts.ts",
+    find: "WHERE id = ?1 AND gathered = 1 AND forgotten = 1 AND done_at IS NULL",
+    replace: "WHERE id = ?1 AND gathered = 1 AND done_at IS NULL",
+    tests: ["test/tenant/erasures.test.ts"],
   },
   {
     name: "a call of unknown cost is free",

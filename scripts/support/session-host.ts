@@ -71,7 +71,7 @@ export class SessionHost {
       tools: () => tools,
       models: () => ({ resolve: async (id) => (id === spec.id ? spec : null) }),
       queue: { send: async (job) => void this.#jobs.push(job) },
-      projection: () => ({ write: async () => {}, erase: async () => ({ rows: 0 }) }),
+      projection: () => ({ write: async () => {}, erase: async () => ({ rows: 0 }), forgetEndUsers: async () => true }),
       files: () => ({ keep: async () => {} }),
       isSuspended: async () => false,
       usageArchive: () => ({ keep: async (_, usage) => usage, endThrowaway: async () => {} }),

@@ -11,6 +11,7 @@ import type { BranchApi } from "./branch-api";
 import type { Condition } from "./conditions";
 import type { DraftApi } from "./draft-api";
 import type { NamedApi } from "./named-api";
+import type { OwnerApi } from "./owner-api";
 import type { PastApi } from "./past-api";
 import type { RespondApi } from "./respond-api";
 import type { RetentionApi } from "./retention-api";
@@ -70,4 +71,13 @@ export interface ControlApi {
 }
 
 /** All methods of a session's object. */
-export type WholeSessionApi = SessionApi & NamedApi & RespondApi & ControlApi & DraftApi & BranchApi & PastApi & RetentionApi & TransferApi;
+export type WholeSessionApi = SessionApi &
+  NamedApi &
+  RespondApi &
+  ControlApi &
+  DraftApi &
+  BranchApi &
+  PastApi &
+  RetentionApi &
+  TransferApi &
+  OwnerApi;

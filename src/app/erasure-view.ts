@@ -21,6 +21,8 @@ export interface ErasureFacts {
   readonly done_at: number | null;
   /** All its sessions are known. */
   readonly gathered: boolean;
+  /** The name of its end user is in no usage. */
+  readonly forgotten: boolean;
   readonly sessions: ErasureView["sessions"];
   /** How many sessions each store has not reported for. */
   readonly pending: Readonly<Record<ReportingStore, number>>;
@@ -38,10 +40,14 @@ const PARTS: Readonly<Record<ReportingStore, readonly ErasureView["stores"][numb
   files: ["files"],
 };
 
-const USAGE_NOTE = "Sums of tokens and cost by session, model, purpose and quarter of an hour, without text and without the end user";
+const USAGE_NOTES: Readonly<Record<ErasureView["of"], string>> = {
+  session: "Sums of tokens and cost by session, model, purpose, key, end user and quarter of an hour, without text",
+  end_user: "Sums of tokens and cost by session, model, purpose, key and quarter of an hour, without text and without the end user",
+  tenant: "Sums of tokens and cost by session, model, purpose and quarter of an hour, without text, keys and end users",
+};
 
 export function toErasureView(facts: ErasureFacts): ErasureView {
-  const { pending, gathered, models, sessions, ...rest } = facts;
+  const { pending, gathered, forgotten, models, sessions, ...rest } = facts;
   const report = (store: ErasureView["stores"][number]["store"], left: number): ErasureView["stores"][number] => ({
     store,
     status: left === 0 && gathered ? "erased" : "pending",
@@ -57,7 +63,8 @@ export function toErasureView(facts: ErasureFacts): ErasureView {
       ...REPORTING_STORES.flatMap((store) => PARTS[store].map((part) => report(part, pending[store]))),
       report("directory", sessions.total - sessions.done),
       ...(facts.of === "tenant" ? [report("tenant", gathered ? 0 : 1)] : []),
-      { store: "usage", status: "kept", pending: 0, note: USAGE_NOTE },
+      ...(facts.of === "end_user" ? [report("usage_names", forgotten ? 0 : 1)] : []),
+      { store: "usage", status: "kept", pending: 0, note: USAGE_NOTES[facts.of] },
       toForks(facts),
     ],
     may_remain: listRemains(facts),

@@ -212,6 +212,8 @@ export interface Projection {
     /** The session's usage as the tenant's object keeps it. Absent: rows that were written before stay. */
     readonly usage?: readonly ErasedUsage[];
   }): Promise<{ readonly rows: number }>;
+  /** Removes the end user of the calls at these positions. False: a rebuild was under way, and must be waited for. */
+  forgetEndUsers(input: { readonly tenant: TenantId; readonly session: SessionId; readonly calls: readonly number[] }): Promise<boolean>;
 }
 
 /** The ledger of a tenant's erased sessions. Throws when the tenant's object is unreachable. */

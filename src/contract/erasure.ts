@@ -17,6 +17,7 @@ const ERASED_STORES = [
   "files",
   "directory",
   "tenant",
+  "usage_names",
   "usage",
   "forks",
 ] as const;

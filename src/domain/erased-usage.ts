@@ -18,6 +18,8 @@ export interface ErasedUsage extends CallTotals {
   readonly key_id: string;
   /** Empty: the session had none, or the name was forgotten. */
   readonly end_user: string;
+  /** How often names were forgotten in the session's sums. Absent: never. */
+  readonly revision?: number;
 }
 
 const DAY_MS = 24 * 60 * 60_000;

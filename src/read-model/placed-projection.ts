@@ -25,6 +25,11 @@ export function createPlacedProjection(find: () => Promise<WrittenDatabases>, op
       const erased = await reachAll([...written.map((db) => open(db).erase(input)), ...removed]);
       return { rows: Math.max(...erased.map(({ rows }) => rows)) };
     },
+    async forgetEndUsers(input) {
+      const { written, left } = await find();
+      const removed = left.map((db) => removeSession(db, input).then(() => true));
+      return (await reachAll([...written.map((db) => open(db).forgetEndUsers(input)), ...removed])).every((forgotten) => forgotten);
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 /** All the rows of one session: erases them, and reads the live and scratch rows that `app/projection/rebuild` compares. */
 import { getTableColumns, getTableName } from "drizzle-orm";
 import type { Row } from "../app/diff-rows";
+import type { Projection } from "../app/ports";
 import type { RowPlace } from "../app/projection/rebuild-ports";
 import type { ErasedUsage } from "../domain/erased-usage";
 import { parseId, type SessionId, type TenantId } from "../domain/ids";
@@ -118,6 +119,18 @@ export async function removeSession(
 ): Promise<void> {
   await clearSearch(db, tenant, session);
   await db.batch([...deletions(db, tenant, session), ...clearScratch(db, tenant, session)]);
+}
+
+/** A rebuild may have read the names before they were deleted: its rows are removed, and it begins again. */
+export async function forgetNames(
+  db: D1Database,
+  { tenant, session, calls }: Parameters<Projection["forgetEndUsers"]>[0],
+): Promise<boolean> {
+  const forget = `UPDATE usage SET end_user = NULL
+    WHERE tenant_id = ?1 AND session_id = ?2 AND seq IN (SELECT value FROM json_each(?3)) AND end_user IS NOT NULL`;
+  const scratch = clearScratch(db, tenant, session);
+  const results = await db.batch([...scratch, db.prepare(forget).bind(tenant, session, JSON.stringify(calls))]);
+  return sumChanges(results.slice(0, scratch.length)) === 0;
 }
 
 /** Sessions of a deleted tenant that are erased by one request to the read model. */

@@ -37,7 +37,8 @@ export const usage = sqliteTable(
 
 /**
  * The usage of erased sessions, by quarter of an hour, model, purpose, key and end user. The tenant's object owns it. `cost`
- * sums up the calls whose cost is known. `keyId`, `endUser`: empty, where none is known.
+ * sums up the calls whose cost is known. `keyId`, `endUser`: empty, where none is known. `revision`: how often names
+ * were forgotten in the session's sums.
  */
 export const erasedUsage = sqliteTable(
   "erased_usage",
@@ -59,10 +60,12 @@ export const erasedUsage = sqliteTable(
     unpriced: integer("unpriced").notNull(),
     keyId: text("key_id").notNull().default(""),
     endUser: text("end_user").notNull().default(""),
+    revision: integer("revision").notNull().default(0),
   },
   (table) => [
     primaryKey({ columns: [table.tenantId, table.sessionId, table.at, table.model, table.purpose, table.keyId, table.endUser] }),
     index("erased_usage_by_time").on(table.tenantId, table.at),
     index("erased_usage_of_user").on(table.tenantId, table.endUser, table.at),
+    index("erased_usage_revised").on(table.tenantId, table.sessionId, table.revision).where(sql`${table.revision} > 0`),
   ],
 );

@@ -11,7 +11,7 @@ import { projectEvent } from "./project-event";
 import type { RowOp } from "./row-ops";
 import { indexTexts } from "./search-statements";
 import { finishSession, type Statement, toStatements } from "./statements";
-import { clearScratch, dropOutdatedScratch, eraseRows, toScratchName } from "./store";
+import { clearScratch, dropOutdatedScratch, eraseRows, forgetNames, toScratchName } from "./store";
 
 export interface WriterOptions {
   /** Writes scratch rows, which `rebuild` compares with the live ones. No list shows them. */
@@ -34,6 +34,7 @@ export function createProjection(db: D1Database, options: WriterOptions = {}): P
       );
     },
     erase: (input) => withRetries(() => eraseRows(db, input), wait),
+    forgetEndUsers: (input) => withRetries(() => forgetNames(db, input), wait),
   };
 }
 

@@ -55,6 +55,8 @@ export interface Drain {
   startSoon(): void;
   /** Starts a drain within `DRAIN_IN_TURN_MS`. After a failed try it does nothing: the job's retry has its own delay. */
   startInTurn(): void;
+  /** True while the read model may lack events. */
+  isBehind(): boolean;
 }
 
 export function createDrain(host: DrainHost): Drain {
@@ -93,7 +95,7 @@ export function createDrain(host: DrainHost): Drain {
   const startInTurn = (): void => {
     if ((host.jobs.get("project")?.attempts ?? 0) === 0) inTurn(DRAIN_IN_TURN_MS);
   };
-  return { start, startSoon, startInTurn };
+  return { start, startSoon, startInTurn, isBehind: () => isBehind(host) };
 }
 
 /** Schedules one wait at a time. Later requests share the wait that is running. */

@@ -25,6 +25,7 @@ import { exportLog, openSession, patchSession } from "./calls/lifecycle-calls";
 import { cancelQueued, retryTurn, stopTurn, submitMessage } from "./calls/message-calls";
 import { showMessage } from "./calls/message-pages";
 import { readNamed } from "./calls/named-calls";
+import { forgetFormer, listFormer } from "./calls/owner-calls";
 import { showPast } from "./calls/past-context";
 import { setPins } from "./calls/pin-calls";
 import { showPins } from "./calls/pin-views";
@@ -206,6 +207,9 @@ export const sessionCalls = {
   editMessage: writeFor(editMessage),
   regenerate: writeFor(regenerate),
   redact: write(redactMessage),
+  formerEndUsers: read(listFormer),
+  forgetEndUsers: read(forgetFormer),
+
   forkHead: read(forkHead),
   forkPage: read((runtime, place) => ok(forkPage(runtime, place))),
   findFork: async (runtime, caller, input) => findFork(runtime, caller, input),

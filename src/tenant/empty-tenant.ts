@@ -12,6 +12,7 @@ const KEPT = new Set([
   "erased_sessions",
   "erasure_models",
   "erased_usage",
+  "usage_revisions",
   "unsent_usage",
   "ended_throwaways",
   "forks",

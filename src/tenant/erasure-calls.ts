@@ -24,7 +24,7 @@ export const erasureCalls = {
   endErasure: existing(({ upkeep }, session) => ok(upkeep.erasures.end(session))),
   eraseEndUser: existing(async (tenant, endUser) => {
     const { erasures } = tenant.upkeep;
-    const user = await tenant.digestEndUser(endUser);
+    const user = tenant.digestEndUser(endUser);
     const id = tenant.transaction(() => erasures.beginEndUser(user));
     await erasures.resume();
     tenant.announce(null);
@@ -40,7 +40,7 @@ export const erasureCalls = {
     await erasures.run();
     return findErasure(tenant, begun.value);
   }),
-  endUserEnded: existing(async (tenant, endUser) => ok(tenant.upkeep.erasures.findEnd(await tenant.digestEndUser(endUser)))),
+  endUserEnded: existing((tenant, endUser) => ok(tenant.upkeep.erasures.findEnd(tenant.digestEndUser(endUser)))),
   getErasure: lasting(findErasure),
   listErasures: existing(({ upkeep }, page) => ok(upkeep.erasures.receipts.list(page))),
 } satisfies Pick<Calls, keyof TenantErasureApi>;

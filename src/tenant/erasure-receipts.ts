@@ -28,6 +28,9 @@ export interface ErasureReceipts {
   /** Erasures that have yet to find all their sessions. */
   listUngathered(): readonly (Request & { readonly id: ErasureId; readonly requested_at: number })[];
   noteGathered(erasure: ErasureId): void;
+  /** Erasures of end users whose sessions are all erased, and whose names usage may still have. `target`: the digest of the name. */
+  listUnforgotten(): readonly { readonly id: ErasureId; readonly target: string }[];
+  noteForgotten(erasure: ErasureId): void;
   /** Ends or reopens the erasure, as its sessions are. */
   settle(erasure: ErasureId, at: number): void;
   /** As `settle`, for all erasures that cover the session. */
@@ -45,6 +48,7 @@ interface ReceiptRow {
   readonly forks: number;
   readonly requested_at: number;
   readonly gathered: number;
+  readonly forgotten: number;
   readonly done_at: number | null;
   readonly cause: string;
 }
@@ -70,10 +74,13 @@ export function createErasureReceipts(sql: SyncSql): ErasureReceipts {
   const count = (statement: string, id: string): number => sql.rows<{ n: number }>(`SELECT count(*) AS n ${statement}`, id)[0]?.n ?? 0;
   const countPending = (id: string, store: ReportingStore): number => count(`${LEFT} AND ' ' || n.pending || ' ' LIKE '% ${store} %'`, id);
 
+  const isLeft = (id: string): boolean => sql.rows(`SELECT 1 ${LEFT} LIMIT 1`, id).length > 0;
+
   function settle(id: string, at: number): void {
-    const isLeft = sql.rows(`SELECT 1 ${LEFT} LIMIT 1`, id).length > 0;
-    sql.rows("UPDATE erasure_receipts SET done_at = NULL WHERE id = ?1 AND (?2 = 1 OR gathered = 0)", id, isLeft ? 1 : 0);
-    if (!isLeft) sql.rows("UPDATE erasure_receipts SET done_at = ?2 WHERE id = ?1 AND gathered = 1 AND done_at IS NULL", id, at);
+    const left = isLeft(id);
+    sql.rows("UPDATE erasure_receipts SET done_at = NULL WHERE id = ?1 AND (?2 = 1 OR gathered = 0 OR forgotten = 0)", id, left ? 1 : 0);
+    if (!left)
+      sql.rows("UPDATE erasure_receipts SET done_at = ?2 WHERE id = ?1 AND gathered = 1 AND forgotten = 1 AND done_at IS NULL", id, at);
   }
 
   function toFacts(row: ReceiptRow): ErasureFacts {
@@ -90,6 +97,7 @@ export function createErasureReceipts(sql: SyncSql): ErasureReceipts {
       requested_at,
       done_at,
       gathered: row.gathered === 1,
+      forgotten: row.forgotten === 1,
       sessions: { total, done: total - count(LEFT, id) },
       pending: { session: countPending(id, "session"), read_model: countPending(id, "read_model"), files: countPending(id, "files") },
       models: models.map(({ model }) => model),
@@ -112,8 +120,9 @@ export function createErasureReceipts(sql: SyncSql): ErasureReceipts {
       return row ? toErasureId(row.id) : null;
     },
     add: ({ id, kind, target, forks, at, cause = "request" }) => {
-      const columns = "id, kind, target, forks, requested_at, cause, gathered";
-      sql.rows(`INSERT INTO erasure_receipts (${columns}) VALUES (?, ?, ?, ?, ?, ?, 0)`, id, kind, target, forks ? 1 : 0, at, cause);
+      const columns = "id, kind, target, forks, requested_at, cause, gathered, forgotten";
+      const values = [id, kind, target, forks ? 1 : 0, at, cause, kind === "end_user" ? 0 : 1];
+      sql.rows(`INSERT INTO erasure_receipts (${columns}) VALUES (?, ?, ?, ?, ?, ?, 0, ?)`, ...values);
       return id;
     },
     cover: (erasure, session) => void sql.rows("INSERT OR IGNORE INTO erased_sessions (session, erasure) VALUES (?, ?)", session, erasure),
@@ -131,6 +140,12 @@ export function createErasureReceipts(sql: SyncSql): ErasureReceipts {
         .rows<ReceiptRow>("SELECT * FROM erasure_receipts WHERE done_at IS NULL AND gathered = 0 ORDER BY id")
         .map((row) => ({ ...toRequest(row), id: toErasureId(row.id), requested_at: row.requested_at })),
     noteGathered: (erasure) => void sql.rows("UPDATE erasure_receipts SET gathered = 1 WHERE id = ?", erasure),
+    listUnforgotten: () =>
+      sql
+        .rows<ReceiptRow>("SELECT * FROM erasure_receipts WHERE done_at IS NULL AND gathered = 1 AND forgotten = 0 ORDER BY id")
+        .filter(({ id }) => !isLeft(id))
+        .map(({ id, target }) => ({ id: toErasureId(id), target })),
+    noteForgotten: (erasure) => void sql.rows("UPDATE erasure_receipts SET forgotten = 1 WHERE id = ?", erasure),
     settle,
     settleCovering: (session, at) => {
       for (const erasure of listCovering(session)) settle(erasure, at);

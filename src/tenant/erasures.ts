@@ -11,8 +11,10 @@ import type { SyncSql } from "../lib/sync-sql";
 import { toSessionId } from "./directory";
 import { closeTenant } from "./empty-tenant";
 import { createErasureReceipts, type ErasureReceipts } from "./erasure-receipts";
+import { createForgetting, type ForgetInSession } from "./forget-names";
 import { createGathering, forEachTogether, type ReadLabels } from "./gather-sessions";
 import { armAlarm, type TenantAlarm, toRetryWait } from "./tenant-alarm";
+import type { UsageOutbox } from "./usage-outbox";
 
 /** The first request runs the erasure itself, so the alarm waits this long before it repeats it. */
 const FIRST_RETRY_MS = 15_000;
@@ -32,6 +34,9 @@ interface ErasureDeps {
   readonly hide: (sessions: readonly SessionId[]) => Promise<void>;
   /** Removes what no session of a deleted tenant has: what is left in the bucket and in the read model. */
   readonly sweep: () => Promise<void>;
+  /** The sums of erased sessions, in which the name of an erased end user is forgotten. */
+  readonly usage: Pick<UsageOutbox, "forget" | "isForgetting" | "drain">;
+  readonly forgetInSession: ForgetInSession;
   readonly newErasureId: () => ErasureId;
   /** Called with the note of a session: exports that hold it end. */
   readonly begun?: (session: SessionId) => void;
@@ -92,16 +97,18 @@ export function createErasures(deps: ErasureDeps): Erasures {
     deps.begun?.(toSessionId(session));
   }
   const gathering = createGathering({ ...deps, receipts, note: (session, erasure) => note(session, { erasure, due: now() }) });
+  const forgetting = createForgetting({ ...deps, receipts });
 
   const nextDue = (): number | null => {
     const noted = sql.rows<{ due: number | null }>("SELECT min(due_at) AS due FROM erasures")[0]?.due ?? null;
-    const due = Math.min(noted ?? Number.POSITIVE_INFINITY, gathering.nextDue() ?? Number.POSITIVE_INFINITY);
+    const due = Math.min(...[noted, gathering.nextDue(), forgetting.nextDue()].map((each) => each ?? Number.POSITIVE_INFINITY));
     return Number.isFinite(due) ? due : null;
   };
   const end = (session: SessionId): ErasureId | null =>
     sql.transaction(() => {
       sql.rows("DELETE FROM sessions WHERE id = ?", session);
       sql.rows("DELETE FROM erasures WHERE session = ?", session);
+      sql.rows("DELETE FROM former_end_users WHERE session = ?", session);
       receipts.settleCovering(session, now());
       return receipts.findCovering(session);
     });
@@ -190,6 +197,7 @@ export function createErasures(deps: ErasureDeps): Erasures {
       const due = takeDue();
       await hideAll(due);
       await forEachTogether(due, attempt);
+      await forgetting.run();
       await resume();
     },
   };

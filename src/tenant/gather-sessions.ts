@@ -15,6 +15,8 @@ import { type TenantAlarm, toRetryWait } from "./tenant-alarm";
 export interface SessionLabels {
   readonly end_user: string | null;
   readonly source: SessionId | null;
+  /** Digests of the end users that calls of the session name from before it was given to another. Absent: none. */
+  readonly former?: readonly string[];
 }
 export type ReadLabels = (session: SessionId) => Promise<SessionLabels | null>;
 
@@ -106,9 +108,10 @@ export function createGathering({ sql, receipts, readLabels, sweep, note, alarm,
   async function ask(session: string): Promise<void> {
     const labels = await readLabels(toSessionId(session));
     sql.transaction(() => {
-      const { end_user: user, source } = labels ?? { end_user: null, source: null };
+      const { end_user: user, source, former = [] } = labels ?? { end_user: null, source: null };
       const labelled = labels ? LABELS.known : LABELS.unopened;
       sql.rows("UPDATE sessions SET end_user = ?, labelled = ? WHERE id = ?", user, labelled, session);
+      for (const name of former) sql.rows("INSERT OR IGNORE INTO former_end_users (end_user, session) VALUES (?, ?)", name, session);
       if (source) sql.rows("INSERT OR IGNORE INTO forks (session, source) VALUES (?, ?)", session, source);
     });
   }

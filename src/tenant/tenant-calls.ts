@@ -29,7 +29,7 @@ export const tenantCalls = {
   }),
 
   registerSession: served(async (tenant, { end_user, idempotency, ...input }) => {
-    const user = end_user ? await tenant.digestEndUser(end_user) : null;
+    const user = end_user ? tenant.digestEndUser(end_user) : null;
     // The key stays for a day, longer than an erased session, and is in the client's own words.
     const hidden = idempotency && { ...idempotency, key: `sha256:${await sha256(idempotency.key)}` };
     return tenant.transaction(() => {

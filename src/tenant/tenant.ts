@@ -82,7 +82,10 @@ export class Tenant {
       deploymentKeys: deployment.keys,
     });
     this.directory = createDirectory(sql);
-    this.erasedUsage = createErasedUsage(sql);
+    this.erasedUsage = createErasedUsage(sql, {
+      digest: (endUser) => this.digestEndUser(endUser),
+      areKept: () => !this.settings.isDeleted(),
+    });
     this.files = createFiles(sql);
     this.rates = createRateWindows(sql);
     this.limits = createTenantLimits(sql);
@@ -121,7 +124,7 @@ export class Tenant {
   }
 
   /** What the directory has in place of an end user's name. */
-  digestEndUser(endUser: string): Promise<string> {
+  digestEndUser(endUser: string): string {
     return digestEndUser(this.settings.identity().tenant, endUser);
   }
 

@@ -8,6 +8,7 @@ import type { ExportStore } from "../app/export-api";
 import type { TenantFileStore } from "../app/file-api";
 import { withNames } from "../app/named-log";
 import { newId } from "../app/new-id";
+import type { OwnerApi } from "../app/owner-api";
 import type { Log } from "../app/ports";
 import type { RetentionApi } from "../app/retention-api";
 import type { Caller, SessionApi } from "../app/session-api";
@@ -24,7 +25,8 @@ import { createErasures, type Erasures } from "./erasures";
 import { createExports, type Exports } from "./exports";
 import { createFileRemoval, type FileRemoval } from "./file-removal";
 import { type Files, toFileId } from "./files";
-import type { ReadLabels } from "./gather-sessions";
+import type { ForgetInSession } from "./forget-names";
+import type { ReadLabels, SessionLabels } from "./gather-sessions";
 import { createProjectionOutbox, type ProjectionOutbox } from "./projection-outbox";
 import { createRetention, type Retention } from "./retention";
 import { createUsageOutbox, type UsageOutbox } from "./usage-outbox";
@@ -37,7 +39,9 @@ export interface UpkeepDeps {
   readonly tenant: () => TenantId;
   readonly isDeleted: () => boolean;
   readonly isSuspended: () => boolean;
-  readonly sessions: (caller: Caller) => Pick<SessionApi, "erase" | "describe"> & Pick<TransferApi, "exportLines"> & RetentionApi;
+  readonly sessions: (
+    caller: Caller,
+  ) => Pick<SessionApi, "erase" | "describe"> & OwnerApi & Pick<TransferApi, "exportLines"> & RetentionApi;
   readonly files: Files;
   readonly directory: Directory;
   readonly erasedUsage: ErasedUsageStore;
@@ -69,6 +73,10 @@ function listSessionFiles(session: SessionId, { sql, files }: Pick<UpkeepDeps, "
   return named.flatMap(({ file }) => files.find(toFileId(file)) ?? []);
 }
 
+/** The labels of a session that is erased, or null: it was not opened. */
+const toMissingLabels = ({ code }: { readonly code: string }): SessionLabels | null =>
+  code === "session_erased" ? { end_user: null, source: null } : null;
+
 export function createUpkeep(deps: UpkeepDeps): Upkeep {
   const { sql, storage, projection, snapshot, tenant, sessions, files } = deps;
   const log = withNames(deps.log, () => ({ tenant: tenant() }));
@@ -84,9 +92,26 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   const readLabels: ReadLabels = async (session) => {
     const caller = { tenant: tenant(), session };
     const found = await sessions(caller).describe(caller);
-    if (!found.ok) return found.error.code === "session_erased" ? { end_user: null, source: null } : null;
+    if (!found.ok) return toMissingLabels(found.error);
+    const former = await sessions(caller).formerEndUsers(caller);
+    if (!former.ok) return toMissingLabels(former.error);
     const { end_user: name, forked_from } = found.value;
-    return { end_user: name === null ? null : await digestEndUser(caller.tenant, name), source: forked_from?.session_id ?? null };
+    return {
+      end_user: name === null ? null : digestEndUser(caller.tenant, name),
+      source: forked_from?.session_id ?? null,
+      former: former.value.map((each) => digestEndUser(caller.tenant, each)),
+    };
+  };
+  const forgetInSession: ForgetInSession = async (session, endUser) => {
+    const caller = { tenant: tenant(), session };
+    const former = await sessions(caller).formerEndUsers(caller);
+    if (!former.ok) return former.error.code === "session_not_found";
+    const names = former.value.filter((each) => digestEndUser(caller.tenant, each) === endUser);
+    const forgotten = await sessions(caller).forgetEndUsers(caller, names);
+    if (!forgotten.ok || !forgotten.value) return false;
+    // Exports that were made before have the name.
+    exports.takeOut(session, null);
+    return true;
   };
   async function releaseFiles(session: SessionId): ReturnType<Upkeep["releaseFiles"]> {
     const ended = sql.transaction(() => {
@@ -111,6 +136,14 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     log,
   });
   const begun = (session: SessionId): void => exports.takeOut(session, null);
+  const usageOutbox = createUsageOutbox({
+    sql,
+    store: deps.erasedUsage,
+    write: (usage) => projection.writeUsage(tenant(), usage),
+    alarm: { get, set },
+    now: Date.now,
+    log,
+  });
   const erasures = createErasures({
     sql,
     alarm: { get, set },
@@ -118,19 +151,16 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     begun,
     readLabels,
     hide: (hidden) => projection.hide(tenant(), hidden, Date.now()),
+    usage: usageOutbox,
+    forgetInSession,
     sweep: async () => {
       await deps.fileStore(tenant())?.removeAll();
+      sql.transaction(() => usageOutbox.forget(null));
+      await usageOutbox.drain();
+      if (usageOutbox.isForgetting()) throw new Error("The read model still names keys and end users of a deleted tenant");
       await projection.sweep(tenant(), Date.now());
     },
     newErasureId: () => newId("era"),
-    now: Date.now,
-    log,
-  });
-  const usageOutbox = createUsageOutbox({
-    sql,
-    store: deps.erasedUsage,
-    write: (usage) => projection.writeUsage(tenant(), usage),
-    alarm: { get, set },
     now: Date.now,
     log,
   });

@@ -1,6 +1,6 @@
 /**
  * The usage of ended throwaway sessions on its way to the read model. A session reports it with its last call, and keeps nothing: so this object
- * adds it to the sums of its day, and sends those until they have arrived.
+ * adds it to the sums of its day, and sends those until they have arrived. Sums in which a name was forgotten go the same way.
  */
 import type { Clock, Log } from "../app/ports";
 import type { ErasedSessionUsage } from "../app/tenant-api";
@@ -34,6 +34,10 @@ interface UsageOutboxDeps {
 export interface UsageOutbox {
   /** Adds a session's sums to those of their days, once. Call it inside a transaction. */
   add(session: SessionId, usage: readonly ErasedUsage[]): void;
+  /** Forgets an end user by the digest of the name, or with null all end users and keys. Call it inside a transaction. */
+  forget(endUser: string | null): void;
+  /** True while the read model may still have a name that was forgotten. */
+  isForgetting(): boolean;
   /** Sends the sums that may still grow another time: a rebuild is about to write them as they are now. */
   sendAgain(): Promise<void>;
   /** When the alarm must ring for what is not sent. Null: nothing is. */
@@ -50,6 +54,8 @@ interface Unsent {
   readonly added: number;
 }
 
+const MARK_FORGOTTEN =
+  "INSERT INTO unsent_usage (session, forgets) VALUES (?, 1) ON CONFLICT (session) DO UPDATE SET added = added + 1, forgets = 1";
 const MARK_UNSENT = "INSERT INTO unsent_usage (session) VALUES (?) ON CONFLICT (session) DO UPDATE SET added = added + 1";
 
 export function createUsageOutbox({ sql, store, write, alarm, now, log }: UsageOutboxDeps): UsageOutbox {
@@ -106,6 +112,11 @@ export function createUsageOutbox({ sql, store, write, alarm, now, log }: UsageO
         sql.rows(MARK_UNSENT, day);
       }
     },
+    forget: (endUser) => {
+      const changed = endUser === null ? store.forgetOwners() : store.forgetEndUser(endUser);
+      for (const session of changed) sql.rows(MARK_FORGOTTEN, session);
+    },
+    isForgetting: () => sql.rows("SELECT 1 FROM unsent_usage WHERE forgets = 1 LIMIT 1").length > 0,
     sendAgain: async () => {
       const growing = toDaySession(now() - GROWING_MS);
       const days = sql.rows<{ session: string }>("SELECT DISTINCT session FROM erased_usage WHERE session >= ?", growing);

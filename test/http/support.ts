@@ -196,6 +196,8 @@ function unknownSession(): WholeSessionApi {
     editMessage: no,
     regenerate: no,
     redact: no,
+    formerEndUsers: no,
+    forgetEndUsers: no,
     forkHead: no,
     forkPage: no,
     // The session that is about to be created: nothing has been copied yet.
@@ -258,6 +260,7 @@ export const erasureFacts: ErasureFacts = {
   requested_at: NOW,
   done_at: null,
   gathered: true,
+  forgotten: true,
   sessions: { total: 2, done: 1 },
   pending: { session: 0, read_model: 1, files: 0 },
   models: [],
@@ -398,7 +401,7 @@ function emptyDeployment(): DeploymentApi {
 }
 
 export function emptyRows(): RebuildRows {
-  const projection = { write: async () => {}, erase: async () => ({ rows: 0 }) };
+  const projection = { write: async () => {}, erase: async () => ({ rows: 0 }), forgetEndUsers: async () => true };
   const standing = { live: 0, scratch: 0, buried: false };
   return {
     live: projection,

@@ -281,7 +281,7 @@ describe("the admin", () => {
     const standing = () => ({ live: 0, scratch: 0, buried: buried.size > 0 });
     const rows: RebuildRows = {
       ...emptyRows(),
-      live: { write: async () => {}, erase },
+      live: { write: async () => {}, erase, forgetEndUsers: async () => true },
       stand: async () => standing(),
       readPage: async () => ({ standing: standing(), live: [], scratch: [] }),
     };

@@ -27,6 +27,7 @@ async function talked() {
       erased.push(usage);
       return { rows: 0 };
     },
+    forgetEndUsers: async () => true,
   };
   await life.open();
   await life.send("hello");

@@ -130,7 +130,7 @@ export class Life {
   chance = 0;
   models: ModelDirectory = { resolve: async () => SPEC };
   tools: ToolRunner = { needsApproval: async () => false, run: async () => ({ output: "", failure: null }) };
-  projection: Projection = { write: async () => {}, erase: async () => ({ rows: 0 }) };
+  projection: Projection = { write: async () => {}, erase: async () => ({ rows: 0 }), forgetEndUsers: async () => true };
   usageArchive: Pick<UsageArchive, "keep"> = { keep: async (_, usage) => usage };
   endThrowaway: UsageArchive["endThrowaway"] = async () => {};
   readonly log = notingLog();
@@ -165,7 +165,11 @@ export class Life {
         keep: (session, usage, cause) => this.usageArchive.keep(session, usage, cause),
         endThrowaway: (session, usage) => this.endThrowaway(session, usage),
       }),
-      projection: () => ({ write: (batch) => this.projection.write(batch), erase: (input) => this.projection.erase(input) }),
+      projection: () => ({
+        write: (batch) => this.projection.write(batch),
+        erase: (input) => this.projection.erase(input),
+        forgetEndUsers: (input) => this.projection.forgetEndUsers(input),
+      }),
       digest: (text) => this.digest(text),
       deadlines: { firstTokenMs: 60_000, idleMs: 60_000, thinkingMs: 300_000, totalMs: 900_000 },
       log: this.log,

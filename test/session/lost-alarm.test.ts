@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import { ringAlarm } from "../../src/session/alarm";
 import { CALLER, Life, settle } from "./life";
 
-const away = { write: () => Promise.reject(new Error("away")), erase: () => Promise.reject(new Error("away")) };
+const refuse = () => Promise.reject(new Error("away"));
+const away = { write: refuse, erase: refuse, forgetEndUsers: refuse };
 
 async function opened(): Promise<Life> {
   const life = new Life();

@@ -19,7 +19,7 @@ function newThrowaway(sql = createNodeSql(), incarnation = "life-1") {
   const refuse = async () => {
     throw new Error("a throwaway session reaches neither rows nor the list of erased sessions");
   };
-  life.projection = { write: refuse, erase: refuse };
+  life.projection = { write: refuse, erase: refuse, forgetEndUsers: refuse };
   life.usageArchive = { keep: refuse };
   life.endThrowaway = async (_, usage) => {
     if (tenant.isAway) throw new Error("out of reach");

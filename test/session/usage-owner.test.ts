@@ -4,6 +4,7 @@ import type { Caller } from "../../src/app/session-api";
 import type { LedgerRow } from "../../src/contract/model-call";
 import type { ErasedUsage } from "../../src/domain/erased-usage";
 import type { KeyId } from "../../src/domain/ids";
+import { ringAlarm } from "../../src/session/alarm";
 import { id } from "../support/builders";
 import { everything } from "./contents";
 import { CALLER, type Life, settle } from "./life";
@@ -119,4 +120,66 @@ test("what an erasure hands over is summed by key and end user", async () => {
     [ONE, "李雷", 1],
     [TWO, "李雷", 2],
   ]);
+});
+
+/** A session that was Li Lei's and then Han Meimei's, each for one call. */
+async function handedOn(): Promise<Life> {
+  const life = await newLife();
+  for (const end_user of ["李雷", "韩梅梅"]) {
+    await life.service.patch(CALLER, { end_user });
+    await talk(life, ONE, "hello");
+  }
+  await life.advance(1_000);
+  return life;
+}
+
+test("a session tells which end users its calls name beside the present one", async () => {
+  const life = await handedOn();
+  expect(await life.service.formerEndUsers(CALLER)).toEqual({ ok: true, value: ["李雷"] });
+  await life.service.patch(CALLER, { end_user: null });
+  expect(await life.service.formerEndUsers(CALLER)).toEqual({ ok: true, value: ["李雷", "韩梅梅"] });
+});
+
+test("a former end user whose name is forgotten is in no row of the session, and its calls stay, in the ledger and for an erasure", async () => {
+  const life = await handedOn();
+  const forgotten: (readonly number[])[] = [];
+  life.projection = {
+    ...life.projection,
+    forgetEndUsers: async ({ calls }) => {
+      forgotten.push(calls);
+      return true;
+    },
+  };
+
+  // The present end user is not a former one.
+  expect(await life.service.forgetEndUsers(CALLER, ["李雷", "韩梅梅"])).toEqual({ ok: true, value: true });
+
+  expect(everything(life)).not.toContain("李雷");
+  const seen = await owners(life);
+  expect(seen.map(([, key, user]) => [key, user])).toEqual([
+    [ONE, null],
+    [ONE, "韩梅梅"],
+  ]);
+  expect(await life.service.formerEndUsers(CALLER)).toEqual({ ok: true, value: [] });
+  // The calls are named again for a read model that was out of reach before.
+  await life.service.forgetEndUsers(CALLER, []);
+  expect(forgotten).toEqual([forgotten[0], forgotten[0]]);
+  expect(forgotten[0]).toHaveLength(1);
+});
+
+test("a name is not forgotten while the read model lags: a batch that has it may be on its way", async () => {
+  const life = await handedOn();
+  let asked = 0;
+  const here = life.projection;
+  life.projection = { ...here, write: () => Promise.reject(new Error("away")), forgetEndUsers: async () => ++asked > 0 };
+  await talk(life, ONE, "hello");
+
+  expect(await life.service.forgetEndUsers(CALLER, ["李雷"])).toEqual({ ok: true, value: false });
+  expect([asked, everything(life).includes("李雷")]).toEqual([0, false]);
+
+  life.projection = { ...here, forgetEndUsers: async () => ++asked > 0 };
+  await life.advance(120_000);
+  ringAlarm(life.runtime);
+  await settle();
+  expect(await life.service.forgetEndUsers(CALLER, [])).toEqual({ ok: true, value: true });
 });

@@ -13,6 +13,7 @@ import { createErasures, type Erasures } from "../../src/tenant/erasures";
 import { world as buildApi, makeId, TENANT } from "../http/support";
 import { Life } from "../session/life";
 import { createMigratedSql } from "../tenant/memory-sql";
+import { NOTHING_TO_FORGET } from "../tenant/support";
 import { Random } from "./random";
 import { Scheduler, Scope } from "./scheduler";
 import { Stats } from "./stats";
@@ -68,6 +69,7 @@ export class ExternalIds {
       erase: async (session) => (await this.#wake(session).service.erase({ tenant: TENANT, session }, true)).ok,
       readLabels: async () => null,
       hide: async () => {},
+      ...NOTHING_TO_FORGET,
       sweep: async () => {},
       newErasureId: () => makeId("era", this.#ids++),
       now: () => this.scheduler.now,

@@ -16,6 +16,7 @@ import { createFileRemoval, type FileRemoval } from "../../src/tenant/file-remov
 import { createFiles, type Files } from "../../src/tenant/files";
 import { countingIds, TENANT } from "../support/builders";
 import { createMigratedSql } from "../tenant/memory-sql";
+import { NOTHING_TO_FORGET } from "../tenant/support";
 import { MODELS } from "./profile";
 import { Random } from "./random";
 import { Scheduler, Scope } from "./scheduler";
@@ -187,6 +188,7 @@ export class FileWorld {
       erase,
       readLabels: async () => ({ end_user: null, source: null }),
       hide: async () => {},
+      ...NOTHING_TO_FORGET,
       sweep: async () => {},
       newErasureId: () => this.newId("era"),
       now,
@@ -230,7 +232,7 @@ export class FileWorld {
       tools: () => ({ needsApproval: async () => false, run: async () => ({ output: "", failure: null }) }),
       models: () => ({ resolve: async () => spec ?? null }),
       queue: { send: async () => {} },
-      projection: () => ({ write: async () => {}, erase: async () => ({ rows: 0 }) }),
+      projection: () => ({ write: async () => {}, erase: async () => ({ rows: 0 }), forgetEndUsers: async () => true }),
       isSuspended: async () => false,
       usageArchive: () => ({ keep: async (_, usage) => usage, endThrowaway: async () => {} }),
       files: () => ({ keep: (input) => this.#keep(scope, input) }),

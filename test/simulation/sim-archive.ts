@@ -5,12 +5,13 @@ import type { ErasedUsage } from "../../src/domain/erased-usage";
 import type { SessionId } from "../../src/domain/ids";
 import { createErasedUsage } from "../../src/tenant/erased-usage";
 import { createMigratedSql } from "../tenant/memory-sql";
+import { NAMES } from "../tenant/support";
 import type { Scope } from "./scheduler";
 import type { World } from "./world";
 
 export class SimArchive {
   readonly sql = createMigratedSql();
-  readonly #store = createErasedUsage(this.sql);
+  readonly #store = createErasedUsage(this.sql, NAMES);
   /** The totals that the session sent first. */
   handed: readonly ErasedUsage[] = [];
   /** Notes the erasure in the transaction that stores the sums. */

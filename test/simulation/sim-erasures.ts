@@ -9,7 +9,7 @@ import type { SyncSql } from "../../src/lib/sync-sql";
 import { createDirectory } from "../../src/tenant/directory";
 import { createErasures, type Erasures } from "../../src/tenant/erasures";
 import { readRows } from "../read-model/rows";
-import { makeId } from "../tenant/support";
+import { makeId, NOTHING_TO_FORGET } from "../tenant/support";
 import { Scope } from "./scheduler";
 import { CALLER, type World } from "./world";
 
@@ -40,6 +40,7 @@ export class SimErasures {
       },
       readLabels: async () => ({ end_user: null, source: null }),
       hide: async () => {},
+      ...NOTHING_TO_FORGET,
       sweep: async () => {},
       newErasureId: () => makeId("era", this.#ids++),
       now: () => scheduler.now,

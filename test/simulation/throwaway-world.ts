@@ -22,6 +22,7 @@ import { createFiles, type Files } from "../../src/tenant/files";
 import { createUsageOutbox, type UsageOutbox } from "../../src/tenant/usage-outbox";
 import { countingIds, TENANT } from "../support/builders";
 import { createMigratedSql } from "../tenant/memory-sql";
+import { NAMES } from "../tenant/support";
 import { SimObject } from "./file-world";
 import { MODELS } from "./profile";
 import { Random } from "./random";
@@ -101,7 +102,7 @@ export class ThrowawayWorld {
     const alarm = { get: async () => this.tenant.alarmAt, set: (at: number) => this.tenant.setAlarm(at) };
     const usage = createUsageOutbox({
       sql,
-      store: createErasedUsage(sql),
+      store: createErasedUsage(sql, NAMES),
       write: (sums) => db.writeUsage(TENANT, sums),
       alarm,
       now: () => scheduler.now,

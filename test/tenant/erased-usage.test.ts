@@ -4,6 +4,7 @@ import type { SessionId } from "../../src/domain/ids";
 import { createErasedUsage } from "../../src/tenant/erased-usage";
 import { makeId } from "../read-model/builders";
 import { createMigratedSql } from "./memory-sql";
+import { NAMES } from "./support";
 
 const call = (at: number, model = "m") => ({ at, model, purpose: "turn", usage: null, outcome: "stop", cost: 0.25 }) as const;
 const noName = () => null;
@@ -19,7 +20,7 @@ test("calls are summed by the quarter of an hour, the model and the purpose", ()
 });
 
 test("a ledger that is handed over again is kept once, and an empty one takes nothing away", () => {
-  const store = createErasedUsage(createMigratedSql());
+  const store = createErasedUsage(createMigratedSql(), NAMES);
   const usage: readonly ErasedUsage[] = sumForErasure([call(1), call(2)], noName);
 
   expect(store.keep(one(1), usage)).toEqual(usage);
@@ -29,7 +30,7 @@ test("a ledger that is handed over again is kept once, and an empty one takes no
 });
 
 test("sessions are listed in order, whole, a page at a time", () => {
-  const store = createErasedUsage(createMigratedSql());
+  const store = createErasedUsage(createMigratedSql(), NAMES);
   for (const number of [3, 1, 2]) store.keep(one(number), sumForErasure([call(1), call(1, "n")], noName));
 
   const first = store.list({ after: null, sessions: 2 });

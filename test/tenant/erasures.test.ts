@@ -16,6 +16,8 @@ function world(erase: (session: SessionId) => Promise<boolean> = async () => tru
   const time = { now: 1_000, alarm: null as number | null };
   const hidden: SessionId[] = [];
   const made = { erasures: 0 };
+  /** Usage as the erasures see it: whether D1 is reached, which names are forgotten, and in which sessions. */
+  const usage = { isAway: false, forgotten: [] as (string | null)[], sessions: [] as SessionId[], refuses: false };
   const swept = { times: 0 };
   const labels: { read: (session: SessionId) => SessionLabels | null } = { read: () => ({ end_user: null, source: null }) };
   const alarm = {
@@ -30,6 +32,15 @@ function world(erase: (session: SessionId) => Promise<boolean> = async () => tru
     erase,
     readLabels: async (session) => labels.read(session),
     hide: async (sessions) => void hidden.push(...sessions),
+    usage: {
+      forget: (endUser) => void usage.forgotten.push(endUser),
+      isForgetting: () => usage.isAway,
+      drain: async () => {},
+    },
+    forgetInSession: async (session) => {
+      usage.sessions.push(session);
+      return !usage.refuses;
+    },
     sweep: async () => {
       swept.times += 1;
     },
@@ -48,7 +59,7 @@ function world(erase: (session: SessionId) => Promise<boolean> = async () => tru
     time.alarm = null;
     await erasures.run();
   };
-  return { sql, directory, erasures, time, listed, ring, register, labels, hidden, swept };
+  return { sql, directory, erasures, time, listed, ring, register, labels, hidden, swept, usage };
 }
 
 describe("an erasure", () => {
@@ -239,10 +250,67 @@ describe("an erasure of an end user", () => {
     expect(erasures.beginEndUser(ADA)).not.toBe(second);
   });
 
-  it("of whom there is no session is done at once", () => {
-    const { erasures, time } = world();
+  it("of whom there is no session is done with the first run", async () => {
+    const { erasures, time, usage } = world();
+    const id = erasures.beginEndUser(ADA);
+    await erasures.run();
 
-    expect(erasures.receipts.find(erasures.beginEndUser(ADA))).toMatchObject({ done_at: time.now, sessions: { total: 0, done: 0 } });
+    expect(erasures.receipts.find(id)).toMatchObject({ done_at: time.now, sessions: { total: 0, done: 0 } });
+    expect(usage.forgotten).toEqual([ADA]);
+  });
+
+  it("forgets the name in usage when all sessions are erased, and is done when the read model has forgotten it", async () => {
+    const answers = { erased: false };
+    const { erasures, register, ring, time, usage } = world(async () => answers.erased);
+    register(2, { end_user: ADA });
+    const id = erasures.beginEndUser(ADA);
+    time.alarm = erasures.nextDue();
+    await ring();
+    expect(usage.forgotten).toEqual([]);
+
+    answers.erased = true;
+    usage.isAway = true;
+    await ring();
+    expect(usage.forgotten).toEqual([ADA]);
+    expect(erasures.receipts.find(id)).toMatchObject({ done_at: null, forgotten: false, sessions: { total: 1, done: 1 } });
+
+    usage.isAway = false;
+    await ring();
+    expect(erasures.receipts.find(id)).toMatchObject({ done_at: time.now, forgotten: true });
+    expect([time.alarm, erasures.nextDue()]).toEqual([null, null]);
+  });
+
+  it("asks sessions that were the end user's to forget the name, until each has, and none that is erased", async () => {
+    const { erasures, directory, register, labels, ring, usage } = world();
+    const [given, gone] = [register(2, { end_user: ADA }), register(3, { end_user: ADA })];
+    for (const session of [given, gone]) directory.unlabel(session);
+    labels.read = () => ({ end_user: "digest of bob", source: null, former: [ADA] });
+    usage.refuses = true;
+    const id = erasures.beginEndUser(ADA);
+    await ring();
+    erasures.begin({ session: gone, isKnown: true });
+    for (let times = 0; times < 3; times++) await ring();
+    expect([new Set(usage.sessions), usage.forgotten]).toEqual([new Set([given, gone]), []]);
+    expect(erasures.receipts.find(id)?.done_at).toBeNull();
+
+    usage.refuses = false;
+    usage.sessions.length = 0;
+    await ring();
+
+    expect([usage.sessions, usage.forgotten]).toEqual([[given], [ADA]]);
+    expect(erasures.receipts.find(id)?.done_at).not.toBeNull();
+  });
+
+  it("of an earlier version that was done before names were in usage stays done", () => {
+    const { sql, erasures } = world();
+    sql.rows(
+      "INSERT INTO erasure_receipts (id, kind, target, forks, requested_at, gathered, done_at) VALUES (?, 'end_user', ?, 0, 1, 1, 2)",
+      makeId("era", 9),
+      ADA,
+    );
+
+    expect(erasures.nextDue()).toBeNull();
+    expect(erasures.receipts.find(makeId("era", 9))).toMatchObject({ done_at: 2, forgotten: true });
   });
 
   it("does not take a session that was given to another end user, and takes one that was given to this one", async () => {

@@ -17,3 +17,12 @@ export function createTestClock(start = 1_000_000): { readonly now: () => number
     },
   };
 }
+
+/** Stands for the tenant in the store of erased usage. */
+export const NAMES = { digest: (endUser: string): string => `digest of ${endUser}`, areKept: (): boolean => true };
+
+/** For tests of erasures in which no usage names an end user. */
+export const NOTHING_TO_FORGET = {
+  usage: { forget: (): void => {}, isForgetting: (): boolean => false, drain: async (): Promise<void> => {} },
+  forgetInSession: async (): Promise<boolean> => true,
+};

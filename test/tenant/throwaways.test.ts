@@ -8,7 +8,7 @@ import { createFiles } from "../../src/tenant/files";
 import { createUsageOutbox } from "../../src/tenant/usage-outbox";
 import { notingLog } from "../session/life";
 import { createMigratedSql } from "./memory-sql";
-import { makeId } from "./support";
+import { makeId, NAMES } from "./support";
 
 const HOUR_MS = 60 * 60 * 1_000;
 const DAY = toDaySession(0);
@@ -30,7 +30,7 @@ function createOutbox() {
   const set: { alarm: number | null } = { alarm: null };
   const outbox = createUsageOutbox({
     sql,
-    store: createErasedUsage(sql),
+    store: createErasedUsage(sql, NAMES),
     write: async (all) => {
       if (d1.isAway) throw new Error("out of reach");
       d1.during();
@@ -113,7 +113,7 @@ describe("the usage of throwaway sessions", () => {
               sumForErasure(calls, () => null),
             );
         const all = sumForErasure(ledgers.flat(), () => null);
-        const kept = createErasedUsage(sql).list({ after: null, sessions: 1_000 });
+        const kept = createErasedUsage(sql, NAMES).list({ after: null, sessions: 1_000 });
 
         const sort = (rows: readonly ErasedUsage[]) =>
           rows.map(({ cost, ...row }) => JSON.stringify([row.at, row.model, row.purpose, { ...row, cost: roundCost(cost) }])).toSorted();
@@ -126,7 +126,7 @@ describe("the usage of throwaway sessions", () => {
 
   it("of sessions that an earlier build took over is sent and kept under their own ids", async () => {
     const { sql, sent, outbox } = createOutbox();
-    createErasedUsage(sql).keep(one, usage);
+    createErasedUsage(sql, NAMES).keep(one, usage);
     sql.rows("INSERT INTO unsent_usage (session) VALUES (?)", one);
     outbox.add(two, usage);
 
@@ -134,7 +134,7 @@ describe("the usage of throwaway sessions", () => {
 
     expect(sent).toEqual([[`${DAY} 2`, `${one} 2`]]);
     expect(
-      createErasedUsage(sql)
+      createErasedUsage(sql, NAMES)
         .list({ after: null, sessions: 10 })
         .map(({ session }) => session),
     ).toEqual([DAY, one]);

@@ -9,7 +9,7 @@ import { createErasedUsage } from "../../src/tenant/erased-usage";
 import { createFiles } from "../../src/tenant/files";
 import { createUpkeep } from "../../src/tenant/upkeep";
 import { createMigratedSql } from "./memory-sql";
-import { makeId } from "./support";
+import { makeId, NAMES } from "./support";
 
 const SESSION = makeId("ses", 1);
 const TENANT = makeId("ten", 1);
@@ -57,13 +57,15 @@ function world(write: () => Promise<void>, eraseSession: Erase = eraseAtOnce) {
     sessions: () => ({
       erase,
       describe: async () => err({ code: "session_not_found" as const }),
+      formerEndUsers: async () => ok([]),
+      forgetEndUsers: async () => ok(true),
       exportLines: async () => err({ code: "session_not_found" as const }),
       retain: async () => err({ code: "session_not_found" as const }),
     }),
     files: createFiles(sql),
     directory: createDirectory(sql),
     exportStore: () => null,
-    erasedUsage: createErasedUsage(sql),
+    erasedUsage: createErasedUsage(sql, NAMES),
     fileStore: () => null,
     log,
   };

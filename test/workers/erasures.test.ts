@@ -159,6 +159,45 @@ describe("the erasure of an end user", () => {
     expect(await readErasure(tenant, erasure.id)).toEqual(erasure);
   });
 
+  it("leaves its name in no usage: of a session erased before, of one given to another; the sums stay", async () => {
+    const erased = await startChat(user);
+    const { tenant } = erased;
+    const given = await startChat(user, tenant);
+    await readBody(await given.call("PATCH", "", { end_user: "eve", title: "hers", metadata: {} }));
+    await readBody(await given.call("PUT", "/pins", { pins: [] }));
+    await given.say("hello");
+    await readBody(await erased.call("DELETE"));
+    const readUsage = async (group: string) =>
+      (await readBody<{ data: Record<string, unknown>[] }>(await tenant.call("GET", `/v1/usage?group_by=${group}`))).data;
+    await expect
+      .poll(async () => (await readUsage("end_user")).map(({ end_user, calls }) => [end_user, calls]))
+      .toEqual([
+        [user, 4],
+        ["eve", 1],
+      ]);
+    const before = await readUsage("day,model,purpose");
+
+    const erasure = await eraseUser(tenant, user);
+    await ring(tenant);
+
+    const done = await readErasure(tenant, erasure.id);
+    expect(done).toMatchObject({ status: "done", sessions: { total: 0, done: 0 } });
+    expect(done.stores).toContainEqual({ store: "usage_names", status: "erased", pending: 0, note: null });
+    expect(await readUsage("day,model,purpose")).toEqual(before);
+    expect((await readUsage("end_user")).map(({ end_user, calls }) => [end_user, calls])).toEqual([
+      [null, 4],
+      ["eve", 1],
+    ]);
+    const names = await env.DB.prepare("SELECT end_user FROM usage UNION ALL SELECT end_user FROM erased_usage").all();
+    expect(JSON.stringify(names.results)).not.toContain(user);
+    expect(await readStorage(tenantStub(tenant))).not.toContain(user);
+    expect(await readStorage(given.stub)).not.toContain(user);
+    const ledger = await readBody<{ data: { end_user: string | null }[] }>(await given.call("GET", "/usage"));
+    expect(ledger.data.map(({ end_user }) => end_user)).toEqual([null, null, "eve"]);
+    await readBody(await given.call("DELETE"));
+    expect(await findMarks([erased, given])).toEqual([]);
+  });
+
   it("leaves sessions that are created after it, and is then another one", async () => {
     const chat = await startChat(user);
     const before = await eraseUser(chat.tenant, user);
@@ -219,7 +258,7 @@ describe("the erasure of an end user", () => {
 
     expect(erasure).toMatchObject({ status: "running", done_at: null, sessions: { total: 1, done: 0 } });
     const pending = erasure.stores.filter(({ status }) => status === "pending").map(({ store }) => store);
-    expect(pending).toEqual(["read_model", "session_search", "files", "directory"]);
+    expect(pending).toEqual(["read_model", "session_search", "files", "directory", "usage_names"]);
     expect(await readStorage(chat.stub)).not.toContain(MARK);
     expect((await chat.call("GET")).status).toBe(404);
 

@@ -8143,7 +8143,7 @@ export interface components {
             };
             stores: {
                 /** @enum {string} */
-                store: "session_log" | "bodies" | "look_up_index" | "live_stream" | "idempotency" | "jobs" | "read_model" | "session_search" | "files" | "directory" | "tenant" | "usage" | "forks";
+                store: "session_log" | "bodies" | "look_up_index" | "live_stream" | "idempotency" | "jobs" | "read_model" | "session_search" | "files" | "directory" | "tenant" | "usage_names" | "usage" | "forks";
                 /**
                  * @description kept: it stays on purpose, as `note` says
                  * @enum {string}

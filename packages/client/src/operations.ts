@@ -63,5 +63,4 @@ export const ANSWERED_WITH_BYTES: readonly string[] = [
   "/docs/{file}",
   "/v1/files/{file_id}/content",
   "/v1/exports/{export_id}/content",
-  "/v1/audit",
 ];

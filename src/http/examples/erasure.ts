@@ -14,6 +14,7 @@ export const erasureResourceExample: z.input<typeof erasureView> = toErasureView
   requested_at: AT,
   done_at: AT + SECOND,
   gathered: true,
+  forgotten: true,
   sessions: { total: 3, done: 3 },
   pending: { session: 0, read_model: 0, files: 0 },
   models: ["gpt-5"],

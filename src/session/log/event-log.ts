@@ -1,6 +1,7 @@
 /** The session's append-only log. All functions are synchronous and run inside the caller's transaction. */
 import { parseStoredEvent, type StoredRow, toStoredRow } from "../../domain/event-versions";
 import type { Event, StoredEvent } from "../../domain/events";
+import type { BodyId } from "../../domain/ids";
 import type { ErasureCause } from "../../domain/retention-actions";
 import type { Sql } from "./sql";
 
@@ -79,3 +80,14 @@ export function appendEvents(sql: Sql, events: readonly Event[], from: { readonl
     return { ...event, seq: row.seq, at: row.at };
   });
 }
+
+const OWNER = "json_extract(data, '$.end_user')";
+const OWNED = `FROM events WHERE type = 'ModelCallFinished' AND ${OWNER} IS NOT NULL`;
+
+/** The bodies with the end users that calls are counted for, whether they exist or were deleted. */
+export const listOwnerBodies = (sql: Sql): readonly BodyId[] =>
+  sql.all<{ body: BodyId }>(`SELECT DISTINCT ${OWNER} AS body ${OWNED}`).map(({ body }) => body);
+
+/** The positions of calls whose end user was forgotten. */
+export const listNamelessCalls = (sql: Sql): readonly number[] =>
+  sql.all<{ seq: number }>(`SELECT seq ${OWNED} AND ${OWNER} NOT IN (SELECT id FROM bodies) ORDER BY seq`).map(({ seq }) => seq);

@@ -39,6 +39,10 @@ class FakeProjection implements Projection {
     this.erased.push(input.at);
     return { rows: 0 };
   }
+
+  async forgetEndUsers(): Promise<boolean> {
+    return true;
+  }
 }
 
 const buildLog = (messages: number): LogBuilder => {
