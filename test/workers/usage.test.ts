@@ -6,7 +6,7 @@ import type { LedgerRow } from "../../src/contract/model-call";
 import type { Page } from "../../src/contract/page";
 import type { SessionDescription } from "../../src/contract/session";
 import { sumForErasure } from "../../src/domain/erased-usage";
-import type { SessionId, TenantId } from "../../src/domain/ids";
+import type { KeyId, SessionId, TenantId } from "../../src/domain/ids";
 import type { CallPurpose } from "../../src/domain/model-call";
 import { createUsageList } from "../../src/read-model/usage-query";
 import { createProjection } from "../../src/read-model/writer";
@@ -39,6 +39,8 @@ interface Call {
   readonly purpose?: CallPurpose;
   readonly cost?: number;
   readonly failed?: boolean;
+  readonly key?: KeyId;
+  readonly user?: string;
 }
 
 const USAGE = { input: 100, output: 10, cached: 60, reasoning: 4, cache_write: 30 };
@@ -46,9 +48,10 @@ const USAGE = { input: 100, output: 10, cached: 60, reasoning: 4, cache_write: 3
 /** A session that made these calls. */
 async function session(number: number, calls: readonly Call[], owner = tenant): Promise<SessionId> {
   const log = new LogBuilder(makeId("ses", number), owner).open();
-  for (const { at = NOON, model = "gpt-4o", purpose = "turn", cost, failed = false } of calls) {
+  for (const { at = NOON, model = "gpt-4o", purpose = "turn", cost, failed = false, key, user } of calls) {
     const ended = failed ? { usage: null, outcome: "timeout" as const } : { usage: USAGE };
-    log.event(modelCall({ model, purpose, ...ended, ...(cost === undefined ? {} : { cost }) }));
+    const owner = { ...(key && { key }), ...(user !== undefined && { end_user: log.text(user).body }) };
+    log.event(modelCall({ model, purpose, ...ended, ...owner, ...(cost === undefined ? {} : { cost }) }));
     const last = log.events.pop();
     if (last) log.events.push({ ...last, at });
   }
@@ -156,6 +159,44 @@ describe("the sums", () => {
     await createProjection(env.DB, { scratch: true }).write(log.batch());
 
     expect((await sum({ from: 0, to: NOON + DAY })).data).toMatchObject([{ calls: 1 }]);
+  });
+
+  it("are those of one key, of one end user, or of both, over live and erased sessions, a page at a time", async () => {
+    const [one, two] = [makeId("key", 1), makeId("key", 2)];
+    const name = `it's "李雷" %_`;
+    await session(1, [{ key: one, user: name }, { key: one }, { key: two, user: name }, {}]);
+    const gone = await session(2, [{ key: one, user: name }]);
+    const call = {
+      at: NOON,
+      model: "gpt-4o",
+      purpose: "turn",
+      usage: USAGE,
+      outcome: "stop",
+      key: one,
+      end_user: makeId("bod", 1),
+    } as const;
+    const usage = sumForErasure([call], () => name);
+    await createProjection(env.DB).erase({ tenant, session: gone, at: NOON, usage });
+    const count = async (change: Partial<UsageInput>) => (await sum(change)).data[0]?.calls;
+
+    expect(await count({ key: one })).toBe(3);
+    expect(await count({ endUser: name })).toBe(3);
+    expect(await count({ key: one, endUser: name })).toBe(2);
+    expect(await count({ endUser: "it" })).toBe(0);
+
+    const rows: UsagePage["data"][number][] = [];
+    for (let after: string | null = null; ; ) {
+      const page: UsagePage = await sum({ groupBy: ["key", "end_user"], limit: 1, after });
+      rows.push(...page.data);
+      after = page.next_cursor;
+      if (after === null) break;
+    }
+    expect(rows.map(({ key_id, end_user, calls }) => [key_id, end_user, calls])).toEqual([
+      [null, null, 1],
+      [one, null, 1],
+      [one, name, 2],
+      [two, name, 1],
+    ]);
   });
 
   it("hold what an erased session's calls came to, in its groups", async () => {
