@@ -10,8 +10,8 @@ const internal = imports.filter(({ to }) => paths.has(to));
 
 const CODE = ["src", "test", "scripts", "bench", "packages"].flatMap((directory) => readFiles(directory, /\.(ts|tsx|mjs)$/));
 
-/** lib ← domain ← context ← contract ← app ← evaluate ← the outer folders ← index and env. */
-const INNER = ["lib", "domain", "context", "contract", "app", "evaluate"];
+/** lib ← domain ← context ← contract ← app ← evaluate ← audit ← the outer folders ← index and env. */
+const INNER = ["lib", "domain", "context", "contract", "app", "evaluate", "audit"];
 /** Modules without a clock, randomness or the platform. */
 const PURE = ["domain", "context", "evaluate"];
 const OUTER = new Set(["session", "tenant", "deployment", "read-model", "http", "queue", "model", "tools", "files", "channels", "console"]);
@@ -127,7 +127,7 @@ describe("purity", () => {
     expect(imports.filter(({ from, to }) => pure.some(({ path }) => path === from) && forbidden.test(to)).map(show)).toEqual([]);
   });
 
-  test("contract imports no package but the one that describes shapes, and app, session, tenant, deployment and read-model import its types alone", () => {
+  test("contract imports no package but the one that describes shapes, and all others but http import its types alone", () => {
     const external = imports.filter(({ from, to }) => findFolder(from) === "contract" && !paths.has(to));
     expect(external.filter(({ to }) => to !== "@hono/zod-openapi").map(show)).toEqual([]);
     const users = internal.filter(({ from, to }) => findFolder(to) === "contract" && findFolder(from) !== "contract");
@@ -153,10 +153,10 @@ describe("purity", () => {
     expect(direct).toEqual(["src/read-model/database-for.ts"]);
   });
 
-  test("SQL is written in session, tenant, deployment and read-model only", () => {
+  test("SQL is written in session, tenant, deployment, audit and read-model only", () => {
     const sql =
       /\b(SELECT\s[^;]*?\sFROM\s|INSERT\s+(OR\s+\w+\s+)?INTO\s|UPDATE\s+\w+\s+SET\s|DELETE\s+FROM\s|CREATE\s+(TABLE|INDEX|TRIGGER)\s)/;
-    const elsewhere = sources.filter(({ path }) => !["session", "tenant", "deployment", "read-model"].includes(findFolder(path)));
+    const elsewhere = sources.filter(({ path }) => !["session", "tenant", "deployment", "read-model", "audit"].includes(findFolder(path)));
     expect(elsewhere.filter((file) => sql.test(readCode(file, "keep"))).map(({ path }) => path)).toEqual([]);
   });
 });

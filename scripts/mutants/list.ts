@@ -1,5 +1,6 @@
 /** All deliberate breakages (`mutant`), by subject. */
 import { adapters } from "./adapters.ts";
+import { audit } from "./audit.ts";
 import { branches } from "./branches.ts";
 import { choices } from "./choices.ts";
 import { drafts } from "./drafts.ts";
@@ -42,4 +43,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...choices,
   ...respond,
   ...surfaces,
+  ...audit,
 ];

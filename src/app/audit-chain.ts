@@ -13,6 +13,11 @@ export const CHAIN = "longhand-audit-1";
 export interface Act {
   readonly actor: AuditActor;
   readonly request_id: string | null;
+  /**
+   * Made by this service, once for each request or delivery. The log takes one entry of an action on a target with it, however often the call
+   * is repeated. A client can choose `request_id`, so that does not say which requests are one. Absent: every call makes an entry.
+   */
+  readonly nonce?: string;
 }
 
 type Json = string | number | boolean | null | undefined | readonly Json[] | { readonly [name: string]: Json };
@@ -31,11 +36,17 @@ export const buildGenesis = (owner: string): AuditPlace => ({ seq: 0, hash: sha2
 
 const hashEntry = (entry: Omit<AuditEntry, "hash">): string => sha256Sync(toCanonicalJson(entry));
 
+interface ChainedAct {
+  readonly act: Act;
+  readonly subject: AuditSubject;
+  readonly at: number;
+  /** Absent: at the time of the act. */
+  readonly recorded_at?: number;
+}
+
 /** The entry that follows `before`. */
-export function chainEntry(
-  before: AuditPlace,
-  { act, subject, at }: { readonly act: Act; readonly subject: AuditSubject; readonly at: number },
-): AuditEntry {
-  const entry = { seq: before.seq + 1, at, ...act, ...subject, prev: before.hash };
+export function chainEntry(before: AuditPlace, { act: { actor, request_id }, subject, at, recorded_at }: ChainedAct): AuditEntry {
+  const late = recorded_at !== undefined && recorded_at !== at && { recorded_at };
+  const entry = { seq: before.seq + 1, at, ...late, actor, request_id, ...subject, prev: before.hash };
   return { ...entry, hash: hashEntry(entry) };
 }

@@ -10,14 +10,15 @@ import type { ErasureReceipt, SessionErasure } from "../contract/session";
 import type { SessionId } from "../domain/ids";
 import { ok, type Result } from "../lib/result";
 import type { Condition } from "./conditions";
-import type { TenantErasureApi } from "./erasure-api";
+import type { ErasureNote, TenantErasureApi } from "./erasure-api";
 import { listPending } from "./erasure-view";
 import type { TenantFilesApi } from "./file-api";
 import type { Outcome, SessionError } from "./session-api";
 import type { TenantError } from "./tenant-api";
 
 interface ErasurePorts<E> {
-  readonly tenant: Pick<TenantErasureApi, "beginErasure" | "noteErasure" | "endErasure"> & Pick<TenantFilesApi, "releaseFiles">;
+  readonly tenant: Pick<TenantErasureApi, "noteErasure" | "endErasure"> &
+    Pick<TenantFilesApi, "releaseFiles"> & { beginErasure(note: ErasureNote): ReturnType<TenantErasureApi["beginErasure"]> };
   /** `isNoted`: the session is known to have existed, whatever its object still holds. */
   readonly erase: (isNoted: boolean, condition?: Condition) => Promise<Outcome<ErasureReceipt>>;
   /** Whether the read model still has a row of the session. */

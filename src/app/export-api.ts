@@ -1,6 +1,7 @@
 /** Exports of a tenant's sessions: what may be asked of the tenant's object, and of the store that holds their files. */
 import type { ExportRemoval, ExportView } from "../contract/export";
 import type { ExportId, FileId, SessionId, TenantId } from "../domain/ids";
+import type { Act } from "./audit-chain";
 import type { TenantOutcome } from "./tenant-api";
 
 /** An export without the address, which is signed for the one who asks. */
@@ -11,22 +12,26 @@ export type ExportSubject =
   | { readonly of: "end_user"; readonly end_user: string }
   | { readonly of: "tenant" };
 
+/** A call that names an act first makes its entry in the audit log in the same transaction. */
 export interface TenantExportsApi {
   /** Notes an export, which the object's alarm makes. */
-  beginExport(input: { readonly id: ExportId; readonly subject: ExportSubject }): Promise<TenantOutcome<ExportState>>;
+  beginExport(act: Act, input: { readonly id: ExportId; readonly subject: ExportSubject }): Promise<TenantOutcome<ExportState>>;
   getExport(id: ExportId): Promise<TenantOutcome<ExportState>>;
   /** Newest first. */
   listExports(page: {
     readonly after: ExportId | null;
     readonly limit: number;
   }): Promise<TenantOutcome<{ readonly data: readonly ExportState[]; readonly has_more: boolean }>>;
-  deleteExport(id: ExportId): Promise<TenantOutcome<ExportRemoval>>;
-  /** Enters a session that is being restored into the directory, with the time at which it was first made. */
-  registerRestored(input: {
-    readonly session: SessionId;
-    readonly external_id: string | null;
-    readonly created_at: number;
-  }): Promise<TenantOutcome<null>>;
+  deleteExport(act: Act, id: ExportId): Promise<TenantOutcome<ExportRemoval>>;
+  /** Enters a session that is being restored into the directory, with the time at which it was first made. One request makes one entry. */
+  registerRestored(
+    act: Act,
+    input: {
+      readonly session: SessionId;
+      readonly external_id: string | null;
+      readonly created_at: number;
+    },
+  ): Promise<TenantOutcome<null>>;
 }
 
 export interface StoredPart {

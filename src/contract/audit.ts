@@ -1,6 +1,7 @@
 /** Entries of the audit log: who did what to what, when, and by which request. They hold ids, names and numbers, never content. */
 import { z } from "@hono/zod-openapi";
 import { AUDIT_ACTIONS, AUDIT_ACTORS, AUDIT_TARGETS } from "../domain/audit-actions";
+import { ERASURE_KINDS } from "../domain/erasure-kinds";
 import { SCOPES } from "../domain/scopes";
 import { time } from "./ids";
 import { listView } from "./page";
@@ -11,7 +12,7 @@ const auditActor = z
     id: z
       .string()
       .nullable()
-      .openapi({ description: "Of the key, access token or admin key. Null for ADMIN_KEY, and for the service itself" }),
+      .openapi({ description: "Of the key, access token or admin key. Null for ADMIN_KEY, a signed address and the service itself" }),
     key: z.string().optional().openapi({ description: "The key that made the access token. Absent otherwise" }),
   })
   .openapi("AuditActor");
@@ -38,6 +39,10 @@ const auditDetails = z
     number: z.int().optional().openapi({ description: "How many were changed" }),
     from_database: z.string().optional().openapi({ description: "The database that the tenant leaves" }),
     to_database: z.string().optional().openapi({ description: "The database that the tenant is moved to" }),
+    of: z.enum(ERASURE_KINDS).optional().openapi({ description: "What the erasure or export is of" }),
+    erasure: z.string().optional().openapi({ description: "The id of the erasure" }),
+    forks: z.boolean().optional().openapi({ description: "Whether the forks of the session are erased, too" }),
+    session: z.string().optional().openapi({ description: "The id of the session that is exported" }),
     from_seq: z.int().optional().openapi({ description: "The first event that was read" }),
     to_seq: z.int().optional().openapi({ description: "The last event that was read" }),
   })
@@ -50,6 +55,7 @@ export const auditEntry = z
   .strictObject({
     seq: z.int().openapi({ description: "Counts the entries from 1, without a gap" }),
     at: time,
+    recorded_at: time.optional().openapi({ description: "When the entry was made. Absent: at the time of the act" }),
     actor: auditActor,
     action: z.enum(AUDIT_ACTIONS),
     target: auditTarget,

@@ -30,9 +30,27 @@ export const AUDIT_ACTIONS = [
   // The texts that differed were shown to the admin.
   "session.rebuilt_and_read",
   "content.read_by_admin",
+  "erasure.requested",
+  // Every store has reported.
+  "erasure.finished",
+  "export.created",
+  "export.deleted",
+  "export.opened",
+  "sessions.imported",
 ] as const;
 
-export const AUDIT_TARGETS = ["tenant", "key", "model", "credential", "tool", "mcp_server", "file", "session"] as const;
+export const AUDIT_TARGETS = [
+  "tenant",
+  "key",
+  "model",
+  "credential",
+  "tool",
+  "mcp_server",
+  "file",
+  "session",
+  "erasure",
+  "export",
+] as const;
 
-/** `system`: the service itself, without a request. */
-export const AUDIT_ACTORS = ["key", "access_token", "admin", "system"] as const;
+/** `system`: the service itself, without a request. `signed_address`: a request that needed no key. */
+export const AUDIT_ACTORS = ["key", "access_token", "admin", "signed_address", "system"] as const;

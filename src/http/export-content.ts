@@ -1,9 +1,11 @@
 /** Answers with the file of an export: to a key, or to a signed address. */
 import type { Context, MiddlewareHandler } from "hono";
+import type { Act } from "../app/audit-chain";
 import type { ExportGrant } from "../app/export-api";
 import { callWithRetry } from "./calls";
 import type { HttpDeps, HttpEnv } from "./deps";
 import { sendProblem } from "./problem";
+import { readKeylessAct } from "./read-act";
 import { reachStore } from "./store-file";
 
 type NamedExport = Omit<ExportGrant, "expires_at">;
@@ -14,7 +16,7 @@ export const findExport = (deps: HttpDeps, { tenant, export: id }: NamedExport) 
     (api) => api.getExport(id),
   );
 
-export async function answerExport(c: Context<HttpEnv>, deps: HttpDeps, { tenant, export: id }: NamedExport) {
+export async function answerExport(c: Context<HttpEnv>, deps: HttpDeps, { act, tenant, export: id }: NamedExport & { readonly act: Act }) {
   const store = deps.exports(tenant);
   if (!store) return sendProblem(c, { code: "files_disabled" });
   const found = await findExport(deps, { tenant, export: id });
@@ -24,6 +26,17 @@ export async function answerExport(c: Context<HttpEnv>, deps: HttpDeps, { tenant
   if (!opened.ok) return sendProblem(c, opened.error);
   if (opened.value === null) return sendProblem(c, { code: "export_not_found", export: id });
   const { body, bytes } = opened.value;
+  if (c.req.method !== "HEAD") {
+    // Nothing is shown that is not in the audit log.
+    const noted = await callWithRetry(
+      () => deps.tenants(tenant),
+      (api) => api.recordAct(act, { action: "export.opened", target: { type: "export", id }, details: {} }),
+    );
+    if (!noted.ok) {
+      await body.cancel();
+      return sendProblem(c, noted.error);
+    }
+  }
   const headers = {
     "cache-control": "private, no-store",
     "content-type": "application/jsonl",
@@ -41,6 +54,6 @@ export function serveSignedExport(deps: HttpDeps): MiddlewareHandler<HttpEnv> {
     if (c.req.method !== "GET" || signature === undefined) return await next();
     const grant = await deps.exportSigner.verify(signature);
     if (!grant || grant.export !== c.req.param("export_id")) return sendProblem(c, { code: "signature_not_valid" });
-    return await answerExport(c, deps, grant);
+    return await answerExport(c, deps, { ...grant, act: readKeylessAct(c) });
   };
 }

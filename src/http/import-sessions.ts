@@ -1,5 +1,6 @@
 /** Restores the sessions of an export's file into the caller's tenant. */
 
+import type { Act } from "../app/audit-chain";
 import { type ImportTarget, type RestoredFile, SessionImport } from "../app/transfer/import-sessions";
 import { ImportFault, type ParseLine } from "../app/transfer/read-export";
 import { MAX_FILE_BYTES } from "../context/file-types";
@@ -11,14 +12,15 @@ import type { HttpDeps } from "./deps";
 import type { HttpError } from "./problem";
 
 interface ImportInput {
+  readonly act: Act;
   readonly tenant: TenantId;
   readonly body: ReadableStream<Uint8Array>;
   readonly after: SessionId | null;
 }
 
-export async function runImport(deps: HttpDeps, { tenant, body, after }: ImportInput): Promise<Result<ImportReport, HttpError>> {
+export async function runImport(deps: HttpDeps, { act, tenant, body, after }: ImportInput): Promise<Result<ImportReport, HttpError>> {
   try {
-    return ok(await new SessionImport(createTarget(deps, tenant), { after, maxFile: MAX_FILE_BYTES }).run(body));
+    return ok(await new SessionImport(createTarget(deps, { tenant, act }), { after, maxFile: MAX_FILE_BYTES }).run(body));
   } catch (error) {
     if (!(error instanceof ImportFault)) throw error;
     const detail = error.line === 0 ? error.detail : error.message;
@@ -42,7 +44,7 @@ const toRefusal = (error: { readonly code: string }): Awaited<ReturnType<ImportT
   return err({ status: "refused", detail: error.code });
 };
 
-function createTarget(deps: HttpDeps, tenant: TenantId): ImportTarget {
+function createTarget(deps: HttpDeps, { tenant, act }: Pick<ImportInput, "tenant" | "act">): ImportTarget {
   const own = <T>(session: SessionId, call: Parameters<typeof callWithRetry<ReturnType<HttpDeps["sessions"]>, T>>[1]) =>
     callWithRetry(() => deps.sessions(tenant, session), call);
   return {
@@ -58,7 +60,7 @@ function createTarget(deps: HttpDeps, tenant: TenantId): ImportTarget {
     register: async ({ id: session, external_id, created_at }) => {
       const entered = await callWithRetry(
         () => deps.tenants(tenant),
-        (api) => api.registerRestored({ session, external_id, created_at }),
+        (api) => api.registerRestored(act, { session, external_id, created_at }),
       );
       return entered.ok ? entered : toRefusal(entered.error);
     },

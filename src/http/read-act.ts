@@ -11,5 +11,19 @@ function readActor(c: Asker): AuditActor {
   return access_token ? { kind: "access_token", id: access_token.id, key } : { kind: "key", id: key };
 }
 
+/** The nonce of each request. */
+const nonces = new WeakMap<Asker, string>();
+
+function readNonce(c: Asker): string {
+  const nonce = nonces.get(c) ?? crypto.randomUUID();
+  nonces.set(c, nonce);
+  return nonce;
+}
+
+const buildAct = (c: Asker, actor: AuditActor): Act => ({ actor, request_id: c.get("requestId"), nonce: readNonce(c) });
+
 /** A request below `/v1/admin` has an admin, every other one a principal. Their absence is a defect. */
-export const readAct = (c: Asker): Act => ({ actor: readActor(c), request_id: c.get("requestId") });
+export const readAct = (c: Asker): Act => buildAct(c, readActor(c));
+
+/** The act of a request that needs no key. */
+export const readKeylessAct = (c: Asker): Act => buildAct(c, { kind: "signed_address", id: null });

@@ -8,6 +8,7 @@ import { callWithRetry } from "./calls";
 import type { Asker, HttpDeps } from "./deps";
 import { readIdempotency } from "./idempotency";
 import type { HttpError } from "./problem";
+import { readAct } from "./read-act";
 import { reachReadModel } from "./read-model";
 import { sessionClient } from "./session-calls";
 
@@ -38,10 +39,11 @@ interface ErasureInput {
 /** Repeated calls have one effect, under a condition too: the second finds the session erased, and compares nothing. */
 export function eraseFor(deps: HttpDeps, c: Asker, { session, condition, forks }: ErasureInput) {
   const { tenant } = readPrincipal(c);
+  const act = readAct(c);
   const connect = () => deps.tenants(tenant);
   const ports: Parameters<typeof eraseSession<HttpError>>[1] = {
     tenant: {
-      beginErasure: (input) => callWithRetry(connect, (api) => api.beginErasure(input)),
+      beginErasure: (input) => callWithRetry(connect, (api) => api.beginErasure(act, input)),
       releaseFiles: (ended) => callWithRetry(connect, (api) => api.releaseFiles(ended)),
       noteErasure: (ended, pending) => callWithRetry(connect, (api) => api.noteErasure(ended, pending)),
       endErasure: (ended) => callWithRetry(connect, (api) => api.endErasure(ended)),

@@ -21,7 +21,11 @@ import type { Tenant } from "./tenant";
 type Details = AuditSubject["details"];
 type Target = AuditSubject["target"]["type"];
 
-const subject = (action: AuditSubject["action"], type: Target, { id, ...details }: Details & { readonly id: string }): AuditSubject => ({
+export const toAuditSubject = (
+  action: AuditSubject["action"],
+  type: Target,
+  { id, ...details }: Details & { readonly id: string },
+): AuditSubject => ({
   action,
   target: { type, id },
   details,
@@ -43,7 +47,7 @@ const create: Calls["create"] = async (tenant, act, { tenant: id, name, database
       if (tenant.isCreated) return err({ code: "tenant_exists" });
       tenant.settings.insert({ tenant: id, name, at: now });
       if (database !== undefined) tenant.placement.place({ after: 0, placement: { database, version: 1, move: null } });
-      tenant.audit.append(act, subject("tenant.created", "tenant", { id }));
+      tenant.audit.append(act, toAuditSubject("tenant.created", "tenant", { id }));
       return ok(id);
     });
   const made = tenant.isCreated ? createOnce() : tenant.create(createOnce);
@@ -75,7 +79,7 @@ const toTag = (found: object | null | undefined): string | null => (found ? toEt
 
 const putModel: Existing<"putModel"> = async (tenant, act, id, model, condition) => {
   const known = await prices();
-  const describe = () => subject("model.put", "model", { id, fields: listNames(model) });
+  const describe = () => toAuditSubject("model.put", "model", { id, fields: listNames(model) });
   const put = tenant.change(
     tenant.audited(
       { act, describe },
@@ -92,7 +96,7 @@ const deleteModel: Existing<"deleteModel"> = async (tenant, act, id, condition) 
   if (refused) return refused;
   const isDefault = tenant.settings.read().default_model === id && tenant.registry.isOnlyOwn(id);
   if (isDefault) return err({ code: "model_is_default", model: id });
-  const describe = () => subject("model.deleted", "model", { id });
+  const describe = () => toAuditSubject("model.deleted", "model", { id });
   return tenant.change(tenant.audited({ act, describe }, () => tenant.registry.remove(id)));
 };
 
@@ -104,7 +108,7 @@ const changeSettings: Existing<"changeSettings"> = (tenant, act, changes, condit
   if (model !== undefined && !tenant.isKnownModel(model)) return err({ code: "model_not_found", model });
   const change = model === undefined ? rest : { ...rest, default_model: model };
   const { tenant: id } = tenant.settings.identity();
-  const describe = () => subject("settings.changed", "tenant", { id, fields: listNames(changes) });
+  const describe = () => toAuditSubject("settings.changed", "tenant", { id, fields: listNames(changes) });
   const store = (merged: typeof change & { readonly default_policy?: string }) =>
     tenant.change(tenant.audited({ act, describe }, () => ok(tenant.settings.change(merged))));
   if (policy === undefined) return store(change);
@@ -117,7 +121,7 @@ const addKey: Existing<"addKey"> = (tenant, act, key) => {
   return tenant.transaction(
     tenant.audited(
       // A repeated request returns the key that the first one made.
-      { act, describe: (made) => (made.id === id ? subject("key.created", "key", { id, scopes, expires_at }) : null) },
+      { act, describe: (made) => (made.id === id ? toAuditSubject("key.created", "key", { id, scopes, expires_at }) : null) },
       () => tenant.keys.add({ ...key, at: Date.now() }),
     ),
   );
@@ -125,7 +129,7 @@ const addKey: Existing<"addKey"> = (tenant, act, key) => {
 
 const rotateKey: Existing<"rotateKey"> = (tenant, act, rotation) => {
   const { from, id, overlap_ms } = rotation;
-  const entry = subject("key.rotated", "key", { id: from, replaced_by: id, overlap_ms });
+  const entry = toAuditSubject("key.rotated", "key", { id: from, replaced_by: id, overlap_ms });
   return tenant.announce(
     tenant.transaction(
       tenant.audited({ act, describe: (made) => (made.id === id ? entry : null) }, () =>
@@ -137,12 +141,12 @@ const rotateKey: Existing<"rotateKey"> = (tenant, act, rotation) => {
 
 const revokeKey: Existing<"revokeKey"> = (tenant, act, id, by) => {
   const wasRevoked = tenant.keys.list().some((key) => key.id === id && key.revoked_at !== null);
-  const describe = () => (wasRevoked ? null : subject("key.revoked", "key", { id }));
+  const describe = () => (wasRevoked ? null : toAuditSubject("key.revoked", "key", { id }));
   return tenant.announce(tenant.transaction(tenant.audited({ act, describe }, () => tenant.keys.revoke(id, { by, at: Date.now() }))));
 };
 
 const putCredential: Existing<"putCredential"> = (tenant, act, { name, sealed }) => {
-  const describe = () => subject("credential.put", "credential", { id: name });
+  const describe = () => toAuditSubject("credential.put", "credential", { id: name });
   const put = tenant.announce(
     tenant.transaction(tenant.audited({ act, describe }, () => tenant.credentials.put(name, sealed, Date.now()))),
   );
@@ -152,7 +156,7 @@ const putCredential: Existing<"putCredential"> = (tenant, act, { name, sealed })
 };
 
 const deleteCredential: Existing<"deleteCredential"> = (tenant, act, name) => {
-  const describe = () => subject("credential.deleted", "credential", { id: name });
+  const describe = () => toAuditSubject("credential.deleted", "credential", { id: name });
   return tenant.announce(tenant.transaction(tenant.audited({ act, describe }, () => tenant.credentials.remove(name))));
 };
 
@@ -160,14 +164,14 @@ const replaceSealed: Existing<"replaceSealed"> = (tenant, act, resealed) => {
   const { tenant: id } = tenant.settings.identity();
   return tenant.transaction(
     tenant.audited(
-      { act, describe: ({ replaced: number }) => (number === 0 ? null : subject("credentials.resealed", "tenant", { id, number })) },
+      { act, describe: ({ replaced: number }) => (number === 0 ? null : toAuditSubject("credentials.resealed", "tenant", { id, number })) },
       () => ok({ replaced: tenant.credentials.replace(resealed) }),
     ),
   );
 };
 
 const putTool: Existing<"putTool"> = (tenant, act, name, tool, condition) => {
-  const describe = () => subject("tool.put", "tool", { id: name, fields: listNames(tool) });
+  const describe = () => toAuditSubject("tool.put", "tool", { id: name, fields: listNames(tool) });
   return changeTool(
     tenant,
     { name, condition },
@@ -176,7 +180,7 @@ const putTool: Existing<"putTool"> = (tenant, act, name, tool, condition) => {
 };
 
 const deleteTool: Existing<"deleteTool"> = (tenant, act, name, condition) => {
-  const describe = () => subject("tool.deleted", "tool", { id: name });
+  const describe = () => toAuditSubject("tool.deleted", "tool", { id: name });
   const conditional = { name, condition: tenant.tools.tools([name])[0] && condition };
   return changeTool(
     tenant,
@@ -195,9 +199,9 @@ const putMcpServer: Existing<"putMcpServer"> = (tenant, act, { condition, ...inp
       {
         act,
         describe: ({ listed_at }) => {
-          if (unchanged === undefined) return subject("mcp_server.put", "mcp_server", { id: name, fields: listNames(server) });
+          if (unchanged === undefined) return toAuditSubject("mcp_server.put", "mcp_server", { id: name, fields: listNames(server) });
           // The server was put or removed meanwhile: the refresh changed nothing.
-          return listed_at === at ? subject("mcp_server.refreshed", "mcp_server", { id: name }) : null;
+          return listed_at === at ? toAuditSubject("mcp_server.refreshed", "mcp_server", { id: name }) : null;
         },
       },
       () => tenant.tools.putServer(input, at),
@@ -206,7 +210,7 @@ const putMcpServer: Existing<"putMcpServer"> = (tenant, act, { condition, ...inp
 };
 
 const deleteMcpServer: Existing<"deleteMcpServer"> = (tenant, act, name, condition) => {
-  const describe = () => subject("mcp_server.deleted", "mcp_server", { id: name });
+  const describe = () => toAuditSubject("mcp_server.deleted", "mcp_server", { id: name });
   const conditional = { name, condition: tenant.tools.servers([name])[0] && condition };
   return changeServer(
     tenant,
@@ -217,7 +221,7 @@ const deleteMcpServer: Existing<"deleteMcpServer"> = (tenant, act, name, conditi
 
 const deleteFile: Existing<"deleteFile"> = async (tenant, act, file) => {
   const wasThere = tenant.files.find(file) !== null;
-  const describe = () => (wasThere ? subject("file.deleted", "file", { id: file }) : null);
+  const describe = () => (wasThere ? toAuditSubject("file.deleted", "file", { id: file }) : null);
   const removed = tenant.transaction(
     tenant.audited({ act, describe }, () =>
       tenant.files.remove(file, Date.now()) ? ok(null) : err<TenantError>({ code: "file_not_found", file }),
@@ -232,7 +236,7 @@ const projectAgain: Existing<"projectAgain"> = async (tenant, act) => {
   const { tenant: id } = tenant.settings.identity();
   tenant.transaction(() => {
     tenant.upkeep.outbox.touch();
-    tenant.audit.append(act, subject("tenant.rebuilt", "tenant", { id }));
+    tenant.audit.append(act, toAuditSubject("tenant.rebuilt", "tenant", { id }));
   });
   await tenant.upkeep.outbox.drain();
   return ok(null);
@@ -243,7 +247,7 @@ const changeStatus = (tenant: Tenant, act: Act, change: () => Standing): TenantO
   const { tenant: id } = tenant.settings.identity();
   const before = tenant.standings.read().status;
   const describe = ({ status }: Standing) =>
-    status === before ? null : subject(status === "active" ? "tenant.resumed" : "tenant.suspended", "tenant", { id });
+    status === before ? null : toAuditSubject(status === "active" ? "tenant.resumed" : "tenant.suspended", "tenant", { id });
   return tenant.change(tenant.audited({ act, describe }, () => ok(change())));
 };
 

@@ -1,6 +1,5 @@
 /** Empties a deleted tenant's own tables. What stays is a tombstone with the receipt, and sums of usage for invoices. */
 import type { SyncSql } from "../lib/sync-sql";
-import { AUDIT_TABLES } from "./audit-tables";
 
 /** The tables that stay: ids, times and sums, without text. What another version adds is emptied. */
 const KEPT = new Set([
@@ -18,11 +17,12 @@ const KEPT = new Set([
   "forks",
   // Where the rows are that have to go.
   "placement",
+  // Entries name models, tools and credentials: `forget` of the audit log removes them, and keeps the place where the chain goes on.
+  "audit",
+  "audit_anchor",
 ]);
 /** What the erasures of the sessions need. It goes last. */
 const NEEDED = new Set(["sessions", "files", "file_refs", "file_keeps"]);
-/** Their triggers refuse every DELETE, so they are dropped and made anew. */
-const APPEND_ONLY = new Set(["audit", "audit_anchor"]);
 
 const TABLES =
   "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE '\\_cf\\_%' ESCAPE '\\'";
@@ -31,9 +31,8 @@ const TABLES =
 export function closeTenant(sql: SyncSql, at: number): void {
   for (const { name } of sql.rows<{ name: string }>(TABLES)) {
     if (KEPT.has(name) || NEEDED.has(name)) continue;
-    sql.rows(APPEND_ONLY.has(name) ? `DROP TABLE "${name}"` : `DELETE FROM "${name}"`);
+    sql.rows(`DELETE FROM "${name}"`);
   }
-  for (const statement of AUDIT_TABLES) sql.rows(statement);
   sql.rows("UPDATE tenant SET name = '', default_model = '', default_policy = '', allowed_origins = '[]', deleted_at = ?", at);
   sql.rows("UPDATE files SET name = NULL");
 }

@@ -13,27 +13,27 @@ function findErasure({ upkeep }: Tenant, id: ErasureId): TenantOutcome<ErasureFa
 }
 
 export const erasureCalls = {
-  beginErasure: existing(async (tenant, input) => {
+  beginErasure: existing(async (tenant, act, input) => {
     const { erasures } = tenant.upkeep;
-    const begun = tenant.transaction(() => erasures.begin(input));
+    const begun = tenant.transaction(() => erasures.begin({ ...input, act }));
     // The forks of few are erased when this answers; the alarm goes on with those of many.
     if (input.forks) await erasures.run();
     return ok(begun);
   }),
   noteErasure: existing(({ upkeep }, session, pending) => ok(upkeep.erasures.report(session, pending))),
   endErasure: existing(({ upkeep }, session) => ok(upkeep.erasures.end(session))),
-  eraseEndUser: existing(async (tenant, endUser) => {
+  eraseEndUser: existing(async (tenant, act, endUser) => {
     const { erasures } = tenant.upkeep;
     const user = tenant.digestEndUser(endUser);
-    const id = tenant.transaction(() => erasures.beginEndUser(user));
+    const id = tenant.transaction(() => erasures.beginEndUser(user, act));
     await erasures.resume();
     tenant.announce(null);
     await erasures.run();
     return findErasure(tenant, id);
   }),
-  eraseTenant: lasting(async (tenant) => {
+  eraseTenant: lasting(async (tenant, act) => {
     const { erasures } = tenant.upkeep;
-    const begun = tenant.change(() => ok(erasures.beginTenant(tenant.settings.identity().tenant)));
+    const begun = tenant.change(() => ok(erasures.beginTenant(tenant.settings.identity().tenant, act)));
     if (!begun.ok) return begun;
     // Its sessions, and then its own part. The alarm goes on where there are many.
     await erasures.run();

@@ -13,6 +13,10 @@ interface Request {
   readonly forks: boolean;
 }
 
+export interface AskedErasure extends Request {
+  readonly id: ErasureId;
+}
+
 /** Methods that change rows are called inside a transaction. */
 export interface ErasureReceipts {
   /** The newest erasure that does what is asked for, or null. `running`: only one that is not done. */
@@ -70,7 +74,8 @@ function toRequest({ kind, target, forks }: ReceiptRow): Request {
   return { kind: known, target, forks: forks === 1 };
 }
 
-export function createErasureReceipts(sql: SyncSql): ErasureReceipts {
+/** `done`: called in the transaction in which the erasure ends. It may end again after it was reopened. */
+export function createErasureReceipts(sql: SyncSql, done: (erasure: AskedErasure) => void = () => {}): ErasureReceipts {
   const count = (statement: string, id: string): number => sql.rows<{ n: number }>(`SELECT count(*) AS n ${statement}`, id)[0]?.n ?? 0;
   const countPending = (id: string, store: ReportingStore): number => count(`${LEFT} AND ' ' || n.pending || ' ' LIKE '% ${store} %'`, id);
 
@@ -79,8 +84,9 @@ export function createErasureReceipts(sql: SyncSql): ErasureReceipts {
   function settle(id: string, at: number): void {
     const left = isLeft(id);
     sql.rows("UPDATE erasure_receipts SET done_at = NULL WHERE id = ?1 AND (?2 = 1 OR gathered = 0 OR forgotten = 0)", id, left ? 1 : 0);
-    if (!left)
-      sql.rows("UPDATE erasure_receipts SET done_at = ?2 WHERE id = ?1 AND gathered = 1 AND forgotten = 1 AND done_at IS NULL", id, at);
+    if (left) return;
+    const end = "UPDATE erasure_receipts SET done_at = ?2 WHERE id = ?1 AND gathered = 1 AND forgotten = 1 AND done_at IS NULL RETURNING *";
+    for (const row of sql.rows<ReceiptRow>(end, id, at)) if (row.cause === "request") done({ ...toRequest(row), id: toErasureId(row.id) });
   }
 
   function toFacts(row: ReceiptRow): ErasureFacts {

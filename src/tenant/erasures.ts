@@ -3,6 +3,7 @@
  * repeats an erasure that was cut off, and a repeated request never makes a listed session again. What was asked for, of which a session may
  * be a part, is in `erasure-receipts`.
  */
+import type { Act } from "../app/audit-chain";
 import { REPORTING_STORES, type ReportingStore } from "../app/erasure-view";
 import type { Clock, Log } from "../app/ports";
 import type { ErasureId, SessionId } from "../domain/ids";
@@ -10,7 +11,7 @@ import type { ErasureCause } from "../domain/retention-actions";
 import type { SyncSql } from "../lib/sync-sql";
 import { toSessionId } from "./directory";
 import { closeTenant } from "./empty-tenant";
-import { createErasureReceipts, type ErasureReceipts } from "./erasure-receipts";
+import { type AskedErasure, createErasureReceipts, type ErasureReceipts } from "./erasure-receipts";
 import { createForgetting, type ForgetInSession } from "./forget-names";
 import { createGathering, forEachTogether, type ReadLabels } from "./gather-sessions";
 import { armAlarm, type TenantAlarm, toRetryWait } from "./tenant-alarm";
@@ -23,7 +24,14 @@ const AT_ONCE = 200;
 /** How long access tokens that were made before an end user's erasure may last: as long as any (`http/schemas/access-token`). */
 const TOKEN_MS = 24 * 60 * 60 * 1000;
 
-interface ErasureDeps {
+export interface ErasureNotes {
+  /** Called in the transaction in which a new erasure is noted. `act`: null where the session's object began it, which has noted who asked. */
+  readonly asked?: (erasure: AskedErasure, act: Act | null) => void;
+  /** Called in the transaction in which an erasure ends. */
+  readonly done?: (erasure: AskedErasure) => void;
+}
+
+interface ErasureDeps extends ErasureNotes {
   readonly sql: SyncSql;
   readonly alarm: TenantAlarm;
   /** Calls the session's object, telling it that the session has existed. Returns true when every store has reported. */
@@ -50,6 +58,8 @@ interface Begin {
   readonly isKnown: boolean;
   /** Its forks, too. Absent: it alone. */
   readonly forks?: boolean;
+  /** Absent: the session's object began it. */
+  readonly act?: Act;
   /** Absent: a request. */
   readonly cause?: ErasureCause;
 }
@@ -60,11 +70,11 @@ export interface Erasures {
   /** Notes an erasure if the session is in the directory, in an earlier note, or known to the caller. `noted`: whether there is a note. */
   begin(input: Begin): { readonly noted: boolean; readonly erasure: ErasureId | null };
   /** Notes the erasure of all sessions of an end user that the directory has, and ends the end user's access tokens. */
-  beginEndUser(endUser: string): ErasureId;
+  beginEndUser(endUser: string, act: Act): ErasureId;
   /** Before when an access token of this end user must have been made to be refused. 0: none is. */
   findEnd(endUser: string): number;
   /** Notes the erasure of the tenant, closes it, and notes all its sessions. Repeated, it is the same erasure. */
-  beginTenant(tenant: string): ErasureId;
+  beginTenant(tenant: string, act: Act): ErasureId;
   /** Notes an erasure that its session's object began, if the session is in the directory and no note of it is here. */
   noteBegun(session: SessionId, cause?: ErasureCause): void;
   /** Notes which stores have yet to report. Returns the session's erasure; null if none is noted. */
@@ -83,7 +93,7 @@ type ErasureRow = { readonly session: string; readonly attempts: number };
 
 export function createErasures(deps: ErasureDeps): Erasures {
   const { sql, alarm, erase, now, log, newErasureId, hide } = deps;
-  const receipts = createErasureReceipts(sql);
+  const receipts = createErasureReceipts(sql, deps.done);
   const isKnownHere = (session: SessionId): boolean =>
     sql.rows("SELECT 1 FROM sessions WHERE id = ?1 UNION ALL SELECT 1 FROM erasures WHERE session = ?1", session).length > 0;
 
@@ -132,13 +142,19 @@ export function createErasures(deps: ErasureDeps): Erasures {
 
   const resume = (): Promise<void> => armAlarm(alarm, nextDue(), now);
 
-  function begin({ session, isKnown, forks = false, cause }: Begin): ReturnType<Erasures["begin"]> {
+  /** Notes a new erasure with who asked for it. */
+  function add(request: Omit<AskedErasure, "id">, act: Act | null, cause?: ErasureCause): ErasureId {
+    const id = receipts.add({ ...request, id: newErasureId(), at: now(), ...(cause && { cause }) });
+    deps.asked?.({ ...request, id }, act);
+    return id;
+  }
+
+  function begin({ session, isKnown, forks = false, act, cause }: Begin): ReturnType<Erasures["begin"]> {
     const noted = isKnown || isKnownHere(session);
     const covering = receipts.findCovering(session);
     if (!noted && covering === null) return { noted, erasure: null };
     const like = receipts.findLike({ kind: "session", target: session, forks }) ?? (forks ? null : covering);
-    const erasure =
-      like ?? receipts.add({ id: newErasureId(), kind: "session", target: session, forks, at: now(), ...(cause && { cause }) });
+    const erasure = like ?? add({ kind: "session", target: session, forks }, act ?? null, cause);
     const due = now() + FIRST_RETRY_MS;
     if (noted) note(session, { erasure, due });
     else receipts.cover(erasure, session);
@@ -148,25 +164,25 @@ export function createErasures(deps: ErasureDeps): Erasures {
     return { noted, erasure };
   }
 
-  function beginEndUser(endUser: string): ErasureId {
+  function beginEndUser(endUser: string, act: Act): ErasureId {
     const at = now();
     sql.rows("DELETE FROM ended_users WHERE until <= ?", at);
     sql.rows("INSERT OR REPLACE INTO ended_users (end_user, before, until) VALUES (?, ?, ?)", endUser, at, at + TOKEN_MS);
     const request = { kind: "end_user", target: endUser, forks: false } as const;
     const running = receipts.findLike({ ...request, running: true });
     if (running && !hasNewer(sql, { endUser, running })) return running;
-    const erasure = receipts.add({ ...request, id: newErasureId(), at });
+    const erasure = add(request, act);
     gathering.begin(erasure);
     receipts.settle(erasure, at);
     return erasure;
   }
 
-  function beginTenant(tenant: string): ErasureId {
+  function beginTenant(tenant: string, act: Act): ErasureId {
     const request = { kind: "tenant", target: tenant, forks: false } as const;
     const like = receipts.findLike(request);
     if (like) return like;
-    const erasure = receipts.add({ ...request, id: newErasureId(), at: now() });
     closeTenant(sql, now());
+    const erasure = add(request, act);
     gathering.begin(erasure);
     return erasure;
   }

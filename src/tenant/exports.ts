@@ -41,10 +41,11 @@ interface ExportDeps {
 }
 
 export interface Exports {
-  begin(input: { readonly id: ExportId; readonly subject: ExportSubject }): Promise<TenantOutcome<ExportState>>;
+  /** `note`: called in the transaction of the change. */
+  begin(input: { readonly id: ExportId; readonly subject: ExportSubject }, note: () => void): Promise<TenantOutcome<ExportState>>;
   get(id: ExportId): TenantOutcome<ExportState>;
   list: ExportRows["list"];
-  remove(id: ExportId): Promise<TenantOutcome<ExportRemoval>>;
+  remove(id: ExportId, note: () => void): Promise<TenantOutcome<ExportRemoval>>;
   /**
    * Takes the session out of all exports: those that are ready end, and one under way goes back to where the session began. `seq`: only out of
    * exports that hold an earlier state of the session. Call it when a session is erased or redacted.
@@ -217,17 +218,25 @@ export function createExports(deps: ExportDeps): Exports {
   return {
     get,
     list: rows.list,
-    begin: async ({ id, subject }) => {
+    begin: async ({ id, subject }, note) => {
+      // The call was repeated: its answer had been lost.
+      if (rows.find(id)) return get(id);
       if (subject.of === "session" && !directory.has(subject.session_id)) return err({ code: "session_not_found" });
       if (rows.count() >= MAX_EXPORTS) return err({ code: "export_limit", limit: MAX_EXPORTS });
       const total = subject.of === "session" ? 1 : directory.count();
-      sql.transaction(() => rows.insert({ id, subject, total, at: now() }));
+      sql.transaction(() => {
+        rows.insert({ id, subject, total, at: now() });
+        note();
+      });
       await resume();
       return get(id);
     },
-    remove: async (id) => {
+    remove: async (id, note) => {
       if (!rows.find(id)) return notFound(id);
-      sql.transaction(() => rows.setState(id, "removed", now()));
+      sql.transaction(() => {
+        rows.setState(id, "removed", now());
+        note();
+      });
       try {
         await removeNow({ id, upload: rows.upload(id) });
         return ok({ id, status: "removed" });

@@ -3,7 +3,7 @@ import type { TenantOutcome } from "../app/tenant-api";
 import type { FileId } from "../domain/ids";
 import { err, ok } from "../lib/result";
 import { sha256 } from "../lib/sha256";
-import { auditedCalls, getModel } from "./audited-calls";
+import { auditedCalls, getModel, toAuditSubject } from "./audited-calls";
 import { erasureCalls } from "./erasure-calls";
 import { type Calls, existing, lasting, lookUpExisting, prices, served } from "./existing-tenant";
 import { listLimitUse } from "./limit-use";
@@ -121,13 +121,24 @@ export const tenantCalls = {
   }),
   releaseFiles: lasting(async ({ upkeep }, session) => ok(await upkeep.releaseFiles(session))),
 
-  beginExport: existing(({ upkeep }, input) => upkeep.exports.begin(input)),
+  beginExport: existing(({ upkeep, audit }, act, { id, subject }) => {
+    const session = subject.of === "session" ? { session: subject.session_id } : {};
+    return upkeep.exports.begin({ id, subject }, () =>
+      audit.append(act, toAuditSubject("export.created", "export", { id, of: subject.of, ...session })),
+    );
+  }),
   getExport: existing(({ upkeep }, id) => upkeep.exports.get(id)),
   listExports: existing(({ upkeep }, page) => ok(upkeep.exports.list(page))),
-  deleteExport: existing(({ upkeep }, id) => upkeep.exports.remove(id)),
-  registerRestored: existing((tenant, input) =>
-    tenant.transaction(() => tenant.directory.restore({ ...input, most: tenant.limits.read()?.tenant.sessions })),
+  deleteExport: existing(({ upkeep, audit }, act, id) =>
+    upkeep.exports.remove(id, () => audit.append(act, toAuditSubject("export.deleted", "export", { id }))),
   ),
+  registerRestored: existing((tenant, act, input) => {
+    const { tenant: id } = tenant.settings.identity();
+    const describe = () => toAuditSubject("sessions.imported", "tenant", { id });
+    return tenant.transaction(
+      tenant.audited({ act, describe }, () => tenant.directory.restore({ ...input, most: tenant.limits.read()?.tenant.sessions })),
+    );
+  }),
 
   identify: existing(({ settings, standings }) => {
     const { tenant, created_at } = settings.identity();

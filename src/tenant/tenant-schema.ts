@@ -2,8 +2,8 @@
  * The tables of a tenant's object and their migrations. A migration is a list of statements that never changes after
  * its release. It adds columns and loosens constraints, so that an older build can still read the data of a newer one.
  */
+import { AUDIT_NONCES, AUDIT_TABLES } from "../audit/audit-tables";
 import type { SyncSql } from "../lib/sync-sql";
-import { AUDIT_TABLES } from "./audit-tables";
 import { EXPORT_TABLES } from "./export-tables";
 import { PLACEMENT_TABLES } from "./placement-store";
 import { RETENTION_TABLES } from "./retention-tables";
@@ -268,6 +268,7 @@ const migrations: readonly (readonly string[])[] = [
   PLACEMENT_TABLES,
   RETENTION_TABLES,
   USAGE_OWNER_TABLES,
+  AUDIT_NONCES,
 ];
 
 /** Reads without creating anything: clients can address an object by a made-up name, and that object must stay empty. */

@@ -7,11 +7,11 @@ import type { Act } from "../app/audit-chain";
 import type { OutcomeStore } from "../app/idempotency";
 import type { DeploymentKeys } from "../app/models/key-source";
 import type { ErasedSessionUsage, TenantChange, TenantOutcome } from "../app/tenant-api";
+import { type AuditLog, createAuditLog } from "../audit/audit-log";
 import type { PolicyChoice } from "../context/policy-choice";
 import type { AuditSubject } from "../contract/audit";
 import type { CredentialView } from "../contract/credential";
 import { startTimer } from "../lib/timer";
-import { type AuditLog, createAuditLog } from "./audit-log";
 import { noteChange } from "./changes";
 import { type CredentialStore, createCredentialStore } from "./credential-store";
 import { createDirectory, type Directory } from "./directory";
@@ -31,7 +31,7 @@ import { isCreated, migrateTenant } from "./tenant-schema";
 import { createToolRegistry, type ToolRegistry } from "./tool-registry";
 import { createUpkeep, type Upkeep, type UpkeepDeps } from "./upkeep";
 
-interface TenantDeps extends Omit<UpkeepDeps, "snapshot" | "tenant" | "isDeleted" | "isSuspended" | "files" | "directory" | "erasedUsage"> {
+interface TenantDeps extends Omit<UpkeepDeps, "snapshot" | "tenant" | "isDeleted" | "isSuspended" | "audit" | "files" | "directory" | "erasedUsage"> {
   readonly deployment: { readonly models: DeploymentModels; readonly keys: DeploymentKeys; readonly policy: PolicyChoice };
   /** Keeps the object alive until the work is done. */
   readonly background: (work: Promise<unknown>) => void;
@@ -92,6 +92,7 @@ export class Tenant {
     this.placement = createPlacementStore(sql);
     this.upkeep = createUpkeep({
       ...deps,
+      audit: this.audit,
       files: this.files,
       directory: this.directory,
       erasedUsage: this.erasedUsage,

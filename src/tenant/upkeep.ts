@@ -15,9 +15,11 @@ import type { Caller, SessionApi } from "../app/session-api";
 import type { ErasedSessionUsage, TenantChange } from "../app/tenant-api";
 import type { TenantProjection } from "../app/tenant-projection";
 import type { TransferApi } from "../app/transfer-api";
+import type { AuditLog } from "../audit/audit-log";
 import type { FileView } from "../contract/file";
 import type { SessionId, TenantId } from "../domain/ids";
 import type { SyncSql } from "../lib/sync-sql";
+import { auditErasures } from "./audit-erasures";
 import type { Directory } from "./directory";
 import { digestEndUser } from "./end-user-digest";
 import type { ErasedUsageStore } from "./erased-usage";
@@ -42,6 +44,7 @@ export interface UpkeepDeps {
   readonly sessions: (
     caller: Caller,
   ) => Pick<SessionApi, "erase" | "describe"> & OwnerApi & Pick<TransferApi, "exportLines"> & RetentionApi;
+  readonly audit: AuditLog;
   readonly files: Files;
   readonly directory: Directory;
   readonly erasedUsage: ErasedUsageStore;
@@ -122,7 +125,8 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     return { erased: ended.length - pending, pending };
   }
   const get = () => storage.getAlarm();
-  const set = (at: number): void => void storage.setAlarm(at);
+  // The platform takes no 0, which is when a due part of an erasure may be.
+  const set = (at: number): void => void storage.setAlarm(Math.max(at, 1));
   const exports = createExports({
     sql,
     directory: deps.directory,
@@ -149,6 +153,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     alarm: { get, set },
     erase,
     begun,
+    ...auditErasures(deps.audit),
     readLabels,
     hide: (hidden) => projection.hide(tenant(), hidden, Date.now()),
     usage: usageOutbox,

@@ -131,7 +131,7 @@ describe("erasing a session", () => {
         steps.push(`files of ${session}`);
         return ok({ erased: 2, pending: 0 });
       },
-      beginErasure: async ({ session }) => {
+      beginErasure: async (_, { session }) => {
         steps.push(`noted ${session}`);
         return ok({ noted: true, erasure: ERASURE });
       },
@@ -218,7 +218,7 @@ describe("erasing a session", () => {
   it("whose object holds nothing, but which is still listed, clears what is listed", async () => {
     const asked: unknown[] = [];
     const tenant: Partial<TenantApi & TenantErasureApi> = {
-      beginErasure: async ({ isKnown }) => ok({ noted: isKnown, erasure: ERASURE }),
+      beginErasure: async (_, { isKnown }) => ok({ noted: isKnown, erasure: ERASURE }),
     };
     const erase: SessionApi["erase"] = async (_, isNoted) => {
       asked.push(isNoted);

@@ -356,7 +356,7 @@ function emptyTenant(): WholeTenantApi {
     beginExport: async () => err({ code: "session_not_found" }),
     getExport: async (id) => err({ code: "export_not_found", export: id }),
     listExports: async () => ok({ data: [], has_more: false }),
-    deleteExport: async (id) => err({ code: "export_not_found", export: id }),
+    deleteExport: async (_, id) => err({ code: "export_not_found", export: id }),
     registerRestored: async () => ok(null),
     exportTenant: async () => ok({ tenant: FOREIGN_TENANT, settings, models: [], created_at: NOW, keys: [], standing }),
     projectAgain: async () => ok(null),

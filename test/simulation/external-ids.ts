@@ -88,7 +88,7 @@ export class ExternalIds {
       registerSession: (input) => run("register", () => this.#directory.register({ ...input, at: this.scheduler.now })),
       findExternalId: (name) => run("find", () => ok(this.#directory.findExternalId(name))),
       forgetSession: (session) => run("forget", () => ok(this.#directory.forget(session))),
-      beginErasure: (input) => run("begin", () => ok(this.#erasures.begin(input))),
+      beginErasure: (act, input) => run("begin", () => ok(this.#erasures.begin({ ...input, act }))),
       endErasure: (session) => this.#call("end", async () => ok(this.#erasures.end(session))),
     };
   }

@@ -28,6 +28,13 @@ export const AUDITED: Readonly<Record<string, AuditEntry["action"]>> = {
   deleteFile: "file.deleted",
   exportSessionLog: "content.read_by_admin",
   rebuildSession: "session.rebuilt",
+  eraseSession: "erasure.requested",
+  eraseEndUser: "erasure.requested",
+  deleteTenant: "erasure.requested",
+  createExport: "export.created",
+  deleteExport: "export.deleted",
+  downloadExport: "export.opened",
+  importSessions: "sessions.imported",
 };
 
 const CHAT = "chat";
@@ -35,8 +42,6 @@ const READS = "changes nothing, and shows no content to an admin";
 const UNSTORED = "makes a signed text that is stored nowhere and ends by itself";
 /** The session's own log has these acts, without the key that asked for them. */
 const OF_SESSION = "an act in a session, which is not in the audit log yet";
-const OF_ERASURE = "an erasure has a receipt of its own, which names no caller yet";
-const OF_EXPORT = "an export or import, which is listed for itself and not in the audit log yet";
 const OF_DEPLOYMENT = "an act on the deployment, which has no audit log yet";
 
 /** Why an operation leaves no entry. */
@@ -76,12 +81,6 @@ export const NOT_AUDITED: Readonly<Record<string, string>> = {
   createAccessToken: UNSTORED,
   signFileUrl: UNSTORED,
   updateSession: OF_SESSION,
-  eraseSession: OF_SESSION,
-  eraseEndUser: OF_ERASURE,
-  deleteTenant: OF_ERASURE,
-  createExport: OF_EXPORT,
-  deleteExport: OF_EXPORT,
-  importSessions: OF_EXPORT,
   redactMessage: OF_SESSION,
   rewindSession: OF_SESSION,
   createCompaction: OF_SESSION,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { verifyAudit } from "../../scripts/audit/verify";
 import type { AuditQuery } from "../../src/app/audit-api";
+import { createAuditLog } from "../../src/audit/audit-log";
 import type { AuditSubject } from "../../src/contract/audit";
-import { createAuditLog } from "../../src/tenant/audit-log";
 import { createSettings } from "../../src/tenant/settings";
 import { toLines } from "../support/audit-lines";
 import { createMigratedSql } from "./memory-sql";
@@ -36,6 +36,46 @@ describe("the audit log of a tenant", () => {
 
     expect([data.map(({ seq }) => seq), anchor.seq, head.seq, has_more]).toEqual([[1, 2, 3], 0, 3, false]);
     expect(verifyAudit(toLines(OWNER, anchor, data), head)).toEqual({ ok: true, entries: 3, ...head });
+  });
+
+  it("says when a late entry was recorded, and never before the entry that it follows", () => {
+    const { log, clock } = given();
+    clock.advance(50);
+    log.append(by("key_1"), about("a"), 1_000_010);
+    clock.advance(-20);
+    log.append(by("key_1"), about("b"));
+
+    expect(log.read(ALL).data).toMatchObject([{ at: 1_000_010, recorded_at: 1_000_050 }, { at: 1_000_050 }]);
+    expect(log.read(ALL).data[1]).not.toHaveProperty("recorded_at");
+  });
+
+  it("has one entry for a nonce, an action and a target, and one for each act without a nonce", () => {
+    const { log } = given();
+    const act = { ...by("key_1"), nonce: "n" };
+    for (const id of ["a", "a", "b"]) log.append(act, about(id));
+    log.append(act, about("a", "model.deleted"));
+    for (const id of ["a", "a"]) log.append(by("key_1"), about(id));
+
+    expect(log.read(ALL).data.map(({ action, target }) => `${action} ${target.id}`)).toEqual([
+      "model.put a",
+      "model.put b",
+      "model.deleted a",
+      "model.put a",
+      "model.put a",
+    ]);
+    expect(JSON.stringify(log.read(ALL).data)).not.toContain("nonce");
+  });
+
+  it("that forgets its entries goes on from the last of them", () => {
+    const { log } = given();
+    for (const id of ["a", "b"]) log.append(by("key_1"), about(id));
+    const { head } = log.read(ALL);
+    log.forget();
+    log.append(by("key_1"), about("c"));
+    const after = log.read(ALL);
+
+    expect(after.anchor).toEqual(head);
+    expect(verifyAudit(toLines(OWNER, after.anchor, after.data), head)).toMatchObject({ ok: true, entries: 1, seq: 3 });
   });
 
   it("takes no change, removal or gap from any statement", () => {

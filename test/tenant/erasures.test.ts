@@ -4,6 +4,7 @@ import type { SyncSql } from "../../src/lib/sync-sql";
 import { createDirectory } from "../../src/tenant/directory";
 import { createErasures } from "../../src/tenant/erasures";
 import type { SessionLabels } from "../../src/tenant/gather-sessions";
+import { ACT } from "../support/act";
 import { createMigratedSql } from "./memory-sql";
 import { makeId } from "./support";
 
@@ -224,7 +225,7 @@ describe("an erasure of an end user", () => {
     const mine = register(2, { end_user: ADA, external_id: "x" });
     const other = register(3, { end_user: "digest of bob" });
     time.now += 1;
-    const id = erasures.beginEndUser(ADA);
+    const id = erasures.beginEndUser(ADA, ACT);
     expect(directory.findExternalId("x")).toBeNull();
     time.now += 1;
     const later = register(4, { end_user: ADA });
@@ -239,20 +240,20 @@ describe("an erasure of an end user", () => {
   it("is the same while it runs, unless the end user got another session, and a new one when it is done", async () => {
     const { erasures, register, time, ring } = world(async () => true);
     register(2, { end_user: ADA });
-    const first = erasures.beginEndUser(ADA);
-    expect(erasures.beginEndUser(ADA)).toBe(first);
+    const first = erasures.beginEndUser(ADA, ACT);
+    expect(erasures.beginEndUser(ADA, ACT)).toBe(first);
     register(3, { end_user: ADA });
-    const second = erasures.beginEndUser(ADA);
+    const second = erasures.beginEndUser(ADA, ACT);
     expect(second).not.toBe(first);
     time.alarm = erasures.nextDue();
     await ring();
 
-    expect(erasures.beginEndUser(ADA)).not.toBe(second);
+    expect(erasures.beginEndUser(ADA, ACT)).not.toBe(second);
   });
 
   it("of whom there is no session is done with the first run", async () => {
     const { erasures, time, usage } = world();
-    const id = erasures.beginEndUser(ADA);
+    const id = erasures.beginEndUser(ADA, ACT);
     await erasures.run();
 
     expect(erasures.receipts.find(id)).toMatchObject({ done_at: time.now, sessions: { total: 0, done: 0 } });
@@ -263,7 +264,7 @@ describe("an erasure of an end user", () => {
     const answers = { erased: false };
     const { erasures, register, ring, time, usage } = world(async () => answers.erased);
     register(2, { end_user: ADA });
-    const id = erasures.beginEndUser(ADA);
+    const id = erasures.beginEndUser(ADA, ACT);
     time.alarm = erasures.nextDue();
     await ring();
     expect(usage.forgotten).toEqual([]);
@@ -286,7 +287,7 @@ describe("an erasure of an end user", () => {
     for (const session of [given, gone]) directory.unlabel(session);
     labels.read = () => ({ end_user: "digest of bob", source: null, former: [ADA] });
     usage.refuses = true;
-    const id = erasures.beginEndUser(ADA);
+    const id = erasures.beginEndUser(ADA, ACT);
     await ring();
     erasures.begin({ session: gone, isKnown: true });
     for (let times = 0; times < 3; times++) await ring();
@@ -320,7 +321,7 @@ describe("an erasure of an end user", () => {
     for (const session of [gone, got]) directory.unlabel(session);
     labels.read = (session) => ({ end_user: session === got ? ADA : "digest of bob", source: null });
 
-    erasures.beginEndUser(ADA);
+    erasures.beginEndUser(ADA, ACT);
     for (let times = 0; times < 3; times++) await ring();
 
     expect(listed()).toEqual([gone, SESSION]);
@@ -333,7 +334,7 @@ describe("an erasure of an end user", () => {
     labels.read = () => {
       throw new Error("unreachable");
     };
-    const id = erasures.beginEndUser(ADA);
+    const id = erasures.beginEndUser(ADA, ACT);
     await ring();
     expect(erasures.receipts.find(id)).toMatchObject({ gathered: false, done_at: null });
 
@@ -351,7 +352,7 @@ describe("an erasure of an end user", () => {
     const copy = register(3, { source: mine });
     labels.read = (session) => (session === copy ? null : { end_user: ADA, source: null });
 
-    erasures.beginEndUser(ADA);
+    erasures.beginEndUser(ADA, ACT);
     for (let times = 0; times < 3; times++) await ring();
 
     expect(listed()).toEqual([SESSION]);
@@ -359,12 +360,12 @@ describe("an erasure of an end user", () => {
 
   it("ends the access tokens from before it, for as long as one may last", () => {
     const { erasures, time } = world();
-    erasures.beginEndUser(ADA);
+    erasures.beginEndUser(ADA, ACT);
     const at = time.now;
     expect([erasures.findEnd(ADA), erasures.findEnd("another")]).toEqual([at, 0]);
 
     time.now += 24 * 60 * 60 * 1_000;
-    erasures.beginEndUser("another");
+    erasures.beginEndUser("another", ACT);
 
     expect(erasures.findEnd(ADA)).toBe(0);
   });
@@ -372,7 +373,7 @@ describe("an erasure of an end user", () => {
   it("of many sessions is done in parts, and every part is counted", async () => {
     const { erasures, register, time, ring } = world();
     for (let n = 2; n < 502; n++) register(n, { end_user: ADA });
-    const id = erasures.beginEndUser(ADA);
+    const id = erasures.beginEndUser(ADA, ACT);
     time.alarm = erasures.nextDue();
     await ring();
     expect(erasures.receipts.find(id)).toMatchObject({ done_at: null, sessions: { total: 500, done: 200 } });
@@ -421,7 +422,7 @@ describe("the erasure of a tenant", () => {
     sql.rows("CREATE TABLE of_another_version (text TEXT) STRICT");
     sql.rows("INSERT INTO of_another_version VALUES ('planted')");
 
-    const id = erasures.beginTenant(TENANT);
+    const id = erasures.beginTenant(TENANT, ACT);
     expect(readTables(sql)).not.toContain("planted");
     expect([swept.times, erasures.receipts.find(id)]).toMatchObject([0, { of: "tenant", target: TENANT, done_at: null }]);
     time.alarm = time.now;
@@ -429,13 +430,13 @@ describe("the erasure of a tenant", () => {
 
     expect(erasures.receipts.find(id)).toMatchObject({ gathered: true, sessions: { total: 2, done: 2 } });
     expect([swept.times, listed(), erasures.nextDue()]).toEqual([1, [], null]);
-    expect(erasures.beginTenant(TENANT)).toBe(id);
+    expect(erasures.beginTenant(TENANT, ACT)).toBe(id);
   });
 
   it("is not done while a session is not erased", async () => {
     const { sql, erasures, ring, swept, time } = world(async () => false);
     sql.rows("INSERT INTO tenant (one, id, name, default_model, default_policy, created_at) VALUES (1, ?, '', 'm', '', 1)", TENANT);
-    const id = erasures.beginTenant(TENANT);
+    const id = erasures.beginTenant(TENANT, ACT);
     time.alarm = time.now;
     for (let times = 0; times < 3; times++) await ring();
 

@@ -95,7 +95,7 @@ describe("an export", () => {
   it("of a thousand sessions is made in parts, each session once", async () => {
     const { start, files } = newWorld(1_000);
     const exports = start();
-    await exports.begin({ id: EXPORT, subject: { of: "tenant" } });
+    await exports.begin({ id: EXPORT, subject: { of: "tenant" } }, () => {});
 
     for (let rings = 0; rings < 2_000 && files.length === 0; rings++) await exports.run();
 
@@ -111,7 +111,7 @@ describe("an export", () => {
       lost.add(number);
       throw new Error("the object is lost");
     };
-    await start().begin({ id: EXPORT, subject: { of: "tenant" } });
+    await start().begin({ id: EXPORT, subject: { of: "tenant" } }, () => {});
 
     for (let rings = 0; rings < 200 && files.length === 0; rings++) {
       await start().run();
@@ -132,7 +132,7 @@ describe("an export", () => {
         sql.rows("INSERT INTO erasures (session, asked_at, due_at, attempts) VALUES (?, 1, 1, 0)", makeId("ses", victim));
         exports.takeOut(makeId("ses", victim), null);
       };
-      await exports.begin({ id: EXPORT, subject: { of: "tenant" } });
+      await exports.begin({ id: EXPORT, subject: { of: "tenant" } }, () => {});
 
       for (let rings = 0; rings < 200 && files.length === 0; rings++) await exports.run();
 
@@ -144,7 +144,7 @@ describe("an export", () => {
   it("that is ready ends when a session of it is erased or redacted, and stays when it has the redacted state", async () => {
     const { start, files } = newWorld(2);
     const exports = start();
-    await exports.begin({ id: EXPORT, subject: { of: "tenant" } });
+    await exports.begin({ id: EXPORT, subject: { of: "tenant" } }, () => {});
     while (files.length === 0) await exports.run();
 
     exports.takeOut(makeId("ses", 1), 1);
@@ -159,7 +159,7 @@ describe("an export", () => {
   it("is removed after seven days", async () => {
     const { start, files, clock } = newWorld(1);
     const exports = start();
-    await exports.begin({ id: EXPORT, subject: { of: "tenant" } });
+    await exports.begin({ id: EXPORT, subject: { of: "tenant" } }, () => {});
     while (files.length === 0) await exports.run();
     await exports.run();
     expect(files).toHaveLength(1);

@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import type { Log } from "../../src/app/ports";
 import type { SessionApi } from "../../src/app/session-api";
 import type { TenantChange } from "../../src/app/tenant-api";
+import { createAuditLog } from "../../src/audit/audit-log";
 import { err, ok } from "../../src/lib/result";
 import { createDirectory } from "../../src/tenant/directory";
 import { createErasedUsage } from "../../src/tenant/erased-usage";
@@ -62,6 +63,7 @@ function world(write: () => Promise<void>, eraseSession: Erase = eraseAtOnce) {
       exportLines: async () => err({ code: "session_not_found" as const }),
       retain: async () => err({ code: "session_not_found" as const }),
     }),
+    audit: createAuditLog({ sql, owner: () => TENANT, now: Date.now }),
     files: createFiles(sql),
     directory: createDirectory(sql),
     exportStore: () => null,

@@ -1,9 +1,10 @@
-import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, inject, it } from "vitest";
 import { verifyAudit } from "../../scripts/audit/verify";
 import { tenantObjectName } from "../../src/app/object-name";
 import type { AuditEntry, AuditPlace } from "../../src/contract/audit";
+import type { ExportView } from "../../src/contract/export";
 import type { List } from "../../src/contract/page";
 import { ACT } from "../support/act";
 import { AUDITED } from "../support/audit-table";
@@ -23,6 +24,23 @@ const actions = (page: Page): readonly string[] => page.data.map(({ action }) =>
 const MODEL = { provider: "openai", max_output: 100 };
 const TOOL = { description: "d", parameters: { type: "object" }, url: "https://api.example.com/w" };
 
+const endUserChat = async (tenant: Tenant, end_user: string): Promise<string> =>
+  (await readBody<{ id: string }>(await tenant.call("POST", "/v1/sessions", { end_user }), 201)).id;
+
+/** Exports the session, opens the file by its signed address, and brings it back. */
+async function moveSessions(tenant: Tenant, session_id: string): Promise<void> {
+  const { id } = await readBody<{ id: string }>(await tenant.call("POST", "/v1/exports", { of: "session", session_id }), 202);
+  const read = async () => (await readBody<ExportView>(await tenant.call("GET", `/v1/exports/${id}`))).download_url;
+  for (let rings = 0; rings < 10 && (await read()) === null; rings++) await runDurableObjectAlarm(findStub(tenant));
+  const { pathname, search } = new URL((await read()) ?? "");
+  const file = await (await request("GET", pathname + search, {})).arrayBuffer();
+  await readBody(await tenant.call("DELETE", `/v1/exports/${id}`));
+  await readBody(await tenant.call("DELETE", `/v1/sessions/${session_id}`));
+  const other = await newTenant();
+  await readBody(await other.call("POST", "/v1/imports", new Uint8Array(file)));
+  expect(actions(await readAudit(other))).toContain("sessions.imported");
+}
+
 /** Does everything once that leaves an entry, by its operation. Returns the secrets that it sent. */
 async function doEverything(tenant: Tenant): Promise<readonly string[]> {
   const admin = (method: string, path: string, body?: unknown) =>
@@ -34,8 +52,9 @@ async function doEverything(tenant: Tenant): Promise<readonly string[]> {
     "planted-tenant-name",
     "planted-message",
     "planted-reason",
+    "planted-end-user",
   ];
-  const [keyName, providerKey, description, tenantName, message, reason] = secrets;
+  const [keyName, providerKey, description, tenantName, message, reason, endUser = ""] = secrets;
   const made = await readBody<{ id: string; key: string }>(await tenant.call("POST", "/v1/keys", { name: keyName }), 201);
   const next = await readBody<{ id: string; key: string }>(await tenant.call("POST", `/v1/keys/${made.id}/rotate`, {}), 201);
   await readBody(await tenant.call("DELETE", `/v1/keys/${next.id}`));
@@ -70,6 +89,9 @@ async function doEverything(tenant: Tenant): Promise<readonly string[]> {
   await chat.say(message ?? "");
   await readBody(await admin("GET", `/sessions/${chat.id}/log`));
   await readBody(await admin("POST", `/sessions/${chat.id}/rebuild`));
+  await moveSessions(tenant, await endUserChat(tenant, endUser));
+  await readBody(await tenant.call("DELETE", `/v1/end-users/${endUser}`));
+  await readBody(await tenant.call("DELETE", `/v1/sessions/${chat.id}`));
   await readBody(await admin("POST", "/suspend", { reason }));
   await readBody(await admin("POST", "/resume"));
   await readBody(await admin("POST", "/move", { to: "DB_2" }));
@@ -85,7 +107,8 @@ describe("the audit log of a tenant in its object", () => {
     const page = await readAudit(tenant);
     const lines = await readLines(tenant);
 
-    expect(Object.values(AUDITED).filter((action) => !actions(page).includes(action))).toEqual([]);
+    const elsewhere = ["sessions.imported"];
+    expect(Object.values(AUDITED).filter((action) => !actions(page).includes(action))).toEqual(elsewhere);
     expect(verifyAudit(lines, page.head)).toMatchObject({ ok: true, entries: page.data.length });
     expect(page.data.find(({ action }) => action === "tenant.created")).toMatchObject({
       seq: 1,
@@ -138,6 +161,65 @@ describe("the audit log of a tenant in its object", () => {
 
     expect((await tenant.call("PUT", "/v1/tools/weather", TOOL)).status).toBe(500);
     expect((await tenant.call("GET", "/v1/tools/weather")).status).toBe(404);
+  });
+
+  it("has one entry of a call that was repeated because its answer was lost, and two of two requests with one id", async () => {
+    const tenant = await newTenant();
+    const act = { ...ACT, nonce: "once" };
+    for (let times = 0; times < 2; times++) {
+      await findStub(tenant).putCredential(act, { name: "mine", sealed: { kid: "k", wrapped_key: "w", sealed: "s" } });
+      await evictDurableObject(findStub(tenant));
+    }
+    const repeated = await readAudit(tenant, "?action=credential.put");
+    for (const name of ["a", "a"]) await tenant.call("PUT", `/v1/models/${name}`, MODEL, { "x-request-id": "chosen" });
+
+    expect(repeated.data).toHaveLength(1);
+    expect((await readAudit(tenant, "?action=model.put")).data).toHaveLength(2);
+  });
+
+  it("says who asked for an erasure once, and when it was finished, however often it is asked for", async () => {
+    const chat = await newChat();
+    const { tenant } = chat;
+    for (let times = 0; times < 2; times++) await readBody(await tenant.call("DELETE", `/v1/sessions/${chat.id}`));
+
+    const { data } = await readAudit(tenant, "?limit=2");
+
+    expect(data).toMatchObject([
+      { action: "erasure.finished", target: { type: "session", id: chat.id }, actor: { kind: "system" } },
+      { action: "erasure.requested", target: { type: "session", id: chat.id }, actor: { kind: "key" }, details: { forks: false } },
+    ]);
+    expect(data[0]?.details.erasure).toBe(data[1]?.details.erasure);
+  });
+
+  it("opens an export only with an entry, and names a signed address where there is no key", async () => {
+    const tenant = await newTenant();
+    await moveSessions(tenant, await endUserChat(tenant, "ada"));
+
+    const { data } = await readAudit(tenant, "?action=export.opened");
+
+    expect(data).toMatchObject([{ actor: { kind: "signed_address", id: null }, target: { type: "export" } }]);
+  });
+
+  it("of a deleted tenant keeps the place of its last entry, and the deletion", async () => {
+    const tenant = await newTenant();
+    await readBody(await tenant.call("PUT", "/v1/tools/secret-name", TOOL));
+    const before = await readAudit(tenant);
+    await readBody(await request("DELETE", `/v1/admin/tenants/${tenant.id}`, { key: env.ADMIN_KEY }));
+
+    const { anchor, entries } = await runInDurableObject(findStub(tenant), (_, { storage: { sql } }) => ({
+      anchor: sql.exec("SELECT seq, hash FROM audit_anchor").one(),
+      entries: sql
+        .exec<{ entry: string }>("SELECT entry FROM audit ORDER BY seq")
+        .toArray()
+        .map((row) => row.entry),
+    }));
+
+    expect(anchor).toEqual(before.head);
+    expect(entries.map((entry) => JSON.parse(entry))).toMatchObject([
+      { prev: before.head.hash, action: "erasure.requested", actor: { kind: "admin" }, target: { type: "tenant", id: tenant.id } },
+      { action: "erasure.finished" },
+    ]);
+    expect(entries.join()).not.toContain("secret-name");
   });
 
   it("goes on after its object was lost, and chat leaves nothing in it", async () => {

@@ -5,6 +5,7 @@ import { newId } from "../../src/app/new-id";
 import { tenantObjectName } from "../../src/app/object-name";
 import type { ErasureReceipt } from "../../src/contract/session";
 import { createProjection } from "../../src/read-model/writer";
+import { ACT } from "../support/act";
 import { deliver, holdQueue, smallChat, TURNS, talk, words } from "./conversation";
 import { Chat, migrate, newChat, readBody, readStorage, request, TABLES } from "./support";
 
@@ -272,7 +273,7 @@ describe("an erasure that was cut off", () => {
   /** The state after a kill behind the wipe: an empty object, listed rows, and the tenant's entry. */
   async function cutOff(isNoted = true): Promise<Chat> {
     const chat = await markedChat();
-    if (isNoted) await tenantStub(chat).beginErasure({ session: chat.id, isKnown: false });
+    if (isNoted) await tenantStub(chat).beginErasure(ACT, { session: chat.id, isKnown: false });
     await forget(chat);
     await abortAllDurableObjects();
     expect(await readRows(chat)).toContain("sessions");
@@ -335,7 +336,7 @@ describe("an erasure that was cut off", () => {
     const { id } = await readBody<{ id: typeof chat.id }>(await create(), 201);
     const made = new Chat(chat.tenant, id, chat.model);
     await made.append(`${MARK}-message`);
-    await tenantStub(made).beginErasure({ session: id, isKnown: false });
+    await tenantStub(made).beginErasure(ACT, { session: id, isKnown: false });
     await forget(made);
     await abortAllDurableObjects();
 

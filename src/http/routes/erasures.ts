@@ -10,6 +10,7 @@ import type { Asker, HttpDeps, HttpEnv } from "../deps";
 import { erasureResourceExample } from "../examples/erasure";
 import { onePage } from "../examples/shared";
 import { sendProblem } from "../problem";
+import { readAct } from "../read-act";
 import { adminRoute, json, located, tenantRoute } from "../routing";
 import { endUser } from "../schemas/label";
 import { limitQuery, toList } from "../schemas/page";
@@ -95,7 +96,7 @@ function registerAdmins(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
     const { tenant_id: tenant } = c.req.valid("param");
     const begun = await callWithRetry(
       () => deps.tenants(tenant),
-      (api) => api.eraseTenant(),
+      (api) => api.eraseTenant(readAct(c)),
     );
     deps.noteChange(tenant);
     return begun.ok ? c.json(toErasureView(begun.value), 200) : sendProblem(c, begun.error);
@@ -118,7 +119,7 @@ export function registerErasures(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): voi
     const { end_user: name } = c.req.valid("param");
     const errors = faultOfName("end_user", endUser.safeParse(name));
     if (errors.length > 0) return sendProblem(c, { code: "invalid_request", errors });
-    const begun = await callWithRetry(connectTo(c), (api) => api.eraseEndUser(name));
+    const begun = await callWithRetry(connectTo(c), (api) => api.eraseEndUser(readAct(c), name));
     if (!begun.ok) return sendProblem(c, begun.error);
     return c.json(toErasureView(begun.value), 200, { Location: `/v1/erasures/${begun.value.id}` });
   });

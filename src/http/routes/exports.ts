@@ -13,6 +13,7 @@ import { EXPORT, onePage } from "../examples/shared";
 import { answerExport, findExport } from "../export-content";
 import { runImport } from "../import-sessions";
 import { sendProblem } from "../problem";
+import { readAct } from "../read-act";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { endUser } from "../schemas/label";
 import { limitQuery, toList } from "../schemas/page";
@@ -136,7 +137,7 @@ export function registerExports(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void
     const name = deps.newId("exp");
     const begun = await callWithRetry(
       () => deps.tenants(tenant),
-      (api) => api.beginExport({ id: name, subject: c.req.valid("json") }),
+      (api) => api.beginExport(readAct(c), { id: name, subject: c.req.valid("json") }),
     );
     return begun.ok ? c.json(await toView(c, deps, begun.value), 202) : sendProblem(c, begun.error);
   });
@@ -160,12 +161,14 @@ export function registerExports(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void
     return found.ok ? c.json(await toView(c, deps, found.value), 200) : sendProblem(c, found.error);
   });
 
-  app.openapi(download, (c) => answerExport(c, deps, { tenant: readPrincipal(c).tenant, export: c.req.valid("param").export_id }));
+  app.openapi(download, (c) =>
+    answerExport(c, deps, { act: readAct(c), tenant: readPrincipal(c).tenant, export: c.req.valid("param").export_id }),
+  );
 
   app.openapi(remove, async (c) => {
     const removed = await callWithRetry(
       () => deps.tenants(readPrincipal(c).tenant),
-      (api) => api.deleteExport(c.req.valid("param").export_id),
+      (api) => api.deleteExport(readAct(c), c.req.valid("param").export_id),
     );
     return removed.ok ? c.json(removed.value, 200) : sendProblem(c, removed.error);
   });
@@ -173,7 +176,12 @@ export function registerExports(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void
   app.openapi(restore, async (c) => {
     const body = c.req.raw.body;
     if (!body) return sendProblem(c, { code: "invalid_request", errors: [{ field: "body", detail: "must not be empty" }] });
-    const done = await runImport(deps, { tenant: readPrincipal(c).tenant, body, after: c.req.valid("query").after ?? null });
+    const done = await runImport(deps, {
+      act: readAct(c),
+      tenant: readPrincipal(c).tenant,
+      body,
+      after: c.req.valid("query").after ?? null,
+    });
     return done.ok ? c.json(done.value, 200) : sendProblem(c, done.error);
   });
 }

@@ -13,41 +13,56 @@ const MAX_AUDIT_ENTRIES = 100_000;
 const PRUNE_BATCH = 10;
 
 export interface AuditLog {
-  /** Call it inside the transaction of the act. */
-  append(act: Act, subject: AuditSubject): void;
+  /** Call it inside the transaction of the act. `at`: when the act was done, if that was earlier. */
+  append(act: Act, subject: AuditSubject, at?: number): void;
+  /** Removes every entry. The chain goes on from the last of them. Call it inside a transaction. */
+  forget(): void;
   read(query: AuditQuery): AuditPage;
   findPlace(seq: number): AuditPlace | null;
 }
 
 interface AuditDeps {
   readonly sql: SyncSql;
-  /** The tenant. Its row may be made in the same transaction as the first entry. */
+  /** The tenant, or the deployment. A tenant's row may be made in the same transaction as the first entry. */
   readonly owner: () => string;
   readonly now: () => number;
   readonly maxEntries?: number;
 }
 
 type EntryRow = { readonly entry: string; readonly hash: string };
+/** When the entry was made. */
+const RECORDED_AT = "coalesce(json_extract(entry, '$.recorded_at'), at)";
+
+type StoredPlace = { readonly seq: number; readonly hash: string };
+/** `at`: when the entry was made. */
 type PlaceRow = { readonly seq: number; readonly hash: string; readonly at: number };
 
 function toEntry({ entry, hash }: EntryRow): AuditEntry {
   const stored: Omit<AuditEntry, "hash"> = JSON.parse(entry);
   return { ...stored, hash };
 }
-const toPlace = ({ seq, hash }: Pick<PlaceRow, "seq" | "hash">): AuditPlace => ({ seq, hash });
+const toPlace = ({ seq, hash }: StoredPlace): AuditPlace => ({ seq, hash });
 
 const DIRECTIONS = { asc: { beyond: ">", by: "seq" }, desc: { beyond: "<", by: "seq DESC" } };
 
 export function createAuditLog({ sql, owner, now, maxEntries = MAX_AUDIT_ENTRIES }: AuditDeps): AuditLog {
-  const newest = (): PlaceRow | undefined => sql.rows<PlaceRow>("SELECT seq, hash, at FROM audit ORDER BY seq DESC LIMIT 1")[0];
-  const findEntry = (seq: number): PlaceRow | undefined => sql.rows<PlaceRow>("SELECT seq, hash, at FROM audit WHERE seq = ?", seq)[0];
-  const storedAnchor = () => sql.rows<Omit<PlaceRow, "at">>("SELECT seq, hash FROM audit_anchor")[0];
+  const newest = (): PlaceRow | undefined =>
+    sql.rows<PlaceRow>(`SELECT seq, hash, ${RECORDED_AT} AS at FROM audit ORDER BY seq DESC LIMIT 1`)[0];
+  const findEntry = (seq: number): AuditPlace | undefined => sql.rows<StoredPlace>("SELECT seq, hash FROM audit WHERE seq = ?", seq)[0];
+  const storedAnchor = () => sql.rows<StoredPlace>("SELECT seq, hash FROM audit_anchor")[0];
   const anchor = (): AuditPlace => toPlace(storedAnchor() ?? buildGenesis(owner()));
+
+  /** The call was repeated: its answer had been lost. */
+  const isThere = ({ nonce }: Act, { action, target }: AuditSubject): boolean =>
+    nonce !== undefined &&
+    sql.rows("SELECT 1 FROM audit WHERE nonce = ? AND action = ? AND target = ?", nonce, action, target.id).length > 0;
 
   function prune(head: number): void {
     const first = anchor().seq + 1;
     const last = findEntry(Math.min(head - maxEntries, first + PRUNE_BATCH - 1));
-    if (!last) return;
+    if (last) removeUpTo(last);
+  }
+  function removeUpTo(last: AuditPlace): void {
     sql.rows(
       "INSERT INTO audit_anchor (one, seq, hash) VALUES (1, ?, ?) ON CONFLICT (one) DO UPDATE SET seq = excluded.seq, hash = excluded.hash",
       last.seq,
@@ -56,13 +71,15 @@ export function createAuditLog({ sql, owner, now, maxEntries = MAX_AUDIT_ENTRIES
     sql.rows("DELETE FROM audit WHERE seq <= ?", last.seq);
   }
   return {
-    append: (act, subject) => {
+    append: (act, subject, doneAt) => {
+      if (isThere(act, subject)) return;
       const before = newest();
       // A clock that goes back must not put an entry before the one that it follows.
-      const at = Math.max(now(), before?.at ?? 0);
-      const { hash, ...entry } = chainEntry(before ? toPlace(before) : anchor(), { act, subject, at });
+      const recorded_at = Math.max(now(), before?.at ?? 0);
+      const at = Math.min(doneAt ?? recorded_at, recorded_at);
+      const { hash, ...entry } = chainEntry(before ? toPlace(before) : anchor(), { act, subject, at, recorded_at });
       sql.rows(
-        "INSERT INTO audit (seq, at, action, actor, target, entry, hash) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO audit (seq, at, action, actor, target, entry, hash, nonce) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         entry.seq,
         at,
         entry.action,
@@ -70,8 +87,13 @@ export function createAuditLog({ sql, owner, now, maxEntries = MAX_AUDIT_ENTRIES
         entry.target.id,
         JSON.stringify(entry),
         hash,
+        act.nonce ?? null,
       );
       prune(entry.seq);
+    },
+    forget: () => {
+      const last = newest();
+      if (last) removeUpTo(toPlace(last));
     },
     read: ({ after, limit, order, action, actor, target, from, to }) => {
       const { beyond, by } = DIRECTIONS[order];

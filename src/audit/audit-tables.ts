@@ -1,4 +1,4 @@
-/** The tables of the audit log, as one migration. It never changes after its release. */
+/** The tables of an audit log, as migrations. They never change after their release. */
 export const AUDIT_TABLES: readonly string[] = [
   // entry: as JSON, without its hash. actor, target: ids. audit_anchor: the newest entry that was removed; no row while there is none.
   `CREATE TABLE audit (
@@ -27,4 +27,10 @@ export const AUDIT_TABLES: readonly string[] = [
      WHEN NEW.seq <= OLD.seq OR NEW.hash IS NOT (SELECT hash FROM audit WHERE seq = NEW.seq)
      BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END`,
   "CREATE TRIGGER audit_anchor_stays BEFORE DELETE ON audit_anchor BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END",
+];
+
+/** nonce: of the act (`Act`). Null: every call makes an entry. */
+export const AUDIT_NONCES: readonly string[] = [
+  "ALTER TABLE audit ADD COLUMN nonce TEXT",
+  "CREATE UNIQUE INDEX audit_by_nonce ON audit (nonce, action, target) WHERE nonce IS NOT NULL",
 ];
