@@ -18,4 +18,20 @@ export const audit: readonly Mutant[] = [
     replace: "",
     tests: ["test/tenant/audit-log.test.ts"],
   },
+  {
+    name: "an act in a session is forgotten where the tenant's object is away",
+    breaks: "docs/audit.md: where the tenant's object is out of reach, the object's alarm delivers it",
+    file: "src/session/acts.ts",
+    find: "    await host.deps.acts(tenant).record(session, acts);",
+    replace: "    await host.deps.acts(tenant).record(session, acts).catch(() => undefined);",
+    tests: ["test/session/acts.test.ts"],
+  },
+  {
+    name: "a session is emptied before its acts were delivered",
+    breaks: "docs/audit.md: a session is emptied only after its acts were delivered",
+    file: "src/session/erasure.ts",
+    find: "    if (!isPurged()) await deliverActs(host, caller);\n",
+    replace: "",
+    tests: ["test/session/acts.test.ts"],
+  },
 ];

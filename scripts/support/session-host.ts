@@ -74,6 +74,7 @@ export class SessionHost {
       projection: () => ({ write: async () => {}, erase: async () => ({ rows: 0 }), forgetEndUsers: async () => true }),
       files: () => ({ keep: async () => {} }),
       isSuspended: async () => false,
+      acts: () => ({ record: async () => {} }),
       usageArchive: () => ({ keep: async (_, usage) => usage, endThrowaway: async () => {} }),
       digest,
       deadlines: DEADLINES,

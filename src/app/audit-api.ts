@@ -1,7 +1,8 @@
 /** What may be asked of an audit log: pages of it, and entries of acts that the log's owner does not do itself. */
 import type { AuditEntry, AuditPlace, AuditSubject } from "../contract/audit";
 import type { Page } from "../contract/page";
-import type { Act } from "./audit-chain";
+import type { SessionId } from "../domain/ids";
+import type { Act, SessionAct } from "./audit-chain";
 import type { TenantOutcome } from "./tenant-api";
 
 export interface AuditQuery {
@@ -32,4 +33,6 @@ export interface TenantAuditApi {
   findAuditPlace(seq: number): Promise<TenantOutcome<AuditPlace | null>>;
   /** Records an act that was done elsewhere, such as the reading of a session by an admin. */
   recordAct(act: Act, subject: AuditSubject): Promise<TenantOutcome<null>>;
+  /** Records what was done in a session, oldest first. An act that is there already makes no second entry. */
+  recordSessionActs(session: SessionId, acts: readonly SessionAct[]): Promise<TenantOutcome<null>>;
 }

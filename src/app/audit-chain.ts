@@ -20,6 +20,14 @@ export interface Act {
   readonly nonce?: string;
 }
 
+/** What was done in a session. `seq`: of the last event that the act made, which tells it from the session's other acts. */
+export interface SessionAct extends Omit<Act, "nonce"> {
+  readonly seq: number;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly subject: AuditSubject;
+}
+
 type Json = string | number | boolean | null | undefined | readonly Json[] | { readonly [name: string]: Json };
 
 /** RFC 8785: names in order of their UTF-16 code units, no spaces, texts and numbers as ECMAScript writes them. An absent value is left out. */

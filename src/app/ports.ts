@@ -2,6 +2,7 @@
  * The ports of the application layer: what it needs from the outside. The outer folders implement them; the tests' simulation has its own
  * implementations.
  */
+
 import type { Prices } from "../context/economy";
 import type { Generation } from "../context/generation";
 import type { ModelCapabilities, Provider } from "../context/model-input";
@@ -12,6 +13,7 @@ import type { Part, ProviderMetadata, ServerTool, ToolCallPart, ToolDefinition }
 import type { CallPurpose, CallUsage, FailureKind, FinishReason } from "../domain/model-call";
 import type { ErasureCause } from "../domain/retention-actions";
 import type { ToolFailure } from "../domain/tool-run";
+import type { SessionAct } from "./audit-chain";
 
 /** Epoch milliseconds. */
 export type Clock = () => number;
@@ -222,6 +224,12 @@ export interface UsageArchive {
   keep(session: SessionId, usage: readonly ErasedUsage[], cause?: ErasureCause): Promise<readonly ErasedUsage[]>;
   /** Stores what a throwaway session used and ends its references to files. Its object may be emptied then. Repeating a call changes nothing. */
   endThrowaway(session: SessionId, usage: readonly ErasedUsage[]): Promise<void>;
+}
+
+/** The audit log of a tenant, as a session reaches it. Throws when the tenant's object is unreachable. */
+export interface ActRecorder {
+  /** In order of their seq. Repeating a call changes nothing. */
+  record(session: SessionId, acts: readonly SessionAct[]): Promise<void>;
 }
 
 /** Structured logging. Fields never contain content, prompts or credentials. */

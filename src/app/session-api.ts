@@ -18,6 +18,7 @@ import type { Part, ToolDefinition } from "../domain/message";
 import type { CallUsage, FinishReason } from "../domain/model-call";
 import type { Rejection } from "../domain/rejection";
 import type { Result } from "../lib/result";
+import type { Act } from "./audit-chain";
 import type { ChunkRequest, NextChunk } from "./chunk-request";
 import type { Condition, UnmetCondition } from "./conditions";
 import type { ToolArtifact } from "./ports";
@@ -67,6 +68,8 @@ export interface Caller {
   readonly end_user?: string;
   /** The API key of the request, or the one that made its access token. Absent: the deployment itself asks. */
   readonly key?: KeyId;
+  /** For the audit log. Absent: nothing is noted. */
+  readonly act?: Act;
 }
 
 /** `digest`: of the request's method, path and body, so that one key with two different bodies is refused. */
@@ -269,10 +272,7 @@ export interface SessionApi {
   /** Server-sent events as bytes. Disconnecting stops nothing. */
   stream(caller: Caller, input: StreamInput): Promise<Outcome<ReadableStream<Uint8Array>>>;
 
-  /**
-   * The conversation as people read it. `branch` absent: the current branch. `clientId`: only the message with the
-   * client's own id, on whichever branch it is.
-   */
+  /** The conversation as people read it. `branch` absent: the current one. `clientId`: only the message with the client's own id, on any branch. */
   items(
     caller: Caller,
     page: PageInput & { readonly branch?: BranchChoice; readonly clientId?: string },

@@ -43,6 +43,9 @@ const auditDetails = z
     erasure: z.string().optional().openapi({ description: "The id of the erasure" }),
     forks: z.boolean().optional().openapi({ description: "Whether the forks of the session are erased, too" }),
     session: z.string().optional().openapi({ description: "The id of the session that is exported" }),
+    message: z.string().optional().openapi({ description: "The id of the message that was redacted" }),
+    compaction: z.string().optional().openapi({ description: "The id of the compaction or draft" }),
+    event_seq: z.int().optional().openapi({ description: "The last event of the session that the act made" }),
     from_seq: z.int().optional().openapi({ description: "The first event that was read" }),
     to_seq: z.int().optional().openapi({ description: "The last event that was read" }),
   })

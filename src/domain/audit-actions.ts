@@ -30,6 +30,16 @@ export const AUDIT_ACTIONS = [
   // The texts that differed were shown to the admin.
   "session.rebuilt_and_read",
   "content.read_by_admin",
+  "session.settings_changed",
+  "session.rewound",
+  "pins.set",
+  "message.redacted",
+  "compaction.requested",
+  "compaction.reverted",
+  "summary.reset",
+  "draft.edited",
+  "draft.committed",
+  "draft.discarded",
   "erasure.requested",
   // Every store has reported.
   "erasure.finished",

@@ -10,7 +10,7 @@ import { readIdempotency } from "./idempotency";
 import type { HttpError } from "./problem";
 import { readAct } from "./read-act";
 import { reachReadModel } from "./read-model";
-import { sessionClient } from "./session-calls";
+import { actingClient, sessionClient } from "./session-calls";
 
 /** How a client names a new session: by nothing, or by an external id. `session`: the fresh id. Absent: one is made. */
 type Naming = Pick<SessionRegistration, "external_id" | "end_user" | "source" | "adopt"> & { readonly session?: SessionId };
@@ -48,7 +48,11 @@ export function eraseFor(deps: HttpDeps, c: Asker, { session, condition, forks }
       noteErasure: (ended, pending) => callWithRetry(connect, (api) => api.noteErasure(ended, pending)),
       endErasure: (ended) => callWithRetry(connect, (api) => api.endErasure(ended)),
     },
-    erase: (isNoted, compared) => sessionClient(deps, c, session).repeatable((api, caller) => api.erase(caller, isNoted, compared)),
+    // Under a condition the session's object begins the erasure, and notes who asked. With forks the tenant's object notes it in any case.
+    erase: (isNoted, compared) =>
+      (compared && !forks ? actingClient : sessionClient)(deps, c, session).repeatable((api, caller) =>
+        api.erase(caller, isNoted, compared),
+      ),
     isListed: () => reachReadModel(c, deps, () => deps.sessionList.isListed({ tenant, session })),
   };
   return eraseSession({ session, forks, condition }, ports);

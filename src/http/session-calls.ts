@@ -6,6 +6,7 @@ import type { SessionId } from "../domain/ids";
 import { readPrincipal } from "./auth";
 import { callWithRetry } from "./calls";
 import type { Asker, HttpDeps } from "./deps";
+import { readAct } from "./read-act";
 
 export interface SessionCalls {
   readonly session: SessionId;
@@ -28,6 +29,17 @@ export function sessionClient(deps: HttpDeps, c: Asker, session: SessionId): Ses
     sealAlike: (text) => deps.compactionSealer.sealAlike(tenant, text),
     repeatable: (work) => callWithRetry(connect, (api) => work(api, caller)),
     once: (work) => work(connect(), caller),
+  };
+}
+
+/** As `sessionClient`, for a change that the tenant's audit log has. */
+export function actingClient(deps: HttpDeps, c: Asker, session: SessionId): SessionCalls {
+  const calls = sessionClient(deps, c, session);
+  const act = readAct(c);
+  return {
+    ...calls,
+    repeatable: (work) => calls.repeatable((api, caller) => work(api, { ...caller, act })),
+    once: (work) => calls.once((api, caller) => work(api, { ...caller, act })),
   };
 }
 

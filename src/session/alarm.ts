@@ -1,6 +1,7 @@
 /** The object's one alarm. It starts what is due and does not await it, so that nothing blocks the watchdog (docs/events.md). */
 import { assertNever } from "../lib/assert-never";
 import { toErrorName } from "../lib/error-name";
+import { deliverActsSoon } from "./acts";
 import { forgetLeftRestore } from "./calls/restore-calls";
 import { discard, finishErasure } from "./erasure";
 import { keepFiles } from "./kept-files";
@@ -69,6 +70,12 @@ function runJob(runtime: SessionRuntime, job: Job): void {
     case "keep_files":
       jobs.arm("keep_files", clock() + RECOVER_AFTER_MS, job.attempts);
       return runtime.deps.background(keepFiles(runtime));
+    case "record_acts": {
+      const { tenant, session } = state;
+      jobs.arm("record_acts", clock() + RECOVER_AFTER_MS, job.attempts);
+      if (tenant && session) runtime.deps.background(deliverActsSoon(runtime, { tenant, session }));
+      return;
+    }
     default:
       assertNever(job.kind);
   }

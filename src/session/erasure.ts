@@ -8,17 +8,21 @@ import type { SessionSettings } from "../domain/events";
 import type { ErasureCause } from "../domain/retention-actions";
 import { toErrorName } from "../lib/error-name";
 import { ok } from "../lib/result";
+import { deliverActs } from "./acts";
+import { hasActs } from "./log/act-rows";
 import { createNameReader } from "./log/bodies";
 import type { DeferredResultTable } from "./log/deferred-results";
 import { allCalls, readErasureCause } from "./log/event-log";
 import type { Jobs } from "./log/jobs";
 import { migrateSession, readMeta, writeMeta } from "./log/log-schema";
 import { isStorageFull } from "./log/sql";
+import type { NoteEvents } from "./log/store";
 import type { RuntimeDeps } from "./runtime-deps";
 import type { Titler } from "./titler";
 import type { TurnRunner } from "./turn-runner";
 
 interface ErasureHost extends SessionWriter {
+  execute(...args: [...Parameters<SessionWriter["execute"]>, note?: NoteEvents]): ReturnType<SessionWriter["execute"]>;
   readonly exists: boolean;
   readonly deps: RuntimeDeps;
   readonly jobs: Jobs;
@@ -34,14 +38,14 @@ interface ErasureHost extends SessionWriter {
 export async function eraseObject(
   host: ErasureHost,
   caller: api.Caller,
-  cause: ErasureCause = "request",
+  { cause = "request", note }: { readonly cause?: ErasureCause; readonly note?: NoteEvents | undefined } = {},
 ): Promise<api.Outcome<ErasureReceipt>> {
   if (host.state.lifecycle === "open") {
     // The tombstone comes first: from here on it refuses late writers, and the alarm finishes the work.
     const at = host.deps.clock();
     try {
       endCalls(host);
-      host.execute({ type: "EraseSession", at, ...toCause(cause) });
+      host.execute({ type: "EraseSession", at, ...toCause(cause) }, [], note);
       host.jobs.arm("erase_projection", at + FINISH_ERASURE_MS);
     } catch (error) {
       // On a full disk the tombstone does not fit. Then the database is emptied first, which makes room for it.
@@ -105,6 +109,7 @@ export async function finishErasure(host: ErasureHost, caller: api.Caller, asked
     if (isThrowaway) return await endThrowaway(host, caller);
     // Another life, or another caller, may have begun it.
     const cause = (host.exists ? readErasureCause(host.deps.sql) : null) ?? asked;
+    if (!isPurged()) await deliverActs(host, caller);
     const usage = await handOverUsage(host, caller, { isPurged: isPurged() || !host.exists, cause });
     // An erasure that was cut off after the wipe has left no time of its own. Then the clock gives it.
     if (!isPurged()) await purgeObject(host, caller, { at: host.exists ? host.state.updated_at : host.deps.clock(), cause });
@@ -153,11 +158,12 @@ async function purgeObject(
   { at, cause }: { readonly at: number; readonly cause: ErasureCause },
 ): Promise<void> {
   const settings: SessionSettings = { model: "", policy: "", system: null, tools: null, title: null, metadata: null };
+  if (host.exists && hasActs(host.deps.sql)) throw new Error("An act was made while the session was erased");
   const emptied = host.deps.sql.wipe();
   host.forget();
   migrateSession(host.deps.sql);
   writeMeta(host.deps.sql, PURGED_AT_KEY, String(at));
-  host.execute({ type: "OpenSession", at, ...caller, settings });
+  host.execute({ type: "OpenSession", at, tenant: caller.tenant, session: caller.session, settings });
   host.execute({ type: "EraseSession", at, ...toCause(cause) });
   host.jobs.disarm("project"); // the tombstone is not projected: a separate job erases the rows
   host.jobs.arm("erase_projection", at);

@@ -1,6 +1,17 @@
 /** The ports of a session's runtime. The Durable Object brings them; tests bring their own. */
 import type { FileReferences } from "../app/file-api";
-import type { ChatModel, Clock, CompactionQueue, Ids, Log, ModelDirectory, Projection, ToolRunner, UsageArchive } from "../app/ports";
+import type {
+  ActRecorder,
+  ChatModel,
+  Clock,
+  CompactionQueue,
+  Ids,
+  Log,
+  ModelDirectory,
+  Projection,
+  ToolRunner,
+  UsageArchive,
+} from "../app/ports";
 import type { Deadlines, Schedule } from "../app/session-ports";
 import type { TenantId } from "../domain/ids";
 import type { Sql } from "./log/sql";
@@ -21,6 +32,7 @@ export interface RuntimeDeps {
   readonly queue: CompactionQueue;
   readonly projection: (tenant: TenantId) => Projection;
   readonly usageArchive: (tenant: TenantId) => UsageArchive;
+  readonly acts: (tenant: TenantId) => ActRecorder;
   readonly files: (tenant: TenantId) => FileReferences;
   /** True while the tenant is suspended: no model is asked then. An answer may be some seconds old. */
   readonly isSuspended: (tenant: TenantId) => Promise<boolean>;

@@ -6,7 +6,7 @@
 import { releaseDeadLease } from "../app/compaction/release-lease";
 import { withNames } from "../app/named-log";
 import { buildItem } from "../app/request/build-items";
-import type { BodyText, ReplyCaps } from "../app/session-ports";
+import type { ReplyCaps } from "../app/session-ports";
 import { buildLostRuns } from "../app/tools/run-tools";
 import { type AfterTurnPorts, afterTurn } from "../app/turn/after-turn";
 import type { StoredEvent } from "../domain/events";
@@ -19,7 +19,7 @@ import { noteCall, readCallNote } from "./log/call-note";
 import { DeferredResultTable } from "./log/deferred-results";
 import { createJobs, type Jobs } from "./log/jobs";
 import { isStorageFull } from "./log/sql";
-import { SessionStore, type Step } from "./log/store";
+import { type NoteEvents, SessionStore, type Step } from "./log/store";
 import { readTurn, toSpent } from "./log/turn-rows";
 import { Progress } from "./progress";
 import { recallFor, toRecallPorts } from "./recall/recall";
@@ -97,21 +97,23 @@ export class SessionRuntime implements Session {
     return this.committed.seq > 0;
   }
 
-  execute(command: Parameters<SessionStore["execute"]>[0], bodies: readonly BodyText[] = []): ReturnType<SessionStore["execute"]> {
+  execute(...[command, bodies = [], note]: Parameters<SessionStore["execute"]>): ReturnType<SessionStore["execute"]> {
     this.content.learn(bodies);
-    return this.#store.execute(command, bodies);
+    return this.#store.execute(command, bodies, note);
   }
 
   /** A step shows the state as it is measured, as `state` does: what is planned in a transaction weighs the same as outside. */
-  transact<T>(work: (step: Step) => T): T {
+  transact<T>(work: (step: Step) => T, note?: NoteEvents): T {
     const { knownModel } = this;
-    return this.#store.transact((step) =>
-      work({
-        get state() {
-          return knownModel.measure(step.state);
-        },
-        execute: (command, bodies) => step.execute(command, bodies),
-      }),
+    return this.#store.transact(
+      (step) =>
+        work({
+          get state() {
+            return knownModel.measure(step.state);
+          },
+          execute: (command, bodies) => step.execute(command, bodies),
+        }),
+      note,
     );
   }
 

@@ -6,8 +6,10 @@ import { refuseUnmet } from "../app/conditions";
 import type { WholeSessionApi } from "../app/control-api";
 import type { RespondFromInput, RespondInput } from "../app/respond-api";
 import type { Caller, Outcome, SubmitInput } from "../app/session-api";
+import type { AuditSubject } from "../contract/audit";
 import type { KeyId } from "../domain/ids";
 import { err, ok } from "../lib/result";
+import { actAs, deliverActsSoon, noteAct } from "./acts";
 import { resolveApprovals } from "./calls/approval-calls";
 import { compareBranches, editMessage, listBranches, listItems, regenerate, rewindFor, switchFor } from "./calls/branch-calls";
 import { leaseFor, recordFor } from "./calls/compaction-calls";
@@ -93,11 +95,14 @@ const write =
   (runtime, caller, ...args) =>
     serve(runtime, caller, { recover: () => runtime.wake(), call: () => call(runtime, ...args) });
 
-/** Serves a call that changes the session and may lead to model calls, which are counted for the caller's key. */
-const writeFor =
-  <I extends { readonly key?: KeyId }, T>(call: Call<[I], T>): ServedCall<[I], T> =>
+/** Tells the call the key of its caller. */
+const keyed =
+  <I extends { readonly key?: KeyId }, T>(call: ServedCall<[I], T>): ServedCall<[I], T> =>
   (runtime, caller, input) =>
-    write(call)(runtime, caller, caller.key === undefined ? input : { ...input, key: caller.key });
+    call(runtime, caller, caller.key === undefined ? input : { ...input, key: caller.key });
+
+/** Serves a call that changes the session and may lead to model calls, which are counted for the caller's key. */
+const writeFor = <I extends { readonly key?: KeyId }, T>(call: Call<[I], T>): ServedCall<[I], T> => keyed(write(call));
 
 /** Serves a call that only reads. It also answers while the disk is full and an interrupted turn cannot be recovered. */
 const read =
@@ -112,6 +117,20 @@ async function open(...[runtime, caller, input]: Parameters<ServedCalls<WholeSes
   else await forgetStaged(runtime);
   return openSession(runtime, caller, input);
 }
+
+/** Serves a call whose change is noted for the tenant's audit log, if the caller says who acts. */
+const acting =
+  <A extends readonly unknown[], T>(
+    action: AuditSubject["action"],
+    call: (session: ReturnType<typeof actAs>, ...args: A) => Outcome<T> | Promise<Outcome<T>>,
+  ): ServedCall<A, T> =>
+  async (runtime, { act, ...caller }, ...args) => {
+    if (!act) return write(call)(runtime, caller, ...args);
+    const note = noteAct(runtime, { ...caller, act }, action);
+    const outcome = await write((_, ...given: A) => call(actAs(runtime, note), ...given))(runtime, caller, ...args);
+    if (outcome.ok) await deliverActsSoon(runtime, caller);
+    return outcome;
+  };
 
 const respondHere = writeFor(async (runtime, input: RespondInput) => addStream(runtime, input, await respond(runtime, input)));
 
@@ -132,7 +151,8 @@ async function erase(...[runtime, caller, isNoted, condition]: Parameters<Served
   if (!isCallers(runtime, caller) || !isReached(runtime, caller)) return err({ code: "session_not_found" } as const);
   // Nothing is awaited from here to the tombstone, so that no change comes in between.
   const unmet = runtime.state.lifecycle === "open" ? refuseUnmet(condition, settingsEtag(runtime.state)) : null;
-  return unmet ?? unlessFull(() => eraseObject(runtime, caller));
+  const note = caller.act && noteAct(runtime, { ...caller, act: caller.act }, "erasure.requested");
+  return unmet ?? unlessFull(() => eraseObject(runtime, caller, { note }));
 }
 
 /** Nothing is awaited from the judgement to the tombstone, so that no message comes in between. */
@@ -140,13 +160,13 @@ async function retain(...[runtime, caller, input]: Parameters<ServedCalls<WholeS
   if (!isCallers(runtime, caller)) return err({ code: "session_not_found" } as const);
   runtime.syncAlarm();
   if (runtime.state.lifecycle === "erased") return err({ code: "session_erased" } as const);
-  return unlessFull(() => retainSession(runtime, input, () => eraseObject(runtime, caller, "retention")));
+  return unlessFull(() => retainSession(runtime, input, () => eraseObject(runtime, caller, { cause: "retention" })));
 }
 
 export const sessionCalls = {
   open,
   describe: read(describeSession),
-  patch: write(patchSession),
+  patch: acting("session.settings_changed", patchSession),
   erase,
   retain,
 
@@ -188,25 +208,25 @@ export const sessionCalls = {
   finishRestore: (runtime, caller, input) => unlessFull(() => finishRestore(runtime, caller, input)),
   dropRestore: async (runtime) => dropRestore(runtime),
 
-  compact: writeFor(compactSession),
-  revertCompaction: write(revertFor),
-  resetSummary: write(resetFor),
+  compact: keyed(acting("compaction.requested", compactSession)),
+  revertCompaction: acting("compaction.reverted", revertFor),
+  resetSummary: acting("summary.reset", resetFor),
   pins: read((runtime) => ok(showPins(runtime))),
-  setPins: write(setPins),
-  editDraft: write(editFor),
-  commitDraft: write(commitFor),
-  discardDraft: write(discardFor),
+  setPins: acting("pins.set", setPins),
+  editDraft: acting("draft.edited", editFor),
+  commitDraft: acting("draft.committed", commitFor),
+  discardDraft: acting("draft.discarded", discardFor),
   compareSummaries: writeFor(compareFor),
   leaseCompaction: write(leaseFor),
   recordCompaction: write(recordFor),
 
   branches: read((runtime) => ok(listBranches(runtime))),
-  rewind: write(rewindFor),
+  rewind: acting("session.rewound", rewindFor),
   switchBranch: write(switchFor),
   compareBranches: read(compareBranches),
   editMessage: writeFor(editMessage),
   regenerate: writeFor(regenerate),
-  redact: write(redactMessage),
+  redact: acting("message.redacted", redactMessage),
   formerEndUsers: read(listFormer),
   forgetEndUsers: read(forgetFormer),
 

@@ -105,6 +105,10 @@ export class SessionObject extends DurableObject<Env> {
           () => findWrittenDatabases(env, tenant),
           (db) => createProjection(db, { noteSize: (bytes) => warnOfSize(env, { db, bytes, now: Date.now(), log }) }),
         ),
+      acts: (tenant) => ({
+        // A tenant that was never created has no log.
+        record: async (session, acts) => void (await tenantStub(env, tenant).recordSessionActs(session, acts)),
+      }),
       usageArchive: (tenant) =>
         createUsageArchive({
           keepUsage: (input) => tenantStub(env, tenant).keepUsage(input),

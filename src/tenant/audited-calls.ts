@@ -270,12 +270,6 @@ export const auditedCalls = {
   deleteMcpServer: served(deleteMcpServer),
   deleteFile: served(deleteFile),
   projectAgain: existing(projectAgain),
-  recordAct: existing((tenant, act, entry) => {
-    tenant.transaction(() => tenant.audit.append(act, entry));
-    return ok(null);
-  }),
-  readAudit: existing(({ audit }, query) => ok(audit.read(query))),
-  findAuditPlace: existing(({ audit }, seq) => ok(audit.findPlace(seq))),
 } satisfies Partial<Calls>;
 
 interface PolicyLevels {

@@ -74,7 +74,7 @@ function toRequest({ kind, target, forks }: ReceiptRow): Request {
   return { kind: known, target, forks: forks === 1 };
 }
 
-/** `done`: called in the transaction in which the erasure ends. It may end again after it was reopened. */
+/** `done`: called in the transaction in which an erasure ends that was asked for. It may end again after it was reopened. */
 export function createErasureReceipts(sql: SyncSql, done: (erasure: AskedErasure) => void = () => {}): ErasureReceipts {
   const count = (statement: string, id: string): number => sql.rows<{ n: number }>(`SELECT count(*) AS n ${statement}`, id)[0]?.n ?? 0;
   const countPending = (id: string, store: ReportingStore): number => count(`${LEFT} AND ' ' || n.pending || ' ' LIKE '% ${store} %'`, id);

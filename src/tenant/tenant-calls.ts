@@ -3,6 +3,7 @@ import type { TenantOutcome } from "../app/tenant-api";
 import type { FileId } from "../domain/ids";
 import { err, ok } from "../lib/result";
 import { sha256 } from "../lib/sha256";
+import { auditCalls } from "./audit-calls";
 import { auditedCalls, getModel, toAuditSubject } from "./audited-calls";
 import { erasureCalls } from "./erasure-calls";
 import { type Calls, existing, lasting, lookUpExisting, prices, served } from "./existing-tenant";
@@ -14,6 +15,7 @@ const noFile = (file: FileId): TenantOutcome<never> => err({ code: "file_not_fou
 
 export const tenantCalls = {
   ...auditedCalls,
+  ...auditCalls,
   settings: existing(({ settings }) => ok(settings.read())),
 
   listKeys: served(({ keys }) => ok(keys.list())),

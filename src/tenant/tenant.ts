@@ -31,7 +31,8 @@ import { isCreated, migrateTenant } from "./tenant-schema";
 import { createToolRegistry, type ToolRegistry } from "./tool-registry";
 import { createUpkeep, type Upkeep, type UpkeepDeps } from "./upkeep";
 
-interface TenantDeps extends Omit<UpkeepDeps, "snapshot" | "tenant" | "isDeleted" | "isSuspended" | "audit" | "files" | "directory" | "erasedUsage"> {
+interface TenantDeps
+  extends Omit<UpkeepDeps, "snapshot" | "tenant" | "isDeleted" | "isSuspended" | "audit" | "files" | "directory" | "erasedUsage"> {
   readonly deployment: { readonly models: DeploymentModels; readonly keys: DeploymentKeys; readonly policy: PolicyChoice };
   /** Keeps the object alive until the work is done. */
   readonly background: (work: Promise<unknown>) => void;

@@ -363,6 +363,7 @@ function emptyTenant(): WholeTenantApi {
     readAudit: async () => ok({ data: [], has_more: false, anchor: buildGenesis(TENANT), head: buildGenesis(TENANT) }),
     findAuditPlace: async () => ok(buildGenesis(TENANT)),
     recordAct: async () => ok(null),
+    recordSessionActs: async () => ok(null),
     keepUsage: async ({ usage }) => ok(usage),
     endThrowaway: async () => ok(null),
     listErasedUsage: async () => ok([]),

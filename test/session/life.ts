@@ -4,6 +4,7 @@ import { createNodeSql } from "../../scripts/support/node-sql";
 import { serveSession } from "../../scripts/support/serve-session";
 import type { WholeSessionApi } from "../../src/app/control-api";
 import type {
+  ActRecorder,
   CallOptions,
   ChatModel,
   Log,
@@ -131,6 +132,7 @@ export class Life {
   models: ModelDirectory = { resolve: async () => SPEC };
   tools: ToolRunner = { needsApproval: async () => false, run: async () => ({ output: "", failure: null }) };
   projection: Projection = { write: async () => {}, erase: async () => ({ rows: 0 }), forgetEndUsers: async () => true };
+  acts: ActRecorder = { record: async () => {} };
   usageArchive: Pick<UsageArchive, "keep"> = { keep: async (_, usage) => usage };
   endThrowaway: UsageArchive["endThrowaway"] = async () => {};
   readonly log = notingLog();
@@ -161,6 +163,7 @@ export class Life {
       queue: { send: async (job) => void this.jobs.push(job.compaction) },
       files: () => ({ keep: async () => {} }),
       isSuspended: async () => this.isSuspended,
+      acts: () => ({ record: (session, acts) => this.acts.record(session, acts) }),
       usageArchive: () => ({
         keep: (session, usage, cause) => this.usageArchive.keep(session, usage, cause),
         endThrowaway: (session, usage) => this.endThrowaway(session, usage),

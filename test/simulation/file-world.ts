@@ -234,6 +234,7 @@ export class FileWorld {
       queue: { send: async () => {} },
       projection: () => ({ write: async () => {}, erase: async () => ({ rows: 0 }), forgetEndUsers: async () => true }),
       isSuspended: async () => false,
+      acts: () => ({ record: async () => {} }),
       usageArchive: () => ({ keep: async (_, usage) => usage, endThrowaway: async () => {} }),
       files: () => ({ keep: (input) => this.#keep(scope, input) }),
       digest: async (text) => text,

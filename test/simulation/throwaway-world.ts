@@ -154,6 +154,7 @@ export class ThrowawayWorld {
       queue: { send: async () => {} },
       projection: () => projection,
       isSuspended: async () => false,
+      acts: () => ({ record: async () => {} }),
       usageArchive: () => this.#archive(scope),
       files: () => ({ keep: async () => this.violations.report("I38", "a throwaway session keeps files") }),
       digest: async (text) => text,

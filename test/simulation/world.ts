@@ -285,6 +285,7 @@ export class World {
       projection: () => projection,
       files: () => ({ keep: async () => {} }),
       isSuspended: async () => false,
+      acts: () => ({ record: async () => {} }),
       usageArchive: () => this.archive.for(scope),
       digest: async (text: string) => {
         await scheduler.gate(scope, "digest", { weight: 4 });

@@ -35,13 +35,22 @@ export const AUDITED: Readonly<Record<string, AuditEntry["action"]>> = {
   deleteExport: "export.deleted",
   downloadExport: "export.opened",
   importSessions: "sessions.imported",
+  updateSession: "session.settings_changed",
+  redactMessage: "message.redacted",
+  rewindSession: "session.rewound",
+  createCompaction: "compaction.requested",
+  revertCompaction: "compaction.reverted",
+  editDraft: "draft.edited",
+  commitDraft: "draft.committed",
+  discardDraft: "draft.discarded",
+  resetSummary: "summary.reset",
+  setPins: "pins.set",
 };
 
+/** A session, message or branch of the conversation that comes about by talking. What was there stays. */
 const CHAT = "chat";
 const READS = "changes nothing, and shows no content to an admin";
 const UNSTORED = "makes a signed text that is stored nowhere and ends by itself";
-/** The session's own log has these acts, without the key that asked for them. */
-const OF_SESSION = "an act in a session, which is not in the audit log yet";
 const OF_DEPLOYMENT = "an act on the deployment, which has no audit log yet";
 
 /** Why an operation leaves no entry. */
@@ -80,16 +89,6 @@ export const NOT_AUDITED: Readonly<Record<string, string>> = {
   probeModel: "stores a suggestion beside a model, and changes nothing that applies",
   createAccessToken: UNSTORED,
   signFileUrl: UNSTORED,
-  updateSession: OF_SESSION,
-  redactMessage: OF_SESSION,
-  rewindSession: OF_SESSION,
-  createCompaction: OF_SESSION,
-  revertCompaction: OF_SESSION,
-  editDraft: OF_SESSION,
-  commitDraft: OF_SESSION,
-  discardDraft: OF_SESSION,
-  resetSummary: OF_SESSION,
-  setPins: OF_SESSION,
   createAdminKey: OF_DEPLOYMENT,
   revokeAdminKey: OF_DEPLOYMENT,
   rotateAdminKey: OF_DEPLOYMENT,

@@ -107,7 +107,7 @@ it("of version 2 keeps its credentials, and has no tools yet", () => {
   const tools = createToolRegistry(sql, credentials);
   expect(credentials.has("openai")).toBe(true);
   expect([tools.tools(null), tools.servers(null)]).toEqual([[], []]);
-  expect(sql.rows("SELECT version FROM schema_version")).toEqual([{ version: 25 }]);
+  expect(sql.rows("SELECT version FROM schema_version")).toEqual([{ version: 26 }]);
 });
 
 it("keeps its sessions, which have no external id, and one claim each", () => {

@@ -8,6 +8,7 @@ import type { ExportView } from "../../src/contract/export";
 import type { List } from "../../src/contract/page";
 import { ACT } from "../support/act";
 import { AUDITED } from "../support/audit-table";
+import { actInSession } from "./acts-in-session";
 import { migrateAll } from "./moves";
 import { newChat, newTenant, readBody, request, type Tenant } from "./support";
 
@@ -53,8 +54,9 @@ async function doEverything(tenant: Tenant): Promise<readonly string[]> {
     "planted-message",
     "planted-reason",
     "planted-end-user",
+    "planted-in-session",
   ];
-  const [keyName, providerKey, description, tenantName, message, reason, endUser = ""] = secrets;
+  const [keyName, providerKey, description, tenantName, message, reason, endUser = "", inSession = ""] = secrets;
   const made = await readBody<{ id: string; key: string }>(await tenant.call("POST", "/v1/keys", { name: keyName }), 201);
   const next = await readBody<{ id: string; key: string }>(await tenant.call("POST", `/v1/keys/${made.id}/rotate`, {}), 201);
   await readBody(await tenant.call("DELETE", `/v1/keys/${next.id}`));
@@ -89,6 +91,7 @@ async function doEverything(tenant: Tenant): Promise<readonly string[]> {
   await chat.say(message ?? "");
   await readBody(await admin("GET", `/sessions/${chat.id}/log`));
   await readBody(await admin("POST", `/sessions/${chat.id}/rebuild`));
+  await actInSession(tenant, inSession);
   await moveSessions(tenant, await endUserChat(tenant, endUser));
   await readBody(await tenant.call("DELETE", `/v1/end-users/${endUser}`));
   await readBody(await tenant.call("DELETE", `/v1/sessions/${chat.id}`));
@@ -189,6 +192,43 @@ describe("the audit log of a tenant in its object", () => {
       { action: "erasure.requested", target: { type: "session", id: chat.id }, actor: { kind: "key" }, details: { forks: false } },
     ]);
     expect(data[0]?.details.erasure).toBe(data[1]?.details.erasure);
+  });
+
+  it("names an access token with the key that made it", async () => {
+    const chat = await newChat();
+    const token = await readBody<{ id: string; token: string }>(await chat.tenant.call("POST", "/v1/tokens", { session_id: chat.id }), 201);
+    await chat.say("hello");
+    await readBody(await request("POST", `/v1/sessions/${chat.id}/branches`, { key: token.token, body: { to: 0 } }), 201);
+
+    const { data } = await readAudit(chat.tenant, "?limit=1");
+
+    expect(data).toMatchObject([
+      {
+        action: "session.rewound",
+        actor: { kind: "access_token", id: token.id, key: expect.stringMatching(/^key_/) },
+        target: { id: chat.id },
+      },
+    ]);
+  });
+
+  it("has an act in a session when the tenant's object comes back, and once, and before the session is gone", async () => {
+    const chat = await newChat();
+    const { tenant } = chat;
+    const isAway = (away: boolean) =>
+      runInDurableObject(findStub(tenant), (_, { storage: { sql } }) => {
+        sql.exec("DROP TRIGGER IF EXISTS away");
+        if (away) sql.exec("CREATE TRIGGER away BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'away'); END");
+      });
+    await isAway(true);
+    await readBody(await chat.call("PUT", "/pins", { pins: ["x"] }));
+    const before = await readAudit(tenant, "?action=pins.set");
+    await isAway(false);
+    await readBody(await tenant.call("DELETE", `/v1/sessions/${chat.id}`));
+
+    const { data } = await readAudit(tenant, `?target=${chat.id}&order=asc`);
+    expect(before.data).toEqual([]);
+    expect(data.map(({ action }) => action)).toEqual(["erasure.requested", "pins.set", "erasure.finished"]);
+    expect(data[1]?.recorded_at).toBeGreaterThan(data[1]?.at ?? Number.POSITIVE_INFINITY);
   });
 
   it("opens an export only with an entry, and names a signed address where there is no key", async () => {

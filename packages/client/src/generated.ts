@@ -1978,6 +1978,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/admin/databases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List databases
+         * @description The databases of the read model with their sizes, as each of them says. A database holds 10 GB.
+         */
+        get: operations["listDatabases"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/tenants/{tenant_id}/move": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read where a tenant's rows are
+         * @description Shows the tenant's database, and the move that is under way.
+         */
+        get: operations["getTenantMove"];
+        put?: never;
+        /**
+         * Move a tenant to another database
+         * @description Begins the move, or runs the next bounded step of the one that is under way. Send it again after `wait_ms`, until `move` is null: `npm run move-tenant` does. Requests that are cut off and repeated do no harm. Chat, lists and searches go on.
+         */
+        post: operations["moveTenant"];
+        /**
+         * Cancel a tenant's move
+         * @description Before the switch, the tenant stays in its database, and the other one is emptied by the next steps: send the POST with the tenant's own database. Without a move nothing changes.
+         */
+        delete: operations["cancelTenantMove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -8812,7 +8860,7 @@ export interface components {
             recorded_at?: number;
             actor: components["schemas"]["AuditActor"];
             /** @enum {string} */
-            action: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "retention.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin";
+            action: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "retention.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin" | "session.settings_changed" | "session.rewound" | "pins.set" | "message.redacted" | "compaction.requested" | "compaction.reverted" | "summary.reset" | "draft.edited" | "draft.committed" | "draft.discarded" | "erasure.requested" | "erasure.finished" | "export.created" | "export.deleted" | "export.opened" | "sessions.imported";
             target: components["schemas"]["AuditTarget"];
             /** @description The `x-request-id` of the request. Null if there was none */
             request_id: string | null;
@@ -8849,6 +8897,10 @@ export interface components {
             overlap_ms?: number;
             /** @description How many were changed */
             number?: number;
+            /** @description The database that the tenant leaves */
+            from_database?: string;
+            /** @description The database that the tenant is moved to */
+            to_database?: string;
             /**
              * @description What the erasure or export is of
              * @enum {string}
@@ -8860,6 +8912,12 @@ export interface components {
             forks?: boolean;
             /** @description The id of the session that is exported */
             session?: string;
+            /** @description The id of the message that was redacted */
+            message?: string;
+            /** @description The id of the compaction or draft */
+            compaction?: string;
+            /** @description The last event of the session that the act made */
+            event_seq?: number;
             /** @description The first event that was read */
             from_seq?: number;
             /** @description The last event that was read */
@@ -9226,6 +9284,55 @@ export interface components {
             repaired: boolean;
             rows: number;
         };
+        DatabaseList: {
+            data: {
+                /** @description A database, by the name of its binding */
+                database: string;
+                /** @description Null if the database did not answer, or has no tables */
+                bytes: number | null;
+                /** @description Of the 10 GB that a database holds */
+                share: number | null;
+                /**
+                 * @description `high` from 70 %, `critical` from 90 %
+                 * @enum {string}
+                 */
+                level: "ok" | "high" | "critical" | "unknown";
+                /** @description Tenants that have rows in it. One that is being moved counts in both databases */
+                tenants: number | null;
+            }[];
+        };
+        Placement: {
+            /** @description The id of a tenant */
+            tenant_id: string;
+            /** @description The database that lists and searches read */
+            database: string;
+            /** @description Grows with each change */
+            version: number;
+            /** @description Null if no move is under way */
+            move: {
+                /** @description The database that the tenant leaves */
+                from: string;
+                /** @description A database, by the name of its binding */
+                to: string;
+                /**
+                 * @description `prepare` empties the target, `announce` waits until all writers write to both databases, `copy` and `verify` bring the history, `settle` and `release` wait until no reader and no writer uses the old database, `clean` empties it
+                 * @enum {string}
+                 */
+                phase: "prepare" | "announce" | "copy" | "verify" | "settle" | "release" | "clean";
+                /** @description When the phase began */
+                since: number;
+                /** @description Sessions that this phase has finished */
+                sessions: number;
+                /** @description Rows that `verify` had to correct */
+                differences: number;
+            } | null;
+            /** @description How long the next step has to wait. 0 if it can be sent now, or no move is under way */
+            wait_ms: number;
+        };
+        MoveTenant: {
+            /** @description A database, by the name of its binding */
+            to: string;
+        };
     };
     responses: never;
     parameters: never;
@@ -9413,6 +9520,9 @@ export type RotateAdminKey = components['schemas']['RotateAdminKey'];
 export type TenantExport = components['schemas']['TenantExport'];
 export type RebuildReport = components['schemas']['RebuildReport'];
 export type TenantRebuildReport = components['schemas']['TenantRebuildReport'];
+export type DatabaseList = components['schemas']['DatabaseList'];
+export type Placement = components['schemas']['Placement'];
+export type MoveTenant = components['schemas']['MoveTenant'];
 export type $defs = Record<string, never>;
 export interface operations {
     getHealth: {
@@ -12759,7 +12869,7 @@ export interface operations {
                 /** @description asc: the oldest first */
                 order?: "asc" | "desc";
                 /** @description Only entries of this action */
-                action?: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "retention.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin";
+                action?: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "retention.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin" | "session.settings_changed" | "session.rewound" | "pins.set" | "message.redacted" | "compaction.requested" | "compaction.reverted" | "summary.reset" | "draft.edited" | "draft.committed" | "draft.discarded" | "erasure.requested" | "erasure.finished" | "export.created" | "export.deleted" | "export.opened" | "sessions.imported";
                 /** @description Only entries of the key, access token or admin key with this id */
                 actor?: string;
                 /** @description Only entries about what has this id or name */
@@ -13331,6 +13441,99 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TenantRebuildReport"];
+                };
+            };
+        };
+    };
+    listDatabases: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All databases, by the names of their bindings */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DatabaseList"];
+                };
+            };
+        };
+    };
+    getTenantMove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a tenant */
+                tenant_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The placement */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Placement"];
+                };
+            };
+        };
+    };
+    moveTenant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a tenant */
+                tenant_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MoveTenant"];
+            };
+        };
+        responses: {
+            /** @description The placement after the step */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Placement"];
+                };
+            };
+        };
+    };
+    cancelTenantMove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a tenant */
+                tenant_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The placement */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Placement"];
                 };
             };
         };

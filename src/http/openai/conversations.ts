@@ -12,7 +12,7 @@ import { readIdempotency, readIdempotencyKey } from "../idempotency";
 import { type HttpError, sendProblem } from "../problem";
 import { eraseFor } from "../register-session";
 import { metadataInput } from "../schemas/session";
-import { sessionClient } from "../session-calls";
+import { actingClient, sessionClient } from "../session-calls";
 import { readAttempt } from "../surface/attempts";
 import { parseSessionName, toSessionName } from "../surface/ids";
 import { toFieldErrors } from "../validation";
@@ -94,7 +94,7 @@ async function update(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
   const body = await readInput(c, updateInput);
   if (!body.ok) return sendProblem(c, body.error);
   const metadata = body.value.metadata ?? {};
-  const patched = await sessionClient(deps, c, session.value).repeatable((api, caller) => api.patch(caller, { metadata }));
+  const patched = await actingClient(deps, c, session.value).repeatable((api, caller) => api.patch(caller, { metadata }));
   return patched.ok ? c.json(toConversation(patched.value)) : sendProblem(c, patched.error);
 }
 
@@ -146,7 +146,7 @@ async function retrieveItem(c: Context<HttpEnv>, deps: HttpDeps): Promise<Respon
 async function removeItem(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
   const session = findSessionId(c);
   if (!session.ok) return sendProblem(c, session.error);
-  const calls = sessionClient(deps, c, session.value);
+  const calls = actingClient(deps, c, session.value);
   const found = await findStored(calls, c.req.param("item_id") ?? "");
   if (!found.ok) return sendProblem(c, found.error);
   for (const id of found.value) {

@@ -21,7 +21,7 @@ import { repeatInput, toTurnInput } from "../schemas/generation";
 import { editInput, toParts } from "../schemas/message";
 import { limitQuery, pageQuery, takeListPage } from "../schemas/page";
 import { sessionPath } from "../schemas/paths";
-import { sessionClient } from "../session-calls";
+import { actingClient, sessionClient } from "../session-calls";
 import { ofNamedModel } from "../session-model";
 import { findTools } from "../session-tools";
 import { takeFiles } from "../take-files";
@@ -188,7 +188,7 @@ function registerLines(app: App, deps: HttpDeps): void {
   app.openapi(rewind, async (c) => {
     const { to } = c.req.valid("json");
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
-    const calls = sessionClient(deps, c, c.req.valid("param").session_id);
+    const calls = actingClient(deps, c, c.req.valid("param").session_id);
     const done = await (idempotency ? calls.repeatable : calls.once)((api, caller) => api.rewind(caller, { to, idempotency }));
     if (!done.ok) return sendProblem(c, done.error);
     if (done.value.replayed) c.header("idempotent-replayed", "true");
@@ -244,7 +244,7 @@ function registerMessagesAgain(app: App, deps: HttpDeps): void {
 
   app.openapi(redact, async (c) => {
     const { session_id, message_id } = c.req.valid("param");
-    const redacted = await sessionClient(deps, c, session_id).repeatable((api, caller) => api.redact(caller, message_id));
+    const redacted = await actingClient(deps, c, session_id).repeatable((api, caller) => api.redact(caller, message_id));
     return redacted.ok ? c.json(redacted.value, 200) : sendProblem(c, redacted.error);
   });
 }

@@ -17,7 +17,7 @@ import { MODEL_REFUSALS } from "../refusals";
 import { json, jsonBody, located, tenantRoute } from "../routing";
 import { compactInput, toCompactInput } from "../schemas/control";
 import { sessionPath } from "../schemas/paths";
-import { sessionClient } from "../session-calls";
+import { actingClient } from "../session-calls";
 import { ofNamedModel, ofSessionModel } from "../session-model";
 
 const tag = "context";
@@ -98,7 +98,7 @@ export function registerControl(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void
     const { session_id } = c.req.valid("param");
     const input = toCompactInput(c.req.valid("json"));
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
-    const calls = sessionClient(deps, c, session_id);
+    const calls = actingClient(deps, c, session_id);
     const send = idempotency || input.dryRun ? calls.repeatable : calls.once;
     const outcome = await send((api, caller) => api.compact(caller, { ...input, idempotency }));
     return outcome.ok ? answerCompact(c, session_id, outcome.value) : sendProblem(c, ofNamedModel(outcome.error, c.req.valid("json")));
@@ -107,7 +107,7 @@ export function registerControl(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void
   app.openapi(revert, async (c) => {
     const { session_id, compaction_id: compaction } = c.req.valid("param");
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
-    const calls = sessionClient(deps, c, session_id);
+    const calls = actingClient(deps, c, session_id);
     const send = idempotency ? calls.repeatable : calls.once;
     const reverted = await send((api, caller) => api.revertCompaction(caller, { compaction, idempotency }));
     if (!reverted.ok) return sendProblem(c, ofSessionModel(reverted.error));
@@ -116,7 +116,7 @@ export function registerControl(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void
   });
 
   app.openapi(reset, async (c) => {
-    const done = await sessionClient(deps, c, c.req.valid("param").session_id).once((api, caller) => api.resetSummary(caller));
+    const done = await actingClient(deps, c, c.req.valid("param").session_id).once((api, caller) => api.resetSummary(caller));
     if (!done.ok) return sendProblem(c, ofSessionModel(done.error));
     return done.value ? c.json(done.value, 200) : c.body(null, 204);
   });

@@ -20,7 +20,7 @@ import { MODEL_REFUSALS } from "../refusals";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { commitInput, draftEdit } from "../schemas/control";
 import { sessionPath } from "../schemas/paths";
-import { sessionClient } from "../session-calls";
+import { actingClient, sessionClient } from "../session-calls";
 import { ofNamedModel, ofSessionModel } from "../session-model";
 
 const MAX_QUESTION = 1_000;
@@ -117,7 +117,7 @@ export function registerDrafts(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
     const { session_id, compaction_id: compaction } = c.req.valid("param");
     const input = { compaction, ...c.req.valid("json"), by: readPrincipal(c).key };
     // A repeated request finds its own text already stored.
-    const edited = await sessionClient(deps, c, session_id).repeatable((api, caller) => api.editDraft(caller, input));
+    const edited = await actingClient(deps, c, session_id).repeatable((api, caller) => api.editDraft(caller, input));
     return edited.ok ? c.json(edited.value, 200) : sendProblem(c, ofSessionModel(edited.error));
   });
 
@@ -125,7 +125,7 @@ export function registerDrafts(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
     const { session_id, compaction_id: compaction } = c.req.valid("param");
     const { edits = null } = c.req.valid("json");
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
-    const calls = sessionClient(deps, c, session_id);
+    const calls = actingClient(deps, c, session_id);
     const send = idempotency ? calls.repeatable : calls.once;
     const committed = await send((api, caller) => api.commitDraft(caller, { compaction, edits, idempotency }));
     if (!committed.ok) return sendProblem(c, ofSessionModel(committed.error));
@@ -144,7 +144,7 @@ export function registerDrafts(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
 
   app.openapi(discard, async (c) => {
     const { session_id, compaction_id } = c.req.valid("param");
-    const gone = await sessionClient(deps, c, session_id).repeatable((api, caller) => api.discardDraft(caller, compaction_id));
+    const gone = await actingClient(deps, c, session_id).repeatable((api, caller) => api.discardDraft(caller, compaction_id));
     return gone.ok ? c.body(null, 204) : sendProblem(c, gone.error);
   });
 }

@@ -8,7 +8,7 @@ import { sendProblem } from "../problem";
 import { jsonBody, taggedJson, tenantRoute } from "../routing";
 import { pinsInput } from "../schemas/control";
 import { sessionPath } from "../schemas/paths";
-import { sessionClient } from "../session-calls";
+import { actingClient, sessionClient } from "../session-calls";
 import { ofSessionModel } from "../session-model";
 
 const tag = "context";
@@ -53,7 +53,7 @@ export function registerPins(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(put, async (c) => {
     const { pins } = c.req.valid("json");
     const condition = toCondition(c.req.valid("header"));
-    const calls = sessionClient(deps, c, c.req.valid("param").session_id);
+    const calls = actingClient(deps, c, c.req.valid("param").session_id);
     const set = await (condition ? calls.once : calls.repeatable)((api, caller) => api.setPins(caller, pins, condition));
     return set.ok ? c.json({ pins: set.value.pins }, 200, { ETag: set.value.etag }) : sendProblem(c, ofSessionModel(set.error));
   });

@@ -26,7 +26,7 @@ import { externalId } from "../schemas/label";
 import { sessionPath } from "../schemas/paths";
 import { createInput, listQuery, patchInput, putInput, toFilter, toPatchInput } from "../schemas/session";
 import { searchInput, toSearchInput } from "../schemas/session-search";
-import { sessionClient } from "../session-calls";
+import { actingClient, sessionClient } from "../session-calls";
 import { ofNamedModel } from "../session-model";
 import { findTools } from "../session-tools";
 import { faultOfName } from "../validation";
@@ -238,7 +238,7 @@ function registerOne(app: App, deps: HttpDeps): void {
     const tools = await findTools(deps, readPrincipal(c).tenant, body.tools);
     if (!tools.ok) return sendProblem(c, tools.error);
     const input = toPatchInput(body, { policy: given.value, tools: tools.value });
-    const calls = sessionClient(deps, c, c.req.valid("param").session_id);
+    const calls = actingClient(deps, c, c.req.valid("param").session_id);
     const condition = toCondition(c.req.valid("header"));
     const unlabelled = body.end_user === undefined ? ok(null) : await unlabel(deps, c, calls.session);
     if (!unlabelled.ok) return sendProblem(c, unlabelled.error);

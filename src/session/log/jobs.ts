@@ -11,6 +11,7 @@ const JOB_KINDS = [
   "scrub",
   "keep_files",
   "discard",
+  "record_acts",
 ] as const;
 type JobKind = (typeof JOB_KINDS)[number];
 

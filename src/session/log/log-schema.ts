@@ -2,6 +2,7 @@
  * The object's tables, created with the session and migrated when the object wakes. Triggers guard the log: no UPDATE,
  * no DELETE, and an INSERT only at `max + 1`, because INSERT OR REPLACE bypasses the other two.
  */
+import { ACT_STEP } from "./act-rows";
 import { EXECUTION_STEP } from "./execution-rows";
 import { RECALL_STEP } from "./recall-step";
 import type { Sql } from "./sql";
@@ -62,6 +63,7 @@ const migrations: readonly string[] = [
   CREATE UNIQUE INDEX items_by_client_id ON items (json_extract(meta, '$.client_id')) WHERE json_extract(meta, '$.client_id') IS NOT NULL;
   `,
   TURN_TIMES_STEP,
+  ACT_STEP,
 ];
 
 /** True when a session was ever opened here. A look-up of an unknown id must leave nothing behind. */

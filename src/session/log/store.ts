@@ -24,6 +24,8 @@ interface StoreHooks {
   readonly onCommit: (events: readonly StoredEvent[], states: { readonly before: SessionState; readonly after: SessionState }) => void;
 }
 
+export type NoteEvents = (events: readonly StoredEvent[]) => void;
+
 /** The store within one transaction: later steps see the state of earlier ones. */
 export interface Step {
   readonly state: SessionState;
@@ -51,8 +53,8 @@ export class SessionStore {
     return this.#state;
   }
 
-  /** Runs `work` in one transaction. An exception in `work` undoes everything that it did. */
-  transact<T>(work: (step: Step) => T): T {
+  /** Runs `work` in one transaction. An exception in `work` undoes everything that it did. `note`: called in it, if events were appended. */
+  transact<T>(work: (step: Step) => T, note?: NoteEvents): T {
     const before = this.state;
     const unit = new Unit(this.sql, before, this.#migrated);
     let snapshot = this.#snapshot;
@@ -62,6 +64,7 @@ export class SessionStore {
       if (movesEpoch(unit) || isSnapshotDue(unit.state, snapshot)) snapshot = writeSnapshot(this.sql, unit.state);
       if (isCheckpointDue(before, unit.state)) writeCheckpoint(this.sql, unit.state);
       this.hooks.onAppend(unit.appended, unit.state);
+      note?.(unit.appended);
       return value;
     });
     this.#state = unit.state;
@@ -72,8 +75,8 @@ export class SessionStore {
   }
 
   /** Runs one command in its own transaction. */
-  execute(command: Command, bodies: readonly NewBody[] = []): Result<readonly StoredEvent[], Rejection> {
-    return this.transact((step) => step.execute(command, bodies));
+  execute(command: Command, bodies: readonly NewBody[] = [], note?: NoteEvents): Result<readonly StoredEvent[], Rejection> {
+    return this.transact((step) => step.execute(command, bodies), note);
   }
 
   /** Forgets the cached state after the database was emptied. */

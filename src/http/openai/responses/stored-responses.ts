@@ -6,7 +6,7 @@ import { requireScope } from "../../auth";
 import type { HttpDeps, HttpEnv } from "../../deps";
 import { sendEvents } from "../../event-stream";
 import { type HttpError, sendProblem } from "../../problem";
-import { type SessionCalls, sessionClient } from "../../session-calls";
+import { actingClient, type SessionCalls, sessionClient } from "../../session-calls";
 import { type NamedLeg, readIdTime, toLegName } from "../../surface/ids";
 import { translateStream } from "../../surface/translate-stream";
 import { toFieldErrors } from "../../validation";
@@ -98,7 +98,7 @@ async function remove(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
   if (!named.ok) return sendProblem(c, named.error);
   const { calls, leg, found } = named.value;
   await endTurn(calls, found);
-  const deleted = await deleteTurn(calls, leg, found.asked);
+  const deleted = await deleteTurn(actingClient(deps, c, calls.session), leg, found.asked);
   if (!deleted.ok) return sendProblem(c, deleted.error);
   return c.json({ id: toLegName(RESPONSE_PREFIX, leg), object: "response", deleted: true });
 }
