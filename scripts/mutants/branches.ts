@@ -195,7 +195,7 @@ export const branches: readonly Mutant[] = [
     name: "a redacted message weighs what it did",
     breaks: "I6: no request is above its limit",
     file: "src/domain/evolve-branch.ts",
-    find: "items: items.map((item) => (item.position === position ? redactedItem(item, tokens) : item)),",
+    find: "items: items.map((item) => (item.position === position ? redactedItem(item, { tokens, ...(cause && { cause }) }) : item)),",
     replace: "items,",
     tests: ["test/session/redaction.test.ts"],
   },

@@ -25,8 +25,16 @@ export const retention: readonly Mutant[] = [
     name: "a dry run of retention erases",
     breaks: "a dry run changes nothing",
     file: "src/session/calls/retention-calls.ts",
-    find: "if (!isDryRun && judged.due.some(",
-    replace: "if (judged.due.some(",
+    find: "if (isDryRun) return ok(retained);",
+    replace: "",
+    tests: SESSION,
+  },
+  {
+    name: "the removal of old results counts as a use of the session",
+    breaks: "an idle session is erased when its age comes",
+    file: "src/domain/evolve.ts",
+    find: "updated_at: isUse(event) ? event.at : state.updated_at",
+    replace: "updated_at: event.at",
     tests: SESSION,
   },
   {

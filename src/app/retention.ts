@@ -12,7 +12,11 @@ export const RETENTION_STARTS_AFTER_MS = DAY_MS;
 /** A session in use is looked at again after this time. */
 const BUSY_MS = DAY_MS;
 
-export const NO_RETENTION: RetentionSetting = { erase_sessions_after_days: null, by_policy: {} };
+export const NO_RETENTION: RetentionSetting = {
+  erase_sessions_after_days: null,
+  remove_tool_results_after_days: null,
+  by_policy: {},
+};
 
 /** What a session says of itself. */
 export interface SessionAge {
@@ -22,27 +26,35 @@ export interface SessionAge {
   readonly used_at: number;
   /** A turn is open, or messages wait. */
   readonly is_busy: boolean;
+  /** When each tool result was recorded whose content is still there, in epoch milliseconds. */
+  readonly result_times: readonly number[];
 }
 
 interface DueAct {
   readonly action: RetentionAction;
   readonly due_at: number;
+  readonly results?: number;
 }
 
 export interface Judgement {
   readonly due: readonly DueAct[];
   /** Nothing more can come to apply before, whatever happens to the session. */
   readonly look_at: number;
+  /** Tool results that were recorded until then are due. Null: none is. */
+  readonly results_until: number | null;
 }
 
-const RULES = ["erase_sessions_after_days"] as const satisfies readonly (keyof SessionRules)[];
+const RULES = ["erase_sessions_after_days", "remove_tool_results_after_days"] as const satisfies readonly (keyof SessionRules)[];
 
 const toMs = (days: number | null): number => (days === null ? Number.POSITIVE_INFINITY : days * DAY_MS);
 
 /** The tenant's rules with what differs for the policy. */
 export function findRules({ by_policy, ...rules }: RetentionSetting, policy: PolicyName): SessionRules {
-  const { erase_sessions_after_days: erase = rules.erase_sessions_after_days } = by_policy[policy] ?? {};
-  return { erase_sessions_after_days: erase };
+  const {
+    erase_sessions_after_days: erase = rules.erase_sessions_after_days,
+    remove_tool_results_after_days: results = rules.remove_tool_results_after_days,
+  } = by_policy[policy] ?? {};
+  return { erase_sessions_after_days: erase, remove_tool_results_after_days: results };
 }
 
 /** The age in milliseconds before which no rule applies to any session. Null: there is no rule. */
@@ -52,11 +64,19 @@ export function findLeastAge({ by_policy, ...rules }: RetentionSetting): number 
   return Number.isFinite(least) ? least : null;
 }
 
-export function judgeSession(setting: RetentionSetting, { policy, used_at, is_busy }: SessionAge, now: number): Judgement {
-  if (is_busy) return { due: [], look_at: now + BUSY_MS };
-  const eraseAt = used_at + toMs(findRules(setting, policy).erase_sessions_after_days);
-  const due: readonly DueAct[] = eraseAt <= now ? [{ action: "erase_session", due_at: eraseAt }] : [];
+export function judgeSession(setting: RetentionSetting, age: SessionAge, now: number): Judgement {
+  if (age.is_busy) return { due: [], look_at: now + BUSY_MS, results_until: null };
+  const rules = findRules(setting, age.policy);
+  const eraseAt = age.used_at + toMs(rules.erase_sessions_after_days);
+  const kept = toMs(rules.remove_tool_results_after_days);
   // A session that is used begins anew, and a change of its policy is a use.
   const anew = now + (findLeastAge(setting) ?? BUSY_MS);
-  return { due, look_at: eraseAt > now ? Math.min(eraseAt, anew) : anew };
+  if (eraseAt <= now) return { due: [{ action: "erase_session", due_at: eraseAt }], look_at: anew, results_until: null };
+  const old = age.result_times.filter((at) => at + kept <= now);
+  const young = age.result_times.filter((at) => at + kept > now);
+  const results: DueAct = { action: "remove_tool_results", due_at: toLeast(old) + kept, results: old.length };
+  const look_at = Math.min(eraseAt, toLeast(young) + kept, anew);
+  return { due: old.length > 0 ? [results] : [], look_at, results_until: old.length > 0 ? now - kept : null };
 }
+
+const toLeast = (times: readonly number[]): number => times.reduce((least, at) => Math.min(least, at), Number.POSITIVE_INFINITY);

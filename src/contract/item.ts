@@ -94,7 +94,8 @@ export const displayItem = z
       description: "The reply was cut off before its end: it was stopped, failed, was interrupted, reached its limit or was filtered",
     }),
     redacted: redacted.openapi({
-      description: "True: a redaction has removed the content, and a placeholder stands for it. Absent otherwise",
+      description:
+        "True: a redaction, or a rule about the age of tool results, has removed the content, and a placeholder stands for it. Absent otherwise",
     }),
     tokens: tokenFigure,
   })

@@ -10,6 +10,9 @@ const days = (description: string) => z.int().min(1).max(MAX_DAYS).nullable().op
 
 const sessionRules = z.strictObject({
   erase_sessions_after_days: days("Erase a session that was not used for so many days. Null: never"),
+  remove_tool_results_after_days: days(
+    "Remove the content of a tool result so many days after it was recorded. Summaries that were made from it stay. Null: never",
+  ),
 });
 export type SessionRules = z.infer<typeof sessionRules>;
 
@@ -38,7 +41,8 @@ const dueAct = z
     session_id: id("ses"),
     action: z.enum(RETENTION_ACTIONS),
     used_at: time.openapi({ description: "When the session last changed" }),
-    due_at: time.openapi({ description: "When the rule came to apply" }),
+    due_at: time.openapi({ description: "When the rule came to apply; for results, to the oldest one" }),
+    results: z.int().optional().openapi({ description: "How many tool results. Absent for an erasure" }),
   })
   .openapi("RetentionAct");
 export type DueActView = z.infer<typeof dueAct>;

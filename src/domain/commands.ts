@@ -254,6 +254,8 @@ export type BranchCommand =
   | RewindHistory
   | { readonly type: "SwitchBranch"; readonly items: readonly ItemMeta[]; readonly line: BranchLine }
   | RedactMessage
+  /** Removes the content of tool results by their age. What was made from them stays: summaries, the title, pins. */
+  | { readonly type: "ExpireResults"; readonly items: readonly RedactedItem[] }
   /** The first command of a session that will share the past of another one. */
   | {
       readonly type: "BeginFork";

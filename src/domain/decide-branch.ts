@@ -12,6 +12,7 @@ export const branchDeciders: Deciders<BranchCommand["type"]> = {
   RewindHistory: decideRewind,
   SwitchBranch: decideSwitch,
   RedactMessage: decideRedaction,
+  ExpireResults: decideExpiry,
   BeginFork: decideFork,
   CopyMessages: decideCopy,
   CompleteFork: (_, { fork }) => (isUnderWay(fork) ? ok([{ type: "ForkCompleted" }]) : err({ code: "session_exists" })),
@@ -38,6 +39,15 @@ function decideRedaction({ item, position, tokens, quotes, texts, isTitleMadeFro
   const untitled: Event[] = isTitleMadeFrom ? [{ type: "SettingsChanged", changes: { title: null } }] : [];
   // The pins go first: what the session then no longer uses is deleted with the redaction.
   return ok([...voidCompaction(state), ...unpinned, ...redacted, ...untitled]);
+}
+
+/** A compaction under way was planned with the contents, so it ends. */
+function decideExpiry({ items }: CommandOf<"ExpireResults">, state: SessionState): Decision {
+  const busy = busyWith(state);
+  if (busy || state.turn) return err(busy ?? { code: "turn_running", turn: state.turn?.id ?? "" });
+  const left = items.filter(({ item }) => !state.redacted.includes(item));
+  if (left.length === 0) return ok([]);
+  return ok([...voidCompaction(state), ...left.map((one): Event => ({ type: "MessageRedacted", ...one, texts: [], cause: "retention" }))]);
 }
 
 /** Removes the pins that are a copy of one of these items. */

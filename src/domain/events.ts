@@ -182,6 +182,8 @@ export type MessageEvent =
       readonly texts?: readonly OverlayId[];
       /** Raw weight of the placeholder that is left. Absent: an older build wrote the event, and the item keeps its recorded weight. */
       readonly tokens?: number;
+      /** A rule of the tenant's about the age of tool results. Absent: a request. */
+      readonly cause?: "retention";
     }
   /** Starts a new branch that leaves the current one after position `to`. `items`: what comes back into the view beside `line.keeps`. */
   | { readonly type: "HistoryRewound"; readonly to: number; readonly items: readonly ItemMeta[]; readonly line?: BranchLine }

@@ -44,7 +44,7 @@ export function onLine(state: SessionState, line: BranchLine, items: readonly It
  * Removes every summary that was made from the redacted item. What such a summary covered stays out of the view without
  * one, until the next compaction.
  */
-export function applyRedaction(state: SessionState, { item, position, texts, tokens }: EventOf<"MessageRedacted">): SessionState {
+export function applyRedaction(state: SessionState, { item, position, texts, tokens, cause }: EventOf<"MessageRedacted">): SessionState {
   const isGone = ({ id, kind, from, to }: Overlay): boolean =>
     kind === "summary" && (texts ? texts.includes(id) : from <= position && position <= to);
   const overlays = state.view.overlays.map((overlay) => (isGone(overlay) ? toDropped(overlay) : overlay));
@@ -52,24 +52,31 @@ export function applyRedaction(state: SessionState, { item, position, texts, tok
   const next = withoutCommitted({ ...state, redacted });
   return newEpoch(
     next,
-    toWeighedView({ ...state.view, ...(tokens === undefined ? {} : weighRedacted(state.view, { position, tokens })), overlays }),
+    toWeighedView({
+      ...state.view,
+      ...(tokens === undefined ? {} : weighRedacted(state.view, { position, tokens, ...(cause && { cause }) })),
+      overlays,
+    }),
   );
 }
 
+/** `tokens`: raw weight of the placeholder. */
+type Redacted = Pick<ItemMeta, "position" | "tokens"> & Pick<EventOf<"MessageRedacted">, "cause">;
+
 /** Gives the redacted item the weight of its placeholder. A cleared result keeps its own placeholder, and that weight. */
-function weighRedacted(
-  { items, reduced }: View,
-  { position, tokens }: Pick<ItemMeta, "position" | "tokens">,
-): Pick<View, "items" | "reduced"> {
+function weighRedacted({ items, reduced }: View, { position, tokens, cause }: Redacted): Pick<View, "items" | "reduced"> {
   return {
-    items: items.map((item) => (item.position === position ? redactedItem(item, tokens) : item)),
+    items: items.map((item) => (item.position === position ? redactedItem(item, { tokens, ...(cause && { cause }) }) : item)),
     reduced: reduced.map((entry) => (entry.position === position && entry.how !== "cleared" ? { ...entry, tokens } : entry)),
   };
 }
 
-/** The item without what described its content. `tokens`: raw weight of the placeholder. */
-export function redactedItem({ media: _, attached: __, signed: ___, ...item }: ItemMeta, tokens: number): ItemMeta {
-  return { ...item, tokens, rough: tokens };
+/** The item without what described its content. */
+export function redactedItem(
+  { media: _, attached: __, signed: ___, ...item }: ItemMeta,
+  { tokens, cause }: Omit<Redacted, "position">,
+): ItemMeta {
+  return { ...item, tokens, rough: tokens, ...(cause && { expired: true }) };
 }
 
 /** Compactions that were committed on the branch that was left cannot be reverted any more. */

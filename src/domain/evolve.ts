@@ -12,8 +12,11 @@ import { initialState, type SessionState } from "./state";
 
 export function evolve(state: SessionState, event: StoredEvent): SessionState {
   const next = dispatch(state, event.type, event);
-  return { ...next, seq: event.seq, updated_at: event.at };
+  return { ...next, seq: event.seq, updated_at: isUse(event) ? event.at : state.updated_at };
 }
+
+/** A session that retention takes content from is not used thereby. */
+export const isUse = (event: StoredEvent): boolean => !(event.type === "MessageRedacted" && event.cause === "retention");
 
 export const fold = (events: Iterable<StoredEvent>, from: SessionState = initialState): SessionState => {
   let state = from;

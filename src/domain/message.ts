@@ -147,6 +147,8 @@ export interface ItemMeta {
   readonly client_id?: string;
   /** The item was imported as part of the same message as the item before it. Items that a turn produced share its `turn` instead. */
   readonly continues?: true;
+  /** A tool result whose content a rule of retention has removed. */
+  readonly expired?: true;
 }
 
 /** When the item was said. Clients and models read this time; `at` is when the log recorded the item. */

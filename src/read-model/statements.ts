@@ -228,14 +228,14 @@ const RECOUNT = `message_count = (SELECT count(*) FROM messages WHERE tenant_id 
 
 /**
  * The batch's last statement: the session's counts, preview and summary, taken from the rows before it, and the seq
- * that it has reached.
+ * that it has reached. `at`: of the newest event that is a use of the session. Null: the batch has none.
  */
-export function finishSession(ops: readonly RowOp[], end: { readonly seq: number; readonly at: number }): Statement {
+export function finishSession(ops: readonly RowOp[], end: { readonly seq: number; readonly at: number | null }): Statement {
   const has = (...kinds: readonly RowOp["op"][]): boolean => ops.some((op) => kinds.includes(op.op));
   const counted = ops.filter((op) => op.op === "insert_message" && COUNTED_KINDS.some((kind) => kind === op.row.kind)).length;
   const changesHistory = has("redact_message", "supersede_messages", "choose_branch");
   const changesOverlays = has("insert_overlay", "hide_overlays", "show_overlays", "redact_message");
-  const set = ["updated_at = ?4", "last_seq = ?5"];
+  const set = ["updated_at = coalesce(?4, updated_at)", "last_seq = ?5"];
   // The count is incremented, not recomputed: the cost of a turn must not grow with the history.
   if (changesHistory) set.push(RECOUNT);
   else if (counted > 0) set.push(`message_count = message_count + ${counted}`);

@@ -5,6 +5,7 @@
 import type { Projection, ProjectionBatch } from "../app/ports";
 import { ProjectionGapError } from "../app/projection/projection-gap";
 import type { StoredEvent } from "../domain/events";
+import { isUse } from "../domain/evolve";
 import type { SessionId, TenantId } from "../domain/ids";
 import { type Pause, pause, withRetries } from "./d1-retry";
 import { projectEvent } from "./project-event";
@@ -73,7 +74,8 @@ async function commit(db: D1Database, batch: Commit): Promise<Standing> {
   const last = events.at(-1);
   if (!first || !last) return { lastSeq: 0, erased: false };
   const ops = events.flatMap((event) => projectEvent(event, bodies));
-  const statements = [...ops.flatMap(toOpStatements), ...indexTexts(ops, key !== tenant), finishSession(ops, last)];
+  const end = { seq: last.seq, at: events.findLast(isUse)?.at ?? null };
+  const statements = [...ops.flatMap(toOpStatements), ...indexTexts(ops, key !== tenant), finishSession(ops, end)];
   const base = first.seq - 1;
   const isRedacted = key === tenant && events.some((event) => event.type === "MessageRedacted");
   const results = await db.batch<Record<string, unknown>>([

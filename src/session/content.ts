@@ -26,17 +26,18 @@ const CACHED_UNITS = 4_000_000;
 const PAGE = 64;
 
 const REDACTED = "[redacted]";
+const EXPIRED = "[removed: older than the retention of tool results]";
 
 /** Raw weight of the placeholder of a redacted item. */
 export const redactedTokens = (item: ItemMeta): number => estimateParts(redactedParts(item));
 
 /** The placeholder of a redacted item. Calls and results keep their place, because a request without them would not be well-formed. */
-function redactedParts({ kind, tool }: ItemMeta): readonly Part[] {
+function redactedParts({ kind, tool, expired }: ItemMeta): readonly Part[] {
   if (!tool || (kind !== "tool_call" && kind !== "tool_result")) return [{ type: "text", text: REDACTED }];
   const { call_id, name, is_error = false } = tool;
   return kind === "tool_call"
     ? [{ type: "tool_call", call_id, name, arguments: "{}" }]
-    : [{ type: "tool_result", call_id, name, output: REDACTED, is_error }];
+    : [{ type: "tool_result", call_id, name, output: expired ? EXPIRED : REDACTED, is_error }];
 }
 
 export interface ContentReader extends SessionContent {

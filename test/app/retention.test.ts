@@ -7,17 +7,26 @@ import type { RetentionSetting } from "../../src/contract/retention";
 const DAY = 86_400_000;
 const NOW = 4_000 * DAY;
 const YEAR: RetentionSetting = { ...NO_RETENTION, erase_sessions_after_days: 365 };
-const age = (changes: Partial<SessionAge> = {}): SessionAge => ({ policy: "balanced", used_at: NOW, is_busy: false, ...changes });
+const age = (changes: Partial<SessionAge> = {}): SessionAge => ({
+  policy: "balanced",
+  used_at: NOW,
+  is_busy: false,
+  result_times: [],
+  ...changes,
+});
 
 const days = fc.option(fc.integer({ min: 1, max: 400 }));
+const rules = { erase_sessions_after_days: days, remove_tool_results_after_days: days };
 const settings: fc.Arbitrary<RetentionSetting> = fc.record({
-  erase_sessions_after_days: days,
-  by_policy: fc.dictionary(fc.constantFrom(...POLICY_NAMES), fc.record({ erase_sessions_after_days: days }, { requiredKeys: [] })),
+  ...rules,
+  by_policy: fc.dictionary(fc.constantFrom(...POLICY_NAMES), fc.record(rules, { requiredKeys: [] })),
 });
+const times = fc.integer({ min: NOW - 500 * DAY, max: NOW });
 const ages: fc.Arbitrary<SessionAge> = fc.record({
   policy: fc.constantFrom(...POLICY_NAMES),
-  used_at: fc.integer({ min: NOW - 500 * DAY, max: NOW }),
+  used_at: times,
   is_busy: fc.boolean(),
+  result_times: fc.array(times, { maxLength: 5 }),
 });
 
 describe("a session under retention", () => {
@@ -47,12 +56,28 @@ describe("a session under retention", () => {
     expect(judgeSession(NO_RETENTION, age({ used_at: 0 }), NOW).due).toEqual([]);
   });
 
+  it("loses the results that are old enough, and no others", () => {
+    const setting: RetentionSetting = { ...NO_RETENTION, remove_tool_results_after_days: 30 };
+    const result_times = [NOW - 40 * DAY, NOW - 30 * DAY, NOW - 30 * DAY + 1];
+    const { due, results_until, look_at } = judgeSession(setting, age({ result_times }), NOW);
+
+    expect(due).toEqual([{ action: "remove_tool_results", due_at: NOW - 10 * DAY, results: 2 }]);
+    expect([results_until, look_at]).toEqual([NOW - 30 * DAY, NOW + 1]);
+  });
+
+  it("that is to be erased is erased as a whole", () => {
+    const setting: RetentionSetting = { ...NO_RETENTION, erase_sessions_after_days: 30, remove_tool_results_after_days: 10 };
+    const old = age({ used_at: NOW - 30 * DAY, result_times: [NOW - 40 * DAY] });
+    expect(judgeSession(setting, old, NOW).due.map(({ action }) => action)).toEqual(["erase_session"]);
+  });
+
   it("is never due before the least age of all rules", () => {
     fc.assert(
       fc.property(settings, ages, (setting, one) => {
         const least = findLeastAge(setting);
-        for (const { due_at } of judgeSession(setting, one, NOW).due) {
-          expect(least !== null && due_at - one.used_at >= least && due_at <= NOW).toBe(true);
+        for (const { action, due_at } of judgeSession(setting, one, NOW).due) {
+          const from = action === "erase_session" ? one.used_at : Math.min(...one.result_times);
+          expect(least !== null && due_at - from >= least && due_at <= NOW).toBe(true);
         }
       }),
     );
@@ -69,13 +94,14 @@ describe("a session under retention", () => {
     );
   });
 
-  it("that is used, or given another policy, is not due before the time at which it said to look again", () => {
+  it("that is used, or given another policy, is not erased before the time at which it said to look again", () => {
     fc.assert(
       fc.property(settings, ages, ages, fc.double({ min: 0, max: 1, noNaN: true }), (setting, one, other, share) => {
         const { due, look_at } = judgeSession(setting, one, NOW);
         if (due.length > 0) return;
         const used_at = Math.floor(NOW + (look_at - NOW - 1) * share);
-        expect(judgeSession(setting, { ...other, used_at }, look_at - 1).due).toEqual([]);
+        const then = judgeSession(setting, { ...other, used_at }, look_at - 1);
+        expect(then.due.filter(({ action }) => action === "erase_session")).toEqual([]);
       }),
     );
   });

@@ -10,6 +10,7 @@ import { FIRST_PLACEMENT } from "../../src/app/placement";
 import type { Principal } from "../../src/app/principal";
 import type { RebuildRows } from "../../src/app/projection/rebuild-ports";
 import type { ConversationEnd } from "../../src/app/respond-api";
+import { NO_RETENTION } from "../../src/app/retention";
 import type { Caller } from "../../src/app/session-api";
 import type { TenantRows } from "../../src/app/tenant-rows";
 import { toSums } from "../../src/app/usage-sums";
@@ -320,7 +321,7 @@ function emptyTenant(): WholeTenantApi {
     eraseTenant: async () => ok(erasureFacts),
     endUserEnded: async () => ok(0),
     getErasure: async (erasure) => err({ code: "erasure_not_found", erasure }),
-    readRetention: async () => ok({ erase_sessions_after_days: null, by_policy: {}, starts_at: null }),
+    readRetention: async () => ok({ ...NO_RETENTION, starts_at: null }),
     putRetention: async (_, setting) => ok({ ...setting, starts_at: NOW }),
     previewRetention: async () => ok({ at: NOW, candidates: 0, looked_at: 0, data: [], next: null }),
     listErasures: async () => ok({ data: [erasureFacts], has_more: false }),

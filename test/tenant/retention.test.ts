@@ -43,7 +43,11 @@ function world() {
         if (!isDryRun) asked.push(session);
         const fake = sessions.get(session);
         if (!fake) return err({ code: "session_not_found" });
-        const judged = judgeSession(setting, { policy: fake.policy ?? "balanced", used_at: fake.used, is_busy: false }, time.now);
+        const judged = judgeSession(
+          setting,
+          { policy: fake.policy ?? "balanced", used_at: fake.used, is_busy: false, result_times: [] },
+          time.now,
+        );
         if (!isDryRun && judged.due.length > 0) {
           sessions.delete(session);
           erased.push(session);
@@ -275,7 +279,7 @@ describe("a dry run", () => {
             const at = begun - created * DAY;
             add(n + 1, { created: at, used: Math.floor(at + (begun - at) * since), policy: isOwn ? "verbatim" : "balanced" });
           }
-          await put({ erase_sessions_after_days: days, by_policy: { verbatim: { erase_sessions_after_days: own } } });
+          await put({ ...NO_RETENTION, erase_sessions_after_days: days, by_policy: { verbatim: { erase_sessions_after_days: own } } });
           time.now = begun + DAY;
 
           const named = await previewAll(null);

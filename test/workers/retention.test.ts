@@ -6,7 +6,7 @@ import { sessionObjectName, tenantObjectName } from "../../src/app/object-name";
 import type { ErasureView } from "../../src/contract/erasure";
 import type { SessionId } from "../../src/domain/ids";
 import { advanceClock, restoreClock } from "./clock";
-import { migrate, newChat, newId, newTenant, readBody, type Tenant } from "./support";
+import { migrate, newChat, newId, newTenant, readBody, readStorage, type Tenant } from "./support";
 
 beforeAll(migrate);
 afterEach(() => {
@@ -42,7 +42,12 @@ describe("the rules", () => {
   it("are none until they are put, are replaced as a whole, and have an etag and an entry in the audit log", async () => {
     const tenant = await newTenant();
     const none = await tenant.call("GET", "/v1/retention");
-    expect(await readBody(none)).toEqual({ erase_sessions_after_days: null, by_policy: {}, starts_at: null });
+    expect(await readBody(none)).toEqual({
+      erase_sessions_after_days: null,
+      remove_tool_results_after_days: null,
+      by_policy: {},
+      starts_at: null,
+    });
 
     const by_policy = { verbatim: { erase_sessions_after_days: null } };
     const first = await tenant.call("PUT", "/v1/retention", { ...MONTH, by_policy });
@@ -155,6 +160,34 @@ describe("a session that is not used", () => {
       await sent[n]?.text();
       expect((await chat.call("GET")).status).toBe(isTaken ? 200 : 404);
     }
+  });
+});
+
+describe("old tool results", () => {
+  it("are named by the dry run, then removed; the conversation goes on, and calls say that the content is gone", async () => {
+    const tools = [{ name: "look", description: "look", parameters: { type: "object" } }];
+    const call = { tool_calls: [{ id: "call-1", name: "look", arguments: "{}" }] };
+    const chat = await newChat({ tools, replies: [call, { text: "done" }, { text: "still here" }] });
+    const { tenant } = chat;
+    await readBody(await chat.send("what do they have?"));
+    await readBody(await chat.call("POST", "/tool_results", { results: [{ call_id: "call-1", output: "PLANTED result" }] }));
+    const before = await readBody<{ updated_at: number }>(await chat.call("GET"));
+    await put(tenant, { remove_tool_results_after_days: 30 });
+    advanceClock(31 * DAY);
+
+    expect((await preview(tenant)).data).toMatchObject([{ session_id: chat.id, action: "remove_tool_results", results: 1 }]);
+    await ring(tenant);
+
+    const messages = await (await chat.call("GET", "/messages")).text();
+    expect(messages).not.toContain("PLANTED");
+    expect(messages).toContain("older than the retention of tool results");
+    expect(await readStorage(chat.stub)).not.toContain("PLANTED");
+    expect(await readBody(await chat.call("GET"))).toMatchObject({ updated_at: before.updated_at });
+    expect((await preview(tenant)).data).toEqual([]);
+    const { id: copy } = await readBody<{ id: string }>(await chat.call("POST", "/fork"), 201);
+    const copied = await (await tenant.call("GET", `/v1/sessions/${copy}/messages`)).text();
+    expect(copied).toContain("older than the retention of tool results");
+    await chat.say("and now?");
   });
 });
 

@@ -1491,7 +1491,7 @@ export interface paths {
         };
         /**
          * Read the retention rules
-         * @description Shows which sessions the tenant erases by age. A tenant has no rule until it puts one.
+         * @description Shows what the tenant removes by its age. A tenant has no rule until it puts one.
          */
         get: operations["getRetention"];
         /**
@@ -3445,7 +3445,7 @@ export interface components {
             /** @description The reply was cut off before its end: it was stopped, failed, was interrupted, reached its limit or was filtered */
             incomplete: boolean;
             /**
-             * @description True: a redaction has removed the content, and a placeholder stands for it. Absent otherwise
+             * @description True: a redaction, or a rule about the age of tool results, has removed the content, and a placeholder stands for it. Absent otherwise
              * @enum {boolean}
              */
             redacted?: true;
@@ -4632,6 +4632,7 @@ export interface components {
             position: number;
             texts?: unknown[];
             tokens?: number;
+            cause?: string;
         } & {
             [key: string]: unknown;
         };
@@ -8167,39 +8168,57 @@ export interface components {
         Retention: {
             /** @description Erase a session that was not used for so many days. Null: never */
             erase_sessions_after_days: number | null;
+            /** @description Remove the content of a tool result so many days after it was recorded. Summaries that were made from it stay. Null: never */
+            remove_tool_results_after_days: number | null;
             /** @description What differs for sessions whose policy is this preset, or builds on it. A rule that is not named is the tenant's; null: never */
             by_policy: {
                 oneclaw?: {
                     /** @description Erase a session that was not used for so many days. Null: never */
                     erase_sessions_after_days?: number | null;
+                    /** @description Remove the content of a tool result so many days after it was recorded. Summaries that were made from it stay. Null: never */
+                    remove_tool_results_after_days?: number | null;
                 };
                 opal?: {
                     /** @description Erase a session that was not used for so many days. Null: never */
                     erase_sessions_after_days?: number | null;
+                    /** @description Remove the content of a tool result so many days after it was recorded. Summaries that were made from it stay. Null: never */
+                    remove_tool_results_after_days?: number | null;
                 };
                 odincode?: {
                     /** @description Erase a session that was not used for so many days. Null: never */
                     erase_sessions_after_days?: number | null;
+                    /** @description Remove the content of a tool result so many days after it was recorded. Summaries that were made from it stay. Null: never */
+                    remove_tool_results_after_days?: number | null;
                 };
                 yeoman?: {
                     /** @description Erase a session that was not used for so many days. Null: never */
                     erase_sessions_after_days?: number | null;
+                    /** @description Remove the content of a tool result so many days after it was recorded. Summaries that were made from it stay. Null: never */
+                    remove_tool_results_after_days?: number | null;
                 };
                 balanced?: {
                     /** @description Erase a session that was not used for so many days. Null: never */
                     erase_sessions_after_days?: number | null;
+                    /** @description Remove the content of a tool result so many days after it was recorded. Summaries that were made from it stay. Null: never */
+                    remove_tool_results_after_days?: number | null;
                 };
                 economy?: {
                     /** @description Erase a session that was not used for so many days. Null: never */
                     erase_sessions_after_days?: number | null;
+                    /** @description Remove the content of a tool result so many days after it was recorded. Summaries that were made from it stay. Null: never */
+                    remove_tool_results_after_days?: number | null;
                 };
                 retain?: {
                     /** @description Erase a session that was not used for so many days. Null: never */
                     erase_sessions_after_days?: number | null;
+                    /** @description Remove the content of a tool result so many days after it was recorded. Summaries that were made from it stay. Null: never */
+                    remove_tool_results_after_days?: number | null;
                 };
                 verbatim?: {
                     /** @description Erase a session that was not used for so many days. Null: never */
                     erase_sessions_after_days?: number | null;
+                    /** @description Remove the content of a tool result so many days after it was recorded. Summaries that were made from it stay. Null: never */
+                    remove_tool_results_after_days?: number | null;
                 };
             };
             /** @description Nothing is removed before: a day after the last change. Null: there is no rule */
@@ -8208,39 +8227,57 @@ export interface components {
         RetentionInput: {
             /** @description Erase a session that was not used for so many days. Null: never */
             erase_sessions_after_days?: number | null;
+            /** @description Remove the content of a tool result so many days after it was recorded. Summaries that were made from it stay. Null: never */
+            remove_tool_results_after_days?: number | null;
             /** @description What differs for sessions whose policy is this preset, or builds on it. A rule that is not named is the tenant's; null: never */
             by_policy?: {
                 oneclaw?: {
                     /** @description Erase a session that was not used for so many days. Null: never */
                     erase_sessions_after_days?: number | null;
+                    /** @description Remove the content of a tool result so many days after it was recorded. Summaries that were made from it stay. Null: never */
+                    remove_tool_results_after_days?: number | null;
                 };
                 opal?: {
                     /** @description Erase a session that was not used for so many days. Null: never */
                     erase_sessions_after_days?: number | null;
+                    /** @description Remove the content of a tool result so many days after it was recorded. Summaries that were made from it stay. Null: never */
+                    remove_tool_results_after_days?: number | null;
                 };
                 odincode?: {
                     /** @description Erase a session that was not used for so many days. Null: never */
                     erase_sessions_after_days?: number | null;
+                    /** @description Remove the content of a tool result so many days after it was recorded. Summaries that were made from it stay. Null: never */
+                    remove_tool_results_after_days?: number | null;
                 };
                 yeoman?: {
                     /** @description Erase a session that was not used for so many days. Null: never */
                     erase_sessions_after_days?: number | null;
+                    /** @description Remove the content of a tool result so many days after it was recorded. Summaries that were made from it stay. Null: never */
+                    remove_tool_results_after_days?: number | null;
                 };
                 balanced?: {
                     /** @description Erase a session that was not used for so many days. Null: never */
                     erase_sessions_after_days?: number | null;
+                    /** @description Remove the content of a tool result so many days after it was recorded. Summaries that were made from it stay. Null: never */
+                    remove_tool_results_after_days?: number | null;
                 };
                 economy?: {
                     /** @description Erase a session that was not used for so many days. Null: never */
                     erase_sessions_after_days?: number | null;
+                    /** @description Remove the content of a tool result so many days after it was recorded. Summaries that were made from it stay. Null: never */
+                    remove_tool_results_after_days?: number | null;
                 };
                 retain?: {
                     /** @description Erase a session that was not used for so many days. Null: never */
                     erase_sessions_after_days?: number | null;
+                    /** @description Remove the content of a tool result so many days after it was recorded. Summaries that were made from it stay. Null: never */
+                    remove_tool_results_after_days?: number | null;
                 };
                 verbatim?: {
                     /** @description Erase a session that was not used for so many days. Null: never */
                     erase_sessions_after_days?: number | null;
+                    /** @description Remove the content of a tool result so many days after it was recorded. Summaries that were made from it stay. Null: never */
+                    remove_tool_results_after_days?: number | null;
                 };
             };
         };
@@ -8259,11 +8296,13 @@ export interface components {
             /** @description The id of a session */
             session_id: string;
             /** @enum {string} */
-            action: "erase_session";
+            action: "erase_session" | "remove_tool_results";
             /** @description When the session last changed */
             used_at: number;
-            /** @description When the rule came to apply */
+            /** @description When the rule came to apply; for results, to the oldest one */
             due_at: number;
+            /** @description How many tool results. Absent for an erasure */
+            results?: number;
         };
         Export: {
             /** @description The id of an export */

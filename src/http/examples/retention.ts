@@ -7,6 +7,7 @@ const DAY = 86_400 * SECOND;
 
 export const retentionExample: z.input<typeof retentionView> = {
   erase_sessions_after_days: 365,
+  remove_tool_results_after_days: 30,
   by_policy: { verbatim: { erase_sessions_after_days: null } },
   starts_at: AT + DAY,
 };

@@ -17,7 +17,11 @@ import { retentionInput, toSetting } from "../schemas/retention";
 const tag = "retention";
 const scope = "retention:write";
 const path = "/v1/retention";
-const draftExample = { erase_sessions_after_days: 365, by_policy: { verbatim: { erase_sessions_after_days: null } } };
+const draftExample = {
+  erase_sessions_after_days: 365,
+  remove_tool_results_after_days: 30,
+  by_policy: { verbatim: { erase_sessions_after_days: null } },
+};
 
 const get = tenantRoute({
   method: "get",
@@ -26,7 +30,7 @@ const get = tenantRoute({
   scope,
   operationId: "getRetention",
   summary: "Read the retention rules",
-  description: "Shows which sessions the tenant erases by age. A tenant has no rule until it puts one.",
+  description: "Shows what the tenant removes by its age. A tenant has no rule until it puts one.",
   request: {},
   responses: { 200: taggedJson("The rules", retentionView, retentionExample) },
 });

@@ -3,26 +3,74 @@ import { judgeSession, type SessionAge } from "../../app/retention";
 import type { RetainedSession, RetentionApi } from "../../app/retention-api";
 import type { Outcome } from "../../app/session-api";
 import { parsePolicyText, toPreset } from "../../context/policy-choice";
+import { ok } from "../../lib/result";
+import { redactedTokens } from "../content";
 import { readRestoredAt } from "../log/log-schema";
+import { readStoredResults, type StoredResult } from "../log/purge-content";
+import { remakeIndex } from "../log/recall-step";
+import { readItemsAt } from "../recall/recall-reader";
+import { noteScrub, type ScrubHost, scrubDeleted } from "../scrub";
 import type { Session } from "../session";
 
-const readAge = ({ state, deps }: Session): SessionAge => ({
+/** The most results that one call removes: each is an event, and some rows of the read model. */
+const RESULTS_AT_ONCE = 50;
+
+const readAge = ({ state, deps }: Session, results: readonly StoredResult[]): SessionAge => ({
   policy: toPreset(parsePolicyText(state.settings.policy)),
   used_at: Math.max(state.updated_at, readRestoredAt(deps.sql)),
   is_busy: state.turn !== null || state.queue.length > 0,
+  result_times: results.map(({ at }) => at),
 });
 
 /** `erase`: writes the tombstone before it awaits anything. */
 export async function retainSession(
-  session: Session,
+  session: Session & ScrubHost,
   { setting, isDryRun }: Parameters<RetentionApi["retain"]>[1],
   erase: () => Promise<Outcome<unknown>>,
 ): Promise<Outcome<RetainedSession>> {
-  const age = readAge(session);
-  const judged = judgeSession(setting, age, session.deps.clock());
-  if (!isDryRun && judged.due.some(({ action }) => action === "erase_session")) {
+  const results = readStoredResults(session.deps.sql);
+  const age = readAge(session, results);
+  const now = session.deps.clock();
+  const judged = judgeSession(setting, age, now);
+  const retained = { ...judged, used_at: age.used_at };
+  if (isDryRun) return ok(retained);
+  if (judged.due.some(({ action }) => action === "erase_session")) {
     const erased = await erase();
-    if (!erased.ok) return erased;
+    return erased.ok ? ok(retained) : erased;
   }
-  return { ok: true, value: { ...judged, used_at: age.used_at } };
+  const { results_until: until } = judged;
+  const old = until === null ? [] : results.filter(({ at }) => at <= until);
+  const removed = await expireResults(session, old.slice(0, RESULTS_AT_ONCE));
+  if (!removed.ok) return removed;
+  return ok(old.length > RESULTS_AT_ONCE ? { ...retained, look_at: now } : retained);
+}
+
+/** As a redaction does it, except that what was made from the results stays. */
+async function expireResults(session: Session & ScrubHost, old: readonly StoredResult[]): Promise<Outcome<null>> {
+  if (old.length === 0) return ok(null);
+  const { sql, clock } = session.deps;
+  // Pending frames are stored first, outside the transaction: a rollback restores rows, but not the stream's memory.
+  session.buffer.publish();
+  let purgedTo = 0;
+  const expired = session.transact((step) => {
+    const items = readItemsAt(
+      sql,
+      old.map(({ position }) => position),
+    ).map((item) => ({
+      item: item.id,
+      position: item.position,
+      tokens: redactedTokens({ ...item, expired: true }),
+    }));
+    const done = step.execute({ type: "ExpireResults", at: clock(), items });
+    if (!done.ok) return done;
+    remakeIndex(sql);
+    purgedTo = session.buffer.purgeStored(null);
+    noteScrub(session);
+    return done;
+  });
+  if (!expired.ok) return expired;
+  session.buffer.purgeHeld(purgedTo);
+  session.content.forget();
+  await scrubDeleted(session);
+  return ok(null);
 }

@@ -21,7 +21,7 @@ import {
   recordImported,
   recordResult,
 } from "./execution-rows";
-import { purgeContent } from "./purge-content";
+import { purgeContent, purgeResult } from "./purge-content";
 import { dropCancelled, dropEarlierChoices, dropEarlierSettings, dropNotes, dropReplaced } from "./replaced-texts";
 import type { Sql } from "./sql";
 import { addUsage, changeTurn, noteTrim, queueTurn, startTurn, type TurnRow } from "./turn-rows";
@@ -98,14 +98,14 @@ function writeItem(sql: Sql, item: ItemMeta): void {
 }
 
 /** Gives a redacted item the weight of its placeholder, wherever it is read back. Keeps the recorded item for past states. */
-function weighRedacted(sql: Sql, { position, tokens }: Extract<StoredEvent, { type: "MessageRedacted" }>): void {
+function weighRedacted(sql: Sql, { position, tokens, cause }: Extract<StoredEvent, { type: "MessageRedacted" }>): void {
   const row = sql.all<{ meta: string }>("SELECT meta FROM items WHERE position = ?", position)[0];
   if (!row || tokens === undefined) return;
   const { recorded: before, ...item } = JSON.parse(row.meta) as ItemRow;
   const recorded = before ?? item;
   sql.all(
     "UPDATE items SET meta = ? WHERE position = ?",
-    JSON.stringify({ ...redactedItem(recorded, tokens), recorded } satisfies ItemRow),
+    JSON.stringify({ ...redactedItem(recorded, { tokens, ...(cause && { cause }) }), recorded } satisfies ItemRow),
     position,
   );
 }
@@ -179,6 +179,10 @@ export function applyToTables(sql: Sql, event: StoredEvent, before: SessionState
     case "SessionErased":
       return;
     case "MessageRedacted":
+      if (event.cause === "retention") {
+        purgeResult(sql, event);
+        return weighRedacted(sql, event);
+      }
       purgeContent(sql, event);
       weighRedacted(sql, event);
       dropNotes(sql, event);

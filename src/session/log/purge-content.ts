@@ -30,6 +30,28 @@ export function purgeContent(sql: Sql, { item, position, texts = findReadingSumm
   remakeIndex(sql);
 }
 
+/**
+ * Deletes the content of an old tool result. Summaries that were made from it stay. Runs in the transaction of the event; the index is made
+ * anew once for all results (`session/calls/retention-calls`).
+ */
+export function purgeResult(sql: Sql, { item, position }: Redacted): void {
+  deleteBodies(sql, [item, ...readArtifacts(sql, position)]);
+}
+
+/** A tool result whose content is there. */
+export interface StoredResult {
+  readonly position: number;
+  readonly at: number;
+}
+
+/** The tool results of all branches that were neither redacted nor removed for their age, in order. */
+export function readStoredResults(sql: Sql): readonly StoredResult[] {
+  const query = `SELECT position, json_extract(meta, '$.at') AS at FROM items
+    WHERE json_extract(meta, '$.kind') = 'tool_result' AND json_extract(meta, '$.recorded') IS NULL
+      AND EXISTS (SELECT 1 FROM bodies WHERE bodies.id = json_extract(meta, '$.id')) ORDER BY position`;
+  return sql.all<{ position: number; at: number }>(query);
+}
+
 /** The summaries that were made from any of these positions, and whose text still exists. */
 export function findReadingSummaries(sql: Sql, positions: readonly number[]): OverlayId[] {
   const readers = [...readReadings(sql)].flatMap(([id, ranges]) =>
