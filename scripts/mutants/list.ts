@@ -10,6 +10,7 @@ import { files } from "./files.ts";
 import { keys } from "./keys.ts";
 import { ledger } from "./ledger.ts";
 import { life } from "./life.ts";
+import { moves } from "./moves.ts";
 import type { Mutant } from "./mutant.ts";
 import { past } from "./past.ts";
 import { providers } from "./providers.ts";
@@ -28,6 +29,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...summaries,
   ...drafts,
   ...life,
+  ...moves,
   ...room,
   ...ledger,
   ...keys,

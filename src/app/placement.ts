@@ -81,6 +81,7 @@ export function listWritten({ database, move }: Placement): readonly [string, ..
     case "prepare":
     case "release":
     case "clean":
+    case "sweep":
     case undefined:
       return [database];
   }
@@ -118,10 +119,12 @@ export function describeChange(before: Placement, after: Placement): Pick<AuditS
   return after.move && !before.move ? { action: "tenant.move_begun", details } : null;
 }
 
+/** `sweep` waits for writes that were begun long ago, and reached the old database after it was emptied. */
+const WAITING: ReadonlySet<MovePhase> = new Set(["announce", "settle", "release", "sweep"]);
+
 /** How long the present phase still has to wait. */
 export function findWait({ move }: Placement, now: number): number {
-  const waits = move?.phase === "announce" || move?.phase === "settle" || move?.phase === "release";
-  return move && waits ? Math.max(0, move.since + SETTLE_MS - now) : 0;
+  return move && WAITING.has(move.phase) ? Math.max(0, move.since + SETTLE_MS - now) : 0;
 }
 
 /** The placement once the work of the present phase is done. */
@@ -144,6 +147,8 @@ export function endPhase(placement: Placement, now: number): Placement {
     case "release":
       return change(placement, database, enter(move, "clean", now));
     case "clean":
+      return change(placement, database, enter(move, "sweep", now));
+    case "sweep":
       return change(placement, database, null);
     case undefined:
       return placement;

@@ -10,6 +10,7 @@ export const listedTenantView = z
     name: z.string().openapi({ description: "Empty if the tenant was deleted" }),
     created_at: time,
     status: tenantStatus,
+    database: z.string().openapi({ description: "The database of the read model that it is in", example: "DB" }),
     deleted_at: time.optional().openapi({ description: "When the tenant was deleted. Absent: it was not" }),
   })
   .openapi("ListedTenant");

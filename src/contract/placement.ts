@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import { id, time } from "./ids";
 
-const MOVE_PHASES = ["prepare", "announce", "copy", "verify", "settle", "release", "clean"] as const;
+const MOVE_PHASES = ["prepare", "announce", "copy", "verify", "settle", "release", "clean", "sweep"] as const;
 export type MovePhase = (typeof MOVE_PHASES)[number];
 
 const databaseName = z
@@ -17,7 +17,7 @@ const moveView = z.object({
   to: databaseName,
   phase: z.enum(MOVE_PHASES).openapi({
     description:
-      "`prepare` empties the target, `announce` waits until all writers write to both databases, `copy` and `verify` bring the history, `settle` and `release` wait until no reader and no writer uses the old database, `clean` empties it",
+      "`prepare` empties the target, `announce` waits until all writers write to both databases, `copy` and `verify` bring the history, `settle` and `release` wait until no reader and no writer uses the old database, `clean` empties it, and `sweep` does so again a minute later",
   }),
   since: time.openapi({ description: "When the phase began" }),
   sessions: z.int().openapi({ description: "Sessions that this phase has finished" }),

@@ -62,6 +62,8 @@ const migrations: readonly (readonly string[])[] = [
     "CREATE TABLE pushes (tenant TEXT PRIMARY KEY, due_at INTEGER NOT NULL, attempts INTEGER NOT NULL) STRICT, WITHOUT ROWID",
     "CREATE INDEX pushes_by_due ON pushes (due_at)",
   ],
+  // A copy of what each tenant's own object says. Before it there was one database.
+  ["ALTER TABLE tenants ADD COLUMN placed_in TEXT NOT NULL DEFAULT 'DB'"],
 ];
 
 /** Migrates the tables to this build's version. Call it inside a transaction. */

@@ -20,6 +20,7 @@ type TenantRow = {
   readonly created_at: number;
   readonly deleted_at: number | null;
   readonly status: string;
+  readonly placed_in: string;
 };
 
 /** Before and after every row, in order of time and id. */
@@ -33,21 +34,21 @@ const DIRECTIONS = {
 /** What a part of a name is compared in. SQLite's own `lower` knows ASCII alone. */
 const foldName = (name: string): string => name.normalize("NFKC").toLowerCase();
 
-function toTenant({ id: stored, name, created_at, deleted_at, status: said }: TenantRow): ListedTenant {
+function toTenant({ id: stored, name, created_at, deleted_at, status: said, placed_in: database }: TenantRow): ListedTenant {
   const id = parseId("ten", stored);
   if (!id) throw new Error("A stored tenant id is malformed");
   const status = TENANT_STATUSES.find((known) => known === said) ?? "suspended";
-  return { id, name, created_at, status, ...(deleted_at !== null && { deleted_at }) };
+  return { id, name, created_at, status, database, ...(deleted_at !== null && { deleted_at }) };
 }
 
 export function createTenantList(sql: SyncSql): TenantList {
   return {
-    register: ({ id, name, created_at, status }) => {
+    register: ({ id, name, created_at, status, database }) => {
       const isKnown = sql.rows("SELECT 1 FROM tenants WHERE id = ?", id).length > 0;
-      const set = "UPDATE tenants SET name = ?, folded = ?, status = ? WHERE id = ? AND deleted_at IS NULL";
-      const insert = "INSERT INTO tenants (created_at, id, name, folded, status) VALUES (?, ?, ?, ?, ?)";
-      if (isKnown) sql.rows(set, name, foldName(name), status, id);
-      else sql.rows(insert, created_at, id, name, foldName(name), status);
+      const set = "UPDATE tenants SET name = ?, folded = ?, status = ?, placed_in = ? WHERE id = ? AND deleted_at IS NULL";
+      const insert = "INSERT INTO tenants (created_at, id, name, folded, status, placed_in) VALUES (?, ?, ?, ?, ?, ?)";
+      if (isKnown) sql.rows(set, name, foldName(name), status, database, id);
+      else sql.rows(insert, created_at, id, name, foldName(name), status, database);
       return !isKnown;
     },
     close: (tenant, at) => {
@@ -62,7 +63,7 @@ export function createTenantList(sql: SyncSql): TenantList {
       const { beyond, order: by } = DIRECTIONS[order];
       const from = after ?? ENDS[order];
       const rows = sql.rows<TenantRow>(
-        `SELECT id, name, created_at, deleted_at, status FROM tenants
+        `SELECT id, name, created_at, deleted_at, status, placed_in FROM tenants
          WHERE (created_at, id) ${beyond} (?, ?) AND (? = '' OR instr(folded, ?) > 0) AND (? = '' OR status = ?) ORDER BY ${by} LIMIT ?`,
         from.created_at,
         from.id,

@@ -9,7 +9,7 @@ import type { TenantId } from "../domain/ids";
 import { callWithRetry } from "./calls";
 import type { HttpDeps } from "./deps";
 
-export const registerListed = (deps: HttpDeps, tenants: readonly ListedTenant[]): Promise<{ readonly added: number }> =>
+const registerListed = (deps: HttpDeps, tenants: readonly ListedTenant[]): Promise<{ readonly added: number }> =>
   callWithRetry(
     () => deps.deployment(),
     (api) => api.registerTenants(tenants),

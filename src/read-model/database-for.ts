@@ -4,6 +4,7 @@
  */
 import { tenantObjectName } from "../app/object-name";
 import { FIRST_PLACEMENT, listLeft, listWritten, PLACEMENT_TTL_MS, type Placement } from "../app/placement";
+import type { Clock } from "../app/ports";
 import type { TenantId } from "../domain/ids";
 
 export interface DatabaseBindings {
@@ -14,6 +15,8 @@ export interface DatabaseBindings {
 export interface ReadModelEnv extends DatabaseBindings {
   /** Absent: there is one database. */
   readonly TENANTS?: { getByName(name: string): { readPlacement(): Promise<Placement | null> } };
+  /** Absent: the time of the platform. */
+  readonly now?: Clock;
 }
 
 /** More than a Worker can be bound to with all that it needs else. */
@@ -51,7 +54,7 @@ async function findPlacement(env: ReadModelEnv, tenant: TenantId): Promise<Place
   const known = placements.get(env) ?? new Map<TenantId, Known>();
   placements.set(env, known);
   const last = known.get(tenant);
-  const askedAt = Date.now();
+  const askedAt = (env.now ?? Date.now)();
   if (last && last.until > askedAt) return last.placement;
   const placement = await env.TENANTS.getByName(tenantObjectName(tenant)).readPlacement();
   known.delete(tenant);

@@ -2,14 +2,15 @@
 import { getTableColumns, getTableName } from "drizzle-orm";
 import type { MoveDatabase, Tombstone } from "../app/projection/move-ports";
 import { parseId, type SessionId, type TenantId } from "../domain/ids";
+import { type Pause, pause } from "./d1-retry";
 import { createRebuildRows } from "./rebuild";
 import { erasedUsage, models, sessionTombstones, tenants } from "./schema";
 import { TABLES, toScratchName } from "./store";
 import { createTenantRows } from "./tenant-rows";
 
-export function createMoveDatabase(db: D1Database): MoveDatabase {
+export function createMoveDatabase(db: D1Database, wait: Pause = pause): MoveDatabase {
   return {
-    rows: createRebuildRows(db),
+    rows: createRebuildRows(db, { pause: wait }),
     tenantRows: createTenantRows(db),
     hasTables: () => hasTables(db),
     listTombstones: (page) => listTombstones(db, page),

@@ -142,9 +142,9 @@ export const tenantCalls = {
     );
   }),
 
-  identify: existing(({ settings, standings }) => {
+  identify: existing(({ settings, standings, placement }) => {
     const { tenant, created_at } = settings.identity();
-    return ok({ id: tenant, name: settings.read().name, created_at, status: standings.read().status });
+    return ok({ id: tenant, name: settings.read().name, created_at, status: standings.read().status, database: placement.read().database });
   }),
   standing: existing(({ standings }) => ok(standings.read())),
   exportTenant: existing(async (tenant) => {

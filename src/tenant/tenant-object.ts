@@ -36,7 +36,8 @@ export class TenantObject extends DurableObject<Env> {
       projection: {
         write: async (change) => {
           await projection.write(change);
-          await announceName({ ...change, status: this.#tenant.standings.read().status });
+          const { standings, placement } = this.#tenant;
+          await announceName({ ...change, status: standings.read().status, database: placement.read().database });
         },
         close: async (tenant, at) => {
           await projection.close(tenant, at);

@@ -12,6 +12,7 @@ const tenant = (n: number, name = `Tenant ${n}`, created_at = n) => ({
   name,
   created_at,
   status: "active" as TenantStatus,
+  database: "DB",
 });
 const FIRST_PAGE: ListedTenantsQuery = { after: null, limit: 10, order: "desc", name: null, status: null };
 

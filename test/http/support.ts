@@ -292,7 +292,7 @@ function emptyTenant(): WholeTenantApi {
     placement: async () => ok(FIRST_PLACEMENT),
     readPlacement: async () => FIRST_PLACEMENT,
     place: async (_, { placement }) => ok(placement),
-    identify: async () => ok({ id: FOREIGN_TENANT, name: "Acme", created_at: NOW, status: "active" }),
+    identify: async () => ok({ id: FOREIGN_TENANT, name: "Acme", created_at: NOW, status: "active", database: "DB" }),
     assigned: async () => null,
     standing: async () => ok(standing),
     suspend: async (_, reason) => ok({ ...standing, status: "suspended", suspended_at: NOW, reason }),

@@ -173,7 +173,7 @@ describe("the admin", () => {
     expect(key.status).toBe(201);
     expect(Object.keys(await key.json<object>()).sort()).toEqual(["id", "key"]);
     expect(new Set(asked.tenants)).toEqual(new Set([made.tenant_id]));
-    expect(listed).toEqual([1, 2].map(() => ({ id: FOREIGN_TENANT, name: "Acme", created_at: NOW, status: "active" })));
+    expect(listed).toEqual([1, 2].map(() => ({ id: FOREIGN_TENANT, name: "Acme", created_at: NOW, status: "active", database: "DB" })));
   });
 
   it("makes no key of a tenant that it could not list", async () => {
@@ -192,7 +192,7 @@ describe("the admin", () => {
 
   it("lists tenants page by page, and passes on what it was asked for", async () => {
     const seen: unknown[] = [];
-    const found = { id: TENANT, name: "Acme", created_at: NOW, status: "active" } as const;
+    const found = { id: TENANT, name: "Acme", created_at: NOW, status: "active", database: "DB" } as const;
     const listTenants: DeploymentApi["listTenants"] = async (query) => {
       seen.push(query);
       return { data: [found], has_more: true };

@@ -17,12 +17,21 @@ interface Prepared {
   readonly params: readonly Param[];
   bind(...params: Param[]): Prepared;
   all(): Promise<{ readonly results: readonly Record<string, unknown>[] }>;
+  run(): Promise<unknown>;
+  raw(): Promise<readonly (readonly unknown[])[]>;
   first(column?: string): Promise<unknown>;
 }
 
 interface BatchResult {
   readonly results: readonly Record<string, unknown>[];
   readonly meta: { readonly changes: number };
+}
+
+interface Reach {
+  readonly scheduler: Scheduler;
+  readonly fails: () => number;
+  /** A query that is not done by then has no effect. Absent: it may take for ever. */
+  readonly deadlineMs?: number;
 }
 
 /** Runs `work` at some later time, and returns its result. */
@@ -51,13 +60,15 @@ export class SimD1 {
   }
 
   /** The database as one scope reaches it. */
-  reachedBy(scope: Scope, world: { readonly scheduler: Scheduler; readonly fails: () => number }): D1Database {
-    const { scheduler, fails } = world;
+  reachedBy(scope: Scope, world: Reach): D1Database {
+    const { scheduler, fails, deadlineMs = Number.POSITIVE_INFINITY } = world;
     const { random } = scheduler;
     return this.#connect((label, work) => {
       let done: { readonly value: ReturnType<typeof work> } | null = null;
+      const sentAt = scheduler.now;
       const effect = (): void => {
         const failing = random.chance(fails());
+        if (scheduler.now - sentAt > deadlineMs) return;
         if (failing && random.chance(0.5)) return;
         const value = work();
         if (!failing) done = { value };
@@ -75,6 +86,8 @@ export class SimD1 {
       params,
       bind: (...bound) => prepare(sql, bound),
       all: () => send("query", () => this.#run(sql, params)),
+      run: () => send("query", () => this.#run(sql, params)),
+      raw: () => send("query", () => this.#run(sql, params).results.map((row) => Object.values(row))),
       first: (column) =>
         send("query", () => {
           const [row] = this.#run(sql, params).results;

@@ -6,6 +6,7 @@ import { makeId } from "./support";
 
 const change = (name: string, status: TenantStatus = "active") => ({
   status,
+  database: "DB",
   tenant: makeId("ten", 1),
   created_at: 7,
   settings: { name, default_model: "embedded", default_policy: "", allowed_origins: [] },
@@ -19,7 +20,7 @@ it("a name is announced once, and each new one again", async () => {
   for (const name of ["Ada", "Ada", "Eve", "Eve", "Ada"]) await announce(change(name));
 
   expect(listed.map(({ name }) => name)).toEqual(["Ada", "Eve", "Ada"]);
-  expect(listed[0]).toEqual({ id: makeId("ten", 1), name: "Ada", created_at: 7, status: "active" });
+  expect(listed[0]).toEqual({ id: makeId("ten", 1), name: "Ada", created_at: 7, status: "active", database: "DB" });
 });
 
 it("a status is announced like a name", async () => {

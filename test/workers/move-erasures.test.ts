@@ -12,7 +12,7 @@ import { type Chat, newChat, newTenant, readBody, request, type Tenant } from ".
 beforeAll(migrateAll);
 afterEach(() => vi.restoreAllMocks());
 
-const PHASES = ["announce", "copy", "verify", "settle", "release", "clean", null] as const;
+const PHASES = ["announce", "copy", "verify", "settle", "release", "clean", "sweep", null] as const;
 /** What each writer knows of the placement is either from before the phase or of now. */
 const KNOWN = ["before", "now"] as const;
 const CASES = PHASES.flatMap((phase) => KNOWN.map((known) => [phase, known] as const));

@@ -3,6 +3,8 @@ import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { tenantObjectName } from "../../src/app/object-name";
+import { PLACEMENT_TTL_MS } from "../../src/app/placement";
+import type { ListedTenant } from "../../src/contract/deployment";
 import type { PlacementView } from "../../src/contract/placement";
 import { createRebuildRows } from "../../src/read-model/rebuild";
 import { rebuildSession } from "../read-model/rows";
@@ -38,7 +40,7 @@ async function expectOnlyIn(tenant: Tenant, name: string, chats: readonly Chat[]
   expect(await readBody(rebuilt)).toMatchObject({ differences: [], repaired: true });
 }
 
-const PHASES = ["announce", "copy", "verify", "settle", "release", "clean", null] as const;
+const PHASES = ["announce", "copy", "verify", "settle", "release", "clean", "sweep", null] as const;
 
 describe("a tenant that is moved", () => {
   it("has all its rows in the other database and none in the old one, and lists, searches and sums miss nothing in any phase", async () => {
@@ -62,6 +64,8 @@ describe("a tenant that is moved", () => {
 
     expect(await placement(tenant)).toMatchObject({ database: "DB_2", move: null, wait_ms: 0 });
     await expectOnlyIn(tenant, "DB_2", [asleep, talking]);
+    const tenants = await readBody<{ data: ListedTenant[] }>(await request("GET", "/v1/admin/tenants?limit=100", asAdmin));
+    expect(tenants.data.find(({ id }) => id === tenant.id)).toMatchObject({ database: "DB_2" });
   });
 
   it("keeps what is erased, redacted, forked and rebuilt in each phase, and moves back", async () => {
@@ -156,6 +160,7 @@ describe("a move that is cut off", () => {
 
     const away = vi.spyOn(named("DB_3"), "batch").mockRejectedValue(new Error("gone"));
     await chat.say("meanwhile");
+    await projected(chat, "DB");
     const refused = await request("POST", movePath(tenant), { ...asAdmin, body: { to: "DB_3" } });
     const rows = await found(tenant, "meanwhile");
     away.mockRestore();
@@ -165,6 +170,27 @@ describe("a move that is cut off", () => {
     expect(await placement(tenant)).toMatchObject({ database: "DB", move: { phase: "copy" } });
     await moveUntil(tenant, "DB_3", null);
     await expectOnlyIn(tenant, "DB_3", [chat]);
+  });
+
+  it("waits while the old database is away after the switch: chat, lists and searches need only the new one", async () => {
+    const tenant = await newTenant();
+    const chat = await newChat({ tenant });
+    await chat.say("before");
+    await projected(chat, "DB");
+    await moveUntil(tenant, "DB_2", "clean");
+    advanceClock(PLACEMENT_TTL_MS + 1);
+
+    const away = vi.spyOn(named("DB"), "batch").mockRejectedValue(new Error("gone"));
+    await chat.say("meanwhile");
+    await projected(chat, "DB_2");
+    const refused = await request("POST", movePath(tenant), { ...asAdmin, body: { to: "DB_2" } });
+    const rows = await found(tenant, "meanwhile");
+    away.mockRestore();
+
+    expect([refused.status, rows]).toEqual([503, [chat.id]]);
+    await refused.body?.cancel();
+    await moveUntil(tenant, "DB_2", null);
+    await expectOnlyIn(tenant, "DB_2", [chat]);
   });
 
   it("is one move, though two operators send its steps at the same time", async () => {

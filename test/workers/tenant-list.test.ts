@@ -46,8 +46,13 @@ describe("a tenant that was created", () => {
 
     const [newest] = (await list("?limit=1")).data;
 
-    expect(newest).toEqual({ id: tenant_id, name: "Acme", created_at: expect.any(Number), status: "active" });
-    expect(await readBody(await admin("GET", `/v1/admin/tenants/${tenant_id}`))).toMatchObject(newest ?? {});
+    expect(newest).toEqual({ id: tenant_id, name: "Acme", created_at: expect.any(Number), status: "active", database: "DB" });
+    expect(await readBody(await admin("GET", `/v1/admin/tenants/${tenant_id}`))).toMatchObject({
+      id: tenant_id,
+      name: "Acme",
+      created_at: newest?.created_at,
+      status: "active",
+    });
   });
 
   it("is found by a part of its name, and in pages of both orders", async () => {

@@ -8989,6 +8989,8 @@ export interface components {
              * @enum {string}
              */
             status: "active" | "suspended" | "deleted";
+            /** @description The database of the read model that it is in */
+            database: string;
             /** @description When the tenant was deleted. Absent: it was not */
             deleted_at?: number;
         };
@@ -9354,10 +9356,10 @@ export interface components {
                 /** @description A database, by the name of its binding */
                 to: string;
                 /**
-                 * @description `prepare` empties the target, `announce` waits until all writers write to both databases, `copy` and `verify` bring the history, `settle` and `release` wait until no reader and no writer uses the old database, `clean` empties it
+                 * @description `prepare` empties the target, `announce` waits until all writers write to both databases, `copy` and `verify` bring the history, `settle` and `release` wait until no reader and no writer uses the old database, `clean` empties it, and `sweep` does so again a minute later
                  * @enum {string}
                  */
-                phase: "prepare" | "announce" | "copy" | "verify" | "settle" | "release" | "clean";
+                phase: "prepare" | "announce" | "copy" | "verify" | "settle" | "release" | "clean" | "sweep";
                 /** @description When the phase began */
                 since: number;
                 /** @description Sessions that this phase has finished */

@@ -6,6 +6,7 @@ import type { LogPage, Outcome } from "../session-api";
 import type { TenantApi, TenantMaintenance } from "../tenant-api";
 import type { TenantRows } from "../tenant-rows";
 import type { RebuildRows } from "./rebuild-ports";
+import type { RebuiltTenant } from "./rebuild-tenant";
 
 export interface Tombstone {
   readonly session: SessionId;
@@ -33,7 +34,7 @@ export interface MovePorts {
   /** Who sends the step, for the audit log. */
   readonly act: Act;
   /** Called anew for each request to the tenant's object. */
-  readonly object: () => TenantMaintenance & Pick<TenantApi, "listSessions">;
+  readonly object: () => RebuiltTenant & Pick<TenantMaintenance, "placement" | "place"> & Pick<TenantApi, "listSessions">;
   readonly readLog: (session: SessionId, after: number) => Promise<Outcome<LogPage>>;
   /** Throws when no such database is bound. */
   readonly database: (name: string) => MoveDatabase;

@@ -75,6 +75,7 @@ async function work(step: Step): Promise<Part> {
     case "verify":
       return carry(step, move.place);
     case "clean":
+    case "sweep":
       return part(await from.clearTenant(tenant));
     default:
       return assertNever(move.phase);

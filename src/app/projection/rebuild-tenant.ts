@@ -52,8 +52,10 @@ async function repairUsage({ object, rows }: Ports, tenant: TenantId): Promise<T
   }
 }
 
+export type RebuiltTenant = Pick<TenantMaintenance, "exportTenant" | "projectAgain" | "listErasedUsage">;
+
 interface Ports {
-  readonly object: () => TenantMaintenance;
+  readonly object: () => RebuiltTenant;
   readonly rows: TenantRows;
 }
 

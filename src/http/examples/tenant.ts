@@ -207,7 +207,13 @@ export const adminKeyExample: z.input<typeof adminKeyView> = {
   last_used_at: null,
 };
 
-export const listedTenantExample: z.input<typeof listedTenantView> = { id: TENANT, name: "Acme", created_at: AT, status: "active" };
+export const listedTenantExample: z.input<typeof listedTenantView> = {
+  id: TENANT,
+  name: "Acme",
+  created_at: AT,
+  status: "active",
+  database: "DB",
+};
 
 export const tenantPlanExample: z.input<typeof tenantPlanView> = {
   name: "starter",

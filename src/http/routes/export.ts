@@ -9,7 +9,7 @@ import { listView } from "../../contract/page";
 import { tenantExportView } from "../../contract/tenant";
 import type { SessionId, TenantId } from "../../domain/ids";
 import type { Result } from "../../lib/result";
-import { registerListed } from "../adopt-tenants";
+import { adoptTenant } from "../adopt-tenants";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { eventExample } from "../examples/conversation";
@@ -112,7 +112,7 @@ export function registerExport(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
     );
     if (!exported.ok) return sendProblem(c, exported.error);
     const { tenant, settings, models, keys, created_at, standing } = exported.value;
-    await registerListed(deps, [{ id: tenant, name: settings.name, created_at, status: standing.status }]);
+    await adoptTenant(deps, tenant);
     const own = { ...settings, default_policy: parseLevel(settings.default_policy) };
     const assigned = toAssigned(await deps.tenants(tenant).assigned());
     return c.json({ id: tenant, ...own, ...standing, ...assigned, created_at, models: models.map(toModelView), keys }, 200);

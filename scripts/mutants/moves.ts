@@ -1,0 +1,31 @@
+/** Mutants of a tenant's move to another database. */
+import type { Mutant } from "./mutant.ts";
+
+const MOVES = ["test/simulation/moves.test.ts"];
+
+export const moves: readonly Mutant[] = [
+  {
+    name: "rows are written to one database while a tenant is moved",
+    breaks: "I40: the database that the tenant is placed in has every row",
+    file: "src/read-model/placed-projection.ts",
+    find: "      for (const other of others) await writeBeside(open(other), batch);\n",
+    replace: "      for (const _ of others) await writeBeside(open(read), batch);\n",
+    tests: MOVES,
+  },
+  {
+    name: "an erasure leaves out the database that is being emptied",
+    breaks: "I40: no database has a row of a session whose erasure is done",
+    file: "src/read-model/placed-projection.ts",
+    find: "const removed = left.map(",
+    replace: "const removed = left.slice(1).map(",
+    tests: MOVES,
+  },
+  {
+    name: "the old database is emptied while writers still use it",
+    breaks: "I40: no other database has a row of the tenant",
+    file: "src/app/placement.ts",
+    find: '"settle", "release", "sweep"]);',
+    replace: '"settle"]);',
+    tests: MOVES,
+  },
+];

@@ -1,0 +1,254 @@
+/**
+ * A tenant's object, three databases and the objects of its sessions, while movers bring the tenant from one database to another. The code is
+ * the real one: the phases of a move, the placement and its lasting in each isolate, the writers, the rows. Everything dies at any await.
+ */
+import { createNodeSql } from "../../scripts/support/node-sql";
+import { serveSession } from "../../scripts/support/serve-session";
+import type { WholeSessionApi } from "../../src/app/control-api";
+import { listHolding, listWritten, type Placement } from "../../src/app/placement";
+import type { ChatModel } from "../../src/app/ports";
+import type { MovePorts } from "../../src/app/projection/move-ports";
+import type { TenantChange } from "../../src/app/tenant-api";
+import type { SessionId } from "../../src/domain/ids";
+import { ok } from "../../src/lib/result";
+import { findWrittenDatabases, type ReadModelEnv } from "../../src/read-model/database-for";
+import { createMoveDatabase } from "../../src/read-model/move-database";
+import { createPlacedProjection, createPlacedTenantProjection } from "../../src/read-model/placed-projection";
+import { createTenantProjection } from "../../src/read-model/tenant-projection";
+import { createProjection } from "../../src/read-model/writer";
+import { ringAlarm } from "../../src/session/alarm";
+import { hasSchema, readMeta } from "../../src/session/log/log-schema";
+import type { Sql } from "../../src/session/log/sql";
+import { SessionRuntime } from "../../src/session/runtime";
+import { createErasedUsage } from "../../src/tenant/erased-usage";
+import { createPlacementStore } from "../../src/tenant/placement-store";
+import { ACT } from "../support/act";
+import { countingIds, TENANT } from "../support/builders";
+import { createMigratedSql } from "../tenant/memory-sql";
+import { SimObject } from "./file-world";
+import { MODELS } from "./profile";
+import { Random } from "./random";
+import { Scheduler, Scope } from "./scheduler";
+import type { SimD1 } from "./sim-d1";
+import { Stats } from "./stats";
+import { Violations } from "./violation";
+
+const SILENT = { info: () => {}, warn: () => {}, error: () => {} };
+const DEADLINES = { firstTokenMs: 60_000, idleMs: 60_000, thinkingMs: 5 * 60_000, totalMs: 15 * 60_000 } as const;
+/** D1 ends a query that takes longer (Cloudflare's D1 limits). */
+const QUERY_MS = 30_000;
+const LOG_PAGE = 5;
+export const NAMES = ["DB", "DB_2", "DB_3"] as const;
+type Name = (typeof NAMES)[number];
+export type Databases = Readonly<Record<Name, SimD1>>;
+
+const CHANGE: TenantChange = {
+  tenant: TENANT,
+  created_at: 1,
+  settings: { name: "Acme", default_model: "big", default_policy: "", allowed_origins: [] },
+  models: [],
+};
+
+interface SessionLife {
+  readonly scope: Scope;
+  readonly runtime: SessionRuntime;
+  readonly service: WholeSessionApi;
+}
+
+interface SimSession {
+  readonly sql: Sql;
+  readonly object: SimObject<SessionLife>;
+}
+
+interface Faults {
+  slow: number;
+  d1Fails: number;
+  tenantCrashes: number;
+  sessionCrashes: number;
+  moverCrashes: number;
+}
+
+export class MoveWorld {
+  readonly random: Random;
+  readonly scheduler: Scheduler;
+  readonly stats = new Stats();
+  readonly violations = new Violations();
+  readonly platform = new Scope("platform");
+  readonly faults: Faults;
+  readonly sql = createMigratedSql();
+  readonly placements = createPlacementStore(this.sql);
+  readonly usage = createErasedUsage(this.sql);
+  readonly tenant: SimObject<{ readonly scope: Scope }>;
+  readonly sessions = new Map<SessionId, SimSession>();
+  /** Sessions whose erasure is done, and which the tenant's directory has no more. */
+  readonly erased = new Set<SessionId>();
+  readonly databases: Databases;
+  readonly newId = countingIds();
+
+  constructor(seed: number, databases: Databases) {
+    this.random = new Random(seed);
+    this.scheduler = new Scheduler(this.random);
+    this.databases = databases;
+    const { random } = this;
+    this.faults = {
+      slow: random.pick([0, 0, 0.05, 0.3]),
+      d1Fails: random.pick([0, 0, 0.05, 0.2]),
+      tenantCrashes: random.pick([0, 0.01, 0.04]),
+      sessionCrashes: random.pick([0, 0.01, 0.04]),
+      moverCrashes: random.pick([0, 0.01, 0.04]),
+    };
+    this.tenant = new SimObject(this, "tenant", { create: (scope) => ({ scope }), ring: () => {} });
+  }
+
+  #reach(name: Name, scope: Scope): D1Database {
+    return this.databases[name].reachedBy(scope, { scheduler: this.scheduler, fails: () => this.faults.d1Fails, deadlineMs: QUERY_MS });
+  }
+
+  /** An isolate, which keeps what it knows of the placement as long as it lives. */
+  isolate(scope: Scope): ReadModelEnv {
+    const readPlacement = (): Promise<Placement | null> => this.tenant.call(scope, "placement", () => this.placements.read());
+    return {
+      DB: this.#reach("DB", scope),
+      DB_2: this.#reach("DB_2", scope),
+      DB_3: this.#reach("DB_3", scope),
+      TENANTS: { getByName: () => ({ readPlacement }) },
+      now: () => this.scheduler.now,
+    };
+  }
+
+  findSession(id: SessionId): SimSession {
+    const known = this.sessions.get(id);
+    if (known) return known;
+    const base = createNodeSql();
+    const sql: Sql = {
+      ...base,
+      wipe: () => {
+        this.findSession(id).object.clearAlarm();
+        return base.wipe();
+      },
+    };
+    const object = new SimObject<SessionLife>(this, `session ${id.slice(-3)}`, {
+      create: (scope) => this.#createSession(id, sql, scope),
+      ring: ({ runtime }) => ringAlarm(runtime),
+    });
+    const made = { sql, object };
+    this.sessions.set(id, made);
+    return made;
+  }
+
+  #createSession(id: SessionId, sql: Sql, scope: Scope): SessionLife {
+    const { scheduler } = this;
+    const isolate = this.isolate(scope);
+    const pause = (ms: number): Promise<void> => scheduler.sleep(scope, ms, "D1 pause");
+    const projection = createPlacedProjection(
+      () => findWrittenDatabases(isolate, TENANT),
+      (db) => createProjection(db, { pause }),
+    );
+    const runtime = new SessionRuntime({
+      sql,
+      clock: () => scheduler.now,
+      ids: { newId: this.newId },
+      incarnation: scope.name,
+      random: () => this.random.next(),
+      schedule: (ms, work) => scheduler.timer(scope, { ms, label: `${ms} ms` }, work),
+      setAlarm: (at) => this.findSession(id).object.setAlarm(at),
+      background: (work) => void work.catch((error: unknown) => this.violations.report("I15", `background work threw ${String(error)}`)),
+      model: this.#model(scope),
+      tools: () => ({ needsApproval: async () => false, run: async () => ({ output: "", failure: null }) }),
+      models: () => ({ resolve: async (model) => MODELS[model] ?? null }),
+      queue: { send: async () => {} },
+      projection: () => projection,
+      isSuspended: async () => false,
+      usageArchive: () => ({
+        keep: (session, usage) => this.tenant.call(scope, "keep", () => this.sql.transaction(() => this.usage.keep(session, usage))),
+        endThrowaway: async () => this.violations.report("I40", "no session is a throwaway session"),
+      }),
+      files: () => ({ keep: async () => {} }),
+      digest: async (text) => text,
+      deadlines: DEADLINES,
+      log: SILENT,
+    });
+    return { scope, runtime, service: serveSession(runtime) };
+  }
+
+  #model(scope: Scope): ChatModel {
+    const { scheduler, random } = this;
+    return {
+      render: async () => ({ url: "", body: "" }),
+      stream: async function* (_, { signal }) {
+        await scheduler.sleep(scope, random.int(0, 5_000), "the model writes");
+        if (signal.aborted) return yield { type: "failure", failure: { kind: "aborted", status: null } };
+        yield { type: "text", text: "word " };
+        yield { type: "finish", finish: "stop", usage: { input: 10, output: 5, cached: 0, reasoning: 0 } };
+      },
+    };
+  }
+
+  /** What a mover needs, as the Worker that runs one step has it. */
+  movePorts(scope: Scope): MovePorts {
+    // An answer that comes after the mover's death is read by no one.
+    const whileAlive = <T>(answer: Promise<T>): Promise<T> =>
+      new Promise((resolve, reject) => {
+        answer.then(
+          (value) => scope.alive && resolve(value),
+          (error: unknown) => scope.alive && reject(error),
+        );
+      });
+    const call = <T>(label: string, work: () => T): Promise<T> => whileAlive(this.tenant.call(scope, label, work));
+    return {
+      act: ACT,
+      now: () => this.scheduler.now,
+      budget: this.random.pick([20, 400]),
+      database: (name) =>
+        createMoveDatabase(this.#reach(NAMES.find((known) => known === name) ?? "DB", scope), (ms) =>
+          this.scheduler.sleep(scope, ms, "D1 pause"),
+        ),
+      readLog: (session, after) =>
+        whileAlive(
+          this.findSession(session).object.call(scope, "log", ({ service }) =>
+            service.exportLog({ tenant: TENANT, session }, { after, limit: LOG_PAGE }),
+          ),
+        ),
+      object: () => ({
+        placement: () => call("placement", () => ok(this.placements.read())),
+        place: (_, change) => call("place", () => this.sql.transaction(() => ok(this.placements.place(change)))),
+        listSessions: ({ after, limit }) =>
+          call("list", () => {
+            const ids = [...this.sessions.keys()].filter((id) => !this.erased.has(id) && (after === null || id < after));
+            const data = ids
+              .sort()
+              .reverse()
+              .map((id) => ({ id, created_at: 1 }));
+            return ok({ data: data.slice(0, limit), has_more: data.length > limit });
+          }),
+        exportTenant: () =>
+          call("export", () => ok({ ...CHANGE, keys: [], standing: { status: "active", suspended_at: null, reason: null } })),
+        listErasedUsage: (page) => call("usage", () => ok(this.usage.list(page))),
+        projectAgain: () => whileAlive(this.tenant.call(scope, "project", (life) => this.#projectTenant(life.scope))),
+      }),
+    };
+  }
+
+  async #projectTenant(scope: Scope) {
+    const open = (name: string) =>
+      createTenantProjection(this.#reach(NAMES.find((known) => known === name) ?? "DB", scope), (ms) =>
+        this.scheduler.sleep(scope, ms, "D1 pause"),
+      );
+    await createPlacedTenantProjection({
+      written: () => listWritten(this.placements.read()).map(open),
+      held: () => listHolding(this.placements.read()).map(open),
+    }).write(CHANGE);
+    return ok(null);
+  }
+
+  /** The last event that the session has ticked off as written. */
+  readTicked(session: SessionId): number {
+    const { sql } = this.findSession(session);
+    return hasSchema(sql) ? Number(readMeta(sql, "projected_seq") ?? 0) : 0;
+  }
+
+  /** From now on nothing fails and nothing dies. */
+  calm(): void {
+    for (const name of Object.keys(this.faults) as (keyof Faults)[]) this.faults[name] = 0;
+  }
+}
