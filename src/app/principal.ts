@@ -1,6 +1,7 @@
 /** Who asks: the holder of a key, or of an access token that a key made. */
 import type { LimitSet } from "../contract/limits";
 import type { AccessTokenId, KeyId, SessionId, TenantId } from "../domain/ids";
+import type { Restriction } from "../domain/key-restriction";
 import type { Scope } from "../domain/scopes";
 
 /** The identity and rights of a valid key. */
@@ -14,6 +15,8 @@ export interface Principal {
   readonly limits?: LimitSet;
   /** Present when the caller has an access token that `key` made. Absent: the caller has the key itself. */
   readonly access_token?: AccessToken;
+  /** What the key is held to beside its scopes. Absent: nothing, or the caller has an access token. */
+  readonly restriction?: Restriction;
   /** The tenant is suspended: the credential opens nothing. Absent: it is served. */
   readonly suspended?: true;
 }

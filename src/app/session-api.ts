@@ -1,4 +1,4 @@
-/** What `http` and `queue` may ask of a session, all of it plain data. Every call names the tenant of the caller's key, which the object compares. */
+/** What `http` and `queue` may ask of a session, all plain data. Every call names the tenant of the caller's key, which the object compares. */
 import type { GenerationChoice } from "../context/generation";
 import type { PolicyChoice } from "../context/policy-choice";
 import type { CompactionView } from "../contract/compaction";
@@ -14,6 +14,7 @@ import type { OnBusy } from "../domain/commands";
 import type { CompactionFailure } from "../domain/compaction-events";
 import type { FitReport, StoredEvent } from "../domain/events";
 import type { BodyId, CompactionId, ExecutionId, ItemId, KeyId, SessionId, TenantId, TurnId } from "../domain/ids";
+import type { Restriction } from "../domain/key-restriction";
 import type { Part, ToolDefinition } from "../domain/message";
 import type { CallUsage, FinishReason } from "../domain/model-call";
 import type { Rejection } from "../domain/rejection";
@@ -70,6 +71,8 @@ export interface Caller {
   readonly key?: KeyId;
   /** For the audit log. Absent: nothing is noted. */
   readonly act?: Act;
+  /** What the caller's key is held to. Absent: nothing. */
+  readonly restriction?: Restriction;
 }
 
 /** `digest`: of the request's method, path and body, so that one key with two different bodies is refused. */

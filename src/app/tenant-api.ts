@@ -7,6 +7,7 @@ import type { HttpTool, HttpToolEntry, McpServer } from "../contract/registered-
 import type { KeyView } from "../contract/tenant";
 import type { ErasedUsage } from "../domain/erased-usage";
 import type { KeyId, SessionId, TenantId } from "../domain/ids";
+import type { Restriction } from "../domain/key-restriction";
 import type { ErasureCause } from "../domain/retention-actions";
 import type { Scope } from "../domain/scopes";
 import type { Standing } from "../domain/tenant-status";
@@ -22,6 +23,8 @@ import type { TenantLimitsApi } from "./tenant-limits-api";
 import type { McpListing, McpServerEntry } from "./tool-entry";
 import type { TransferError } from "./transfer-api";
 
+type BeyondKeyField = "scopes" | "expires_at" | "expires_in" | "key_id" | "session_id" | "end_user" | "metadata";
+
 export type TenantError =
   | { readonly code: "tenant_not_found" }
   | { readonly code: "tenant_exists" }
@@ -32,8 +35,8 @@ export type TenantError =
   /** Another session of the tenant has this external id. */
   | { readonly code: "external_id_taken"; readonly session: SessionId }
   | { readonly code: "key_not_found"; readonly key: string }
-  /** A key cannot create or revoke a key with more scopes or a longer life than its own. `field` is named as the client wrote it. */
-  | { readonly code: "beyond_own_key"; readonly field: "scopes" | "expires_at" | "expires_in" | "key_id"; readonly detail: string }
+  /** A key cannot create or revoke a key with more scopes or a longer life than its own, nor go beyond its restriction. `field` is named as the client wrote it. */
+  | { readonly code: "beyond_own_key"; readonly field: BeyondKeyField; readonly detail: string }
   /** The key is valid no more, or another key has come in its place already. */
   | { readonly code: "key_ended"; readonly became: "revoked" | "expired" | "rotated"; readonly rotated_to: KeyId | null }
   /** The calling key was revoked or expired after it was looked up. */
@@ -177,6 +180,7 @@ export interface TenantApi extends TenantToolsApi, TenantLimitsApi {
       readonly hash: string;
       readonly name: string;
       readonly scopes: readonly Scope[];
+      readonly restriction: Restriction | null;
       readonly expires_at: number | null;
       /** The key of the caller. Null: the deployment's admin, who is not limited by a key's rights. */
       readonly by: KeyId | null;

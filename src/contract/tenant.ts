@@ -5,6 +5,7 @@ import { policyChoiceSchema } from "../context/policy-choice";
 import { SCOPES } from "../domain/scopes";
 import { TENANT_STATUSES } from "../domain/tenant-status";
 import { id, idOrNull, time } from "./ids";
+import { keyRestriction } from "./key-restriction";
 import { limitSet } from "./limits";
 import { modelView } from "./model";
 
@@ -46,6 +47,7 @@ export const keyView = z
     id: id("key"),
     name: z.string(),
     scopes: z.array(z.enum(SCOPES)).readonly(),
+    restriction: keyRestriction.nullable().openapi({ description: "Null: the key is held to nothing but its scopes" }),
     created_at: time,
     expires_at: time.nullable().openapi({ description: "Null if the key does not expire" }),
     revoked_at: time.nullable(),

@@ -9,7 +9,8 @@ import type { FoundSession } from "../contract/session-search";
 import { err, ok, type Result } from "../lib/result";
 import { readPrincipal } from "./auth";
 import type { HttpEnv } from "./deps";
-import type { RequestError } from "./problem";
+import { labelWithinReach } from "./key-reach";
+import type { HttpError, RequestError } from "./problem";
 
 const any = (): boolean => true;
 
@@ -49,10 +50,13 @@ interface Selection {
   readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
-/** The selection of a list: an end user's token lists the sessions of that end user alone, and asks nothing about what it is not shown. */
-export function boundToEndUser<S extends Selection>(c: Context<HttpEnv>, asked: S): Result<S, RequestError> {
+/**
+ * The selection of a list: an end user's token lists the sessions of that end user alone, and asks nothing about what it is not shown. A
+ * restricted key lists those that it is held to.
+ */
+export function boundToEndUser<S extends Selection>(c: Context<HttpEnv>, asked: S): Result<S, HttpError> {
   const end_user = readPrincipal(c).access_token?.reach.end_user;
-  if (end_user === undefined) return ok(asked);
+  if (end_user === undefined) return labelWithinReach(c, asked);
   const { end_user: other = end_user, metadata = {} } = asked;
   const field = other !== end_user ? "end_user" : Object.keys(metadata).length > 0 ? "metadata" : null;
   return field === null ? ok({ ...asked, end_user }) : err({ code: "beyond_access_token", field, detail: "needs an API key" });

@@ -31,7 +31,7 @@ export const accessAnswers: { readonly [E in Answered as E["code"]]: (error: E) 
   forbidden: ({ scope }) => ({
     status: 403,
     title: "Scope missing",
-    detail: `The key or access token does not have the scope ${scope}.`,
+    detail: `The key or access token does not have the scope ${scope}, or is restricted to some sessions.`,
     extra: { scope },
     headers: { "WWW-Authenticate": `Bearer error="insufficient_scope", scope="${scope}"` },
   }),

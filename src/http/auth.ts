@@ -5,6 +5,7 @@
  */
 import type { Context, MiddlewareHandler } from "hono";
 import type { Principal } from "../app/principal";
+import { isHeldToSessions } from "../domain/key-restriction";
 import type { Scope } from "../domain/scopes";
 import { err, ok, type Result } from "../lib/result";
 import { isAllowedOrigin } from "./browsers";
@@ -100,26 +101,37 @@ export function keyCheck(c: Context<HttpEnv>, deps: HttpDeps): () => Promise<boo
 export interface Access {
   readonly scope: Scope | null;
   readonly opensTo: TokenUse;
+  /** The route itself keeps to the sessions that the caller reaches, though it names none in its path. Absent: false. */
+  readonly bounded?: boolean;
 }
 
 /** A null `scope` accepts any valid key. */
-export function requireScope(scope: Scope | null, opensTo: TokenUse): MiddlewareHandler<HttpEnv> {
+export function requireScope(scope: Scope | null, opensTo: TokenUse, bounded = false): MiddlewareHandler<HttpEnv> {
   return async (c, next) => {
     const principal = c.get("principal");
     if (!principal) return sendProblem(c, { code: "unauthorized" });
-    const refused = findRefusal(principal, { scope, opensTo, session: c.req.param("session_id") });
+    const refused = findRefusal(principal, { scope, opensTo, bounded, session: c.req.param("session_id") });
     if (refused) return sendProblem(c, refused);
     return await next();
   };
 }
 
+/** `session`: the one that the operation names. Absent: it names none. */
+type Asked = Access & { readonly session?: string | undefined };
+
 /** Why the caller may not do this. `session`: the one that the operation names, if it names one. */
-export function findRefusal(principal: Principal, { scope, opensTo, session }: Access & { readonly session?: string | undefined }) {
+export function findRefusal(principal: Principal, asked: Asked) {
+  const { scope, opensTo, session } = asked;
   const refused = refuseToken(principal, opensTo);
   if (refused) return refused;
-  if (scope !== null && !principal.scopes.includes(scope)) return { code: "forbidden", scope } as const;
+  if (scope !== null && !(principal.scopes.includes(scope) && isWithin(principal, asked))) return { code: "forbidden", scope } as const;
   const reached = opensTo === "chat" ? undefined : principal.access_token?.reach.session;
   return reached === undefined || reached === session ? null : ({ code: "session_not_found" } as const);
+}
+
+/** True where a key that is held to some sessions reaches no others: the session's object compares, or the route does. */
+function isWithin({ restriction }: Principal, { opensTo, session, bounded = false }: Asked): boolean {
+  return restriction === undefined || !isHeldToSessions(restriction) || session !== undefined || opensTo === "end_user" || bounded;
 }
 
 /** An end user's token passes here to every session: the session's object compares its end user with the caller's. */

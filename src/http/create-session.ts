@@ -10,6 +10,7 @@ import { err, ok, type Result } from "../lib/result";
 import { readPrincipal } from "./auth";
 import { callWithRetry } from "./calls";
 import type { Asker, HttpDeps } from "./deps";
+import { labelWithinReach } from "./key-reach";
 import type { HttpError } from "./problem";
 import { registerSession } from "./register-session";
 import { type CreateBody, faultOfPolicy, toOpenInput } from "./schemas/session";
@@ -83,8 +84,11 @@ async function isOpen(deps: HttpDeps, c: Asker, session: SessionId): Promise<boo
 }
 
 /** Completes the request with the defaults of the tenant and the deployment, and checks it, before anything is registered. */
-async function prepareOpen(deps: HttpDeps, c: Asker, body: CreateBody): Promise<Result<OpenInput, HttpError>> {
+async function prepareOpen(deps: HttpDeps, c: Asker, asked: CreateBody): Promise<Result<OpenInput, HttpError>> {
   const { tenant } = readPrincipal(c);
+  const labelled = labelWithinReach(c, asked);
+  if (!labelled.ok) return labelled;
+  const body = labelled.value;
   const [settings, tools] = await Promise.all([
     callWithRetry(
       () => deps.tenants(tenant),

@@ -5,6 +5,7 @@ import type { Idempotency } from "../app/session-api";
 import type { TenantApi, TenantOutcome } from "../app/tenant-api";
 import type { KeyView } from "../contract/tenant";
 import type { KeyId, TenantId } from "../domain/ids";
+import type { Restriction } from "../domain/key-restriction";
 import type { Scope } from "../domain/scopes";
 import { ok } from "../lib/result";
 import { callWithRetry } from "./calls";
@@ -15,6 +16,7 @@ interface KeyOrder {
   readonly tenant: TenantId;
   readonly name: string;
   readonly scopes: readonly Scope[];
+  readonly restriction: Restriction | null;
   /** Epoch milliseconds; null when the key never expires. */
   readonly expires_at: number | null;
   /** The key that made the request; null for the deployment's admin. */

@@ -212,7 +212,7 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
   model_gone: ({ model }) => ({
     status: 422,
     title: "Model gone",
-    detail: `The session's model ${model} is no longer known. PATCH the session with another model, or add the model again.`,
+    detail: `The session's model ${model} is no longer known, or the calling key may not use it. PATCH the session with another model, or add the model again.`,
     extra: { model },
   }),
   method_not_allowed: ({ allow }) => ({

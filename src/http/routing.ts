@@ -109,13 +109,13 @@ function declare<M extends Method, P extends string, Q extends RouteRequest>(
 
 /** A route of a tenant. A null `scope` accepts any valid key. Without `opensTo` it refuses access tokens. */
 export function tenantRoute<M extends Method, P extends string, Q extends RouteRequest>(
-  input: RouteInput<M, P, Q> & { readonly scope: Scope | null; readonly opensTo?: TokenUse },
+  input: RouteInput<M, P, Q> & { readonly scope: Scope | null; readonly opensTo?: TokenUse; readonly bounded?: boolean },
 ) {
-  const { scope, opensTo = null, ...rest } = input;
+  const { scope, opensTo = null, bounded = false, ...rest } = input;
   const scopes = scope ? [scope] : [];
   const schemes = [API_KEY, ...(opensTo === null ? [] : [ACCESS_TOKEN]), ...(isStreamPath(rest) ? [STREAM_TOKEN] : [])];
   const security = schemes.map((scheme) => ({ [scheme]: scopes }));
-  return declare<M, P, Q>(rest, { security, needsKey: opensTo !== "session", guards: [requireScope(scope, opensTo)] });
+  return declare<M, P, Q>(rest, { security, needsKey: opensTo !== "session", guards: [requireScope(scope, opensTo, bounded)] });
 }
 
 /** A route of the deployment's admin, below `/v1/admin`, where the key is checked. `role`: the smallest one that may use it. */

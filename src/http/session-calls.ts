@@ -19,9 +19,9 @@ export interface SessionCalls {
 }
 
 export function sessionClient(deps: HttpDeps, c: Asker, session: SessionId): SessionCalls {
-  const { tenant, key, access_token } = readPrincipal(c);
+  const { tenant, key, access_token, restriction } = readPrincipal(c);
   const end_user = access_token?.reach.end_user;
-  const caller = { tenant, session, key, ...(end_user !== undefined && { end_user }) };
+  const caller = { tenant, session, key, ...(end_user !== undefined && { end_user }), ...(restriction && { restriction }) };
   const connect = () => deps.sessions(caller.tenant, caller.session);
   return {
     session,

@@ -5,6 +5,7 @@
  */
 import type { FileFacts, FileUse } from "../app/file-api";
 import type { FileId, SessionId } from "../domain/ids";
+import { isHeldToSessions } from "../domain/key-restriction";
 import { err, ok, type Result } from "../lib/result";
 import { readPrincipal } from "./auth";
 import { callWithRetry } from "./calls";
@@ -57,7 +58,8 @@ export async function takeAllFiles<C extends Content | undefined>(
   if (excess) return refuse(`${excess.field}.url`, `at most ${MAX_DATA_URLS} data URLs in one request`);
   const refused = await refuseForeignSession(c, deps, session);
   if (refused) return err(refused);
-  const sessionsOnly = readPrincipal(c).access_token !== undefined;
+  const { access_token, restriction } = readPrincipal(c);
+  const sessionsOnly = access_token !== undefined || (restriction !== undefined && isHeldToSessions(restriction));
   const known = await useFiles(c, deps, { session, places: named, sessionsOnly, throwaway: isThrowaway ? "names" : null });
   if (!known.ok) return known;
   const stored = await storeAll(c, deps, { places: data, throwaway: isThrowaway ? session : null });
@@ -83,9 +85,11 @@ function listPlaces({ field, content }: { readonly field: string; readonly conte
   );
 }
 
-/** An end user's token names any session in its path. Nothing is stored for one that the token does not reach. */
+/** An end user's token or a restricted key names any session in its path. Nothing is stored for one that it does not reach. */
 async function refuseForeignSession(c: Asker, deps: HttpDeps, session: SessionId): Promise<HttpError | null> {
-  if (readPrincipal(c).access_token?.reach.end_user === undefined) return null;
+  const { access_token, restriction } = readPrincipal(c);
+  const reachesAll = access_token?.reach.end_user === undefined && !(restriction && isHeldToSessions(restriction));
+  if (reachesAll) return null;
   const found = await findSession(deps, c, session);
   return found.ok ? null : found.error;
 }
@@ -93,7 +97,7 @@ async function refuseForeignSession(c: Asker, deps: HttpDeps, session: SessionId
 interface Use {
   readonly session: SessionId;
   readonly places: readonly Place[];
-  /** True for an access token: it names only files that its session refers to already, because a reply may tell what a file holds. */
+  /** True for an access token, and for a key that is held to some sessions: it names only files that its session refers to already, because a reply may tell what a file holds. */
   readonly sessionsOnly: boolean;
   /** Null: the session stays. */
   readonly throwaway: FileUse["throwaway"] | null;

@@ -8,6 +8,7 @@ import type { RespondFromInput, RespondInput } from "../app/respond-api";
 import type { Caller, Outcome, SubmitInput } from "../app/session-api";
 import type { AuditSubject } from "../contract/audit";
 import type { KeyId } from "../domain/ids";
+import { isHeldToSessions, mayUseModel, reachesSession } from "../domain/key-restriction";
 import { err, ok } from "../lib/result";
 import { actAs, deliverActsSoon, noteAct } from "./acts";
 import { resolveApprovals } from "./calls/approval-calls";
@@ -67,9 +68,14 @@ async function unlessFull<T>(work: () => Outcome<T> | Promise<Outcome<T>>): Prom
 const isCallers = ({ state }: SessionRuntime, caller: Caller): boolean =>
   state.lifecycle !== "new" && state.tenant === caller.tenant && state.session === caller.session;
 
-/** An end user's access token reaches only that end user's sessions. All others are answered as if they did not exist. */
-const isReached = ({ state, content }: SessionRuntime, { end_user }: Caller): boolean =>
-  end_user === undefined || content.readRefText(state.settings.end_user ?? null) === end_user;
+/** An end user's access token reaches only that end user's sessions, and a restricted key those it is held to. All others are answered as if they did not exist. */
+function isReached({ state, content }: SessionRuntime, { end_user: only, restriction }: Caller): boolean {
+  if (only === undefined && !(restriction && isHeldToSessions(restriction))) return true;
+  const { settings } = state;
+  const end_user = content.readRefText(settings.end_user ?? null);
+  const metadata = JSON.parse(content.readRefText(settings.metadata) ?? "{}") as Readonly<Record<string, string>>;
+  return (only === undefined || end_user === only) && (!restriction || reachesSession(restriction, { end_user, metadata }));
+}
 
 async function serve<T>(
   runtime: SessionRuntime,
@@ -101,8 +107,27 @@ const keyed =
   (runtime, caller, input) =>
     call(runtime, caller, caller.key === undefined ? input : { ...input, key: caller.key });
 
-/** Serves a call that changes the session and may lead to model calls, which are counted for the caller's key. */
-const writeFor = <I extends { readonly key?: KeyId }, T>(call: Call<[I], T>): ServedCall<[I], T> => keyed(write(call));
+/** Refuses what a restricted key would ask of another model than its own. It is answered as if that model did not exist. */
+function refuseModel({ state }: SessionRuntime, { restriction }: Caller, { model, run }: Asking): Outcome<never> | null {
+  const asked = model ?? (run === false ? null : state.settings.model);
+  return asked === null || mayUseModel(restriction, asked) ? null : err({ code: "unknown_model", model: asked });
+}
+
+/** `model`: absent or null, that of the session. `run`: whether a model is asked. Absent: one is. */
+interface Asking {
+  readonly key?: KeyId;
+  readonly model?: string | null;
+  readonly run?: boolean;
+}
+
+/** Serves a call that asks a model. For a key that is held to some, a repeated turn is asked of the session's model, not of the one that it had. */
+const ask =
+  <I extends Asking, T>(call: (runtime: SessionRuntime, input: I) => Outcome<T> | Promise<Outcome<T>>): ServedCall<[I], T> =>
+  keyed((runtime, caller, input) => {
+    const bound = caller.restriction?.models ? { ...input, model: input.model ?? null } : input;
+    const work = () => refuseModel(runtime, caller, bound) ?? call(runtime, bound);
+    return serve(runtime, caller, { recover: () => runtime.wake(), call: work });
+  });
 
 /** Serves a call that only reads. It also answers while the disk is full and an interrupted turn cannot be recovered. */
 const read =
@@ -112,6 +137,7 @@ const read =
 
 /** Opens the session. A client that lost the first answer opens it again, and as for every call the alarm is then set again. */
 async function open(...[runtime, caller, input]: Parameters<ServedCalls<WholeSessionApi>["open"]>): ReturnType<WholeSessionApi["open"]> {
+  if (!mayUseModel(caller.restriction, input.model)) return err({ code: "unknown_model", model: input.model });
   if (runtime.exists) runtime.syncAlarm();
   // A restoration that was cut off behind its entry in the directory gives way to the session that the entry now names.
   else await forgetStaged(runtime);
@@ -132,7 +158,7 @@ const acting =
     return outcome;
   };
 
-const respondHere = writeFor(async (runtime, input: RespondInput) => addStream(runtime, input, await respond(runtime, input)));
+const respondHere = ask(async (runtime, input: RespondInput) => addStream(runtime, input, await respond(runtime, input)));
 
 async function openAndRespond(...[runtime, caller, input]: Parameters<ServedCalls<WholeSessionApi>["openAndRespond"]>) {
   const opened = await open(runtime, caller, input.open);
@@ -166,20 +192,22 @@ async function retain(...[runtime, caller, input]: Parameters<ServedCalls<WholeS
 export const sessionCalls = {
   open,
   describe: read(describeSession),
-  patch: acting("session.settings_changed", patchSession),
+  patch: async (runtime, caller, input, condition) =>
+    refuseModel(runtime, caller, { ...input, run: false }) ??
+    acting("session.settings_changed", patchSession)(runtime, caller, input, condition),
   erase,
   retain,
 
-  submit: writeFor((runtime, input: SubmitInput) => submitMessage(runtime, input)),
+  submit: ask((runtime, input: SubmitInput) => submitMessage(runtime, input)),
   respond: respondHere,
-  respondFrom: writeFor(async (runtime, input: RespondFromInput) => addStream(runtime, input, await respondFrom(runtime, input))),
+  respondFrom: ask(async (runtime, input: RespondFromInput) => addStream(runtime, input, await respondFrom(runtime, input))),
   openAndRespond,
   importMessages: write(importMessages),
   cancelQueued: write(cancelQueued),
   toolResults: write(submitToolResults),
   approvals: write(resolveApprovals),
   stop: write(stopTurn),
-  retry: writeFor(retryTurn),
+  retry: ask(retryTurn),
 
   waitForTurn: read(awaitTurn),
   turn: read(reportTurn),
@@ -216,7 +244,7 @@ export const sessionCalls = {
   editDraft: acting("draft.edited", editFor),
   commitDraft: acting("draft.committed", commitFor),
   discardDraft: acting("draft.discarded", discardFor),
-  compareSummaries: writeFor(compareFor),
+  compareSummaries: ask(compareFor),
   leaseCompaction: write(leaseFor),
   recordCompaction: write(recordFor),
 
@@ -224,8 +252,8 @@ export const sessionCalls = {
   rewind: acting("session.rewound", rewindFor),
   switchBranch: write(switchFor),
   compareBranches: read(compareBranches),
-  editMessage: writeFor(editMessage),
-  regenerate: writeFor(regenerate),
+  editMessage: ask(editMessage),
+  regenerate: ask(regenerate),
   redact: acting("message.redacted", redactMessage),
   formerEndUsers: read(listFormer),
   forgetEndUsers: read(forgetFormer),

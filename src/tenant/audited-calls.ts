@@ -117,11 +117,17 @@ const changeSettings: Existing<"changeSettings"> = (tenant, act, changes, condit
 };
 
 const addKey: Existing<"addKey"> = (tenant, act, key) => {
-  const { id, scopes, expires_at } = key;
+  const { id, scopes, restriction, expires_at } = key;
   return tenant.transaction(
     tenant.audited(
       // A repeated request returns the key that the first one made.
-      { act, describe: (made) => (made.id === id ? toAuditSubject("key.created", "key", { id, scopes, expires_at }) : null) },
+      {
+        act,
+        describe: (made) =>
+          made.id === id
+            ? toAuditSubject("key.created", "key", { id, scopes, expires_at, ...(restriction && { fields: ["restriction"] }) })
+            : null,
+      },
       () => tenant.keys.add({ ...key, at: Date.now() }),
     ),
   );

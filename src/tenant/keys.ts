@@ -5,6 +5,7 @@ import type { Idempotency } from "../app/session-api";
 import type { TenantError } from "../app/tenant-api";
 import type { KeyView } from "../contract/tenant";
 import { type KeyId, parseId, type TenantId } from "../domain/ids";
+import type { Restriction } from "../domain/key-restriction";
 import { SCOPES, type Scope } from "../domain/scopes";
 import { err, ok, type Result } from "../lib/result";
 import type { SyncSql } from "../lib/sync-sql";
@@ -23,6 +24,7 @@ export interface NewKey {
   readonly hash: string;
   readonly name: string;
   readonly scopes: readonly Scope[];
+  readonly restriction: Restriction | null;
   readonly expires_at: number | null;
   /** The key that asked. Null: the deployment's admin. */
   readonly by: KeyId | null;
@@ -74,6 +76,7 @@ type KeyRow = {
   readonly id: string;
   readonly name: string;
   readonly scopes: string;
+  readonly restriction: string | null;
   readonly created_at: number;
   readonly expires_at: number | null;
   readonly revoked_at: number | null;
@@ -84,7 +87,8 @@ type KeyRow = {
   readonly last_used_at: number | null;
 };
 
-const COLUMNS = "id, name, scopes, created_at, expires_at, revoked_at, created_by, revoked_by, rotated_from, rotated_to, last_used_at";
+const COLUMNS =
+  "id, name, scopes, restriction, created_at, expires_at, revoked_at, created_by, revoked_by, rotated_from, rotated_to, last_used_at";
 
 function toKeyId(text: string): KeyId {
   const id = parseId("key", text);
@@ -100,11 +104,14 @@ function toScopes(stored: string): readonly Scope[] {
   return SCOPES.filter((scope) => words.includes(scope));
 }
 
+const toRestriction = (stored: string | null): Restriction | null => (stored === null ? null : (JSON.parse(stored) as Restriction));
+
 function toView(row: KeyRow): KeyView {
   return {
     id: toKeyId(row.id),
     name: row.name,
     scopes: toScopes(row.scopes),
+    restriction: toRestriction(row.restriction),
     created_at: row.created_at,
     expires_at: row.expires_at,
     revoked_at: row.revoked_at,
@@ -115,6 +122,11 @@ function toView(row: KeyRow): KeyView {
     last_used_at: row.last_used_at,
   };
 }
+
+const toPrincipal = (tenant: TenantId, { id: key, scopes, expires_at, restriction }: KeyView): Principal => ({
+  ...{ tenant, key, scopes, expires_at },
+  ...(restriction && { restriction }),
+});
 
 /** The first wanted scope that the key lacks. Null when it has all. */
 const lackingScope = (key: KeyView, wanted: readonly Scope[]): Scope | null => wanted.find((scope) => !key.scopes.includes(scope)) ?? null;
@@ -183,16 +195,16 @@ export function createKeys(sql: SyncSql): Keys {
   function forgetEnded(at: number): void {
     sql.rows(`DELETE FROM keys WHERE id IN (SELECT id FROM keys WHERE ${ENDED} ORDER BY id DESC LIMIT -1 OFFSET ?)`, at, MAX_ENDED_KEYS);
   }
-  function insert({ id, hash, name, scopes, expires_at, by, at }: NewKey): Result<KeyId, TenantError> {
+  function insert({ id, hash, name, scopes, restriction, expires_at, by, at }: NewKey): Result<KeyId, TenantError> {
     if (countActive(at) >= MAX_ACTIVE_KEYS) return err({ code: "key_limit", limit: MAX_ACTIVE_KEYS });
     forgetEnded(at);
-    const stored = scopes.join(" ");
     sql.rows(
-      "INSERT INTO keys (id, hash, name, scopes, created_at, expires_at, created_by) VALUES (?, ?, ?, ?, ?, ?, ?)",
+      "INSERT INTO keys (id, hash, name, scopes, restriction, created_at, expires_at, created_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
       id,
       hash,
       name,
-      stored,
+      scopes.join(" "),
+      restriction && JSON.stringify(restriction),
       at,
       expires_at,
       by,
@@ -216,8 +228,8 @@ export function createKeys(sql: SyncSql): Keys {
     if (!target.ok) return target;
     const refused = refuseToRotate(target.value, rotation);
     if (refused) return err(refused);
-    const { name, scopes, expires_at } = target.value;
-    const made = insert({ ...rotation, name, scopes, expires_at });
+    const { name, scopes, restriction, expires_at } = target.value;
+    const made = insert({ ...rotation, name, scopes, restriction, expires_at });
     if (!made.ok) return made;
     const end = Math.min(expires_at ?? Number.POSITIVE_INFINITY, at + overlap_ms);
     sql.rows("UPDATE keys SET rotated_from = ? WHERE id = ?", from, id);
@@ -247,7 +259,7 @@ export function createKeys(sql: SyncSql): Keys {
     },
     authenticate: ({ hash, beside = null, tenant, at }) => {
       const row = findByHash(hash, at) ?? (beside === null ? null : storeAnew(beside, { hash, at }));
-      return row ? { tenant, key: toKeyId(row.id), scopes: toScopes(row.scopes), expires_at: row.expires_at } : null;
+      return row ? toPrincipal(tenant, toView(row)) : null;
     },
     noteUse: (id, at) => {
       const before = at - USE_PRECISION_MS;

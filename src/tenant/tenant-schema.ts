@@ -269,6 +269,8 @@ const migrations: readonly (readonly string[])[] = [
   RETENTION_TABLES,
   USAGE_OWNER_TABLES,
   AUDIT_NONCES,
+  // restriction: JSON. Null: none.
+  ["ALTER TABLE keys ADD COLUMN restriction TEXT"],
 ];
 
 /** Reads without creating anything: clients can address an object by a made-up name, and that object must stay empty. */

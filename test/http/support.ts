@@ -241,6 +241,7 @@ export const keyEntry = (changes: Partial<KeyView> = {}): KeyView => ({
   id: makeId("key"),
   name: "test",
   scopes: SCOPES,
+  restriction: null,
   created_at: NOW,
   expires_at: null,
   revoked_at: null,

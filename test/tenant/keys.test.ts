@@ -12,6 +12,7 @@ function newKey(changes: Partial<NewKey> = {}): NewKey {
     id: makeId("key", 1),
     hash: "hash-1",
     name: "ci",
+    restriction: null,
     scopes: ["sessions:read"],
     expires_at: null,
     by: null,

@@ -47,7 +47,7 @@ async function givenKey(
   const key = await generateApiKey({ env: "dev", tenant }, PEPPER);
   const hash = await hashKey(key, PEPPER);
   const id = newId("key");
-  await stub.addKey(ACT, { id, hash, name: "ci", scopes, expires_at, by: null, idempotency: null });
+  await stub.addKey(ACT, { id, hash, name: "ci", scopes, restriction: null, expires_at, by: null, idempotency: null });
   return { key, hash, id };
 }
 
@@ -79,7 +79,16 @@ describe("a tenant that was never created", () => {
     const answers = await Promise.all([
       stub.settings(),
       stub.changeSettings(ACT, { name: "x" }),
-      stub.addKey(ACT, { id: newId("key"), hash: "h", name: "x", scopes: [], expires_at: null, by: null, idempotency: null }),
+      stub.addKey(ACT, {
+        id: newId("key"),
+        hash: "h",
+        name: "x",
+        scopes: [],
+        restriction: null,
+        expires_at: null,
+        by: null,
+        idempotency: null,
+      }),
       stub.listKeys(),
       stub.revokeKey(ACT, newId("key"), null),
       stub.registerSession({ session: newId("ses"), idempotency: null }),

@@ -7722,6 +7722,7 @@ export interface components {
             id: string;
             name: string;
             scopes: ("sessions:read" | "sessions:write" | "sessions:erase" | "files:read" | "files:write" | "models:write" | "credentials:write" | "tools:read" | "tools:write" | "settings:write" | "retention:write" | "usage:read" | "exports:write" | "keys:write" | "audit:read")[];
+            restriction: components["schemas"]["KeyRestriction"];
             /** @description Epoch milliseconds */
             created_at: number;
             /** @description Null if the key does not expire */
@@ -7739,13 +7740,42 @@ export interface components {
             /** @description The last use that is recorded: at most 90 seconds before the last one. Null if the key was never used */
             last_used_at: number | null;
         };
+        /** @description Null: the key is held to nothing but its scopes */
+        KeyRestriction: {
+            /** @description The models that the key may use. Null: all */
+            models: string[] | null;
+            /** @description The end users whose sessions the key reaches. Null: all */
+            end_users: string[] | null;
+            /** @description The entries that the metadata of a session must have for the key to reach it. Null: none */
+            metadata: {
+                [key: string]: string;
+            } | null;
+        } | null;
         CreateKey: {
             name: string;
-            /** @description Default: the scopes of the calling key. The admin's default is all scopes */
+            /** @description Default: the scopes of the calling key. The admin's default is all scopes. With a restriction, those of them that it allows */
             scopes?: ("sessions:read" | "sessions:write" | "sessions:erase" | "files:read" | "files:write" | "models:write" | "credentials:write" | "tools:read" | "tools:write" | "settings:write" | "retention:write" | "usage:read" | "exports:write" | "keys:write" | "audit:read")[];
+            restriction?: components["schemas"]["CreateKeyRestriction"];
             /** @description Epoch milliseconds */
             expires_at?: number | null;
         };
+        /**
+         * @description What the key is held to beside its scopes. It cannot be changed later: a rotation keeps it
+         * @default null
+         */
+        CreateKeyRestriction: {
+            /** @default null */
+            models?: string[] | null;
+            /** @default null */
+            end_users?: string[] | null;
+            /**
+             * @description At most 16 entries; names of 64, values of 512 characters
+             * @default null
+             */
+            metadata?: {
+                [key: string]: string;
+            } | null;
+        } | null;
         RotateKey: {
             /**
              * @description How long the old key stays valid beside the new one. 0: it ends at once
@@ -9504,7 +9534,9 @@ export type EvaluatePolicy = components['schemas']['EvaluatePolicy'];
 export type Usage = components['schemas']['Usage'];
 export type ModelCall = components['schemas']['ModelCall'];
 export type Key = components['schemas']['Key'];
+export type KeyRestriction = components['schemas']['KeyRestriction'];
 export type CreateKey = components['schemas']['CreateKey'];
+export type CreateKeyRestriction = components['schemas']['CreateKeyRestriction'];
 export type RotateKey = components['schemas']['RotateKey'];
 export type AccessToken = components['schemas']['AccessToken'];
 export type CreateAccessToken = components['schemas']['CreateAccessToken'];

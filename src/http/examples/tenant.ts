@@ -44,6 +44,7 @@ export const keyExample: z.input<typeof keyView> = {
   id: KEY,
   name: "backend",
   scopes: ["sessions:read", "sessions:write"],
+  restriction: null,
   created_at: AT,
   expires_at: null,
   revoked_at: null,

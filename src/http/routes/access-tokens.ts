@@ -8,6 +8,7 @@ import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { SESSION } from "../examples/shared";
 import { accessTokenExample } from "../examples/tenant";
+import { boundToken } from "../key-reach";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { accessTokenInput, boundByKey } from "../schemas/access-token";
@@ -44,6 +45,8 @@ export function registerAccessTokens(app: OpenAPIHono<HttpEnv>, deps: HttpDeps):
   app.openapi(create, async (c) => {
     const { session_id: session, end_user, ...asked } = c.req.valid("json");
     const { tenant, key } = readPrincipal(c);
+    const reached = boundToken(c, { session_id: session, end_user });
+    if (!reached.ok) return sendProblem(c, reached.error);
     // A cached look-up may be older than the key's end, and a token outlives its key.
     const own = await callWithRetry(
       () => deps.tenants(tenant),

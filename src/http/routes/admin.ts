@@ -17,6 +17,7 @@ import { issueKey, markReplayed, refuseExpiry } from "../issue-key";
 import { sendProblem } from "../problem";
 import { readAct } from "../read-act";
 import { adminRoute, json, jsonBody } from "../routing";
+import { chooseScopes } from "../schemas/key-restriction";
 import { createTenantInput, keyInput } from "../schemas/tenant";
 
 const tag = "admin";
@@ -73,7 +74,9 @@ export function registerAdmin(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   });
 
   app.openapi(createKey, async (c) => {
-    const { name, scopes = SCOPES, expires_at = null } = c.req.valid("json");
+    const { name, scopes: named, restriction, expires_at = null } = c.req.valid("json");
+    const { scopes, refused } = chooseScopes({ scopes: named, restriction, most: SCOPES });
+    if (refused) return sendProblem(c, { code: "invalid_request", errors: [{ field: "scopes", detail: refused }] });
     const detail = refuseExpiry(expires_at, deps.now());
     if (detail) return sendProblem(c, { code: "invalid_request", errors: [{ field: "expires_at", detail }] });
     const { tenant_id: tenant } = c.req.valid("param");
@@ -82,7 +85,8 @@ export function registerAdmin(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
     const issued = await issueKey(deps, {
       tenant,
       name,
-      scopes: [...new Set(scopes)],
+      scopes,
+      restriction,
       expires_at,
       by: null,
       act: readAct(c),

@@ -17,9 +17,10 @@ import type { Asker, HttpDeps, HttpEnv } from "../deps";
 import { erasureExample, foundSessionExample, sessionExample, sessionSummaryExample } from "../examples/conversation";
 import { onePage } from "../examples/shared";
 import { idempotencyHeaders } from "../idempotency";
+import { refuseRelabel } from "../key-reach";
 import { type HttpError, sendProblem } from "../problem";
 import { reachReadModel } from "../read-model";
-import { MODEL_REFUSALS } from "../refusals";
+import { CREATION_REFUSALS, MODEL_REFUSALS } from "../refusals";
 import { eraseFor } from "../register-session";
 import { json, jsonBody, located, taggedJson, tenantRoute } from "../routing";
 import { externalId } from "../schemas/label";
@@ -44,7 +45,8 @@ const create = tenantRoute({
   summary: "Create a session",
   description:
     "Every field is optional. What the request leaves out comes from the tenant's settings, and then from the deployment's. The session keeps these settings when the defaults change later.",
-  refuses: ["external_id_taken", "session_erased", "session_limit", "unknown_model", "default_model_gone", "models_unavailable"],
+  bounded: true,
+  refuses: [...CREATION_REFUSALS, "external_id_taken"],
   request: {
     headers: idempotencyHeaders,
     body: jsonBody(
@@ -66,7 +68,7 @@ const list = tenantRoute({
   summary: "List sessions",
   description:
     "Without parameters the most recently updated session comes first. Filters select some of the sessions, and all filters must hold. The list lags behind the sessions by a short delay. The access token of an end user lists that end user's sessions, without `metadata`.",
-  refuses: ["beyond_access_token", "invalid_cursor", "read_model_unavailable"],
+  refuses: ["beyond_access_token", "beyond_own_key", "invalid_cursor", "read_model_unavailable"],
   request: { query: listQuery },
   responses: {
     200: json(
@@ -87,7 +89,7 @@ const search = tenantRoute({
   summary: "Search sessions by words",
   description:
     "Finds sessions by words in their titles and messages, best first, with up to three messages of each. Other forms of a word are found too, in the languages of `memory_query`. The answer lags behind the sessions by a short delay. The access token of an end user searches that end user's sessions alone.",
-  refuses: ["beyond_access_token", "invalid_cursor", "read_model_unavailable"],
+  refuses: ["beyond_access_token", "beyond_own_key", "invalid_cursor", "read_model_unavailable"],
   request: { body: jsonBody(searchInput, { query: "weather in Lisbon", end_user: "user-42" }) },
   responses: { 200: json("A page of the sessions found", listView(foundSession), onePage(foundSessionExample)) },
 });
@@ -103,6 +105,7 @@ const getNamed = tenantRoute({
   operationId: "getSessionByExternalId",
   summary: "Read the session that has an external id",
   description: "Shows the same as reading the session by its id. The external id belongs to at most one session of the tenant.",
+  bounded: true,
   refuses: ["session_not_found", "session_erased"],
   request: { params: namedPath },
   responses: { 200: taggedJson("The session", sessionDescription, sessionExample) },
@@ -117,7 +120,8 @@ const putNamed = tenantRoute({
   summary: "Get or create the session that has an external id",
   description:
     "Returns the session that has the external id, unchanged whatever the body says, or creates it. Requests for the same id at once end in one session: one of them creates it, and the others get it.",
-  refuses: ["session_erased", "session_limit", "unknown_model", "default_model_gone", "models_unavailable"],
+  bounded: true,
+  refuses: [...CREATION_REFUSALS, "session_not_found"],
   request: { params: namedPath, body: jsonBody(putInput, { title: "Order 4711", end_user: "user-42" }, false) },
   responses: {
     200: located(taggedJson("The session that has the id, unchanged", sessionDescription, sessionExample)),
@@ -148,7 +152,7 @@ const patch = tenantRoute({
   summary: "Update a session",
   description:
     "Changes the fields that the request names. Null clears a field; a null policy restores the current default of the tenant or the deployment. A turn that runs keeps the settings that it started with.",
-  refuses: [...MODEL_REFUSALS, "fork_unfinished"],
+  refuses: [...MODEL_REFUSALS, "beyond_own_key", "fork_unfinished"],
   request: {
     params: sessionPath,
     headers: conditionHeaders,
@@ -233,6 +237,8 @@ function registerOne(app: App, deps: HttpDeps): void {
   });
   app.openapi(patch, async (c) => {
     const body = c.req.valid("json");
+    const relabelled = refuseRelabel(c, body);
+    if (relabelled) return sendProblem(c, relabelled);
     const given = body.policy === null ? await readDefaultPolicy(deps, readPrincipal(c).tenant) : ok(body.policy);
     if (!given.ok) return sendProblem(c, given.error);
     const tools = await findTools(deps, readPrincipal(c).tenant, body.tools);

@@ -8,6 +8,7 @@ import type { TenantView } from "../../contract/tenant";
 import type { TenantId } from "../../domain/ids";
 import { SCOPES } from "../../domain/scopes";
 import { ANY_ORIGIN } from "../browsers";
+import { restrictionInput } from "./key-restriction";
 import { modelName } from "./model";
 
 const name = z.string().min(1).max(200);
@@ -76,11 +77,11 @@ export const rotateInput = z
 export const keyInput = z
   .strictObject({
     name,
-    scopes: z
-      .array(z.enum(SCOPES))
-      .min(1)
-      .optional()
-      .openapi({ description: "Default: the scopes of the calling key. The admin's default is all scopes" }),
+    scopes: z.array(z.enum(SCOPES)).min(1).optional().openapi({
+      description:
+        "Default: the scopes of the calling key. The admin's default is all scopes. With a restriction, those of them that it allows",
+    }),
+    restriction: restrictionInput.nullable().default(null),
     expires_at: time.nullable().optional(),
   })
   .openapi("CreateKey");

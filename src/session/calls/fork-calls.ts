@@ -198,7 +198,7 @@ export function beginFork(
   const line = { elsewhere: head.elsewhere, shown: head.shown };
   session.content.learn([...bodies, ...summaries]);
   return session.transact((step) => {
-    step.execute({ type: "OpenSession", at, ...caller, settings }, bodies);
+    step.execute({ type: "OpenSession", at, tenant: caller.tenant, session: caller.session, settings }, bodies);
     const refs = pins.flatMap(({ ref }) => (ref ? [ref] : []));
     if (refs.length > 0)
       step.execute(

@@ -57,7 +57,8 @@ export async function openSession(session: Session, caller: api.Caller, input: a
   const own = generation.ref && { generation: generation.ref };
   const settings: SessionSettings = { model: input.model, policy, ...texts, ...instructed, ...recall, ...own, ...toKind(input) };
   const bodies = [system, tools, title, metadata, external, user, chosen, instructions, generation].flatMap((built) => built.bodies);
-  const opened = session.execute({ type: "OpenSession", at: clock(), ...caller, settings }, bodies);
+  const { tenant, session: id } = caller;
+  const opened = session.execute({ type: "OpenSession", at: clock(), tenant, session: id, settings }, bodies);
   return opened.ok ? describeSession(session) : err(opened.error);
 }
 
