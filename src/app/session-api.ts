@@ -71,7 +71,6 @@ export interface Caller {
   readonly key?: KeyId;
   /** For the audit log. Absent: nothing is noted. */
   readonly act?: Act;
-  /** What the caller's key is held to. Absent: nothing. */
   readonly restriction?: Restriction;
 }
 
@@ -83,9 +82,7 @@ export interface Idempotency {
   readonly attempt?: { readonly id: string; readonly tries: number; readonly arrived_at: number };
 }
 
-interface Keyed {
-  readonly idempotency: Idempotency | null;
-}
+type Keyed = { readonly idempotency: Idempotency | null };
 
 /** `replayed`: the idempotency key was used before, and this is the current state of the first request's outcome. */
 export type Once<T> = T & { readonly replayed: boolean };

@@ -121,8 +121,7 @@ interface Asking {
 }
 
 /** Serves a call that asks a model. For a key that is held to some, a repeated turn is asked of the session's model, not of the one that it had. */
-const ask =
-  <I extends Asking, T>(call: (runtime: SessionRuntime, input: I) => Outcome<T> | Promise<Outcome<T>>): ServedCall<[I], T> =>
+const ask = <I extends Asking, T>(call: (runtime: SessionRuntime, input: I) => Outcome<T> | Promise<Outcome<T>>): ServedCall<[I], T> =>
   keyed((runtime, caller, input) => {
     const bound = caller.restriction?.models ? { ...input, model: input.model ?? null } : input;
     const work = () => refuseModel(runtime, caller, bound) ?? call(runtime, bound);

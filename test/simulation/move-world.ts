@@ -25,6 +25,7 @@ import { createPlacementStore } from "../../src/tenant/placement-store";
 import { ACT } from "../support/act";
 import { countingIds, TENANT } from "../support/builders";
 import { createMigratedSql } from "../tenant/memory-sql";
+import { NAMES as OWNERS } from "../tenant/support";
 import { SimObject } from "./file-world";
 import { MODELS } from "./profile";
 import { Random } from "./random";
@@ -77,7 +78,7 @@ export class MoveWorld {
   readonly faults: Faults;
   readonly sql = createMigratedSql();
   readonly placements = createPlacementStore(this.sql);
-  readonly usage = createErasedUsage(this.sql);
+  readonly usage = createErasedUsage(this.sql, OWNERS);
   readonly tenant: SimObject<{ readonly scope: Scope }>;
   readonly sessions = new Map<SessionId, SimSession>();
   /** Sessions whose erasure is done, and which the tenant's directory has no more. */
@@ -159,6 +160,7 @@ export class MoveWorld {
       queue: { send: async () => {} },
       projection: () => projection,
       isSuspended: async () => false,
+      acts: () => ({ record: async () => {} }),
       usageArchive: () => ({
         keep: (session, usage) => this.tenant.call(scope, "keep", () => this.sql.transaction(() => this.usage.keep(session, usage))),
         endThrowaway: async () => this.violations.report("I40", "no session is a throwaway session"),

@@ -2,8 +2,8 @@ import { z } from "@hono/zod-openapi";
 import type { KeyRestriction } from "../../contract/key-restriction";
 import { scopesWithin } from "../../domain/key-restriction";
 import type { Scope } from "../../domain/scopes";
-import { modelName } from "./model";
 import { endUser } from "./label";
+import { modelName } from "./model";
 import { metadataInput } from "./session";
 
 /** As many as a key can check at each request without a look-up. */
