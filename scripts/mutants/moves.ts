@@ -16,8 +16,8 @@ export const moves: readonly Mutant[] = [
     name: "an erasure leaves out the database that is being emptied",
     breaks: "I40: no database has a row of a session whose erasure is done",
     file: "src/read-model/placed-projection.ts",
-    find: "const removed = left.map(",
-    replace: "const removed = left.slice(1).map(",
+    find: "const removed = left.map((db) => removeSession(db, input).then(() => ({ rows: 0 })));",
+    replace: "const removed = left.slice(1).map((db) => removeSession(db, input).then(() => ({ rows: 0 })));",
     tests: MOVES,
   },
   {

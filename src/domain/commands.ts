@@ -36,7 +36,6 @@ export interface CutShort {
   /** Results for tool calls that were started and whose end will not be observed. Absent: there are none. */
   readonly lost?: readonly NewToolRun[];
 }
-
 /** The result of a call that the server ran. */
 export interface NewToolRun {
   readonly execution: ExecutionId;
@@ -155,7 +154,6 @@ export type CompactionCommand =
       readonly compaction: CompactionId;
       readonly trigger: CompactionTrigger;
       readonly options: CompactionOptions | null;
-      /** The API key that asks. Absent: the session itself asks. */
       readonly key?: KeyId;
     }
   | {
