@@ -63,3 +63,21 @@ test("a rebuild whose rows another one clears takes nothing away from those that
   expect(rebuilt).toMatchObject({ ok: true, value: { differences: [], repaired: true } });
   expect(await db.prepare("SELECT count(*) AS n FROM messages").first<number>("n")).toBe(2);
 });
+
+test("rows that a session writes for the first time meanwhile are no difference", async () => {
+  const db = new SimD1().direct;
+  const log = new LogBuilder().open().says("user", "one").says("assistant", "two");
+  const ports = toPorts(db, log);
+  const { rows } = ports;
+  let isFirst = true;
+  const write: typeof rows.scratch.write = async (batch) => {
+    await rows.scratch.write(batch);
+    // The scratch rows are at the log's end. A late write brings the first event alone.
+    if (isFirst && log.events.length <= (batch.events.at(-1)?.seq ?? 0)) await createProjection(db).write(log.batch(1, 1));
+    isFirst = !(await rows.stand(AT)).live;
+  };
+
+  const rebuilt = await rebuildSession({ ...ports, rows: { ...rows, scratch: { ...rows.scratch, write } } }, AT);
+
+  expect(rebuilt).toMatchObject({ ok: true, value: { differences: [], repaired: true } });
+});

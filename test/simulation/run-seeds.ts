@@ -43,7 +43,6 @@ const TRIED = [
       "event TurnCompleted",
       "event EpochChanged",
       "event PinsSet",
-      "changed: model",
       "compaction requests",
       "compaction requests inside a turn",
       "inline: summarize",
@@ -71,6 +70,7 @@ const TRIED = [
   {
     seeds: 500,
     what: [
+      "changed: model",
       "changed: title",
       "reverted",
       "rewind: done",

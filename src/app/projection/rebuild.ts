@@ -108,6 +108,7 @@ async function tidyUp(run: Run): Promise<void> {
 async function comparePage(run: Run, from: RebuildProgress): Promise<Outcome<RebuildProgress>> {
   const { rows } = run.ports;
   const standing = await stand(run);
+  if (isAhead(standing)) return ok({ ...from, phase: "clear" });
   const levelled = await level(run, standing);
   if (!levelled.ok) return levelled;
   if (!levelled.value) return ok(from);
@@ -116,6 +117,9 @@ async function comparePage(run: Run, from: RebuildProgress): Promise<Outcome<Reb
   if (page.standing.live !== standing.live || page.standing.scratch !== standing.scratch) return ok(from);
   return ok(await mergePage(run, from, page));
 }
+
+/** Scratch rows that were projected to the log's end, since there were no live rows yet. What they hold beyond the live rows is no difference. */
+const isAhead = ({ live, scratch }: RowSeqs): boolean => live > 0 && scratch > live;
 
 async function stand(run: Run): Promise<RowSeqs> {
   run.spent += 1;
