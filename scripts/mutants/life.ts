@@ -5,6 +5,22 @@ const THROWAWAYS = ["test/simulation/throwaways.test.ts"];
 
 export const life: readonly Mutant[] = [
   {
+    name: "what was deleted during an overwriting counts as overwritten",
+    breaks: "docs/erasing-people.md: the tenant's object writes over what was deleted",
+    file: "src/tenant/tenant-scrub.ts",
+    find: 'sql.rows("DELETE FROM scrub_due WHERE noted = ?", due.noted);',
+    replace: 'sql.rows("DELETE FROM scrub_due");',
+    tests: ["test/tenant/tenant-scrub.test.ts"],
+  },
+  {
+    name: "an erasure is done while an export that held the session is in the bucket",
+    breaks: "docs/erasure.md: step 5",
+    file: "src/tenant/exports.ts",
+    find: "if (!(await tryToRemove(id))) left += 1;",
+    replace: "await tryToRemove(id);",
+    tests: ["test/tenant/exports.test.ts"],
+  },
+  {
     name: "a throwaway session stays after an hour",
     breaks: "I38: nothing of a throwaway session is left",
     file: "src/session/watch.ts",

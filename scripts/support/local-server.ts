@@ -43,7 +43,9 @@ const HEALTH_LIMIT = 5_000;
 /** The server's processes, which may not answer yet. */
 export function spawnLocalServer(options: LocalServerOptions): LocalServer {
   const log = openSync(options.log, options.keepLog ? "a" : "w");
-  const child = spawn(process.execPath, supervisorArguments(options), { cwd: ROOT, detached: true, stdio: ["pipe", log, log] });
+  // Wrangler would keep every request's URL beside the data. A URL can hold what a client looks for, and no erasure finds it there.
+  const env = { ...process.env, X_LOCAL_OBSERVABILITY: "false" };
+  const child = spawn(process.execPath, supervisorArguments(options), { cwd: ROOT, detached: true, env, stdio: ["pipe", log, log] });
   closeSync(log);
   const exited = once(child, "exit").then(() => undefined);
   return {

@@ -11,7 +11,7 @@ import type { SessionId } from "../domain/ids";
 import { ok, type Result } from "../lib/result";
 import type { Condition } from "./conditions";
 import type { ErasureNote, TenantErasureApi } from "./erasure-api";
-import { listPending } from "./erasure-view";
+import { listPending, toBucketStores } from "./erasure-view";
 import type { TenantFilesApi } from "./file-api";
 import type { Outcome, SessionError } from "./session-api";
 import type { TenantError } from "./tenant-api";
@@ -60,9 +60,7 @@ async function report(receipt: ErasureReceipt, tenant: ErasurePorts<never>["tena
   // After the session: until its end it could refer to another file.
   const released = await tenant.releaseFiles(receipt.id);
   if (!released.ok) return released;
-  const { erased, pending } = released.value;
-  const files = { store: "files", status: pending === 0 ? "erased" : "pending", rows: erased } as const;
-  const stores = [...receipt.stores, files];
+  const stores = [...receipt.stores, ...toBucketStores(released.value)];
   const isDone = stores.every(({ status }) => status === "erased");
   const noted = await (isDone ? tenant.endErasure(receipt.id) : tenant.noteErasure(receipt.id, listPending(stores)));
   if (!noted.ok) return noted;

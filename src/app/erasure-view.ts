@@ -4,8 +4,23 @@ import type { ErasureId } from "../domain/ids";
 import type { ErasureCause } from "../domain/retention-actions";
 
 /** The stores that report to the tenant's object. Each has parts that the receipt names. */
-export const REPORTING_STORES = ["session", "read_model", "files"] as const;
+export const REPORTING_STORES = ["session", "read_model", "files", "exports"] as const;
 export type ReportingStore = (typeof REPORTING_STORES)[number];
+/** Those that the tenant's object empties. They are last in each list. */
+export const BUCKET_STORES = ["files", "exports"] as const satisfies readonly ReportingStore[];
+
+/** What the bucket lost with an erased session. `pending`: files still to be erased. `exports`: those that held the session and are there still. */
+export interface Released {
+  readonly erased: number;
+  readonly pending: number;
+  readonly exports: number;
+}
+
+export const toBucketStores = ({ erased, pending, exports }: Released) =>
+  [
+    { store: "files", status: pending === 0 ? "erased" : "pending", rows: erased },
+    { store: "exports", status: exports === 0 ? "erased" : "pending", rows: null },
+  ] as const;
 
 /** The stores of a session's receipt that have yet to be erased. */
 export const listPending = (stores: readonly { readonly store: string; readonly status: string }[]): readonly ReportingStore[] =>
@@ -38,6 +53,7 @@ const PARTS: Readonly<Record<ReportingStore, readonly ErasureView["stores"][numb
   session: ["session_log", "bodies", "look_up_index", "live_stream", "idempotency", "jobs"],
   read_model: ["read_model", "session_search"],
   files: ["files"],
+  exports: ["exports"],
 };
 
 const USAGE_NOTES: Readonly<Record<ErasureView["of"], string>> = {

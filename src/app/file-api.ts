@@ -3,6 +3,7 @@ import type { FileErasure, FileView } from "../contract/file";
 import type { FileId, SessionId, TenantId } from "../domain/ids";
 import type { Result } from "../lib/result";
 import type { Act } from "./audit-chain";
+import type { Released } from "./erasure-view";
 import type { Idempotency } from "./session-api";
 import type { TenantOutcome } from "./tenant-api";
 
@@ -87,8 +88,8 @@ export interface TenantFilesApi {
    * short time ago stay, because their message may be on its way, except those of `gone`: their messages were redacted.
    */
   keepFiles(input: FileKeep): Promise<TenantOutcome<null>>;
-  /** Ends all references of an erased session and erases the files that were its own. `pending`: the files still to be erased. */
-  releaseFiles(session: SessionId): Promise<TenantOutcome<{ readonly erased: number; readonly pending: number }>>;
+  /** Ends all references of an erased session, and erases the files that were its own and the exports that held it. */
+  releaseFiles(session: SessionId): Promise<TenantOutcome<Released>>;
 }
 
 export interface FileQuery {

@@ -15,6 +15,7 @@ const ERASED_STORES = [
   "read_model",
   "session_search",
   "files",
+  "exports",
   "directory",
   "tenant",
   "usage_names",

@@ -91,7 +91,7 @@ const erasureReceipt = z.object({
   stores: z
     .array(
       z.object({
-        store: z.string().openapi({ description: "session, read_model, files, directory" }),
+        store: z.string().openapi({ description: "session, read_model, files, exports, directory" }),
         status: z.enum(["erased", "pending"]),
         rows: z.int().nullable(),
       }),

@@ -16,10 +16,11 @@ export interface Deployment {
   readonly plans: TenantPlans;
   readonly assignments: Assignments;
   readonly pushes: LimitPushes;
+  readonly overwrite: () => Promise<void>;
 }
 
-/** What the object brings: how to reach tenants' objects, and its alarm. */
-type Reach = Omit<PushDeps, "sql" | "assignments">;
+/** What the object brings: how to reach tenants' objects, its alarm, and how to overwrite what deleted rows left in its files. */
+type Reach = Omit<PushDeps, "sql" | "assignments"> & Pick<Deployment, "overwrite">;
 
 type Calls = {
   readonly [Name in keyof DeploymentApi]: DeploymentApi[Name] extends (...args: infer A) => Promise<infer T>
@@ -28,19 +29,23 @@ type Calls = {
 };
 
 /** The deployment over its database, whose tables are brought up to date. */
-export function openDeployment(sql: SyncSql, reach: Reach): Deployment {
+export function openDeployment(sql: SyncSql, { overwrite, ...reach }: Reach): Deployment {
   sql.transaction(() => migrateDeployment(sql));
   const plans = createTenantPlans(sql);
   const assignments = createAssignments(sql, plans);
   const pushes = createLimitPushes({ ...reach, sql, assignments });
-  return { sql, tenants: createTenantList(sql), adminKeys: createAdminKeys(sql), plans, assignments, pushes };
+  return { sql, tenants: createTenantList(sql), adminKeys: createAdminKeys(sql), plans, assignments, pushes, overwrite };
 }
 
 export const deploymentCalls = {
   registerTenants: async ({ sql, tenants }, listed) => ({
     added: sql.transaction(() => listed.filter((tenant) => tenants.register(tenant)).length),
   }),
-  closeTenant: async ({ sql, tenants }, tenant, at) => sql.transaction(() => tenants.close(tenant, at)),
+  closeTenant: async ({ sql, tenants, overwrite }, tenant, at) => {
+    sql.transaction(() => tenants.close(tenant, at));
+    // The tenant's object repeats the call until it is answered.
+    await overwrite();
+  },
   listTenants: async ({ tenants }, query) => tenants.list(query),
 
   addAdminKey: async ({ sql, adminKeys }, key) => sql.transaction(() => adminKeys.add(key, Date.now())),

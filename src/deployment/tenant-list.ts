@@ -4,6 +4,7 @@ import type { ListedTenant } from "../contract/deployment";
 import type { Page } from "../contract/page";
 import { parseId, type TenantId } from "../domain/ids";
 import { TENANT_STATUSES } from "../domain/tenant-status";
+import { toFiller } from "../lib/overwrite-freed";
 import type { SyncSql } from "../lib/sync-sql";
 
 export interface TenantList {
@@ -52,6 +53,7 @@ export function createTenantList(sql: SyncSql): TenantList {
       return !isKnown;
     },
     close: (tenant, at) => {
+      sql.rows(`UPDATE tenants SET name = ${toFiller("name")}, folded = ${toFiller("folded")} WHERE id = ?`, tenant);
       sql.rows(
         `INSERT INTO tenants (created_at, id, name, folded, status, deleted_at) VALUES (?1, ?2, '', '', 'deleted', ?1)
          ON CONFLICT (id) DO UPDATE SET name = '', folded = '', status = 'deleted', deleted_at = coalesce(deleted_at, ?1)`,

@@ -4,6 +4,7 @@ import type { SessionPage, SessionRegistration, TenantError } from "../app/tenan
 import { parseId, type SessionId } from "../domain/ids";
 import { err, ok, type Result } from "../lib/result";
 import type { SyncSql } from "../lib/sync-sql";
+import { isDigest } from "./digests";
 import { createRequests } from "./requests";
 
 const MAX_PAGE = 1000;
@@ -18,7 +19,7 @@ interface Registered {
   readonly replayed: boolean;
 }
 
-/** `end_user`: the digest. Absent or null: none. */
+/** `end_user`, `external_id`: the digests. Absent or null: none. */
 type Registration = SessionRegistration & { readonly at: number; readonly most?: number | null | undefined };
 
 export interface Directory {
@@ -28,7 +29,10 @@ export interface Directory {
   count(): number;
   /** Notes that only the session's object knows its end user, and that of its forks: the end user is about to be changed. */
   unlabel(session: SessionId): void;
+  /** `externalId`: the digest. */
   findExternalId(externalId: string): SessionId | null;
+  /** Replaces the text of an external id, which an earlier build stored, by its digest. */
+  hideExternalId(text: string, digest: string): void;
   /** Enters a restored session, with the time at which it was first made. Refused while it is being erased, and when its external id is taken. */
   restore(input: {
     readonly session: SessionId;
@@ -96,6 +100,9 @@ export function createDirectory(sql: SyncSql): Directory {
   return {
     count,
     findExternalId,
+    hideExternalId: (text, digest) => {
+      if (!isDigest(text)) sql.rows("UPDATE sessions SET external_id = ? WHERE external_id = ?", digest, text);
+    },
     unlabel: (session) => {
       sql.rows(
         "UPDATE sessions SET end_user = NULL, labelled = 0 WHERE id = ?1 OR id IN (SELECT session FROM forks WHERE source = ?1)",

@@ -3,6 +3,7 @@ import type { ErasedSessionUsage } from "../app/tenant-api";
 import type { ErasedUsage } from "../domain/erased-usage";
 import type { SessionId } from "../domain/ids";
 import { CALL_PURPOSES } from "../domain/model-call";
+import { toFiller } from "../lib/overwrite-freed";
 import type { SyncSql } from "../lib/sync-sql";
 import { toSessionId } from "./directory";
 
@@ -28,6 +29,8 @@ export interface ErasedUsageStore {
   keep(session: SessionId, usage: readonly ErasedUsage[]): readonly ErasedUsage[];
   /** Adds to the sums that are stored for the id. */
   add(session: SessionId, usage: readonly ErasedUsage[]): void;
+  /** Whether a name is stored for the digest, or with null any name. */
+  isNamed(digest: string | null): boolean;
   /** Forgets the name of an end user, by its digest. Calls stay counted, without one. Returns the sessions whose sums have changed. */
   forgetEndUser(digest: string): readonly SessionId[];
   /** Forgets all end users and keys. Returns the sessions whose sums have changed. */
@@ -48,7 +51,9 @@ const SUMS = ["calls", "failed", "input", "uncached", "cached", "cache_write", "
 const GROUP = ["at", "model", "purpose", "key_id", "end_user"] as const;
 const COLUMNS = [...GROUP, ...SUMS] as const;
 
-const SELECT = `SELECT session, ${COLUMNS.join(", ")},
+/** A row has the digest of its end user. A name is in one place, where it can be overwritten. */
+const NAME = "coalesce((SELECT name FROM usage_names n WHERE n.digest = user_digest), '') AS end_user";
+const SELECT = `SELECT session, ${COLUMNS.map((column) => (column === "end_user" ? NAME : column)).join(", ")},
   coalesce((SELECT revision FROM usage_revisions r WHERE r.session = erased_usage.session), 0) AS revision FROM erased_usage`;
 const ADD = `ON CONFLICT (session, ${GROUP.join(", ")}) DO UPDATE SET ${SUMS.map((sum) => `${sum} = ${sum} + excluded.${sum}`).join(", ")}`;
 const INTO = `INSERT INTO erased_usage (session, ${COLUMNS.join(", ")}, user_digest)`;
@@ -57,6 +62,12 @@ function toUsage({ session: _session, revision, ...row }: Row): ErasedUsage {
   const purpose = CALL_PURPOSES.find((known) => known === row.purpose);
   if (!purpose) throw new Error("A stored purpose is unknown");
   return { ...row, purpose, ...(revision > 0 && { revision }) };
+}
+
+/** Removes one name, by its digest, or all. */
+function forgetNames(sql: SyncSql, digest: string | null = null): void {
+  sql.rows(`UPDATE usage_names SET name = ${toFiller("name")} WHERE ?1 IS NULL OR digest = ?1`, digest);
+  sql.rows("DELETE FROM usage_names WHERE ?1 IS NULL OR digest = ?1", digest);
 }
 
 interface Merge {
@@ -82,13 +93,19 @@ function merge(sql: SyncSql, { where, key, params }: Merge): readonly SessionId[
 
 export function createErasedUsage(sql: SyncSql, names: Names): ErasedUsageStore {
   const known = (usage: ErasedUsage): ErasedUsage => (names.areKept() ? usage : { ...usage, key_id: NONE, end_user: NONE });
+  function toDigest(name: string): string {
+    const digest = names.digest(name);
+    sql.rows("INSERT INTO usage_names (digest, name) VALUES (?, ?) ON CONFLICT (digest) DO NOTHING", digest, name);
+    return digest;
+  }
   /** Rows of a deleted tenant become equal without their owners, so that each is added. */
   function insert(session: SessionId, usage: readonly ErasedUsage[]): void {
     const digests = new Map([[NONE, NONE]]);
     for (const row of usage.map(known)) {
-      const digest = digests.get(row.end_user) ?? names.digest(row.end_user);
+      const digest = digests.get(row.end_user) ?? toDigest(row.end_user);
       digests.set(row.end_user, digest);
-      sql.rows(`${INTO} VALUES (?${", ?".repeat(COLUMNS.length + 1)}) ${ADD}`, session, ...COLUMNS.map((column) => row[column]), digest);
+      const values = COLUMNS.map((column) => (column === "end_user" ? digest : row[column]));
+      sql.rows(`${INTO} VALUES (?${", ?".repeat(COLUMNS.length + 1)}) ${ADD}`, session, ...values, digest);
     }
   }
   const hasForgotten = (session: SessionId): boolean => sql.rows("SELECT 1 FROM usage_revisions WHERE session = ?", session).length > 0;
@@ -101,8 +118,15 @@ export function createErasedUsage(sql: SyncSql, names: Names): ErasedUsageStore 
       }
       return sql.rows<Row>(`${SELECT} WHERE session = ? ORDER BY ${GROUP.join(", ")}`, session).map(toUsage);
     },
-    forgetEndUser: (digest) => merge(sql, { where: "user_digest = ? AND user_digest <> ''", key: "key_id", params: [digest] }),
-    forgetOwners: () => merge(sql, { where: "key_id <> '' OR end_user <> ''", key: "''", params: [] }),
+    isNamed: (digest) => sql.rows("SELECT 1 FROM usage_names WHERE ?1 IS NULL OR digest = ?1 LIMIT 1", digest).length > 0,
+    forgetEndUser: (digest) => {
+      forgetNames(sql, digest);
+      return merge(sql, { where: "user_digest = ? AND user_digest <> ''", key: "key_id", params: [digest] });
+    },
+    forgetOwners: () => {
+      forgetNames(sql);
+      return merge(sql, { where: "key_id <> '' OR end_user <> ''", key: "''", params: [] });
+    },
     list: ({ after, sessions }) => {
       const ids = sql.rows<{ session: string }>(
         "SELECT DISTINCT session FROM erased_usage WHERE session > ? ORDER BY session LIMIT ?",

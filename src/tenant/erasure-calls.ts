@@ -23,12 +23,18 @@ export const erasureCalls = {
   noteErasure: existing(({ upkeep }, session, pending) => ok(upkeep.erasures.report(session, pending))),
   endErasure: existing(({ upkeep }, session) => ok(upkeep.erasures.end(session))),
   eraseEndUser: existing(async (tenant, act, endUser) => {
-    const { erasures } = tenant.upkeep;
+    const { erasures, exports, scrub } = tenant.upkeep;
     const user = tenant.digestEndUser(endUser);
-    const id = tenant.transaction(() => erasures.beginEndUser(user, act));
+    const id = tenant.transaction(() => {
+      exports.endOf(endUser);
+      return erasures.beginEndUser(user, act);
+    });
     await erasures.resume();
+    await exports.resume();
     tenant.announce(null);
     await erasures.run();
+    await scrub.run();
+    await scrub.resume();
     return findErasure(tenant, id);
   }),
   eraseTenant: lasting(async (tenant, act) => {
@@ -38,6 +44,7 @@ export const erasureCalls = {
     // Its sessions, and then its own part. The alarm goes on where there are many.
     await erasures.run();
     await erasures.run();
+    await tenant.upkeep.scrub.resume();
     return findErasure(tenant, begun.value);
   }),
   endUserEnded: existing((tenant, endUser) => ok(tenant.upkeep.erasures.findEnd(tenant.digestEndUser(endUser)))),

@@ -105,7 +105,12 @@ export function createErasureReceipts(sql: SyncSql, done: (erasure: AskedErasure
       gathered: row.gathered === 1,
       forgotten: row.forgotten === 1,
       sessions: { total, done: total - count(LEFT, id) },
-      pending: { session: countPending(id, "session"), read_model: countPending(id, "read_model"), files: countPending(id, "files") },
+      pending: {
+        session: countPending(id, "session"),
+        read_model: countPending(id, "read_model"),
+        files: countPending(id, "files"),
+        exports: countPending(id, "exports"),
+      },
       models: models.map(({ model }) => model),
     };
   }

@@ -48,6 +48,8 @@ interface ErasureDeps extends ErasureNotes {
   readonly newErasureId: () => ErasureId;
   /** Called with the note of a session: exports that hold it end. */
   readonly begun?: (session: SessionId) => void;
+  /** Called inside a transaction that deletes a text of a client. Absent: nothing has to be overwritten. */
+  readonly noteScrub?: () => void;
   readonly now: Clock;
   readonly log: Log;
 }
@@ -100,8 +102,9 @@ export function createErasures(deps: ErasureDeps): Erasures {
   /** Notes one session. A second note changes nothing. */
   function note(session: string, { erasure, due }: { readonly erasure: ErasureId; readonly due: number }): void {
     receipts.cover(erasure, session);
-    const columns = "session, asked_at, due_at, attempts";
-    sql.rows(`INSERT INTO erasures (${columns}) VALUES (?, ?, ?, 0) ON CONFLICT (session) DO NOTHING`, session, now(), due);
+    const columns = "session, asked_at, due_at, attempts, pending";
+    const insert = `INSERT INTO erasures (${columns}) VALUES (?, ?, ?, 0, ?) ON CONFLICT (session) DO NOTHING`;
+    sql.rows(insert, session, now(), due, REPORTING_STORES.join(" "));
     // The client may use the external id again at once: the erasure may have to wait for a store.
     sql.rows("UPDATE sessions SET external_id = NULL WHERE id = ?", session);
     deps.begun?.(toSessionId(session));
@@ -182,6 +185,7 @@ export function createErasures(deps: ErasureDeps): Erasures {
     const like = receipts.findLike(request);
     if (like) return like;
     closeTenant(sql, now());
+    deps.noteScrub?.();
     const erasure = add(request, act);
     gathering.begin(erasure);
     return erasure;

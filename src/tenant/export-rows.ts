@@ -3,6 +3,7 @@
 import type { ExportState, ExportSubject, StoredPart } from "../app/export-api";
 import { EXPORT_START, type ExportCursor } from "../app/transfer/build-part";
 import { type ExportId, parseId, type SessionId } from "../domain/ids";
+import { toFiller } from "../lib/overwrite-freed";
 import type { SyncSql } from "../lib/sync-sql";
 import { toSessionId } from "./directory";
 
@@ -185,7 +186,23 @@ export function createExportRows(sql: SyncSql) {
       ),
     postpone: (id: ExportId, due: number) => void sql.rows("UPDATE exports SET attempts = attempts + 1, due_at = ? WHERE id = ?", due, id),
     upload: (id: ExportId) => sql.rows<{ upload: string | null }>("SELECT upload FROM exports WHERE id = ?", id)[0]?.upload ?? null,
+    exists: (id: ExportId): boolean => sql.rows("SELECT 1 FROM exports WHERE id = ?", id).length > 0,
+    listAll: (): readonly ExportId[] => sql.rows<{ id: string }>("SELECT id FROM exports ORDER BY id").map((row) => toExportId(row.id)),
+    /** The exports of the end user, in any state. */
+    listOfEndUser: (endUser: string): readonly ExportId[] =>
+      sql
+        .rows<{ id: string }>("SELECT id FROM exports WHERE subject_kind = 'end_user' AND subject = ?", endUser)
+        .map((row) => toExportId(row.id)),
+    /** The exports that held the session, and whose bytes are not known to be gone. */
+    listRemovedFor: (session: SessionId): readonly ExportId[] =>
+      sql
+        .rows<{ id: string }>(
+          "SELECT exports.id FROM export_sessions JOIN exports ON exports.id = export WHERE session = ? AND state = 'removed' ORDER BY exports.id",
+          session,
+        )
+        .map((row) => toExportId(row.id)),
     forget: (id: ExportId) => {
+      sql.rows(`UPDATE exports SET subject = ${toFiller("subject")} WHERE id = ?`, id);
       for (const table of ["export_parts", "export_sessions"]) sql.rows(`DELETE FROM ${table} WHERE export = ?`, id);
       sql.rows("DELETE FROM exports WHERE id = ?", id);
     },
@@ -193,7 +210,7 @@ export function createExportRows(sql: SyncSql) {
     holding: (session: SessionId, seq: number | null) =>
       sql.rows<{ id: string; state: State; part: number }>(
         `SELECT exports.id, state, part FROM export_sessions JOIN exports ON exports.id = export
-         WHERE session = ? AND state IN ('running', 'ready') AND seq < ?`,
+         WHERE session = ? AND state <> 'removed' AND seq < ?`,
         session,
         seq ?? Number.MAX_SAFE_INTEGER,
       ),

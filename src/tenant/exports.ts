@@ -2,18 +2,15 @@
 
 import type { ExportState, ExportStore, ExportSubject } from "../app/export-api";
 import type { Clock, Log } from "../app/ports";
-import type { Caller } from "../app/session-api";
 import type { TenantOutcome } from "../app/tenant-api";
-import { type ExportSource, PartBuilder } from "../app/transfer/build-part";
-import type { TransferApi } from "../app/transfer-api";
+import { PartBuilder } from "../app/transfer/build-part";
 import type { ExportRemoval } from "../contract/export";
-import type { FileView } from "../contract/file";
-import type { ExportId, SessionId, TenantId } from "../domain/ids";
+import type { ExportId, SessionId } from "../domain/ids";
 import { toErrorName } from "../lib/error-name";
 import { err, ok } from "../lib/result";
 import type { SyncSql } from "../lib/sync-sql";
-import type { Directory } from "./directory";
 import { createExportRows, type DueExport, type ExportRows } from "./export-rows";
+import { createExportSources, type SourceDeps } from "./export-sources";
 import { armAlarm, type TenantAlarm, toRetryWait } from "./tenant-alarm";
 
 /** Exports of a tenant that exist at once. */
@@ -24,18 +21,16 @@ const FIRST_RETRY_MS = 5_000;
 /** After this many failures in a row, or sessions that changed while they were read, the export has failed. */
 const MAX_ATTEMPTS = 12;
 
-interface ExportDeps {
+interface ExportDeps extends SourceDeps {
   readonly sql: SyncSql;
-  readonly directory: Directory;
-  readonly tenant: () => TenantId;
-  readonly sessions: (caller: Caller) => Pick<TransferApi, "exportLines">;
-  readonly listFiles: (session: SessionId) => readonly FileView[];
   /** Null when the deployment stores no files. */
   readonly store: () => ExportStore | null;
   readonly isDeleted: () => boolean;
   readonly alarm: TenantAlarm;
   readonly now: Clock;
   readonly log: Log;
+  /** Called inside a transaction that deletes a text of a client. Absent: nothing has to be overwritten. */
+  readonly noteScrub?: () => void;
   /** The bytes of a part. Absent: those that R2 takes. */
   readonly partBytes?: number;
 }
@@ -51,14 +46,17 @@ export interface Exports {
    * exports that hold an earlier state of the session. Call it when a session is erased or redacted.
    */
   takeOut(session: SessionId, seq: number | null): void;
+  /** Ends the exports of an erased end user: each names the end user. Call it inside a transaction. */
+  endOf(endUser: string): void;
+  /** Removes the exports that an erasure ended because they held the session. Returns how many could not be removed now. Never rejects. */
+  removeHeld(session: SessionId): Promise<number>;
+  /** Removes all exports of a deleted tenant. Rejects when one could not be removed. */
+  removeAll(): Promise<void>;
   nextDue(): number | null;
   resume(): Promise<void>;
   /** Goes on with what is due. Never rejects. */
   run(): Promise<void>;
 }
-
-/** An entry whose session was never opened, and a session whose erasure has begun. */
-const GONE: ReadonlySet<string> = new Set(["session_not_found", "session_erased"]);
 
 /** The part that is being built. It is lost with the object, and then built again. */
 interface Building {
@@ -69,42 +67,13 @@ interface Building {
 }
 
 export function createExports(deps: ExportDeps): Exports {
-  const { sql, directory, tenant, store, alarm, now, log } = deps;
+  const { sql, directory, store, alarm, now, log } = deps;
   const rows = createExportRows(sql);
+  const sources = createExportSources(deps);
   let building: Building | null = null;
   /** The part that is on its way to the store. */
   let sent: Building | null = null;
-  /** The session whose page is on its way here. `isStale`: something was taken out of it meanwhile. */
-  let reading: { readonly session: SessionId; isStale: boolean } | null = null;
   let running: Promise<void> | null = null;
-
-  const readSession: ExportSource["read"] = async (session, input) => {
-    if (!directory.has(session)) return "gone";
-    const caller = { tenant: tenant(), session };
-    const asked = { session, isStale: false };
-    reading = asked;
-    const page = await deps.sessions(caller).exportLines(caller, input);
-    reading = null;
-    // Its erasure may have begun, or a redaction may have been reported, after the page was read.
-    if (!directory.has(session)) return "gone";
-    if (asked.isStale) return "moved";
-    if (page.ok) return "moved" in page.value ? "moved" : page.value;
-    if (GONE.has(page.error.code)) return "gone";
-    throw new Error(page.error.code);
-  };
-
-  function createSource({ subject }: DueExport, exportStore: ExportStore): ExportSource {
-    const first = (after: SessionId | null): SessionId | null => {
-      if (subject.of === "session") return after === null ? subject.session_id : null;
-      return directory.list({ after, limit: 1 }).data[0]?.id ?? null;
-    };
-    return {
-      next: first,
-      listFiles: deps.listFiles,
-      readFile: (file, range) => exportStore.readFile(file, range),
-      read: readSession,
-    };
-  }
 
   function toBuilding(due: DueExport, exportStore: ExportStore): Building {
     const { id, revision, parts, cursor, previous, subject, created_at } = due;
@@ -112,7 +81,7 @@ export function createExports(deps: ExportDeps): Exports {
     if (building?.id === id && building.revision === revision && building.number === number) return building;
     const size = deps.partBytes === undefined ? {} : { size: deps.partBytes };
     const facts = { of: subject.of, end_user: subject.of === "end_user" ? subject.end_user : null, made_at: created_at };
-    building = { id, revision, number, builder: new PartBuilder({ cursor, previous, ...size }, facts, createSource(due, exportStore)) };
+    building = { id, revision, number, builder: new PartBuilder({ cursor, previous, ...size }, facts, sources.open(due, exportStore)) };
     return building;
   }
 
@@ -133,6 +102,8 @@ export function createExports(deps: ExportDeps): Exports {
       return true;
     });
     if (isNoted && isLast) await close({ ...due, upload }, exportStore);
+    // It was removed while its upload began.
+    if (!rows.exists(due.id)) await exportStore.remove(due.id, upload);
   }
 
   /** Makes the parts one file. It can be repeated. */
@@ -176,13 +147,26 @@ export function createExports(deps: ExportDeps): Exports {
 
   async function removeNow({ id, upload }: Pick<DueExport, "id" | "upload">): Promise<void> {
     await store()?.remove(id, upload);
-    sql.transaction(() => rows.forget(id));
+    sql.transaction(() => {
+      rows.forget(id);
+      deps.noteScrub?.();
+    });
+  }
+
+  /** The bytes go first: an export that has failed holds nothing of a session that is erased later. */
+  async function fail({ id, upload, expires_at }: DueExport): Promise<void> {
+    await store()?.remove(id, upload);
+    sql.transaction(() => {
+      rows.rewind(id, 1, now());
+      rows.noteUpload(id, null);
+      rows.setState(id, "failed", expires_at);
+    });
   }
 
   async function work(due: DueExport): Promise<void> {
     const exportStore = store();
     if (due.state !== "running" || deps.isDeleted()) return removeNow(due);
-    if (due.attempts >= MAX_ATTEMPTS || !exportStore) return sql.transaction(() => rows.setState(due.id, "failed", due.expires_at));
+    if (due.attempts >= MAX_ATTEMPTS || !exportStore) return fail(due);
     if (due.cursor.ended) await close(due, exportStore);
     else await makeOn(due, exportStore);
   }
@@ -208,6 +192,17 @@ export function createExports(deps: ExportDeps): Exports {
       if (due) sql.transaction(() => rows.postpone(due.id, now() + retryInMs));
     }
     await resume();
+  }
+
+  async function tryToRemove(id: ExportId): Promise<boolean> {
+    try {
+      await removeNow({ id, upload: rows.upload(id) });
+      return true;
+    } catch (error) {
+      log.warn("tenant.export_not_removed", { export: id, error: toErrorName(error) });
+      await resume();
+      return false;
+    }
   }
 
   const notFound = (id: ExportId): TenantOutcome<never> => err({ code: "export_not_found", export: id });
@@ -237,24 +232,28 @@ export function createExports(deps: ExportDeps): Exports {
         rows.setState(id, "removed", now());
         note();
       });
-      try {
-        await removeNow({ id, upload: rows.upload(id) });
-        return ok({ id, status: "removed" });
-      } catch (error) {
-        log.warn("tenant.export_not_removed", { export: id, error: toErrorName(error) });
-        await resume();
-        return ok({ id, status: "pending" });
-      }
+      return ok({ id, status: (await tryToRemove(id)) ? "removed" : "pending" });
     },
     takeOut: (session, seq) => {
-      if (reading?.session === session) reading.isStale = true;
+      sources.takeOut(session);
       for (const part of [building, sent])
         if (part?.builder.begun.some((begun) => begun.session === session && begun.seq < (seq ?? Number.MAX_SAFE_INTEGER)))
           rows.rewind(part.id, part.number, now());
       for (const { id, state, part } of rows.holding(session, seq)) {
-        if (state === "ready") rows.setState(id, "removed", now());
-        else rows.rewind(id, part, now());
+        if (state === "running") rows.rewind(id, part, now());
+        else rows.setState(id, "removed", now());
       }
+    },
+    endOf: (endUser) => {
+      for (const id of rows.listOfEndUser(endUser)) rows.setState(id, "removed", now());
+    },
+    removeAll: async () => {
+      for (const id of rows.listAll()) await removeNow({ id, upload: rows.upload(id) });
+    },
+    removeHeld: async (session) => {
+      let left = 0;
+      for (const id of rows.listRemovedFor(session)) if (!(await tryToRemove(id))) left += 1;
+      return left;
     },
     nextDue: rows.nextDue,
     resume,

@@ -12,6 +12,7 @@ import { type FileId, parseId, type SessionId } from "../domain/ids";
 import { err, ok } from "../lib/result";
 import type { SyncSql } from "../lib/sync-sql";
 import { type FileLimits, type HeldFiles, refuseFile } from "./file-limits";
+import { forgetFileNames } from "./file-names";
 import { createRequests } from "./requests";
 import { toRetryWait } from "./tenant-alarm";
 
@@ -106,12 +107,9 @@ export function createFiles(sql: SyncSql): Files {
   };
   const mark = (file: string, at: number, session: SessionId | null = null): void => {
     sql.rows("DELETE FROM file_refs WHERE file = ?", file);
-    sql.rows(
-      "UPDATE files SET state = 'removed', removed_for = ?, due_at = ?, attempts = 0, name = NULL WHERE id = ? AND state != 'removed'",
-      session,
-      at,
-      file,
-    );
+    forgetFileNames(sql, file);
+    const set = "state = 'removed', removed_for = ?, due_at = ?, attempts = 0";
+    sql.rows(`UPDATE files SET ${set} WHERE id = ? AND state != 'removed'`, session, at, file);
   };
   /** The bytes of an upload arrived that was given up before: they are removed, whether or not its row is there still. */
   const removeLate = (file: string, at: number): void => {

@@ -2,7 +2,6 @@
 import type { TenantOutcome } from "../app/tenant-api";
 import type { FileId } from "../domain/ids";
 import { err, ok } from "../lib/result";
-import { sha256 } from "../lib/sha256";
 import { auditCalls } from "./audit-calls";
 import { auditedCalls, getModel, toAuditSubject } from "./audited-calls";
 import { erasureCalls } from "./erasure-calls";
@@ -30,19 +29,18 @@ export const tenantCalls = {
     return { ...principal, ...(limits && { limits }), ...(!isServed && { suspended: true as const }) };
   }),
 
-  registerSession: served(async (tenant, { end_user, idempotency, ...input }) => {
+  registerSession: served((tenant, { end_user, external_id, idempotency, ...input }) => {
     const user = end_user ? tenant.digestEndUser(end_user) : null;
-    // The key stays for a day, longer than an erased session, and is in the client's own words.
-    const hidden = idempotency && { ...idempotency, key: `sha256:${await sha256(idempotency.key)}` };
-    return tenant.transaction(() => {
+    return tenant.withExternalId(external_id ?? null, (external) => {
       const at = Date.now();
-      // A key that an earlier build stored.
-      const isStored = idempotency !== null && tenant.requests.find(idempotency.key, at) !== null;
       const most = tenant.limits.read()?.tenant.sessions;
-      return tenant.directory.register({ ...input, end_user: user, idempotency: isStored ? idempotency : hidden, at, most });
+      const labels = { external_id: external, end_user: user };
+      return tenant.directory.register({ ...input, ...labels, idempotency: tenant.hideKey(idempotency, at), at, most });
     });
   }),
-  findExternalId: served(({ directory }, externalId) => ok(directory.findExternalId(externalId))),
+  findExternalId: served((tenant, externalId) =>
+    tenant.withExternalId(externalId, (external) => ok(external === null ? null : tenant.directory.findExternalId(external))),
+  ),
   unlabelSession: existing((tenant, session) => {
     tenant.directory.unlabel(session);
     return ok(null);
@@ -93,7 +91,10 @@ export const tenantCalls = {
     return begun;
   }),
   finishFile: existing(async (tenant, upload) => {
-    const finished = tenant.transaction(() => tenant.files.finish(upload, Date.now()));
+    const finished = tenant.transaction(() => {
+      const at = Date.now();
+      return tenant.files.finish({ ...upload, idempotency: tenant.hideKey(upload.idempotency, at) }, at);
+    });
     await tenant.upkeep.fileRemoval.resume();
     return finished;
   }),
@@ -137,8 +138,9 @@ export const tenantCalls = {
   registerRestored: existing((tenant, act, input) => {
     const { tenant: id } = tenant.settings.identity();
     const describe = () => toAuditSubject("sessions.imported", "tenant", { id });
-    return tenant.transaction(
-      tenant.audited({ act, describe }, () => tenant.directory.restore({ ...input, most: tenant.limits.read()?.tenant.sessions })),
+    const most = tenant.limits.read()?.tenant.sessions;
+    return tenant.withExternalId(input.external_id, (external_id) =>
+      tenant.audited({ act, describe }, () => tenant.directory.restore({ ...input, external_id, most }))(),
     );
   }),
 

@@ -6,6 +6,7 @@ import { DurableObject } from "cloudflare:workers";
 import { listHolding, listWritten } from "../app/placement";
 import { type Env, parseConfig, readDeploymentKeys } from "../env";
 import { createLog } from "../lib/log";
+import { overwriteFreed } from "../lib/overwrite-freed";
 import { createSyncSql } from "../lib/sync-sql";
 import { takeMethods } from "../lib/take-methods";
 import { findDatabase } from "../read-model/database-for";
@@ -50,6 +51,7 @@ export class TenantObject extends DurableObject<Env> {
       fileStore: (tenant) => buildFileStore(env, tenant),
       exportStore: (tenant) => buildExportStore(env, tenant),
       sessions: ({ tenant, session }) => sessionStub(env, tenant, session),
+      overwrite: () => overwriteFreed(ctx.storage),
       background: (work) => ctx.waitUntil(work),
       log: createLog({ component: "tenant" }),
     });

@@ -7,7 +7,7 @@ import type { SyncSql } from "../lib/sync-sql";
 import { EXPORT_TABLES } from "./export-tables";
 import { PLACEMENT_TABLES } from "./placement-store";
 import { RETENTION_TABLES } from "./retention-tables";
-import { USAGE_OWNER_TABLES } from "./usage-owner-tables";
+import { USAGE_NAMES, USAGE_OWNER_TABLES } from "./usage-owner-tables";
 
 /** The statement that gives `more` scopes to the keys that have `scope`. */
 const grant = (scope: string, more: string): string =>
@@ -271,6 +271,11 @@ const migrations: readonly (readonly string[])[] = [
   AUDIT_NONCES,
   // restriction: JSON. Null: none.
   ["ALTER TABLE keys ADD COLUMN restriction TEXT"],
+  // When what was deleted is to be overwritten in the object's files. noted: counts the deletions that it is for.
+  [
+    "CREATE TABLE scrub_due (one INTEGER PRIMARY KEY CHECK (one = 1), due_at INTEGER NOT NULL, noted INTEGER NOT NULL) STRICT",
+    ...USAGE_NAMES,
+  ],
 ];
 
 /** Reads without creating anything: clients can address an object by a made-up name, and that object must stay empty. */

@@ -6,6 +6,7 @@
 import type { Act } from "../app/audit-chain";
 import type { OutcomeStore } from "../app/idempotency";
 import type { DeploymentKeys } from "../app/models/key-source";
+import type { Idempotency } from "../app/session-api";
 import type { ErasedSessionUsage, TenantChange, TenantOutcome } from "../app/tenant-api";
 import { type AuditLog, createAuditLog } from "../audit/audit-log";
 import type { PolicyChoice } from "../context/policy-choice";
@@ -14,8 +15,8 @@ import type { CredentialView } from "../contract/credential";
 import { startTimer } from "../lib/timer";
 import { noteChange } from "./changes";
 import { type CredentialStore, createCredentialStore } from "./credential-store";
+import { digestEndUser, digestExternalId, hideKey } from "./digests";
 import { createDirectory, type Directory } from "./directory";
-import { digestEndUser } from "./end-user-digest";
 import { createErasedUsage, type ErasedUsageStore } from "./erased-usage";
 import { createFiles, type Files } from "./files";
 import { createKeys, type Keys } from "./keys";
@@ -128,6 +129,21 @@ export class Tenant {
   /** What the directory has in place of an end user's name. */
   digestEndUser(endUser: string): string {
     return digestEndUser(this.settings.identity().tenant, endUser);
+  }
+
+  /** Runs `body` in a transaction, with the digest of the external id. */
+  withExternalId<T>(text: string | null, body: (digest: string | null) => T): T {
+    const digest = text === null ? null : digestExternalId(this.settings.identity().tenant, text);
+    return this.transaction(() => {
+      if (text !== null && digest !== null) this.directory.hideExternalId(text, digest);
+      return body(digest);
+    });
+  }
+
+  /** A key with its digest in place of the client's words. One that an earlier build stored in these words stays as it is. */
+  hideKey(idempotency: Idempotency | null, at: number): Idempotency | null {
+    const isStored = idempotency !== null && this.requests.find(idempotency.key, at) !== null;
+    return idempotency === null || isStored ? idempotency : hideKey(idempotency);
   }
 
   /** Runs a write in a later turn of the event loop: an answer waits for every write that began before it left. */

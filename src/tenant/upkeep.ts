@@ -3,7 +3,7 @@
  * and retention. One alarm serves all.
  */
 
-import { listPending } from "../app/erasure-view";
+import { BUCKET_STORES, listPending, type Released, toBucketStores } from "../app/erasure-view";
 import type { ExportStore } from "../app/export-api";
 import type { TenantFileStore } from "../app/file-api";
 import { withNames } from "../app/named-log";
@@ -20,8 +20,8 @@ import type { FileView } from "../contract/file";
 import type { SessionId, TenantId } from "../domain/ids";
 import type { SyncSql } from "../lib/sync-sql";
 import { auditErasures } from "./audit-erasures";
+import { digestEndUser } from "./digests";
 import type { Directory } from "./directory";
-import { digestEndUser } from "./end-user-digest";
 import type { ErasedUsageStore } from "./erased-usage";
 import { createErasures, type Erasures } from "./erasures";
 import { createExports, type Exports } from "./exports";
@@ -31,6 +31,7 @@ import type { ForgetInSession } from "./forget-names";
 import type { ReadLabels, SessionLabels } from "./gather-sessions";
 import { createProjectionOutbox, type ProjectionOutbox } from "./projection-outbox";
 import { createRetention, type Retention } from "./retention";
+import { createTenantScrub, type TenantScrub } from "./tenant-scrub";
 import { createUsageOutbox, type UsageOutbox } from "./usage-outbox";
 
 export interface UpkeepDeps {
@@ -51,6 +52,8 @@ export interface UpkeepDeps {
   /** Null when the deployment stores no files. */
   readonly fileStore: (tenant: TenantId) => TenantFileStore | null;
   readonly exportStore: (tenant: TenantId) => ExportStore | null;
+  /** Overwrites what deleted rows left in the object's files. */
+  readonly overwrite: () => Promise<void>;
   readonly log: Log;
 }
 
@@ -61,10 +64,11 @@ export interface Upkeep {
   readonly usageOutbox: UsageOutbox;
   readonly exports: Exports;
   readonly retention: Retention;
+  readonly scrub: TenantScrub;
   /** Stores what a throwaway session reports at its end. It is sent by the next drain of `usageOutbox`, at the latest by the alarm. */
   endThrowaway(ended: ErasedSessionUsage): Promise<void>;
-  /** Ends the references of an erased session. Returns how many files are still to be erased. */
-  releaseFiles(session: SessionId): Promise<{ readonly erased: number; readonly pending: number }>;
+  /** Ends the references of an erased session, and removes its files and the exports that held it. */
+  releaseFiles(session: SessionId): Promise<Released>;
   /** Called when the object starts. It arms an alarm for pending work, in case the platform dropped the last one. */
   resume(): Promise<void>;
   ring(): Promise<void>;
@@ -88,8 +92,11 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     const erased = await sessions(caller).erase(caller, true);
     if (!erased.ok) return false;
     const left = listPending(erased.value.stores);
-    if (left.length === 0 && (await releaseFiles(session)).pending === 0) return true;
-    erasures.report(session, left.length === 0 ? ["files"] : [...left, "files"]);
+    // A session that is not empty yet may still refer to files.
+    const bucket = left.length === 0 ? toBucketStores(await releaseFiles(session)) : null;
+    const pending = [...left, ...(bucket ? listPending(bucket) : BUCKET_STORES)];
+    if (pending.length === 0) return true;
+    erasures.report(session, pending);
     return false;
   };
   const readLabels: ReadLabels = async (session) => {
@@ -119,14 +126,19 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   async function releaseFiles(session: SessionId): ReturnType<Upkeep["releaseFiles"]> {
     const ended = sql.transaction(() => {
       files.release(session, Date.now());
-      return files.listRemovedFor(session);
+      const removed = files.listRemovedFor(session);
+      if (removed.length > 0) scrub.note();
+      return removed;
     });
     const pending = await fileRemoval.remove(ended);
-    return { erased: ended.length - pending, pending };
+    const held = await exports.removeHeld(session);
+    await scrub.resume();
+    return { erased: ended.length - pending, pending, exports: held };
   }
   const get = () => storage.getAlarm();
-  // The platform takes no 0, which is when a due part of an erasure may be.
+  /** The platform refuses the time 0, which is that of work that is due at once. */
   const set = (at: number): void => void storage.setAlarm(Math.max(at, 1));
+  const scrub = createTenantScrub({ sql, overwrite: deps.overwrite, alarm: { get, set }, now: Date.now, log });
   const exports = createExports({
     sql,
     directory: deps.directory,
@@ -135,6 +147,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     listFiles: (session) => listSessionFiles(session, deps),
     store: () => deps.exportStore(tenant()),
     isDeleted: deps.isDeleted,
+    noteScrub: scrub.note,
     alarm: { get, set },
     now: Date.now,
     log,
@@ -148,19 +161,26 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     now: Date.now,
     log,
   });
+  /** Call it inside a transaction. */
+  const forget: UsageOutbox["forget"] = (endUser) => {
+    if (deps.erasedUsage.isNamed(endUser)) scrub.noteNow();
+    usageOutbox.forget(endUser);
+  };
   const erasures = createErasures({
     sql,
     alarm: { get, set },
     erase,
     begun,
+    noteScrub: scrub.note,
     ...auditErasures(deps.audit),
     readLabels,
     hide: (hidden) => projection.hide(tenant(), hidden, Date.now()),
-    usage: usageOutbox,
+    usage: { ...usageOutbox, forget },
     forgetInSession,
     sweep: async () => {
+      await exports.removeAll();
       await deps.fileStore(tenant())?.removeAll();
-      sql.transaction(() => usageOutbox.forget(null));
+      sql.transaction(() => forget(null));
       await usageOutbox.drain();
       if (usageOutbox.isForgetting()) throw new Error("The read model still names keys and end users of a deleted tenant");
       await projection.sweep(tenant(), Date.now());
@@ -183,7 +203,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   const store = () => deps.fileStore(tenant());
   const fileRemoval = createFileRemoval({ sql, files, store, alarm: { get, set }, now: Date.now, log });
   const nextDue = (): number =>
-    Math.min(...[erasures, files, usageOutbox, exports, retention].map((work) => work.nextDue() ?? Number.POSITIVE_INFINITY));
+    Math.min(...[erasures, files, usageOutbox, exports, retention, scrub].map((work) => work.nextDue() ?? Number.POSITIVE_INFINITY));
   async function endThrowaway({ session, usage }: ErasedSessionUsage): Promise<void> {
     sql.transaction(() => usageOutbox.add(session, usage));
     await usageOutbox.resume();
@@ -209,6 +229,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     usageOutbox,
     exports,
     retention,
+    scrub,
     endThrowaway,
     releaseFiles,
     resume: async () => {
@@ -218,6 +239,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
       await fileRemoval.resume();
       await exports.resume();
       await retention.resume();
+      await scrub.resume();
     },
     ring: async () => {
       await erasures.run();
@@ -226,6 +248,8 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
       await outbox.drain();
       await exports.run();
       await retention.run();
+      await scrub.run();
+      await scrub.resume();
     },
   };
 }

@@ -41,3 +41,10 @@ export const USAGE_OWNER_TABLES: readonly string[] = [
   "ALTER TABLE erasure_receipts ADD COLUMN forgotten INTEGER NOT NULL DEFAULT 1",
   "UPDATE erasure_receipts SET forgotten = 0 WHERE kind = 'end_user' AND done_at IS NULL",
 ];
+
+/** The migration that takes the names of end users out of the sums, whose primary key and index would keep the bytes of a deleted one. */
+export const USAGE_NAMES: readonly string[] = [
+  "CREATE TABLE usage_names (n INTEGER PRIMARY KEY, digest TEXT NOT NULL UNIQUE, name TEXT NOT NULL) STRICT",
+  "INSERT INTO usage_names (digest, name) SELECT DISTINCT user_digest, end_user FROM erased_usage WHERE end_user <> ''",
+  "UPDATE erased_usage SET end_user = user_digest WHERE end_user <> ''",
+];

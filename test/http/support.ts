@@ -264,7 +264,7 @@ export const erasureFacts: ErasureFacts = {
   gathered: true,
   forgotten: true,
   sessions: { total: 2, done: 1 },
-  pending: { session: 0, read_model: 1, files: 0 },
+  pending: { session: 0, read_model: 1, files: 0, exports: 0 },
   models: [],
 };
 
@@ -354,7 +354,7 @@ function emptyTenant(): WholeTenantApi {
     deleteFile: async (_, file) => err({ code: "file_not_found", file }),
     useFiles: async ({ files: [file = ""] }) => err({ code: "file_not_found", file }),
     keepFiles: async () => ok(null),
-    releaseFiles: async () => ok({ erased: 0, pending: 0 }),
+    releaseFiles: async () => ok({ erased: 0, pending: 0, exports: 0 }),
     beginExport: async () => err({ code: "session_not_found" }),
     getExport: async (id) => err({ code: "export_not_found", export: id }),
     listExports: async () => ok({ data: [], has_more: false }),

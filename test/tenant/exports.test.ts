@@ -23,8 +23,8 @@ function newWorld(sessions: number) {
   const erased = new Set<SessionId>();
   const parts = new Map<number, Uint8Array>();
   const files: Uint8Array<ArrayBuffer>[] = [];
-  /** Runs when a page is read, and before a part is stored. */
-  const hooks = { read: (_: SessionId): void => {}, put: (_: number): void => {} };
+  /** Runs when a page is read, before a part is stored, and before the export is removed. */
+  const hooks = { read: (_: SessionId): void => {}, put: (_: number): void => {}, remove: (): void => {} };
   for (let n = 1; n <= sessions; n++) directory.restore({ session: makeId("ses", n), external_id: null, created_at: n });
 
   function readLines(session: SessionId): SessionLines {
@@ -52,7 +52,10 @@ function newWorld(sessions: number) {
       files.push(new Uint8Array(await new Blob(all.map((part) => new Uint8Array(part))).arrayBuffer()));
     },
     open: async () => null,
-    remove: async () => void files.splice(0),
+    remove: async () => {
+      hooks.remove();
+      files.splice(0);
+    },
     readFile: async () => null,
   };
   const start = () =>
@@ -90,6 +93,45 @@ async function listSessions(file: Uint8Array<ArrayBuffer> | undefined): Promise<
 }
 
 const newest = (count: number): string[] => Array.from({ length: count }, (_, index) => makeId("ses", count - index));
+
+describe("an export of an erased session", () => {
+  it("counts as left while its bytes cannot be removed", async () => {
+    const { start, files, hooks } = newWorld(2);
+    const exports = start();
+    await exports.begin({ id: EXPORT, subject: { of: "tenant" } }, () => {});
+    for (let rings = 0; rings < 50 && files.length === 0; rings++) await exports.run();
+    hooks.remove = () => {
+      throw new Error("gone");
+    };
+
+    exports.takeOut(makeId("ses", 1), null);
+    expect(await exports.removeHeld(makeId("ses", 1))).toBe(1);
+    expect(exports.get(EXPORT)).toMatchObject({ ok: false });
+
+    hooks.remove = () => {};
+    expect(await exports.removeHeld(makeId("ses", 1))).toBe(0);
+    expect(files).toEqual([]);
+  });
+
+  it("that has failed holds nothing: its bytes went before it failed", async () => {
+    const { start, sql, hooks, clock } = newWorld(30);
+    let removed = 0;
+    hooks.remove = () => void removed++;
+    hooks.put = (number) => {
+      if (number > 1) throw new Error("gone");
+    };
+    const exports = start();
+    await exports.begin({ id: EXPORT, subject: { of: "tenant" } }, () => {});
+    for (let rings = 0; rings < 40; rings++) {
+      await exports.run();
+      clock.advance(60 * 60 * 1_000);
+    }
+
+    expect(exports.get(EXPORT)).toMatchObject({ ok: true, value: { status: "failed", bytes: 0 } });
+    expect(removed).toBe(1);
+    expect(sql.rows("SELECT * FROM export_sessions")).toEqual([]);
+  });
+});
 
 describe("an export", () => {
   it("of a thousand sessions is made in parts, each session once", async () => {

@@ -74,7 +74,8 @@ describe("forgetting an end user in the sums of erased sessions", () => {
         expect(sumBy(after, ({ at, key_id }) => [at, key_id])).toEqual(sumBy(before, ({ at, key_id }) => [at, key_id]));
         const ofBob = (rows: readonly ErasedUsage[]) => rows.flatMap(({ revision: _, ...row }) => (row.end_user === "bob" ? [row] : []));
         expect(ofBob(after)).toEqual(ofBob(before));
-        expect(JSON.stringify([after, sql.rows("SELECT * FROM erased_usage")])).not.toContain(NAME);
+        const stored = ["erased_usage", "usage_names"].map((table) => sql.rows(`SELECT * FROM ${table}`));
+        expect(JSON.stringify([after, stored])).not.toContain(NAME);
         expect(changed.length > 0).toBe(before.some(({ end_user }) => end_user === NAME));
         expect(store.forgetEndUser(NAMES.digest(NAME))).toEqual([]);
         expect(listAll(store)).toEqual(after);
@@ -95,6 +96,7 @@ describe("forgetting an end user in the sums of erased sessions", () => {
         store.keep(TWO, toUsage(late));
 
         expect(byDay(listAll(store))).toEqual(byDay([...toUsage(calls), ...toUsage(late), ...toUsage(late)]));
+        expect(sql.rows("SELECT name FROM usage_names")).toEqual([]);
         const owners = sql.rows("SELECT DISTINCT key_id || end_user || user_digest AS owner FROM erased_usage");
         expect(owners.every(({ owner }) => owner === "")).toBe(true);
       }),

@@ -69,6 +69,7 @@ function world(write: () => Promise<void>, eraseSession: Erase = eraseAtOnce) {
     exportStore: () => null,
     erasedUsage: createErasedUsage(sql, NAMES),
     fileStore: () => null,
+    overwrite: async () => {},
     log,
   };
   return { sql, set, asked, lines, upkeep: createUpkeep(deps) };

@@ -62,6 +62,7 @@ describe("erasing a session", () => {
         { store: "session", status: "erased" },
         { store: "read_model", status: "erased" },
         { store: "files", status: "erased", rows: 0 },
+        { store: "exports", status: "erased" },
         { store: "directory", status: "erased" },
       ],
     });
@@ -249,6 +250,7 @@ describe("with the read model out of reach, erasing", () => {
       { status: "erased" },
       { store: "read_model", status: "pending", rows: null },
       { store: "files", status: "erased" },
+      { store: "exports", status: "erased" },
       { status: "pending" },
     ]);
     expect(await objectText(chat)).not.toContain(MARK);
@@ -259,6 +261,7 @@ describe("with the read model out of reach, erasing", () => {
     expect(again.stores).toMatchObject([
       { status: "erased" },
       { store: "read_model", status: "erased" },
+      { status: "erased" },
       { status: "erased" },
       { status: "erased" },
     ]);
@@ -285,7 +288,7 @@ describe("an erasure that was cut off", () => {
 
     const receipt = await eraseChat(chat);
 
-    expect(receipt.stores.map(({ status }) => status)).toEqual(["erased", "erased", "erased", "erased"]);
+    expect(receipt.stores.map(({ status }) => status)).toEqual(["erased", "erased", "erased", "erased", "erased"]);
     expect(await readRows(chat)).toEqual(["session_tombstones"]);
     expect(await (await chat.tenant.call("GET", "/v1/sessions?limit=200")).text()).not.toContain(chat.id);
     expect(await eraseChat(chat)).toMatchObject({ erased_at: receipt.erased_at });
@@ -326,7 +329,7 @@ describe("an erasure that was cut off", () => {
     const chat = await cutOff(false);
     await tenantStub(chat).forgetSession(chat.id);
 
-    expect((await eraseChat(chat)).stores.map(({ status }) => status)).toEqual(["erased", "erased", "erased", "erased"]);
+    expect((await eraseChat(chat)).stores.map(({ status }) => status)).toEqual(["erased", "erased", "erased", "erased", "erased"]);
     expect(await readRows(chat)).toEqual(["session_tombstones"]);
   });
 

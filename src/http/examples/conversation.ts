@@ -189,6 +189,8 @@ export const erasureExample: z.input<typeof sessionErasure> = {
   stores: [
     { store: "session", status: "erased", rows: 24 },
     { store: "read_model", status: "erased", rows: 9 },
+    { store: "files", status: "erased", rows: 0 },
+    { store: "exports", status: "erased", rows: null },
     { store: "directory", status: "erased", rows: 1 },
   ],
 };

@@ -5,6 +5,7 @@ import type { BodyId } from "../../domain/ids";
 import { ok } from "../../lib/result";
 import { deleteBodies, readBodies } from "../log/bodies";
 import { listNamelessCalls, listOwnerBodies } from "../log/event-log";
+import { noteScrub, type ScrubHost, scrubDeleted } from "../scrub";
 import type { Session } from "../session";
 
 interface Projecting {
@@ -23,12 +24,16 @@ function readFormer({ state, deps: { sql } }: Session): ReadonlyMap<BodyId, stri
 export const listFormer = (session: Session): api.Outcome<readonly string[]> => ok([...new Set(readFormer(session).values())]);
 
 export async function forgetFormer(
-  session: Session & Projecting,
+  session: Session & Projecting & ScrubHost,
   names: Parameters<OwnerApi["forgetEndUsers"]>[1],
 ): Promise<api.Outcome<boolean>> {
   const { deps, state, drain } = session;
   const named = [...readFormer(session)].flatMap(([id, name]) => (names.includes(name) ? [id] : []));
-  deps.sql.transaction(() => deleteBodies(deps.sql, named));
+  deps.sql.transaction(() => {
+    deleteBodies(deps.sql, named);
+    if (named.length > 0) noteScrub(session);
+  });
+  await scrubDeleted(session);
   const { tenant, session: id } = state;
   if (!tenant || !id || state.settings.throwaway) return ok(true);
   // A batch on its way may have a name that was read before. The read model refuses it once it has all events.

@@ -1,5 +1,0 @@
-/** Tells end users apart where their names must not be stored. Who knows a name can compute it, as `docs/erasing-people.md` shows. */
-import type { TenantId } from "../domain/ids";
-import { sha256Sync } from "../lib/sha256-sync";
-
-export const digestEndUser = (tenant: TenantId, endUser: string): string => sha256Sync(`${tenant}/${endUser}`);

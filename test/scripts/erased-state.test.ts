@@ -1,0 +1,178 @@
+/** The remains of each kind of erasure in the state of a real server: every table, and the bytes of every file. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { type Connection, callApi } from "../../scripts/support/api-client";
+import { createTenant } from "../../scripts/support/connection";
+import type { LocalServer } from "../../scripts/support/local-server";
+import { createSandbox, type Sandbox } from "../../scripts/support/sandbox";
+import { type Client, createClient, findInFiles, findInTables, MARK, plant, plantSession, readId, rest } from "./planted";
+
+const SECONDS = 120_000;
+/** What another end user said, which every erasure leaves. */
+const KEPT = "rememberkilimanjaro";
+
+let sandbox: Sandbox;
+let server: LocalServer;
+beforeAll(async () => {
+  sandbox = await createSandbox();
+  server = await sandbox.start();
+}, SECONDS);
+afterAll(() => sandbox.close());
+
+const receipt = z.object({ status: z.string(), stores: z.array(z.object({ store: z.string(), status: z.string() })) });
+
+/** Waits until every store has reported. */
+async function untilDone(read: () => Promise<unknown>): Promise<z.infer<typeof receipt>> {
+  for (;;) {
+    const found = receipt.parse(await read());
+    if (found.status === "done") return found;
+  }
+}
+
+const newTenant = async (): Promise<Client> => createClient(await createTenant(server.url, sandbox.adminKey));
+
+/** A session of another end user, which nothing touches. */
+async function plantKept({ call }: Client): Promise<string> {
+  const path = `/v1/sessions/${readId(await call("POST", "/v1/sessions", { end_user: "eve", title: KEPT }))}`;
+  await call("POST", `${path}/messages`, { content: KEPT, run: false });
+  return path;
+}
+
+/** A session with calls for the end user, which was given to another one since. */
+async function plantGiven({ call }: Client, endUser: string): Promise<void> {
+  const path = `/v1/sessions/${readId(await call("POST", "/v1/sessions", { end_user: endUser }))}`;
+  await call("POST", `${path}/messages`, { content: KEPT });
+  await rest({ call }, path);
+  await call("PATCH", path, { end_user: "eve" });
+}
+
+async function exportAll({ call }: Client, subject: object): Promise<void> {
+  const id = readId(await call("POST", "/v1/exports", subject));
+  for (;;) {
+    const { status } = z.object({ status: z.string() }).parse(await call("GET", `/v1/exports/${id}`));
+    if (status === "ready") return;
+  }
+}
+
+/** D1 has no way to overwrite: what is deleted stays in its files until their pages are used again. */
+const isD1 = (file: string): boolean => file.startsWith("v3/d1/");
+const findAnywhere = () => ({ tables: findInTables(sandbox.state), files: findInFiles(sandbox.state).filter((file) => !isD1(file)) });
+
+const NOTHING = { tables: [], files: [] };
+/** The alarm overwrites the tenant's object a quarter of a minute after the erasure. */
+const untilOverwritten = () => expect.poll(findAnywhere, { timeout: 60_000, interval: 1_000 }).toEqual(NOTHING);
+
+async function erase({ call }: Client, path: string): Promise<z.infer<typeof receipt>> {
+  const { erasure_id: id } = z.object({ erasure_id: z.string() }).parse(await call("DELETE", path));
+  return untilDone(() => call("GET", `/v1/erasures/${id}`));
+}
+
+test(
+  "the state of a server holds nothing of an erased session, and its fork keeps its copy until it is erased, too",
+  async () => {
+    const client = await newTenant();
+    const kept = await plantKept(client);
+    const path = await plantSession(client, null);
+    const fork = `/v1/sessions/${readId(await client.call("POST", `${path}/fork`, {}))}`;
+    expect(findInTables(sandbox.state)).not.toEqual([]);
+
+    await erase(client, path);
+    expect(JSON.stringify(await client.call("GET", `${fork}/messages`))).toContain(MARK);
+    await erase(client, fork);
+
+    await untilOverwritten();
+    expect(JSON.stringify(await client.call("GET", `${kept}/messages`))).toContain(KEPT);
+  },
+  SECONDS,
+);
+
+test(
+  "the state of a server holds nothing of a session that was erased with its forks, and theirs",
+  async () => {
+    const client = await newTenant();
+    const path = await plantSession(client, null);
+    const copy = async (source: string) => `/v1/sessions/${readId(await client.call("POST", `${source}/fork`, {}))}`;
+    const fork = await copy(path);
+    const second = await copy(fork);
+    for (const each of [fork, second]) await client.call("POST", `${each}/messages`, { content: plant("own"), run: false });
+    expect(findInTables(sandbox.state).filter((table) => table.endsWith(" bodies"))).toHaveLength(3);
+
+    await erase(client, `${path}?forks=true`);
+
+    await untilOverwritten();
+  },
+  SECONDS,
+);
+
+test(
+  "the state of a server holds nothing of an erased end user: no text, no name, also in usage, and no export",
+  async () => {
+    const client = await newTenant();
+    const { call } = client;
+    const user = plant("enduser");
+    const kept = await plantKept(client);
+    await erase(client, await plantSession(client, user));
+    await plantSession(client, user);
+    await plantSession(client, user);
+    await plantGiven(client, user);
+    await call("POST", "/v1/tokens", { end_user: user });
+    await exportAll(client, { of: "end_user", end_user: user });
+    await exportAll(client, { of: "tenant" });
+    expect(findInFiles(sandbox.state).filter((file) => file.startsWith("v3/r2/")).length).toBeGreaterThanOrEqual(4);
+
+    const { id } = z.object({ id: z.string() }).parse(await call("DELETE", `/v1/end-users/${user}`));
+    await untilDone(() => call("GET", `/v1/erasures/${id}`));
+
+    await untilOverwritten();
+    expect(await call("GET", "/v1/exports")).toMatchObject({ data: [] });
+    expect(JSON.stringify(await call("GET", `${kept}/messages`))).toContain(KEPT);
+  },
+  SECONDS,
+);
+
+/** Settings of a tenant, with a planted word in each that takes one. */
+async function plantTenant({ call }: Client): Promise<void> {
+  const url = `https://${plant("host")}.example`;
+  await call("PATCH", "/v1/tenant", { name: plant("name"), allowed_origins: [url] });
+  await call("POST", "/v1/keys", { name: plant("keyname"), scopes: ["usage:read"] });
+  const restriction = { end_users: [plant("heldto")], metadata: { [plant("heldkey")]: plant("heldvalue") } };
+  await call("POST", "/v1/keys", { name: plant("heldname"), restriction });
+  await call("PUT", `/v1/credentials/${plant("credential")}`, { api_key: plant("secret") });
+  const model = {
+    provider: "openai-compatible",
+    upstream_id: plant("upstream"),
+    base_url: `${url}/v1`,
+    max_output: 1_000,
+    credential: plant("credential"),
+  };
+  await call("PUT", `/v1/models/${plant("model")}`, model);
+  await call("PUT", `/v1/tools/${plant("registered")}`, {
+    description: plant("about"),
+    url: `${url}/tool`,
+    parameters: { type: "object" },
+  });
+}
+
+test(
+  "the state of a server holds nothing of a deleted tenant: no text of its sessions, and none of its settings",
+  async () => {
+    const other = await newTenant();
+    const kept = await plantKept(other);
+    const client = await newTenant();
+    const { id: tenant } = z.object({ id: z.string() }).parse(await client.call("GET", "/v1/tenant"));
+    await plantTenant(client);
+    await erase(client, await plantSession(client, plant("enduser")));
+    await plantSession(client, plant("enduser"));
+    await plantGiven(client, plant("formeruser"));
+    await exportAll(client, { of: "tenant" });
+
+    const admin: Connection = { url: server.url, key: sandbox.adminKey };
+    const path = `/v1/admin/tenants/${tenant}`;
+    const { id } = z.object({ id: z.string() }).parse(await callApi(admin, { method: "DELETE", path }));
+    await untilDone(() => callApi(admin, { method: "GET", path: `${path}/erasures/${id}` }));
+
+    await untilOverwritten();
+    expect(JSON.stringify(await other.call("GET", `${kept}/messages`))).toContain(KEPT);
+  },
+  SECONDS,
+);
