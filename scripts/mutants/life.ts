@@ -5,6 +5,14 @@ const THROWAWAYS = ["test/simulation/throwaways.test.ts"];
 
 export const life: readonly Mutant[] = [
   {
+    name: "an end user's erasure does not wait for sessions whose end user the directory does not know",
+    breaks: "docs/erasing-people.md: it is not done before all have answered",
+    file: "src/tenant/gather-sessions.ts",
+    find: "    if (!asksOthers(erasure) || listUnknown(1).length === 0) receipts.noteGathered(id);",
+    replace: "    receipts.noteGathered(id);",
+    tests: ["test/tenant/drawn-erasures.test.ts"],
+  },
+  {
     name: "what was deleted during an overwriting counts as overwritten",
     breaks: "docs/erasing-people.md: the tenant's object writes over what was deleted",
     file: "src/tenant/tenant-scrub.ts",
