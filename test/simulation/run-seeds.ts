@@ -54,7 +54,6 @@ const TRIED = [
       "miscounts",
       "crashes",
       "title requests",
-      "import: done",
       "asked with choices",
       "asked with a system prompt of its own",
       "asked without a system prompt",
@@ -72,6 +71,7 @@ const TRIED = [
     what: [
       "changed: model",
       "changed: title",
+      "import: done",
       "reverted",
       "rewind: done",
       "switch: done",
