@@ -6,7 +6,7 @@ import type { ErasureCause } from "../domain/retention-actions";
 /** The stores that report to the tenant's object. Each has parts that the receipt names. */
 export const REPORTING_STORES = ["session", "read_model", "files", "exports"] as const;
 export type ReportingStore = (typeof REPORTING_STORES)[number];
-/** Those that the tenant's object empties. They are last in each list. */
+/** The stores that the tenant's object empties. They are last in each list. */
 export const BUCKET_STORES = ["files", "exports"] as const satisfies readonly ReportingStore[];
 
 /** What the bucket lost with an erased session. `pending`: files still to be erased. `exports`: those that held the session and are there still. */

@@ -154,6 +154,26 @@ export interface TenantToolsApi {
   deleteMcpServer(act: Act, name: string, condition?: Condition): Promise<TenantOutcome<null>>;
 }
 
+export interface KeyInput {
+  readonly id: KeyId;
+  readonly hash: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly restriction: Restriction | null;
+  /** Epoch milliseconds. Null: the key never expires. */
+  readonly expires_at: number | null;
+  /** The key of the caller. Null: the deployment's admin, who is not limited by a key's rights. */
+  readonly by: KeyId | null;
+  readonly idempotency: Idempotency | null;
+}
+
+export interface RotationInput extends Pick<KeyInput, "id" | "hash" | "idempotency"> {
+  readonly from: KeyId;
+  readonly overlap_ms: number;
+  /** The key of the caller. */
+  readonly by: KeyId;
+}
+
 /** A call that names an act first makes its entry in the audit log in the same transaction. */
 export interface TenantApi extends TenantToolsApi, TenantLimitsApi {
   /** With a repeated idempotency key: the first request's outcome, with `replayed` set. `database`: absent, the first one. */
@@ -173,36 +193,12 @@ export interface TenantApi extends TenantToolsApi, TenantLimitsApi {
    * `hash`: the keyed hash of the whole key; the key itself is never stored. With a repeated idempotency key: the first request's key in
    * its current state; its `id` then differs from the given one.
    */
-  addKey(
-    act: Act,
-    input: {
-      readonly id: KeyId;
-      readonly hash: string;
-      readonly name: string;
-      readonly scopes: readonly Scope[];
-      readonly restriction: Restriction | null;
-      readonly expires_at: number | null;
-      /** The key of the caller. Null: the deployment's admin, who is not limited by a key's rights. */
-      readonly by: KeyId | null;
-      readonly idempotency: Idempotency | null;
-    },
-  ): Promise<TenantOutcome<KeyView>>;
+  addKey(act: Act, input: KeyInput): Promise<TenantOutcome<KeyView>>;
   /**
    * Makes a key with the name, scopes and expiry of the key `from`, which ends `overlap_ms` later, unless it ends sooner by itself.
    * `id`, `hash` and a repeated idempotency key: as in `addKey`.
    */
-  rotateKey(
-    act: Act,
-    input: {
-      readonly from: KeyId;
-      readonly id: KeyId;
-      readonly hash: string;
-      readonly overlap_ms: number;
-      /** The key of the caller. */
-      readonly by: KeyId;
-      readonly idempotency: Idempotency | null;
-    },
-  ): Promise<TenantOutcome<KeyView>>;
+  rotateKey(act: Act, input: RotationInput): Promise<TenantOutcome<KeyView>>;
   listKeys(): Promise<TenantOutcome<readonly KeyView[]>>;
   revokeKey(act: Act, id: KeyId, by: KeyId | null): Promise<TenantOutcome<KeyView>>;
   /** The calling key's present state: an isolate may still have one cached that has ended. */
@@ -269,7 +265,7 @@ export interface TenantMaintenance {
   /** The tenant as the deployment's list shows it. */
   identify(): Promise<TenantOutcome<ListedTenant>>;
   exportTenant(): Promise<TenantOutcome<TenantExport>>;
-  /** Where the tenant's rows are, as an operator is told. */
+  /** The name of the database that holds the tenant's rows. */
   placement(): Promise<TenantOutcome<Placement>>;
   /** As `placement`, for readers and writers, and of a deleted tenant too, whose rows have to go. They keep the answer for `PLACEMENT_TTL_MS`. Null: there is no such tenant. */
   readPlacement(): Promise<Placement | null>;

@@ -12,12 +12,12 @@ export interface LimitedCaller {
 
 /** What the deployment's object tells a tenant's: the limits in effect, and what they come from. */
 export interface AssignedLimits {
-  /** Of all changes of plans and assignments. The newest is kept. */
+  /** Counts all changes of plans and assignments. The tenant's object keeps the newest. */
   readonly revision: number;
   readonly limits: LimitSet;
   /** Null or absent: none. */
   readonly plan?: string | null;
-  /** Those of the plan. */
+  /** The budgets of the plan. */
   readonly budgets?: readonly Budget[];
 }
 

@@ -81,7 +81,9 @@ export const tenantAssignment = z
     limits: limitSet,
     effective_limits: limitSet,
     version: z.int().openapi({ description: "Grows with each change of the plan and of the assignment" }),
-    confirmed: z.boolean().openapi({ description: "The tenant's object has what is in effect. It is told until it has" }),
+    confirmed: z
+      .boolean()
+      .openapi({ description: "The tenant's object has confirmed what is in effect. Until then the change is sent again" }),
   })
   .openapi("TenantAssignment", { description: "`limits` are the tenant's own, `effective_limits` those over the limits of its plan" });
 /** What an admin assigned to a tenant. */

@@ -1,5 +1,5 @@
 /**
- * What each tenant may use: its plan, and limits of its own over the plan's. A change is told to the tenants' objects, which keep it, so that
+ * What each tenant may use: its plan, and limits of its own over the plan's. A change is sent to the tenants' objects, which keep it, so that
  * nothing on a turn's path asks this object. Tenants that have not confirmed are a durable list. Methods that change rows are called inside a
  * transaction.
  */
@@ -7,6 +7,7 @@ import type { AssignmentChange, PlanOutcome } from "../app/deployment-api";
 import type { AssignedLimits } from "../app/tenant-limits-api";
 import type { LimitSet, LimitSetInput, TenantAssignment } from "../contract/limits";
 import { parseId, type TenantId } from "../domain/ids";
+import { backOff } from "../lib/back-off";
 import { err, ok } from "../lib/result";
 import type { SyncSql } from "../lib/sync-sql";
 import { type TenantPlans, takeRevision } from "./tenant-plans";
@@ -14,7 +15,7 @@ import { type TenantPlans, takeRevision } from "./tenant-plans";
 export interface Assignments {
   change(change: AssignmentChange, at: number): PlanOutcome<TenantAssignment>;
   find(tenant: TenantId): TenantAssignment;
-  /** What the tenant's object is told. */
+  /** What is sent to the tenant's object. */
   read(tenant: TenantId): AssignedLimits;
   countWith(plan: string): number;
   /** Enters all tenants with the plan in the list of those that have not confirmed. */
@@ -23,7 +24,7 @@ export interface Assignments {
   nextDue(): number | null;
   /** The tenant's object has kept this revision: it leaves the list, unless there is a newer one. */
   confirm(tenant: TenantId, revision: number): void;
-  /** A tenant that does not exist is told nothing more. */
+  /** The tenant does not exist: nothing more is sent. */
   forget(tenant: TenantId): void;
   putOff(tenant: TenantId, at: number): void;
 }
@@ -31,7 +32,7 @@ export interface Assignments {
 type AssignmentRow = { readonly plan: string | null; readonly limits: string; readonly revision: number };
 
 const FIRST_RETRY_MS = 5_000;
-const MAX_RETRY_MS = 60 * 60 * 1_000;
+const LONGEST_RETRY_MS = 60 * 60 * 1_000;
 const NOTHING: AssignmentRow = { plan: null, limits: "{}", revision: 0 };
 
 /** The tenant's own limits over those of its plan. A null of its own: no limit, whatever the plan says. */
@@ -118,7 +119,7 @@ export function createAssignments(sql: SyncSql, plans: TenantPlans): Assignments
     },
     putOff: (tenant, at) => {
       const attempts = sql.rows<{ attempts: number }>("SELECT attempts FROM pushes WHERE tenant = ?", tenant)[0]?.attempts ?? 0;
-      const wait = Math.min(FIRST_RETRY_MS * 2 ** attempts, MAX_RETRY_MS);
+      const wait = backOff(attempts, { first: FIRST_RETRY_MS, longest: LONGEST_RETRY_MS });
       sql.rows("UPDATE pushes SET attempts = ?, due_at = ? WHERE tenant = ?", attempts + 1, at + wait, tenant);
     },
   };

@@ -17,8 +17,9 @@ interface Labels {
 /** The scopes of a key that is held to some models. The others change models or what they may do, or reach what such a key must not use. */
 const SCOPES_WITH_MODELS = [...ACCESS_TOKEN_SCOPES, "sessions:erase", "files:read", "files:write", "tools:read", "usage:read"] as const;
 
-/** True when the key reaches some sessions only. */
-export const isHeldToSessions = ({ end_users, metadata }: Restriction): boolean => end_users !== null || metadata !== null;
+/** True when the key reaches some sessions only. Undefined: the key has no restriction. */
+export const isHeldToSessions = (restriction: Restriction | undefined): restriction is Restriction =>
+  restriction !== undefined && (restriction.end_users !== null || restriction.metadata !== null);
 
 /** The scopes that a key with this restriction may have. */
 export const scopesWithin = (restriction: Restriction): readonly Scope[] =>

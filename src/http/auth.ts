@@ -131,7 +131,7 @@ export function findRefusal(principal: Principal, asked: Asked) {
 
 /** True where a key that is held to some sessions reaches no others: the session's object compares, or the route does. */
 function isWithin({ restriction }: Principal, { opensTo, session, bounded = false }: Asked): boolean {
-  return restriction === undefined || !isHeldToSessions(restriction) || session !== undefined || opensTo === "end_user" || bounded;
+  return !isHeldToSessions(restriction) || session !== undefined || opensTo === "end_user" || bounded;
 }
 
 /** An end user's token passes here to every session: the session's object compares its end user with the caller's. */
@@ -139,6 +139,10 @@ function refuseToken({ access_token }: Principal, opensTo: TokenUse): RequestErr
   if (access_token === undefined || opensTo === "session" || opensTo === "chat") return null;
   return opensTo === "end_user" && access_token.reach.end_user !== undefined ? null : { code: "key_required" };
 }
+
+/** True for a caller that reaches some of the tenant's sessions, whichever its path names: the session's object compares. */
+export const isHeldToSome = ({ access_token, restriction }: Principal): boolean =>
+  access_token?.reach.end_user !== undefined || isHeldToSessions(restriction);
 
 /** The caller's principal. `requireScope` makes sure that there is one, so its absence is a defect. */
 export function readPrincipal(c: Asker): Principal {

@@ -2,8 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { SessionId } from "../domain/ids";
-import { isHeldToSessions } from "../domain/key-restriction";
-import { keyCheck, readPrincipal } from "./auth";
+import { isHeldToSome, keyCheck, readPrincipal } from "./auth";
 import { boundToKey } from "./bound-stream";
 import type { HttpDeps, HttpEnv } from "./deps";
 import { counter } from "./schemas/page";
@@ -35,8 +34,7 @@ export function sendEndlessEvents(c: Context<HttpEnv>, deps: HttpDeps, { session
   const { schedule, newPipe } = deps;
   const isKeyValid = keyCheck(c, deps);
   // A session can be given to another end user. For any other credential, what it reaches never changes.
-  const { access_token, restriction } = readPrincipal(c);
-  const isOfSome = access_token?.reach.end_user !== undefined || (restriction !== undefined && isHeldToSessions(restriction));
+  const isOfSome = isHeldToSome(readPrincipal(c));
   const isValid = async () => (await isKeyValid()) && (!isOfSome || (await findSession(deps, c, session)).ok);
   return sendEvents(c, c.req.method === "HEAD" ? stream : boundToKey({ stream, schedule, newPipe, isValid }));
 }

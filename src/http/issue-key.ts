@@ -1,36 +1,21 @@
 /** Makes a key of a tenant. The tenant's object gets its hash; the key itself is only in the answer. */
 import type { Context } from "hono";
 import type { Act } from "../app/audit-chain";
-import type { Idempotency } from "../app/session-api";
-import type { TenantApi, TenantOutcome } from "../app/tenant-api";
+import type { KeyInput, RotationInput, TenantApi, TenantOutcome } from "../app/tenant-api";
 import type { KeyView } from "../contract/tenant";
 import type { KeyId, TenantId } from "../domain/ids";
-import type { Restriction } from "../domain/key-restriction";
-import type { Scope } from "../domain/scopes";
 import { ok } from "../lib/result";
 import { callWithRetry } from "./calls";
 import type { HttpDeps, HttpEnv } from "./deps";
 
-interface KeyOrder {
+interface KeyOrder extends Omit<KeyInput, keyof MadeKey> {
   readonly act: Act;
   readonly tenant: TenantId;
-  readonly name: string;
-  readonly scopes: readonly Scope[];
-  readonly restriction: Restriction | null;
-  /** Epoch milliseconds; null when the key never expires. */
-  readonly expires_at: number | null;
-  /** The key that made the request; null for the deployment's admin. */
-  readonly by: KeyId | null;
-  readonly idempotency: Idempotency | null;
 }
 
-interface RotationOrder {
+interface RotationOrder extends Omit<RotationInput, keyof MadeKey> {
   readonly act: Act;
   readonly tenant: TenantId;
-  readonly from: KeyId;
-  readonly overlap_ms: number;
-  readonly by: KeyId;
-  readonly idempotency: Idempotency | null;
 }
 
 interface IssuedKey {

@@ -15,7 +15,7 @@ const beyond = (field: "end_user" | "metadata" | "session_id", detail: string) =
 /** Adds what every session within the key's reach has. Refuses what no such session can have. */
 export function labelWithinReach<L extends Labelled>(c: Asker, asked: L): Result<L, HttpError> {
   const { restriction } = readPrincipal(c);
-  if (!restriction || !isHeldToSessions(restriction)) return ok(asked);
+  if (!isHeldToSessions(restriction)) return ok(asked);
   const { end_users, metadata } = restriction;
   const end_user = asked.end_user ?? (end_users?.length === 1 ? end_users[0] : undefined);
   if (end_users !== null && end_user === undefined)
@@ -43,7 +43,7 @@ export function boundToken(
 /** Refuses to change whose a session is: only a key that reaches all sessions gives one to another end user. */
 export function refuseRelabel(c: Asker, { end_user, metadata }: Labelled): HttpError | null {
   const { restriction } = readPrincipal(c);
-  if (!restriction || !isHeldToSessions(restriction)) return null;
+  if (!isHeldToSessions(restriction)) return null;
   const field = end_user !== undefined ? "end_user" : metadata !== undefined && restriction.metadata !== null ? "metadata" : null;
   return field && { code: "beyond_own_key", field, detail: "the calling key is held to some sessions, and cannot change whose one is" };
 }

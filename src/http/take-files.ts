@@ -5,9 +5,8 @@
  */
 import type { FileFacts, FileUse } from "../app/file-api";
 import type { FileId, SessionId } from "../domain/ids";
-import { isHeldToSessions } from "../domain/key-restriction";
 import { err, ok, type Result } from "../lib/result";
-import { readPrincipal } from "./auth";
+import { isHeldToSome, readPrincipal } from "./auth";
 import { callWithRetry } from "./calls";
 import { isDataUrl, readDataUrl } from "./data-url";
 import type { Asker, HttpDeps } from "./deps";
@@ -58,8 +57,8 @@ export async function takeAllFiles<C extends Content | undefined>(
   if (excess) return refuse(`${excess.field}.url`, `at most ${MAX_DATA_URLS} data URLs in one request`);
   const refused = await refuseForeignSession(c, deps, session);
   if (refused) return err(refused);
-  const { access_token, restriction } = readPrincipal(c);
-  const sessionsOnly = access_token !== undefined || (restriction !== undefined && isHeldToSessions(restriction));
+  const principal = readPrincipal(c);
+  const sessionsOnly = principal.access_token !== undefined || isHeldToSome(principal);
   const known = await useFiles(c, deps, { session, places: named, sessionsOnly, throwaway: isThrowaway ? "names" : null });
   if (!known.ok) return known;
   const stored = await storeAll(c, deps, { places: data, throwaway: isThrowaway ? session : null });
@@ -87,9 +86,7 @@ function listPlaces({ field, content }: { readonly field: string; readonly conte
 
 /** An end user's token or a restricted key names any session in its path. Nothing is stored for one that it does not reach. */
 async function refuseForeignSession(c: Asker, deps: HttpDeps, session: SessionId): Promise<HttpError | null> {
-  const { access_token, restriction } = readPrincipal(c);
-  const reachesAll = access_token?.reach.end_user === undefined && !(restriction && isHeldToSessions(restriction));
-  if (reachesAll) return null;
+  if (!isHeldToSome(readPrincipal(c))) return null;
   const found = await findSession(deps, c, session);
   return found.ok ? null : found.error;
 }

@@ -31,8 +31,16 @@ interface Known {
 
 const placements = new WeakMap<object, Map<TenantId, Known>>();
 
-/** All databases by the names of their bindings, the first one first. */
+const databases = new WeakMap<object, ReadonlyMap<string, D1Database>>();
+
+/** All databases by the names of their bindings, the first one first. The bindings of an environment never change. */
 export function listDatabases(env: DatabaseBindings): ReadonlyMap<string, D1Database> {
+  const known = databases.get(env) ?? readBindings(env);
+  databases.set(env, known);
+  return known;
+}
+
+function readBindings(env: DatabaseBindings): ReadonlyMap<string, D1Database> {
   const found = new Map([["DB", env.DB]]);
   for (let number = 2; number <= MAX_DATABASES; number++) {
     const db = env[`DB_${number}`];

@@ -6,6 +6,7 @@ import type { ActRecorder } from "../app/ports";
 import type { Caller } from "../app/session-api";
 import type { AuditSubject } from "../contract/audit";
 import type { StoredEvent } from "../domain/events";
+import { backOff } from "../lib/back-off";
 import { toErrorName } from "../lib/error-name";
 import { addAct, forgetActs, readActs } from "./log/act-rows";
 import type { Jobs } from "./log/jobs";
@@ -87,9 +88,9 @@ export async function deliverActsSoon(host: ActHost & { syncAlarm(): void }, cal
   } catch (error) {
     host.deps.log.warn("acts_not_recorded", { error: toErrorName(error) });
     if (!host.exists) return;
-    const attempts = (host.jobs.get("record_acts")?.attempts ?? 0) + 1;
-    const wait = Math.min(RECOVER_AFTER_MS * 2 ** (attempts - 1), LONGEST_RETRY_MS);
-    host.jobs.arm("record_acts", host.deps.clock() + wait, attempts);
+    const attempts = host.jobs.get("record_acts")?.attempts ?? 0;
+    const wait = backOff(attempts, { first: RECOVER_AFTER_MS, longest: LONGEST_RETRY_MS });
+    host.jobs.arm("record_acts", host.deps.clock() + wait, attempts + 1);
     host.syncAlarm();
   }
 }

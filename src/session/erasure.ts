@@ -6,6 +6,7 @@ import type { ErasureReceipt } from "../contract/session";
 import { type ErasedUsage, sumForErasure } from "../domain/erased-usage";
 import type { SessionSettings } from "../domain/events";
 import type { ErasureCause } from "../domain/retention-actions";
+import { backOff } from "../lib/back-off";
 import { toErrorName } from "../lib/error-name";
 import { ok } from "../lib/result";
 import { deliverActs } from "./acts";
@@ -185,6 +186,6 @@ function eraseAgain(host: ErasureHost, { tenant, session }: api.Caller, error: u
   // Without tables there is no place for a job. The tenant's object calls again.
   if (!host.exists) return;
   const attempts = (host.jobs.get("erase_projection")?.attempts ?? 0) + 1;
-  host.jobs.arm("erase_projection", clock() + Math.min(60_000, 1_000 * 2 ** attempts), attempts);
+  host.jobs.arm("erase_projection", clock() + backOff(attempts, { first: 1_000, longest: 60_000 }), attempts);
   host.syncAlarm();
 }

@@ -32,7 +32,7 @@ import { forgetFormer, listFormer } from "./calls/owner-calls";
 import { showPast } from "./calls/past-context";
 import { setPins } from "./calls/pin-calls";
 import { showPins } from "./calls/pin-views";
-import { describeSession, listCalls, listCompactions, listEvents, settingsEtag } from "./calls/read-calls";
+import { describeSession, listCalls, listCompactions, listEvents, readMetadata, settingsEtag } from "./calls/read-calls";
 import { recallFromRecord } from "./calls/recall-call";
 import { redactMessage } from "./calls/redact-call";
 import { respond, respondFrom } from "./calls/respond-call";
@@ -69,12 +69,13 @@ const isCallers = ({ state }: SessionRuntime, caller: Caller): boolean =>
   state.lifecycle !== "new" && state.tenant === caller.tenant && state.session === caller.session;
 
 /** An end user's access token reaches only that end user's sessions, and a restricted key those it is held to. All others are answered as if they did not exist. */
-function isReached({ state, content }: SessionRuntime, { end_user: only, restriction }: Caller): boolean {
-  if (only === undefined && !(restriction && isHeldToSessions(restriction))) return true;
-  const { settings } = state;
-  const end_user = content.readRefText(settings.end_user ?? null);
-  const metadata = JSON.parse(content.readRefText(settings.metadata) ?? "{}") as Readonly<Record<string, string>>;
-  return (only === undefined || end_user === only) && (!restriction || reachesSession(restriction, { end_user, metadata }));
+function isReached(runtime: SessionRuntime, { end_user: only, restriction }: Caller): boolean {
+  const isHeld = isHeldToSessions(restriction);
+  if (only === undefined && !isHeld) return true;
+  const end_user = runtime.content.readRefText(runtime.state.settings.end_user ?? null);
+  return (
+    (only === undefined || end_user === only) && (!isHeld || reachesSession(restriction, { end_user, metadata: readMetadata(runtime) }))
+  );
 }
 
 async function serve<T>(

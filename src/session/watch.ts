@@ -4,6 +4,7 @@ import type { StoredEvent } from "../domain/events";
 import { listEventItems } from "../domain/items-of";
 import type { ItemMeta } from "../domain/message";
 import type { SessionState } from "../domain/state";
+import { backOff } from "../lib/back-off";
 import { type Jobs, needsWatch } from "./log/jobs";
 
 /** An orphaned turn is found within this time, even without a call (docs/turns.md). */
@@ -94,7 +95,7 @@ export function sendWakeUp({ jobs, state }: Watched, { clock, queue, background,
   const { tenant, session } = state;
   if (!requested || !tenant || !session) return jobs.disarm("wake_compaction");
   const tries = jobs.get("wake_compaction")?.attempts ?? 0;
-  const wait = Math.min(COMPACTION_WATCHDOG_MS * 2 ** tries, COMPACTION_WATCHDOG_MAX_MS);
+  const wait = backOff(tries, { first: COMPACTION_WATCHDOG_MS, longest: COMPACTION_WATCHDOG_MAX_MS });
   jobs.arm("wake_compaction", clock() + wait, tries + 1);
   const sent = queue.send({ tenant, session, compaction: requested.id });
   background(sent.catch(() => log.warn("queue_unreachable", { session })));

@@ -1,8 +1,7 @@
 /** Stores the tenant's API keys by their keyed hashes. It never sees a key. */
 import { runOnce } from "../app/idempotency";
 import type { Principal } from "../app/principal";
-import type { Idempotency } from "../app/session-api";
-import type { TenantError } from "../app/tenant-api";
+import type { KeyInput, RotationInput, TenantError } from "../app/tenant-api";
 import type { KeyView } from "../contract/tenant";
 import { type KeyId, parseId, type TenantId } from "../domain/ids";
 import type { Restriction } from "../domain/key-restriction";
@@ -19,30 +18,15 @@ export const MAX_ACTIVE_KEYS = 100;
 /** The most revoked and expired keys that are still listed, newest first. A tenant that rotates keys daily sees most of a year. */
 export const MAX_ENDED_KEYS = 300;
 
-export interface NewKey {
-  readonly id: KeyId;
-  readonly hash: string;
-  readonly name: string;
-  readonly scopes: readonly Scope[];
-  readonly restriction: Restriction | null;
-  readonly expires_at: number | null;
-  /** The key that asked. Null: the deployment's admin. */
-  readonly by: KeyId | null;
+export interface NewKey extends KeyInput {
   readonly at: number;
-  readonly idempotency: Idempotency | null;
 }
 
 /** The time in milliseconds for which a later use of a key is not recorded. */
 const USE_PRECISION_MS = 60_000;
 
-export interface Rotation {
-  readonly from: KeyId;
-  readonly id: KeyId;
-  readonly hash: string;
-  readonly overlap_ms: number;
-  readonly by: KeyId;
+export interface Rotation extends RotationInput {
   readonly at: number;
-  readonly idempotency: Idempotency | null;
 }
 
 interface KeyLookUp {

@@ -1,5 +1,6 @@
 /** What the parts of a tenant's object share that come back by its one alarm: arming it, and how long they wait. */
 import type { Clock } from "../app/ports";
+import { backOff } from "../lib/back-off";
 
 /** The object's one alarm. */
 export interface TenantAlarm {
@@ -11,7 +12,7 @@ export interface TenantAlarm {
 const LONGEST_RETRY_MS = 60 * 60 * 1_000;
 
 /** The wait after `failures` failures in a row: `first`, and then twice as long each time, up to an hour. */
-export const toRetryWait = (first: number, failures: number): number => Math.min(first * 2 ** failures, LONGEST_RETRY_MS);
+export const toRetryWait = (first: number, failures: number): number => backOff(failures, { first, longest: LONGEST_RETRY_MS });
 
 /** Arms the alarm for what is due, unless it rings before. Null: nothing is due. */
 export async function armAlarm(alarm: TenantAlarm, due: number | null, now: Clock): Promise<void> {

@@ -8,10 +8,8 @@ import type { FileId } from "../../src/domain/ids";
 import { readFileReferences } from "../../src/session/log/file-references";
 import { FileClients } from "./file-clients";
 import { FileWorld } from "./file-world";
-import { Stats } from "./stats";
+import { testSeeds } from "./test-seeds";
 
-const many = Number(process.env.SEEDS ?? 0);
-const one = Number(process.env.SEED ?? 0);
 /** A run takes longer than one of a session alone, so there are fewer. */
 const SEEDS_IN_TESTS = 50;
 const MOST_SEEDS = 200;
@@ -118,17 +116,13 @@ const TRIED = [
   "client: delete",
 ];
 
-test("files hold their invariants, whatever fails", { timeout: 240_000 }, async () => {
-  const total = new Stats();
-  const seeds = one ? [one] : Array.from({ length: Math.min(many || SEEDS_IN_TESTS, MOST_SEEDS) }, (_, index) => index + 1);
-  for (const seed of seeds) {
-    const { world, violation } = await simulate(seed);
-    total.add(world.stats);
-    const story = world.scheduler.trace.slice(-(one ? 2_000 : 40)).join("\n");
-    if (violation)
-      expect.fail(`seed ${seed} breaks ${violation}\nreplay it: SEED=${seed} npm test -- test/simulation/files.test.ts\n${story}`);
-  }
-  if (seeds.length >= SEEDS_IN_TESTS) expect(TRIED.filter((what) => !total.counts.has(what))).toEqual([]);
+testSeeds({
+  title: "files hold their invariants, whatever fails",
+  file: "test/simulation/files.test.ts",
+  simulate,
+  seeds: SEEDS_IN_TESTS,
+  mostSeeds: MOST_SEEDS,
+  tried: TRIED,
 });
 
 test("a seed of the files' simulation replays exactly", async () => {

@@ -2,7 +2,6 @@
  * Tenants that move between three databases with everything going wrong around them (docs/simulation.md): movers, sessions and the tenant's
  * object die, databases fail, and people talk and erase. Then everything works, the last move ends, and the tenant is in one database only.
  */
-import { expect, test } from "vitest";
 import { beginMove, cancelMove, findWait } from "../../src/app/placement";
 import { moveStep } from "../../src/app/projection/move-tenant";
 import type { SessionId } from "../../src/domain/ids";
@@ -14,10 +13,8 @@ import { TENANT } from "../support/builders";
 import { type Databases, MoveWorld, NAMES } from "./move-world";
 import { Scope } from "./scheduler";
 import { SimD1 } from "./sim-d1";
-import { Stats } from "./stats";
+import { testSeeds } from "./test-seeds";
 
-const many = Number(process.env.SEEDS ?? 0);
-const one = Number(process.env.SEED ?? 0);
 const SEEDS_IN_TESTS = 16;
 const MOST_SEEDS = 300;
 const ACTIVE_STEPS = 1_200;
@@ -275,15 +272,11 @@ const TRIED = [
   "session crashes",
 ];
 
-test("a tenant is in one database after a move, and lists miss nothing meanwhile, whatever fails", { timeout: 240_000 }, async () => {
-  const total = new Stats();
-  const seeds = one ? [one] : Array.from({ length: Math.min(many || SEEDS_IN_TESTS, MOST_SEEDS) }, (_, index) => index + 1);
-  for (const seed of seeds) {
-    const { world, violation } = await simulate(seed);
-    total.add(world.stats);
-    const story = world.scheduler.trace.slice(-(one ? 2_000 : 40)).join("\n");
-    if (violation)
-      expect.fail(`seed ${seed} breaks ${violation}\nreplay it: SEED=${seed} npm test -- test/simulation/moves.test.ts\n${story}`);
-  }
-  if (seeds.length >= SEEDS_IN_TESTS) expect(TRIED.filter((what) => !total.counts.has(what))).toEqual([]);
+testSeeds({
+  title: "a tenant is in one database after a move, and lists miss nothing meanwhile, whatever fails",
+  file: "test/simulation/moves.test.ts",
+  simulate,
+  seeds: SEEDS_IN_TESTS,
+  mostSeeds: MOST_SEEDS,
+  tried: TRIED,
 });

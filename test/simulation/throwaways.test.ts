@@ -2,7 +2,6 @@
  * Throwaway sessions with everything going wrong around them (docs/simulation.md): Workers answer stateless requests and die, sessions and the
  * tenant's object die, and D1 fails. Then everything works, two hours pass, and nothing may be left but what the sessions used.
  */
-import { expect, test } from "vitest";
 import { roundCost } from "../../src/domain/call-totals";
 import type { ErasedUsage } from "../../src/domain/erased-usage";
 import type { SessionId } from "../../src/domain/ids";
@@ -13,11 +12,9 @@ import { LEFT_OF_ERASED, readRows } from "../read-model/rows";
 import { TENANT } from "../support/builders";
 import { Scope } from "./scheduler";
 import { SimD1 } from "./sim-d1";
-import { Stats } from "./stats";
+import { testSeeds } from "./test-seeds";
 import { ThrowawayWorld } from "./throwaway-world";
 
-const many = Number(process.env.SEEDS ?? 0);
-const one = Number(process.env.SEED ?? 0);
 const SEEDS_IN_TESTS = 25;
 const MOST_SEEDS = 300;
 const ACTIVE_STEPS = 400;
@@ -210,15 +207,11 @@ const TRIED = [
   "sessions ended",
 ];
 
-test("nothing of a throwaway session is left but what it used, whatever fails", { timeout: 240_000 }, async () => {
-  const total = new Stats();
-  const seeds = one ? [one] : Array.from({ length: Math.min(many || SEEDS_IN_TESTS, MOST_SEEDS) }, (_, index) => index + 1);
-  for (const seed of seeds) {
-    const { world, violation } = await simulate(seed);
-    total.add(world.stats);
-    const story = world.scheduler.trace.slice(-(one ? 2_000 : 40)).join("\n");
-    if (violation)
-      expect.fail(`seed ${seed} breaks ${violation}\nreplay it: SEED=${seed} npm test -- test/simulation/throwaways.test.ts\n${story}`);
-  }
-  if (seeds.length >= SEEDS_IN_TESTS) expect(TRIED.filter((what) => !total.counts.has(what))).toEqual([]);
+testSeeds({
+  title: "nothing of a throwaway session is left but what it used, whatever fails",
+  file: "test/simulation/throwaways.test.ts",
+  simulate,
+  seeds: SEEDS_IN_TESTS,
+  mostSeeds: MOST_SEEDS,
+  tried: TRIED,
 });

@@ -1397,7 +1397,7 @@ export interface paths {
         head?: never;
         /**
          * Set a tenant's plan and limits
-         * @description Changes the fields that the request names; a null removes. The tenant's object is told at once, or until it has confirmed. `limits` are the tenant's own, and replace earlier ones of its own as a whole.
+         * @description Changes the fields that the request names; a null removes. The change is sent to the tenant's object at once, and again until that has confirmed it. `limits` are the tenant's own, and replace earlier ones of its own as a whole.
          */
         patch: operations["assignPlan"];
         trace?: never;
@@ -9084,7 +9084,7 @@ export interface components {
             effective_limits: components["schemas"]["LimitSet"];
             /** @description Grows with each change of the plan and of the assignment */
             version: number;
-            /** @description The tenant's object has what is in effect. It is told until it has */
+            /** @description The tenant's object has confirmed what is in effect. Until then the change is sent again */
             confirmed: boolean;
         };
         AssignPlan: {

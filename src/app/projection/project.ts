@@ -5,6 +5,7 @@
  */
 
 import type { StoredEvent } from "../../domain/events";
+import { backOff } from "../../lib/back-off";
 import type { Log, Projection, ProjectionBatch } from "../ports";
 import { d1CostOfBatch } from "./projection-cost";
 import { ProjectionGapError } from "./projection-gap";
@@ -45,7 +46,7 @@ const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 60_000;
 
 /** `attempt`: the number of failures in a row before, from 0. */
-export const retryDelay = (attempt: number): number => Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempt, 16));
+export const retryDelay = (attempt: number): number => backOff(attempt, { first: FIRST_RETRY_MS, longest: LONGEST_RETRY_MS });
 
 interface Run extends ProjectPorts {
   spent: number;

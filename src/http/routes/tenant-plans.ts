@@ -86,7 +86,7 @@ const assign = adminRoute({
   operationId: "assignPlan",
   summary: "Set a tenant's plan and limits",
   description:
-    "Changes the fields that the request names; a null removes. The tenant's object is told at once, or until it has confirmed. `limits` are the tenant's own, and replace earlier ones of its own as a whole.",
+    "Changes the fields that the request names; a null removes. The change is sent to the tenant's object at once, and again until that has confirmed it. `limits` are the tenant's own, and replace earlier ones of its own as a whole.",
   refuses: ["tenant_not_found"],
   request: {
     params: z.object({ tenant_id: id("ten") }),

@@ -80,7 +80,7 @@ export async function describeSession(session: Session): Promise<api.Outcome<Ses
 /** The etag of what a client sets of a session: it changes with every change of the settings or pins, and with nothing else. */
 export const settingsEtag = ({ settings, pins }: Pick<SessionState, "settings" | "pins">): string => toEtag({ settings, pins });
 
-function readMetadata({ state, content }: Session): Readonly<Record<string, string>> {
+export function readMetadata({ state, content }: Session): Readonly<Record<string, string>> {
   const text = content.readRefText(state.settings.metadata);
   return text === null ? {} : (JSON.parse(text) as Record<string, string>);
 }

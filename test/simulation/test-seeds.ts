@@ -1,0 +1,38 @@
+/** Runs a world of its own over many seeds, as a test. `SEEDS=200` asks for more, and `SEED=7` for one, with its whole story. */
+import { expect, test } from "vitest";
+import type { Scheduler } from "./scheduler";
+import { Stats } from "./stats";
+
+interface Simulated {
+  readonly world: { readonly stats: Stats; readonly scheduler: Scheduler };
+  /** Null: every invariant holds. */
+  readonly violation: string | null;
+}
+
+interface SeedTest {
+  readonly title: string;
+  /** The test's own file, for the command that replays a seed. */
+  readonly file: string;
+  readonly simulate: (seed: number) => Promise<Simulated>;
+  readonly seeds: number;
+  readonly mostSeeds: number;
+  /** Counters that so many seeds must have reached, or they prove nothing. */
+  readonly tried: readonly string[];
+}
+
+const many = Number(process.env.SEEDS ?? 0);
+const one = Number(process.env.SEED ?? 0);
+
+export function testSeeds({ title, file, simulate, seeds: usual, mostSeeds, tried }: SeedTest): void {
+  test(title, { timeout: 240_000 }, async () => {
+    const total = new Stats();
+    const seeds = one ? [one] : Array.from({ length: Math.min(many || usual, mostSeeds) }, (_, index) => index + 1);
+    for (const seed of seeds) {
+      const { world, violation } = await simulate(seed);
+      total.add(world.stats);
+      const story = world.scheduler.trace.slice(-(one ? 2_000 : 40)).join("\n");
+      if (violation) expect.fail(`seed ${seed} breaks ${violation}\nreplay it: SEED=${seed} npm test -- ${file}\n${story}`);
+    }
+    if (seeds.length >= usual) expect(tried.filter((what) => !total.counts.has(what))).toEqual([]);
+  });
+}
