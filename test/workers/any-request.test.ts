@@ -156,7 +156,7 @@ async function findFaults(operation: Operation, sent: DrawnRequest): Promise<rea
   if (response.status < 400 || method === "HEAD") return faults;
   const { type, errors = [] }: Problem = JSON.parse(text);
   if (response.status >= 500 && !OF_OTHERS.has(type)) faults.push(`${response.status} ${type}`);
-  if (type !== "urn:longhand:problem:invalid_request") return faults;
+  if (type !== "urn:longhand:problem:invalid_request" || isOfOtherAddress(sent)) return faults;
   const fields = errors.map(({ field }) => field);
   const invented = findInventedFields(fields, { operation, sent, known });
   return [
@@ -165,6 +165,10 @@ async function findFaults(operation: Operation, sent: DrawnRequest): Promise<rea
     ...invented.map((field) => `The field ${JSON.stringify(field)} is neither in the request nor in the document`),
   ];
 }
+
+/** Whether the URL standard makes another address of the drawn one: a parameter that is `..` or `%2e%2e` removes the part before it. */
+const isOfOtherAddress = ({ path }: DrawnRequest): boolean =>
+  new URL(path, "http://longhand.test").pathname.split("/").length !== path.replace(/\?.*/s, "").split("/").length;
 
 /** Null, or the request and what is wrong with its answer. */
 async function tryRequest(operation: Operation, nth: number): Promise<string | null> {
