@@ -44,14 +44,14 @@ import { listMcpTools } from "./tools/list-mcp-tools";
 import { openSecretHeader } from "./tools/tool-secret";
 import {
   buildChatModel,
-  buildCredentials,
   buildExportStore,
   buildFileReader,
   buildFileStore,
-  buildOpenCredential,
+  credentialsFor,
   deploymentStub,
   isSuspended,
   limitsFor,
+  openCredentialFor,
   perEnv,
   ratesFor,
   sessionStub,
@@ -73,8 +73,9 @@ const CACHED_ADMIN_KEYS = 200;
 const CACHED_ORIGINS = 1_000;
 
 /** The isolate's cache of key look-ups. */
-const keys = createKeyCache<Principal>({ ttlMs: KEY_CACHE_TTL_MS, max: CACHED_KEYS, now: Date.now, readGeneration });
-const adminKeys = createKeyCache<AdminPrincipal>({ ttlMs: KEY_CACHE_TTL_MS, max: CACHED_ADMIN_KEYS, now: Date.now, readGeneration });
+const keyTimes = { ttlMs: KEY_CACHE_TTL_MS, now: Date.now, readGeneration, background: waitUntil };
+const keys = createKeyCache<Principal>({ ...keyTimes, max: CACHED_KEYS });
+const adminKeys = createKeyCache<AdminPrincipal>({ ...keyTimes, max: CACHED_ADMIN_KEYS });
 const apps = new WeakMap<Env, ReturnType<typeof createApp>>();
 
 /** Ends the tokens of erased end users. */
@@ -83,7 +84,7 @@ const tokenEndsFor = perEnv((env) => {
     const ended = await tenantStub(env, tenant).endUserEnded(endUser);
     return ended.ok ? ended.value : Number.POSITIVE_INFINITY;
   };
-  return createTokenEnds({ ask, now: Date.now, readGeneration, max: CACHED_KEYS });
+  return createTokenEnds({ ask, now: Date.now, readGeneration, max: CACHED_KEYS, background: waitUntil });
 });
 
 async function authenticate(env: Env, config: Config, key: string): Promise<Principal | null> {
@@ -137,23 +138,15 @@ function buildAllowedOrigins(env: Env): HttpDeps["allowedOrigins"] {
     now: Date.now,
     generation: readGeneration,
     max: CACHED_ORIGINS,
+    background: waitUntil,
   });
   return async (tenant) => (await lookUp(tenant)) ?? [];
 }
 
-/** Create one for each request or job: the credentials built from it are cached for as long as they live. */
-const buildWiring = (env: Env, config: Config, tenant: TenantId) => ({
-  env,
-  config: () => config,
-  tenant,
-  log: createLog({ component: "credentials" }),
-});
-
 /** Asks an MCP server for its tools, while the tenant's client waits for the answer. */
 async function listServerTools(env: Env, { tenant, server }: { tenant: TenantId; server: McpServer }) {
   const config = parseConfig(env);
-  const openSecret = buildOpenCredential(buildWiring(env, config, tenant));
-  const secret = await openSecretHeader(server.secret_header, openSecret);
+  const secret = await openSecretHeader(server.secret_header, openCredentialFor(env, tenant));
   if (!secret.ok) return err({ reason: "no_key", status: null } as const);
   const deps = { fetch: toolFetchFor(config.ALLOW_PRIVATE_TOOL_URLS), schedule: startTimer };
   return listMcpTools({ server, secret: secret.value, signal: new AbortController().signal }, deps);
@@ -205,7 +198,7 @@ function buildDeps(env: Env): HttpDeps {
     },
     sealer: createCredentialSealer(config.CREDENTIALS_KEYS),
     compactionSealer: createCompactionSealer(readPeppers(config), Date.now),
-    probeLimits: (tenant, model) => createProbeLimits({ credentials: buildCredentials(buildWiring(env, config, tenant)) })(model),
+    probeLimits: (tenant, model) => createProbeLimits({ credentials: credentialsFor(env, tenant) })(model),
     listMcpTools: (tenant, server) => listServerTools(env, { tenant, server }),
     files: (tenant) => buildFileStore(env, tenant),
     fileSigner: createFileSigner(readPeppers(config), Date.now),
@@ -261,7 +254,7 @@ export default {
       }),
       model: ({ tenant }) =>
         buildChatModel(env, {
-          credentials: buildCredentials(buildWiring(env, config, tenant)),
+          credentials: credentialsFor(env, tenant),
           suggest: suggestLimitTo({ env, tenant, log }, (work) => ctx.waitUntil(work)),
           files: buildFileReader({ env, config: () => config, tenant }),
           takeCall: () => takeModelCall(env, { tenant, end_user: null }),

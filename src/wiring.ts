@@ -1,5 +1,6 @@
 /** Adapters that both the Worker's entry point and the objects need, built from the bindings in one place. */
 
+import { waitUntil } from "cloudflare:workers";
 import type { ExportStore } from "./app/export-api";
 import type { FileReader, TenantFileStore } from "./app/file-api";
 import { type CallOwner, type TakeCall, takeCall, withCallLimit } from "./app/models/limit-calls";
@@ -11,30 +12,60 @@ import { estimateTokens } from "./context/tokens";
 import type { LimitSet } from "./contract/limits";
 import { parseId, type SessionId, type TenantId } from "./domain/ids";
 import type { Standing } from "./domain/tenant-status";
-import { type Config, type Env, readDeploymentKeys, readPeppers } from "./env";
+import { type Config, type Env, parseConfig, readDeploymentKeys, readPeppers } from "./env";
 import { createExportStore } from "./files/export-store";
 import { createFileReader } from "./files/file-reader";
 import { createFileStore } from "./files/r2-store";
 import { createFileSigner } from "./files/signed-url";
 import { toErrorName } from "./lib/error-name";
+import { createLog } from "./lib/log";
 import { memoize } from "./lib/memoize";
 import { createChatModel } from "./model/chat-model";
 import { withFiles } from "./model/with-files";
 import { readGeneration } from "./tenant/changes";
-import { createCredentials, createOpenCredential, type OpenCredential } from "./tenant/credentials";
+import { createCredentials, createOpenCredential } from "./tenant/credentials";
 import { createLookUpCache, type LookUp } from "./tenant/look-up-cache";
+import { createModelDirectory } from "./tenant/model-directory";
+import { createToolDirectory } from "./tenant/tool-directory";
 import { createToolFetch } from "./tools/safe-fetch";
 
-/**
- * What an adapter of one tenant needs. `config` is called only when a key is needed, so that models without a key work even when a variable
- * is invalid.
- */
+/** What an adapter of one tenant needs. `config` is called only when it needs a variable. */
 interface TenantWiring {
   readonly env: Env;
   readonly config: () => Config;
   readonly tenant: TenantId;
   readonly log: Log;
 }
+
+/** Makes one value for each set of bindings. An isolate has one; the tests have several. */
+export function perEnv<T>(make: (env: Env) => T): (env: Env) => T {
+  const made = new WeakMap<Env, { readonly value: T }>();
+  return (env) => {
+    const known = made.get(env) ?? { value: make(env) };
+    made.set(env, known);
+    return known.value;
+  };
+}
+
+/** Tenants whose look-ups an isolate keeps. The ones that were used longest ago leave. */
+const CACHED_TENANTS = 2_000;
+
+/** Makes one value for each tenant in an isolate: all its sessions share what one of them looked up. */
+function perTenant<T>(make: (env: Env, tenant: TenantId) => T): (env: Env, tenant: TenantId) => T {
+  const madeIn = perEnv(() => new Map<TenantId, { readonly value: T }>());
+  return (env, tenant) => {
+    const made = madeIn(env);
+    const known = made.get(tenant) ?? { value: make(env, tenant) };
+    made.delete(tenant);
+    made.set(tenant, known);
+    const [oldest] = made.keys();
+    if (made.size > CACHED_TENANTS && oldest !== undefined) made.delete(oldest);
+    return known.value;
+  };
+}
+
+/** Parsed when a key is needed, so that models without a key work even when a variable is invalid. */
+const configFor = perEnv(parseConfig);
 
 /** Returns a new stub on each call, because a stub stays broken once its object was reset. */
 export const sessionStub = (env: Env, tenant: TenantId, session: SessionId) => env.SESSIONS.getByName(sessionObjectName(tenant, session));
@@ -43,31 +74,28 @@ export const deploymentStub = (env: Env) => env.DEPLOYMENT.getByName(DEPLOYMENT_
 
 /** The tenants whose standing an isolate caches. */
 const CACHED_STANDINGS = 10_000;
-/** A suspension ends running turns, and refuses access tokens, within this time of the isolate's last look. */
+/** A suspension refuses access tokens, and lets no turn start, within this time. */
 const STANDING_TTL_MS = 10_000;
-const standings = new WeakMap<Env, LookUp<Standing>>();
 
 /**
  * Reads from the isolate's cache, or the tenant's object. While that is out of reach the last known answer holds. Null: there is no such
  * tenant.
  */
-export function standingsFor(env: Env): LookUp<Standing> {
-  const known = standings.get(env);
-  if (known) return known;
-  const lookUp = createLookUpCache<Standing>({
-    ask: async (name) => {
-      const tenant = parseId("ten", name);
-      const standing = tenant && (await tenantStub(env, tenant).standing());
-      return standing?.ok ? standing.value : null;
-    },
-    now: Date.now,
-    ttlMs: STANDING_TTL_MS,
-    generation: readGeneration,
-    max: CACHED_STANDINGS,
-  });
-  standings.set(env, lookUp);
-  return lookUp;
-}
+export const standingsFor = perEnv(
+  (env): LookUp<Standing> =>
+    createLookUpCache({
+      ask: async (name) => {
+        const tenant = parseId("ten", name);
+        const standing = tenant && (await tenantStub(env, tenant).standing());
+        return standing?.ok ? standing.value : null;
+      },
+      now: Date.now,
+      ttlMs: STANDING_TTL_MS,
+      generation: readGeneration,
+      max: CACHED_STANDINGS,
+      background: waitUntil,
+    }),
+);
 
 /** Chat goes on while the tenant's object cannot be asked. */
 export async function isSuspended(env: Env, tenant: TenantId, log: Log): Promise<boolean> {
@@ -80,27 +108,34 @@ export async function isSuspended(env: Env, tenant: TenantId, log: Log): Promise
   }
 }
 
-const credentialSource = ({ env, tenant }: TenantWiring) => ({
-  sealedCredential: (name: string) => tenantStub(env, tenant).sealedCredential(name),
+/** What the look-ups of one tenant share. */
+const toLookUps = (tenant: TenantId) => ({ now: Date.now, generation: () => readGeneration(tenant), background: waitUntil });
+
+export const modelsFor = perTenant((env, tenant) =>
+  createModelDirectory({ stub: { resolveModel: (id) => tenantStub(env, tenant).resolveModel(id) }, ...toLookUps(tenant) }),
+);
+
+export const toolsFor = perTenant((env, tenant) => {
+  const stub = {
+    listTools: (names: readonly string[] | null) => tenantStub(env, tenant).listTools(names),
+    listMcpServers: (names: readonly string[] | null) => tenantStub(env, tenant).listMcpServers(names),
+  };
+  return createToolDirectory({ stub, ...toLookUps(tenant) });
 });
 
-/** Caches what it looked up for as long as the returned object lives. */
-export function buildCredentials(wiring: TenantWiring): Credentials {
-  const { config, tenant, log } = wiring;
-  const keys = () => ({ masterKeys: config().CREDENTIALS_KEYS, deploymentKeys: readDeploymentKeys(config()) });
-  return createCredentials({ tenant, stub: credentialSource(wiring), keys, now: Date.now, log });
-}
-
-export function buildOpenCredential(wiring: TenantWiring): OpenCredential {
-  const { config, tenant, log } = wiring;
-  return createOpenCredential({
+export const openCredentialFor = perTenant((env, tenant) =>
+  createOpenCredential({
     tenant,
-    stub: credentialSource(wiring),
-    masterKeys: () => config().CREDENTIALS_KEYS,
+    stub: { sealedCredential: (name) => tenantStub(env, tenant).sealedCredential(name) },
+    masterKeys: () => configFor(env).CREDENTIALS_KEYS,
     now: Date.now,
-    log,
-  });
-}
+    log: createLog({ component: "credentials" }),
+    background: waitUntil,
+  }),
+);
+
+export const credentialsFor = (env: Env, tenant: TenantId): Credentials =>
+  createCredentials({ open: openCredentialFor(env, tenant), deploymentKeys: () => readDeploymentKeys(configFor(env)) });
 
 /** Null when the deployment has no bucket for files. */
 export const buildFileStore = ({ FILES }: Env, tenant: TenantId): TenantFileStore | null => (FILES ? createFileStore(FILES, tenant) : null);
@@ -149,16 +184,6 @@ const CACHED_LIMITS = 10_000;
 /** Tenants, keys and end users with a limit whose blocks an isolate keeps. */
 const CACHED_RATES = 20_000;
 
-/** Makes one value for each set of bindings. An isolate has one; the tests have several. */
-export function perEnv<T>(make: (env: Env) => T): (env: Env) => T {
-  const made = new WeakMap<Env, { readonly value: T }>();
-  return (env) => {
-    const known = made.get(env) ?? { value: make(env) };
-    made.set(env, known);
-    return known.value;
-  };
-}
-
 /** Reads from the isolate's cache, or the tenant's object. No look-up of a key brings the limits of an access token, or of a session. */
 export const limitsFor = perEnv((env) => {
   const lookUp = createLookUpCache<{ readonly limits: LimitSet | null }>({
@@ -169,6 +194,7 @@ export const limitsFor = perEnv((env) => {
     now: Date.now,
     generation: readGeneration,
     max: CACHED_LIMITS,
+    background: waitUntil,
   });
   return async (tenant: TenantId): Promise<LimitSet | null> => (await lookUp(tenant))?.limits ?? null;
 });

@@ -23,7 +23,7 @@ export const keys: readonly Mutant[] = [
     breaks: "decisions/0010: it is never the deployment's in its place",
     file: "src/tenant/credentials.ts",
     find: "return (await open(source.credential)) ?? MISSING;",
-    replace: "return (await open(source.credential)) ?? keys().deploymentKeys.openai ?? MISSING;",
+    replace: "return (await open(source.credential)) ?? deploymentKeys().openai ?? MISSING;",
     tests: ["test/tenant/credentials.test.ts"],
   },
   {

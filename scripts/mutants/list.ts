@@ -10,6 +10,7 @@ import { files } from "./files.ts";
 import { keys } from "./keys.ts";
 import { ledger } from "./ledger.ts";
 import { life } from "./life.ts";
+import { lookUps } from "./look-ups.ts";
 import { moves } from "./moves.ts";
 import type { Mutant } from "./mutant.ts";
 import { past } from "./past.ts";
@@ -29,6 +30,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...summaries,
   ...drafts,
   ...life,
+  ...lookUps,
   ...moves,
   ...room,
   ...ledger,

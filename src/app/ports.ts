@@ -17,6 +17,8 @@ import type { SessionAct } from "./audit-chain";
 
 /** Epoch milliseconds. */
 export type Clock = () => number;
+/** Keeps work alive that its caller does not wait for. The work handles its own failure. */
+export type Background = (work: Promise<unknown>) => void;
 
 /** A model as the registry knows it: its limits and its address. It never contains a credential. */
 export interface ModelSpec {

@@ -15,21 +15,20 @@ import { findWrittenDatabases } from "../read-model/database-for";
 import { warnOfSize } from "../read-model/database-size";
 import { createPlacedProjection } from "../read-model/placed-projection";
 import { createProjection } from "../read-model/writer";
-import { readGeneration } from "../tenant/changes";
-import { createModelDirectory } from "../tenant/model-directory";
-import { createToolDirectory } from "../tenant/tool-directory";
 import { createUsageArchive } from "../tenant/usage-archive";
 import { createToolRunner } from "../tools/tool-runner";
 import {
   buildChatModel,
-  buildCredentials,
   buildFileReader,
-  buildOpenCredential,
+  credentialsFor,
   isSuspended,
+  modelsFor,
+  openCredentialFor,
   suggestLimitTo,
   takeModelCall,
   tenantStub,
   toolFetchFor,
+  toolsFor,
 } from "../wiring";
 import { ringAlarm } from "./alarm";
 import { createObjectSql } from "./log/do-sql";
@@ -49,22 +48,10 @@ export class SessionObject extends DurableObject<Env> {
     // alarm.
     const readConfig = (): Config => (config ??= parseConfig(env));
     const buildWiring = (tenant: TenantId) => ({ env, config: readConfig, tenant, log });
-    const models = memoize((tenant: TenantId) => {
-      return createModelDirectory({
-        stub: { resolveModel: (id) => tenantStub(env, tenant).resolveModel(id) },
-        now: Date.now,
-        generation: () => readGeneration(tenant),
-      });
-    });
-    const credentials = memoize((tenant: TenantId) => buildCredentials(buildWiring(tenant)));
     const tools = memoize((tenant: TenantId) => {
-      const stub = {
-        listTools: (names: readonly string[] | null) => tenantStub(env, tenant).listTools(names),
-        listMcpServers: (names: readonly string[] | null) => tenantStub(env, tenant).listMcpServers(names),
-      };
       return createToolRunner({
-        directory: createToolDirectory({ stub, now: Date.now, generation: () => readGeneration(tenant) }),
-        openSecret: buildOpenCredential(buildWiring(tenant)),
+        directory: toolsFor(env, tenant),
+        openSecret: openCredentialFor(env, tenant),
         fetch: (request) => toolFetchFor(readConfig().ALLOW_PRIVATE_TOOL_URLS)(request),
         schedule: startTimer,
       });
@@ -81,7 +68,7 @@ export class SessionObject extends DurableObject<Env> {
       setAlarm: (at) => this.ctx.waitUntil(ctx.storage.setAlarm(at)),
       background: (work) => this.ctx.waitUntil(work),
       model: buildChatModel(env, {
-        credentials: async (spec) => (await this.#tenant((tenant) => credentials(tenant)(spec))) ?? null,
+        credentials: async (spec) => (await this.#tenant((tenant) => credentialsFor(env, tenant)(spec))) ?? null,
         suggest: (suggested) => this.#tenant((tenant) => suggestLimitTo(buildWiring(tenant), waitUntil)(suggested)),
         files: {
           readBase64: async (file) => (await this.#tenant((tenant) => files(tenant).readBase64(file))) ?? null,
@@ -97,7 +84,7 @@ export class SessionObject extends DurableObject<Env> {
         },
       }),
       isSuspended: (tenant) => isSuspended(env, tenant, log),
-      models,
+      models: (tenant) => modelsFor(env, tenant),
       tools,
       queue: { send: async (job) => void (await env.COMPACTIONS.send(job)) },
       projection: (tenant) =>

@@ -16,8 +16,11 @@ import { isStorageFull } from "./log/sql";
 import type { Progress } from "./progress";
 import type { RuntimeDeps } from "./runtime-deps";
 
-/** While a model answers, the session looks so often whether its tenant was suspended. */
-const SUSPENSION_CHECK_MS = 10_000;
+/**
+ * While a model answers, the session looks so often whether its tenant was suspended. A look may find an answer that is 5 seconds old, and
+ * asks for the next one in the background: two looks later, within 10 seconds, the turn ends.
+ */
+const SUSPENSION_CHECK_MS = 2_500;
 
 interface RunnerHost extends SessionWriter {
   readonly deps: Pick<RuntimeDeps, "clock" | "ids" | "log" | "background" | "schedule" | "isSuspended">;

@@ -3,7 +3,7 @@
  * or the deployment's key. Only the sealed form is cached; the plain key lives as long as the call.
  */
 import { type DeploymentKeys, findKeySource, needsKey } from "../app/models/key-source";
-import type { Clock, Credentials, Log, MissingKey } from "../app/ports";
+import type { Background, Clock, Credentials, Log, MissingKey } from "../app/ports";
 import type { TenantApi } from "../app/tenant-api";
 import { assertNever } from "../lib/assert-never";
 import type { MasterKeys } from "../lib/master-keys";
@@ -11,35 +11,32 @@ import { readGeneration } from "./changes";
 import { openCredential } from "./credential-seal";
 import { createLookUpCache } from "./look-up-cache";
 
-interface KnownKeys {
-  readonly masterKeys: MasterKeys;
-  readonly deploymentKeys: DeploymentKeys;
-}
-
-interface CredentialsDeps {
-  readonly tenant: string;
-  /** Must make a fresh stub for each call: a stub stays broken once its object was reset. */
-  readonly stub: Pick<TenantApi, "sealedCredential">;
-  /** Read when a key is needed: with a wrong variable, models that need no key can still be called. */
-  readonly keys: () => KnownKeys;
-  readonly now: Clock;
-  readonly log: Log;
-}
-
 const MISSING: MissingKey = { missing: true };
 
 /**
  * Opens the tenant's credential of that name. Null when it is gone or cannot be opened. Throws when the tenant's object
  * is out of reach and no earlier answer is cached.
  */
-export type OpenCredential = (name: string) => Promise<string | null>;
+type OpenCredential = (name: string) => Promise<string | null>;
 
-interface OpenCredentialDeps extends Pick<CredentialsDeps, "tenant" | "stub" | "now" | "log"> {
+interface OpenCredentialDeps {
+  readonly tenant: string;
+  /** Must make a fresh stub for each call: a stub stays broken once its object was reset. */
+  readonly stub: Pick<TenantApi, "sealedCredential">;
+  /** Read when a key is needed: with a wrong variable, models that need no key can still be called. */
   readonly masterKeys: () => MasterKeys;
+  readonly now: Clock;
+  readonly log: Log;
+  readonly background?: Background;
 }
 
-export function createOpenCredential({ tenant, stub, masterKeys, now, log }: OpenCredentialDeps): OpenCredential {
-  const find = createLookUpCache({ ask: (name) => stub.sealedCredential(name), now, generation: () => readGeneration(tenant) });
+export function createOpenCredential({ tenant, stub, masterKeys, now, log, background }: OpenCredentialDeps): OpenCredential {
+  const find = createLookUpCache({
+    ask: (name) => stub.sealedCredential(name),
+    now,
+    generation: () => readGeneration(tenant),
+    ...(background && { background }),
+  });
   return async (name) => {
     const sealed = await find(name);
     if (!sealed) return null;
@@ -49,19 +46,24 @@ export function createOpenCredential({ tenant, stub, masterKeys, now, log }: Ope
   };
 }
 
+interface CredentialsDeps {
+  readonly open: OpenCredential;
+  /** Read when a key is needed. */
+  readonly deploymentKeys: () => DeploymentKeys;
+}
+
 /**
  * A credential that is gone or cannot be opened is reported as missing. The deployment's key never takes its place
  * (docs/decisions/0010).
  */
-export function createCredentials({ keys, ...deps }: CredentialsDeps): Credentials {
-  const open = createOpenCredential({ ...deps, masterKeys: () => keys().masterKeys });
+export function createCredentials({ open, deploymentKeys }: CredentialsDeps): Credentials {
   return async (model) => {
     const source = findKeySource(model);
     switch (source.from) {
       case "tenant":
         return (await open(source.credential)) ?? MISSING;
       case "deployment":
-        return keys().deploymentKeys[source.key] ?? (needsKey(model) ? MISSING : null);
+        return deploymentKeys()[source.key] ?? (needsKey(model) ? MISSING : null);
       case "none":
         return null;
       default:

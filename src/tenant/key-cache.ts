@@ -1,8 +1,9 @@
 /**
- * An isolate's cache of key look-ups, by hash. A revoked key is refused at the latest `ttlMs` after its last look-up.
- * Concurrent look-ups are not shared: a Worker must not wait for another request's I/O.
+ * An isolate's cache of key look-ups, by hash. A revoked key is refused at the latest `ttlMs` after its last look-up. From half of that time
+ * on, one request asks again in the background, so a key in constant use is never waited for. Concurrent look-ups are not shared: a Worker must not wait for another request's I/O.
  */
-import type { Clock } from "../app/ports";
+import type { Background, Clock } from "../app/ports";
+import { REFRESH_AFTER, RETRY_AFTER_MS } from "./look-up-cache";
 
 /** The time in milliseconds that a valid key's look-up is cached. Revocation takes effect within it. */
 export const KEY_CACHE_TTL_MS = 30_000;
@@ -26,6 +27,8 @@ interface KeyCache<H extends Holder> {
 
 interface Entry<H> {
   readonly holder: H | null;
+  /** When the next request asks again in the background. */
+  refreshAt: number;
   readonly until: number;
   readonly generation: number;
 }
@@ -70,40 +73,46 @@ interface KeyCacheDeps {
   readonly now: Clock;
   /** An answer that was cached under another generation is asked for again. Absent: only time decides. */
   readonly readGeneration?: (owner: string) => number;
+  /** Keeps a look-up alive beside its request. Absent: a key is asked for again only when its time is over. */
+  readonly background?: Background;
 }
 
 /** `max` bounds the cached valid keys, and separately the refused ones, so that a flood of bad keys evicts no valid one. */
-export function createKeyCache<H extends Holder>({ ttlMs, max, now, readGeneration = () => 0 }: KeyCacheDeps): KeyCache<H> {
+export function createKeyCache<H extends Holder>(deps: KeyCacheDeps): KeyCache<H> {
+  const { ttlMs, max, now, readGeneration = () => 0, background } = deps;
   const valid = createLru<H>(max);
   const refused = createLru<H>(max);
 
-  /** The cached answer. An entry ends with its key's own expiry at the latest. Undefined: not cached. */
-  function recall(hash: string, owner: string): H | null | undefined {
+  /** An entry ends with its key's own expiry at the latest. Undefined: not cached. */
+  function recall(hash: string, owner: string): Entry<H> | undefined {
     const entry = valid.get(hash) ?? refused.get(hash);
     if (!entry || entry.until <= now()) return undefined;
-    const { holder, generation } = entry;
-    return holder && generation !== readGeneration(owner) ? undefined : holder;
+    return entry.holder && entry.generation !== readGeneration(owner) ? undefined : entry;
   }
   function remember(hash: string, holder: H | null, { askedAt, generation }: Asked): void {
     valid.delete(hash);
     refused.delete(hash);
-    if (!holder) refused.set(hash, { holder, until: askedAt + KEY_CACHE_NEGATIVE_TTL_MS, generation });
-    else
-      valid.set(hash, {
-        holder,
-        until: Math.min(askedAt + (holder.suspended ? KEY_CACHE_NEGATIVE_TTL_MS : ttlMs), holder.expires_at ?? Number.POSITIVE_INFINITY),
-        generation,
-      });
+    const isServed = holder !== null && !holder.suspended;
+    const until = Math.min(askedAt + (isServed ? ttlMs : KEY_CACHE_NEGATIVE_TTL_MS), holder?.expires_at ?? Number.POSITIVE_INFINITY);
+    const refreshAt = isServed ? askedAt + ttlMs * REFRESH_AFTER : until;
+    (holder ? valid : refused).set(hash, { holder, refreshAt, until, generation });
   }
   return {
     find: async (hash, owner, ask) => {
+      async function askNow(): Promise<H | null> {
+        // The answer may be as old as the question, so its time runs from the question.
+        const asked = { askedAt: now(), generation: readGeneration(owner) };
+        const holder = await ask();
+        remember(hash, holder, asked);
+        return holder;
+      }
       const known = recall(hash, owner);
-      if (known !== undefined) return known;
-      // The answer may be as old as the question, so its time runs from the question.
-      const asked = { askedAt: now(), generation: readGeneration(owner) };
-      const holder = await ask();
-      remember(hash, holder, asked);
-      return holder;
+      if (!known) return askNow();
+      if (background && known.refreshAt <= now()) {
+        known.refreshAt = now() + RETRY_AFTER_MS;
+        background(askNow().catch(() => null));
+      }
+      return known.holder;
     },
   };
 }

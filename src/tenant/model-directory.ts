@@ -1,5 +1,5 @@
-/** A session's look-up of models in its tenant's object. It caches answers, so that chat goes on while that object is out of reach. */
-import type { Clock, ModelDirectory } from "../app/ports";
+/** Looks up the models of one tenant in its object, for all sessions in the isolate. It caches answers, so that chat goes on while that object is out of reach. */
+import type { Background, Clock, ModelDirectory } from "../app/ports";
 import type { TenantApi } from "../app/tenant-api";
 import { createLookUpCache } from "./look-up-cache";
 
@@ -9,6 +9,7 @@ interface ModelDirectoryDeps {
   readonly now: Clock;
   readonly ttlMs?: number;
   readonly generation?: () => number;
+  readonly background?: Background;
 }
 
 export function createModelDirectory({ stub, ...cache }: ModelDirectoryDeps): ModelDirectory {

@@ -6,6 +6,7 @@
 import type { Act } from "../app/audit-chain";
 import type { OutcomeStore } from "../app/idempotency";
 import type { DeploymentKeys } from "../app/models/key-source";
+import type { Background } from "../app/ports";
 import type { Idempotency } from "../app/session-api";
 import type { ErasedSessionUsage, TenantChange, TenantOutcome } from "../app/tenant-api";
 import { type AuditLog, createAuditLog } from "../audit/audit-log";
@@ -36,7 +37,7 @@ interface TenantDeps
   extends Omit<UpkeepDeps, "snapshot" | "tenant" | "isDeleted" | "isSuspended" | "audit" | "files" | "directory" | "erasedUsage"> {
   readonly deployment: { readonly models: DeploymentModels; readonly keys: DeploymentKeys; readonly policy: PolicyChoice };
   /** Keeps the object alive until the work is done. */
-  readonly background: (work: Promise<unknown>) => void;
+  readonly background: Background;
 }
 
 /** An act with what its entry says of it. `describe` returns null for an outcome that changed nothing. */

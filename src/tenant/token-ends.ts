@@ -1,5 +1,5 @@
 /** Refuses access tokens that were made for an end user before that end user's erasure. */
-import type { Clock } from "../app/ports";
+import type { Background, Clock } from "../app/ports";
 import type { VerifiedHolder } from "../app/principal";
 import { parseId, type TenantId } from "../domain/ids";
 import { createLookUpCache } from "./look-up-cache";
@@ -11,12 +11,13 @@ interface TokenEndsDeps {
   readonly readGeneration: (tenant: string) => number;
   /** The end users whose answers are kept. */
   readonly max: number;
+  readonly background?: Background;
 }
 
 const SEPARATOR = "/";
 
 /** Returns the holder, or null when the token has ended. Answers are cached: another isolate refuses within the cache's time. */
-export function createTokenEnds({ ask, now, readGeneration, max }: TokenEndsDeps) {
+export function createTokenEnds({ ask, now, readGeneration, max, background }: TokenEndsDeps) {
   const lookUp = createLookUpCache<number>({
     ask: async (name) => {
       const tenant = parseId("ten", toTenant(name));
@@ -25,6 +26,7 @@ export function createTokenEnds({ ask, now, readGeneration, max }: TokenEndsDeps
     now,
     generation: (name) => readGeneration(toTenant(name)),
     max,
+    ...(background && { background }),
   });
   return async (holder: VerifiedHolder | null): Promise<VerifiedHolder | null> => {
     const endUser = holder?.access_token.reach.end_user;

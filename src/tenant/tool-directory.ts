@@ -1,5 +1,5 @@
-/** A session's look-up of tools in its tenant's object. It caches answers, so that not every tool call asks. */
-import type { Clock } from "../app/ports";
+/** Looks up the tools of one tenant in its object, for all sessions in the isolate. It caches answers, so that not every tool call asks. */
+import type { Background, Clock } from "../app/ports";
 import type { TenantToolsApi } from "../app/tenant-api";
 import type { HttpTool, McpServer } from "../contract/registered-tool";
 import { createLookUpCache, type LookUp } from "./look-up-cache";
@@ -10,6 +10,7 @@ interface ToolDirectoryDeps {
   readonly now: Clock;
   readonly ttlMs?: number;
   readonly generation?: () => number;
+  readonly background?: Background;
 }
 
 interface TenantTools {

@@ -4,7 +4,7 @@ import type { ModelSpec } from "../../src/app/ports";
 import type { SealedCredential } from "../../src/app/tenant-api";
 import type { MasterKey, MasterKeys } from "../../src/lib/master-keys";
 import { sealCredential } from "../../src/tenant/credential-seal";
-import { createCredentials } from "../../src/tenant/credentials";
+import { createCredentials, createOpenCredential } from "../../src/tenant/credentials";
 import { LOOK_UP_TTL_MS } from "../../src/tenant/look-up-cache";
 import { createTestClock } from "./support";
 
@@ -36,13 +36,8 @@ function given({ masterKeys = [KEY], tenant = "ten_a" }: { masterKeys?: MasterKe
     name === "mine" ? await stored : null,
   );
   const deploymentKeys = { ...NO_KEYS, openai: "sk-the-deployments" };
-  const credentials = createCredentials({
-    tenant,
-    stub: { sealedCredential },
-    keys: () => ({ masterKeys, deploymentKeys }),
-    now: clock.now,
-    log,
-  });
+  const open = createOpenCredential({ tenant, stub: { sealedCredential }, masterKeys: () => masterKeys, now: clock.now, log });
+  const credentials = createCredentials({ open, deploymentKeys: () => deploymentKeys });
   return { clock, lines, sealedCredential, credentials };
 }
 

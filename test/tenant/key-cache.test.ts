@@ -76,6 +76,52 @@ describe("a valid key", () => {
   });
 });
 
+describe("a valid key in constant use", () => {
+  function givenInUse() {
+    const clock = createTestClock();
+    const work: Promise<unknown>[] = [];
+    const background = (each: Promise<unknown>) => void work.push(each);
+    const cache = createKeyCache<Principal>({ ttlMs: KEY_CACHE_TTL_MS, max: 10, now: clock.now, background });
+    const ask = vi.fn(async (): Promise<Principal | null> => principal());
+    return { clock, ask, find: () => cache.find("a", TENANT, ask), done: () => Promise.all(work) };
+  }
+
+  it("is asked for in the background from half of its time on, by one request of many, and refused from that answer on", async () => {
+    const { clock, ask, find, done } = givenInUse();
+    await find();
+    clock.advance(KEY_CACHE_TTL_MS / 2);
+    ask.mockResolvedValue(null);
+
+    expect(await Promise.all([find(), find(), find()])).toEqual([principal(), principal(), principal()]);
+    await done();
+
+    expect(await find()).toBeNull();
+    expect(ask).toHaveBeenCalledTimes(2);
+  });
+
+  it("is refused when its time is over, though the look-up in the background is lost", async () => {
+    const { clock, ask, find } = givenInUse();
+    await find();
+    clock.advance(KEY_CACHE_TTL_MS / 2);
+    ask.mockReturnValueOnce(new Promise(() => undefined));
+    await find();
+    ask.mockResolvedValue(null);
+
+    clock.advance(KEY_CACHE_TTL_MS / 2);
+    expect(await find()).toBeNull();
+  });
+
+  it("that opens nothing for now is asked for by its own request", async () => {
+    const { clock, ask, find } = givenInUse();
+    ask.mockResolvedValue(principal({ suspended: true }));
+    await find();
+    clock.advance(KEY_CACHE_NEGATIVE_TTL_MS);
+    ask.mockResolvedValue(principal());
+
+    expect(await find()).toEqual(principal());
+  });
+});
+
 describe("a refused key", () => {
   it("is asked for again after the short time only", async () => {
     const { clock, answers, ask, find } = given();

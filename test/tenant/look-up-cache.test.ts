@@ -1,6 +1,6 @@
-import { expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { noteChange, readGeneration } from "../../src/tenant/changes";
-import { createLookUpCache } from "../../src/tenant/look-up-cache";
+import { createLookUpCache, LOOK_UP_TTL_MS, RETRY_AFTER_MS } from "../../src/tenant/look-up-cache";
 import { createTestClock } from "./support";
 
 it("a cached value is read again once the isolate learned of a change", async () => {
@@ -26,6 +26,73 @@ it("the last known value is used while the tenant's object is unavailable, even 
   isAway = true;
   noteChange(tenant);
   expect(await find("key")).toBe("known");
+});
+
+function givenInUse() {
+  const clock = createTestClock();
+  const work: Promise<unknown>[] = [];
+  const ask = vi.fn(async (): Promise<string | null> => "old");
+  const find = createLookUpCache({ ask, now: clock.now, background: (each) => void work.push(each) });
+  return { clock, work, ask, find, done: () => Promise.all(work) };
+}
+
+describe("a name in constant use", () => {
+  it("is asked for in the background from half of its time on, by one caller of many", async () => {
+    const { clock, ask, find, work, done } = givenInUse();
+    await find("key");
+    clock.advance(LOOK_UP_TTL_MS / 2 - 1);
+    await find("key");
+    expect(work).toHaveLength(0);
+    ask.mockResolvedValue("new");
+
+    clock.advance(1);
+    expect(await Promise.all(Array.from({ length: 100 }, () => find("key")))).toEqual(Array.from({ length: 100 }, () => "old"));
+    await done();
+
+    expect(await find("key")).toBe("new");
+    expect(ask).toHaveBeenCalledTimes(2);
+  });
+
+  it("is waited for once its time is over, even while it is asked for in the background", async () => {
+    const { clock, ask, find } = givenInUse();
+    await find("key");
+    clock.advance(LOOK_UP_TTL_MS / 2);
+    ask.mockReturnValue(new Promise(() => undefined));
+    await find("key");
+
+    clock.advance(LOOK_UP_TTL_MS / 2 - 1);
+    expect(await find("key")).toBe("old");
+    ask.mockResolvedValue("new");
+    clock.advance(1);
+    expect(await find("key")).toBe("new");
+  });
+
+  it("that was removed is not found from the answer on", async () => {
+    const { clock, ask, find, done } = givenInUse();
+    await find("key");
+    clock.advance(LOOK_UP_TTL_MS / 2);
+    ask.mockResolvedValue(null);
+    await find("key");
+    await done();
+
+    expect(await find("key")).toBeNull();
+  });
+
+  it("is asked for again after a failed or lost look-up, which no caller sees", async () => {
+    const { clock, ask, find, done } = givenInUse();
+    await find("key");
+    clock.advance(LOOK_UP_TTL_MS / 2);
+    ask.mockRejectedValueOnce(new Error("away"));
+    expect([await find("key"), await find("key")]).toEqual(["old", "old"]);
+    await done();
+    expect(ask).toHaveBeenCalledTimes(2);
+    ask.mockResolvedValue("new");
+
+    clock.advance(RETRY_AFTER_MS);
+    expect(await find("key")).toBe("old");
+    await done();
+    expect(await find("key")).toBe("new");
+  });
 });
 
 it("a change is noticed however many other tenants change", () => {
