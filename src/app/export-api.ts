@@ -1,7 +1,9 @@
 /** Exports of a tenant's sessions: what may be asked of the tenant's object, and of the store that holds their files. */
-import type { ExportRemoval, ExportView } from "../contract/export";
+import type { ExportRemoval, ExportView, ImportedSetting } from "../contract/export";
+import type { SettingKind } from "../domain/export-format";
 import type { ExportId, FileId, SessionId, TenantId } from "../domain/ids";
 import type { Act } from "./audit-chain";
+import type { RestoreInput } from "./exported-settings";
 import type { TenantOutcome } from "./tenant-api";
 
 /** An export without the address, which is signed for the one who asks. */
@@ -12,10 +14,17 @@ export type ExportSubject =
   | { readonly of: "end_user"; readonly end_user: string }
   | { readonly of: "tenant" };
 
+export interface NewExport {
+  readonly id: ExportId;
+  readonly subject: ExportSubject;
+  /** The kinds of settings that an export of the tenant has. Absent: none. */
+  readonly settings?: readonly SettingKind[];
+}
+
 /** A call that names an act first makes its entry in the audit log in the same transaction. */
 export interface TenantExportsApi {
   /** Notes an export, which the object's alarm makes. */
-  beginExport(act: Act, input: { readonly id: ExportId; readonly subject: ExportSubject }): Promise<TenantOutcome<ExportState>>;
+  beginExport(act: Act, input: NewExport): Promise<TenantOutcome<ExportState>>;
   getExport(id: ExportId): Promise<TenantOutcome<ExportState>>;
   /** Newest first. */
   listExports(page: {
@@ -23,6 +32,8 @@ export interface TenantExportsApi {
     readonly limit: number;
   }): Promise<TenantOutcome<{ readonly data: readonly ExportState[]; readonly has_more: boolean }>>;
   deleteExport(act: Act, id: ExportId): Promise<TenantOutcome<ExportRemoval>>;
+  /** Restores settings in their order, and says what became of each. */
+  restoreSettings(input: RestoreInput): Promise<TenantOutcome<readonly ImportedSetting[]>>;
   /** Enters a session that is being restored into the directory, with the time at which it was first made. One request makes one entry. */
   registerRestored(
     act: Act,

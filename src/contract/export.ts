@@ -1,9 +1,10 @@
 /** Exports and imports: what the API answers, and the lines of an export's file (docs/export-format.md). */
 import { z } from "@hono/zod-openapi";
-import { EXPORT_FORMAT, EXPORT_VERSION } from "../domain/export-format";
+import { EXPORT_FORMAT, EXPORT_VERSION, SETTING_KINDS, SETTINGS_VERSION } from "../domain/export-format";
 import { id, time } from "./ids";
 
 const exportSubject = z.enum(["session", "end_user", "tenant"]);
+const settingKind = z.enum(SETTING_KINDS);
 
 export const exportView = z
   .object({
@@ -11,6 +12,10 @@ export const exportView = z
     of: exportSubject,
     session_id: id("ses").nullable().openapi({ description: "Of an export of one session" }),
     end_user: z.string().nullable().openapi({ description: "Of an export of one end user's sessions" }),
+    settings: z.array(settingKind).readonly().openapi({
+      description:
+        "The settings that are in it: those that the key which asked for the export may read. Only an export of the tenant has some",
+    }),
     status: z
       .enum(["running", "ready", "failed"])
       .openapi({ description: "failed: the store could not be written, or a session changed too often" }),
@@ -20,10 +25,10 @@ export const exportView = z
     created_at: time,
     finished_at: time.nullable(),
     expires_at: time.openapi({ description: "When the export is removed" }),
-    download_url: z
-      .string()
-      .nullable()
-      .openapi({ format: "uri", description: "Reads the file without a key, for an hour. Null unless the export is ready" }),
+    download_url: z.string().nullable().openapi({
+      format: "uri",
+      description: "Reads the file without a key, for an hour. Null unless the export is ready, and the calling key may read its settings",
+    }),
   })
   .openapi("Export");
 export type ExportView = z.infer<typeof exportView>;
@@ -33,8 +38,11 @@ export const exportRemoval = z
   .openapi("ExportRemoval", { description: "The export cannot be read any more" });
 export type ExportRemoval = z.infer<typeof exportRemoval>;
 
+const lineNumber = z.int().openapi({ description: "Where the file has it: the number of its first line, from 1" });
+
 const importedSession = z
   .object({
+    line: lineNumber,
     id: id("ses"),
     status: z
       .enum(["restored", "exists", "erased", "external_id_taken", "file_taken", "refused"])
@@ -44,8 +52,22 @@ const importedSession = z
   .openapi("ImportedSession");
 export type ImportedSession = z.infer<typeof importedSession>;
 
+const importedSetting = z
+  .object({
+    kind: settingKind,
+    name: z.string(),
+    status: z.enum(["created", "replaced", "exists", "differs", "needs_credential", "needs_key", "forbidden", "refused"]).openapi({
+      description:
+        "created, replaced: it is as in the file. exists: it was already. differs: the tenant has another one, which is left as it is. needs_credential: store the credential; what names it is there. needs_key: make a new key. forbidden: the calling key has not the scope",
+    }),
+    detail: z.string().nullable().openapi({ description: "What is to be done, or why nothing was" }),
+  })
+  .openapi("ImportedSetting");
+export type ImportedSetting = z.infer<typeof importedSetting>;
+
 export const importReport = z
   .object({
+    settings: z.array(importedSetting).readonly(),
     sessions: z.array(importedSession).readonly(),
     has_more: z.boolean().openapi({ description: "The file has more sessions than one request restores: send it again with `after`" }),
     next_cursor: id("ses").nullable(),
@@ -61,9 +83,17 @@ export const exportLine = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("header"),
     format: z.literal(EXPORT_FORMAT),
-    version: z.literal(EXPORT_VERSION),
+    version: z.union([z.literal(EXPORT_VERSION), z.literal(SETTINGS_VERSION)]),
     of: exportSubject,
     made_at: z.int(),
+    settings: z.array(settingKind).optional(),
+  }),
+  z.strictObject({
+    type: z.literal("setting"),
+    kind: settingKind,
+    name: z.string().min(1).max(256),
+    /** Checked where it is restored, as the API checks it. */
+    value: z.unknown(),
   }),
   z.strictObject({
     type: z.literal("session"),

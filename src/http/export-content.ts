@@ -2,6 +2,8 @@
 import type { Context, MiddlewareHandler } from "hono";
 import type { Act } from "../app/audit-chain";
 import type { ExportGrant } from "../app/export-api";
+import { findLackingScope } from "../app/exported-settings";
+import type { Scope } from "../domain/scopes";
 import { callWithRetry } from "./calls";
 import type { HttpDeps, HttpEnv } from "./deps";
 import { sendProblem } from "./problem";
@@ -16,12 +18,20 @@ export const findExport = (deps: HttpDeps, { tenant, export: id }: NamedExport) 
     (api) => api.getExport(id),
   );
 
-export async function answerExport(c: Context<HttpEnv>, deps: HttpDeps, { act, tenant, export: id }: NamedExport & { readonly act: Act }) {
+interface Opened extends NamedExport {
+  readonly act: Act;
+  /** Of the key. Null: the address is signed, which a key that may read all of the export has asked for. */
+  readonly scopes: readonly Scope[] | null;
+}
+
+export async function answerExport(c: Context<HttpEnv>, deps: HttpDeps, { act, tenant, scopes, export: id }: Opened) {
   const store = deps.exports(tenant);
   if (!store) return sendProblem(c, { code: "files_disabled" });
   const found = await findExport(deps, { tenant, export: id });
   if (!found.ok) return sendProblem(c, found.error);
   if (found.value.status !== "ready") return sendProblem(c, { code: "export_not_found", export: id });
+  const lacking = scopes && findLackingScope(found.value.settings, scopes);
+  if (lacking) return sendProblem(c, { code: "forbidden", scope: lacking });
   const opened = await reachStore(deps, () => store.open(id));
   if (!opened.ok) return sendProblem(c, opened.error);
   if (opened.value === null) return sendProblem(c, { code: "export_not_found", export: id });
@@ -54,6 +64,6 @@ export function serveSignedExport(deps: HttpDeps): MiddlewareHandler<HttpEnv> {
     if (c.req.method !== "GET" || signature === undefined) return await next();
     const grant = await deps.exportSigner.verify(signature);
     if (!grant || grant.export !== c.req.param("export_id")) return sendProblem(c, { code: "signature_not_valid" });
-    return await answerExport(c, deps, { ...grant, act: readKeylessAct(c) });
+    return await answerExport(c, deps, { ...grant, scopes: null, act: readKeylessAct(c) });
   };
 }

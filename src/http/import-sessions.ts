@@ -1,26 +1,34 @@
-/** Restores the sessions of an export's file into the caller's tenant. */
+/** Restores the settings and sessions of an export's file into the caller's tenant. */
 
 import type { Act } from "../app/audit-chain";
-import { type ImportTarget, type RestoredFile, SessionImport } from "../app/transfer/import-sessions";
+import { parseSettings, type RestoreInput } from "../app/exported-settings";
+import { FileImport, type ImportTarget } from "../app/transfer/import-file";
+import type { RestoredFile } from "../app/transfer/import-sessions";
 import { ImportFault, type ParseLine } from "../app/transfer/read-export";
 import { MAX_FILE_BYTES } from "../context/file-types";
 import { exportLine, type ImportReport } from "../contract/export";
+import type { SettingKind, SettingsMode } from "../domain/export-format";
 import type { SessionId, TenantId } from "../domain/ids";
 import { err, ok, type Result } from "../lib/result";
 import { callWithRetry } from "./calls";
 import type { HttpDeps } from "./deps";
+import { findJsonFault } from "./json-check";
 import type { HttpError } from "./problem";
+import { createSettingParser } from "./schemas/setting";
 
 interface ImportInput {
   readonly act: Act;
   readonly tenant: TenantId;
   readonly body: ReadableStream<Uint8Array>;
   readonly after: SessionId | null;
+  readonly mode: SettingsMode;
+  /** The kinds of settings that the calling key may write. */
+  readonly allowed: readonly SettingKind[];
 }
 
-export async function runImport(deps: HttpDeps, { act, tenant, body, after }: ImportInput): Promise<Result<ImportReport, HttpError>> {
+export async function runImport(deps: HttpDeps, input: ImportInput): Promise<Result<ImportReport, HttpError>> {
   try {
-    return ok(await new SessionImport(createTarget(deps, { tenant, act }), { after, maxFile: MAX_FILE_BYTES }).run(body));
+    return ok(await new FileImport(createTarget(deps, input), { after: input.after, maxFile: MAX_FILE_BYTES }).run(input.body));
   } catch (error) {
     if (!(error instanceof ImportFault)) throw error;
     const detail = error.line === 0 ? error.detail : error.message;
@@ -28,12 +36,16 @@ export async function runImport(deps: HttpDeps, { act, tenant, body, after }: Im
   }
 }
 
-export function parseExportLine(value: unknown): ReturnType<ParseLine> {
+export const parseExportLine: ParseLine = (value, text) => {
   const parsed = exportLine.safeParse(value);
-  if (parsed.success) return ok(parsed.data);
-  const [issue] = parsed.error.issues;
-  return err(`${issue?.path.join(".") || "type"}: ${issue?.message ?? "is not valid"}`);
-}
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    return err(`${issue?.path.join(".") || "type"}: ${issue?.message ?? "is not valid"}`);
+  }
+  // A setting is held to what a request's body is held to.
+  const fault = parsed.data.type === "setting" ? findJsonFault(text) : null;
+  return fault ? err(`${fault.field}: ${fault.detail}`) : ok(parsed.data);
+};
 
 const toRefusal = (error: { readonly code: string }): Awaited<ReturnType<ImportTarget["register"]>> => {
   if (error.code === "external_id_taken")
@@ -44,12 +56,14 @@ const toRefusal = (error: { readonly code: string }): Awaited<ReturnType<ImportT
   return err({ status: "refused", detail: error.code });
 };
 
-function createTarget(deps: HttpDeps, { tenant, act }: Pick<ImportInput, "tenant" | "act">): ImportTarget {
+function createTarget(deps: HttpDeps, input: ImportInput): ImportTarget {
+  const { tenant, act, mode } = input;
   const own = <T>(session: SessionId, call: Parameters<typeof callWithRetry<ReturnType<HttpDeps["sessions"]>, T>>[1]) =>
     callWithRetry(() => deps.sessions(tenant, session), call);
   return {
     tenant,
     parse: parseExportLine,
+    restoreSettings: mode === "skip" ? null : (lines) => restoreLines(deps, lines, { ...input, mode }),
     // A page that is sent twice would not follow itself. Only the first one may be, because it begins anew.
     stage: (session, input) =>
       input.first
@@ -71,6 +85,22 @@ function createTarget(deps: HttpDeps, { tenant, act }: Pick<ImportInput, "tenant
       )),
     storeFile: (file) => storeRestored(deps, tenant, file),
   };
+}
+
+/** What the API refuses of a client is refused of a file. */
+async function restoreLines(
+  deps: HttpDeps,
+  lines: Parameters<typeof parseSettings>[0],
+  { tenant, act, mode, allowed }: Pick<ImportInput, "tenant" | "allowed"> & Pick<RestoreInput, "act" | "mode">,
+): ReturnType<NonNullable<ImportTarget["restoreSettings"]>> {
+  return parseSettings(lines, createSettingParser(deps.config), async (settings) => {
+    const restored = await callWithRetry(
+      () => deps.tenants(tenant),
+      (api) => api.restoreSettings({ act, mode, allowed, settings }),
+    );
+    if (restored.ok) return restored.value;
+    throw new ImportFault(0, restored.error.code);
+  });
 }
 
 /** Stores a file under the id that it had. One that is there with the same content is left as it is. */

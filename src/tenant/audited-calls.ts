@@ -288,7 +288,7 @@ interface PolicyLevels {
  * The text to store. It leaves out the deployment's own choice, so that a new deployment default reaches this tenant.
  * `named` null removes the tenant's choice.
  */
-function mergePolicy(named: PolicyChoice | null, { present, deployment }: PolicyLevels): TenantOutcome<string> {
+export function mergePolicy(named: PolicyChoice | null, { present, deployment }: PolicyLevels): TenantOutcome<string> {
   if (named === null) return ok("");
   const before = parseLevel(present);
   const choice = before === null ? named : mergeChoices(before, named);

@@ -2,6 +2,7 @@
 
 import type { ExportState, ExportSubject, StoredPart } from "../app/export-api";
 import { EXPORT_START, type ExportCursor } from "../app/transfer/build-part";
+import { SETTING_KINDS, type SettingKind } from "../domain/export-format";
 import { type ExportId, parseId, type SessionId } from "../domain/ids";
 import { toFiller } from "../lib/overwrite-freed";
 import type { SyncSql } from "../lib/sync-sql";
@@ -29,12 +30,14 @@ interface ExportRow {
   readonly cursor: string;
   readonly bytes: number;
   readonly revision: number;
+  readonly settings: string;
 }
 
 /** An export for which there is something to do. */
 export interface DueExport extends Pick<ExportRow, "state" | "created_at" | "attempts" | "upload" | "revision" | "expires_at"> {
   readonly id: ExportId;
   readonly subject: ExportSubject;
+  readonly settings: readonly SettingKind[];
   readonly cursor: ExportCursor;
   /** How many parts are stored, and the digest of the last. */
   readonly parts: number;
@@ -63,6 +66,8 @@ function toSubject({ subject_kind, subject }: ExportRow): ExportSubject {
   return subject_kind === "end_user" ? { of: "end_user", end_user: subject } : { of: "tenant" };
 }
 
+const toKinds = ({ settings }: ExportRow): readonly SettingKind[] => SETTING_KINDS.filter((kind) => settings.split(" ").includes(kind));
+
 function toState(row: ExportRow): ExportState {
   const subject = toSubject(row);
   return {
@@ -70,6 +75,7 @@ function toState(row: ExportRow): ExportState {
     of: subject.of,
     session_id: subject.of === "session" ? subject.session_id : null,
     end_user: subject.of === "end_user" ? subject.end_user : null,
+    settings: toKinds(row),
     status: row.state === "removed" ? "failed" : row.state,
     sessions_done: parseCursor(row.cursor).looked,
     sessions_total: row.sessions_total,
@@ -118,17 +124,19 @@ export function createExportRows(sql: SyncSql) {
     insert: ({
       id,
       subject,
+      settings,
       total,
       at,
     }: {
       readonly id: ExportId;
       readonly subject: ExportSubject;
+      readonly settings: readonly SettingKind[];
       readonly total: number;
       readonly at: number;
     }) => {
       sql.rows(
-        `INSERT INTO exports (id, subject_kind, subject, state, created_at, expires_at, due_at, attempts, sessions_total, cursor, bytes, revision)
-         VALUES (?, ?, ?, 'running', ?, ?, ?, 0, ?, ?, 0, 0)`,
+        `INSERT INTO exports (id, subject_kind, subject, state, created_at, expires_at, due_at, attempts, sessions_total, cursor, bytes, revision, settings)
+         VALUES (?, ?, ?, 'running', ?, ?, ?, 0, ?, ?, 0, 0, ?)`,
         id,
         subject.of,
         toSubjectText(subject),
@@ -137,6 +145,7 @@ export function createExportRows(sql: SyncSql) {
         at,
         total,
         JSON.stringify(EXPORT_START),
+        settings.join(" "),
       );
     },
     list: ({ after, limit }: { readonly after: ExportId | null; readonly limit: number }) => {
@@ -157,7 +166,14 @@ export function createExportRows(sql: SyncSql) {
       );
       const { state, created_at, attempts, upload, revision, expires_at } = row;
       const facts = { id: toExportId(row.id), state, created_at, attempts, upload, revision, expires_at };
-      return { ...facts, subject: toSubject(row), cursor: parseCursor(row.cursor), parts: last?.number ?? 0, previous: last?.sha256 ?? "" };
+      return {
+        ...facts,
+        subject: toSubject(row),
+        settings: toKinds(row),
+        cursor: parseCursor(row.cursor),
+        parts: last?.number ?? 0,
+        previous: last?.sha256 ?? "",
+      };
     },
     /** True while nothing was taken back since the revision was read. */
     isCurrent: (id: ExportId, revision: number): boolean =>

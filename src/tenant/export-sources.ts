@@ -13,6 +13,7 @@ export interface SourceDeps {
   readonly tenant: () => TenantId;
   readonly sessions: (caller: Caller) => Pick<TransferApi, "exportLines">;
   readonly listFiles: (session: SessionId) => readonly FileView[];
+  readonly listSettings: ExportSource["listSettings"];
 }
 
 interface ExportSources {
@@ -24,7 +25,7 @@ interface ExportSources {
 /** An entry whose session was never opened, and a session whose erasure has begun. */
 const GONE: ReadonlySet<string> = new Set(["session_not_found", "session_erased"]);
 
-export function createExportSources({ directory, tenant, sessions, listFiles }: SourceDeps): ExportSources {
+export function createExportSources({ directory, tenant, sessions, listFiles, listSettings }: SourceDeps): ExportSources {
   /** The session whose page is on its way here. `isStale`: something was taken out of it meanwhile. */
   let reading: { readonly session: SessionId; isStale: boolean } | null = null;
 
@@ -48,6 +49,7 @@ export function createExportSources({ directory, tenant, sessions, listFiles }: 
         if (subject.of === "session") return after === null ? subject.session_id : null;
         return directory.list({ after, limit: 1 }).data[0]?.id ?? null;
       },
+      listSettings,
       listFiles,
       readFile: (file, range) => store.readFile(file, range),
       read,

@@ -19,3 +19,6 @@ export const EXPORT_TABLES: readonly string[] = [
    ) STRICT, WITHOUT ROWID`,
   "CREATE INDEX export_sessions_by_session ON export_sessions (session)",
 ];
+
+/** settings: the kinds that are in the export, separated by spaces. */
+export const EXPORTED_SETTINGS: readonly string[] = ["ALTER TABLE exports ADD COLUMN settings TEXT NOT NULL DEFAULT ''"];

@@ -1,6 +1,6 @@
 /** Makes the tenant's exports, a part at a time, and removes them when they end. The object's alarm drives it. */
 
-import type { ExportState, ExportStore, ExportSubject } from "../app/export-api";
+import type { ExportState, ExportStore, NewExport } from "../app/export-api";
 import type { Clock, Log } from "../app/ports";
 import type { TenantOutcome } from "../app/tenant-api";
 import { PartBuilder } from "../app/transfer/build-part";
@@ -37,7 +37,7 @@ interface ExportDeps extends SourceDeps {
 
 export interface Exports {
   /** `note`: called in the transaction of the change. */
-  begin(input: { readonly id: ExportId; readonly subject: ExportSubject }, note: () => void): Promise<TenantOutcome<ExportState>>;
+  begin(input: NewExport, note: () => void): Promise<TenantOutcome<ExportState>>;
   get(id: ExportId): TenantOutcome<ExportState>;
   list: ExportRows["list"];
   remove(id: ExportId, note: () => void): Promise<TenantOutcome<ExportRemoval>>;
@@ -76,11 +76,11 @@ export function createExports(deps: ExportDeps): Exports {
   let running: Promise<void> | null = null;
 
   function toBuilding(due: DueExport, exportStore: ExportStore): Building {
-    const { id, revision, parts, cursor, previous, subject, created_at } = due;
+    const { id, revision, parts, cursor, previous, subject, settings, created_at } = due;
     const number = parts + 1;
     if (building?.id === id && building.revision === revision && building.number === number) return building;
     const size = deps.partBytes === undefined ? {} : { size: deps.partBytes };
-    const facts = { of: subject.of, end_user: subject.of === "end_user" ? subject.end_user : null, made_at: created_at };
+    const facts = { of: subject.of, settings, end_user: subject.of === "end_user" ? subject.end_user : null, made_at: created_at };
     building = { id, revision, number, builder: new PartBuilder({ cursor, previous, ...size }, facts, sources.open(due, exportStore)) };
     return building;
   }
@@ -213,14 +213,14 @@ export function createExports(deps: ExportDeps): Exports {
   return {
     get,
     list: rows.list,
-    begin: async ({ id, subject }, note) => {
+    begin: async ({ id, subject, settings = [] }, note) => {
       // The call was repeated: its answer had been lost.
       if (rows.find(id)) return get(id);
       if (subject.of === "session" && !directory.has(subject.session_id)) return err({ code: "session_not_found" });
       if (rows.count() >= MAX_EXPORTS) return err({ code: "export_limit", limit: MAX_EXPORTS });
       const total = subject.of === "session" ? 1 : directory.count();
       sql.transaction(() => {
-        rows.insert({ id, subject, total, at: now() });
+        rows.insert({ id, subject, settings: subject.of === "tenant" ? settings : [], total, at: now() });
         note();
       });
       await resume();

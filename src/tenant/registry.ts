@@ -63,6 +63,8 @@ export interface Registry {
   put(id: string, model: ModelOverride): Result<null, TenantError>;
   /** Removes the tenant's own model. The deployment's model of that id, if any, is visible again; it cannot be removed. */
   remove(id: string): Result<null, TenantError>;
+  /** What the tenant registered. */
+  listOwn(): readonly { readonly id: string; readonly model: ModelOverride }[];
   /** True for a model of the tenant's own whose id the deployment does not have. */
   isOnlyOwn(id: string): boolean;
   suggest(suggested: SuggestedLimit, at: number): Result<readonly LimitSuggestion[], TenantError>;
@@ -110,12 +112,14 @@ export function createRegistry({ sql, deployment, credentials, deploymentKeys }:
   function count(): number {
     return sql.rows<{ n: number }>("SELECT count(*) AS n FROM models")[0]?.n ?? 0;
   }
+  const listOwn = (): readonly Named[] =>
+    sql.rows<ModelRow>(`SELECT ${columns} FROM models`).flatMap((row) => {
+      const model = toSaid(row);
+      return model ? [{ id: row.id, model, by: "tenant" as const }] : [];
+    });
   function all(): readonly Named[] {
     const named = new Map([...deployment].map(([id, model]): [string, Named] => [id, { id, model, by: "deployment" }]));
-    for (const row of sql.rows<ModelRow>(`SELECT ${columns} FROM models`)) {
-      const model = toSaid(row);
-      if (model) named.set(row.id, { id: row.id, model, by: "tenant" });
-    }
+    for (const own of listOwn()) named.set(own.id, own);
     return [...named.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
   }
   function toEntry({ spec, figures }: DescribedModel): ModelEntry {
@@ -164,6 +168,7 @@ export function createRegistry({ sql, deployment, credentials, deploymentKeys }:
       suggestions.forget(id);
       return ok(null);
     },
+    listOwn,
     isOnlyOwn: (id) => own(id) !== null && !deployment.has(id),
     suggest: (suggested, at) => {
       if (!find(suggested.model)) return err({ code: "model_not_found", model: suggested.model });

@@ -8,6 +8,7 @@ import { erasureCalls } from "./erasure-calls";
 import { type Calls, existing, lasting, lookUpExisting, prices, served } from "./existing-tenant";
 import { listLimitUse } from "./limit-use";
 import { placementCalls } from "./placement-calls";
+import { restoreSettings } from "./restore-settings";
 import { retentionCalls } from "./retention-calls";
 
 const noFile = (file: FileId): TenantOutcome<never> => err({ code: "file_not_found", file });
@@ -124,9 +125,10 @@ export const tenantCalls = {
   }),
   releaseFiles: lasting(async ({ upkeep }, session) => ok(await upkeep.releaseFiles(session))),
 
-  beginExport: existing(({ upkeep, audit }, act, { id, subject }) => {
+  beginExport: existing(({ upkeep, audit }, act, input) => {
+    const { id, subject } = input;
     const session = subject.of === "session" ? { session: subject.session_id } : {};
-    return upkeep.exports.begin({ id, subject }, () =>
+    return upkeep.exports.begin(input, () =>
       audit.append(act, toAuditSubject("export.created", "export", { id, of: subject.of, ...session })),
     );
   }),
@@ -135,6 +137,7 @@ export const tenantCalls = {
   deleteExport: existing(({ upkeep, audit }, act, id) =>
     upkeep.exports.remove(id, () => audit.append(act, toAuditSubject("export.deleted", "export", { id }))),
   ),
+  restoreSettings: served(async (tenant, input) => ok(await restoreSettings(tenant, input))),
   registerRestored: existing((tenant, act, input) => {
     const { tenant: id } = tenant.settings.identity();
     const describe = () => toAuditSubject("sessions.imported", "tenant", { id });

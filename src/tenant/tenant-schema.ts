@@ -4,7 +4,7 @@
  */
 import { AUDIT_NONCES, AUDIT_TABLES } from "../audit/audit-tables";
 import type { SyncSql } from "../lib/sync-sql";
-import { EXPORT_TABLES } from "./export-tables";
+import { EXPORT_TABLES, EXPORTED_SETTINGS } from "./export-tables";
 import { PLACEMENT_TABLES } from "./placement-store";
 import { RETENTION_TABLES } from "./retention-tables";
 import { USAGE_NAMES, USAGE_OWNER_TABLES } from "./usage-owner-tables";
@@ -276,6 +276,7 @@ const migrations: readonly (readonly string[])[] = [
     "CREATE TABLE scrub_due (one INTEGER PRIMARY KEY CHECK (one = 1), due_at INTEGER NOT NULL, noted INTEGER NOT NULL) STRICT",
     ...USAGE_NAMES,
   ],
+  EXPORTED_SETTINGS,
 ];
 
 /** Reads without creating anything: clients can address an object by a made-up name, and that object must stay empty. */

@@ -21,6 +21,7 @@ import { createDirectory, type Directory } from "./directory";
 import { createErasedUsage, type ErasedUsageStore } from "./erased-usage";
 import { createFiles, type Files } from "./files";
 import { createKeys, type Keys } from "./keys";
+import { listSettings } from "./list-settings";
 import { MODEL_PRESETS } from "./model-presets";
 import { createPlacementStore, type PlacementStore } from "./placement-store";
 import { createRateWindows, type RateWindows } from "./rate-windows";
@@ -34,7 +35,10 @@ import { createToolRegistry, type ToolRegistry } from "./tool-registry";
 import { createUpkeep, type Upkeep, type UpkeepDeps } from "./upkeep";
 
 interface TenantDeps
-  extends Omit<UpkeepDeps, "snapshot" | "tenant" | "isDeleted" | "isSuspended" | "audit" | "files" | "directory" | "erasedUsage"> {
+  extends Omit<
+    UpkeepDeps,
+    "snapshot" | "listSettings" | "tenant" | "isDeleted" | "isSuspended" | "audit" | "files" | "directory" | "erasedUsage"
+  > {
   readonly deployment: { readonly models: DeploymentModels; readonly keys: DeploymentKeys; readonly policy: PolicyChoice };
   /** Keeps the object alive until the work is done. */
   readonly background: Background;
@@ -45,6 +49,8 @@ interface Audited<T> {
   readonly act: Act;
   readonly describe: (value: T) => AuditSubject | null;
 }
+
+const ANY_CREDENTIAL = { has: (): boolean => true };
 
 /** Leaves out the package's prices, which are in no row: a change need not load them. */
 const UNPRICED = (): null => null;
@@ -59,6 +65,8 @@ export class Tenant {
   readonly registry: Registry;
   readonly credentials: CredentialStore;
   readonly tools: ToolRegistry;
+  /** For settings that are restored: what they name may still be missing. */
+  readonly restored: { readonly registry: Registry; readonly tools: ToolRegistry };
   readonly directory: Directory;
   readonly erasedUsage: ErasedUsageStore;
   readonly files: Files;
@@ -84,6 +92,10 @@ export class Tenant {
       credentials: this.credentials,
       deploymentKeys: deployment.keys,
     });
+    this.restored = {
+      registry: createRegistry({ sql, deployment: deployment.models, credentials: ANY_CREDENTIAL, deploymentKeys: deployment.keys }),
+      tools: createToolRegistry(sql, ANY_CREDENTIAL),
+    };
     this.directory = createDirectory(sql);
     this.erasedUsage = createErasedUsage(sql, {
       digest: (endUser) => this.digestEndUser(endUser),
@@ -100,6 +112,7 @@ export class Tenant {
       directory: this.directory,
       erasedUsage: this.erasedUsage,
       snapshot: () => this.snapshot(),
+      listSettings: (kinds) => listSettings(this, kinds),
       tenant: () => this.settings.identity().tenant,
       isDeleted: () => this.settings.isDeleted(),
       isSuspended: () => this.standings.read().status !== "active",

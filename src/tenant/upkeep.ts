@@ -14,6 +14,7 @@ import type { RetentionApi } from "../app/retention-api";
 import type { Caller, SessionApi } from "../app/session-api";
 import type { ErasedSessionUsage, TenantChange } from "../app/tenant-api";
 import type { TenantProjection } from "../app/tenant-projection";
+import type { ExportSource } from "../app/transfer/build-part";
 import type { TransferApi } from "../app/transfer-api";
 import type { AuditLog } from "../audit/audit-log";
 import type { FileView } from "../contract/file";
@@ -39,6 +40,7 @@ export interface UpkeepDeps {
   readonly storage: Pick<DurableObjectStorage, "getAlarm" | "setAlarm" | "deleteAlarm">;
   readonly projection: TenantProjection;
   readonly snapshot: () => TenantChange;
+  readonly listSettings: ExportSource["listSettings"];
   readonly tenant: () => TenantId;
   readonly isDeleted: () => boolean;
   readonly isSuspended: () => boolean;
@@ -145,6 +147,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     tenant,
     sessions,
     listFiles: (session) => listSessionFiles(session, deps),
+    listSettings: deps.listSettings,
     store: () => deps.exportStore(tenant()),
     isDeleted: deps.isDeleted,
     noteScrub: scrub.note,

@@ -103,6 +103,7 @@ const readyExport = {
   of: "tenant",
   session_id: null,
   end_user: null,
+  settings: [],
   status: "ready",
   sessions_done: 0,
   sessions_total: 0,

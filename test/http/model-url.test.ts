@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { refuseModelUrl } from "../../src/http/routes/models";
+import { refuseModelUrl } from "../../src/http/schemas/model";
 
 describe("a tenant's base URL", () => {
   it.each([

@@ -360,6 +360,8 @@ function emptyTenant(): WholeTenantApi {
     listExports: async () => ok({ data: [], has_more: false }),
     deleteExport: async (_, id) => err({ code: "export_not_found", export: id }),
     registerRestored: async () => ok(null),
+    restoreSettings: async ({ settings: restored }) =>
+      ok(restored.map(({ kind, name }) => ({ kind, name, status: "exists" as const, detail: null }))),
     exportTenant: async () => ok({ tenant: FOREIGN_TENANT, settings, models: [], created_at: NOW, keys: [], standing }),
     projectAgain: async () => ok(null),
     readAudit: async () => ok({ data: [], has_more: false, anchor: buildGenesis(TENANT), head: buildGenesis(TENANT) }),

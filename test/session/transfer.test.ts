@@ -5,7 +5,7 @@ import { createNodeSql } from "../../scripts/support/node-sql";
 import { NO_RETENTION } from "../../src/app/retention";
 import type { Caller } from "../../src/app/session-api";
 import { EXPORT_START, type ExportCursor, type ExportSource, PartBuilder } from "../../src/app/transfer/build-part";
-import { type ImportTarget, SessionImport } from "../../src/app/transfer/import-sessions";
+import { FileImport, type ImportTarget } from "../../src/app/transfer/import-file";
 import { PartWriter } from "../../src/app/transfer/part-writer";
 import type { TenantId } from "../../src/domain/ids";
 import { parseExportLine } from "../../src/http/import-sessions";
@@ -21,6 +21,7 @@ const OTHER = { ...CALLER, tenant: makeId("ten", 7) };
 /** The export of one session, in parts of this size. `cut`: loses the part under way once, after so many steps. */
 async function exportSession(life: Life, caller: Caller, { size = 64_000, cut = -1 } = {}): Promise<Uint8Array<ArrayBuffer>> {
   const source: ExportSource = {
+    listSettings: () => [],
     next: (after) => (after === null ? caller.session : null),
     read: async (_, input) => {
       const page = await life.service.exportLines(caller, input);
@@ -30,7 +31,7 @@ async function exportSession(life: Life, caller: Caller, { size = 64_000, cut = 
     listFiles: () => [],
     readFile: async () => null,
   };
-  const facts = { of: "session", end_user: null, made_at: 1 } as const;
+  const facts = { of: "session", end_user: null, settings: [], made_at: 1 } as const;
   const parts: Uint8Array[] = [];
   let [cursor, previous, left]: [ExportCursor, string, number] = [EXPORT_START, "", cut];
   while (!cursor.ended) {
@@ -57,6 +58,7 @@ function buildTarget(life: Life, tenant: TenantId): ImportTarget {
   return {
     tenant,
     parse: parseExportLine,
+    restoreSettings: null,
     stage: (session, input) => life.service.stageRestore({ tenant, session }, input),
     finish: (session, seq) => life.service.finishRestore({ tenant, session }, { seq }),
     drop: async (session) => void (await life.service.dropRestore({ tenant, session })),
@@ -68,7 +70,7 @@ function buildTarget(life: Life, tenant: TenantId): ImportTarget {
 
 const toStream = (bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array> => new Blob([bytes]).stream();
 const importInto = (life: Life, tenant: TenantId, bytes: Uint8Array<ArrayBuffer>) =>
-  new SessionImport(buildTarget(life, tenant), { after: null, maxFile: 1_000 }).run(toStream(bytes));
+  new FileImport(buildTarget(life, tenant), { maxFile: 1_000 }).run(toStream(bytes));
 
 const LOG_TABLES = ["events", "bodies", "items", "turns", "compactions", "executions", "views_before", "branches"];
 
@@ -191,7 +193,7 @@ describe("a restoration", () => {
 
   test.each<[string, (lines: string[]) => readonly string[], RegExp]>([
     ["another format", (lines) => at(lines, 0, (line) => line.replace("longhand.export", "other")), /^line 1: format/],
-    ["a newer version", (lines) => at(lines, 0, (line) => line.replace('"version":1', '"version":2')), /^line 1: version/],
+    ["a newer version", (lines) => at(lines, 0, (line) => line.replace('"version":1', '"version":3')), /^line 1: version/],
     ["no header", (lines) => lines.slice(1), /^line 1: the header/],
     ["two headers", (lines) => [...lines, lines[0] ?? ""], /: the header must be the first line/],
     ["an event before its session", (lines) => [lines[0] ?? "", lines[2] ?? ""], /^line 3: comes before|^line 2: comes before/],

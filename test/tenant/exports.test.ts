@@ -1,7 +1,7 @@
 /** The tenant's object makes exports in parts: it goes on after a loss at any moment, and nothing that was erased is in a ready one. */
 import { describe, expect, it } from "vitest";
 import type { ExportStore } from "../../src/app/export-api";
-import { readExport } from "../../src/app/transfer/read-export";
+import { readChunks, readExport } from "../../src/app/transfer/read-export";
 import type { SessionLines } from "../../src/app/transfer-api";
 import type { SessionId } from "../../src/domain/ids";
 import { parseExportLine } from "../../src/http/import-sessions";
@@ -72,6 +72,7 @@ function newWorld(sessions: number) {
         },
       }),
       listFiles: () => [],
+      listSettings: () => [],
       store: () => store,
       isDeleted: () => false,
       alarm: { get: async () => null, set: () => {} },
@@ -86,7 +87,7 @@ function newWorld(sessions: number) {
 async function listSessions(file: Uint8Array<ArrayBuffer> | undefined): Promise<readonly string[]> {
   const ids: string[] = [];
   const body = new Blob(file ? [file] : []).stream();
-  for await (const lines of readExport(body, parseExportLine)) {
+  for await (const { lines } of readExport(readChunks(body), parseExportLine)) {
     for (const { line } of lines) if (line.type === "session") ids.push(line.id);
   }
   return ids;

@@ -52,6 +52,7 @@ function world(write: () => Promise<void>, eraseSession: Erase = eraseAtOnce) {
     storage,
     projection: { write, writeUsage: async () => {}, hide: async () => {}, close: async () => {}, sweep: async () => {} },
     snapshot,
+    listSettings: () => [],
     tenant: () => TENANT,
     isDeleted: () => false,
     isSuspended: () => false,

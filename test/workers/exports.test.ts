@@ -8,7 +8,7 @@ import type { ExportView, ImportReport } from "../../src/contract/export";
 import type { FileView } from "../../src/contract/file";
 import type { List } from "../../src/contract/page";
 import { png, upload } from "./files";
-import { type Chat, migrate, newChat, newId, newTenant, readBody, request, type Tenant } from "./support";
+import { type Chat, migrate, newChat, newId, newTenant, readBody, request, Tenant } from "./support";
 
 beforeAll(migrate);
 
@@ -65,7 +65,12 @@ describe("an export", () => {
     const report = await bring(other, bytes);
 
     expect(readLines(bytes)[0]).toMatchObject({ type: "header", format: "longhand.export", version: 1, of: "session" });
-    expect(report).toEqual({ sessions: [{ id: chat.id, status: "restored", detail: null }], has_more: false, next_cursor: null });
+    expect(report).toEqual({
+      settings: [],
+      sessions: [{ line: 2, id: chat.id, status: "restored", detail: null }],
+      has_more: false,
+      next_cursor: null,
+    });
     const after = await readBody<Record<string, unknown>>(await other.call("GET", `/v1/sessions/${chat.id}`));
     const own = ({ title, end_user, metadata, policy, created_at, epoch, messages }: Record<string, unknown>) =>
       JSON.stringify({ title, end_user, metadata, policy, created_at, epoch, messages });
@@ -137,6 +142,79 @@ describe("an export", () => {
     const refused = await tenant.call("POST", "/v1/exports", { of: "tenant" });
 
     expect([refused.status, await refused.json()]).toMatchObject([409, { type: "urn:longhand:problem:export_limit", limit: 20 }]);
+  });
+});
+
+/** A key of the tenant with these scopes alone. */
+async function hold(tenant: Tenant, scopes: readonly string[]): Promise<Tenant> {
+  const { key } = await readBody<{ key: string }>(await tenant.call("POST", "/v1/keys", { name: "held", scopes }), 201);
+  return new Tenant(tenant.id, key);
+}
+
+describe("the settings of a tenant", () => {
+  const model = { provider: "openai", max_output: 4_096, credential: "openai" };
+  const tool = { parameters: { type: "object" }, url: "https://api.example.com/weather" };
+  async function newSettledTenant(): Promise<Tenant> {
+    const tenant = await newTenant();
+    await readBody(await tenant.call("PUT", "/v1/credentials/openai", { api_key: "sk-planted" }));
+    await readBody(await tenant.call("PUT", "/v1/models/gpt", model));
+    await readBody(await tenant.call("PUT", "/v1/tools/weather", tool));
+    await readBody(await tenant.call("PATCH", "/v1/tenant", { name: "Settled", default_model: "gpt", default_policy: "verbatim" }));
+    await readBody(await tenant.call("PUT", "/v1/retention", { erase_sessions_after_days: 90 }));
+    return tenant;
+  }
+
+  it("are restored in another tenant with its sessions, and no secret leaves", async () => {
+    const [tenant, other] = [await newSettledTenant(), await newTenant()];
+    const bytes = await download(await make(tenant, { of: "tenant" }));
+
+    const report = await bring(other, bytes);
+
+    expect(new TextDecoder().decode(bytes)).not.toContain("planted");
+    expect(report.settings.map(({ kind, name, status }) => `${kind} ${name.slice(0, 4)} ${status}`)).toEqual([
+      "credential open needs_credential",
+      "model gpt needs_credential",
+      "tool weat created",
+      "tenant defa created",
+      "tenant defa created",
+      "tenant name differs",
+      "retention rule created",
+      "key key_ needs_key",
+    ]);
+    const shown = async (of: Tenant) => {
+      const { id: _, name: __, ...rest } = await readBody<Record<string, unknown>>(await of.call("GET", "/v1/tenant"));
+      return rest;
+    };
+    expect(await shown(other)).toEqual(await shown(tenant));
+    expect(await readBody(await other.call("GET", "/v1/models/gpt"))).toMatchObject({ credential: "openai", max_output: 4_096 });
+    expect((await bring(other, bytes, "?settings=replace")).settings.map(({ status }) => status)).toEqual([
+      "needs_credential",
+      "exists",
+      "exists",
+      "exists",
+      "exists",
+      "replaced",
+      "exists",
+      "needs_key",
+    ]);
+    expect((await bring(other, bytes, "?settings=skip")).settings).toEqual([]);
+  });
+
+  it("are exported, read and restored as far as the key's own scopes go", async () => {
+    const [tenant, other] = [await newSettledTenant(), await newTenant()];
+    const plain = await hold(tenant, ["exports:write"]);
+    const whole = await make(tenant, { of: "tenant" });
+
+    expect((await make(plain, { of: "tenant" })).settings).toEqual(["model", "tenant"]);
+    expect((await make(tenant, { of: "tenant", settings: false })).settings).toEqual([]);
+    expect((await read(plain, whole.id)).download_url).toBeNull();
+    const refused = await plain.call("GET", `/v1/exports/${whole.id}/content`);
+    expect([refused.status, await refused.json()]).toMatchObject([403, { type: "urn:longhand:problem:forbidden" }]);
+
+    const bytes = await download(whole);
+    const report = await bring(await hold(other, ["exports:write", "models:write"]), bytes);
+    expect(report.settings.filter(({ status }) => status !== "forbidden")).toMatchObject([{ kind: "model" }]);
+    expect((await readBody<List<object>>(await other.call("GET", "/v1/tools"))).data).toEqual([]);
   });
 });
 

@@ -1540,8 +1540,8 @@ export interface paths {
         get: operations["listExports"];
         put?: never;
         /**
-         * Export sessions
-         * @description Begins an export of one session, of all sessions of an end user, or of all sessions of the tenant. It is made in the background.
+         * Export sessions, or the tenant
+         * @description Begins an export of one session, of all sessions of an end user, or of the tenant: its settings and all its sessions. It is made in the background.
          */
         post: operations["createExport"];
         delete?: never;
@@ -1583,7 +1583,7 @@ export interface paths {
         };
         /**
          * Read the file of an export
-         * @description Returns the lines as a download. A signed address is accepted in place of a key.
+         * @description Returns the lines as a download. A signed address is accepted in place of a key. A key that may not read all settings of the export is refused.
          */
         get: operations["downloadExport"];
         put?: never;
@@ -1604,8 +1604,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Restore sessions from an export
-         * @description The body is the file of an export, read while it arrives. Each session is restored whole, under its own id, or not at all; a session of an id that the tenant knows is left as it is.
+         * Restore an export
+         * @description The body is the file of an export, read while it arrives. Its settings come first; one that the tenant has otherwise is left as it is, unless `settings` says replace. Each session is restored whole, under its own id, or not at all; a session of an id that the tenant knows is left as it is.
          */
         post: operations["importSessions"];
         delete?: never;
@@ -8343,6 +8343,8 @@ export interface components {
             session_id: string | null;
             /** @description Of an export of one end user's sessions */
             end_user: string | null;
+            /** @description The settings that are in it: those that the key which asked for the export may read. Only an export of the tenant has some */
+            settings: ("credential" | "model" | "tool" | "mcp_server" | "tenant" | "retention" | "key")[];
             /**
              * @description failed: the store could not be written, or a session changed too often
              * @enum {string}
@@ -8361,7 +8363,7 @@ export interface components {
             expires_at: number;
             /**
              * Format: uri
-             * @description Reads the file without a key, for an hour. Null unless the export is ready
+             * @description Reads the file without a key, for an hour. Null unless the export is ready, and the calling key may read its settings
              */
             download_url: string | null;
         };
@@ -8376,13 +8378,28 @@ export interface components {
             status: "removed" | "pending";
         };
         ImportReport: {
+            settings: components["schemas"]["ImportedSetting"][];
             sessions: components["schemas"]["ImportedSession"][];
             /** @description The file has more sessions than one request restores: send it again with `after` */
             has_more: boolean;
             /** @description The id of a session */
             next_cursor: string | null;
         };
+        ImportedSetting: {
+            /** @enum {string} */
+            kind: "credential" | "model" | "tool" | "mcp_server" | "tenant" | "retention" | "key";
+            name: string;
+            /**
+             * @description created, replaced: it is as in the file. exists: it was already. differs: the tenant has another one, which is left as it is. needs_credential: store the credential; what names it is there. needs_key: make a new key. forbidden: the calling key has not the scope
+             * @enum {string}
+             */
+            status: "created" | "replaced" | "exists" | "differs" | "needs_credential" | "needs_key" | "forbidden" | "refused";
+            /** @description What is to be done, or why nothing was */
+            detail: string | null;
+        };
         ImportedSession: {
+            /** @description Where the file has it: the number of its first line, from 1 */
+            line: number;
             /** @description The id of a session */
             id: string;
             /**
@@ -9561,6 +9578,7 @@ export type RetentionAct = components['schemas']['RetentionAct'];
 export type Export = components['schemas']['Export'];
 export type ExportRemoval = components['schemas']['ExportRemoval'];
 export type ImportReport = components['schemas']['ImportReport'];
+export type ImportedSetting = components['schemas']['ImportedSetting'];
 export type ImportedSession = components['schemas']['ImportedSession'];
 export type Tenant = components['schemas']['Tenant'];
 export type LimitSet = components['schemas']['LimitSet'];
@@ -12749,6 +12767,11 @@ export interface operations {
                 } | {
                     /** @enum {string} */
                     of: "tenant";
+                    /**
+                     * @description Whether the tenant's settings are in it, as far as the calling key may read them
+                     * @default true
+                     */
+                    settings?: boolean;
                 };
             };
         };
@@ -12841,6 +12864,8 @@ export interface operations {
             query?: {
                 /** @description next_cursor of the request before, with the same file */
                 after?: string;
+                /** @description keep: only settings that the tenant has not are restored. replace: those of the file win. skip: none is restored */
+                settings?: "keep" | "replace" | "skip";
             };
             header?: never;
             path?: never;
@@ -12852,7 +12877,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What became of each session */
+            /** @description What became of each setting and session */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -2,9 +2,10 @@
 
 import type { ExportView } from "../../contract/export";
 import type { FileView } from "../../contract/file";
-import { EXPORT_FORMAT, EXPORT_VERSION } from "../../domain/export-format";
+import { EXPORT_FORMAT, EXPORT_VERSION, SETTINGS_VERSION, type SettingKind } from "../../domain/export-format";
 import type { FileId, SessionId } from "../../domain/ids";
 import { toBase64 } from "../../lib/base64";
+import { type Setting, toSettingKey, toSettingLine } from "../exported-settings";
 import type { ExportPlace, SessionLines } from "../transfer-api";
 import { PartWriter, type SealedPart } from "./part-writer";
 
@@ -22,6 +23,8 @@ interface OpenSession {
 }
 
 export interface ExportCursor {
+  /** The key of the last setting that is written. Null: all are. Absent: an older build began the export, which has none. */
+  readonly setting?: string | null;
   /** The last session that is done. */
   readonly after: SessionId | null;
   /** The session that is being written. */
@@ -33,10 +36,12 @@ export interface ExportCursor {
   readonly ended: boolean;
 }
 
-export const EXPORT_START: ExportCursor = { after: null, session: null, looked: 0, sessions: 0, lines: 0, ended: false };
+export const EXPORT_START: ExportCursor = { setting: "", after: null, session: null, looked: 0, sessions: 0, lines: 0, ended: false };
 
 /** Where the sessions and files come from. A method throws when their store is out of reach. */
 export interface ExportSource {
+  /** The settings of these kinds, as they are now. */
+  listSettings(kinds: readonly SettingKind[]): readonly Setting[];
   next(after: SessionId | null): SessionId | null;
   /** `gone`: there is no such session any more. `moved`: its newest event is not `seq`. */
   read(
@@ -49,7 +54,7 @@ export interface ExportSource {
   readFile(file: FileId, range: { readonly offset: number; readonly length: number }): Promise<Uint8Array | null>;
 }
 
-interface ExportFacts extends Pick<ExportView, "of" | "end_user"> {
+interface ExportFacts extends Pick<ExportView, "of" | "end_user" | "settings"> {
   readonly made_at: number;
 }
 
@@ -73,8 +78,9 @@ export class PartBuilder {
     this.#source = source;
     this.#writer = size === undefined ? new PartWriter(previous) : new PartWriter(previous, size);
     if (cursor.lines > 0) return;
-    const { of, made_at } = facts;
-    this.#write({ type: "header", format: EXPORT_FORMAT, version: EXPORT_VERSION, of, made_at });
+    const { of, made_at, settings } = facts;
+    const plain = { type: "header", format: EXPORT_FORMAT, version: EXPORT_VERSION, of, made_at };
+    this.#write(settings.length === 0 ? plain : { ...plain, version: SETTINGS_VERSION, settings });
   }
 
   get cursor(): ExportCursor {
@@ -97,11 +103,24 @@ export class PartBuilder {
 
   /** Asks the source for one thing, and writes it. */
   async step(): Promise<Step> {
-    const { session } = this.#cursor;
+    const { session, setting = null } = this.#cursor;
+    if (setting !== null) return this.#takeSettings(setting);
     if (!session) return this.#begin();
     if (session.place.kind === "file") return this.#takeFile(session, session.place);
     const page = await this.#source.read(session.id, { seq: session.seq, after: session.place });
     return page === "gone" || page === "moved" ? "moved" : this.#take(session, page);
+  }
+
+  #takeSettings(after: string): Step {
+    const kinds = this.#facts.settings;
+    const placed = (kinds.length === 0 ? [] : this.#source.listSettings(kinds)).map((setting) => ({ key: toSettingKey(setting), setting }));
+    const left = placed.filter(({ key }) => key > after).sort((one, other) => (one.key < other.key ? -1 : 1));
+    for (const { key, setting } of left) {
+      if (!this.#write(toSettingLine(setting))) return "full";
+      this.#cursor = { ...this.#cursor, setting: key };
+    }
+    this.#cursor = { ...this.#cursor, setting: null };
+    return "more";
   }
 
   async #begin(): Promise<Step> {

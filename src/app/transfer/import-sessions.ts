@@ -1,21 +1,16 @@
-/** Restores the sessions of an export, one after the other, as its lines arrive. */
+/** Restores the sessions of an export, one after the other, as their lines are read. */
 
-import type { ImportedSession, ImportReport, LineOf } from "../../contract/export";
+import type { ImportedSession, LineOf } from "../../contract/export";
 import type { StoredRow } from "../../domain/event-versions";
 import type { SessionId, TenantId } from "../../domain/ids";
 import { fromBase64 } from "../../lib/base64";
 import type { Result } from "../../lib/result";
 import type { Outcome } from "../session-api";
 import type { BodyRow } from "../transfer-api";
-import { ImportFault, type ParseLine, type ReadLine, readExport } from "./read-export";
+import { ImportFault, type ReadLine } from "./read-export";
 
 /** Characters of one call to a session's object. */
 const STAGE_UNITS = 4_000_000;
-/**
- * Calls to objects and the store that one request makes. The platform allows 1,000
- * (https://developers.cloudflare.com/workers/platform/limits/#subrequests); a session that is begun is finished.
- */
-const CALLS = 500;
 
 type Status = ImportedSession["status"];
 /** Why a session is not restored, if it is not. */
@@ -25,9 +20,8 @@ export interface RestoredFile extends Omit<LineOf<"file">, "type"> {
   readonly content: Uint8Array<ArrayBuffer>;
 }
 
-export interface ImportTarget {
+export interface SessionTarget {
   readonly tenant: TenantId;
-  readonly parse: ParseLine;
   stage(
     session: SessionId,
     input: { readonly first: boolean; readonly events: readonly StoredRow[]; readonly bodies: readonly BodyRow[] },
@@ -46,7 +40,9 @@ interface OpenFile {
   filled: number;
 }
 
-interface OpenImport {
+interface OpenSession {
+  /** The number of its first line. */
+  readonly line: number;
   readonly session: Omit<LineOf<"session">, "type">;
   /** The session is read over: it was refused, or done by an earlier request. */
   refused: Refused | "before" | null;
@@ -66,84 +62,77 @@ const toRefused = (error: { readonly code: string; readonly detail?: string }): 
   return { status: "refused", detail: error.detail ?? error.code };
 };
 
-export class SessionImport {
-  readonly #target: ImportTarget;
+export class SessionRestorer {
+  readonly #target: SessionTarget;
   readonly #maxFile: number;
-  readonly #report: ImportedSession[] = [];
   /** Sessions up to this one were done by an earlier request. */
   #after: SessionId | null;
-  #open: OpenImport | null = null;
-  #sessions = 0;
-  #lines = 0;
-  #calls = 0;
-  #isFull = false;
+  #open: OpenSession | null = null;
+  /** Calls to objects and the store. */
+  calls = 0;
+  /** Of the file, those that were read over among them. */
+  sessions: number;
 
-  constructor(target: ImportTarget, { after, maxFile }: { readonly after: SessionId | null; readonly maxFile: number }) {
+  constructor(
+    target: SessionTarget,
+    { after, maxFile, sessions }: { readonly after: SessionId | null; readonly maxFile: number; readonly sessions: number },
+  ) {
     this.#target = target;
     this.#after = after;
     this.#maxFile = maxFile;
+    this.sessions = sessions;
   }
 
-  /** Throws `ImportFault` where the file is at fault. Sessions that were whole before stay; the one under way is forgotten. */
-  async run(body: ReadableStream<Uint8Array>): Promise<ImportReport> {
-    try {
-      for await (const lines of readExport(body, this.#target.parse)) {
-        for (const line of lines) {
-          await this.#take(line);
-          if (this.#isFull) return this.#answer(true);
-        }
-      }
-    } catch (error) {
-      if (this.#open?.isStaged) await this.#target.drop(this.#open.session.id).catch(() => undefined);
-      throw error;
-    }
-    if (this.#after !== null) throw new ImportFault(0, "after: the file has no such session");
-    return this.#answer(false);
+  get isOpen(): boolean {
+    return this.#open !== null;
   }
 
-  #answer(has_more: boolean): ImportReport {
-    return { sessions: this.#report, has_more, next_cursor: has_more ? (this.#report.at(-1)?.id ?? null) : null };
+  /** The session that an earlier request ended with, until the file has come to it. */
+  get after(): SessionId | null {
+    return this.#after;
   }
 
-  async #take(read: ReadLine): Promise<void> {
+  /** Forgets the session under way. */
+  async drop(): Promise<void> {
+    if (this.#open?.isStaged) await this.#target.drop(this.#open.session.id).catch(() => undefined);
+  }
+
+  /** Returns what became of a session when it was its last line, and was not done before. */
+  async take(read: ReadLine): Promise<ImportedSession | null> {
     const { number, line } = read;
-    if (line.type !== "end") this.#lines += 1;
     switch (line.type) {
-      case "header":
-        return;
-      case "end":
-        if (this.#open) throw new ImportFault(number, "a session is not ended");
-        if (line.sessions !== this.#sessions) throw new ImportFault(number, `sessions: must be ${this.#sessions}`);
-        if (line.lines !== this.#lines) throw new ImportFault(number, `lines: must be ${this.#lines}`);
-        return;
       case "session":
-        return this.#begin(number, line);
+        this.#begin(number, line);
+        return null;
       case "event":
-        return this.#takeEvent(number, "row" in read ? read.row : null);
+        await this.#takeEvent(number, "row" in read ? read.row : null);
+        return null;
       case "body":
-        return this.#takeBody(number, line);
+        await this.#takeBody(number, line);
+        return null;
       case "file":
-        return this.#takeFile(number, line);
+        this.#takeFile(number, line);
+        return null;
       case "content":
-        return this.#takeContent(number, line);
-      default:
+        await this.#takeContent(number, line);
+        return null;
+      case "session_end":
         return this.#end(number, line);
+      default:
+        throw new ImportFault(number, "is no line of a session");
     }
   }
 
-  #within(number: number): OpenImport {
+  #within(number: number): OpenSession {
     if (!this.#open) throw new ImportFault(number, "comes before its session");
     return this.#open;
   }
 
   #begin(number: number, { type: _, ...session }: LineOf<"session">): void {
     if (this.#open) throw new ImportFault(number, "the session before is not ended");
-    if (this.#calls >= CALLS && this.#report.length > 0) {
-      this.#isFull = true;
-      return;
-    }
     const refused = this.#after === null ? null : "before";
     this.#open = {
+      line: number,
       session,
       refused,
       isStaged: false,
@@ -168,7 +157,7 @@ export class SessionImport {
   }
 
   /** The first event says whose the session is. It is the caller's tenant's, whatever the file says. */
-  #adopt(number: number, { session }: OpenImport, row: StoredRow): StoredRow {
+  #adopt(number: number, { session }: OpenSession, row: StoredRow): StoredRow {
     const data: Record<string, unknown> = JSON.parse(row.data);
     if (row.type !== "SessionOpened") throw new ImportFault(number, "event: must be SessionOpened");
     if (data.session !== session.id) throw new ImportFault(number, `data.session: must be ${session.id}`);
@@ -186,31 +175,31 @@ export class SessionImport {
     await this.#grow(open, body.text.length);
   }
 
-  async #grow(open: OpenImport, units: number): Promise<void> {
+  async #grow(open: OpenSession, units: number): Promise<void> {
     open.units += units;
     if (open.units >= STAGE_UNITS) await this.#stage(open);
   }
 
   /** Sends what was read to the session's object. */
-  async #stage(open: OpenImport): Promise<void> {
+  async #stage(open: OpenSession): Promise<void> {
     const { events, bodies, isStaged } = open;
     [open.events, open.bodies, open.units] = [[], [], 0];
     if (open.refused) return;
-    this.#calls += 1;
+    this.calls += 1;
     const staged = await this.#target.stage(open.session.id, { first: !isStaged, events, bodies });
     if (staged.ok) open.isStaged = true;
     else await this.#refuse(open, toRefused(staged.error));
   }
 
-  async #refuse(open: OpenImport, refused: Refused): Promise<void> {
+  async #refuse(open: OpenSession, refused: Refused): Promise<void> {
     open.refused = refused;
     if (!open.isStaged) return;
     open.isStaged = false;
-    this.#calls += 1;
+    this.calls += 1;
     await this.#target.drop(open.session.id);
   }
 
-  async #takeFile(number: number, { type: _, ...facts }: LineOf<"file">): Promise<void> {
+  #takeFile(number: number, { type: _, ...facts }: LineOf<"file">): void {
     const open = this.#within(number);
     if (open.file && open.file.filled < open.file.facts.bytes) throw new ImportFault(number, "the content before is not whole");
     if (open.file && facts.id <= open.file.facts.id) throw new ImportFault(number, "files come in order of id");
@@ -231,33 +220,33 @@ export class SessionImport {
     if (held.filled < held.facts.bytes) return;
     if (open.events.length > 0 || open.bodies.length > 0) await this.#stage(open);
     if (open.refused) return;
-    this.#calls += 4;
+    this.calls += 4;
     const stored = await this.#target.storeFile({ ...held.facts, content: held.content });
     if (!stored.ok) await this.#refuse(open, stored.error);
   }
 
-  async #end(number: number, line: LineOf<"session_end"> | LineOf<"checkpoint">): Promise<void> {
+  async #end(number: number, line: LineOf<"session_end">): Promise<ImportedSession | null> {
     const open = this.#within(number);
-    if (line.type === "checkpoint") return;
     const { session, counts, seq } = open;
     if (open.file && open.file.filled < open.file.facts.bytes) throw new ImportFault(number, "the content before is not whole");
     const isWhole = line.id === session.id && line.events === seq && session.seq === seq;
     if (!isWhole || line.bodies !== counts.bodies || line.files !== counts.files)
       throw new ImportFault(number, "is not the end of this session");
-    this.#sessions += 1;
+    this.sessions += 1;
     await this.#stage(open);
-    this.#open = null;
     if (open.refused === "before") {
+      this.#open = null;
       if (session.id === this.#after) this.#after = null;
-      return;
+      return null;
     }
     const refused = open.refused ?? (await this.#finish(open));
-    this.#report.push({ id: session.id, status: refused?.status ?? "restored", detail: refused?.detail ?? null });
+    this.#open = null;
+    return { line: open.line, id: session.id, status: refused?.status ?? "restored", detail: refused?.detail ?? null };
   }
 
-  async #finish(open: OpenImport): Promise<Refused | null> {
+  async #finish(open: OpenSession): Promise<Refused | null> {
     const { session, seq } = open;
-    this.#calls += 2;
+    this.calls += 2;
     const registered = await this.#target.register(session);
     if (!registered.ok) {
       await this.#refuse(open, registered.error);
@@ -268,7 +257,7 @@ export class SessionImport {
     const refused = toRefused(finished.error);
     // Another import has finished the session, or it was erased: then its entry is not this one's to remove.
     if (refused.status !== "refused") return refused;
-    this.#calls += 1;
+    this.calls += 1;
     await this.#target.forget(session.id);
     return refused;
   }

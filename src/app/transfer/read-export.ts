@@ -27,16 +27,33 @@ export type ReadLine = { readonly number: number } & (
   | { readonly line: { readonly type: "event" }; readonly row: StoredRow }
 );
 
+/** Where a stretch begins: its first byte and line, and the digest of the stretch before. */
+export interface StretchStart {
+  readonly offset: number;
+  readonly line: number;
+  readonly previous: string;
+}
+export const FILE_START: StretchStart = { offset: 0, line: 1, previous: "" };
+
+/** What lies between two checkpoints, with the digest checked. */
+export interface CheckedStretch {
+  readonly start: StretchStart;
+  readonly lines: readonly ReadLine[];
+}
+
 /** A stretch between two checkpoints. */
 const MAX_STRETCH_BYTES = PART_BYTES + MAX_LINE_BYTES;
 const NEWLINE = 10;
 
 /** Lines as bytes, each with its newline. */
-async function* splitLines(body: ReadableStream<Uint8Array>): AsyncGenerator<{ readonly number: number; readonly bytes: Uint8Array }> {
+async function* splitLines(
+  chunks: AsyncIterable<Uint8Array>,
+  first: number,
+): AsyncGenerator<{ readonly number: number; readonly bytes: Uint8Array }> {
   let rest: Uint8Array[] = [];
   let held = 0;
-  let number = 1;
-  for await (const chunk of readChunks(body)) {
+  let number = first;
+  for await (const chunk of chunks) {
     let from = 0;
     for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
       yield { number: number++, bytes: joinPieces([...rest, chunk.subarray(from, at + 1)]) };
@@ -50,7 +67,7 @@ async function* splitLines(body: ReadableStream<Uint8Array>): AsyncGenerator<{ r
   if (held > 0) throw new ImportFault(number, "is cut off");
 }
 
-async function* readChunks(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+export async function* readChunks(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = body.getReader();
   try {
     for (let part = await reader.read(); !part.done; part = await reader.read()) yield part.value;
@@ -69,18 +86,18 @@ function joinPieces(pieces: readonly Uint8Array[]): Uint8Array {
   return whole;
 }
 
-function parseJson(number: number, bytes: Uint8Array): unknown {
+function parseJson(number: number, bytes: Uint8Array): { readonly value: unknown; readonly text: string } {
   try {
-    const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes));
-    return value;
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
+    return { value: JSON.parse(text), text };
   } catch {
     // The parser's message is not repeated, because it may quote content.
     throw new ImportFault(number, "is not JSON in UTF-8");
   }
 }
 
-/** The line that a value is, or why it is none. */
-export type ParseLine = (value: unknown) => Result<ExportLine, string>;
+/** The line that a value is, or why it is none. `text`: as the file has it. */
+export type ParseLine = (value: unknown, text: string) => Result<ExportLine, string>;
 
 interface ParsedLine {
   readonly line: ExportLine;
@@ -88,8 +105,8 @@ interface ParsedLine {
 }
 
 function parseLine(number: number, bytes: Uint8Array, parse: ParseLine): ParsedLine {
-  const value = parseJson(number, bytes);
-  const parsed = parse(value);
+  const { value, text } = parseJson(number, bytes);
+  const parsed = parse(value, text);
   if (!parsed.ok) throw new ImportFault(number, parsed.error);
   return { line: parsed.value, value };
 }
@@ -97,13 +114,14 @@ function parseLine(number: number, bytes: Uint8Array, parse: ParseLine): ParsedL
 /** The event's data with the keys in the order of the file, as the log has it. */
 function toRow(number: number, { seq, at, event, version }: LineOf<"event">, value: unknown): StoredRow {
   const data = typeof value === "object" && value !== null && "data" in value ? value.data : null;
-  const row = { seq, at, type: event, version, data: JSON.stringify(data) };
   try {
+    // A value that is nested too deep throws here.
+    const row = { seq, at, type: event, version, data: JSON.stringify(data) };
     parseStoredEvent(row);
+    return row;
   } catch (error) {
     throw new ImportFault(number, error instanceof Error ? error.message : "is no event");
   }
-  return row;
 }
 
 /** What came since the last checkpoint. */
@@ -112,7 +130,11 @@ class Stretch {
   /** The bytes of its lines, without the line that ends it. */
   #pieces: Uint8Array[] = [];
   #bytes = 0;
-  #previous = "";
+  #start: StretchStart;
+
+  constructor(start: StretchStart) {
+    this.#start = start;
+  }
 
   take(number: number, bytes: Uint8Array, { line, value }: ParsedLine): void {
     if (bytes.byteLength > MAX_LINE_BYTES) throw new ImportFault(number, `is longer than ${MAX_LINE_BYTES} bytes`);
@@ -123,27 +145,33 @@ class Stretch {
     else if (line.type !== "checkpoint") this.lines.push({ number, line });
   }
 
-  /** Compares the digest, and begins the next stretch. Returns the lines of this one. */
-  async end(number: number, line: LineOf<"checkpoint"> | LineOf<"end">): Promise<readonly ReadLine[]> {
-    const digest = await digestStretch(this.#previous, joinPieces(this.#pieces));
+  /** Compares the digest, and begins the next stretch. Returns this one. `bytes`: of the line that ends it. */
+  async end(number: number, bytes: number, line: LineOf<"checkpoint"> | LineOf<"end">): Promise<CheckedStretch> {
+    const start = this.#start;
+    const digest = await digestStretch(start.previous, joinPieces(this.#pieces));
     if (digest !== line.sha256) throw new ImportFault(number, "sha256: is another digest");
     const lines = line.type === "end" ? [...this.lines, { number, line }] : this.lines;
-    [this.lines, this.#pieces, this.#bytes, this.#previous] = [[], [], 0, digest];
-    return lines;
+    this.#start = { offset: start.offset + this.#bytes + bytes, line: number + 1, previous: digest };
+    [this.lines, this.#pieces, this.#bytes] = [[], [], 0];
+    return { start, lines };
   }
 }
 
-/** Yields the lines of each stretch once its digest is checked. The last line is `end`; anything behind it is a fault. */
-export async function* readExport(body: ReadableStream<Uint8Array>, parse: ParseLine): AsyncGenerator<readonly ReadLine[]> {
-  const stretch = new Stretch();
+/** Yields each stretch once its digest is checked. The last line is `end`; anything behind it is a fault. `chunks`: the bytes from `start` on. */
+export async function* readExport(
+  chunks: AsyncIterable<Uint8Array>,
+  parse: ParseLine,
+  start: StretchStart = FILE_START,
+): AsyncGenerator<CheckedStretch> {
+  const stretch = new Stretch(start);
   let hasEnded = false;
-  for await (const { number, bytes } of splitLines(body)) {
+  for await (const { number, bytes } of splitLines(chunks, start.line)) {
     if (hasEnded) throw new ImportFault(number, "comes behind the end");
     const parsed = parseLine(number, bytes, parse);
     const { line } = parsed;
     if ((number === 1) !== (line.type === "header")) throw new ImportFault(number, "the header must be the first line, and only that");
     hasEnded = line.type === "end";
-    if (line.type === "checkpoint" || line.type === "end") yield await stretch.end(number, line);
+    if (line.type === "checkpoint" || line.type === "end") yield await stretch.end(number, bytes.byteLength, line);
     else stretch.take(number, bytes, parsed);
   }
   if (!hasEnded) throw new ImportFault(0, "the file has no end: it is cut off");

@@ -8,6 +8,7 @@ export const exportExample: z.input<typeof exportView> = {
   of: "tenant",
   session_id: null,
   end_user: null,
+  settings: ["model", "tool", "mcp_server", "tenant"],
   status: "ready",
   sessions_done: 12,
   sessions_total: 12,
@@ -19,7 +20,15 @@ export const exportExample: z.input<typeof exportView> = {
 };
 
 export const importReportExample: z.input<typeof importReport> = {
-  sessions: [{ id: SESSION, status: "restored", detail: null }],
+  settings: [
+    {
+      kind: "model",
+      name: "gpt-5",
+      status: "needs_credential",
+      detail: "it is there, and is not called before the credential openai is stored",
+    },
+  ],
+  sessions: [{ line: 4, id: SESSION, status: "restored", detail: null }],
   has_more: false,
   next_cursor: null,
 };

@@ -1,10 +1,12 @@
 /** Exports sessions into files of lines of JSON, and restores sessions from such files. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import type { ExportState } from "../../app/export-api";
+import type { ExportState, ExportSubject } from "../../app/export-api";
+import { findLackingScope, listReadable, listWritable } from "../../app/exported-settings";
 import { type ExportView, exportRemoval, exportView, importReport } from "../../contract/export";
 import { id } from "../../contract/ids";
 import { listView } from "../../contract/page";
+import { SETTINGS_MODES } from "../../domain/export-format";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
@@ -27,7 +29,13 @@ const lines = z.string().openapi({ format: "binary" });
 const subject = z.discriminatedUnion("of", [
   z.strictObject({ of: z.literal("session"), session_id: id("ses") }),
   z.strictObject({ of: z.literal("end_user"), end_user: endUser }),
-  z.strictObject({ of: z.literal("tenant") }),
+  z.strictObject({
+    of: z.literal("tenant"),
+    settings: z
+      .boolean()
+      .default(true)
+      .openapi({ description: "Whether the tenant's settings are in it, as far as the calling key may read them" }),
+  }),
 ]);
 
 const create = tenantRoute({
@@ -36,9 +44,9 @@ const create = tenantRoute({
   tag,
   scope,
   operationId: "createExport",
-  summary: "Export sessions",
+  summary: "Export sessions, or the tenant",
   description:
-    "Begins an export of one session, of all sessions of an end user, or of all sessions of the tenant. It is made in the background.",
+    "Begins an export of one session, of all sessions of an end user, or of the tenant: its settings and all its sessions. It is made in the background.",
   refuses: ["session_not_found", "export_limit", "files_disabled"],
   request: { body: jsonBody(subject, { of: "tenant" as const }) },
   responses: {
@@ -80,7 +88,8 @@ const download = tenantRoute({
   scope,
   operationId: "downloadExport",
   summary: "Read the file of an export",
-  description: "Returns the lines as a download. A signed address is accepted in place of a key.",
+  description:
+    "Returns the lines as a download. A signed address is accepted in place of a key. A key that may not read all settings of the export is refused.",
   refuses: ["signature_not_valid", "export_not_found", "files_disabled", "file_store_unavailable"],
   request: {
     params,
@@ -102,28 +111,35 @@ const remove = tenantRoute({
   responses: { 200: json("The export cannot be read any more", exportRemoval, { id: EXPORT, status: "removed" }) },
 });
 
+const settingsMode = z.enum(SETTINGS_MODES).default("keep").openapi({
+  description: "keep: only settings that the tenant has not are restored. replace: those of the file win. skip: none is restored",
+});
+
 const restore = tenantRoute({
   method: "post",
   path: "/v1/imports",
   tag,
   scope,
   operationId: "importSessions",
-  summary: "Restore sessions from an export",
+  summary: "Restore an export",
   description:
-    "The body is the file of an export, read while it arrives. Each session is restored whole, under its own id, or not at all; a session of an id that the tenant knows is left as it is.",
+    "The body is the file of an export, read while it arrives. Its settings come first; one that the tenant has otherwise is left as it is, unless `settings` says replace. Each session is restored whole, under its own id, or not at all; a session of an id that the tenant knows is left as it is.",
   request: {
     query: z.strictObject({
       after: id("ses").optional().openapi({ description: "next_cursor of the request before, with the same file" }),
+      settings: settingsMode,
     }),
     body: { required: true, content: { "application/octet-stream": { schema: lines } } },
   },
-  responses: { 200: json("What became of each session", importReport, importReportExample) },
+  responses: { 200: json("What became of each setting and session", importReport, importReportExample) },
 });
+
+const toSubject = (asked: z.output<typeof subject>): ExportSubject => (asked.of === "tenant" ? { of: "tenant" } : asked);
 
 const LINK_MS = 60 * 60 * 1_000;
 
 async function toView(c: Context<HttpEnv>, deps: HttpDeps, state: ExportState): Promise<ExportView> {
-  if (state.status !== "ready") return { ...state, download_url: null };
+  if (state.status !== "ready" || findLackingScope(state.settings, readPrincipal(c).scopes)) return { ...state, download_url: null };
   const origin = deps.config.publicUrl ?? new URL(c.req.url).origin;
   const expires_at = Math.min(deps.now() + LINK_MS, state.expires_at);
   const signature = await deps.exportSigner.sign({ tenant: readPrincipal(c).tenant, export: state.id, expires_at });
@@ -135,9 +151,11 @@ export function registerExports(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void
     const { tenant } = readPrincipal(c);
     if (!deps.exports(tenant)) return sendProblem(c, { code: "files_disabled" });
     const name = deps.newId("exp");
+    const asked = c.req.valid("json");
+    const settings = asked.of === "tenant" && asked.settings ? listReadable(readPrincipal(c).scopes) : [];
     const begun = await callWithRetry(
       () => deps.tenants(tenant),
-      (api) => api.beginExport(readAct(c), { id: name, subject: c.req.valid("json") }),
+      (api) => api.beginExport(readAct(c), { id: name, subject: toSubject(asked), settings }),
     );
     return begun.ok ? c.json(await toView(c, deps, begun.value), 202) : sendProblem(c, begun.error);
   });
@@ -161,9 +179,10 @@ export function registerExports(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void
     return found.ok ? c.json(await toView(c, deps, found.value), 200) : sendProblem(c, found.error);
   });
 
-  app.openapi(download, (c) =>
-    answerExport(c, deps, { act: readAct(c), tenant: readPrincipal(c).tenant, export: c.req.valid("param").export_id }),
-  );
+  app.openapi(download, (c) => {
+    const { tenant, scopes } = readPrincipal(c);
+    return answerExport(c, deps, { act: readAct(c), tenant, scopes, export: c.req.valid("param").export_id });
+  });
 
   app.openapi(remove, async (c) => {
     const removed = await callWithRetry(
@@ -176,11 +195,14 @@ export function registerExports(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void
   app.openapi(restore, async (c) => {
     const body = c.req.raw.body;
     if (!body) return sendProblem(c, { code: "invalid_request", errors: [{ field: "body", detail: "must not be empty" }] });
+    const { after, settings } = c.req.valid("query");
     const done = await runImport(deps, {
       act: readAct(c),
       tenant: readPrincipal(c).tenant,
       body,
-      after: c.req.valid("query").after ?? null,
+      after: after ?? null,
+      mode: settings,
+      allowed: listWritable(readPrincipal(c).scopes),
     });
     return done.ok ? c.json(done.value, 200) : sendProblem(c, done.error);
   });

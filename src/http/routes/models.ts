@@ -5,7 +5,6 @@ import { toEtag } from "../../app/conditions";
 import type { ModelEntry } from "../../app/model-entry";
 import { modelDeletion, modelList, modelView } from "../../contract/model";
 import type { FieldError } from "../../contract/problem";
-import { urlFault } from "../../lib/public-address";
 import { readPrincipal } from "../auth";
 import { callUnder, callWithRetry } from "../calls";
 import { conditionHeaders, toCondition } from "../conditions";
@@ -15,16 +14,8 @@ import { modelExample, suggestedModelExample } from "../examples/tenant";
 import { sendProblem } from "../problem";
 import { readAct } from "../read-act";
 import { json, jsonBody, taggedJson, tenantRoute } from "../routing";
-import { modelInput, modelName, toModelView, toOverride } from "../schemas/model";
+import { modelInput, modelName, refuseModelUrl, toModelView, toOverride } from "../schemas/model";
 import { MAX_LIMIT, namedPageQuery, takeListPage } from "../schemas/page";
-
-/** What is wrong with the URL, or null. `allowPrivate` accepts http and local addresses too, but never credentials. */
-export function refuseModelUrl(text: string, allowPrivate: boolean): string | null {
-  const fault = urlFault(text, allowPrivate);
-  if (fault) return fault;
-  // Paths are appended to the base URL, so a query would be lost.
-  return URL.parse(text)?.search ? "must not have a query or a fragment" : null;
-}
 
 const tag = "models";
 const scope = "models:write";

@@ -4,6 +4,7 @@ import { shownAddress } from "../../app/shown-address";
 import { baseUrlFault, MODEL_NAME, MODEL_NAME_RULE, modelFigures, PROVIDERS, takesKey, toFigures } from "../../context/model-input";
 import { toPerMillion } from "../../context/price-units";
 import type { ModelView } from "../../contract/model";
+import { urlFault } from "../../lib/public-address";
 import { credentialName } from "./credential";
 
 export const modelName = z.string().regex(MODEL_NAME, MODEL_NAME_RULE).openapi({ example: "embedded" });
@@ -32,6 +33,14 @@ export const modelInput = z
     }
   })
   .openapi("PutModel");
+
+/** What is wrong with the URL, or null. `allowPrivate` accepts http and local addresses too, but never credentials. */
+export function refuseModelUrl(text: string, allowPrivate: boolean): string | null {
+  const fault = urlFault(text, allowPrivate);
+  if (fault) return fault;
+  // Paths are appended to the base URL, so a query would be lost.
+  return URL.parse(text)?.search ? "must not have a query or a fragment" : null;
+}
 
 /** Stores only what the client said. What is known of the model's name is looked up whenever it is needed. */
 export function toOverride(input: z.infer<typeof modelInput>, id: string): ModelOverride {
