@@ -110,6 +110,24 @@ test("a restored session counts as used when it was restored, however old its me
   expect(await retain()).toMatchObject({ ok: true, value: { due: [{ action: "erase_session" }] } });
 });
 
+test("a restored session has the pins and the system prompt that were set after a redaction", async () => {
+  const life = await newLife({ system: "Be brief." });
+  await say(life, "the secret word", "I see.");
+  const [first] = new Story(life).items;
+  if (!first) throw new Error("no message");
+  await life.service.redact(CALLER, first.id);
+  await life.service.patch(CALLER, { system: "Be kind." });
+  await life.service.setPins(CALLER, ["The user's name is Ada."]);
+  await say(life, "And now?", "Nothing more.");
+  const target = newTarget();
+
+  await importInto(target, OTHER.tenant, await exportSession(life, CALLER));
+
+  expect(await target.service.describe(OTHER)).toMatchObject({
+    value: { system: "Be kind.", pins: [{ text: "The user's name is Ada." }] },
+  });
+});
+
 describe("a session with any history", () => {
   test.each(policies)(
     "is the same after export and import, in any parts, and exports as the same lines: %s",

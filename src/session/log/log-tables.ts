@@ -187,7 +187,7 @@ export function applyToTables(sql: Sql, event: StoredEvent, before: SessionState
       weighRedacted(sql, event);
       dropNotes(sql, event);
       dropEarlierChoices(sql, before);
-      return dropEarlierSettings(sql, before);
+      return dropEarlierSettings(sql, event, before);
     case "HistoryRewound":
       return branchOff(sql, event, before);
     case "BranchSwitched":

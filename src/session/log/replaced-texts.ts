@@ -52,10 +52,17 @@ const listTexts = (settings: Partial<SessionSettings> = {}): readonly (TextRef |
   settings.policy_instructions,
 ];
 
-/** Deletes system prompts, tools, generation settings, instructions for summaries and pins that the session no longer uses. */
-export function dropEarlierSettings(sql: Sql, { settings, pins }: Pick<SessionState, "settings" | "pins">): void {
+/**
+ * Deletes system prompts, tools, generation settings, instructions for summaries and pins that the session no longer uses when the event comes.
+ * A restoration folds a log whose later events are there already: what they set stays.
+ */
+export function dropEarlierSettings(
+  sql: Sql,
+  { seq }: Pick<StoredEvent, "seq">,
+  { settings, pins }: Pick<SessionState, "settings" | "pins">,
+): void {
   const present = new Set(refs([...listTexts(settings), ...pins]));
-  const rows = sql.all<{ data: string }>("SELECT data FROM events WHERE type IN ('SessionOpened', 'SettingsChanged', 'PinsSet')");
+  const rows = sql.all<{ data: string }>("SELECT data FROM events WHERE type IN ('SessionOpened', 'SettingsChanged', 'PinsSet') AND seq <= ?", seq);
   const known = rows.flatMap(({ data }) => {
     const { settings: opened, changes, pins: set = [] } = JSON.parse(data) as Named;
     return refs([...listTexts(opened), ...listTexts(changes), ...set]);
