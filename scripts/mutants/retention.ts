@@ -4,7 +4,49 @@ import type { Mutant } from "./mutant.ts";
 const SESSION = ["test/session/retention.test.ts"];
 const TENANT = ["test/tenant/retention.test.ts"];
 
+const ARCHIVE = ["test/session/archive.test.ts", "test/domain/archive.test.ts"];
+
 export const retention: readonly Mutant[] = [
+  {
+    name: "a message leaves an archived session archived",
+    breaks: "what people do in an archived session brings it back",
+    file: "src/domain/archive.ts",
+    find: "SubmitMessage: true,",
+    replace: "SubmitMessage: false,",
+    tests: ARCHIVE,
+  },
+  {
+    name: "a compaction of its own brings an archived session back",
+    breaks: "what the service does by itself leaves a session archived",
+    file: "src/domain/archive.ts",
+    find: ' && !(command.type === "RequestCompaction" && command.trigger !== "manual")',
+    replace: "",
+    tests: ARCHIVE,
+  },
+  {
+    name: "archiving counts as a use of the session",
+    breaks: "the age of an archived session begins with its last use",
+    file: "src/domain/evolve.ts",
+    find: '!(event.type === "SessionArchived" || (event.type === "MessageRedacted" && event.cause === "retention"))',
+    replace: '!(event.type === "MessageRedacted" && event.cause === "retention")',
+    tests: ARCHIVE,
+  },
+  {
+    name: "a session that waits for tools is archived",
+    breaks: "a session in use is not archived",
+    file: "src/domain/archive.ts",
+    find: ' ?? (state.turn && { code: "turn_running" as const, turn: state.turn.id })',
+    replace: "",
+    tests: ARCHIVE,
+  },
+  {
+    name: "retention archives a session that it is to erase",
+    breaks: "a session that both rules reach is erased",
+    file: "src/app/retention.ts",
+    find: "if (eraseAt <= now) return",
+    replace: "if (eraseAt <= now && archiveAt > now) return",
+    tests: ["test/app/retention.test.ts"],
+  },
   {
     name: "retention erases a session whose turn is open",
     breaks: "a session in use stays, however old it is",

@@ -23,6 +23,8 @@ export interface SessionFilter {
   readonly createdBefore: number | null;
   readonly updatedAfter: number | null;
   readonly updatedBefore: number | null;
+  /** Only archived sessions, or only those that are not. */
+  readonly archived: boolean | null;
 }
 
 export const SESSION_ORDERS = ["updated_at", "created_at"] as const;

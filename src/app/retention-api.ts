@@ -1,5 +1,6 @@
 /** What may be asked about retention: of a tenant's object, and by it of its sessions. */
 import type { DueActView, RetentionSetting, RetentionView } from "../contract/retention";
+import type { SessionDescription } from "../contract/session";
 import type { SessionId } from "../domain/ids";
 import type { Act } from "./audit-chain";
 import type { Condition } from "./conditions";
@@ -38,6 +39,9 @@ export interface RetainedSession extends Judgement {
 }
 
 export interface RetentionApi {
+  /** Puts the session away, or brings it back. A repetition changes nothing. */
+  archive(caller: Caller): Promise<Outcome<SessionDescription>>;
+  unarchive(caller: Caller): Promise<Outcome<SessionDescription>>;
   /** Judges the session by the setting as it is now. Unless `isDryRun`, does what is due in the same step. */
   retain(caller: Caller, input: { readonly setting: RetentionSetting; readonly isDryRun: boolean }): Promise<Outcome<RetainedSession>>;
 }

@@ -13,6 +13,7 @@ export const RETENTION_STARTS_AFTER_MS = DAY_MS;
 const BUSY_MS = DAY_MS;
 
 export const NO_RETENTION: RetentionSetting = {
+  archive_sessions_after_days: null,
   erase_sessions_after_days: null,
   remove_tool_results_after_days: null,
   by_policy: {},
@@ -26,6 +27,7 @@ export interface SessionAge {
   readonly used_at: number;
   /** A turn is open, or messages wait. */
   readonly is_busy: boolean;
+  readonly is_archived: boolean;
   /** When each tool result was recorded whose content is still there, in epoch milliseconds. */
   readonly result_times: readonly number[];
 }
@@ -44,17 +46,22 @@ export interface Judgement {
   readonly results_until: number | null;
 }
 
-const RULES = ["erase_sessions_after_days", "remove_tool_results_after_days"] as const satisfies readonly (keyof SessionRules)[];
+const RULES = [
+  "archive_sessions_after_days",
+  "erase_sessions_after_days",
+  "remove_tool_results_after_days",
+] as const satisfies readonly (keyof SessionRules)[];
 
 const toMs = (days: number | null): number => (days === null ? Number.POSITIVE_INFINITY : days * DAY_MS);
 
 /** The tenant's rules with what differs for the policy. */
 export function findRules({ by_policy, ...rules }: RetentionSetting, policy: PolicyName): SessionRules {
   const {
-    erase_sessions_after_days: erase = rules.erase_sessions_after_days,
-    remove_tool_results_after_days: results = rules.remove_tool_results_after_days,
+    archive_sessions_after_days = rules.archive_sessions_after_days,
+    erase_sessions_after_days = rules.erase_sessions_after_days,
+    remove_tool_results_after_days = rules.remove_tool_results_after_days,
   } = by_policy[policy] ?? {};
-  return { erase_sessions_after_days: erase, remove_tool_results_after_days: results };
+  return { archive_sessions_after_days, erase_sessions_after_days, remove_tool_results_after_days };
 }
 
 /** The age in milliseconds before which no rule applies to any session. Null: there is no rule. */
@@ -64,19 +71,24 @@ export function findLeastAge({ by_policy, ...rules }: RetentionSetting): number 
   return Number.isFinite(least) ? least : null;
 }
 
+/** A session that is to be erased is erased as a whole, whatever else is due. To be archived changes no age. */
 export function judgeSession(setting: RetentionSetting, age: SessionAge, now: number): Judgement {
   if (age.is_busy) return { due: [], look_at: now + BUSY_MS, results_until: null };
   const rules = findRules(setting, age.policy);
   const eraseAt = age.used_at + toMs(rules.erase_sessions_after_days);
+  const archiveAt = age.is_archived ? Number.POSITIVE_INFINITY : age.used_at + toMs(rules.archive_sessions_after_days);
   const kept = toMs(rules.remove_tool_results_after_days);
   // A session that is used begins anew, and a change of its policy is a use.
   const anew = now + (findLeastAge(setting) ?? BUSY_MS);
   if (eraseAt <= now) return { due: [{ action: "erase_session", due_at: eraseAt }], look_at: anew, results_until: null };
+  const isArchiveDue = archiveAt <= now;
   const old = age.result_times.filter((at) => at + kept <= now);
   const young = age.result_times.filter((at) => at + kept > now);
+  const archived: DueAct = { action: "archive_session", due_at: archiveAt };
   const results: DueAct = { action: "remove_tool_results", due_at: toLeast(old) + kept, results: old.length };
-  const look_at = Math.min(eraseAt, toLeast(young) + kept, anew);
-  return { due: old.length > 0 ? [results] : [], look_at, results_until: old.length > 0 ? now - kept : null };
+  const look_at = Math.min(eraseAt, isArchiveDue ? anew : archiveAt, toLeast(young) + kept, anew);
+  const due = [...(isArchiveDue ? [archived] : []), ...(old.length > 0 ? [results] : [])];
+  return { due, look_at, results_until: old.length > 0 ? now - kept : null };
 }
 
 const toLeast = (times: readonly number[]): number => times.reduce((least, at) => Math.min(least, at), Number.POSITIVE_INFINITY);

@@ -9,6 +9,9 @@ const MAX_DAYS = 36_500;
 const days = (description: string) => z.int().min(1).max(MAX_DAYS).nullable().openapi({ description, example: 365 });
 
 const sessionRules = z.strictObject({
+  archive_sessions_after_days: days(
+    "Archive a session that was not used for so many days. It keeps everything, and its age for the other rules. Null: never",
+  ),
   erase_sessions_after_days: days("Erase a session that was not used for so many days. Null: never"),
   remove_tool_results_after_days: days(
     "Remove the content of a tool result so many days after it was recorded. Summaries that were made from it stay. Null: never",
@@ -42,7 +45,7 @@ const dueAct = z
     action: z.enum(RETENTION_ACTIONS),
     used_at: time.openapi({ description: "When the session last changed" }),
     due_at: time.openapi({ description: "When the rule came to apply; for results, to the oldest one" }),
-    results: z.int().optional().openapi({ description: "How many tool results. Absent for an erasure" }),
+    results: z.int().optional().openapi({ description: "How many tool results. Absent for other actions" }),
   })
   .openapi("RetentionAct");
 export type DueActView = z.infer<typeof dueAct>;

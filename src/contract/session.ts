@@ -11,6 +11,11 @@ import { tokenFigure } from "./tokens";
 import { toolCallView, toolDefinition } from "./tool";
 import { turnPhase } from "./turn";
 
+/** No list shows an archived session unless it is asked to. */
+const archivedAt = time.nullable().openapi({
+  description: "When the session was archived. Null: it is not. The next message or change brings an archived session back",
+});
+
 /** How a client finds its sessions again. */
 const labels = {
   external_id: z.string().nullable().openapi({ description: "The client's own id of the session, unique in the tenant. Null: none" }),
@@ -40,6 +45,7 @@ export const sessionDescription = z
     }),
     created_at: time,
     updated_at: time,
+    archived_at: archivedAt,
     message_count: z.int(),
     epoch: z.int(),
     branch: z.int().openapi({ description: "The number of the current branch" }),
@@ -79,6 +85,7 @@ export const sessionSummary = z
       .openapi({ description: "The beginning of the newest message's text. Null if there is no message yet" }),
     created_at: time,
     updated_at: time,
+    archived_at: archivedAt,
     compacted: z.boolean().openapi({ description: "A summary or a trim replaces part of the conversation in the model's view" }),
   })
   .openapi("SessionSummary");

@@ -31,6 +31,8 @@ export const AUDIT_ACTIONS = [
   "session.rebuilt_and_read",
   "content.read_by_admin",
   "session.settings_changed",
+  "session.archived",
+  "session.unarchived",
   "session.rewound",
   "pins.set",
   "message.redacted",

@@ -74,6 +74,8 @@ export type SessionCommand =
    * calls for a title were recorded before.
    */
   | { readonly type: "RecordTitle"; readonly call: ModelCall; readonly title: TextRef | null; readonly tries: number }
+  | { readonly type: "ArchiveSession"; readonly cause?: "retention" }
+  | { readonly type: "UnarchiveSession" }
   | { readonly type: "EraseSession"; readonly cause?: "retention" };
 
 export type MessageCommand =
@@ -111,11 +113,7 @@ export type TurnCommand =
   | ({ readonly type: "RequestApproval"; readonly execution: ExecutionId } & TurnRun)
   | ({ readonly type: "RecordToolRun"; readonly result: NewToolRun } & TurnRun)
   | { readonly type: "ResolveApprovals"; readonly incarnation: string; readonly approvals: readonly NewApproval[] }
-  | ({
-      readonly type: "FailTurn";
-      readonly failure: TurnFailure;
-    } & TurnRun &
-      CutShort)
+  | ({ readonly type: "FailTurn"; readonly failure: TurnFailure } & TurnRun & CutShort)
   /** `turn`: null stops whichever turn is open. */
   | ({ readonly type: "StopTurn"; readonly turn: TurnId | null; readonly reason: StopReason } & CutShort)
   /** Absent `choices` and `tools`: what the last turn was asked with. */

@@ -3,9 +3,8 @@ import { assertNever } from "../lib/assert-never";
 import { err, ok } from "../lib/result";
 import { MAX_BRANCHES } from "./branch";
 import type { BranchCommand, CommandOf, RedactMessage, RewindHistory } from "./commands";
-import { type Deciders, type Decision, enterConversation, voidCompaction } from "./decision";
+import { busyWith, type Deciders, type Decision, enterConversation, voidCompaction } from "./decision";
 import type { Event } from "./events";
-import type { Rejection } from "./rejection";
 import type { SessionState } from "./state";
 
 export const branchDeciders: Deciders<BranchCommand["type"]> = {
@@ -55,15 +54,6 @@ function unpin(items: readonly Pick<RedactMessage, "position">[], state: Session
   const gone = new Set(items.map(({ position }) => position));
   const pins = state.pins.filter(({ from = [] }) => !from.some((position) => gone.has(position)));
   return pins.length < state.pins.length ? [{ type: "PinsSet", pins }] : [];
-}
-
-/**
- * Why the branch cannot change now; null when it can. A turn that waits for tools is not busy: leaving the branch
- * supersedes it, as a new message does.
- */
-function busyWith({ turn, queue }: SessionState): Rejection | null {
-  if (turn && turn.phase !== "awaiting_tools") return { code: "turn_running", turn: turn.id };
-  return queue.length > 0 ? { code: "turn_running", turn: turn?.id ?? "" } : null;
 }
 
 const superseded = ({ turn }: SessionState): Event[] => (turn ? [{ type: "TurnStopped", turn: turn.id, reason: "superseded" }] : []);

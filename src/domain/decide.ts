@@ -1,5 +1,6 @@
 /** `decide(command, state) → events | rejection`: pure, without a clock. `ok([])` means that the command changes nothing. */
 import { err, ok } from "../lib/result";
+import { archiveDeciders, withRevival } from "./archive";
 import { withOwners } from "./call-owner";
 import type { Command, CommandOf, CommandType, SessionCommand } from "./commands";
 import { branchDeciders } from "./decide-branch";
@@ -21,7 +22,7 @@ export function decide(command: Command, state: SessionState): Decision {
   const { fork } = state;
   if (fork && !fork.done && !MAY_WHILE_FORKING.has(command.type)) return err({ code: "fork_unfinished", from: fork.from });
   const decided = dispatch(command.type, command, state);
-  return decided.ok ? ok(withOwners(decided.value, state)) : decided;
+  return decided.ok ? ok(withRevival(withOwners(decided.value, state), command, state)) : decided;
 }
 
 const sessionDeciders: Deciders<SessionCommand["type"]> = {
@@ -30,6 +31,7 @@ const sessionDeciders: Deciders<SessionCommand["type"]> = {
   ChangeSettings: ({ changes }, state) => ok(Object.keys(changes).length === 0 ? [] : changeSettings(changes, state)),
   SetPins: ({ pins }, state) => ok([...voidCompaction(state), { type: "PinsSet", pins }]),
   RecordTitle: decideTitle,
+  ...archiveDeciders,
   EraseSession: ({ cause }) => ok([{ type: "SessionErased", ...(cause && { cause }) }]),
 };
 

@@ -85,3 +85,12 @@ export const endDraft = (draft: OpenDraft, failure: Unwanted): Event => ({
   failure,
   final: true,
 });
+
+/**
+ * Why the branch cannot change now; null when it can. A turn that waits for tools is not busy: leaving the branch
+ * supersedes it, as a new message does.
+ */
+export function busyWith({ turn, queue }: SessionState): Rejection | null {
+  if (turn && turn.phase !== "awaiting_tools") return { code: "turn_running", turn: turn.id };
+  return queue.length > 0 ? { code: "turn_running", turn: turn?.id ?? "" } : null;
+}

@@ -31,6 +31,8 @@ export function listEventBodies(event: Event): BodyId[] {
     case "SessionForked":
       return (event.view?.overlays ?? []).flatMap((overlay) => (overlay.kind === "summary" ? [overlay.id] : []));
     case "ForkCompleted":
+    case "SessionArchived":
+    case "SessionUnarchived":
     case "SessionErased":
     case "MessageQueued":
     case "QueuedMessageCancelled":

@@ -26,6 +26,8 @@ const shapes: Shapes = {
   PinsSet: { pins: "array" },
   SessionForked: { from: "string", position: "number", view: "object~", line: "object~" },
   ForkCompleted: {},
+  SessionArchived: { cause: "string~" },
+  SessionUnarchived: {},
   SessionErased: { cause: "string~" },
   MessagesAppended: { items: "array", dequeued: "array", aside: "boolean~" },
   MessageQueued: { message: "object", front: "boolean" },

@@ -158,6 +158,10 @@ export type SessionEvent =
     }
   /** Everything is copied. From here on the fork is an ordinary session. */
   | { readonly type: "ForkCompleted" }
+  /** Takes the session out of the default list, and changes nothing else. `cause`: a rule of the tenant's retention. Absent: a request. */
+  | { readonly type: "SessionArchived"; readonly cause?: "retention" }
+  /** A request brought the session back, or a message or a change did, in the same decision. */
+  | { readonly type: "SessionUnarchived" }
   /** `cause`: a rule of the tenant's retention. Absent: a request. */
   | { readonly type: "SessionErased"; readonly cause?: "retention" };
 

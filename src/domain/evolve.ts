@@ -15,8 +15,9 @@ export function evolve(state: SessionState, event: StoredEvent): SessionState {
   return { ...next, seq: event.seq, updated_at: isUse(event) ? event.at : state.updated_at };
 }
 
-/** A session that retention takes content from is not used thereby. */
-export const isUse = (event: StoredEvent): boolean => !(event.type === "MessageRedacted" && event.cause === "retention");
+/** A session that retention takes content from is not used thereby, and neither is one that is put away. To bring it back is a use. */
+export const isUse = (event: StoredEvent): boolean =>
+  !(event.type === "SessionArchived" || (event.type === "MessageRedacted" && event.cause === "retention"));
 
 export const fold = (events: Iterable<StoredEvent>, from: SessionState = initialState): SessionState => {
   let state = from;
@@ -37,6 +38,8 @@ const sessionEvolvers: Evolvers<SessionEvent["type"]> = {
   PinsSet: (state, { pins }) => newHead({ ...state, pins }),
   SessionForked: applyFork,
   ForkCompleted: applyForkCompletion,
+  SessionArchived: (state, { at }) => ({ ...state, archived_at: at }),
+  SessionUnarchived: (state) => ({ ...state, archived_at: null }),
   SessionErased: ({ tenant, session, settings: { throwaway } }) => ({
     ...initialState,
     lifecycle: "erased",

@@ -18,6 +18,8 @@ export function listEventItems(event: Event): readonly ItemMeta[] {
     case "PinsSet":
     case "SessionForked":
     case "ForkCompleted":
+    case "SessionArchived":
+    case "SessionUnarchived":
     case "SessionErased":
     case "MessageQueued":
     case "QueuedMessageCancelled":

@@ -15,7 +15,7 @@ import type { OpenDraft } from "./open-draft";
 import { askedSystem, generationTexts } from "./turn-choices";
 
 /** Each snapshot stores this number, and a snapshot with another number is ignored. Raise it with any change of shape or meaning below. */
-export const STATE_VERSION = 24;
+export const STATE_VERSION = 25;
 
 export interface OpenCall {
   readonly execution: ExecutionId;
@@ -172,6 +172,8 @@ export interface SessionState {
   readonly messages: number;
   readonly opened_at: number;
   readonly updated_at: number;
+  /** Null when the session is not archived. No turn is open and no message waits while it is. */
+  readonly archived_at: number | null;
   readonly turn: OpenTurn | null;
   readonly last_turn: LastTurn | null;
   readonly queue: readonly QueuedMessage[];
@@ -206,6 +208,7 @@ export const initialState: SessionState = {
   messages: 0,
   opened_at: 0,
   updated_at: 0,
+  archived_at: null,
   turn: null,
   last_turn: null,
   queue: [],

@@ -24,6 +24,7 @@ import { limitRequests } from "./request-limits";
 import { registerAccessTokens } from "./routes/access-tokens";
 import { registerAdmin } from "./routes/admin";
 import { registerAdminKeys } from "./routes/admin-keys";
+import { registerArchive } from "./routes/archive";
 import { registerAudit } from "./routes/audit";
 import { registerBranches } from "./routes/branches";
 import { registerCompactions } from "./routes/compactions";
@@ -91,6 +92,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerCompactions(app, deps);
   registerContext(app, deps);
   registerRecall(app, deps);
+  registerArchive(app, deps);
   registerControl(app, deps);
   registerPins(app, deps);
   registerDrafts(app, deps);

@@ -24,6 +24,9 @@ export function projectEvent(event: StoredEvent, bodies: Bodies): readonly RowOp
     case "SettingsChanged":
     case "SessionErased":
       return projectSession(event, bodies);
+    case "SessionArchived":
+    case "SessionUnarchived":
+      return [{ ...stamp, op: "change_session", changes: { archived_at: event.type === "SessionArchived" ? event.at : null } }];
     case "MessagesAppended":
       return [...event.items.flatMap(insert), ...importedOps(event.items, { stamp, bodies })];
     case "TurnStarted":

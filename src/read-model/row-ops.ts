@@ -91,6 +91,7 @@ export type SessionChanges = {
   readonly end_user?: string | null;
   /** JSON. */
   readonly metadata?: string;
+  readonly archived_at?: number | null;
 };
 
 /** The columns of a new session that clients choose. `metadata` is JSON. */

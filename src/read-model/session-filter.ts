@@ -40,10 +40,11 @@ export async function selectSessions(
   const rest = entries.filter((entry) => entry !== rarest);
   const has = `EXISTS (SELECT 1 FROM session_metadata AS m
     WHERE m.tenant_id = s.tenant_id AND m.session_id = s.id AND m.name = ? AND m.value = ?)`;
-  const conditions = [...bounds.map(([sql]) => sql), ...rest.map(() => has)];
+  const stored = filter.archived === null ? [] : [`s.archived_at IS ${filter.archived ? "NOT NULL" : "NULL"}`];
+  const conditions = [...stored, ...bounds.map(([sql]) => sql), ...rest.map(() => has)];
   const params = [...bounds.map(([, value]) => value), ...rest.flat()];
   const check = {
-    where: ["1", ...bounds.map(([sql]) => sql), ...entries.map(() => has)].join(" AND "),
+    where: ["1", ...stored, ...bounds.map(([sql]) => sql), ...entries.map(() => has)].join(" AND "),
     params: [...bounds.map(([, value]) => value), ...entries.flat()],
   };
   if (!rarest) {
@@ -70,10 +71,11 @@ async function findRarest(db: D1Database, tenant: TenantId, entries: readonly En
   return least <= MOST_LISTED ? (entries[sizes.indexOf(least)] ?? null) : null;
 }
 
-function indexFor({ externalId, endUser }: SessionFilter, orderBy: OrderColumn): string {
+function indexFor({ externalId, endUser, archived }: SessionFilter, orderBy: OrderColumn): string {
   if (externalId !== null) return "sessions_by_external_id";
   if (endUser !== null) return orderBy === "updated_at" ? "sessions_of_user_by_update" : "sessions_of_user_by_creation";
-  return orderBy === "updated_at" ? "sessions_by_update" : "sessions_by_creation";
+  const some = archived === null ? "sessions" : archived ? "sessions_archived" : "sessions_active";
+  return `${some}_${orderBy === "updated_at" ? "by_update" : "by_creation"}`;
 }
 
 function toBounds(filter: SessionFilter): readonly (readonly [sql: string, value: Value])[] {

@@ -4,7 +4,7 @@ import type { SessionId } from "../domain/ids";
 
 /** The columns, with sessions as `s`. */
 export const SUMMARY_COLUMNS = `s.id, s.title, s.external_id, s.end_user, s.metadata, s.model, s.message_count,
-  s.last_message_preview, s.created_at, s.updated_at, s.overlay_count`;
+  s.last_message_preview, s.created_at, s.updated_at, s.archived_at, s.overlay_count`;
 
 export interface SummaryRow extends Omit<SessionSummary, "metadata" | "compacted"> {
   readonly id: SessionId;
@@ -24,5 +24,6 @@ export const toSummary = ({ metadata, overlay_count: overlays, ...row }: Summary
   last_message_preview: row.last_message_preview,
   created_at: row.created_at,
   updated_at: row.updated_at,
+  archived_at: row.archived_at,
   compacted: overlays > 0,
 });

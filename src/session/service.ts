@@ -24,7 +24,7 @@ import { listExecutions } from "./calls/execution-calls";
 import { exportLines } from "./calls/export-calls";
 import { beginFork, completeFork, copyIntoFork, findFork, forkHead, forkPage } from "./calls/fork-calls";
 import { importMessages } from "./calls/import-calls";
-import { exportLog, openSession, patchSession } from "./calls/lifecycle-calls";
+import { archiveSession, exportLog, openSession, patchSession } from "./calls/lifecycle-calls";
 import { cancelQueued, retryTurn, stopTurn, submitMessage } from "./calls/message-calls";
 import { showMessage } from "./calls/message-pages";
 import { readNamed } from "./calls/named-calls";
@@ -195,6 +195,8 @@ export const sessionCalls = {
   patch: async (runtime, caller, input, condition) =>
     refuseModel(runtime, caller, { ...input, run: false }) ??
     acting("session.settings_changed", patchSession)(runtime, caller, input, condition),
+  archive: acting("session.archived", (session) => archiveSession(session, "ArchiveSession")),
+  unarchive: acting("session.unarchived", (session) => archiveSession(session, "UnarchiveSession")),
   erase,
   retain,
 

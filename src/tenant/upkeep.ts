@@ -46,7 +46,7 @@ export interface UpkeepDeps {
   readonly isSuspended: () => boolean;
   readonly sessions: (
     caller: Caller,
-  ) => Pick<SessionApi, "erase" | "describe"> & OwnerApi & Pick<TransferApi, "exportLines"> & RetentionApi;
+  ) => Pick<SessionApi, "erase" | "describe"> & OwnerApi & Pick<TransferApi, "exportLines"> & Pick<RetentionApi, "retain">;
   readonly audit: AuditLog;
   readonly files: Files;
   readonly directory: Directory;

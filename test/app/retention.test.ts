@@ -11,12 +11,13 @@ const age = (changes: Partial<SessionAge> = {}): SessionAge => ({
   policy: "balanced",
   used_at: NOW,
   is_busy: false,
+  is_archived: false,
   result_times: [],
   ...changes,
 });
 
 const days = fc.option(fc.integer({ min: 1, max: 400 }));
-const rules = { erase_sessions_after_days: days, remove_tool_results_after_days: days };
+const rules = { archive_sessions_after_days: days, erase_sessions_after_days: days, remove_tool_results_after_days: days };
 const settings: fc.Arbitrary<RetentionSetting> = fc.record({
   ...rules,
   by_policy: fc.dictionary(fc.constantFrom(...POLICY_NAMES), fc.record(rules, { requiredKeys: [] })),
@@ -26,6 +27,7 @@ const ages: fc.Arbitrary<SessionAge> = fc.record({
   policy: fc.constantFrom(...POLICY_NAMES),
   used_at: times,
   is_busy: fc.boolean(),
+  is_archived: fc.boolean(),
   result_times: fc.array(times, { maxLength: 5 }),
 });
 
@@ -71,12 +73,31 @@ describe("a session under retention", () => {
     expect(judgeSession(setting, old, NOW).due.map(({ action }) => action)).toEqual(["erase_session"]);
   });
 
+  it("is archived at its age, once, and loses its results as any other", () => {
+    const setting: RetentionSetting = { ...NO_RETENTION, archive_sessions_after_days: 30, remove_tool_results_after_days: 10 };
+    const old = age({ used_at: NOW - 30 * DAY, result_times: [NOW - 40 * DAY] });
+    const archive = { action: "archive_session", due_at: NOW };
+    const remove = { action: "remove_tool_results", due_at: NOW - 30 * DAY, results: 1 };
+
+    expect(judgeSession(setting, { ...old, used_at: old.used_at + 1 }, NOW).due).toEqual([remove]);
+    expect(judgeSession(setting, old, NOW).due).toEqual([archive, remove]);
+    expect(judgeSession(setting, { ...old, is_archived: true }, NOW).due).toEqual([remove]);
+  });
+
+  it("that is archived is erased when its age since the last use comes, and one that both rules reach is erased", () => {
+    const setting: RetentionSetting = { ...NO_RETENTION, archive_sessions_after_days: 30, erase_sessions_after_days: 90 };
+    const old = age({ used_at: NOW - 89 * DAY, is_archived: true });
+    expect(judgeSession(setting, old, NOW)).toMatchObject({ due: [], look_at: NOW + DAY });
+    for (const is_archived of [true, false])
+      expect(judgeSession(setting, { ...old, is_archived }, NOW + DAY).due.map(({ action }) => action)).toEqual(["erase_session"]);
+  });
+
   it("is never due before the least age of all rules", () => {
     fc.assert(
       fc.property(settings, ages, (setting, one) => {
         const least = findLeastAge(setting);
         for (const { action, due_at } of judgeSession(setting, one, NOW).due) {
-          const from = action === "erase_session" ? one.used_at : Math.min(...one.result_times);
+          const from = action === "remove_tool_results" ? Math.min(...one.result_times) : one.used_at;
           expect(least !== null && due_at - from >= least && due_at <= NOW).toBe(true);
         }
       }),
@@ -101,7 +122,7 @@ describe("a session under retention", () => {
         if (due.length > 0) return;
         const used_at = Math.floor(NOW + (look_at - NOW - 1) * share);
         const then = judgeSession(setting, { ...other, used_at }, look_at - 1);
-        expect(then.due.filter(({ action }) => action === "erase_session")).toEqual([]);
+        expect(then.due.filter(({ action }) => action !== "remove_tool_results")).toEqual([]);
       }),
     );
   });

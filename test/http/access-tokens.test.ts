@@ -140,6 +140,7 @@ const sessionRow: SessionSummary = {
   last_message_preview: null,
   created_at: NOW,
   updated_at: NOW,
+  archived_at: null,
   compacted: false,
 };
 

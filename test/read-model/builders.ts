@@ -17,6 +17,7 @@ export const ALL_SESSIONS: SessionFilter = {
   createdBefore: null,
   updatedAfter: null,
   updatedBefore: null,
+  archived: null,
 };
 
 /** Ids in the order of their requests, the same in every run. */

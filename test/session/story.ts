@@ -9,7 +9,7 @@ import { compact, newest, revert, trim } from "./talk";
 
 export const keyless = { idempotency: null } as const;
 
-type Kind = Step["kind"] | "rewind" | "switch" | "edit" | "regenerate" | "redact" | "pin" | "reset";
+type Kind = Step["kind"] | "rewind" | "switch" | "edit" | "regenerate" | "redact" | "pin" | "reset" | "archive";
 
 interface Act {
   readonly kind: Kind;
@@ -34,7 +34,7 @@ export const acts = fc.array(
         "revert",
         "revert",
       ] as const),
-      ...(["rewind", "rewind", "switch", "switch", "edit", "regenerate", "redact", "pin", "reset"] as const),
+      ...(["rewind", "rewind", "switch", "switch", "edit", "regenerate", "redact", "pin", "reset", "archive"] as const),
     ),
     size: fc.integer({ min: 1, max: 120 }),
   }),
@@ -76,6 +76,8 @@ export class Story {
         return;
       case "reset":
         return this.#note("reset", (await service.resetSummary(CALLER)).ok);
+      case "archive":
+        return this.#note("archive", (await (size % 3 === 0 ? service.unarchive(CALLER) : service.archive(CALLER))).ok);
       case "pin":
         return this.#note("pin", (await service.setPins(CALLER, [`pin ${n}`])).ok);
       case "rewind":

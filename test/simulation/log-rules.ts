@@ -12,6 +12,7 @@ import { readBodies } from "../../src/session/log/bodies";
 import { findNewest } from "../../src/session/log/branch-items";
 import { readEvents } from "../../src/session/log/event-log";
 import { hasSchema, readMeta } from "../../src/session/log/log-schema";
+import { checkArchive } from "./archivist";
 import { CompactionRules } from "./compaction-rules";
 import { DraftRules } from "./draft-rules";
 import { INSTRUCTION_MARK } from "./profile";
@@ -110,6 +111,7 @@ export class LogRules {
     if (event.type === "TurnStarted" && event.attempt === 1) this.question = event.item ?? this.#askedAgain(event, before);
     this.#compactions.afterEvent(event, before, this.replayed);
     this.#drafts.afterEvent(event, before, this.replayed);
+    checkArchive(this.world, event, { before, after: this.replayed });
     this.world.respond.afterEvent(event, before);
     this.#view.afterEvent(event, before, this.replayed);
     this.redactions.afterEvent(event, before, this.replayed);

@@ -5,6 +5,7 @@ import type { Outcome } from "../../src/app/session-api";
 import type { Accepted } from "../../src/contract/item";
 import type { ToolCallView } from "../../src/contract/tool";
 import { listEventItems } from "../../src/domain/items-of";
+import { putAway } from "./archivist";
 import { answerAgain, findQuestion, goBack, goOnElsewhere, redact } from "./brancher";
 import { continuePlace } from "./continuer";
 import { sendCounted } from "./counter";
@@ -43,6 +44,7 @@ const ORDINARY = {
   again: 0.7,
   edit: 0.5,
   redact: 0.8,
+  archive: 0.8,
   rebuild: 0.5,
   respond: 0,
   counted: 0,
@@ -72,6 +74,7 @@ const TYPIST: typeof ORDINARY = {
   again: 0,
   edit: 0,
   redact: 0,
+  archive: 0,
   rebuild: 0,
   respond: 0,
   counted: 0,
@@ -162,6 +165,8 @@ export class Users {
         return this.#edit();
       case "redact":
         return redact(this.world);
+      case "archive":
+        return putAway(this.world);
       case "respond":
         return this.#respond();
       case "counted":

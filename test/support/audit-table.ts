@@ -36,6 +36,8 @@ export const AUDITED: Readonly<Record<string, AuditEntry["action"]>> = {
   downloadExport: "export.opened",
   importSessions: "sessions.imported",
   updateSession: "session.settings_changed",
+  archiveSession: "session.archived",
+  unarchiveSession: "session.unarchived",
   redactMessage: "message.redacted",
   rewindSession: "session.rewound",
   createCompaction: "compaction.requested",

@@ -16,6 +16,7 @@ const MONTH: RetentionSetting = { ...NO_RETENTION, erase_sessions_after_days: 30
 interface Fake {
   readonly policy?: "balanced" | "verbatim";
   readonly created: number;
+  archived?: boolean;
   used: number;
 }
 
@@ -25,6 +26,7 @@ function world() {
   const time = { now: 1_000 * DAY, alarm: null as number | null };
   const sessions = new Map<SessionId, Fake>();
   const erased: SessionId[] = [];
+  const archived: SessionId[] = [];
   const asked: SessionId[] = [];
   const hooks: { before: (session: SessionId) => Promise<void> } = { before: async () => {} };
   const warned: string[] = [];
@@ -45,10 +47,14 @@ function world() {
         if (!fake) return err({ code: "session_not_found" });
         const judged = judgeSession(
           setting,
-          { policy: fake.policy ?? "balanced", used_at: fake.used, is_busy: false, result_times: [] },
+          { policy: fake.policy ?? "balanced", used_at: fake.used, is_busy: false, is_archived: fake.archived === true, result_times: [] },
           time.now,
         );
-        if (!isDryRun && judged.due.length > 0) {
+        if (!isDryRun && judged.due.some(({ action }) => action === "archive_session")) {
+          fake.archived = true;
+          archived.push(session);
+        }
+        if (!isDryRun && judged.due.some(({ action }) => action === "erase_session")) {
           sessions.delete(session);
           erased.push(session);
         }
@@ -92,7 +98,7 @@ function world() {
       after = page.next;
     }
   };
-  return { standing, sql, time, sessions, erased, asked, hooks, warned, retention, start, add, put, pass, previewAll };
+  return { standing, sql, time, sessions, erased, archived, asked, hooks, warned, retention, start, add, put, pass, previewAll };
 }
 
 describe("the setting", () => {

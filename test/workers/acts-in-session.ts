@@ -33,5 +33,7 @@ export async function actInSession(tenant: Tenant, planted: string): Promise<Cha
   const [first] = await chat.items();
   await readBody(await chat.call("POST", `/messages/${first?.id}/redact`));
   await readBody(await chat.call("POST", "/branches", { to: 4 }), 201);
+  await readBody(await chat.call("POST", "/archive"));
+  await readBody(await chat.call("POST", "/unarchive"));
   return chat;
 }

@@ -43,6 +43,7 @@ describe("the rules", () => {
     const tenant = await newTenant();
     const none = await tenant.call("GET", "/v1/retention");
     expect(await readBody(none)).toEqual({
+      archive_sessions_after_days: null,
       erase_sessions_after_days: null,
       remove_tool_results_after_days: null,
       by_policy: {},
@@ -160,6 +161,65 @@ describe("a session that is not used", () => {
       await sent[n]?.text();
       expect((await chat.call("GET")).status).toBe(isTaken ? 200 : 404);
     }
+  });
+});
+
+describe("a session that is archived", () => {
+  const list = async (tenant: Tenant, query = ""): Promise<readonly SessionId[]> =>
+    (await readBody<{ data: { id: SessionId }[] }>(await tenant.call("GET", `/v1/sessions${query}`))).data.map(({ id }) => id);
+  const hasEnded = async (tenant: Tenant, query: string, ids: readonly SessionId[]) =>
+    vi.waitFor(async () => expect((await list(tenant, query)).toSorted()).toEqual(ids.toSorted()));
+  const listActs = async (tenant: Tenant) =>
+    (await readBody<{ data: { action: string }[] }>(await tenant.call("GET", "/v1/audit"))).data
+      .map(({ action }) => action)
+      .filter((action) => action.startsWith("session."));
+
+  it("by its age is named by the dry run, leaves the list and not the search, and comes back with the next message", async () => {
+    const idle = await newChat();
+    const { tenant } = idle;
+    const used = await newChat({ tenant });
+    for (const chat of [idle, used]) await chat.say("a blue bicycle");
+    await put(tenant, { archive_sessions_after_days: 30 });
+    advanceClock(31 * DAY);
+    await used.say("still here");
+
+    expect((await preview(tenant)).data).toMatchObject([{ session_id: idle.id, action: "archive_session" }]);
+    await ring(tenant);
+
+    await hasEnded(tenant, "", [used.id]);
+    await hasEnded(tenant, "?archived=true", [idle.id]);
+    await hasEnded(tenant, "?archived=any", [idle.id, used.id]);
+    const found = await readBody<{ data: { session: { id: SessionId } }[] }>(
+      await tenant.call("POST", "/v1/sessions/search", { query: "bicycle" }),
+    );
+    expect(found.data.map(({ session }) => session.id).toSorted()).toEqual([idle.id, used.id].toSorted());
+    expect((await preview(tenant)).data).toEqual([]);
+    expect(await listActs(tenant)).toEqual([]);
+
+    await idle.say("and now?");
+    expect(await readBody(await idle.call("GET"))).toMatchObject({ archived_at: null });
+    await hasEnded(tenant, "", [idle.id, used.id]);
+  });
+
+  it("by hand says so, once in the audit log, and can be erased", async () => {
+    const chat = await newChat();
+    await chat.say("hello");
+    const [first, second] = [await chat.call("POST", "/archive"), await chat.call("POST", "/archive")];
+    const archived = await readBody<{ archived_at: number | null }>(first);
+    expect(archived.archived_at).toEqual(expect.any(Number));
+    expect(await readBody(second)).toEqual(archived);
+    expect(await readBody(await chat.call("POST", "/unarchive"))).toMatchObject({ archived_at: null });
+    await readBody(await chat.call("POST", "/archive"));
+    expect(await listActs(chat.tenant)).toEqual(["session.archived", "session.unarchived", "session.archived"]);
+    await readBody(await chat.call("DELETE"));
+    expect((await chat.call("POST", "/archive")).status).toBe(404);
+  });
+
+  it("is refused while a turn waits for its tools", async () => {
+    const tools = [{ name: "look", description: "look", parameters: { type: "object" } }];
+    const chat = await newChat({ tools, replies: [{ tool_calls: [{ id: "call-1", name: "look", arguments: "{}" }] }] });
+    await readBody(await chat.send("what do they have?"));
+    expect(await readBody(await chat.call("POST", "/archive"), 409)).toMatchObject({ type: expect.stringContaining("turn_running") });
   });
 });
 

@@ -58,6 +58,7 @@ describe("the list of sessions", () => {
           last_message_preview: "message 2 🙂",
           created_at: START + 1000,
           updated_at: START + 3000,
+          archived_at: null,
           compacted: false,
         },
       ],
@@ -140,6 +141,39 @@ async function listAll(asked: Partial<SessionListInput>, limit = 2): Promise<num
   }
   return seen;
 }
+
+describe("archived sessions", () => {
+  const archive = async (number: number): Promise<void> => {
+    const update = "UPDATE sessions SET archived_at = 1 WHERE tenant_id = ? AND id = ?";
+    await env.DB.prepare(update).bind(tenant, makeId("ses", number)).run();
+  };
+  const of = (archived: boolean | null, more: Partial<SessionFilter> = {}): SessionFilter => ({ ...ALL_SESSIONS, ...more, archived });
+
+  it.each(["updated_at", "created_at"] as const)("are left out, listed alone, or listed with the others, by %s", async (orderBy) => {
+    for (const number of [1, 2, 3, 4, 5]) await chat(number, number);
+    for (const number of [2, 4]) await archive(number);
+
+    for (const order of ["asc", "desc"] as const) {
+      const inOrder = (numbers: readonly number[]) => (order === "asc" ? numbers : numbers.toReversed());
+      const read = (archived: boolean | null) => listAll({ filter: of(archived), orderBy, order });
+      expect(await read(false)).toEqual(inOrder([1, 3, 5]));
+      expect(await read(true)).toEqual(inOrder([2, 4]));
+      expect(await read(null)).toEqual(inOrder([1, 2, 3, 4, 5]));
+    }
+  });
+
+  it("are left out under any other filter, too", async () => {
+    const labels = { end_user: "ann", external_id: "x", metadata: { colour: "red" } };
+    await chat(1, 1, labels);
+    await chat(2, 1, labels);
+    await archive(1);
+    const filters: readonly Partial<SessionFilter>[] = [{ endUser: "ann" }, { externalId: "x" }, { metadata: { colour: "red" } }];
+    for (const filter of filters) {
+      expect(await listAll({ filter: of(false, filter) })).toEqual([2]);
+      expect(await listAll({ filter: of(true, filter) })).toEqual([1]);
+    }
+  });
+});
 
 describe("orders and filters of the list", () => {
   /** Numbers 1 to 6. More messages make a session newer by its update; all were created at the same time. */

@@ -710,6 +710,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/sessions/{session_id}/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Archive a session
+         * @description Takes the session out of the default list. Nothing of it is removed: it can be read, searched, exported, forked and erased, and the next message or change brings it back. A session in use is refused: stop its turn first. Archiving is no use of the session, so `updated_at` stays. A repetition changes nothing.
+         */
+        post: operations["archiveSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sessions/{session_id}/unarchive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Bring an archived session back
+         * @description Brings the session back to the default list, as a message or a change does too. A repetition changes nothing.
+         */
+        post: operations["unarchiveSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/sessions/{session_id}/compactions/{compaction_id}/revert": {
         parameters: {
             query?: never;
@@ -2398,6 +2438,8 @@ export interface components {
             created_at: number;
             /** @description Epoch milliseconds */
             updated_at: number;
+            /** @description When the session was archived. Null: it is not. The next message or change brings an archived session back */
+            archived_at: number | null;
             message_count: number;
             epoch: number;
             /** @description The number of the current branch */
@@ -2842,6 +2884,8 @@ export interface components {
             created_at: number;
             /** @description Epoch milliseconds */
             updated_at: number;
+            /** @description When the session was archived. Null: it is not. The next message or change brings an archived session back */
+            archived_at: number | null;
             /** @description A summary or a trim replaces part of the conversation in the model's view */
             compacted: boolean;
         };
@@ -2861,6 +2905,12 @@ export interface components {
             query: string;
             /** @description The client's id of the person who talks */
             end_user?: string;
+            /**
+             * @description `false`: without archived sessions; `true`: only these; `any`: both
+             * @default any
+             * @enum {string}
+             */
+            archived?: "true" | "false" | "any";
             /** @description Only sessions with these entries */
             metadata?: {
                 [key: string]: string;
@@ -4503,7 +4553,7 @@ export interface components {
             title?: string;
         };
         /** @description An event of the session's log. It holds ids, kinds, sizes and numbers, and no content */
-        Event: components["schemas"]["SessionOpenedEvent"] | components["schemas"]["SettingsChangedEvent"] | components["schemas"]["PinsSetEvent"] | components["schemas"]["SessionForkedEvent"] | components["schemas"]["ForkCompletedEvent"] | components["schemas"]["SessionErasedEvent"] | components["schemas"]["MessagesAppendedEvent"] | components["schemas"]["MessageQueuedEvent"] | components["schemas"]["QueuedMessageCancelledEvent"] | components["schemas"]["MessageRedactedEvent"] | components["schemas"]["HistoryRewoundEvent"] | components["schemas"]["BranchSwitchedEvent"] | components["schemas"]["TurnStartedEvent"] | components["schemas"]["ModelCallFinishedEvent"] | components["schemas"]["AssistantRepliedEvent"] | components["schemas"]["ToolCalledEvent"] | components["schemas"]["ToolStartedEvent"] | components["schemas"]["ToolResultRecordedEvent"] | components["schemas"]["ApprovalRequestedEvent"] | components["schemas"]["ApprovalResolvedEvent"] | components["schemas"]["TurnCompletedEvent"] | components["schemas"]["TurnFailedEvent"] | components["schemas"]["TurnStoppedEvent"] | components["schemas"]["TurnInterruptedEvent"] | components["schemas"]["CompactionRequestedEvent"] | components["schemas"]["CompactionProgressedEvent"] | components["schemas"]["CompactionStartedEvent"] | components["schemas"]["CompactionFailedEvent"] | components["schemas"]["CompactionDraftedEvent"] | components["schemas"]["DraftEditedEvent"] | components["schemas"]["EpochChangedEvent"];
+        Event: components["schemas"]["SessionOpenedEvent"] | components["schemas"]["SettingsChangedEvent"] | components["schemas"]["PinsSetEvent"] | components["schemas"]["SessionForkedEvent"] | components["schemas"]["ForkCompletedEvent"] | components["schemas"]["SessionArchivedEvent"] | components["schemas"]["SessionUnarchivedEvent"] | components["schemas"]["SessionErasedEvent"] | components["schemas"]["MessagesAppendedEvent"] | components["schemas"]["MessageQueuedEvent"] | components["schemas"]["QueuedMessageCancelledEvent"] | components["schemas"]["MessageRedactedEvent"] | components["schemas"]["HistoryRewoundEvent"] | components["schemas"]["BranchSwitchedEvent"] | components["schemas"]["TurnStartedEvent"] | components["schemas"]["ModelCallFinishedEvent"] | components["schemas"]["AssistantRepliedEvent"] | components["schemas"]["ToolCalledEvent"] | components["schemas"]["ToolStartedEvent"] | components["schemas"]["ToolResultRecordedEvent"] | components["schemas"]["ApprovalRequestedEvent"] | components["schemas"]["ApprovalResolvedEvent"] | components["schemas"]["TurnCompletedEvent"] | components["schemas"]["TurnFailedEvent"] | components["schemas"]["TurnStoppedEvent"] | components["schemas"]["TurnInterruptedEvent"] | components["schemas"]["CompactionRequestedEvent"] | components["schemas"]["CompactionProgressedEvent"] | components["schemas"]["CompactionStartedEvent"] | components["schemas"]["CompactionFailedEvent"] | components["schemas"]["CompactionDraftedEvent"] | components["schemas"]["DraftEditedEvent"] | components["schemas"]["EpochChangedEvent"];
         SessionOpenedEvent: {
             /** @description The event's place in the log, from 1 */
             seq: number;
@@ -4568,6 +4618,27 @@ export interface components {
             at: number;
             /** @enum {string} */
             type: "ForkCompleted";
+        } & {
+            [key: string]: unknown;
+        };
+        SessionArchivedEvent: {
+            /** @description The event's place in the log, from 1 */
+            seq: number;
+            /** @description Epoch milliseconds */
+            at: number;
+            /** @enum {string} */
+            type: "SessionArchived";
+            cause?: string;
+        } & {
+            [key: string]: unknown;
+        };
+        SessionUnarchivedEvent: {
+            /** @description The event's place in the log, from 1 */
+            seq: number;
+            /** @description Epoch milliseconds */
+            at: number;
+            /** @enum {string} */
+            type: "SessionUnarchived";
         } & {
             [key: string]: unknown;
         };
@@ -8196,6 +8267,8 @@ export interface components {
             }[];
         };
         Retention: {
+            /** @description Archive a session that was not used for so many days. It keeps everything, and its age for the other rules. Null: never */
+            archive_sessions_after_days: number | null;
             /** @description Erase a session that was not used for so many days. Null: never */
             erase_sessions_after_days: number | null;
             /** @description Remove the content of a tool result so many days after it was recorded. Summaries that were made from it stay. Null: never */
@@ -8203,48 +8276,64 @@ export interface components {
             /** @description What differs for sessions whose policy is this preset, or builds on it. A rule that is not named is the tenant's; null: never */
             by_policy: {
                 oneclaw?: {
+                    /** @description Archive a session that was not used for so many days. It keeps everything, and its age for the other rules. Null: never */
+                    archive_sessions_after_days?: number | null;
                     /** @description Erase a session that was not used for so many days. Null: never */
                     erase_sessions_after_days?: number | null;
                     /** @description Remove the content of a tool result so many days after it was recorded. Summaries that were made from it stay. Null: never */
                     remove_tool_results_after_days?: number | null;
                 };
                 opal?: {
+                    /** @description Archive a session that was not used for so many days. It keeps everything, and its age for the other rules. Null: never */
+                    archive_sessions_after_days?: number | null;
                     /** @description Erase a session that was not used for so many days. Null: never */
                     erase_sessions_after_days?: number | null;
                     /** @description Remove the content of a tool result so many days after it was recorded. Summaries that were made from it stay. Null: never */
                     remove_tool_results_after_days?: number | null;
                 };
                 odincode?: {
+                    /** @description Archive a session that was not used for so many days. It keeps everything, and its age for the other rules. Null: never */
+                    archive_sessions_after_days?: number | null;
                     /** @description Erase a session that was not used for so many days. Null: never */
                     erase_sessions_after_days?: number | null;
                     /** @description Remove the content of a tool result so many days after it was recorded. Summaries that were made from it stay. Null: never */
                     remove_tool_results_after_days?: number | null;
                 };
                 yeoman?: {
+                    /** @description Archive a session that was not used for so many days. It keeps everything, and its age for the other rules. Null: never */
+                    archive_sessions_after_days?: number | null;
                     /** @description Erase a session that was not used for so many days. Null: never */
                     erase_sessions_after_days?: number | null;
                     /** @description Remove the content of a tool result so many days after it was recorded. Summaries that were made from it stay. Null: never */
                     remove_tool_results_after_days?: number | null;
                 };
                 balanced?: {
+                    /** @description Archive a session that was not used for so many days. It keeps everything, and its age for the other rules. Null: never */
+                    archive_sessions_after_days?: number | null;
                     /** @description Erase a session that was not used for so many days. Null: never */
                     erase_sessions_after_days?: number | null;
                     /** @description Remove the content of a tool result so many days after it was recorded. Summaries that were made from it stay. Null: never */
                     remove_tool_results_after_days?: number | null;
                 };
                 economy?: {
+                    /** @description Archive a session that was not used for so many days. It keeps everything, and its age for the other rules. Null: never */
+                    archive_sessions_after_days?: number | null;
                     /** @description Erase a session that was not used for so many days. Null: never */
                     erase_sessions_after_days?: number | null;
                     /** @description Remove the content of a tool result so many days after it was recorded. Summaries that were made from it stay. Null: never */
                     remove_tool_results_after_days?: number | null;
                 };
                 retain?: {
+                    /** @description Archive a session that was not used for so many days. It keeps everything, and its age for the other rules. Null: never */
+                    archive_sessions_after_days?: number | null;
                     /** @description Erase a session that was not used for so many days. Null: never */
                     erase_sessions_after_days?: number | null;
                     /** @description Remove the content of a tool result so many days after it was recorded. Summaries that were made from it stay. Null: never */
                     remove_tool_results_after_days?: number | null;
                 };
                 verbatim?: {
+                    /** @description Archive a session that was not used for so many days. It keeps everything, and its age for the other rules. Null: never */
+                    archive_sessions_after_days?: number | null;
                     /** @description Erase a session that was not used for so many days. Null: never */
                     erase_sessions_after_days?: number | null;
                     /** @description Remove the content of a tool result so many days after it was recorded. Summaries that were made from it stay. Null: never */
@@ -8255,6 +8344,8 @@ export interface components {
             starts_at: number | null;
         };
         RetentionInput: {
+            /** @description Archive a session that was not used for so many days. It keeps everything, and its age for the other rules. Null: never */
+            archive_sessions_after_days?: number | null;
             /** @description Erase a session that was not used for so many days. Null: never */
             erase_sessions_after_days?: number | null;
             /** @description Remove the content of a tool result so many days after it was recorded. Summaries that were made from it stay. Null: never */
@@ -8262,48 +8353,64 @@ export interface components {
             /** @description What differs for sessions whose policy is this preset, or builds on it. A rule that is not named is the tenant's; null: never */
             by_policy?: {
                 oneclaw?: {
+                    /** @description Archive a session that was not used for so many days. It keeps everything, and its age for the other rules. Null: never */
+                    archive_sessions_after_days?: number | null;
                     /** @description Erase a session that was not used for so many days. Null: never */
                     erase_sessions_after_days?: number | null;
                     /** @description Remove the content of a tool result so many days after it was recorded. Summaries that were made from it stay. Null: never */
                     remove_tool_results_after_days?: number | null;
                 };
                 opal?: {
+                    /** @description Archive a session that was not used for so many days. It keeps everything, and its age for the other rules. Null: never */
+                    archive_sessions_after_days?: number | null;
                     /** @description Erase a session that was not used for so many days. Null: never */
                     erase_sessions_after_days?: number | null;
                     /** @description Remove the content of a tool result so many days after it was recorded. Summaries that were made from it stay. Null: never */
                     remove_tool_results_after_days?: number | null;
                 };
                 odincode?: {
+                    /** @description Archive a session that was not used for so many days. It keeps everything, and its age for the other rules. Null: never */
+                    archive_sessions_after_days?: number | null;
                     /** @description Erase a session that was not used for so many days. Null: never */
                     erase_sessions_after_days?: number | null;
                     /** @description Remove the content of a tool result so many days after it was recorded. Summaries that were made from it stay. Null: never */
                     remove_tool_results_after_days?: number | null;
                 };
                 yeoman?: {
+                    /** @description Archive a session that was not used for so many days. It keeps everything, and its age for the other rules. Null: never */
+                    archive_sessions_after_days?: number | null;
                     /** @description Erase a session that was not used for so many days. Null: never */
                     erase_sessions_after_days?: number | null;
                     /** @description Remove the content of a tool result so many days after it was recorded. Summaries that were made from it stay. Null: never */
                     remove_tool_results_after_days?: number | null;
                 };
                 balanced?: {
+                    /** @description Archive a session that was not used for so many days. It keeps everything, and its age for the other rules. Null: never */
+                    archive_sessions_after_days?: number | null;
                     /** @description Erase a session that was not used for so many days. Null: never */
                     erase_sessions_after_days?: number | null;
                     /** @description Remove the content of a tool result so many days after it was recorded. Summaries that were made from it stay. Null: never */
                     remove_tool_results_after_days?: number | null;
                 };
                 economy?: {
+                    /** @description Archive a session that was not used for so many days. It keeps everything, and its age for the other rules. Null: never */
+                    archive_sessions_after_days?: number | null;
                     /** @description Erase a session that was not used for so many days. Null: never */
                     erase_sessions_after_days?: number | null;
                     /** @description Remove the content of a tool result so many days after it was recorded. Summaries that were made from it stay. Null: never */
                     remove_tool_results_after_days?: number | null;
                 };
                 retain?: {
+                    /** @description Archive a session that was not used for so many days. It keeps everything, and its age for the other rules. Null: never */
+                    archive_sessions_after_days?: number | null;
                     /** @description Erase a session that was not used for so many days. Null: never */
                     erase_sessions_after_days?: number | null;
                     /** @description Remove the content of a tool result so many days after it was recorded. Summaries that were made from it stay. Null: never */
                     remove_tool_results_after_days?: number | null;
                 };
                 verbatim?: {
+                    /** @description Archive a session that was not used for so many days. It keeps everything, and its age for the other rules. Null: never */
+                    archive_sessions_after_days?: number | null;
                     /** @description Erase a session that was not used for so many days. Null: never */
                     erase_sessions_after_days?: number | null;
                     /** @description Remove the content of a tool result so many days after it was recorded. Summaries that were made from it stay. Null: never */
@@ -8326,12 +8433,12 @@ export interface components {
             /** @description The id of a session */
             session_id: string;
             /** @enum {string} */
-            action: "erase_session" | "remove_tool_results";
+            action: "erase_session" | "archive_session" | "remove_tool_results";
             /** @description When the session last changed */
             used_at: number;
             /** @description When the rule came to apply; for results, to the oldest one */
             due_at: number;
-            /** @description How many tool results. Absent for an erasure */
+            /** @description How many tool results. Absent for other actions */
             results?: number;
         };
         Export: {
@@ -8946,7 +9053,7 @@ export interface components {
             recorded_at?: number;
             actor: components["schemas"]["AuditActor"];
             /** @enum {string} */
-            action: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "retention.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin" | "session.settings_changed" | "session.rewound" | "pins.set" | "message.redacted" | "compaction.requested" | "compaction.reverted" | "summary.reset" | "draft.edited" | "draft.committed" | "draft.discarded" | "erasure.requested" | "erasure.finished" | "export.created" | "export.deleted" | "export.opened" | "sessions.imported";
+            action: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "retention.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin" | "session.settings_changed" | "session.archived" | "session.unarchived" | "session.rewound" | "pins.set" | "message.redacted" | "compaction.requested" | "compaction.reverted" | "summary.reset" | "draft.edited" | "draft.committed" | "draft.discarded" | "erasure.requested" | "erasure.finished" | "export.created" | "export.deleted" | "export.opened" | "sessions.imported";
             target: components["schemas"]["AuditTarget"];
             /** @description The `x-request-id` of the request. Null if there was none */
             request_id: string | null;
@@ -9498,6 +9605,8 @@ export type SettingsChangedEvent = components['schemas']['SettingsChangedEvent']
 export type PinsSetEvent = components['schemas']['PinsSetEvent'];
 export type SessionForkedEvent = components['schemas']['SessionForkedEvent'];
 export type ForkCompletedEvent = components['schemas']['ForkCompletedEvent'];
+export type SessionArchivedEvent = components['schemas']['SessionArchivedEvent'];
+export type SessionUnarchivedEvent = components['schemas']['SessionUnarchivedEvent'];
 export type SessionErasedEvent = components['schemas']['SessionErasedEvent'];
 export type MessagesAppendedEvent = components['schemas']['MessagesAppendedEvent'];
 export type MessageQueuedEvent = components['schemas']['MessageQueuedEvent'];
@@ -9728,6 +9837,8 @@ export interface operations {
                 order_by?: "updated_at" | "created_at";
                 /** @description `desc`: the latest first */
                 order?: "asc" | "desc";
+                /** @description `false`: without archived sessions; `true`: only these; `any`: both */
+                archived?: "true" | "false" | "any";
                 /** @description The client's own id of the session, unique in the tenant */
                 external_id?: string;
                 /** @description The client's id of the person who talks */
@@ -11091,6 +11202,52 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Recall"];
+                };
+            };
+        };
+    };
+    archiveSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a session */
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+        };
+    };
+    unarchiveSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a session */
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
                 };
             };
         };
@@ -12967,7 +13124,7 @@ export interface operations {
                 /** @description asc: the oldest first */
                 order?: "asc" | "desc";
                 /** @description Only entries of this action */
-                action?: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "retention.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin" | "session.settings_changed" | "session.rewound" | "pins.set" | "message.redacted" | "compaction.requested" | "compaction.reverted" | "summary.reset" | "draft.edited" | "draft.committed" | "draft.discarded" | "erasure.requested" | "erasure.finished" | "export.created" | "export.deleted" | "export.opened" | "sessions.imported";
+                action?: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "retention.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin" | "session.settings_changed" | "session.archived" | "session.unarchived" | "session.rewound" | "pins.set" | "message.redacted" | "compaction.requested" | "compaction.reverted" | "summary.reset" | "draft.edited" | "draft.committed" | "draft.discarded" | "erasure.requested" | "erasure.finished" | "export.created" | "export.deleted" | "export.opened" | "sessions.imported";
                 /** @description Only entries of the key, access token or admin key with this id */
                 actor?: string;
                 /** @description Only entries about what has this id or name */

@@ -37,6 +37,8 @@ export function countD1Rows(event: StoredEvent): number {
       return 3;
     case "PinsSet":
     case "ForkCompleted":
+    case "SessionArchived":
+    case "SessionUnarchived":
     case "SessionErased":
     case "MessageQueued":
     case "QueuedMessageCancelled":

@@ -143,6 +143,7 @@ export const sessionExample: z.input<typeof sessionDescription> = {
   etag: '"9f86d081884c7d65"',
   created_at: AT,
   updated_at: AT + 2 * SECOND,
+  archived_at: null,
   message_count: 2,
   epoch: 0,
   branch: 1,
@@ -161,6 +162,8 @@ export const sessionExample: z.input<typeof sessionDescription> = {
   stream_offset: 48,
 };
 
+export const archivedExample: z.input<typeof sessionDescription> = { ...sessionExample, archived_at: AT + 60 * SECOND };
+
 export const sessionSummaryExample: z.input<typeof sessionSummary> = {
   id: SESSION,
   title: "Weather",
@@ -172,6 +175,7 @@ export const sessionSummaryExample: z.input<typeof sessionSummary> = {
   last_message_preview: "It is sunny in Lisbon, 21 °C.",
   created_at: AT,
   updated_at: AT + 2 * SECOND,
+  archived_at: null,
   compacted: false,
 };
 

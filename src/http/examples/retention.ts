@@ -6,6 +6,7 @@ import { AT, onePage, SECOND, SESSION } from "./shared";
 const DAY = 86_400 * SECOND;
 
 export const retentionExample: z.input<typeof retentionView> = {
+  archive_sessions_after_days: 90,
   erase_sessions_after_days: 365,
   remove_tool_results_after_days: 30,
   by_policy: { verbatim: { erase_sessions_after_days: null } },

@@ -8,7 +8,7 @@ import { boundToEndUser, toCallersFinds, toCallersList, toCallersView } from "..
 import { readPrincipal } from "../auth";
 import { createSession, putSession } from "../create-session";
 import { reachReadModel } from "../read-model";
-import { createInput, toFilter } from "../schemas/session";
+import { archivedQuery, createInput, toFilter } from "../schemas/session";
 import { searchInput, toSearchInput } from "../schemas/session-search";
 import { sessionClient } from "../session-calls";
 import { toMoment, utcMoment } from "./shapes";
@@ -36,6 +36,7 @@ const row = z.object({
   last_message_preview: z.string().nullable(),
   created_at: utcMoment,
   updated_at: utcMoment,
+  archived_at: utcMoment.nullable(),
 });
 
 const toRow = ({ id: session_id, metadata, compacted: _, ...rest }: SessionSummary): z.infer<typeof row> => ({
@@ -44,6 +45,7 @@ const toRow = ({ id: session_id, metadata, compacted: _, ...rest }: SessionSumma
   metadata: { ...metadata },
   created_at: toMoment(rest.created_at),
   updated_at: toMoment(rest.updated_at),
+  archived_at: rest.archived_at === null ? null : toMoment(rest.archived_at),
 });
 
 const listSessions = defineTool({
@@ -56,6 +58,7 @@ const listSessions = defineTool({
   input: z.strictObject({
     limit,
     after,
+    archived: archivedQuery.default("false").describe("false: without archived conversations; true: only these; any: both"),
     end_user: createInput.shape.end_user.unwrap().unwrap().optional().describe("Only the conversations of this person"),
     external_id: createInput.shape.external_id
       .unwrap()
@@ -64,8 +67,8 @@ const listSessions = defineTool({
       .describe("Only the conversation with this id of the application"),
   }),
   output: z.object({ sessions: z.array(row), next_cursor: CURSOR }),
-  async run({ limit: most, after: cursor = null, end_user, external_id }, { c, deps }) {
-    const bounded = boundToEndUser(c, { end_user, external_id });
+  async run({ limit: most, after: cursor = null, ...asked }, { c, deps }) {
+    const bounded = boundToEndUser(c, asked);
     if (!bounded.ok) return bounded;
     const order = { orderBy: "updated_at", order: "desc" } as const;
     const input = { tenant: readPrincipal(c).tenant, filter: toFilter(bounded.value), ...order, limit: most, after: cursor };
@@ -89,6 +92,7 @@ const searchSessions = defineTool({
   annotations: READS,
   input: z.strictObject({
     query: searchInput.shape.query.describe("Words to look for"),
+    archived: archivedQuery.default("any").describe("any: archived conversations too; false: without them; true: only these"),
     end_user: createInput.shape.end_user.unwrap().unwrap().optional().describe("Only the conversations of this person"),
     limit,
     after,

@@ -90,7 +90,7 @@ async function findTranscripts({ c, deps }: Asking, after: string | null): Promi
   const bounded = boundToEndUser(c, {});
   if (!bounded.ok) return bounded;
   const order = { orderBy: "updated_at", order: "desc" } as const;
-  const input = { tenant: principal.tenant, filter: toFilter(bounded.value), ...order, limit: LIST_PAGE, after };
+  const input = { tenant: principal.tenant, filter: toFilter({ ...bounded.value, archived: "false" }), ...order, limit: LIST_PAGE, after };
   const reached = await reachReadModel(c, deps, () => deps.sessionList.listSessions(input));
   if (!reached.ok) return reached;
   if (!reached.value.ok) return reached.value;

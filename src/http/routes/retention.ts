@@ -18,6 +18,7 @@ const tag = "retention";
 const scope = "retention:write";
 const path = "/v1/retention";
 const draftExample = {
+  archive_sessions_after_days: 90,
   erase_sessions_after_days: 365,
   remove_tool_results_after_days: 30,
   by_policy: { verbatim: { erase_sessions_after_days: null } },

@@ -4,7 +4,7 @@ import type { SessionSearchInput } from "../../app/read-api";
 import { toQuery } from "../../context/recall/query";
 import type { TenantId } from "../../domain/ids";
 import { endUser } from "./label";
-import { createInput, toFilter } from "./session";
+import { archivedQuery, createInput, toFilter } from "./session";
 
 const MAX_LIMIT = 50;
 const DEFAULT_LIMIT = 20;
@@ -27,6 +27,7 @@ export const searchInput = z
       )
       .openapi({ description: `Words to look for in titles and messages, at most ${MAX_QUERY} characters` }),
     end_user: endUser.optional(),
+    archived: archivedQuery.default("any"),
     metadata: createInput.shape.metadata.openapi({ description: "Only sessions with these entries" }),
     created_after: moment("Only sessions that were created after this moment, in epoch milliseconds"),
     created_before: moment("Only sessions that were created before this moment"),

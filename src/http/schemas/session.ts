@@ -59,6 +59,10 @@ export const patchInput = z
 /** Metadata in a query: `metadata[colour]=red`, once an entry. */
 const METADATA_FIELD = /^metadata\[(.*)\]$/su;
 
+export const archivedQuery = z
+  .enum(["true", "false", "any"])
+  .openapi({ description: "`false`: without archived sessions; `true`: only these; `any`: both" });
+
 const bound = (description: string) => moment.optional().openapi({ ...instant, description });
 
 const listFields = z.looseObject({
@@ -66,6 +70,7 @@ const listFields = z.looseObject({
   after: z.string().min(1).max(512).optional().openapi({ description: "next_cursor of the page before, with the same order" }),
   order_by: z.enum(SESSION_ORDERS).default("updated_at").openapi({ description: "The time by which the sessions are ordered" }),
   order: z.enum(["asc", "desc"]).default("desc").openapi({ description: "`desc`: the latest first" }),
+  archived: archivedQuery.default("false"),
   external_id: externalId.optional(),
   end_user: endUser.optional(),
   metadata: metadataInput.optional().openapi({
@@ -92,7 +97,9 @@ export const listQuery = listFields.transform(({ metadata: _, ...query }, contex
   return z.NEVER;
 });
 
-type Selecting = { readonly [F in SelectingField]?: z.infer<typeof listQuery>[F] | undefined };
+type Selecting = { readonly archived?: z.infer<typeof archivedQuery> | undefined } & {
+  readonly [F in SelectingField]?: z.infer<typeof listQuery>[F] | undefined;
+};
 type SelectingField = "external_id" | "end_user" | "metadata" | "created_after" | "created_before" | "updated_after" | "updated_before";
 
 export const toFilter = (asked: Selecting): SessionFilter => ({
@@ -103,6 +110,7 @@ export const toFilter = (asked: Selecting): SessionFilter => ({
   createdBefore: asked.created_before ?? null,
   updatedAfter: asked.updated_after ?? null,
   updatedBefore: asked.updated_before ?? null,
+  archived: asked.archived === undefined || asked.archived === "any" ? null : asked.archived === "true",
 });
 
 /** The defaults of a session whose request names nothing. */

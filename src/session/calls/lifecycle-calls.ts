@@ -183,6 +183,15 @@ function buildPolicyChange({ state: { settings }, content, deps }: Session, whol
   return { changes, bodies: isSame ? [] : [...bodies] };
 }
 
+/** A session in use is refused (`turn_running`). A repetition changes nothing. */
+export async function archiveSession(
+  session: Session,
+  type: "ArchiveSession" | "UnarchiveSession",
+): Promise<api.Outcome<SessionDescription>> {
+  const done = session.execute({ type, at: session.deps.clock() });
+  return done.ok ? describeSession(session) : err(done.error);
+}
+
 /** The limit of one page: what a rebuild writes in one transaction, and what RPC carries (docs/platform-facts.md). */
 const EXPORT = { bytes: 4_000_000, statements: PAGE.statements } as const;
 

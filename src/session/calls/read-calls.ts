@@ -55,6 +55,7 @@ export async function describeSession(session: Session): Promise<api.Outcome<Ses
     etag: settingsEtag(state),
     created_at: state.opened_at,
     updated_at: state.updated_at,
+    archived_at: state.archived_at,
     message_count: state.messages,
     epoch: state.view.epoch,
     branch: state.branch.number,

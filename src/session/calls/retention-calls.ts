@@ -18,6 +18,7 @@ const RESULTS_AT_ONCE = 50;
 const readAge = ({ state, deps }: Session, results: readonly StoredResult[]): SessionAge => ({
   policy: toPreset(parsePolicyText(state.settings.policy)),
   used_at: Math.max(state.updated_at, readRestoredAt(deps.sql)),
+  is_archived: state.archived_at !== null,
   is_busy: state.turn !== null || state.queue.length > 0,
   result_times: results.map(({ at }) => at),
 });
@@ -37,6 +38,10 @@ export async function retainSession(
   if (judged.due.some(({ action }) => action === "erase_session")) {
     const erased = await erase();
     return erased.ok ? ok(retained) : erased;
+  }
+  if (judged.due.some(({ action }) => action === "archive_session")) {
+    const archived = session.execute({ type: "ArchiveSession", at: now, cause: "retention" });
+    if (!archived.ok) return archived;
   }
   const { results_until: until } = judged;
   const old = until === null ? [] : results.filter(({ at }) => at <= until);

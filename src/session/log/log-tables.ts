@@ -176,6 +176,8 @@ export function applyToTables(sql: Sql, event: StoredEvent, before: SessionState
     case "PinsSet":
     case "SessionForked":
     case "ForkCompleted":
+    case "SessionArchived":
+    case "SessionUnarchived":
     case "SessionErased":
       return;
     case "MessageRedacted":

@@ -62,7 +62,10 @@ export function dropEarlierSettings(
   { settings, pins }: Pick<SessionState, "settings" | "pins">,
 ): void {
   const present = new Set(refs([...listTexts(settings), ...pins]));
-  const rows = sql.all<{ data: string }>("SELECT data FROM events WHERE type IN ('SessionOpened', 'SettingsChanged', 'PinsSet') AND seq <= ?", seq);
+  const rows = sql.all<{ data: string }>(
+    "SELECT data FROM events WHERE type IN ('SessionOpened', 'SettingsChanged', 'PinsSet') AND seq <= ?",
+    seq,
+  );
   const known = rows.flatMap(({ data }) => {
     const { settings: opened, changes, pins: set = [] } = JSON.parse(data) as Named;
     return refs([...listTexts(opened), ...listTexts(changes), ...set]);

@@ -94,6 +94,8 @@ function eventFrames(event: StoredEvent, source: EventSource): Frame[] {
     case "PinsSet":
     case "SessionForked":
     case "ForkCompleted":
+    case "SessionArchived":
+    case "SessionUnarchived":
     case "CompactionRequested":
     case "CompactionProgressed":
     case "DraftEdited":

@@ -20,7 +20,7 @@ const WRITE_TOOLS = ["create_session", "send_message", "stop_turn"];
 
 const summary = {
   ...{ id: SESSION, title: "天气", external_id: "order/1", end_user: "user-42", metadata: { channel: "web" }, model: "embedded" },
-  ...{ message_count: 2, last_message_preview: "Sun.", created_at: NOW, updated_at: NOW + 1, compacted: false },
+  ...{ message_count: 2, last_message_preview: "Sun.", created_at: NOW, updated_at: NOW + 1, archived_at: null, compacted: false },
 };
 
 function item(changes: Partial<DisplayItem> = {}): DisplayItem {
@@ -248,7 +248,7 @@ describe("finding sessions", () => {
             model: "embedded",
           },
           ...{ message_count: 2, last_message_preview: "Sun." },
-          ...{ created_at: new Date(NOW).toISOString(), updated_at: new Date(NOW + 1).toISOString() },
+          ...{ created_at: new Date(NOW).toISOString(), updated_at: new Date(NOW + 1).toISOString(), archived_at: null },
         },
       ],
       next_cursor: "c",

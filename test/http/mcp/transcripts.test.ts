@@ -29,7 +29,7 @@ async function read(items: readonly DisplayItem[], uri = URI, has_more = false):
 describe("the list", () => {
   const summary = {
     ...{ id: SESSION, title: "天气", external_id: null, end_user: null, metadata: {}, model: "embedded", message_count: 2 },
-    ...{ last_message_preview: "Sun.", created_at: NOW, updated_at: NOW, compacted: false },
+    ...{ last_message_preview: "Sun.", created_at: NOW, updated_at: NOW, archived_at: null, compacted: false },
   };
 
   it("has a page of the tenant's sessions, and a cursor for the next", async () => {
