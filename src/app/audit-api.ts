@@ -1,8 +1,8 @@
 /** What may be asked of an audit log: pages of it, and entries of acts that the log's owner does not do itself. */
 import type { AuditEntry, AuditPlace, AuditSubject } from "../contract/audit";
 import type { Page } from "../contract/page";
-import type { SessionId } from "../domain/ids";
-import type { Act, SessionAct } from "./audit-chain";
+import type { SessionId, TenantId } from "../domain/ids";
+import type { Act, SessionAct, TenantAct } from "./audit-chain";
 import type { TenantOutcome } from "./tenant-api";
 
 export interface AuditQuery {
@@ -35,4 +35,12 @@ export interface TenantAuditApi {
   recordAct(act: Act, subject: AuditSubject): Promise<TenantOutcome<null>>;
   /** Records what was done in a session, oldest first. An act that is there already makes no second entry. */
   recordSessionActs(session: SessionId, acts: readonly SessionAct[]): Promise<TenantOutcome<null>>;
+}
+
+export interface DeploymentAuditApi {
+  readAudit(query: AuditQuery): Promise<AuditPage>;
+  /** As for a tenant, with the deployment's id, to which the chain belongs. */
+  findAuditStart(seq: number): Promise<{ readonly owner: string; readonly anchor: AuditPlace | null }>;
+  /** Records what admins did to a tenant, oldest first. An act that is there already makes no second entry. */
+  recordTenantActs(tenant: TenantId, acts: readonly TenantAct[]): Promise<void>;
 }

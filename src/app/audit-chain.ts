@@ -4,6 +4,8 @@
  * the owner.
  */
 import type { AuditActor, AuditEntry, AuditPlace, AuditSubject } from "../contract/audit";
+import { GENERATED_TARGETS } from "../domain/audit-actions";
+import type { TenantId } from "../domain/ids";
 import { sha256Sync } from "../lib/sha256-sync";
 
 /** The name of this form of the chain, which is part of each genesis. */
@@ -20,12 +22,44 @@ export interface Act {
   readonly nonce?: string;
 }
 
-/** What was done in a session. `seq`: of the last event that the act made, which tells it from the session's other acts. */
-export interface SessionAct extends Omit<Act, "nonce"> {
-  readonly seq: number;
-  /** Epoch milliseconds. */
+/** An act that was done elsewhere. `at`: epoch milliseconds. */
+export interface PastAct extends Omit<Act, "nonce"> {
   readonly at: number;
+}
+
+/** What was done in a session. `seq`: of the last event that the act made, which tells it from the session's other acts. */
+export interface SessionAct extends PastAct {
+  readonly seq: number;
   readonly subject: AuditSubject;
+}
+
+/** What an admin did to a tenant, for the deployment's log. `seq`: of the entry in the tenant's own log. */
+export interface TenantAct extends PastAct {
+  readonly seq: number;
+  readonly subject: AuditSubject;
+}
+
+export const toAuditSubject = (
+  action: AuditSubject["action"],
+  type: AuditSubject["target"]["type"],
+  { id, ...details }: AuditSubject["details"] & { readonly id: string },
+): AuditSubject => ({ action, target: { type, id }, details });
+
+/** The acts of the service itself that end what an admin began. */
+const FINISHED: readonly AuditSubject["action"][] = ["erasure.finished"];
+/** The deployment's own log has them already: its object does them, and reports them to the tenant. */
+const FROM_DEPLOYMENT: readonly AuditSubject["action"][] = ["limits.changed"];
+
+/**
+ * What the deployment's log says of an entry of a tenant's log. Null: the tenant's own people did it. It names the tenant by its id, and in it
+ * only what has a generated id, because the deployment's log keeps its entries when the tenant is deleted.
+ */
+export function toTenantAct(tenant: TenantId, { seq, at, actor, request_id, action, target, details }: AuditEntry): TenantAct | null {
+  const isEnd = actor.kind === "system" && FINISHED.includes(action) && target.id === tenant;
+  if (!(actor.kind === "admin" || isEnd) || FROM_DEPLOYMENT.includes(action)) return null;
+  const about = GENERATED_TARGETS.includes(target.type) && { about: target };
+  const subject = { action, target: { type: "tenant", id: tenant } as const, details: { ...details, ...about, audit_seq: seq } };
+  return { seq, at, actor, request_id, subject };
 }
 
 type Json = string | number | boolean | null | undefined | readonly Json[] | { readonly [name: string]: Json };
@@ -39,7 +73,7 @@ function toCanonicalJson(value: Json): string {
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${toCanonicalJson(member)}`).join(",")}}`;
 }
 
-/** The place before the first entry. `owner`: the tenant's id. */
+/** The place before the first entry. `owner`: the id of the tenant, or of the deployment. */
 export const buildGenesis = (owner: string): AuditPlace => ({ seq: 0, hash: sha256Sync(toCanonicalJson({ chain: CHAIN, owner })) });
 
 const hashEntry = (entry: Omit<AuditEntry, "hash">): string => sha256Sync(toCanonicalJson(entry));

@@ -6,6 +6,8 @@ import type { AdminRole } from "../domain/admin-roles";
 import type { AdminKeyId, TenantId } from "../domain/ids";
 import type { TenantStatus } from "../domain/tenant-status";
 import type { Result } from "../lib/result";
+import type { DeploymentAuditApi } from "./audit-api";
+import type { Act } from "./audit-chain";
 import type { Condition, UnmetCondition } from "./conditions";
 import type { Idempotency } from "./session-api";
 import type { TenantError } from "./tenant-api";
@@ -93,20 +95,23 @@ export interface AssignmentChange {
   readonly limits?: LimitSetInput | null;
 }
 
-export interface DeploymentApi {
+/** Calls with an `act` make an entry in the deployment's audit log, in the transaction of the change. */
+export interface DeploymentApi extends DeploymentAuditApi {
   /** Enters tenants in the list. One that is there gets the name that is given. Repeating it changes nothing. */
   registerTenants(tenants: readonly ListedTenant[]): Promise<{ readonly added: number }>;
+  /** As `registerTenants`, for the repair of the list. */
+  rebuildTenantList(act: Act, tenants: readonly ListedTenant[]): Promise<{ readonly added: number }>;
   /** Notes that the tenant was deleted, and forgets its name. The entry stays, so that nothing brings it back. */
   closeTenant(tenant: TenantId, at: number): Promise<void>;
   listTenants(query: ListedTenantsQuery): Promise<Page<ListedTenant>>;
 
-  addAdminKey(key: NewAdminKey): Promise<AdminKeyOutcome>;
+  addAdminKey(act: Act, key: NewAdminKey): Promise<AdminKeyOutcome>;
   /** All keys, newest first. They are bounded. */
   listAdminKeys(): Promise<readonly AdminKeyView[]>;
   getAdminKey(id: AdminKeyId): Promise<AdminKeyOutcome>;
-  revokeAdminKey(revocation: AdminKeyRevocation): Promise<AdminKeyOutcome>;
+  revokeAdminKey(act: Act, revocation: AdminKeyRevocation): Promise<AdminKeyOutcome>;
   /** Makes a key with the same name, role and expiry, and lets the old one end after the overlap. */
-  rotateAdminKey(rotation: AdminKeyRotation): Promise<AdminKeyOutcome>;
+  rotateAdminKey(act: Act, rotation: AdminKeyRotation): Promise<AdminKeyOutcome>;
   /**
    * Null when there is no such key, or it has expired or was revoked. `beside`: the key's hash under the other pepper of a rotation. A key that
    * has that is stored under `hash` from then on.
@@ -116,11 +121,11 @@ export interface DeploymentApi {
   noteAdminUse(id: AdminKeyId): Promise<void>;
 
   /** Replaces the plan of that name. A plan that says the same already keeps its version. */
-  putPlan(change: PlanChange): Promise<PlanOutcome<TenantPlan>>;
+  putPlan(act: Act, change: PlanChange): Promise<PlanOutcome<TenantPlan>>;
   getPlan(name: string): Promise<PlanOutcome<TenantPlan>>;
   /** All plans, in order of name. They are bounded. */
   listPlans(): Promise<readonly TenantPlan[]>;
-  deletePlan(name: string, condition?: Condition): Promise<PlanOutcome<null>>;
+  deletePlan(act: Act, name: string, condition?: Condition): Promise<PlanOutcome<null>>;
   /** Tells the tenant's object at once. Where that fails, the alarm tells it until it has confirmed. */
-  assignPlan(change: AssignmentChange): Promise<PlanOutcome<TenantAssignment>>;
+  assignPlan(act: Act, change: AssignmentChange): Promise<PlanOutcome<TenantAssignment>>;
 }

@@ -2,6 +2,7 @@
 import type { LimitUse } from "../contract/limit-use";
 import type { Budget, LimitSet } from "../contract/limits";
 import type { KeyId } from "../domain/ids";
+import type { PastAct } from "./audit-chain";
 import type { RateAsk, RateGrant } from "./rate-grants";
 
 /** `end_user`: of the caller's access token. Null: none. */
@@ -19,6 +20,8 @@ export interface AssignedLimits {
   readonly plan?: string | null;
   /** The budgets of the plan. */
   readonly budgets?: readonly Budget[];
+  /** Who made the newest change, for the tenant's audit log. Null or absent: a build that did not keep it. */
+  readonly act?: PastAct | null;
 }
 
 export interface TenantLimitsApi {

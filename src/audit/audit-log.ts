@@ -6,6 +6,7 @@ import type { AuditPage, AuditQuery } from "../app/audit-api";
 import { type Act, buildGenesis, chainEntry } from "../app/audit-chain";
 import type { AuditEntry, AuditPlace, AuditSubject } from "../contract/audit";
 import { remakeTables } from "../lib/overwrite-freed";
+import type { Result } from "../lib/result";
 import type { SyncSql } from "../lib/sync-sql";
 
 /** At about 800 bytes an entry with its indexes, 80 MB: years of a tenant's administration. */
@@ -28,6 +29,8 @@ interface AuditDeps {
   readonly owner: () => string;
   readonly now: () => number;
   readonly maxEntries?: number;
+  /** Called inside the transaction of each new entry. */
+  readonly noteAppended?: (entry: AuditEntry) => void;
 }
 
 type EntryRow = { readonly entry: string; readonly hash: string };
@@ -46,7 +49,27 @@ const toPlace = ({ seq, hash }: StoredPlace): AuditPlace => ({ seq, hash });
 
 const DIRECTIONS = { asc: { beyond: ">", by: "seq" }, desc: { beyond: "<", by: "seq DESC" } };
 
-export function createAuditLog({ sql, owner, now, maxEntries = MAX_AUDIT_ENTRIES }: AuditDeps): AuditLog {
+/** An act with what its entry says of it. `describe` returns null for an outcome that changed nothing. */
+export interface Audited<T> {
+  readonly act: Act;
+  readonly describe: (value: T) => AuditSubject | null;
+}
+
+/** The body of a transaction that makes a change with its entry in the audit log. A refused change leaves no entry. */
+export function auditing<T, E>(
+  audit: Pick<AuditLog, "append">,
+  { act, describe }: Audited<T>,
+  body: () => Result<T, E>,
+): () => Result<T, E> {
+  return () => {
+    const outcome = body();
+    const subject = outcome.ok ? describe(outcome.value) : null;
+    if (subject) audit.append(act, subject);
+    return outcome;
+  };
+}
+
+export function createAuditLog({ sql, owner, now, maxEntries = MAX_AUDIT_ENTRIES, noteAppended }: AuditDeps): AuditLog {
   const newest = (): PlaceRow | undefined =>
     sql.rows<PlaceRow>(`SELECT seq, hash, ${RECORDED_AT} AS at FROM audit ORDER BY seq DESC LIMIT 1`)[0];
   const findEntry = (seq: number): AuditPlace | undefined => sql.rows<StoredPlace>("SELECT seq, hash FROM audit WHERE seq = ?", seq)[0];
@@ -91,6 +114,7 @@ export function createAuditLog({ sql, owner, now, maxEntries = MAX_AUDIT_ENTRIES
         act.nonce ?? null,
       );
       prune(entry.seq);
+      noteAppended?.({ ...entry, hash });
     },
     forget: () => {
       const last = newest();

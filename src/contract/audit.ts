@@ -1,5 +1,6 @@
 /** Entries of the audit log: who did what to what, when, and by which request. They hold ids, names and numbers, never content. */
 import { z } from "@hono/zod-openapi";
+import { ADMIN_ROLES } from "../domain/admin-roles";
 import { AUDIT_ACTIONS, AUDIT_ACTORS, AUDIT_TARGETS } from "../domain/audit-actions";
 import { ERASURE_KINDS } from "../domain/erasure-kinds";
 import { SCOPES } from "../domain/scopes";
@@ -20,7 +21,7 @@ const auditActor = z
 const auditTarget = z
   .strictObject({
     type: z.enum(AUDIT_TARGETS),
-    id: z.string().openapi({ description: "Its id, or the name that the tenant gave to it" }),
+    id: z.string().openapi({ description: "Its id, or the name that the tenant, or an admin, gave to it" }),
   })
   .openapi("AuditTarget");
 
@@ -48,6 +49,11 @@ const auditDetails = z
     event_seq: z.int().optional().openapi({ description: "The last event of the session that the act made" }),
     from_seq: z.int().optional().openapi({ description: "The first event that was read" }),
     to_seq: z.int().optional().openapi({ description: "The last event that was read" }),
+    role: z.enum(ADMIN_ROLES).optional().openapi({ description: "The role of the new admin key" }),
+    plan: z.string().nullable().optional().openapi({ description: "The tenant plan that the tenant has. Null: none" }),
+    version: z.int().optional().openapi({ description: "Counts all changes of plans, and of what tenants may use" }),
+    about: auditTarget.optional().openapi({ description: "In the deployment's log: what of the tenant it was done to" }),
+    audit_seq: z.int().optional().openapi({ description: "In the deployment's log: the entry of the tenant's own log" }),
   })
   .openapi("AuditDetails");
 

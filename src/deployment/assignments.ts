@@ -3,6 +3,7 @@
  * nothing on a turn's path asks this object. Tenants that have not confirmed are a durable list. Methods that change rows are called inside a
  * transaction.
  */
+import type { PastAct } from "../app/audit-chain";
 import type { AssignmentChange, PlanOutcome } from "../app/deployment-api";
 import type { AssignedLimits } from "../app/tenant-limits-api";
 import type { LimitSet, LimitSetInput, TenantAssignment } from "../contract/limits";
@@ -10,10 +11,10 @@ import { parseId, type TenantId } from "../domain/ids";
 import { backOff } from "../lib/back-off";
 import { err, ok } from "../lib/result";
 import type { SyncSql } from "../lib/sync-sql";
-import { type TenantPlans, takeRevision } from "./tenant-plans";
+import { parsePastAct, type TenantPlans, takeRevision } from "./tenant-plans";
 
 export interface Assignments {
-  change(change: AssignmentChange, at: number): PlanOutcome<TenantAssignment>;
+  change(change: AssignmentChange, act: PastAct): PlanOutcome<TenantAssignment>;
   find(tenant: TenantId): TenantAssignment;
   /** What is sent to the tenant's object. */
   read(tenant: TenantId): AssignedLimits;
@@ -29,11 +30,11 @@ export interface Assignments {
   putOff(tenant: TenantId, at: number): void;
 }
 
-type AssignmentRow = { readonly plan: string | null; readonly limits: string; readonly revision: number };
+type AssignmentRow = { readonly plan: string | null; readonly limits: string; readonly revision: number; readonly act: string | null };
 
 const FIRST_RETRY_MS = 5_000;
 const LONGEST_RETRY_MS = 60 * 60 * 1_000;
-const NOTHING: AssignmentRow = { plan: null, limits: "{}", revision: 0 };
+const NOTHING: AssignmentRow = { plan: null, limits: "{}", revision: 0, act: null };
 
 /** The tenant's own limits over those of its plan. A null of its own: no limit, whatever the plan says. */
 const combine = (plan: LimitSetInput, own: LimitSetInput): LimitSet => ({
@@ -44,7 +45,7 @@ const combine = (plan: LimitSetInput, own: LimitSetInput): LimitSet => ({
 
 export function createAssignments(sql: SyncSql, plans: TenantPlans): Assignments {
   const row = (tenant: TenantId): AssignmentRow =>
-    sql.rows<AssignmentRow>("SELECT plan, limits, revision FROM assignments WHERE tenant = ?", tenant)[0] ?? NOTHING;
+    sql.rows<AssignmentRow>("SELECT plan, limits, revision, act FROM assignments WHERE tenant = ?", tenant)[0] ?? NOTHING;
   const findPlan = ({ plan }: AssignmentRow) => {
     const found = plan === null ? null : plans.find(plan);
     return found?.ok ? found.value : null;
@@ -57,7 +58,8 @@ export function createAssignments(sql: SyncSql, plans: TenantPlans): Assignments
     const known = row(tenant);
     const plan = findPlan(known);
     const revision = Math.max(known.revision, plan?.version ?? 0);
-    return { revision, plan: known.plan, limits: combine(plan?.limits ?? {}, parseOwn(known)), budgets: plan?.budgets ?? [] };
+    const act = plan && plan.version > known.revision ? plans.findAct(plan.name) : parsePastAct(known);
+    return { revision, plan: known.plan, limits: combine(plan?.limits ?? {}, parseOwn(known)), budgets: plan?.budgets ?? [], act };
   }
   function find(tenant: TenantId): TenantAssignment {
     const { revision, plan, limits } = read(tenant);
@@ -72,7 +74,7 @@ export function createAssignments(sql: SyncSql, plans: TenantPlans): Assignments
   return {
     find,
     read,
-    change: ({ tenant, plan, limits }, at) => {
+    change: ({ tenant, plan, limits }, act) => {
       const known = row(tenant);
       const next = {
         plan: plan === undefined ? known.plan : plan,
@@ -84,16 +86,18 @@ export function createAssignments(sql: SyncSql, plans: TenantPlans): Assignments
       }
       if (next.plan === known.plan && next.limits === known.limits) return ok(find(tenant));
       sql.rows(
-        "INSERT INTO assignments (tenant, plan, limits, revision) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (tenant) DO UPDATE SET plan = ?2, limits = ?3, revision = ?4",
+        `INSERT INTO assignments (tenant, plan, limits, revision, act) VALUES (?1, ?2, ?3, ?4, ?5)
+         ON CONFLICT (tenant) DO UPDATE SET plan = ?2, limits = ?3, revision = ?4, act = ?5`,
         tenant,
         next.plan,
         next.limits,
         takeRevision(sql),
+        JSON.stringify(act),
       );
       sql.rows(
         "INSERT INTO pushes (tenant, due_at, attempts) VALUES (?1, ?2, 0) ON CONFLICT (tenant) DO UPDATE SET due_at = ?2, attempts = 0",
         tenant,
-        at,
+        act.at,
       );
       return ok(find(tenant));
     },

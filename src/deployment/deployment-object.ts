@@ -9,7 +9,8 @@ import { overwriteFreed } from "../lib/overwrite-freed";
 import { createSyncSql } from "../lib/sync-sql";
 import { takeMethods } from "../lib/take-methods";
 import { tenantStub } from "../wiring";
-import { type Deployment, deploymentCalls, openDeployment } from "./deployment-calls";
+import { type Deployment, openDeployment } from "./deployment";
+import { deploymentCalls } from "./deployment-calls";
 
 export class DeploymentObject extends DurableObject<Env> {
   readonly #deployment: Deployment;

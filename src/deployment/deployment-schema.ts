@@ -2,6 +2,7 @@
  * The tables of the deployment's object and their migrations. A migration is a list of statements that never changes after its release. It
  * adds columns and loosens constraints, so that an older build can still read the data of a newer one.
  */
+import { AUDIT_NONCES, AUDIT_TABLES } from "../audit/audit-tables";
 import type { SyncSql } from "../lib/sync-sql";
 
 const migrations: readonly (readonly string[])[] = [
@@ -64,6 +65,16 @@ const migrations: readonly (readonly string[])[] = [
   ],
   // A copy of what each tenant's own object says. Before it there was one database.
   ["ALTER TABLE tenants ADD COLUMN placed_in TEXT NOT NULL DEFAULT 'DB'"],
+  [
+    ...AUDIT_TABLES,
+    ...AUDIT_NONCES,
+    // id: to which the chain of the audit log belongs, so that the log of one deployment is not taken for that of another.
+    "CREATE TABLE deployment (one INTEGER PRIMARY KEY CHECK (one = 1), id TEXT NOT NULL) STRICT",
+    "INSERT INTO deployment (one, id) VALUES (1, 'deployment_' || lower(hex(randomblob(16))))",
+    // act: JSON, who made the newest change, for the tenants' audit logs. Null: a build that did not keep it.
+    "ALTER TABLE plans ADD COLUMN act TEXT",
+    "ALTER TABLE assignments ADD COLUMN act TEXT",
+  ],
 ];
 
 /** Migrates the tables to this build's version. Call it inside a transaction. */

@@ -1,4 +1,6 @@
 /** The tenant plans: named sets of limits and budgets. Methods that change rows are called inside a transaction. */
+
+import type { PastAct } from "../app/audit-chain";
 import { type Condition, refuseUnmet, toEtag } from "../app/conditions";
 import type { PlanChange, PlanOutcome } from "../app/deployment-api";
 import type { Budget, LimitSet, TenantPlan } from "../contract/limits";
@@ -9,7 +11,9 @@ import type { SyncSql } from "../lib/sync-sql";
 export const MAX_PLANS = 200;
 
 export interface TenantPlans {
-  put(change: PlanChange, at: number): PlanOutcome<TenantPlan>;
+  put(change: PlanChange, act: PastAct): PlanOutcome<TenantPlan>;
+  /** Who made the newest change. Null: there is no such plan, or a build that did not keep it made the change. */
+  findAct(name: string): PastAct | null;
   find(name: string): PlanOutcome<TenantPlan>;
   list(): readonly TenantPlan[];
   remove(name: string, condition?: Condition): PlanOutcome<null>;
@@ -33,6 +37,10 @@ const toPlan = ({ limits, budgets, ...row }: PlanRow): TenantPlan => ({
   budgets: JSON.parse(budgets) as readonly Budget[],
 });
 
+/** The text is this object's own. */
+export const parsePastAct = (row: { readonly act: string | null } | undefined): PastAct | null =>
+  row?.act ? (JSON.parse(row.act) as PastAct) : null;
+
 /** Takes the next number of all changes of what tenants may use. A tenant's object keeps the newest that it was told, and refuses older ones. */
 export function takeRevision(sql: SyncSql): number {
   const [row] = sql.rows<{ newest: number }>("UPDATE revisions SET newest = newest + 1 RETURNING newest");
@@ -50,26 +58,28 @@ export function createTenantPlans(sql: SyncSql): TenantPlans {
     const [row] = sql.rows<PlanRow>(`SELECT ${COLUMNS} FROM plans WHERE name = ?`, name);
     return row ? ok(toPlan(row)) : err({ code: "plan_not_found", plan: name });
   }
-  function write({ name, limits, budgets }: PlanChange, at: number): void {
+  function write({ name, limits, budgets }: PlanChange, act: PastAct): void {
     sql.rows(
-      `INSERT INTO plans (name, limits, budgets, version, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?5)
-       ON CONFLICT (name) DO UPDATE SET limits = ?2, budgets = ?3, version = ?4, updated_at = ?5`,
+      `INSERT INTO plans (name, limits, budgets, version, created_at, updated_at, act) VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6)
+       ON CONFLICT (name) DO UPDATE SET limits = ?2, budgets = ?3, version = ?4, updated_at = ?5, act = ?6`,
       name,
       JSON.stringify(limits),
       JSON.stringify(budgets),
       takeRevision(sql),
-      at,
+      act.at,
+      JSON.stringify(act),
     );
   }
   return {
     list,
     find,
-    put: (change, at) => {
+    findAct: (name) => parsePastAct(sql.rows<{ act: string | null }>("SELECT act FROM plans WHERE name = ?", name)[0]),
+    put: (change, act) => {
       const before = find(change.name);
       const refused = refuseUnmet(change.condition, before.ok ? toEtag(before.value) : null);
       if (refused) return refused;
       if (!before.ok && list().length >= MAX_PLANS) return err({ code: "plan_limit", limit: MAX_PLANS });
-      if (!before.ok || !isSame(before.value, change)) write(change, at);
+      if (!before.ok || !isSame(before.value, change)) write(change, act);
       return find(change.name);
     },
     remove: (name, condition) => {

@@ -49,6 +49,14 @@ export const AUDIT_ACTIONS = [
   "export.deleted",
   "export.opened",
   "sessions.imported",
+  // What the deployment lets the tenant use: its plan, or limits of its own.
+  "limits.changed",
+  "admin_key.created",
+  "admin_key.rotated",
+  "admin_key.revoked",
+  "plan.put",
+  "plan.deleted",
+  "tenant_list.rebuilt",
 ] as const;
 
 export const AUDIT_TARGETS = [
@@ -62,7 +70,13 @@ export const AUDIT_TARGETS = [
   "session",
   "erasure",
   "export",
+  "admin_key",
+  "plan",
+  "deployment",
 ] as const;
+
+/** Targets that this service named. A tenant chose the names of the others. */
+export const GENERATED_TARGETS: readonly (typeof AUDIT_TARGETS)[number][] = ["key", "file", "session", "erasure", "export"];
 
 /** `system`: the service itself, without a request. `signed_address`: a request that needed no key. */
 export const AUDIT_ACTORS = ["key", "access_token", "admin", "signed_address", "system"] as const;

@@ -3,17 +3,12 @@
  * that can be used is listed. Where a request was cut off between the two, the tenant's object enters the tenant itself
  * (docs/decisions/0021).
  */
+import type { Act } from "../app/audit-chain";
 import type { TenantOutcome } from "../app/tenant-api";
 import type { ListedTenant } from "../contract/deployment";
 import type { TenantId } from "../domain/ids";
 import { callWithRetry } from "./calls";
 import type { HttpDeps } from "./deps";
-
-const registerListed = (deps: HttpDeps, tenants: readonly ListedTenant[]): Promise<{ readonly added: number }> =>
-  callWithRetry(
-    () => deps.deployment(),
-    (api) => api.registerTenants(tenants),
-  );
 
 const identify = (deps: HttpDeps, tenant: TenantId): Promise<TenantOutcome<ListedTenant>> =>
   callWithRetry(
@@ -24,7 +19,11 @@ const identify = (deps: HttpDeps, tenant: TenantId): Promise<TenantOutcome<Liste
 /** A tenant that does not exist is not entered. */
 export async function adoptTenant(deps: HttpDeps, tenant: TenantId): Promise<TenantOutcome<ListedTenant>> {
   const known = await identify(deps, tenant);
-  if (known.ok) await registerListed(deps, [known.value]);
+  if (!known.ok) return known;
+  await callWithRetry(
+    () => deps.deployment(),
+    (api) => api.registerTenants([known.value]),
+  );
   return known;
 }
 
@@ -34,12 +33,14 @@ interface Adopted {
   readonly unknown: readonly TenantId[];
 }
 
-export async function adoptTenants(deps: HttpDeps, tenants: readonly TenantId[]): Promise<Adopted> {
+/** Enters what the tenants' objects say of them, as an act of an admin. */
+export async function rebuildTenantList(deps: HttpDeps, act: Act, tenants: readonly TenantId[]): Promise<Adopted> {
   const answers = await Promise.all(tenants.map(async (tenant) => ({ tenant, known: await identify(deps, tenant) })));
   const unknown = answers.flatMap(({ tenant, known }) => (known.ok ? [] : [tenant]));
-  const { added } = await registerListed(
-    deps,
-    answers.flatMap(({ known }) => (known.ok ? [known.value] : [])),
+  const listed = answers.flatMap(({ known }) => (known.ok ? [known.value] : []));
+  const { added } = await callWithRetry(
+    () => deps.deployment(),
+    (api) => api.rebuildTenantList(act, listed),
   );
   return { added, unknown };
 }

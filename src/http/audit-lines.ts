@@ -7,6 +7,13 @@ const PAGE = 500;
 
 const ALL: Omit<AuditQuery, "after"> = { limit: PAGE, order: "asc", action: null, actor: null, target: null, from: null, to: null };
 
+/** `owner`: of the chain. */
+export interface AuditStart {
+  readonly owner: string;
+  /** Null: there is no such entry yet. */
+  readonly anchor: AuditPlace | null;
+}
+
 interface Lines {
   readonly owner: string;
   /** The place before the first line. */

@@ -3,7 +3,7 @@
  * entry, and no entry says what was not done.
  */
 
-import type { Act } from "../app/audit-chain";
+import { type Act, toAuditSubject } from "../app/audit-chain";
 import { type Condition, refuseUnmet, toEtag } from "../app/conditions";
 import { runOnce } from "../app/idempotency";
 import type { TenantError, TenantOutcome } from "../app/tenant-api";
@@ -11,25 +11,11 @@ import { toServerEtag } from "../app/tool-entry";
 import type { WholeTenantApi } from "../app/whole-tenant-api";
 import { findPolicyFault } from "../context/policy-check";
 import { chainChoices, mergeChoices, type PolicyChoice, parseLevel, toPolicyText } from "../context/policy-choice";
-import type { AuditSubject } from "../contract/audit";
 import type { Standing } from "../domain/tenant-status";
 import { err, ok } from "../lib/result";
-import { type Calls, type Existing, existing, prices, served } from "./existing-tenant";
+import { type Calls, type Existing, existing, prices, served, withActsDelivered } from "./existing-tenant";
 import { DEFAULT_MODEL } from "./settings";
 import type { Tenant } from "./tenant";
-
-type Details = AuditSubject["details"];
-type Target = AuditSubject["target"]["type"];
-
-export const toAuditSubject = (
-  action: AuditSubject["action"],
-  type: Target,
-  { id, ...details }: Details & { readonly id: string },
-): AuditSubject => ({
-  action,
-  target: { type, id },
-  details,
-});
 
 /** The names of the fields that a request named. */
 const listNames = (input: object): readonly string[] =>
@@ -50,7 +36,7 @@ const create: Calls["create"] = async (tenant, act, { tenant: id, name, database
       tenant.audit.append(act, toAuditSubject("tenant.created", "tenant", { id }));
       return ok(id);
     });
-  const made = tenant.isCreated ? createOnce() : tenant.create(createOnce);
+  const made = await withActsDelivered(tenant, () => (tenant.isCreated ? createOnce() : tenant.create(createOnce)));
   if (!made.ok) return made;
   return made.value.outcome === id ? ok({ replayed: made.value.replayed }) : err({ code: "tenant_exists" });
 };

@@ -22,6 +22,8 @@ const KEPT = new Set([
   // Entries name models, tools and credentials: `forget` of the audit log removes them, and keeps the place where the chain goes on.
   "audit",
   "audit_anchor",
+  // What the deployment's log does not have yet: ids only.
+  "admin_acts",
   "scrub",
   "scrub_due",
 ]);

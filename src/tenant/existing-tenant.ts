@@ -18,11 +18,18 @@ export type Existing<Name extends keyof WholeTenantApi> = (
 
 const NOT_FOUND: TenantError = { code: "tenant_not_found" };
 
+/** The deployment's audit log has what an admin did before the admin has the answer, if its object can be reached. */
+export async function withActsDelivered<T>({ upkeep }: Tenant, work: () => T | Promise<T>): Promise<T> {
+  const answer = await work();
+  await upkeep.adminActs.deliver();
+  return answer;
+}
+
 /** As `existing`, and of a deleted tenant, too: for its sessions' last calls, and for the receipt. */
 export const lasting =
   <A extends readonly unknown[], T>(call: (tenant: Tenant, ...args: A) => TenantOutcome<T> | Promise<TenantOutcome<T>>) =>
   async (tenant: Tenant, ...args: A): Promise<TenantOutcome<T>> =>
-    tenant.isCreated ? call(tenant, ...args) : err(NOT_FOUND);
+    tenant.isCreated ? withActsDelivered(tenant, () => call(tenant, ...args)) : err(NOT_FOUND);
 
 /** A call to a tenant that exists and is not deleted. For any other nothing is read or written. */
 export const existing =
@@ -30,7 +37,7 @@ export const existing =
     call: (tenant: Tenant, ...args: A) => TenantOutcome<T> | Promise<TenantOutcome<T>>,
   ): Call<A, TenantOutcome<T>> =>
   async (tenant, ...args) =>
-    tenant.isOpen ? call(tenant, ...args) : err(NOT_FOUND);
+    tenant.isOpen ? withActsDelivered(tenant, () => call(tenant, ...args)) : err(NOT_FOUND);
 
 /** A look-up. It returns null for a tenant that was never created. */
 export const lookUpExisting =

@@ -1,4 +1,5 @@
 /** Restores a tenant's settings from a file. What is restored is what the same key could have put by the API. */
+import { toAuditSubject } from "../app/audit-chain";
 
 import { type RestoreInput, reportSetting, type Setting, toSettingKey, toSettingTag, WRITE_SCOPES } from "../app/exported-settings";
 import type { TenantError, TenantOutcome } from "../app/tenant-api";
@@ -6,7 +7,7 @@ import type { AuditSubject } from "../contract/audit";
 import type { ImportedSetting } from "../contract/export";
 import { assertNever } from "../lib/assert-never";
 import { err, ok } from "../lib/result";
-import { mergePolicy, toAuditSubject } from "./audited-calls";
+import { mergePolicy } from "./audited-calls";
 import { listSettings } from "./list-settings";
 import type { Tenant } from "./tenant";
 

@@ -1,15 +1,30 @@
 /** The calls that a tenant's object answers: one table, from which the object takes its methods. */
+import { toAuditSubject } from "../app/audit-chain";
 import type { TenantOutcome } from "../app/tenant-api";
+import type { AssignedLimits } from "../app/tenant-limits-api";
 import type { FileId } from "../domain/ids";
 import { err, ok } from "../lib/result";
 import { auditCalls } from "./audit-calls";
-import { auditedCalls, getModel, toAuditSubject } from "./audited-calls";
+import { auditedCalls, getModel } from "./audited-calls";
 import { erasureCalls } from "./erasure-calls";
 import { type Calls, existing, lasting, lookUpExisting, prices, served } from "./existing-tenant";
 import { listLimitUse } from "./limit-use";
 import { placementCalls } from "./placement-calls";
 import { restoreSettings } from "./restore-settings";
 import { retentionCalls } from "./retention-calls";
+import type { Tenant } from "./tenant";
+
+/** A revision that the object does not know yet makes one entry, however often it is sent. */
+function keepLimits({ limits, audit, settings }: Tenant, assigned: AssignedLimits): { readonly revision: number } {
+  const before = limits.readAssigned()?.revision ?? 0;
+  const revision = limits.write(assigned);
+  const { act, plan = null } = assigned;
+  if (act && revision > before) {
+    const { tenant: id } = settings.identity();
+    audit.append(act, toAuditSubject("limits.changed", "tenant", { id, plan, version: revision }), act.at);
+  }
+  return { revision };
+}
 
 const noFile = (file: FileId): TenantOutcome<never> => err({ code: "file_not_found", file });
 
@@ -80,7 +95,7 @@ export const tenantCalls = {
   listTools: existing(({ tools }, names) => ok(tools.tools(names))),
   listMcpServers: existing(({ tools }, names) => ok(tools.servers(names))),
 
-  setLimits: lookUpExisting((tenant, input) => tenant.announce(tenant.transaction(() => ({ revision: tenant.limits.write(input) })))),
+  setLimits: lookUpExisting((tenant, input) => tenant.announce(tenant.transaction(() => keepLimits(tenant, input)))),
   limits: lookUpExisting(({ limits }) => limits.read()),
   limitUse: lookUpExisting((tenant, caller) => listLimitUse(tenant, caller, Date.now())),
   assigned: lookUpExisting(({ limits }) => limits.readAssigned()),

@@ -48,6 +48,7 @@ export class TenantObject extends DurableObject<Env> {
         hide: (tenant, sessions, at) => projection.hide(tenant, sessions, at),
         writeUsage: (tenant, usage) => projection.writeUsage(tenant, usage),
       },
+      recordAdminActs: (tenant, acts) => deploymentStub(env).recordTenantActs(tenant, acts),
       fileStore: (tenant) => buildFileStore(env, tenant),
       exportStore: (tenant) => buildExportStore(env, tenant),
       sessions: ({ tenant, session }) => sessionStub(env, tenant, session),

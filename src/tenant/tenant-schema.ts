@@ -4,6 +4,7 @@
  */
 import { AUDIT_NONCES, AUDIT_TABLES } from "../audit/audit-tables";
 import type { SyncSql } from "../lib/sync-sql";
+import { ADMIN_ACT_TABLES } from "./admin-acts";
 import { EXPORT_TABLES, EXPORTED_SETTINGS } from "./export-tables";
 import { PLACEMENT_TABLES } from "./placement-store";
 import { RETENTION_TABLES } from "./retention-tables";
@@ -277,6 +278,7 @@ const migrations: readonly (readonly string[])[] = [
     ...USAGE_NAMES,
   ],
   EXPORTED_SETTINGS,
+  ADMIN_ACT_TABLES,
 ];
 
 /** Reads without creating anything: clients can address an object by a made-up name, and that object must stay empty. */

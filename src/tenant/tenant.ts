@@ -3,15 +3,13 @@
  * transaction with the note that the read model lags. A tenant that was never created stores nothing, however often its
  * name is called.
  */
-import type { Act } from "../app/audit-chain";
 import type { OutcomeStore } from "../app/idempotency";
 import type { DeploymentKeys } from "../app/models/key-source";
 import type { Background } from "../app/ports";
 import type { Idempotency } from "../app/session-api";
 import type { ErasedSessionUsage, TenantChange, TenantOutcome } from "../app/tenant-api";
-import { type AuditLog, createAuditLog } from "../audit/audit-log";
+import { type Audited, type AuditLog, auditing, createAuditLog } from "../audit/audit-log";
 import type { PolicyChoice } from "../context/policy-choice";
-import type { AuditSubject } from "../contract/audit";
 import type { CredentialView } from "../contract/credential";
 import { startTimer } from "../lib/timer";
 import { noteChange } from "./changes";
@@ -44,12 +42,6 @@ interface TenantDeps
   readonly background: Background;
 }
 
-/** An act with what its entry says of it. `describe` returns null for an outcome that changed nothing. */
-interface Audited<T> {
-  readonly act: Act;
-  readonly describe: (value: T) => AuditSubject | null;
-}
-
 const ANY_CREDENTIAL = { has: (): boolean => true };
 
 /** Leaves out the package's prices, which are in no row: a change need not load them. */
@@ -80,7 +72,12 @@ export class Tenant {
     const { sql, deployment } = deps;
     this.#deps = deps;
     this.settings = createSettings(sql);
-    this.audit = createAuditLog({ sql, owner: () => this.settings.identity().tenant, now: Date.now });
+    this.audit = createAuditLog({
+      sql,
+      owner: () => this.settings.identity().tenant,
+      now: Date.now,
+      noteAppended: (entry) => this.upkeep.adminActs.note(entry),
+    });
     this.standings = createStandings(sql);
     this.requests = createRequests(sql);
     this.keys = createKeys(sql);
@@ -187,13 +184,8 @@ export class Tenant {
   }
 
   /** The body of a transaction that makes a change with its entry in the audit log. A refused change leaves no entry. */
-  audited<T>({ act, describe }: Audited<T>, body: () => TenantOutcome<T>): () => TenantOutcome<T> {
-    return () => {
-      const outcome = body();
-      const subject = outcome.ok ? describe(outcome.value) : null;
-      if (subject) this.audit.append(act, subject);
-      return outcome;
-    };
+  audited<T>(audited: Audited<T>, body: () => TenantOutcome<T>): () => TenantOutcome<T> {
+    return auditing(this.audit, audited, body);
   }
 
   /** The write to D1 runs in the background, as for every change. */

@@ -20,6 +20,7 @@ import type { AuditLog } from "../audit/audit-log";
 import type { FileView } from "../contract/file";
 import type { SessionId, TenantId } from "../domain/ids";
 import type { SyncSql } from "../lib/sync-sql";
+import { type AdminActDeps, type AdminActs, createAdminActs } from "./admin-acts";
 import { auditErasures } from "./audit-erasures";
 import { digestEndUser } from "./digests";
 import type { Directory } from "./directory";
@@ -51,6 +52,7 @@ export interface UpkeepDeps {
   readonly files: Files;
   readonly directory: Directory;
   readonly erasedUsage: ErasedUsageStore;
+  readonly recordAdminActs: AdminActDeps["record"];
   /** Null when the deployment stores no files. */
   readonly fileStore: (tenant: TenantId) => TenantFileStore | null;
   readonly exportStore: (tenant: TenantId) => ExportStore | null;
@@ -60,6 +62,7 @@ export interface UpkeepDeps {
 }
 
 export interface Upkeep {
+  readonly adminActs: AdminActs;
   readonly outbox: ProjectionOutbox;
   readonly erasures: Erasures;
   readonly fileRemoval: FileRemoval;
@@ -140,6 +143,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   const get = () => storage.getAlarm();
   /** The platform refuses the time 0, which is that of work that is due at once. */
   const set = (at: number): void => void storage.setAlarm(Math.max(at, 1));
+  const adminActs = createAdminActs({ sql, tenant, record: deps.recordAdminActs, alarm: { get, set }, now: Date.now, log });
   const scrub = createTenantScrub({ sql, overwrite: deps.overwrite, alarm: { get, set }, now: Date.now, log });
   const exports = createExports({
     sql,
@@ -206,7 +210,9 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   const store = () => deps.fileStore(tenant());
   const fileRemoval = createFileRemoval({ sql, files, store, alarm: { get, set }, now: Date.now, log });
   const nextDue = (): number =>
-    Math.min(...[erasures, files, usageOutbox, exports, retention, scrub].map((work) => work.nextDue() ?? Number.POSITIVE_INFINITY));
+    Math.min(
+      ...[erasures, files, usageOutbox, exports, retention, scrub, adminActs].map((work) => work.nextDue() ?? Number.POSITIVE_INFINITY),
+    );
   async function endThrowaway({ session, usage }: ErasedSessionUsage): Promise<void> {
     sql.transaction(() => usageOutbox.add(session, usage));
     await usageOutbox.resume();
@@ -226,6 +232,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     deps.isDeleted() ? projection.close(change.tenant, Date.now()) : projection.write(change);
   const outbox = createProjectionOutbox({ sql, projection: { write }, snapshot, alarm, now: Date.now, log });
   return {
+    adminActs,
     outbox,
     erasures,
     fileRemoval,
@@ -243,6 +250,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
       await exports.resume();
       await retention.resume();
       await scrub.resume();
+      await adminActs.resume();
     },
     ring: async () => {
       await erasures.run();
@@ -253,6 +261,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
       await retention.run();
       await scrub.run();
       await scrub.resume();
+      await adminActs.run();
     },
   };
 }

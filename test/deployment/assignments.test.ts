@@ -5,6 +5,7 @@ import { deploymentCalls } from "../../src/deployment/deployment-calls";
 import { PUSH_PART } from "../../src/deployment/limit-pushes";
 import type { TenantId } from "../../src/domain/ids";
 import { makeId } from "../http/support";
+import { ACT } from "../support/act";
 import { openForTest } from "./support";
 
 const files = (most: number) => ({ name: "starter", limits: { ...NO_LIMITS, tenant: { files: most, sessions: 5 } }, budgets: [] });
@@ -23,14 +24,14 @@ function givenDeployment() {
     return { revision: Math.max(assigned.revision, known?.revision ?? 0) };
   };
   const deployment = openForTest({ tell, alarms, now: () => world.at });
-  const assign = (tenant: TenantId, change: object) => deploymentCalls.assignPlan(deployment, { tenant, ...change });
+  const assign = (tenant: TenantId, change: object) => deploymentCalls.assignPlan(deployment, ACT, { tenant, ...change });
   return { deployment, kept, world, alarms, assign };
 }
 
 describe("a tenant", () => {
   it("has the limits of its plan, and its own over them", async () => {
     const { deployment, kept, assign } = givenDeployment();
-    await deploymentCalls.putPlan(deployment, files(10));
+    await deploymentCalls.putPlan(deployment, ACT, files(10));
 
     const assigned = await assign(TENANT, { plan: "starter", limits: { tenant: { files: null }, key: { requests_per_minute: 6 } } });
 
@@ -41,10 +42,10 @@ describe("a tenant", () => {
 
   it("is told a change of its plan by the alarm", async () => {
     const { deployment, kept, world, alarms, assign } = givenDeployment();
-    await deploymentCalls.putPlan(deployment, files(10));
+    await deploymentCalls.putPlan(deployment, ACT, files(10));
     await assign(TENANT, { plan: "starter" });
 
-    await deploymentCalls.putPlan(deployment, files(20));
+    await deploymentCalls.putPlan(deployment, ACT, files(20));
     expect(alarms.length).toBeGreaterThan(0);
     world.at = deployment.assignments.nextDue() ?? 0;
     await deployment.pushes.run();
@@ -57,20 +58,20 @@ describe("a tenant", () => {
     const { deployment, assign } = givenDeployment();
 
     expect(await assign(TENANT, { plan: "none" })).toMatchObject({ ok: false, error: { code: "plan_not_found" } });
-    await deploymentCalls.putPlan(deployment, files(10));
+    await deploymentCalls.putPlan(deployment, ACT, files(10));
     await assign(TENANT, { plan: "starter" });
-    expect(await deploymentCalls.deletePlan(deployment, "starter", undefined)).toEqual({
+    expect(await deploymentCalls.deletePlan(deployment, ACT, "starter", undefined)).toEqual({
       ok: false,
       error: { code: "plan_in_use", tenants: 1 },
     });
     await assign(TENANT, { plan: null });
-    expect(await deploymentCalls.deletePlan(deployment, "starter", undefined)).toEqual({ ok: true, value: null });
+    expect(await deploymentCalls.deletePlan(deployment, ACT, "starter", undefined)).toEqual({ ok: true, value: null });
   });
 
   it("that moves to an older plan is told a higher revision", async () => {
     const { deployment, kept, assign } = givenDeployment();
-    await deploymentCalls.putPlan(deployment, { ...files(1), name: "old" });
-    await deploymentCalls.putPlan(deployment, files(10));
+    await deploymentCalls.putPlan(deployment, ACT, { ...files(1), name: "old" });
+    await deploymentCalls.putPlan(deployment, ACT, files(10));
     await assign(TENANT, { plan: "starter" });
     const before = kept.get(TENANT)?.revision ?? 0;
 
@@ -120,14 +121,14 @@ describe("a tenant that is out of reach", () => {
 
 it("a plan of 10,000 tenants is told in parts, and each tenant once", async () => {
   const { deployment, kept, world } = givenDeployment();
-  await deploymentCalls.putPlan(deployment, files(1));
+  await deploymentCalls.putPlan(deployment, ACT, files(1));
   const tenants = Array.from({ length: 10_000 }, (_, n) => `ten_01JD8Z3V6Q4N7R2T5W9X0${String(n).padStart(5, "0")}` as TenantId);
   deployment.sql.transaction(() => {
-    for (const tenant of tenants) deployment.assignments.change({ tenant, plan: "starter" }, world.at);
+    for (const tenant of tenants) deployment.assignments.change({ tenant, plan: "starter" }, { ...ACT, at: world.at });
     for (const tenant of tenants) deployment.assignments.forget(tenant);
   });
 
-  await deploymentCalls.putPlan(deployment, files(2));
+  await deploymentCalls.putPlan(deployment, ACT, files(2));
   world.at = Date.now() + 1_000;
   let parts = 0;
   for (; deployment.assignments.nextDue() !== null; parts++) await deployment.pushes.run();

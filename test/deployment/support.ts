@@ -1,6 +1,6 @@
 /** A deployment over SQLite in memory, whose calls of tenants' objects a test answers. */
 import type { AssignedLimits } from "../../src/app/tenant-limits-api";
-import { openDeployment } from "../../src/deployment/deployment-calls";
+import { openDeployment } from "../../src/deployment/deployment";
 import type { TenantId } from "../../src/domain/ids";
 import { createEmptySql } from "../tenant/memory-sql";
 

@@ -391,20 +391,24 @@ const adminKeyEntry = {
 function emptyDeployment(): DeploymentApi {
   return {
     registerTenants: async (tenants) => ({ added: tenants.length }),
+    rebuildTenantList: async (_act, tenants) => ({ added: tenants.length }),
     closeTenant: async () => {},
     listTenants: async () => ({ data: [], has_more: false }),
-    addAdminKey: async ({ id, name, role, expires_at }) => ok({ ...adminKeyEntry, id, name, role, expires_at }),
+    addAdminKey: async (_act, { id, name, role, expires_at }) => ok({ ...adminKeyEntry, id, name, role, expires_at }),
     listAdminKeys: async () => [],
     getAdminKey: async (key) => err({ code: "key_not_found", key }),
-    revokeAdminKey: async ({ id: key }) => err({ code: "key_not_found", key }),
-    rotateAdminKey: async ({ old: key }) => err({ code: "key_not_found", key }),
+    revokeAdminKey: async (_act, { id: key }) => err({ code: "key_not_found", key }),
+    rotateAdminKey: async (_act, { old: key }) => err({ code: "key_not_found", key }),
     authenticateAdmin: async () => null,
     noteAdminUse: async () => {},
-    putPlan: async ({ condition: _, ...plan }) => ok({ ...plan, version: 1, created_at: NOW, updated_at: NOW }),
+    putPlan: async (_act, { condition: _, ...plan }) => ok({ ...plan, version: 1, created_at: NOW, updated_at: NOW }),
     getPlan: async (plan) => err({ code: "plan_not_found", plan }),
     listPlans: async () => [],
-    deletePlan: async (plan) => err({ code: "plan_not_found", plan }),
-    assignPlan: async ({ plan = null }) => ok({ plan, limits: NO_LIMITS, effective_limits: NO_LIMITS, version: 1, confirmed: true }),
+    deletePlan: async (_act, plan) => err({ code: "plan_not_found", plan }),
+    assignPlan: async (_act, { plan = null }) => ok({ plan, limits: NO_LIMITS, effective_limits: NO_LIMITS, version: 1, confirmed: true }),
+    readAudit: async () => ({ data: [], has_more: false, anchor: buildGenesis("deployment"), head: buildGenesis("deployment") }),
+    findAuditStart: async () => ({ owner: "deployment", anchor: buildGenesis("deployment") }),
+    recordTenantActs: async () => {},
   };
 }
 

@@ -1,7 +1,7 @@
 /** What each operation that changes something, or that an admin reads with, leaves in the audit log. A test holds the table to the OpenAPI document. */
 import type { AuditEntry } from "../../src/contract/audit";
 
-/** The action of an operation's entry, by the name of the operation. */
+/** The action of an operation's entry in the tenant's log, by the name of the operation. */
 export const AUDITED: Readonly<Record<string, AuditEntry["action"]>> = {
   createTenant: "tenant.created",
   rebuildTenant: "tenant.rebuilt",
@@ -47,13 +47,35 @@ export const AUDITED: Readonly<Record<string, AuditEntry["action"]>> = {
   discardDraft: "draft.discarded",
   resetSummary: "summary.reset",
   setPins: "pins.set",
+  assignPlan: "limits.changed",
+};
+
+/** The action of an admin's operation in the deployment's log. */
+export const AUDITED_OF_DEPLOYMENT: Readonly<Record<string, AuditEntry["action"]>> = {
+  createAdminKey: "admin_key.created",
+  revokeAdminKey: "admin_key.revoked",
+  rotateAdminKey: "admin_key.rotated",
+  putPlan: "plan.put",
+  deletePlan: "plan.deleted",
+  assignPlan: "limits.changed",
+  rebuildTenantList: "tenant_list.rebuilt",
+  createTenant: "tenant.created",
+  createTenantKey: "key.created",
+  suspendTenant: "tenant.suspended",
+  resumeTenant: "tenant.resumed",
+  deleteTenant: "erasure.requested",
+  moveTenant: "tenant.move_begun",
+  cancelTenantMove: "tenant.move_cancelled",
+  rebuildTenant: "tenant.rebuilt",
+  rebuildSession: "session.rebuilt",
+  rotateCredentials: "credentials.resealed",
+  exportSessionLog: "content.read_by_admin",
 };
 
 /** A session, message or branch of the conversation that comes about by talking. What was there stays. */
 const CHAT = "chat";
 const READS = "changes nothing, and shows no content to an admin";
 const UNSTORED = "makes a signed text that is stored nowhere and ends by itself";
-const OF_DEPLOYMENT = "an act on the deployment, which has no audit log yet";
 
 /** Why an operation leaves no entry. */
 export const NOT_AUDITED: Readonly<Record<string, string>> = {
@@ -79,6 +101,7 @@ export const NOT_AUDITED: Readonly<Record<string, string>> = {
   compareSummaries: READS,
   evaluatePolicy: READS,
   listTenants: READS,
+  listDeploymentAudit: READS,
   listAdminKeys: READS,
   getAdminKey: READS,
   listPlans: READS,
@@ -91,11 +114,4 @@ export const NOT_AUDITED: Readonly<Record<string, string>> = {
   probeModel: "stores a suggestion beside a model, and changes nothing that applies",
   createAccessToken: UNSTORED,
   signFileUrl: UNSTORED,
-  createAdminKey: OF_DEPLOYMENT,
-  revokeAdminKey: OF_DEPLOYMENT,
-  rotateAdminKey: OF_DEPLOYMENT,
-  rebuildTenantList: OF_DEPLOYMENT,
-  putPlan: OF_DEPLOYMENT,
-  assignPlan: OF_DEPLOYMENT,
-  deletePlan: OF_DEPLOYMENT,
 };

@@ -41,6 +41,7 @@ export function newMemoryTenant(n = 1, exportStore: () => ExportStore | null = (
       exportLines: async () => err(MISSING),
       retain: async () => err(MISSING),
     }),
+    recordAdminActs: nothing,
     overwrite: nothing,
     background: () => {},
     log: { info: () => {}, warn: () => {}, error: () => {} },

@@ -71,6 +71,7 @@ function world(write: () => Promise<void>, eraseSession: Erase = eraseAtOnce) {
     erasedUsage: createErasedUsage(sql, NAMES),
     fileStore: () => null,
     overwrite: async () => {},
+    recordAdminActs: async () => {},
     log,
   };
   return { sql, set, asked, lines, upkeep: createUpkeep(deps) };

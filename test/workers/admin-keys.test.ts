@@ -8,6 +8,7 @@ import { generateAdminKey } from "../../src/deployment/admin-key";
 import { ADMIN_ROLES, type AdminRole, includesRole } from "../../src/domain/admin-roles";
 import worker from "../../src/index";
 import { sampleBody } from "../http/support";
+import { ACT } from "../support/act";
 import { PATIENCE_MS } from "../support/read-seed";
 import { advanceClock } from "./clock";
 import { type Chat, migrate, newChat, newId, readBody, readStorage, request } from "./support";
@@ -34,6 +35,7 @@ const OPERATIONS: Readonly<Record<string, readonly [role: AdminRole, status: num
   assignPlan: ["operate", 404],
   getTenantErasure: ["read", 404],
   listPlans: ["read", 200],
+  listDeploymentAudit: ["read", 200],
   getPlan: ["read", 404],
   putPlan: ["operate", 200],
   deletePlan: ["operate", 404],
@@ -171,7 +173,7 @@ describe("an admin key", () => {
   it("that another isolate revoked is refused after 30 seconds", async () => {
     const { id, key } = await makeKey({ role: "read" });
     expect(await readStatus(key)).toBe(200);
-    await deployment().revokeAdminKey({ id, by: null, hasAdminKey: true });
+    await deployment().revokeAdminKey(ACT, { id, by: null, hasAdminKey: true });
 
     advanceClock(29_000);
     expect(await readStatus(key)).toBe(200);

@@ -97,6 +97,7 @@ async function doEverything(tenant: Tenant): Promise<readonly string[]> {
   await readBody(await tenant.call("DELETE", `/v1/sessions/${chat.id}`));
   await readBody(await admin("POST", "/suspend", { reason }));
   await readBody(await admin("POST", "/resume"));
+  await readBody(await admin("PATCH", "", { limits: { tenant: { files: 100 } } }));
   await readBody(await admin("POST", "/move", { to: "DB_2" }));
   await readBody(await admin("DELETE", "/move"));
   return [...secrets, made.key, next.key, "https://api.example.com/w"];

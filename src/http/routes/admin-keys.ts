@@ -15,6 +15,7 @@ import { adminKeyExample } from "../examples/tenant";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { refuseExpiry } from "../issue-key";
 import { sendProblem } from "../problem";
+import { readAct } from "../read-act";
 import { adminRoute, json, jsonBody } from "../routing";
 import { namedPageQuery, takeListPage } from "../schemas/page";
 
@@ -147,7 +148,7 @@ export function registerAdminKeys(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): vo
     if (detail) return sendProblem(c, { code: "invalid_request", errors: [{ field: "expires_at", detail }] });
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
     const order = { name, role, expires_at, by: admin.key, idempotency };
-    const issued = await issue(deps, { idempotency, store: (api, secret) => api.addAdminKey({ ...order, ...secret }) });
+    const issued = await issue(deps, { idempotency, store: (api, secret) => api.addAdminKey(readAct(c), { ...order, ...secret }) });
     if (!issued.ok) return sendProblem(c, issued.error);
     if (issued.value.key === null) c.header("idempotent-replayed", "true");
     return c.json(issued.value, 201);
@@ -160,7 +161,7 @@ export function registerAdminKeys(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): vo
 
   app.openapi(revoke, async (c) => {
     const revocation = { id: c.req.valid("param").key_id, by: readAdmin(c).key, hasAdminKey: deps.config.adminKey !== null };
-    const revoked = await ask((api) => api.revokeAdminKey(revocation));
+    const revoked = await ask((api) => api.revokeAdminKey(readAct(c), revocation));
     deps.adminKeys.noteChange();
     return revoked.ok ? c.json(revoked.value, 200) : sendProblem(c, revoked.error);
   });
@@ -169,7 +170,7 @@ export function registerAdminKeys(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): vo
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
     const overlap = c.req.valid("json").overlap_seconds * 1_000;
     const order = { old: c.req.valid("param").key_id, overlap, by: readAdmin(c).key, idempotency };
-    const issued = await issue(deps, { idempotency, store: (api, next) => api.rotateAdminKey({ ...order, next }) });
+    const issued = await issue(deps, { idempotency, store: (api, next) => api.rotateAdminKey(readAct(c), { ...order, next }) });
     deps.adminKeys.noteChange();
     if (!issued.ok) return sendProblem(c, issued.error);
     if (issued.value.key === null) c.header("idempotent-replayed", "true");

@@ -11,6 +11,7 @@ import type { HttpDeps, HttpEnv } from "../deps";
 import { onePage } from "../examples/shared";
 import { tenantAssignmentExample, tenantPlanExample } from "../examples/tenant";
 import { sendProblem } from "../problem";
+import { readAct } from "../read-act";
 import { adminRoute, json, jsonBody, taggedJson } from "../routing";
 import { defined } from "../schemas/defined";
 import { namedPageQuery, takeListPage } from "../schemas/page";
@@ -117,7 +118,9 @@ export function registerTenantPlans(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): 
     if (errors.length > 0) return sendProblem(c, { code: "invalid_request", errors });
     const { limits = {}, budgets = [] } = c.req.valid("json");
     const condition = toCondition(c.req.valid("header"));
-    const stored = await callUnder(condition, connect, (api) => api.putPlan({ name, limits: toLimitSet(limits), budgets, condition }));
+    const stored = await callUnder(condition, connect, (api) =>
+      api.putPlan(readAct(c), { name, limits: toLimitSet(limits), budgets, condition }),
+    );
     return stored.ok ? c.json(stored.value, 200, { ETag: toEtag(stored.value) }) : sendProblem(c, stored.error);
   });
 
@@ -126,7 +129,7 @@ export function registerTenantPlans(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): 
     const listed = await adoptTenant(deps, tenant);
     if (!listed.ok) return sendProblem(c, listed.error);
     const change = { tenant, ...defined(c.req.valid("json")) };
-    const assigned = await callWithRetry(connect, (api) => api.assignPlan(change));
+    const assigned = await callWithRetry(connect, (api) => api.assignPlan(readAct(c), change));
     deps.noteChange(tenant);
     if (assigned.ok) return c.json(assigned.value, 200);
     const isUnknown = assigned.error.code === "plan_not_found";
@@ -136,7 +139,7 @@ export function registerTenantPlans(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): 
 
   app.openapi(remove, async (c) => {
     const condition = toCondition(c.req.valid("header"));
-    const removed = await deps.deployment().deletePlan(c.req.valid("param").plan_name, condition);
+    const removed = await deps.deployment().deletePlan(readAct(c), c.req.valid("param").plan_name, condition);
     return removed.ok ? c.body(null, 204) : sendProblem(c, removed.error);
   });
 }

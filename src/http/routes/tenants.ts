@@ -6,12 +6,13 @@ import { id } from "../../contract/ids";
 import { listView } from "../../contract/page";
 import { parseId } from "../../domain/ids";
 import { TENANT_STATUSES } from "../../domain/tenant-status";
-import { adoptTenants } from "../adopt-tenants";
+import { rebuildTenantList } from "../adopt-tenants";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { onePage } from "../examples/shared";
 import { listedTenantExample, tenantListRebuildExample } from "../examples/tenant";
 import { sendProblem } from "../problem";
+import { readAct } from "../read-act";
 import { reachReadModel } from "../read-model";
 import { adminRoute, json } from "../routing";
 import { namedPageQuery, toList } from "../schemas/page";
@@ -87,7 +88,7 @@ export function registerTenants(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void
     const reached = await reachReadModel(c, deps, () => deps.tenantIds.listTenantIds({ after, limit: REBUILD_PAGE }));
     if (!reached.ok) return sendProblem(c, reached.error);
     const { data, has_more } = reached.value;
-    const { added, unknown } = await adoptTenants(deps, data);
+    const { added, unknown } = await rebuildTenantList(deps, readAct(c), data);
     return c.json({ tenants: data.length, added, unknown, next_cursor: (has_more && data.at(-1)) || null }, 200);
   });
 }
