@@ -1,4 +1,4 @@
-/** Mutants of what an isolate keeps of its tenants. */
+/** Mutants of what an isolate keeps of its tenants, of limits and of acts. */
 import type { Mutant } from "./mutant.ts";
 
 export const lookUps: readonly Mutant[] = [
@@ -25,5 +25,29 @@ export const lookUps: readonly Mutant[] = [
     find: "if (background && known.refreshAt <= now()) {",
     replace: "if (background && known.refreshAt < 0) {",
     tests: ["test/tenant/key-cache.test.ts"],
+  },
+  {
+    name: "a repeated delivery of acts is recorded twice",
+    breaks: "I43: each audited act in a session is in the tenant's log once",
+    file: "src/audit/audit-log.ts",
+    find: "      if (isThere(act, subject)) return;\n",
+    replace: "",
+    tests: ["test/simulation/limits.test.ts"],
+  },
+  {
+    name: "acts are forgotten before they are delivered",
+    breaks: "I43: none is lost",
+    file: "src/session/acts.ts",
+    find: "    await host.deps.acts(tenant).record(session, acts);\n    if (host.exists) forgetActs(host.deps.sql, last.seq);",
+    replace: "    forgetActs(host.deps.sql, last.seq);\n    await host.deps.acts(tenant).record(session, acts);",
+    tests: ["test/simulation/limits.test.ts"],
+  },
+  {
+    name: "a refused request is served",
+    breaks: "I42: a refused request leaves nothing",
+    file: "src/http/rate-limits.ts",
+    find: "return admission.refused ? sendProblem(c, toRefusal(admission.refused, now)) : await next();",
+    replace: "await next();\n    return admission.refused ? sendProblem(c, toRefusal(admission.refused, now)) : undefined;",
+    tests: ["test/simulation/limits.test.ts"],
   },
 ];

@@ -1,5 +1,5 @@
 /**
- * Files with everything going wrong around them (docs/simulation.md): clients upload, send, redact, fork, delete and erase, while workers,
+ * Files with everything going wrong around them (docs/simulated-tenants.md): clients upload, send, redact, fork, delete and erase, while workers,
  * sessions and the tenant's object die and the bucket fails. Then everything works, a few days pass, and the bucket must hold what the
  * sessions refer to and nothing else.
  */

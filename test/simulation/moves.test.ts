@@ -1,5 +1,5 @@
 /**
- * Tenants that move between three databases with everything going wrong around them (docs/simulation.md): movers, sessions and the tenant's
+ * Tenants that move between three databases with everything going wrong around them (docs/simulated-tenants.md): movers, sessions and the tenant's
  * object die, databases fail, and people talk and erase. Then everything works, the last move ends, and the tenant is in one database only.
  */
 import { beginMove, cancelMove, findWait } from "../../src/app/placement";

@@ -122,6 +122,8 @@ const TRIED = [
       "instructions left_out",
       "compaction failed: lease_expired",
       "jobs lost",
+      "jobs of an erased session",
+      "rebuilds after an erasure",
       "jobs doubled",
       "jobs delayed",
       "consumer crashes",

@@ -25,10 +25,14 @@ interface Message {
 }
 
 const MAX_RETRIES = 5;
+/** The jobs that are delivered late. */
+const LATE_JOBS = 3;
 
 export class SimQueue {
   readonly #scope = new Scope("queue");
   #consumers = new Map<Scope, Message>();
+  /** Every job that was ever sent. */
+  readonly #sent: CompactionJob[] = [];
   #count = 0;
 
   readonly deps: Deps;
@@ -56,12 +60,22 @@ export class SimQueue {
   #accept(job: CompactionJob, copies: number): void {
     const { scheduler, stats } = this.deps;
     stats.count("jobs sent");
+    this.#sent.push(job);
     if (copies === 0) stats.count("jobs lost");
     if (copies > 1) stats.count("jobs doubled");
     for (let n = 0; n < copies; n++) {
       const delay = scheduler.random.chance(0.3) ? scheduler.random.int(1, 90_000) : 0;
       if (delay > 0) stats.count("jobs delayed");
       this.#deliver({ job, attempts: 1 }, delay);
+    }
+  }
+
+  /** Delivers some of the jobs that were ever sent once more, now or later. */
+  deliverLate(): void {
+    const { random } = this.deps.scheduler;
+    for (const job of this.#sent.slice(-LATE_JOBS)) {
+      this.deps.stats.count("jobs of an erased session");
+      this.#deliver({ job, attempts: 1 }, random.pick([0, random.int(1, 90_000)]));
     }
   }
 

@@ -1,5 +1,6 @@
 /** One run from one seed: people talk while faults occur, then everything works and running work ends. */
 
+import { readEvents } from "../../src/session/log/event-log";
 import { checkAtRest, checkErased } from "./final-rules";
 import { checkStoredFrames } from "./frame-rules";
 import { meddle } from "./keeper";
@@ -123,20 +124,28 @@ async function stayFull({ world, log, users }: Run): Promise<void> {
   violations.check(read.ok, "I14", () => `over a full disk a list of messages was answered ${JSON.stringify(read)}`);
 }
 
-async function erase(run: Run): Promise<void> {
-  const { world } = run;
+/** Begins an erasure, and what meets it: failures, a rebuild, and late jobs. */
+function beginErasure(world: World): SimErasures {
   const tenant = new SimErasures(world, world.archive.sql);
   const { profile, random } = world;
   if (random.chance(0.5)) void tenant.erase(world.clients).catch(() => world.stats.count("erase lost"));
   else void tenant.eraseUnder(world.clients, { match: "*", none_match: null });
   if (random.chance(0.5)) profile.d1Fails = 0.7;
   profile.wipeCuts = 0.5;
-  const crash = random.chance(0.5) ? 0.1 : 0;
-  const cut = random.pick([0, 0.05]);
   if (random.chance(0.5)) {
     world.stats.count("rebuilds during an erasure");
     void world.rebuilder.begin(true);
   }
+  if (random.chance(0.5)) world.queue.deliverLate();
+  return tenant;
+}
+
+async function erase(run: Run): Promise<void> {
+  const { world } = run;
+  const { profile, random } = world;
+  const crash = random.chance(0.5) ? 0.1 : 0;
+  const cut = random.pick([0, 0.05]);
+  const tenant = beginErasure(world);
   for (let step = 0; world.hasNoViolation; step++) {
     if (!(await world.scheduler.step())) break;
     if (step <= 30 && random.chance(crash)) world.crash();
@@ -149,5 +158,27 @@ async function erase(run: Run): Promise<void> {
   }
   world.stats.count("erased");
   world.violations.check(tenant.left === 0, "I17", () => "the tenant's object still has an erased session");
+  await checkErased(run);
+  if (world.hasNoViolation) await comeLate(run);
+}
+
+/** I17: jobs, rebuilds and an erasure that come after the erasure bring nothing back, and write nothing. */
+async function comeLate(run: Run): Promise<void> {
+  const { world } = run;
+  const { random, sql, violations, stats } = world;
+  const readLog = (): string => JSON.stringify(readEvents(sql, 0, Number.MAX_SAFE_INTEGER));
+  const before = readLog();
+  const asked = (): number => [...stats.counts].reduce((sum, [what, count]) => sum + (what.endsWith("requests") ? count : 0), 0);
+  const askedBefore = asked();
+  world.queue.deliverLate();
+  stats.count("rebuilds after an erasure");
+  void world.rebuilder.begin(true);
+  const crash = random.pick([0, 0.1]);
+  for (let step = 0; world.hasNoViolation && (await world.scheduler.step()); step++) {
+    if (step <= 30 && random.chance(crash)) world.crash();
+    violations.check(step < CALM_STEPS, "I17", () => "what comes after an erasure never comes to rest");
+  }
+  violations.check(readLog() === before, "I17", () => "what came after an erasure wrote to the log");
+  violations.check(asked() === askedBefore, "I17", () => "a model was asked after an erasure");
   await checkErased(run);
 }

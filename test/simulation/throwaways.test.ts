@@ -1,5 +1,5 @@
 /**
- * Throwaway sessions with everything going wrong around them (docs/simulation.md): Workers answer stateless requests and die, sessions and the
+ * Throwaway sessions with everything going wrong around them (docs/simulated-tenants.md): Workers answer stateless requests and die, sessions and the
  * tenant's object die, and D1 fails. Then everything works, two hours pass, and nothing may be left but what the sessions used.
  */
 import { roundCost } from "../../src/domain/call-totals";

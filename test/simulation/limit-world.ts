@@ -1,0 +1,272 @@
+/**
+ * A tenant's object, the isolates that serve its requests, and the objects of its sessions. The code is the real one: the HTTP API with its
+ * limits, each isolate's blocks, the counters, the directory and the audit log of the tenant, and the sessions. Everything dies at any await.
+ */
+import { createNodeSql } from "../../scripts/support/node-sql";
+import { serveSession } from "../../scripts/support/serve-session";
+import type { WholeSessionApi } from "../../src/app/control-api";
+import { takeCall, withCallLimit } from "../../src/app/models/limit-calls";
+import type { ChatModel } from "../../src/app/ports";
+import type { RateGrant } from "../../src/app/rate-grants";
+import { createRateMeter, type RateMeter, shareOfLimit } from "../../src/app/rate-meter";
+import type { WholeTenantApi } from "../../src/app/whole-tenant-api";
+import { type AuditLog, createAuditLog } from "../../src/audit/audit-log";
+import { type LimitSet, NO_LIMITS } from "../../src/contract/limits";
+import type { SessionId } from "../../src/domain/ids";
+import { ok } from "../../src/lib/result";
+import { ringAlarm } from "../../src/session/alarm";
+import type { Sql } from "../../src/session/log/sql";
+import { SessionRuntime } from "../../src/session/runtime";
+import { sessionCalls } from "../../src/session/service";
+import { createDirectory, type Directory } from "../../src/tenant/directory";
+import { createRateWindows } from "../../src/tenant/rate-windows";
+import { world as buildApi, principal, TENANT } from "../http/support";
+import { countingIds } from "../support/builders";
+import { createMigratedSql } from "../tenant/memory-sql";
+import { ResetError, SimObject } from "./file-world";
+import { MODELS } from "./profile";
+import { Random } from "./random";
+import { RateRules } from "./rate-rules";
+import { Scheduler, Scope } from "./scheduler";
+import { Stats } from "./stats";
+import { Violations } from "./violation";
+
+const SILENT = { info: () => {}, warn: () => {}, error: () => {} };
+const DEADLINES = { firstTokenMs: 60_000, idleMs: 60_000, thinkingMs: 5 * 60_000, totalMs: 15 * 60_000 } as const;
+const ISOLATES = 3;
+
+interface SessionLife {
+  readonly scope: Scope;
+  readonly runtime: SessionRuntime;
+  readonly service: WholeSessionApi;
+}
+
+interface SimSession {
+  readonly sql: Sql;
+  readonly object: SimObject<SessionLife>;
+  /** The isolate of its present life. */
+  isolate: Isolate | null;
+}
+
+/** A process of the platform. What it knows of rates, and the requests and objects in it, end with it. */
+export interface Isolate {
+  readonly scope: Scope;
+  readonly rates: RateMeter;
+  readonly app: ReturnType<typeof buildApi>["app"];
+  /** Requests that were not answered yet. */
+  readonly requests: Set<(error: Error) => void>;
+}
+
+interface Faults {
+  slow: number;
+  tenantCrashes: number;
+  sessionCrashes: number;
+  isolateCrashes: number;
+}
+
+export class LimitWorld {
+  readonly random: Random;
+  readonly scheduler: Scheduler;
+  readonly stats = new Stats();
+  readonly violations = new Violations();
+  readonly platform = new Scope("platform");
+  readonly faults: Faults;
+  readonly limits: LimitSet;
+  readonly sql = createMigratedSql();
+  readonly windows = createRateWindows(this.sql);
+  readonly directory: Directory = createDirectory(this.sql);
+  readonly audit: AuditLog;
+  readonly rules: RateRules;
+  readonly tenant: SimObject<{ readonly scope: Scope }>;
+  readonly sessions = new Map<SessionId, SimSession>();
+  readonly newId = countingIds();
+  #isolates: Isolate[] = [];
+  #made = 0;
+
+  constructor(seed: number) {
+    this.random = new Random(seed);
+    this.scheduler = new Scheduler(this.random);
+    const { random } = this;
+    this.faults = {
+      slow: random.pick([0, 0, 0.05, 0.3]),
+      tenantCrashes: random.pick([0, 0, 0.01, 0.04]),
+      sessionCrashes: random.pick([0, 0.01, 0.04]),
+      isolateCrashes: random.pick([0, 0, 0.01]),
+    };
+    this.limits = {
+      ...NO_LIMITS,
+      tenant: {
+        requests_per_minute: random.pick([3, 20, 60]),
+        model_calls_per_minute: random.pick([1, 5, 40]),
+        sessions: random.pick([2, 4, 100]),
+      },
+      key: { requests_per_minute: random.pick([2, 30, 1_000]) },
+    };
+    this.audit = createAuditLog({ sql: this.sql, owner: () => TENANT, now: () => this.scheduler.now });
+    this.rules = new RateRules(this);
+    this.tenant = new SimObject(this, "tenant", { create: (scope) => ({ scope }), ring: () => {} });
+    this.#isolates = Array.from({ length: ISOLATES }, () => this.#createIsolate());
+  }
+
+  /** Any isolate: the platform chooses for each request, and for each life of an object. */
+  isolate(): Isolate {
+    return this.random.pick(this.#isolates);
+  }
+
+  #createIsolate(): Isolate {
+    const scope = new Scope(`isolate ${++this.#made}`);
+    const rates = this.rules.watch(
+      scope,
+      createRateMeter({
+        ask: (_, asks) => {
+          const grant = () => this.sql.transaction(() => this.windows.grant(asks, this.scheduler.now));
+          return this.rules.watchAsk(scope, asks, () => this.#grant(scope, grant));
+        },
+        now: () => this.scheduler.now,
+        smallest: shareOfLimit,
+        max: 100,
+      }),
+    );
+    const { app } = buildApi({
+      tenant: this.#reachTenant(scope),
+      deps: {
+        authenticate: async () => ({ ...principal(), limits: this.limits }),
+        requestRates: rates,
+        now: () => this.scheduler.now,
+        newId: this.newId,
+        sessions: (_, session) => this.#reachSession(scope, session),
+      },
+    });
+    return { scope, rates, app, requests: new Set() };
+  }
+
+  #grant(scope: Scope, grant: () => readonly RateGrant[]): Promise<readonly RateGrant[]> {
+    return this.tenant.call(scope, "rates", () => {
+      const granted = grant();
+      this.rules.noteGrants(scope, granted);
+      return granted;
+    });
+  }
+
+  /** The calls of the tenant's object that the clients' requests need. */
+  #reachTenant(scope: Scope): Partial<WholeTenantApi> {
+    const run = <T>(label: string, work: () => T): Promise<T> => this.tenant.call(scope, label, () => this.sql.transaction(work));
+    return {
+      registerSession: (input) =>
+        run("register", () => this.directory.register({ ...input, at: this.scheduler.now, most: this.limits.tenant.sessions })),
+      forgetSession: (session) => run("forget", () => ok(this.directory.forget(session))),
+    };
+  }
+
+  #reachSession(scope: Scope, id: SessionId): WholeSessionApi {
+    const { object } = this.findSession(id);
+    const calls = Object.entries(sessionCalls).map(([name, call]) => [
+      name,
+      (...input: readonly unknown[]) =>
+        object.call(scope, name, ({ runtime }): unknown => Reflect.apply(call, undefined, [runtime, ...input])),
+    ]);
+    // As `serveSession` does, over the network.
+    return Object.fromEntries(calls) as WholeSessionApi;
+  }
+
+  findSession(id: SessionId): SimSession {
+    const known = this.sessions.get(id);
+    if (known) return known;
+    const base = createNodeSql();
+    const wipe: Sql["wipe"] = () => {
+      made.object.clearAlarm();
+      return base.wipe();
+    };
+    const sql: Sql = { ...base, wipe };
+    const object = new SimObject<SessionLife>(this, `session ${id.slice(-3)}`, {
+      create: (scope) => this.#createSession(made, scope),
+      ring: ({ runtime }) => ringAlarm(runtime),
+    });
+    const made: SimSession = { sql, object, isolate: null };
+    this.sessions.set(id, made);
+    return made;
+  }
+
+  #createSession(session: SimSession, scope: Scope): SessionLife {
+    const { scheduler } = this;
+    const isolate = this.isolate();
+    session.isolate = isolate;
+    const ports = { limits: async () => this.limits, rates: isolate.rates, now: () => scheduler.now };
+    const runtime = new SessionRuntime({
+      sql: session.sql,
+      clock: () => scheduler.now,
+      ids: { newId: this.newId },
+      incarnation: scope.name,
+      random: () => this.random.next(),
+      schedule: (ms, work) => scheduler.timer(scope, { ms, label: `${ms} ms` }, work),
+      setAlarm: (at) => session.object.setAlarm(at),
+      background: (work) => void work.catch((error: unknown) => this.violations.report("I15", `background work threw ${String(error)}`)),
+      model: withCallLimit(this.#model(scope), () => takeCall({ tenant: TENANT, end_user: null }, ports)),
+      tools: () => ({ needsApproval: async () => false, run: async () => ({ output: "", failure: null }) }),
+      models: () => ({ resolve: async () => MODELS.big ?? null }),
+      queue: { send: async () => {} },
+      projection: () => ({ write: async () => {}, erase: async () => ({ rows: 0 }), forgetEndUsers: async () => true }),
+      isSuspended: async () => false,
+      acts: () => ({ record: (id, acts) => this.#record(scope, id, acts) }),
+      usageArchive: () => ({ keep: async (_, usage) => usage, endThrowaway: async () => {} }),
+      files: () => ({ keep: async () => {} }),
+      digest: async (text) => text,
+      deadlines: DEADLINES,
+      log: SILENT,
+    });
+    return { scope, runtime, service: serveSession(runtime) };
+  }
+
+  /** As `recordSessionActs` of the tenant's object does. */
+  #record(scope: Scope, session: SessionId, acts: Parameters<WholeTenantApi["recordSessionActs"]>[1]): Promise<void> {
+    return this.tenant.call(scope, "acts", () => {
+      this.stats.count("deliveries of acts");
+      this.sql.transaction(() => {
+        for (const { seq, at, actor, request_id, subject } of acts)
+          this.audit.append({ actor, request_id, nonce: `${session}:${seq}` }, subject, at);
+      });
+    });
+  }
+
+  #model(scope: Scope): ChatModel {
+    const { scheduler, random, stats } = this;
+    return {
+      render: async () => ({ url: "", body: "" }),
+      stream: async function* (_, { signal }) {
+        stats.count("model calls");
+        await scheduler.sleep(scope, random.int(0, 5_000), "the model writes");
+        if (signal.aborted) return yield { type: "failure", failure: { kind: "aborted", status: null } };
+        yield { type: "text", text: "word " };
+        yield { type: "finish", finish: "stop", usage: { input: 10, output: 5, cached: 0, reasoning: 0 } };
+      },
+    };
+  }
+
+  /** One request, to any isolate. Rejects when the isolate dies before the answer. */
+  ask(method: string, path: string, body?: object): Promise<Response> {
+    const isolate = this.isolate();
+    return new Promise((resolve, reject) => {
+      isolate.requests.add(reject);
+      const headers = { authorization: "Bearer lh_test_a-key", "content-type": "application/json", prefer: "respond-async" };
+      const asked = isolate.app.request(path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+      void Promise.resolve(asked)
+        .then(resolve, reject)
+        .finally(() => isolate.requests.delete(reject));
+    });
+  }
+
+  /** An isolate dies with its blocks, its requests and the objects in it. */
+  crashIsolate(): void {
+    const dead = this.isolate();
+    this.stats.count("isolate crashes");
+    this.#isolates = this.#isolates.map((isolate) => (isolate === dead ? this.#createIsolate() : isolate));
+    this.scheduler.kill(dead.scope);
+    for (const { object, isolate } of this.sessions.values()) if (isolate === dead) object.crash();
+    for (const fail of dead.requests) fail(new ResetError("the isolate died"));
+  }
+
+  /** From now on nothing fails and nothing dies. */
+  calm(): void {
+    for (const name of Object.keys(this.faults) as (keyof Faults)[]) this.faults[name] = 0;
+  }
+}
