@@ -23,6 +23,7 @@ import { createProbeLimits } from "./model/probe-limits";
 import { consumeCompactions, consumeDeadLetters } from "./queue/consumer";
 import { databaseFor, findDatabase, listDatabases } from "./read-model/database-for";
 import { measureDatabases } from "./read-model/database-size";
+import { createEndUserList } from "./read-model/end-users";
 import { createExecutionReader } from "./read-model/execution-query";
 import { createMoveDatabase } from "./read-model/move-database";
 import { createSessionList } from "./read-model/queries";
@@ -178,6 +179,7 @@ function buildDeps(env: Env): HttpDeps {
     sessionList: createSessionList(env),
     sessionSearch: createSessionSearch(env),
     usageList: createUsageList(env),
+    endUsers: createEndUserList(env),
     executions: createExecutionReader(env),
     authenticate: (key) => authenticate(env, config, key),
     findKey: (tenant, hash) => findKey(env, tenant, hash),

@@ -84,4 +84,12 @@ export const reach: readonly Mutant[] = [
     replace: "if (before === undefined && unchanged !== undefined)",
     tests: ["test/tenant/tool-registry.test.ts"],
   },
+  {
+    name: "an end user whose erasure runs is still listed",
+    breaks: "docs/api/end-users.md: from the moment the erasure is asked for, the list leaves the person out",
+    file: "src/http/routes/end-users.ts",
+    find: "data.filter(({ end_user }) => !erasing.value.includes(end_user))",
+    replace: "[...data]",
+    tests: ["test/http/end-users.test.ts"],
+  },
 ];

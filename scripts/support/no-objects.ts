@@ -15,6 +15,7 @@ export const appWithoutObjects: HttpDeps = {
   sessionList: { listSessions: unreachable, isListed: unreachable },
   sessionSearch: { searchSessions: unreachable },
   usageList: { sumUsage: unreachable },
+  endUsers: { listEndUsers: unreachable, findEndUser: unreachable },
   executions: { readExecution: unreachable },
   rows: unreachable,
   tenantRows: unreachable,

@@ -3,6 +3,7 @@
  * follows its session by the projector's delay, and can be dropped and rebuilt. A single session is read from its object.
  */
 
+import type { EndUserSummary } from "../contract/end-user";
 import type { ExecutionDetail } from "../contract/execution";
 import type { List } from "../contract/page";
 import type { SessionSummary } from "../contract/session";
@@ -70,6 +71,25 @@ export type SessionSearchPage = List<FoundSession>;
 /** Covers one tenant, reads D1, and throws when D1 is unreachable. */
 export interface SessionSearch {
   searchSessions(input: SessionSearchInput): Promise<Result<SessionSearchPage, ReadError>>;
+}
+
+export interface EndUserListInput {
+  readonly tenant: TenantId;
+  /** By the name, in the order of its bytes. */
+  readonly order: "asc" | "desc";
+  readonly limit: number;
+  /** `next_cursor` of the previous page. Null: start with the first. */
+  readonly after: string | null;
+}
+
+/** The cursor is visible ASCII. */
+export type EndUserListPage = List<EndUserSummary>;
+
+/** Covers one tenant, reads D1, and throws when D1 is unreachable. */
+export interface EndUserList {
+  listEndUsers(input: EndUserListInput): Promise<Result<EndUserListPage, ReadError>>;
+  /** Null: no session has this end user. */
+  findEndUser(tenant: TenantId, endUser: string): Promise<EndUserSummary | null>;
 }
 
 /** The dimensions by which usage can be grouped. */

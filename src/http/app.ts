@@ -34,6 +34,7 @@ import { registerCredentials } from "./routes/credentials";
 import { registerDatabases } from "./routes/databases";
 import { registerDocs } from "./routes/docs";
 import { registerDrafts } from "./routes/drafts";
+import { registerEndUsers } from "./routes/end-users";
 import { registerErasures } from "./routes/erasures";
 import { registerEvaluate } from "./routes/evaluate";
 import { registerExecutions } from "./routes/executions";
@@ -109,6 +110,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerMcpServers(app, deps);
   registerFiles(app, deps);
   registerErasures(app, deps);
+  registerEndUsers(app, deps);
   registerRetention(app, deps);
   registerExports(app, deps);
   registerTenant(app, deps);

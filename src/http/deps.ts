@@ -14,7 +14,7 @@ import type { Principal, TokenHolder } from "../app/principal";
 import type { MoveDatabase } from "../app/projection/move-ports";
 import type { RebuildRows } from "../app/projection/rebuild-ports";
 import type { RateMeter } from "../app/rate-meter";
-import type { ExecutionReader, SessionList, SessionSearch, UsageList } from "../app/read-api";
+import type { EndUserList, ExecutionReader, SessionList, SessionSearch, UsageList } from "../app/read-api";
 import type { Schedule } from "../app/session-ports";
 import type { TenantIds, TenantRows } from "../app/tenant-rows";
 import type { McpFailure, McpListing } from "../app/tool-entry";
@@ -76,6 +76,7 @@ export interface HttpDeps {
   readonly sessionList: SessionList;
   readonly sessionSearch: SessionSearch;
   readonly usageList: UsageList;
+  readonly endUsers: EndUserList;
   readonly executions: ExecutionReader;
   /** The read model's rows of a tenant's sessions: the live ones, and scratch rows to compare them with. */
   rows(tenant: TenantId): Promise<RebuildRows>;

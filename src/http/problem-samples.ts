@@ -55,6 +55,7 @@ export const PROBLEMS: { readonly [C in ProblemCode]: Sampled<C> } = {
   compaction_not_found: ["The session has no such compaction", { code: "compaction_not_found", compaction: COMPACTION }],
   branch_not_found: ["The session has no such branch", { code: "branch_not_found", branch: 2 }],
   execution_not_found: ["There is no such tool call, or it is not listed yet", { code: "execution_not_found", execution: EXECUTION }],
+  end_user_not_found: ["No session has this end user, and no call of this month had", { code: "end_user_not_found" }],
   model_not_found: ["There is no such model", { code: "model_not_found", model: MODEL }],
   credential_not_found: ["There is no such credential", { code: "credential_not_found", credential: "openai" }],
   tool_not_found: ["There is no such tool", { code: "tool_not_found", tool: "weather" }],

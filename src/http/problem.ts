@@ -38,6 +38,7 @@ export type RequestError =
   | { readonly code: "read_model_unavailable" }
   | Extract<MoveRefusal, { readonly code: "move_conflict" }>
   | { readonly code: "execution_not_found"; readonly execution: string }
+  | { readonly code: "end_user_not_found" }
   /** The deployment has no key for sealing credentials. */
   | { readonly code: "credentials_disabled" }
   | ({ readonly code: "probe_failed" } & ProbeFailure)
@@ -149,6 +150,7 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
     extra: { model },
   }),
   execution_not_found: () => unknown("execution"),
+  end_user_not_found: () => unknown("end user", "end_user"),
   cannot_fit: ({ fit }) => ({
     status: 422,
     title: fit.bytes ? "Request too large" : "Context window exceeded",

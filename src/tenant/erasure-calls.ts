@@ -48,6 +48,12 @@ export const erasureCalls = {
     return findErasure(tenant, begun.value);
   }),
   endUserEnded: existing((tenant, endUser) => ok(tenant.upkeep.erasures.findEnd(tenant.digestEndUser(endUser)))),
+  listErasingUsers: existing((tenant, endUsers) => {
+    const { receipts } = tenant.upkeep.erasures;
+    const isErasing = (name: string) =>
+      receipts.findLike({ kind: "end_user", target: tenant.digestEndUser(name), forks: false, running: true }) !== null;
+    return ok(endUsers.filter(isErasing));
+  }),
   getErasure: lasting(findErasure),
   listErasures: existing(({ upkeep }, page) => ok(upkeep.erasures.receipts.list(page))),
 } satisfies Pick<Calls, keyof TenantErasureApi>;

@@ -3,12 +3,13 @@ import { applyD1Migrations } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { SESSION_ORDERS, type SessionFilter, USAGE_GROUPS } from "../../src/app/read-api";
+import { createEndUserList } from "../../src/read-model/end-users";
 import { createExecutionReader } from "../../src/read-model/execution-query";
 import { createSessionList } from "../../src/read-model/queries";
 import { createRebuildRows } from "../../src/read-model/rebuild";
 import { createSessionSearch } from "../../src/read-model/session-search";
 import { createTenantRows } from "../../src/read-model/tenant-rows";
-import { createUsageList } from "../../src/read-model/usage-query";
+import { createUsageList, toUsageCursor } from "../../src/read-model/usage-query";
 import { createProjection } from "../../src/read-model/writer";
 import { ALL_SESSIONS, LogBuilder, makeId, SESSION, START, TENANT } from "../read-model/builders";
 import { findUnbounded } from "../support/query-plan";
@@ -140,6 +141,18 @@ describe("other reads", () => {
   // A sum sorts the groups of its period, and a page of a tenant's models sorts those.
   it.each([
     ["usage of a tenant", true, (DB: D1Database) => createUsageList({ DB }).sumUsage(usage)],
+    [
+      "end users",
+      false,
+      (DB: D1Database) => createEndUserList({ DB }).listEndUsers({ tenant: TENANT, order: "asc", limit: 50, after: null }),
+    ],
+    [
+      "end users behind one",
+      false,
+      (DB: D1Database) =>
+        createEndUserList({ DB }).listEndUsers({ tenant: TENANT, order: "desc", limit: 50, after: toUsageCursor(["ann"]) }),
+    ],
+    ["one end user", false, (DB: D1Database) => createEndUserList({ DB }).findEndUser(TENANT, "ann")],
     ["usage of a session", true, (DB: D1Database) => createUsageList({ DB }).sumUsage({ ...usage, session: SESSION })],
     [
       "one execution",

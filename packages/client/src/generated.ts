@@ -1469,7 +1469,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Read an end user
+         * @description Shows the number of the end user's sessions, the usage of this month, the limits that apply with what is used of them, and where the rest is found. Sessions and usage follow with a short delay. While an erasure of the end user runs, there is none.
+         */
+        get: operations["getEndUser"];
         put?: never;
         post?: never;
         /**
@@ -1514,6 +1518,26 @@ export interface paths {
          * @description Lists erasures by the time when they were asked for. A finished one stays as its receipt.
          */
         get: operations["listErasures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/end-users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List end users
+         * @description Lists the end users whom sessions have, in order of their ids, with the number of their sessions and the last use. A new session is counted after a short delay. An end user whose erasure was asked for is left out at once, so that a page may have fewer than `limit`.
+         */
+        get: operations["listEndUsers"];
         put?: never;
         post?: never;
         delete?: never;
@@ -8286,6 +8310,69 @@ export interface components {
                 note: string;
             }[];
         };
+        EndUserSummary: {
+            /** @description The client's id of the person */
+            end_user: string;
+            /** @description Sessions that have this end user now */
+            sessions: number;
+            /** @description When one of these sessions last changed. Null if there is none */
+            last_used_at: number | null;
+        };
+        EndUser: {
+            /** @description The client's id of the person */
+            end_user: string;
+            /** @description Sessions that have this end user now */
+            sessions: number;
+            /** @description When one of these sessions last changed. Null if there is none */
+            last_used_at: number | null;
+            /** @description The calls of this month, in UTC, whose session had this end user at the time */
+            usage: {
+                /** @description Epoch milliseconds */
+                from: number;
+                /** @description Epoch milliseconds */
+                to: number;
+                calls: number;
+                /** @description Calls that ended by a failure, a stop or a crash */
+                failed_calls: number;
+                /** @description The sum of uncached, cached and cache_write */
+                input: number;
+                uncached: number;
+                /** @description Read from the provider's cache */
+                cached: number;
+                /** @description Written to the provider's cache */
+                cache_write: number;
+                /** @description Reasoning included */
+                output: number;
+                reasoning: number;
+                /** @description US dollars of the calls with a known cost. Null if no call has one */
+                cost: number | null;
+                /** @description Calls whose cost is unknown, because a price or a count is missing. `cost` leaves them out */
+                unpriced_calls: number;
+                cost_complete: boolean;
+            };
+            /** @description The limits of each end user that apply to this one. Empty: none */
+            limits: components["schemas"]["LimitUse"][];
+            /** @description Paths of the end user's sessions, and of the usage by day */
+            links: {
+                sessions: string;
+                usage: string;
+            };
+        };
+        LimitUse: {
+            /**
+             * @description Whom the limit counts for
+             * @enum {string}
+             */
+            of: "tenant" | "key" | "end_user";
+            /** @description As a set of limits names it */
+            limit: string;
+            /** @description 0 allows nothing */
+            max: number;
+            /** @description Of the present minute: what was granted, in blocks. Null: it is counted for each session, or where it runs */
+            used: number | null;
+            /** @description When the minute ends. Null: what is used is used until it is removed */
+            resets_at: number | null;
+        };
         Retention: {
             /** @description Archive a session that was not used for so many days. It keeps everything, and its age for the other rules. Null: never */
             archive_sessions_after_days: number | null;
@@ -9042,21 +9129,6 @@ export interface components {
         LimitUseList: {
             data: components["schemas"]["LimitUse"][];
         };
-        LimitUse: {
-            /**
-             * @description Whom the limit counts for
-             * @enum {string}
-             */
-            of: "tenant" | "key" | "end_user";
-            /** @description As a set of limits names it */
-            limit: string;
-            /** @description 0 allows nothing */
-            max: number;
-            /** @description Of the present minute: what was granted, in blocks. Null: it is counted for each session, or where it runs */
-            used: number | null;
-            /** @description When the minute ends. Null: what is used is used until it is removed */
-            resets_at: number | null;
-        };
         AuditPage: {
             data: components["schemas"]["AuditEntry"][];
             has_more: boolean;
@@ -9712,6 +9784,9 @@ export type File = components['schemas']['File'];
 export type FileUrl = components['schemas']['FileUrl'];
 export type FileErasure = components['schemas']['FileErasure'];
 export type Erasure = components['schemas']['Erasure'];
+export type EndUserSummary = components['schemas']['EndUserSummary'];
+export type EndUser = components['schemas']['EndUser'];
+export type LimitUse = components['schemas']['LimitUse'];
 export type Retention = components['schemas']['Retention'];
 export type RetentionInput = components['schemas']['RetentionInput'];
 export type RetentionPreview = components['schemas']['RetentionPreview'];
@@ -9728,7 +9803,6 @@ export type KeyLimits = components['schemas']['KeyLimits'];
 export type EndUserLimits = components['schemas']['EndUserLimits'];
 export type PatchTenant = components['schemas']['PatchTenant'];
 export type LimitUseList = components['schemas']['LimitUseList'];
-export type LimitUse = components['schemas']['LimitUse'];
 export type AuditPage = components['schemas']['AuditPage'];
 export type AuditEntry = components['schemas']['AuditEntry'];
 export type AuditActor = components['schemas']['AuditActor'];
@@ -12746,6 +12820,29 @@ export interface operations {
             };
         };
     };
+    getEndUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A slash in it is written %2F */
+                end_user: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The end user */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndUser"];
+                };
+            };
+        };
+    };
     eraseEndUser: {
         parameters: {
             query?: never;
@@ -12816,6 +12913,37 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Erasure"][];
+                        has_more: boolean;
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    listEndUsers: {
+        parameters: {
+            query?: {
+                /** @description At most so many; fewer where they are large, and then has_more is true */
+                limit?: number;
+                /** @description next_cursor of the page before */
+                after?: string;
+                /** @description By the id of the end user */
+                order?: "asc" | "desc";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["EndUserSummary"][];
                         has_more: boolean;
                         next_cursor: string | null;
                     };
