@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import type { SessionErasure } from "../../src/contract/session";
 import { listAll, sampleBody, sampleQuery, world } from "../http/support";
 import { upload } from "./files";
+import { projected } from "./moves";
 import { type Chat, migrate, newChat, newId, newTenant, readBody, request, type Tenant } from "./support";
 
 /** `POST /v1/sessions/:session_id/messages`. Only those whose path or body names something of a tenant. */
@@ -25,10 +26,14 @@ const creates = ({ method, path }: { readonly method: string; readonly path: str
 
 beforeAll(async () => {
   await migrate();
-  owner = await newChat({ replies: [{ text: "A planted reply" }] });
+  const look = { name: "look", description: "Looks", parameters: { type: "object" } };
+  const call = { id: "call_1", name: "look", arguments: '{"at":"planted"}' };
+  owner = await newChat({ tools: [look], replies: [{ text: "A planted reply" }, { tool_calls: [call] }] });
   const { tenant } = owner;
   await readBody(await owner.call("PATCH", "", { end_user: "ada" }));
   const turn = await owner.say("A planted question");
+  const [waiting] = (await owner.say("Look.")).open_calls;
+  await projected(owner, "DB");
   stranger = await newTenant();
   const token = await readBody<{ token: string }>(await tenant.call("POST", "/v1/tokens", { end_user: "bob" }), 201);
   visitor = token.token;
@@ -48,6 +53,7 @@ beforeAll(async () => {
     key_id: keys.data[0]?.id ?? "",
     file_id: (await upload(tenant, new TextEncoder().encode("A planted file"))).id,
     export_id: (await readBody<{ id: string }>(await tenant.call("POST", "/v1/exports", { of: "tenant" }), 202)).id,
+    execution_id: waiting?.id ?? "",
     model_id: owner.model.upstream,
     credential_name: "planted",
     external_id: "planted-order",
@@ -69,6 +75,7 @@ function listAbsent(): Ids {
     key_id: newId("key"),
     file_id: newId("fil"),
     export_id: newId("exp"),
+    execution_id: newId("exe"),
     model_id: "m-of-nothing",
     credential_name: "absent",
     external_id: "absent-order",
@@ -78,7 +85,7 @@ function listAbsent(): Ids {
   };
 }
 
-const others: Ids = { compaction_id: newId("cmp"), execution_id: newId("exe"), branch: "1" };
+const others: Ids = { compaction_id: newId("cmp"), branch: "1" };
 const ownNames: Ids = { tool_name: "weather", server_name: "desk" };
 
 const fill = (path: string, ids: Ids): string =>
