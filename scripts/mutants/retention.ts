@@ -4,6 +4,7 @@ import type { Mutant } from "./mutant.ts";
 const SESSION = ["test/session/retention.test.ts"];
 const TENANT = ["test/tenant/retention.test.ts"];
 
+const USAGE = ["test/read-model/usage-removal.test.ts", "test/tenant/usage-retention.test.ts"];
 const ARCHIVE = ["test/session/archive.test.ts", "test/domain/archive.test.ts"];
 
 export const retention: readonly Mutant[] = [
@@ -86,5 +87,45 @@ export const retention: readonly Mutant[] = [
     find: "if (began === changes) await attempt(session, { setting, least });",
     replace: "await attempt(session, { setting, least });",
     tests: TENANT,
+  },
+  {
+    name: "a late write brings removed usage back",
+    breaks: "what retention has removed stays away",
+    file: "src/read-model/statements.ts",
+    find: "params: [...params, at] };",
+    replace: "params: [...params, Number.MAX_SAFE_INTEGER] };",
+    tests: USAGE,
+  },
+  {
+    name: "sums show usage that is being removed",
+    breaks: "no sum has a part of a month that is removed",
+    file: "src/read-model/usage-query.ts",
+    find: "SELECT complete_from FROM usage_bounds WHERE tenant_id = $",
+    replace: "SELECT 0 FROM usage_bounds WHERE tenant_id = $",
+    tests: USAGE,
+  },
+  {
+    name: "the tenant's object gives up its sums before the databases do",
+    breaks: "sums of what is not too old are complete at any moment of the removal",
+    file: "src/tenant/usage-retention.ts",
+    find: "if (await deps.remove(before)) {",
+    replace: "if ((await deps.remove(before).catch(() => true)) || true) {",
+    tests: USAGE,
+  },
+  {
+    name: "a part of a month is removed",
+    breaks: "whole months go",
+    file: "src/lib/utc-time.ts",
+    find: "date.getUTCMonth() - months, 1)",
+    replace: "date.getUTCMonth() - months, date.getUTCDate())",
+    tests: USAGE,
+  },
+  {
+    name: "an erasure hands over usage that was removed",
+    breaks: "what retention has removed stays away",
+    file: "src/tenant/erased-usage.ts",
+    find: "if (applied !== null && row.at < applied) continue;",
+    replace: "",
+    tests: USAGE,
   },
 ];

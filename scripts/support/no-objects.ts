@@ -14,7 +14,7 @@ export const appWithoutObjects: HttpDeps = {
   tenantIds: { listTenantIds: unreachable },
   sessionList: { listSessions: unreachable, isListed: unreachable },
   sessionSearch: { searchSessions: unreachable },
-  usageList: { sumUsage: unreachable },
+  usageList: { sumUsage: unreachable, countOldUsage: unreachable },
   endUsers: { listEndUsers: unreachable, findEndUser: unreachable },
   executions: { readExecution: unreachable },
   rows: unreachable,

@@ -116,11 +116,19 @@ export interface UsageInput {
 }
 
 /** The cursor is visible ASCII. */
-export type UsagePage = List<UsageRow>;
+export type UsagePage = List<UsageRow> & {
+  /** The tenant's retention has removed all that is older, so that the sums are of what is not. Null: nothing was removed. */
+  readonly complete_from: number | null;
+};
 
 /** Covers one tenant, reads D1, and throws when D1 is unreachable. */
 export interface UsageList {
   sumUsage(input: UsageInput): Promise<Result<UsagePage, ReadError>>;
+  /** The rows from before a time by their months (UTC), the oldest month first. */
+  countOldUsage(input: {
+    readonly tenant: TenantId;
+    readonly before: number;
+  }): Promise<readonly { readonly month: string; readonly rows: number }[]>;
 }
 
 export interface ExecutionInput {

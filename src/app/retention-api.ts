@@ -26,12 +26,15 @@ export interface PreviewPage {
   readonly next: SessionId | null;
 }
 
+/** `usage_before`: usage from before this time would go. Null: none is due. */
+type TenantPreview = PreviewPage & { readonly usage_before: number | null };
+
 export interface TenantRetentionApi {
   readRetention(): Promise<TenantOutcome<RetentionView>>;
   /** Replaces the setting. When this has answered, the earlier setting removes nothing more. */
   putRetention(act: Act, setting: RetentionSetting, condition?: Condition): Promise<TenantOutcome<RetentionView>>;
   /** What would be removed now. Nothing changes. */
-  previewRetention(input: PreviewInput): Promise<TenantOutcome<PreviewPage>>;
+  previewRetention(input: PreviewInput): Promise<TenantOutcome<TenantPreview>>;
 }
 
 export interface RetainedSession extends Judgement {

@@ -16,6 +16,7 @@ export const NO_RETENTION: RetentionSetting = {
   archive_sessions_after_days: null,
   erase_sessions_after_days: null,
   remove_tool_results_after_days: null,
+  remove_usage_after_months: null,
   by_policy: {},
 };
 
@@ -63,6 +64,8 @@ export function findRules({ by_policy, ...rules }: RetentionSetting, policy: Pol
   } = by_policy[policy] ?? {};
   return { archive_sessions_after_days, erase_sessions_after_days, remove_tool_results_after_days };
 }
+
+export const hasRule = (setting: RetentionSetting): boolean => findLeastAge(setting) !== null || setting.remove_usage_after_months !== null;
 
 /** The age in milliseconds before which no rule applies to any session. Null: there is no rule. */
 export function findLeastAge({ by_policy, ...rules }: RetentionSetting): number | null {

@@ -278,6 +278,8 @@ export interface TenantMaintenance {
     readonly after: SessionId | null;
     readonly sessions: number;
   }): Promise<TenantOutcome<readonly ErasedSessionUsage[]>>;
+  /** The tenant's retention has removed usage from before this time, or is about to. Null: none. */
+  usageBound(): Promise<TenantOutcome<number | null>>;
   /** All of them, sorted by name. */
   sealedCredentials(): Promise<TenantOutcome<readonly { readonly name: string; readonly sealed: SealedCredential }[]>>;
   /** Replaces the credentials that are still sealed as `before`, and returns how many. */

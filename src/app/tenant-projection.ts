@@ -7,6 +7,8 @@ export interface TenantProjection {
   write(change: TenantChange): Promise<void>;
   /** Rows that are there are replaced. */
   writeUsage(tenant: TenantId, usage: readonly ErasedSessionUsage[]): Promise<void>;
+  /** Removes a part of the usage from before a time, and lets none of it come back. Returns true when none is left. */
+  removeUsage(tenant: TenantId, before: number): Promise<boolean>;
   /** Removes the tenant's row and its models, and takes all its sessions out of the lists. */
   close(tenant: TenantId, at: number): Promise<void>;
   /** Removes what is left of the tenant's sessions. */

@@ -17,6 +17,8 @@ export interface TenantRows {
   expect(change: TenantChange): RowSnapshot;
   /** Sessions that have a row, newest first, including those that the tenant's directory does not know. */
   listSessions(page: { readonly tenant: TenantId; readonly after: SessionId | null; readonly limit: number }): Promise<SessionPage>;
+  /** As `removeUsage` of the tenant's projection, in this database alone. */
+  removeUsage(input: { readonly tenant: TenantId; readonly before: number }): Promise<boolean>;
   /**
    * Compares the usage of erased sessions after `after` and up to `upTo` (null: to the end) with the given usage, and corrects the rows.
    */

@@ -21,7 +21,14 @@ export type SessionRules = z.infer<typeof sessionRules>;
 
 const policyRules = sessionRules.partial();
 
+const MAX_MONTHS = 1_200;
+
 export const retentionSetting = sessionRules.extend({
+  remove_usage_after_months: z.int().min(1).max(MAX_MONTHS).nullable().openapi({
+    description:
+      "Remove usage so many months after the end of its month (UTC). It leaves the sums; an existing session goes on to show its own calls. Null: never",
+    example: 24,
+  }),
   by_policy: z.partialRecord(z.enum(POLICY_NAMES), policyRules).openapi({
     description:
       "What differs for sessions whose policy is this preset, or builds on it. A rule that is not named is the tenant's; null: never",
@@ -50,8 +57,19 @@ const dueAct = z
   .openapi("RetentionAct");
 export type DueActView = z.infer<typeof dueAct>;
 
+const usageRemoval = z
+  .object({
+    complete_from: time.openapi({ description: "Usage would be complete from this month on" }),
+    months: z
+      .array(z.object({ month: z.string().openapi({ example: "2025-10" }), rows: z.int() }))
+      .readonly()
+      .openapi({ description: "The months (UTC) whose rows would go: one for each call, and of erased sessions one for each sum" }),
+  })
+  .openapi("UsageRemoval");
+
 export const retentionPreview = listView(dueAct)
   .extend({
+    usage: usageRemoval.nullable().openapi({ description: "The usage that would go. Null: none is due, or this is a later page" }),
     at: time.openapi({ description: "The time for which this holds, if no session is used meanwhile" }),
     candidates: z.int().openapi({
       description: "How many sessions of the tenant are old enough to be looked at. Those that were used since stay",

@@ -24,4 +24,10 @@ export type UsageRow = z.infer<typeof usageRow>;
 /** In the order in which a table shows them. */
 export const USAGE_COLUMNS = usageRow.keyof().options;
 
-export const usageList = listView(usageRow).extend({ from: time, to: time });
+export const usageList = listView(usageRow).extend({
+  from: time,
+  to: time,
+  complete_from: time.nullable().openapi({
+    description: "The tenant's retention has removed older usage: the sums are of calls from this time on. Null: nothing was removed",
+  }),
+});

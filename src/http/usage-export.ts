@@ -24,30 +24,42 @@ const toJsonLine = (row: UsageRow): string => `${JSON.stringify(row)}\n`;
 const HEADS: Readonly<Record<ExportFormat, string>> = { csv: `${USAGE_COLUMNS.join(",")}\r\n`, jsonl: "" };
 const LINES: Readonly<Record<ExportFormat, (row: UsageRow) => string>> = { csv: toCsvLine, jsonl: toJsonLine };
 
+interface UsageExport {
+  readonly body: ReadableStream<Uint8Array>;
+  readonly completeFrom: number | null;
+}
+
 /** The first page is read before the answer begins, so that a refusal has its status. A later failure cuts the answer off: it never ends as if it were whole. */
 export async function exportUsage(
   usageList: UsageList,
   input: Omit<UsageInput, "limit">,
   format: ExportFormat,
-): Promise<Result<ReadableStream<Uint8Array>, ReadError>> {
+): Promise<Result<UsageExport, ReadError>> {
   const read = (after: string | null) => usageList.sumUsage({ ...input, limit: EXPORT_PAGE_ROWS, after });
   const first = await read(input.after);
   if (!first.ok) return first;
   const encoder = new TextEncoder();
   let page: UsagePage | null = first.value;
   let head = HEADS[format];
-  return ok(
-    new ReadableStream<Uint8Array>({
-      async pull(controller) {
-        if (!page) return controller.close();
-        const text = head + page.data.map(LINES[format]).join("");
-        head = "";
-        if (text !== "") controller.enqueue(encoder.encode(text));
-        page = await readNext(page.next_cursor, read);
-        if (!page) controller.close();
-      },
-    }),
-  );
+  const { complete_from: completeFrom } = first.value;
+  const readAfter = async (after: string) => {
+    const next = await read(after);
+    // Rows that were removed between two pages would be missing without a word.
+    if (next.ok && (next.value.complete_from ?? 0) > Math.max(input.from, completeFrom ?? 0))
+      throw new Error("Usage was removed while it was exported");
+    return next;
+  };
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      if (!page) return controller.close();
+      const text = head + page.data.map(LINES[format]).join("");
+      head = "";
+      if (text !== "") controller.enqueue(encoder.encode(text));
+      page = await readNext(page.next_cursor, readAfter);
+      if (!page) controller.close();
+    },
+  });
+  return ok({ body, completeFrom });
 }
 
 async function readNext(cursor: string | null, read: (after: string) => ReturnType<UsageList["sumUsage"]>): Promise<UsagePage | null> {

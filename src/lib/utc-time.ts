@@ -7,3 +7,9 @@ export function toUtcDay(at: number): { readonly year: number; readonly month: n
   const date = new Date(at);
   return { year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, day: date.getUTCDate() };
 }
+
+/** When the month of `at` began, `months` earlier. */
+export function toMonthStart(at: number, months = 0): number {
+  const date = new Date(at);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() - months, 1);
+}

@@ -9,6 +9,7 @@ import type { TenantRows } from "../app/tenant-rows";
 import type { RowDifference } from "../contract/rebuild";
 import type { SessionId, TenantId } from "../domain/ids";
 import { erasedUsage } from "./schema";
+import { toUsageBound } from "./usage-tables";
 
 const TABLE = "erased_usage";
 const COLUMNS = Object.values(getTableColumns(erasedUsage)).map(({ name }) => name);
@@ -27,6 +28,7 @@ export function erasedUsageInserts(db: D1Database, tenant: TenantId, all: readon
   // Sums only grow. A write that was held up must not take back what a later one has written.
   const sums = COLUMNS.map((name) => `${name} = excluded.${name}`).join(", ");
   const sql = `INSERT INTO ${TABLE} (${COLUMNS.join(", ")}) SELECT ${values} FROM json_each(?1) WHERE NOT EXISTS (${NEWER})
+    AND json_extract(value, '$.at') >= ${toUsageBound("json_extract(value, '$.tenant_id')")}
     ON CONFLICT (tenant_id, session_id, at, model, purpose, key_id, end_user) DO UPDATE SET ${sums} WHERE excluded.calls >= ${TABLE}.calls`;
   const rows = toRows(tenant, all);
   const parts = Array.from({ length: Math.ceil(rows.length / ROWS_PER_STATEMENT) }, (_, part) =>
@@ -56,16 +58,18 @@ export async function repairErasedUsage(
 ): Promise<{ readonly differences: readonly RowDifference[]; readonly rows: number }> {
   const range: readonly [TenantId, SessionId | "", SessionId | typeof AFTER_EVERY_ID] = [tenant, after ?? "", upTo ?? AFTER_EVERY_ID];
   const where = "WHERE tenant_id = ?1 AND session_id > ?2 AND session_id <= ?3";
-  const found = await db
-    .prepare(`SELECT ${COLUMNS.join(", ")} FROM ${TABLE} ${where}`)
-    .bind(...range)
-    .all<Row>();
-  const differences = diffRows({ [TABLE]: byName(toRows(tenant, usage)) }, { [TABLE]: byName(found.results) });
+  const [bound, found] = await db.batch<Row>([
+    db.prepare(`SELECT ${toUsageBound("?1")} AS complete_from`).bind(tenant),
+    db.prepare(`SELECT ${COLUMNS.join(", ")} FROM ${TABLE} ${where} AND at >= ${toUsageBound("?1")}`).bind(...range),
+  ]);
+  const stored = found?.results ?? [];
+  const expected = toRows(tenant, usage).filter(({ at }) => Number(at) >= Number(bound?.results[0]?.complete_from));
+  const differences = diffRows({ [TABLE]: byName(expected) }, { [TABLE]: byName(stored) });
   if (differences.length > 0) {
     const remove = db.prepare(`DELETE FROM ${TABLE} ${where}`).bind(...range);
     await db.batch([remove, ...erasedUsageInserts(db, tenant, usage)]);
   }
-  return { differences, rows: found.results.length };
+  return { differences, rows: stored.length };
 }
 
 const byName = (rows: readonly Row[]): Readonly<Record<string, Row>> =>

@@ -4,7 +4,7 @@ import type { MoveDatabase, Tombstone } from "../app/projection/move-ports";
 import { parseId, type SessionId, type TenantId } from "../domain/ids";
 import { type Pause, pause } from "./d1-retry";
 import { createRebuildRows } from "./rebuild";
-import { erasedUsage, models, sessionTombstones, tenants } from "./schema";
+import { erasedUsage, models, sessionTombstones, tenants, usageBounds } from "./schema";
 import { TABLES, toScratchName } from "./store";
 import { createTenantRows } from "./tenant-rows";
 
@@ -27,7 +27,7 @@ export function createMoveDatabase(db: D1Database, wait: Pause = pause): MoveDat
 /** All tables with their columns. Those of sessions first, and among these the one that guards the others. */
 const COLUMNS: readonly (readonly [table: string, columns: readonly string[]])[] = [
   ...TABLES.map(({ name, columns }): [string, readonly string[]] => [name, columns]).reverse(),
-  ...[tenants, models, erasedUsage, sessionTombstones].map((table): [string, readonly string[]] => [
+  ...[tenants, models, erasedUsage, sessionTombstones, usageBounds].map((table): [string, readonly string[]] => [
     getTableName(table),
     Object.values(getTableColumns(table)).map(({ name }) => name),
   ]),
@@ -77,6 +77,7 @@ const OTHERS: readonly (readonly [table: string, key: string])[] = [
   ["models", "tenant_id, provider_id, id"],
   ["erased_usage", "tenant_id, session_id, at, model, purpose"],
   ["session_tombstones", "tenant_id, session_id"],
+  ["usage_bounds", "tenant_id"],
 ];
 
 /** The rows of sessions go first: without them a batch that comes late finds nothing to add to. */

@@ -74,5 +74,8 @@ export function createPlacedTenantProjection({ written, held }: TenantPlaces): T
     async writeUsage(tenant, usage) {
       for (const each of written()) await each.writeUsage(tenant, usage);
     },
+    // A database that is emptied by a move loses all of it there.
+    removeUsage: async (tenant, before) =>
+      (await reachAll(written().map((each) => each.removeUsage(tenant, before)))).every((isDone) => isDone),
   };
 }

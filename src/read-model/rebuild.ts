@@ -2,7 +2,7 @@
 import type { Row } from "../app/diff-rows";
 import type { RebuildRows, RowPage, RowPlace, RowRepair, RowSeqs } from "../app/projection/rebuild-ports";
 import type { Caller } from "../app/session-api";
-import { clearPart, findTable, readRowKey, selectPage, TABLES, toScratchName } from "./store";
+import { clearPart, findTable, readRowKey, selectKept, selectPage, TABLES, toScratchName } from "./store";
 import { createProjection, type WriterOptions } from "./writer";
 
 export function createRebuildRows(db: D1Database, options: Pick<WriterOptions, "pause"> = {}): RebuildRows {
@@ -57,7 +57,7 @@ function mendings(db: D1Database, { tenant, session }: Caller, { table, standing
       : [db.prepare(sql).bind(tenant, toScratchName(tenant), session, JSON.stringify(keys), standing.live, standing.scratch)];
   const names = columns.join(", ");
   const copy = `INSERT OR REPLACE INTO ${name} (tenant_id, ${names}) SELECT ?1, ${names} FROM ${name}
-    WHERE tenant_id = ?2 AND ${owner} = ?3 AND ${unmoved} AND NOT ${BURIED}`;
+    WHERE tenant_id = ?2 AND ${owner} = ?3 AND ${unmoved} AND NOT ${BURIED}${selectKept(table, "?1")}`;
   const repairs = [...run(`DELETE FROM ${name} WHERE tenant_id = ?1 AND ${owner} = ?3 AND ${unmoved}`, remove), ...run(copy, write)];
   if (table !== "search_rows") return repairs;
   // The index reads a row's terms to remove them, and new rows have new numbers.

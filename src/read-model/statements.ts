@@ -7,6 +7,7 @@ import { SUMMARY_JOIN } from "../context/placement";
 import { assertNever } from "../lib/assert-never";
 import { COUNTED_KINDS } from "./message-row";
 import type { EpochRow, MessageRow, OverlayRow, RowOp, SessionChanges } from "./row-ops";
+import { toUsageBound } from "./usage-tables";
 
 type Value = string | number | null;
 export interface Statement {
@@ -120,7 +121,21 @@ function insertUsage({ call, endUser: end_user, seq, at }: Extract<RowOp, { op: 
   const { turn, purpose, model, estimate, outcome, ms, usage, cost = null, key: key_id = null } = call;
   const { input = null, output = null, cached = null, reasoning = null, cache_write = null } = usage ?? {};
   const counts = { input, output, cached, reasoning, cache_write };
-  return insert("usage", { seq, turn_id: turn, purpose, model, ...counts, estimate, outcome, ms, at, cost, key_id, end_user });
+  const { sql, params } = insert("usage", {
+    seq,
+    turn_id: turn,
+    purpose,
+    model,
+    ...counts,
+    estimate,
+    outcome,
+    ms,
+    at,
+    cost,
+    key_id,
+    end_user,
+  });
+  return { sql: `${sql} AND ?${params.length + 4} >= ${toUsageBound("?1")}`, params: [...params, at] };
 }
 
 function changeExecution(id: string, changes: Readonly<Record<string, Value>>): Statement {

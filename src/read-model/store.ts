@@ -7,6 +7,7 @@ import type { ErasedUsage } from "../domain/erased-usage";
 import { parseId, type SessionId, type TenantId } from "../domain/ids";
 import { erasedUsageInserts } from "./erased-usage-rows";
 import { compactions, executionArtifacts, executions, messages, overlays, searchRows, sessionMetadata, sessions, usage } from "./schema";
+import { toUsageBound } from "./usage-tables";
 
 interface SessionTable {
   readonly name: string;
@@ -186,6 +187,9 @@ export async function clearPart(db: D1Database, key: string, session: SessionId)
   return results.every((result) => result.meta.changes < CLEARED_ROWS);
 }
 
+/** SQL that selects the rows of the table that the tenant's retention has not removed. */
+export const selectKept = (table: string, tenant: string): string => (table === "usage" ? ` AND at >= ${toUsageBound(tenant)}` : "");
+
 /** Limits of one page: a number of rows, and of characters of text (up to three bytes each) unless a single row has more. */
 const PAGE_ROWS = 200;
 const PAGE_CHARS = 2_000_000;
@@ -203,7 +207,7 @@ export function selectPage(
   of: { readonly key: string; readonly session: SessionId },
 ): D1PreparedStatement {
   const { name, session, key, weight, columns } = findTable(table);
-  const where = `tenant_id = ?1 AND ${session} = ?2${after === null ? "" : ` AND ${key} > ?3`}`;
+  const where = `tenant_id = ?1 AND ${session} = ?2${after === null ? "" : ` AND ${key} > ?3`}${selectKept(table, "?1")}`;
   const weights = `SELECT ${key} AS k, ${weight} AS w FROM ${name} WHERE ${where} ORDER BY ${key} LIMIT ${PAGE_ROWS}`;
   const sums = `SELECT k, sum(w) OVER (ORDER BY k ROWS UNBOUNDED PRECEDING) - w AS so_far FROM (${weights})`;
   const sql = `SELECT ${columns.join(", ")} FROM ${name} WHERE ${where}

@@ -4,6 +4,7 @@ import { type Pause, pause, withRetries } from "./d1-retry";
 import { erasedUsageInserts } from "./erased-usage-rows";
 import { eraseLeftSessions } from "./store";
 import { toRows } from "./tenant-rows";
+import { removeUsage } from "./usage-bound";
 
 export function createTenantProjection(db: D1Database, wait: Pause = pause): TenantProjection {
   return {
@@ -36,5 +37,6 @@ export function createTenantProjection(db: D1Database, wait: Pause = pause): Ten
     async writeUsage(tenant, usage) {
       await withRetries(() => db.batch(erasedUsageInserts(db, tenant, usage)), wait);
     },
+    removeUsage: (tenant, before) => withRetries(() => removeUsage(db, { tenant, before }), wait),
   };
 }

@@ -8,6 +8,7 @@ import type { TenantChange } from "../app/tenant-api";
 import type { TenantRows } from "../app/tenant-rows";
 import { repairErasedUsage } from "./erased-usage-rows";
 import { sessions } from "./schema";
+import { removeUsage } from "./usage-bound";
 
 /** Far above the number of models that a tenant can have. More rows than this would be a fault to report. */
 const MAX_MODEL_ROWS = 5_000;
@@ -34,6 +35,7 @@ export function createTenantRows(db: D1Database): TenantRows {
         .limit(limit + 1);
       return { data: rows.slice(0, limit), has_more: rows.length > limit };
     },
+    removeUsage: (input) => removeUsage(db, input),
     mendErasedUsage: (input) => repairErasedUsage(db, input),
   };
 }

@@ -4,7 +4,7 @@
  * calls, one row each.
  */
 import { and, eq, type SQL, sql } from "drizzle-orm";
-import { drizzle } from "drizzle-orm/d1";
+import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
 import type { ReadError, UsageGroup, UsageInput, UsageList, UsagePage } from "../app/read-api";
 import { toSums } from "../app/usage-sums";
 import type { UsageRow } from "../contract/usage";
@@ -45,7 +45,10 @@ function decode(text: string): unknown {
 }
 
 export function createUsageList(env: ReadModelEnv): UsageList {
-  return { sumUsage: async (input) => sumUsage(await databaseFor(env, input.tenant), input) };
+  return {
+    sumUsage: async (input) => sumUsage(await databaseFor(env, input.tenant), input),
+    countOldUsage: async (input) => countOldUsage(await databaseFor(env, input.tenant), input),
+  };
 }
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -129,11 +132,31 @@ async function sumUsage(db: D1Database, input: UsageInput): Promise<Result<Usage
   const { groupBy, limit } = input;
   const query = buildUsageQuery(input);
   if (!query) return err({ code: "invalid_cursor" });
-  const found = await drizzle(db).all<Found>(query);
+  const { sql: text, params } = new SQLiteSyncDialect().sqlToQuery(query);
+  // One transaction: the sums are complete from exactly this bound on.
+  const [summed, bounds] = await db.batch<unknown>([
+    db.prepare(text).bind(...params),
+    db.prepare("SELECT complete_from FROM usage_bounds WHERE tenant_id = ?").bind(input.tenant),
+  ]);
+  const found = (summed?.results ?? []) as Found[];
+  const [bound] = (bounds?.results ?? []) as { readonly complete_from: number }[];
   const rows = found.slice(0, limit);
   const last = found.length > limit ? rows.at(-1) : undefined;
   const next_cursor = last ? toUsageCursor(groupBy.map((group) => last[`by_${group}`] ?? "")) : null;
-  return ok({ data: rows.map(toRow), has_more: last !== undefined, next_cursor });
+  return ok({ data: rows.map(toRow), has_more: last !== undefined, next_cursor, complete_from: bound?.complete_from ?? null });
+}
+
+/** The rows by month that a bound would remove. */
+async function countOldUsage(
+  db: D1Database,
+  { tenant, before }: Parameters<UsageList["countOldUsage"]>[0],
+): Promise<readonly { readonly month: string; readonly rows: number }[]> {
+  const old = (table: string) => `SELECT strftime('%Y-%m', at / 1000, 'unixepoch') AS month FROM ${table} WHERE tenant_id = ?1 AND at < ?2`;
+  const counted = await db
+    .prepare(`SELECT month, count(*) AS rows FROM (${old("usage")} UNION ALL ${old("erased_usage")}) GROUP BY month ORDER BY month`)
+    .bind(tenant, before)
+    .all<{ month: string; rows: number }>();
+  return counted.results;
 }
 
 type Found = Readonly<Record<Count, number>> & {
@@ -145,7 +168,7 @@ function isAsked(ledger: Ledger, { tenant, from, to, session, model, purpose, ke
   const at = session === null ? sql`${ledger.at}` : sql`+${ledger.at}`;
   return and(
     eq(ledger.tenantId, tenant),
-    sql`${at} >= ${from}`,
+    sql`${at} >= max(${from}, coalesce((SELECT complete_from FROM usage_bounds WHERE tenant_id = ${tenant}), 0))`,
     sql`${at} < ${to}`,
     session === null ? undefined : eq(ledger.sessionId, session),
     model === null ? undefined : eq(ledger.model, model),

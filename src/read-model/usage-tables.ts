@@ -1,4 +1,4 @@
-/** The tables of model calls: those of the sessions' logs, and the sums of erased sessions. */
+/** The tables of model calls: those of the sessions' logs, the sums of erased sessions, and the bound from which they are complete. */
 import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
@@ -69,3 +69,16 @@ export const erasedUsage = sqliteTable(
     index("erased_usage_revised").on(table.tenantId, table.sessionId, table.revision).where(sql`${table.revision} > 0`),
   ],
 );
+
+/**
+ * From when on a tenant's usage is complete. Its retention has removed older rows, and the bound only grows. Writers leave older rows out, and
+ * comparisons and sums do not see them, so that they stay away at any moment of the removal. No row: nothing was removed.
+ */
+export const usageBounds = sqliteTable("usage_bounds", {
+  tenantId: text("tenant_id").primaryKey().notNull(),
+  completeFrom: integer("complete_from").notNull(),
+});
+
+/** SQL for the bound. `tenant`: SQL for the tenant's id, or for the name of its scratch rows. */
+export const toUsageBound = (tenant: string): string =>
+  `coalesce((SELECT complete_from FROM usage_bounds WHERE tenant_id = replace(${tenant}, 'scratch/', '')), 0)`;

@@ -13,6 +13,7 @@ const KEPT = new Set([
   "erased_sessions",
   "erasure_models",
   "erased_usage",
+  "usage_bound",
   "usage_revisions",
   "unsent_usage",
   "ended_throwaways",

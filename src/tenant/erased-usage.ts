@@ -101,7 +101,9 @@ export function createErasedUsage(sql: SyncSql, names: Names): ErasedUsageStore 
   /** Rows of a deleted tenant become equal without their owners, so that each is added. */
   function insert(session: SessionId, usage: readonly ErasedUsage[]): void {
     const digests = new Map([[NONE, NONE]]);
+    const [{ applied = null } = {}] = sql.rows<{ applied: number | null }>("SELECT applied FROM usage_bound");
     for (const row of usage.map(known)) {
+      if (applied !== null && row.at < applied) continue;
       const digest = digests.get(row.end_user) ?? toDigest(row.end_user);
       digests.set(row.end_user, digest);
       const values = COLUMNS.map((column) => (column === "end_user" ? digest : row[column]));

@@ -5,7 +5,7 @@
  */
 import { toEtag } from "../app/conditions";
 import type { Clock, Log } from "../app/ports";
-import { findLeastAge, NO_RETENTION, RETENTION_STARTS_AFTER_MS } from "../app/retention";
+import { findLeastAge, hasRule, NO_RETENTION, RETENTION_STARTS_AFTER_MS } from "../app/retention";
 import type { PreviewPage, RetainedSession, TenantRetentionApi } from "../app/retention-api";
 import type { Outcome } from "../app/session-api";
 import type { DueActView, RetentionSetting, RetentionView } from "../contract/retention";
@@ -67,7 +67,7 @@ export function createRetention(deps: RetentionDeps): Retention {
   };
   const read = (): RetentionView => {
     const setting = readSetting();
-    return { ...setting, starts_at: findLeastAge(setting) === null ? null : (stored()?.starts_at ?? null) };
+    return { ...setting, starts_at: hasRule(setting) ? (stored()?.starts_at ?? null) : null };
   };
 
   function nextDue(): number | null {

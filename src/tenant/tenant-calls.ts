@@ -70,7 +70,7 @@ export const tenantCalls = {
       const { erasures } = tenant.upkeep;
       erasures.noteBegun(session, cause);
       const kept = tenant.erasedUsage.keep(session, usage);
-      erasures.receipts.noteModels(session, [...new Set(kept.map(({ model }) => model))]);
+      erasures.receipts.noteModels(session, [...new Set([...usage, ...kept].map(({ model }) => model))]);
       return ok(kept);
     }),
   ),
@@ -82,6 +82,8 @@ export const tenantCalls = {
     await upkeep.usageOutbox.sendAgain();
     return ok(erasedUsage.list(page));
   }),
+
+  usageBound: existing(({ usageBound }) => ok(usageBound.read().wanted)),
 
   resolveModel: lookUpExisting(async ({ registry }, id) => registry.resolve(id, await prices())),
   listModels: existing(async ({ registry }) => ok(registry.list(await prices()))),

@@ -47,6 +47,7 @@ export class TenantObject extends DurableObject<Env> {
         sweep: (tenant, at) => projection.sweep(tenant, at),
         hide: (tenant, sessions, at) => projection.hide(tenant, sessions, at),
         writeUsage: (tenant, usage) => projection.writeUsage(tenant, usage),
+        removeUsage: (tenant, before) => projection.removeUsage(tenant, before),
       },
       recordAdminActs: (tenant, acts) => deploymentStub(env).recordTenantActs(tenant, acts),
       fileStore: (tenant) => buildFileStore(env, tenant),

@@ -8,6 +8,7 @@ import { ADMIN_ACT_TABLES } from "./admin-acts";
 import { EXPORT_TABLES, EXPORTED_SETTINGS } from "./export-tables";
 import { PLACEMENT_TABLES } from "./placement-store";
 import { RETENTION_TABLES } from "./retention-tables";
+import { USAGE_BOUND_TABLES } from "./usage-bound";
 import { USAGE_NAMES, USAGE_OWNER_TABLES } from "./usage-owner-tables";
 
 /** The statement that gives `more` scopes to the keys that have `scope`. */
@@ -279,6 +280,7 @@ const migrations: readonly (readonly string[])[] = [
   ],
   EXPORTED_SETTINGS,
   ADMIN_ACT_TABLES,
+  USAGE_BOUND_TABLES,
 ];
 
 /** Reads without creating anything: clients can address an object by a made-up name, and that object must stay empty. */

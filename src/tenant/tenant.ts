@@ -31,11 +31,12 @@ import { createTenantLimits, type TenantLimits } from "./tenant-limits";
 import { isCreated, migrateTenant } from "./tenant-schema";
 import { createToolRegistry, type ToolRegistry } from "./tool-registry";
 import { createUpkeep, type Upkeep, type UpkeepDeps } from "./upkeep";
+import { createUsageBound, type UsageBound } from "./usage-bound";
 
 interface TenantDeps
   extends Omit<
     UpkeepDeps,
-    "snapshot" | "listSettings" | "tenant" | "isDeleted" | "isSuspended" | "audit" | "files" | "directory" | "erasedUsage"
+    "snapshot" | "listSettings" | "tenant" | "isDeleted" | "isSuspended" | "audit" | "files" | "directory" | "erasedUsage" | "usageBound"
   > {
   readonly deployment: { readonly models: DeploymentModels; readonly keys: DeploymentKeys; readonly policy: PolicyChoice };
   /** Keeps the object alive until the work is done. */
@@ -65,6 +66,7 @@ export class Tenant {
   readonly rates: RateWindows;
   readonly limits: TenantLimits;
   readonly placement: PlacementStore;
+  readonly usageBound: UsageBound;
   readonly upkeep: Upkeep;
   #isCreated: boolean;
 
@@ -102,8 +104,10 @@ export class Tenant {
     this.rates = createRateWindows(sql);
     this.limits = createTenantLimits(sql);
     this.placement = createPlacementStore(sql);
+    this.usageBound = createUsageBound(sql);
     this.upkeep = createUpkeep({
       ...deps,
+      usageBound: this.usageBound,
       audit: this.audit,
       files: this.files,
       directory: this.directory,

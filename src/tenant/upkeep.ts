@@ -34,7 +34,9 @@ import type { ReadLabels, SessionLabels } from "./gather-sessions";
 import { createProjectionOutbox, type ProjectionOutbox } from "./projection-outbox";
 import { createRetention, type Retention } from "./retention";
 import { createTenantScrub, type TenantScrub } from "./tenant-scrub";
+import type { UsageBound } from "./usage-bound";
 import { createUsageOutbox, type UsageOutbox } from "./usage-outbox";
+import { createUsageRetention, type UsageRetention } from "./usage-retention";
 
 export interface UpkeepDeps {
   readonly sql: SyncSql;
@@ -53,6 +55,7 @@ export interface UpkeepDeps {
   readonly directory: Directory;
   readonly erasedUsage: ErasedUsageStore;
   readonly recordAdminActs: AdminActDeps["record"];
+  readonly usageBound: UsageBound;
   /** Null when the deployment stores no files. */
   readonly fileStore: (tenant: TenantId) => TenantFileStore | null;
   readonly exportStore: (tenant: TenantId) => ExportStore | null;
@@ -69,6 +72,7 @@ export interface Upkeep {
   readonly usageOutbox: UsageOutbox;
   readonly exports: Exports;
   readonly retention: Retention;
+  readonly usageRetention: UsageRetention;
   readonly scrub: TenantScrub;
   /** Stores what a throwaway session reports at its end. It is sent by the next drain of `usageOutbox`, at the latest by the alarm. */
   endThrowaway(ended: ErasedSessionUsage): Promise<void>;
@@ -207,11 +211,26 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     now: Date.now,
     log,
   });
+  const usageRetention = createUsageRetention({
+    sql,
+    bound: deps.usageBound,
+    readRule: () => {
+      const { remove_usage_after_months: months, starts_at } = retention.read();
+      return months === null ? null : { months, starts_at: starts_at ?? 0 };
+    },
+    isSuspended: deps.isSuspended,
+    remove: (before) => projection.removeUsage(tenant(), before),
+    alarm: { get, set },
+    now: Date.now,
+    log,
+  });
   const store = () => deps.fileStore(tenant());
   const fileRemoval = createFileRemoval({ sql, files, store, alarm: { get, set }, now: Date.now, log });
   const nextDue = (): number =>
     Math.min(
-      ...[erasures, files, usageOutbox, exports, retention, scrub, adminActs].map((work) => work.nextDue() ?? Number.POSITIVE_INFINITY),
+      ...[erasures, files, usageOutbox, exports, retention, usageRetention, scrub, adminActs].map(
+        (work) => work.nextDue() ?? Number.POSITIVE_INFINITY,
+      ),
     );
   async function endThrowaway({ session, usage }: ErasedSessionUsage): Promise<void> {
     sql.transaction(() => usageOutbox.add(session, usage));
@@ -239,6 +258,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     usageOutbox,
     exports,
     retention,
+    usageRetention,
     scrub,
     endThrowaway,
     releaseFiles,
@@ -249,6 +269,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
       await fileRemoval.resume();
       await exports.resume();
       await retention.resume();
+      await usageRetention.resume();
       await scrub.resume();
       await adminActs.resume();
     },
@@ -259,6 +280,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
       await outbox.drain();
       await exports.run();
       await retention.run();
+      await usageRetention.run();
       await scrub.run();
       await scrub.resume();
       await adminActs.run();

@@ -20,6 +20,7 @@ const days = fc.option(fc.integer({ min: 1, max: 400 }));
 const rules = { archive_sessions_after_days: days, erase_sessions_after_days: days, remove_tool_results_after_days: days };
 const settings: fc.Arbitrary<RetentionSetting> = fc.record({
   ...rules,
+  remove_usage_after_months: fc.constant(null),
   by_policy: fc.dictionary(fc.constantFrom(...POLICY_NAMES), fc.record(rules, { requiredKeys: [] })),
 });
 const times = fc.integer({ min: NOW - 500 * DAY, max: NOW });

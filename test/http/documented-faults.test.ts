@@ -79,7 +79,7 @@ const withoutLists: WorldInput = {
   deps: {
     sessionList: { listSessions: lost, isListed: lost },
     sessionSearch: { searchSessions: lost },
-    usageList: { sumUsage: lost },
+    usageList: { sumUsage: lost, countOldUsage: lost },
     endUsers: { listEndUsers: lost, findEndUser: lost },
     tenantIds: { listTenantIds: lost },
     executions: { readExecution: lost },

@@ -30,9 +30,9 @@ describe("end users", () => {
     const row = { day: null, session_id: null, model: null, purpose: null, source: null, key_id: null, end_user: null };
     const sumUsage = async (input: object) => {
       asked.push(input);
-      return ok({ data: [{ ...row, ...toSums({ ...NO_CALLS, calls: 2 }) }], has_more: false, next_cursor: null });
+      return ok({ data: [{ ...row, ...toSums({ ...NO_CALLS, calls: 2 }) }], has_more: false, next_cursor: null, complete_from: null });
     };
-    const { call } = world({ deps: { endUsers, usageList: { sumUsage }, now: () => Date.UTC(2026, 1, 3) } });
+    const { call } = world({ deps: { endUsers, usageList: { sumUsage, countOldUsage: async () => [] }, now: () => Date.UTC(2026, 1, 3) } });
 
     const view: object = await (await call("GET", "/v1/end-users/gone%2Faway")).json();
 

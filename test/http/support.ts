@@ -326,9 +326,10 @@ function emptyTenant(): WholeTenantApi {
     endUserEnded: async () => ok(0),
     listErasingUsers: async () => ok([]),
     getErasure: async (erasure) => err({ code: "erasure_not_found", erasure }),
+    usageBound: async () => ok(null),
     readRetention: async () => ok({ ...NO_RETENTION, starts_at: null }),
     putRetention: async (_, setting) => ok({ ...setting, starts_at: NOW }),
-    previewRetention: async () => ok({ at: NOW, candidates: 0, looked_at: 0, data: [], next: null }),
+    previewRetention: async () => ok({ at: NOW, candidates: 0, looked_at: 0, data: [], next: null, usage_before: null }),
     listErasures: async () => ok({ data: [erasureFacts], has_more: false }),
     listSessions: async () => ok({ data: [], has_more: false }),
     resolveModel: async () => null,
@@ -432,6 +433,7 @@ export function emptyTenantRows(): TenantRows {
     read: async () => ({}),
     expect: () => ({}),
     listSessions: async () => ({ data: [], has_more: false }),
+    removeUsage: async () => true,
     mendErasedUsage: async () => ({ differences: [], rows: 0 }),
   };
 }
@@ -504,7 +506,10 @@ export function world(input: WorldInput = {}): World {
     adminKeys: { authenticate: async () => null, generate: async () => "lhadm_test_secret", noteChange: () => {} },
     tenantIds: { listTenantIds: async () => ({ data: [], has_more: false }) },
     endUsers: { listEndUsers: async () => ok({ data: [], has_more: false, next_cursor: null }), findEndUser: async () => null },
-    usageList: { sumUsage: async () => ok({ data: [], has_more: false, next_cursor: null }) },
+    usageList: {
+      sumUsage: async () => ok({ data: [], has_more: false, next_cursor: null, complete_from: null }),
+      countOldUsage: async () => [],
+    },
     executions: { readExecution: async () => null },
     sessionSearch: { searchSessions: async () => ok({ data: [], has_more: false, next_cursor: null }) },
     sessionList: { listSessions: async () => ok({ data: [], has_more: false, next_cursor: null }), isListed: async () => false },

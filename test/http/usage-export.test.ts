@@ -12,6 +12,8 @@ const row = (end_user: string | null, calls = 1): UsageRow => ({
   ...toSums({ ...NO_CALLS, calls, cost: 0.5 }),
 });
 
+const countOldUsage = async () => [];
+
 /** Each page of the list has one row. */
 function createList(rows: readonly UsageRow[]) {
   const asked: UsageInput[] = [];
@@ -19,9 +21,9 @@ function createList(rows: readonly UsageRow[]) {
     asked.push(input);
     const index = Number(input.after ?? 0);
     const has_more = index + 1 < rows.length;
-    return ok({ data: rows.slice(index, index + 1), has_more, next_cursor: has_more ? String(index + 1) : null });
+    return ok({ data: rows.slice(index, index + 1), has_more, next_cursor: has_more ? String(index + 1) : null, complete_from: null });
   };
-  const { call } = world({ deps: { usageList: { sumUsage } } });
+  const { call } = world({ deps: { usageList: { sumUsage, countOldUsage } } });
   return { asked, read: (query: string, headers: Readonly<Record<string, string>> = {}) => call("GET", `/v1/usage${query}`, { headers }) };
 }
 
@@ -83,16 +85,39 @@ describe("an export of usage", () => {
   });
 
   test("that D1 cannot begin is refused, and one that breaks off never ends as if it were whole", async () => {
-    const lost = world({ deps: { usageList: { sumUsage: () => Promise.reject(new Error("D1 is down")) } } });
+    const lost = world({ deps: { usageList: { sumUsage: () => Promise.reject(new Error("D1 is down")), countOldUsage } } });
     const refused = await lost.call("GET", "/v1/usage?format=csv");
     expect([refused.status, (await readProblem(refused)).type]).toEqual([503, "urn:longhand:problem:read_model_unavailable"]);
 
     const sumUsage = async ({ after }: UsageInput) => {
       if (after !== null) throw new Error("D1 is down");
-      return ok({ data: [row("Ada")], has_more: true, next_cursor: "1" });
+      return ok({ data: [row("Ada")], has_more: true, next_cursor: "1", complete_from: null });
     };
-    const broken = await world({ deps: { usageList: { sumUsage } } }).call("GET", "/v1/usage?format=csv");
+    const broken = await world({ deps: { usageList: { sumUsage, countOldUsage } } }).call("GET", "/v1/usage?format=csv");
     await expect(broken.text()).rejects.toThrow();
+  });
+
+  test("says from when on it is complete, and breaks off if more is removed before its end", async () => {
+    const from = Date.UTC(2026, 9, 1);
+    const sumUsage =
+      (second: number) =>
+      async ({ after }: UsageInput) =>
+        ok({
+          data: [row("Ada")],
+          has_more: after === null,
+          next_cursor: after === null ? "1" : null,
+          complete_from: after === null ? from : second,
+        });
+    const read = (second: number) =>
+      world({ deps: { usageList: { sumUsage: sumUsage(second), countOldUsage } } }).call(
+        "GET",
+        "/v1/usage?format=csv&from=2026-09-01&to=2026-11-01",
+      );
+
+    const whole = await read(from);
+    expect([whole.headers.get("usage-complete-from"), (await whole.text()).split("\r\n").length]).toEqual([String(from), 4]);
+    await expect((await read(Date.UTC(2026, 10, 1))).text()).rejects.toThrow();
+    expect((await createList([row("Ada")]).read("?format=csv")).headers.get("usage-complete-from")).toBeNull();
   });
 
   test("reads more rows a query than a page has, and refuses an unknown format by its field", async () => {

@@ -24,9 +24,14 @@ function door() {
   const asked: UsageInput[] = [];
   const sumUsage = async (input: UsageInput) => {
     asked.push(input);
-    return input.after === "stale" ? err({ code: "invalid_cursor" } as const) : ok({ data: [row], has_more: true, next_cursor: "bmV4dA" });
+    return input.after === "stale"
+      ? err({ code: "invalid_cursor" } as const)
+      : ok({ data: [row], has_more: true, next_cursor: "bmV4dA", complete_from: null });
   };
-  return { asked, call: (query: string) => world({ deps: { usageList: { sumUsage } } }).call("GET", `/v1/usage${query}`) };
+  return {
+    asked,
+    call: (query: string) => world({ deps: { usageList: { sumUsage, countOldUsage: async () => [] } } }).call("GET", `/v1/usage${query}`),
+  };
 }
 
 describe("the usage of a tenant", () => {
@@ -36,7 +41,14 @@ describe("the usage of a tenant", () => {
     const answer = await call("");
 
     expect(answer.status).toBe(200);
-    expect(await answer.json()).toEqual({ data: [row], has_more: true, next_cursor: "bmV4dA", from: MIDNIGHT - 30 * DAY, to: NOW + 1 });
+    expect(await answer.json()).toEqual({
+      data: [row],
+      has_more: true,
+      next_cursor: "bmV4dA",
+      from: MIDNIGHT - 30 * DAY,
+      to: NOW + 1,
+      complete_from: null,
+    });
     const range = { from: MIDNIGHT - 30 * DAY, to: NOW + 1 };
     expect(asked).toEqual([{ tenant: TENANT, groupBy: ["day"], ...range, ...NOTHING_NAMED, limit: 50, after: null }]);
   });
@@ -101,7 +113,7 @@ describe("the usage of a tenant", () => {
 
   it("waits while the read model is out of reach", async () => {
     const sumUsage = () => Promise.reject(new Error("D1 is down"));
-    const answer = await world({ deps: { usageList: { sumUsage } } }).call("GET", "/v1/usage");
+    const answer = await world({ deps: { usageList: { sumUsage, countOldUsage: async () => [] } } }).call("GET", "/v1/usage");
 
     expect(answer.status).toBe(503);
     expect((await readProblem(answer)).type).toBe("urn:longhand:problem:read_model_unavailable");

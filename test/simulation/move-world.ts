@@ -223,6 +223,7 @@ export class MoveWorld {
               .map((id) => ({ id, created_at: 1 }));
             return ok({ data: data.slice(0, limit), has_more: data.length > limit });
           }),
+        usageBound: async () => ok(null),
         exportTenant: () =>
           call("export", () => ok({ ...CHANGE, keys: [], standing: { status: "active", suspended_at: null, reason: null } })),
         listErasedUsage: (page) => call("usage", () => ok(this.usage.list(page))),

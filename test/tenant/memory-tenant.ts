@@ -30,7 +30,7 @@ export function newMemoryTenant(n = 1, exportStore: () => ExportStore | null = (
         alarm = null;
       },
     },
-    projection: { write: nothing, close: nothing, sweep: nothing, hide: nothing, writeUsage: nothing },
+    projection: { write: nothing, close: nothing, sweep: nothing, hide: nothing, writeUsage: nothing, removeUsage: async () => true },
     fileStore: () => null,
     exportStore,
     sessions: () => ({

@@ -9,6 +9,7 @@ import { createDirectory } from "../../src/tenant/directory";
 import { createErasedUsage } from "../../src/tenant/erased-usage";
 import { createFiles } from "../../src/tenant/files";
 import { createUpkeep } from "../../src/tenant/upkeep";
+import { createUsageBound } from "../../src/tenant/usage-bound";
 import { createMigratedSql } from "./memory-sql";
 import { makeId, NAMES } from "./support";
 
@@ -50,7 +51,14 @@ function world(write: () => Promise<void>, eraseSession: Erase = eraseAtOnce) {
   const deps = {
     sql,
     storage,
-    projection: { write, writeUsage: async () => {}, hide: async () => {}, close: async () => {}, sweep: async () => {} },
+    projection: {
+      write,
+      writeUsage: async () => {},
+      hide: async () => {},
+      close: async () => {},
+      sweep: async () => {},
+      removeUsage: async () => true,
+    },
     snapshot,
     listSettings: () => [],
     tenant: () => TENANT,
@@ -69,6 +77,7 @@ function world(write: () => Promise<void>, eraseSession: Erase = eraseAtOnce) {
     directory: createDirectory(sql),
     exportStore: () => null,
     erasedUsage: createErasedUsage(sql, NAMES),
+    usageBound: createUsageBound(sql),
     fileStore: () => null,
     overwrite: async () => {},
     recordAdminActs: async () => {},

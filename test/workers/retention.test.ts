@@ -6,7 +6,7 @@ import { sessionObjectName, tenantObjectName } from "../../src/app/object-name";
 import type { ErasureView } from "../../src/contract/erasure";
 import type { SessionId } from "../../src/domain/ids";
 import { advanceClock, restoreClock } from "./clock";
-import { migrate, newChat, newId, newTenant, readBody, readStorage, type Tenant } from "./support";
+import { migrate, newChat, newId, newTenant, readBody, readStorage, request, type Tenant } from "./support";
 
 beforeAll(migrate);
 afterEach(() => {
@@ -46,6 +46,7 @@ describe("the rules", () => {
       archive_sessions_after_days: null,
       erase_sessions_after_days: null,
       remove_tool_results_after_days: null,
+      remove_usage_after_months: null,
       by_policy: {},
       starts_at: null,
     });
@@ -248,6 +249,62 @@ describe("old tool results", () => {
     const copied = await (await tenant.call("GET", `/v1/sessions/${copy}/messages`)).text();
     expect(copied).toContain("older than the retention of tool results");
     await chat.say("and now?");
+  });
+});
+
+describe("usage of old months", () => {
+  interface Usage {
+    readonly data: readonly { readonly calls: number }[];
+    readonly complete_from: number | null;
+  }
+  const readUsage = async (tenant: Tenant, query = "group_by=") =>
+    readBody<Usage>(await tenant.call("GET", `/v1/usage?${query}&from=${Date.now() - 90 * DAY}&to=${Date.now() + DAY}`));
+
+  it("is named by the dry run, then leaves the sums, which say so; the session's own ledger keeps it", async () => {
+    const chat = await newChat();
+    const { tenant } = chat;
+    await chat.say("hello");
+    const erased = await newChat({ tenant });
+    await erased.say("hello");
+    await readBody(await erased.call("DELETE"));
+    const total = async () => (await readUsage(tenant)).data[0]?.calls ?? 0;
+    await vi.waitFor(async () => expect(await total()).toBe(2));
+    const month = new Date(Date.now()).toISOString().slice(0, 7);
+    advanceClock(62 * DAY);
+    await chat.say("later");
+    await vi.waitFor(async () => expect(await total()).toBe(3));
+    const rules = { remove_usage_after_months: 1 };
+
+    const named = await readBody<{ usage: { complete_from: number; months: { month: string; rows: number }[] } | null }>(
+      await tenant.call("POST", "/v1/retention/dry-run", { rules }),
+    );
+    expect(named.usage?.months).toEqual([{ month, rows: 2 }]);
+    expect(await readUsage(tenant)).toMatchObject({ data: [{ calls: 3 }], complete_from: null });
+    await put(tenant, rules);
+    advanceClock(DAY);
+    await ring(tenant);
+
+    const left = await readUsage(tenant);
+    expect(left).toMatchObject({ data: [{ calls: 1 }], complete_from: expect.any(Number) });
+    expect(left.complete_from).toBeGreaterThanOrEqual(named.usage?.complete_from ?? Number.POSITIVE_INFINITY);
+    const csv = await tenant.call("GET", "/v1/usage?format=csv");
+    expect(csv.headers.get("usage-complete-from")).toBe(String(left.complete_from));
+    await csv.text();
+    const rows = await env.DB.prepare(
+      "SELECT (SELECT count(*) FROM usage WHERE tenant_id = ?1) AS calls, (SELECT count(*) FROM erased_usage WHERE tenant_id = ?1) AS sums",
+    )
+      .bind(tenant.id)
+      .first();
+    expect(rows).toEqual({ calls: 1, sums: 0 });
+    const ledger = await readBody<{ data: unknown[] }>(await chat.call("GET", "/usage"));
+    expect(ledger.data).toHaveLength(2);
+
+    // A rebuild brings nothing back.
+    const admin = { key: env.ADMIN_KEY };
+    await readBody(await request("POST", `/v1/admin/tenants/${tenant.id}/sessions/${chat.id}/rebuild`, admin));
+    expect(await readUsage(tenant)).toMatchObject({ data: [{ calls: 1 }] });
+    const again = await readBody<{ usage: unknown }>(await tenant.call("POST", "/v1/retention/dry-run", { rules }));
+    expect(again.usage).toBeNull();
   });
 });
 

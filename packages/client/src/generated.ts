@@ -8380,6 +8380,8 @@ export interface components {
             erase_sessions_after_days: number | null;
             /** @description Remove the content of a tool result so many days after it was recorded. Summaries that were made from it stay. Null: never */
             remove_tool_results_after_days: number | null;
+            /** @description Remove usage so many months after the end of its month (UTC). It leaves the sums; an existing session goes on to show its own calls. Null: never */
+            remove_usage_after_months: number | null;
             /** @description What differs for sessions whose policy is this preset, or builds on it. A rule that is not named is the tenant's; null: never */
             by_policy: {
                 oneclaw?: {
@@ -8457,6 +8459,8 @@ export interface components {
             erase_sessions_after_days?: number | null;
             /** @description Remove the content of a tool result so many days after it was recorded. Summaries that were made from it stay. Null: never */
             remove_tool_results_after_days?: number | null;
+            /** @description Remove usage so many months after the end of its month (UTC). It leaves the sums; an existing session goes on to show its own calls. Null: never */
+            remove_usage_after_months?: number | null;
             /** @description What differs for sessions whose policy is this preset, or builds on it. A rule that is not named is the tenant's; null: never */
             by_policy?: {
                 oneclaw?: {
@@ -8529,6 +8533,7 @@ export interface components {
             data: components["schemas"]["RetentionAct"][];
             has_more: boolean;
             next_cursor: string | null;
+            usage: components["schemas"]["UsageRemoval"];
             /** @description The time for which this holds, if no session is used meanwhile */
             at: number;
             /** @description How many sessions of the tenant are old enough to be looked at. Those that were used since stay */
@@ -8548,6 +8553,16 @@ export interface components {
             /** @description How many tool results. Absent for other actions */
             results?: number;
         };
+        /** @description The usage that would go. Null: none is due, or this is a later page */
+        UsageRemoval: {
+            /** @description Usage would be complete from this month on */
+            complete_from: number;
+            /** @description The months (UTC) whose rows would go: one for each call, and of erased sessions one for each sum */
+            months: {
+                month: string;
+                rows: number;
+            }[];
+        } | null;
         Export: {
             /** @description The id of an export */
             id: string;
@@ -9791,6 +9806,7 @@ export type Retention = components['schemas']['Retention'];
 export type RetentionInput = components['schemas']['RetentionInput'];
 export type RetentionPreview = components['schemas']['RetentionPreview'];
 export type RetentionAct = components['schemas']['RetentionAct'];
+export type UsageRemoval = components['schemas']['UsageRemoval'];
 export type Export = components['schemas']['Export'];
 export type ExportRemoval = components['schemas']['ExportRemoval'];
 export type ImportReport = components['schemas']['ImportReport'];
@@ -11857,7 +11873,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page in order of the groups; it follows the calls with a short delay; those of erased sessions count on, from the beginning of their quarter of an hour. As CSV or JSON lines: all groups. A CSV cell of free text that begins like a formula has an apostrophe in front */
+            /** @description A page in order of the groups; it follows the calls with a short delay; those of erased sessions count on, from the beginning of their quarter of an hour. As CSV or JSON lines: all groups. If older usage was removed, the header `usage-complete-from` says from when on the rows are complete. A CSV cell of free text that begins like a formula has an apostrophe in front */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11871,6 +11887,8 @@ export interface operations {
                         from: number;
                         /** @description Epoch milliseconds */
                         to: number;
+                        /** @description The tenant's retention has removed older usage: the sums are of calls from this time on. Null: nothing was removed */
+                        complete_from: number | null;
                     };
                     "text/csv": string;
                     "application/x-ndjson": string;

@@ -18,6 +18,8 @@ export async function rebuildTenant(
 ): Promise<TenantOutcome<TenantRebuildReport>> {
   const before = await compare({ object, rows }, tenant);
   if (!before.ok) return before;
+  const bounded = await boundUsage({ object, rows }, tenant);
+  if (!bounded.ok) return bounded;
   const usage = await repairUsage({ object, rows }, tenant);
   if (!usage.ok) return usage;
   const differences = [...before.value.differences, ...usage.value.differences];
@@ -28,6 +30,18 @@ export async function rebuildTenant(
   const after = await compare({ object, rows }, tenant);
   if (!after.ok) return after;
   return ok({ tenant_id: tenant, differences, repaired: after.value.differences.length === 0, rows: after.value.rows + usage.value.rows });
+}
+
+/** Parts of the old usage that one rebuild removes. What is left is in no sum, and the next one removes more. */
+const REMOVED_PARTS = 20;
+
+/** Sets the bound of the tenant's usage, before its rows are compared and before those of its sessions are copied. */
+async function boundUsage({ object, rows }: Ports, tenant: TenantId): Promise<TenantOutcome<null>> {
+  const before = await object().usageBound();
+  if (!before.ok) return before;
+  if (before.value === null) return ok(null);
+  for (let part = 0; part < REMOVED_PARTS; part++) if (await rows.removeUsage({ tenant, before: before.value })) break;
+  return ok(null);
 }
 
 /** Erased sessions in one page. Most of them have a row or two. */
@@ -52,7 +66,7 @@ async function repairUsage({ object, rows }: Ports, tenant: TenantId): Promise<T
   }
 }
 
-export type RebuiltTenant = Pick<TenantMaintenance, "exportTenant" | "projectAgain" | "listErasedUsage">;
+export type RebuiltTenant = Pick<TenantMaintenance, "exportTenant" | "projectAgain" | "listErasedUsage" | "usageBound">;
 
 interface Ports {
   readonly object: () => RebuiltTenant;

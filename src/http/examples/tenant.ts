@@ -176,6 +176,7 @@ export const usageExample: z.input<typeof usageList> = {
   next_cursor: null,
   from: AT - 86_400 * SECOND,
   to: AT,
+  complete_from: null,
 };
 
 export const tenantExportExample: z.input<typeof tenantExportView> = {

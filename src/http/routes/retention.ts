@@ -11,6 +11,7 @@ import type { Asker, HttpDeps, HttpEnv } from "../deps";
 import { retentionExample, retentionPreviewExample } from "../examples/retention";
 import { sendProblem } from "../problem";
 import { readAct } from "../read-act";
+import { reachReadModel } from "../read-model";
 import { json, jsonBody, taggedJson, tenantRoute } from "../routing";
 import { retentionInput, toSetting } from "../schemas/retention";
 
@@ -21,6 +22,7 @@ const draftExample = {
   archive_sessions_after_days: 90,
   erase_sessions_after_days: 365,
   remove_tool_results_after_days: 30,
+  remove_usage_after_months: 24,
   by_policy: { verbatim: { erase_sessions_after_days: null } },
 };
 
@@ -66,6 +68,7 @@ const dryRun = tenantRoute({
   summary: "Show what the retention rules would remove now",
   description:
     "Asks sessions that are old enough, in order of their ids, what the rules would remove of them now. Nothing changes. A page may be empty although another follows: read on while has_more is true.",
+  refuses: ["read_model_unavailable"],
   request: { body: jsonBody(dryRunInput, { rules: draftExample, limit: DEFAULT_LIMIT }, false) },
   responses: { 200: json("What would be removed of the sessions that this page looked at", retentionPreview, retentionPreviewExample) },
 });
@@ -77,6 +80,11 @@ function sendRules(c: Context<HttpEnv>, view: RetentionView) {
 
 export function registerRetention(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   const connectTo = (c: Asker) => () => deps.tenants(readPrincipal(c).tenant);
+
+  const countUsage = async (c: Asker, before: number | null) =>
+    before === null
+      ? null
+      : { complete_from: before, months: await deps.usageList.countOldUsage({ tenant: readPrincipal(c).tenant, before }) };
 
   app.openapi(get, async (c) => {
     const read = await callWithRetry(connectTo(c), (api) => api.readRetention());
@@ -95,7 +103,9 @@ export function registerRetention(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): vo
     const setting = rules ? toSetting(rules) : null;
     const page = await callWithRetry(connectTo(c), (api) => api.previewRetention({ setting, after, limit }));
     if (!page.ok) return sendProblem(c, page.error);
-    const { next, ...shown } = page.value;
-    return c.json({ ...shown, has_more: next !== null, next_cursor: next }, 200);
+    const { next, usage_before: before, ...shown } = page.value;
+    const counted = await reachReadModel(c, deps, () => countUsage(c, after === null ? before : null));
+    if (!counted.ok) return sendProblem(c, counted.error);
+    return c.json({ ...shown, usage: counted.value, has_more: next !== null, next_cursor: next }, 200);
   });
 }

@@ -35,7 +35,7 @@ const ofTenant = tenantRoute({
   responses: {
     200: {
       description:
-        "A page in order of the groups; it follows the calls with a short delay; those of erased sessions count on, from the beginning of their quarter of an hour. As CSV or JSON lines: all groups. A CSV cell of free text that begins like a formula has an apostrophe in front",
+        "A page in order of the groups; it follows the calls with a short delay; those of erased sessions count on, from the beginning of their quarter of an hour. As CSV or JSON lines: all groups. If older usage was removed, the header `usage-complete-from` says from when on the rows are complete. A CSV cell of free text that begins like a formula has an apostrophe in front",
       content: {
         "application/json": { schema: usageList, example: usageExample },
         "text/csv": { schema: z.string(), example: "day,model,calls\r\n2026-11-22,gpt-5,2\r\n" },
@@ -72,7 +72,13 @@ async function sendExport({ c, deps }: Asking, selected: Omit<UsageInput, "limit
   if (!reached.ok) return sendProblem(c, reached.error);
   if (!reached.value.ok) return sendProblem(c, reached.value.error);
   const disposition = `attachment; filename="usage.${format}"`;
-  return c.body(reached.value.value, 200, { "content-type": EXPORT_TYPES[format], "content-disposition": disposition, vary: "accept" });
+  const { body, completeFrom } = reached.value.value;
+  return c.body(body, 200, {
+    "content-type": EXPORT_TYPES[format],
+    "content-disposition": disposition,
+    vary: "accept",
+    ...(completeFrom !== null && { "usage-complete-from": String(completeFrom) }),
+  });
 }
 
 export function registerUsage(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
