@@ -122,7 +122,7 @@ export const branches: readonly Mutant[] = [
   {
     name: "a step back while a turn runs",
     breaks: "only between turns",
-    file: "src/domain/decide-branch.ts",
+    file: "src/domain/decision.ts",
     find: 'if (turn && turn.phase !== "awaiting_tools") return',
     replace: 'if (turn && turn.phase === "running_tools") return',
     tests: BRANCHES,

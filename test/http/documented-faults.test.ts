@@ -75,7 +75,10 @@ function throwing(marks: object): WorldInput {
 const lost = async () => fail();
 /** D1 is out of reach. */
 const withoutLists: WorldInput = {
-  tenant: { beginErasure: async () => ok({ noted: false, erasure: null }) },
+  tenant: {
+    beginErasure: async () => ok({ noted: false, erasure: null }),
+    previewRetention: async () => ok({ at: 1, candidates: 0, looked_at: 0, data: [], next: null, usage_before: 1 }),
+  },
   deps: {
     sessionList: { listSessions: lost, isListed: lost },
     sessionSearch: { searchSessions: lost },

@@ -263,6 +263,17 @@ async function expectRemoved(at: World): Promise<void> {
 }
 
 describe("usage that a rule removes after some months", () => {
+  test("is in no sum from the moment at which the bound is there, although its rows still are", async () => {
+    const at = world();
+    for (const ago of [100, 1]) await call(at, { kind: "call", n: 0, ago, cost: 1 });
+    const from = toMonthStart(NOW, 1);
+    await at.databases[0].prepare("INSERT INTO usage_bounds (tenant_id, complete_from) VALUES (?, ?)").bind(TENANT, from).run();
+
+    expect((await at.databases[0].prepare("SELECT count(*) AS n FROM usage").all()).results).toEqual([{ n: 2 }]);
+    expect(await readUsage(at)).toEqual({ days: expectDays(at, from), complete_from: from });
+    expect(expectDays(at, from)).toHaveLength(1);
+  });
+
   test("leaves the sums of later months as they are, at any moment, and never a part of an earlier one", { timeout: 120_000 }, async () => {
     const seen = { bounds: 0, moves: 0 };
     await fc.assert(
