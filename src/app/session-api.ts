@@ -69,9 +69,10 @@ export interface Caller {
   readonly end_user?: string;
   /** The API key of the request, or the one that made its access token. Absent: the deployment itself asks. */
   readonly key?: KeyId;
-  /** For the audit log. Absent: nothing is noted. */
-  readonly act?: Act;
   readonly restriction?: Restriction;
+  /** For the audit log and log lines. Absent: none. */
+  readonly act?: Act;
+  readonly request_id?: string;
 }
 
 /** `digest`: of the request's method, path and body, so that one key with two different bodies is refused. */
@@ -83,7 +84,6 @@ export interface Idempotency {
 }
 
 type Keyed = { readonly idempotency: Idempotency | null };
-
 /** `replayed`: the idempotency key was used before, and this is the current state of the first request's outcome. */
 export type Once<T> = T & { readonly replayed: boolean };
 

@@ -23,6 +23,7 @@ import { type NoteEvents, SessionStore, type Step } from "./log/store";
 import { readTurn, toSpent } from "./log/turn-rows";
 import { Progress } from "./progress";
 import { recallFor, toRecallPorts } from "./recall/recall";
+import { createRequestNames, type RequestNames } from "./request-log";
 import type { RuntimeDeps } from "./runtime-deps";
 import type { Session } from "./session";
 import { createSignal, type Signal } from "./signal";
@@ -47,6 +48,7 @@ export class SessionRuntime implements Session {
   readonly titler: Titler;
   readonly runner: TurnRunner;
   readonly deferred: DeferredResultTable;
+  readonly requests: RequestNames = createRequestNames();
   readonly #store: SessionStore;
   readonly #replyCaps: ReplyCaps = new Map();
   /** Given when a worker's result is deferred, or the worker failed. */
@@ -79,7 +81,7 @@ export class SessionRuntime implements Session {
 
   #names(): Readonly<Record<string, string>> {
     const { tenant, session } = this.committed;
-    return { ...(tenant && { tenant }), ...(session && { session }) };
+    return { ...(tenant && { tenant }), ...(session && { session }), ...this.requests.read() };
   }
 
   /** The state as committed. */
@@ -184,7 +186,7 @@ export class SessionRuntime implements Session {
       random: deps.random,
       replyCaps: this.#replyCaps,
       digest: deps.digest,
-      log: deps.log,
+      log: this.requests.nameTurn(deps.log, this.committed.turn?.id),
       storageIsFull: () => deps.sql.isFull(),
       incarnation: deps.incarnation,
       noteCall: (call) => {
@@ -224,6 +226,7 @@ export class SessionRuntime implements Session {
   /** Reacts to a commit. The events stay committed: when a reaction fails, the session goes on. */
   #committed(events: readonly StoredEvent[], states: { readonly before: SessionState; readonly after: SessionState }): void {
     this.progress.resume();
+    this.requests.note(events);
     this.#attempt("commit_not_told", () => this.#tell(events, states));
     if (asksForWorker(events, states)) this.#attempt("worker_not_woken", () => this.wakeCompaction());
     if (events.some((event) => event.type === "CompactionFailed")) this.#settled.give();

@@ -45,6 +45,7 @@ import { askedWith } from "./calls/turn-settings";
 import { readNotes, showStart } from "./calls/turn-start";
 import { discard, eraseObject } from "./erasure";
 import { isStorageFull } from "./log/sql";
+import { seeAs } from "./request-view";
 import type { SessionRuntime } from "./runtime";
 
 type Call<A extends readonly unknown[], T> = (runtime: SessionRuntime, ...args: A) => Outcome<T> | Promise<Outcome<T>>;
@@ -81,15 +82,22 @@ function isReached(runtime: SessionRuntime, { end_user: only, restriction }: Cal
 async function serve<T>(
   runtime: SessionRuntime,
   caller: Caller,
-  { recover, call }: { readonly recover: () => void; readonly call: () => Outcome<T> | Promise<Outcome<T>> },
+  {
+    recover,
+    call,
+  }: {
+    readonly recover: (session: SessionRuntime) => void;
+    readonly call: (session: SessionRuntime) => Outcome<T> | Promise<Outcome<T>>;
+  },
 ): Promise<Outcome<T>> {
   if (!isCallers(runtime, caller) || !isReached(runtime, caller)) return err({ code: "session_not_found" });
   // The platform may have dropped the alarm, so every call sets it again. That includes the jobs of an erased session.
   runtime.syncAlarm();
   if (runtime.state.lifecycle === "erased") return err({ code: "session_erased" });
+  const seen = seeAs(runtime, caller);
   return unlessFull(async () => {
-    recover();
-    const outcome = await call();
+    recover(seen);
+    const outcome = await call(seen);
     // The session may have been erased while the call waited. Its data is then missing through no mistake of the
     // client.
     return runtime.state.lifecycle === "erased" ? err({ code: "session_erased" }) : outcome;
@@ -100,7 +108,7 @@ async function serve<T>(
 const write =
   <A extends readonly unknown[], T>(call: Call<A, T>): ServedCall<A, T> =>
   (runtime, caller, ...args) =>
-    serve(runtime, caller, { recover: () => runtime.wake(), call: () => call(runtime, ...args) });
+    serve(runtime, caller, { recover: (session) => session.wake(), call: (session) => call(session, ...args) });
 
 /** Tells the call the key of its caller. */
 const keyed =
@@ -125,15 +133,15 @@ interface Asking {
 const ask = <I extends Asking, T>(call: (runtime: SessionRuntime, input: I) => Outcome<T> | Promise<Outcome<T>>): ServedCall<[I], T> =>
   keyed((runtime, caller, input) => {
     const bound = caller.restriction?.models ? { ...input, model: input.model ?? null } : input;
-    const work = () => refuseModel(runtime, caller, bound) ?? call(runtime, bound);
-    return serve(runtime, caller, { recover: () => runtime.wake(), call: work });
+    const work = (session: SessionRuntime) => refuseModel(session, caller, bound) ?? call(session, bound);
+    return serve(runtime, caller, { recover: (session) => session.wake(), call: work });
   });
 
 /** Serves a call that only reads. It also answers while the disk is full and an interrupted turn cannot be recovered. */
 const read =
   <A extends readonly unknown[], T>(call: Call<A, T>): ServedCall<A, T> =>
   (runtime, caller, ...args) =>
-    serve(runtime, caller, { recover: () => runtime.wakeIfPossible(), call: () => call(runtime, ...args) });
+    serve(runtime, caller, { recover: (session) => session.wakeIfPossible(), call: (session) => call(session, ...args) });
 
 /** Opens the session. A client that lost the first answer opens it again, and as for every call the alarm is then set again. */
 async function open(...[runtime, caller, input]: Parameters<ServedCalls<WholeSessionApi>["open"]>): ReturnType<WholeSessionApi["open"]> {
@@ -141,7 +149,7 @@ async function open(...[runtime, caller, input]: Parameters<ServedCalls<WholeSes
   if (runtime.exists) runtime.syncAlarm();
   // A restoration that was cut off behind its entry in the directory gives way to the session that the entry now names.
   else await forgetStaged(runtime);
-  return openSession(runtime, caller, input);
+  return openSession(seeAs(runtime, caller), caller, input);
 }
 
 /** Serves a call whose change is noted for the tenant's audit log, if the caller says who acts. */
@@ -153,8 +161,8 @@ const acting =
   async (runtime, { act, ...caller }, ...args) => {
     if (!act) return write(call)(runtime, caller, ...args);
     const note = noteAct(runtime, { ...caller, act }, action);
-    const outcome = await write((_, ...given: A) => call(actAs(runtime, note), ...given))(runtime, caller, ...args);
-    if (outcome.ok) await deliverActsSoon(runtime, caller);
+    const outcome = await write((session, ...given: A) => call(actAs(session, note), ...given))(runtime, caller, ...args);
+    if (outcome.ok) await deliverActsSoon(seeAs(runtime, caller), caller);
     return outcome;
   };
 
@@ -178,7 +186,7 @@ async function erase(...[runtime, caller, isNoted, condition]: Parameters<Served
   // Nothing is awaited from here to the tombstone, so that no change comes in between.
   const unmet = runtime.state.lifecycle === "open" ? refuseUnmet(condition, settingsEtag(runtime.state)) : null;
   const note = caller.act && noteAct(runtime, { ...caller, act: caller.act }, "erasure.requested");
-  return unmet ?? unlessFull(() => eraseObject(runtime, caller, { note }));
+  return unmet ?? unlessFull(() => eraseObject(seeAs(runtime, caller), caller, { note }));
 }
 
 /** Nothing is awaited from the judgement to the tombstone, so that no message comes in between. */

@@ -136,8 +136,8 @@ export class TurnRunner {
   #threw(live: LiveTurn, error: unknown): void {
     live.abort.abort();
     if (this.#live !== live) return;
-    const { log, clock } = this.host.deps;
-    log.error("turn_threw", { error: toErrorName(error) });
+    const { clock } = this.host.deps;
+    this.host.ports().log.error("turn_threw", { error: toErrorName(error) });
     const { cut, bodies } = this.cutShort("internal");
     const failure: TurnFailure = { kind: isStorageFull(error) ? "storage_full" : "internal", status: null };
     this.#write({ command: { type: "FailTurn", at: clock(), ...live.run, failure, ...cut }, bodies });
@@ -152,7 +152,7 @@ export class TurnRunner {
       // Tools run again, each at most once and without a model call, so their outcome may still be written.
       if (this.host.state.turn?.phase === "running_tools") this.#live = null;
       else this.#owed = ending;
-      this.host.deps.log.error("turn_end_not_written", { error: toErrorName(error) });
+      this.host.ports().log.error("turn_end_not_written", { error: toErrorName(error) });
       this.host.progress.halt(error);
     }
   }
