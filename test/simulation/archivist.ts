@@ -6,8 +6,8 @@ import type { SessionState } from "../../src/domain/state";
 import { attempt } from "./keeper";
 import { CALLER, type World } from "./world";
 
-/** Half a second, or a quarter of an hour: a run of the simulation lasts no days. */
-const IDLE_DAYS = [0.000_005, 0.01];
+/** None, or a quarter of an hour: a run of the simulation lasts no days. */
+const IDLE_DAYS = [0, 0.01];
 
 export async function putAway(world: World): Promise<void> {
   const { random, stats } = world;
