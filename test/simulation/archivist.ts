@@ -16,6 +16,7 @@ export async function putAway(world: World): Promise<void> {
     const setting = { ...NO_RETENTION, archive_sessions_after_days: random.pick(IDLE_DAYS) };
     const isDryRun = random.chance(0.2);
     const done = await attempt(world, "retention", (service) => service.retain(CALLER, { setting, isDryRun }));
+    stats.count(`retention: ${done === null ? "unanswered" : done.ok ? `${done.value.due.length} due` : done.error.code}`);
     if (done?.ok && done.value.due.length > 0 && !isDryRun) stats.count("archived by retention");
     return;
   }

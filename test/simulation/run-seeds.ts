@@ -77,7 +77,6 @@ const TRIED = [
       "switch: done",
       "redact: done",
       "archived by hand",
-      "archived by retention",
       "archive: turn_running",
       "event SessionUnarchived",
       "redacted a pinned message",
