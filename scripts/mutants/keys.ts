@@ -173,7 +173,7 @@ export const keys: readonly Mutant[] = [
   {
     name: "a key of five scopes erases no more",
     breaks: "docs/keys.md: keys that were made when there were five scopes can do what they could",
-    file: "src/tenant/tenant-schema.ts",
+    file: "src/tenant/tenant-first-steps.ts",
     find: 'grant("sessions:write", "sessions:erase files:write"),',
     replace: 'grant("sessions:write", "files:write"),',
     tests: ["test/tenant/tenant-migrations.test.ts"],

@@ -37,6 +37,8 @@ type SettingLine = LineOf<"setting">;
 /** The line that a setting is, or why it is none. */
 export type ParseSetting = (line: SettingLine) => Result<Setting, string>;
 
+export type RestoredSetting = Omit<ImportedSetting, "line">;
+
 export interface RestoreInput {
   readonly act: Act;
   readonly mode: Exclude<SettingsMode, "skip">;
@@ -125,8 +127,8 @@ export const toSettingTag = (setting: Setting): string =>
 export async function parseSettings(
   lines: readonly SettingLine[],
   parse: ParseSetting,
-  restore: (settings: readonly Setting[]) => Promise<readonly ImportedSetting[]>,
-): Promise<readonly ImportedSetting[]> {
+  restore: (settings: readonly Setting[]) => Promise<readonly RestoredSetting[]>,
+): Promise<readonly RestoredSetting[]> {
   const parsed = lines.map((line) => ({ line, setting: parse(line) }));
   const settings = parsed.flatMap(({ setting }) => (setting.ok ? [setting.value] : []));
   const restored = settings.length === 0 ? [] : [...(await restore(settings))];
@@ -140,4 +142,4 @@ export const reportSetting = (
   { kind, name }: Pick<SettingLine, "kind" | "name">,
   status: ImportedSetting["status"],
   detail: string | null = null,
-): ImportedSetting => ({ kind, name, status, detail });
+): RestoredSetting => ({ kind, name, status, detail });

@@ -8,6 +8,9 @@ export type TransferError =
   | { readonly code: "export_not_found"; readonly export: string }
   /** As many exports as may be kept at once. */
   | { readonly code: "export_limit"; readonly limit: number }
+  | { readonly code: "import_not_found"; readonly import: string }
+  /** As many imports as may be kept at once. */
+  | { readonly code: "import_limit"; readonly limit: number }
   /** A file of this id is stored, or its bytes are still to be removed. Only an import names an id. */
   | { readonly code: "file_taken"; readonly file: string };
 

@@ -1,6 +1,6 @@
 /** Exports and imports: what the API answers, and the lines of an export's file (docs/export-format.md). */
 import { z } from "@hono/zod-openapi";
-import { EXPORT_FORMAT, EXPORT_VERSION, SETTING_KINDS, SETTINGS_VERSION } from "../domain/export-format";
+import { EXPORT_FORMAT, EXPORT_VERSION, SETTING_KINDS, SETTINGS_MODES, SETTINGS_VERSION } from "../domain/export-format";
 import { id, time } from "./ids";
 
 const exportSubject = z.enum(["session", "end_user", "tenant"]);
@@ -54,6 +54,7 @@ export type ImportedSession = z.infer<typeof importedSession>;
 
 const importedSetting = z
   .object({
+    line: lineNumber,
     kind: settingKind,
     name: z.string(),
     status: z.enum(["created", "replaced", "exists", "differs", "needs_credential", "needs_key", "forbidden", "refused"]).openapi({
@@ -74,6 +75,41 @@ export const importReport = z
   })
   .openapi("ImportReport");
 export type ImportReport = z.infer<typeof importReport>;
+
+export const importView = z
+  .object({
+    id: id("imp"),
+    export_id: id("exp"),
+    settings: z.enum(SETTINGS_MODES),
+    status: z.enum(["running", "done", "failed"]).openapi({ description: "failed: `error` says why. What is restored stays" }),
+    bytes_read: z.int().openapi({ description: "How far the file is restored, to the last session that is whole" }),
+    bytes_total: z.int(),
+    sessions_done: z.int().openapi({ description: "The sessions of the file that were taken, restored or not" }),
+    sessions_restored: z.int(),
+    sessions_total: z.int().nullable().openapi({ description: "As the export counted them. Null for one of an end user, which does not" }),
+    error: z
+      .object({ line: z.int().nullable(), detail: z.string() })
+      .nullable()
+      .openapi({ description: "`line`: where the file is at fault" }),
+    created_at: time,
+    finished_at: time.nullable(),
+    expires_at: time.openapi({ description: "When this report is removed" }),
+  })
+  .openapi("Import");
+export type ImportView = z.infer<typeof importView>;
+
+export const importEntry = z
+  .object({
+    line: lineNumber,
+    kind: z.enum(["session", ...SETTING_KINDS]),
+    name: z.string().openapi({ description: "The session's id, or the setting's name" }),
+    status: z.enum([...new Set([...importedSession.shape.status.options, ...importedSetting.shape.status.options])]),
+    detail: z.string().nullable(),
+  })
+  .openapi("ImportEntry");
+export type ImportEntry = z.infer<typeof importEntry>;
+
+export const importDeletion = z.object({ id: id("imp"), deleted: z.literal(true) }).openapi("ImportDeletion");
 
 const count = z.int().min(0);
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);

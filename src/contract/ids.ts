@@ -18,6 +18,7 @@ const NAMES: Readonly<Record<IdPrefix, string>> = {
   fil: "a file",
   era: "an erasure",
   exp: "an export",
+  imp: "an import",
   bod: "a text",
 };
 

@@ -57,6 +57,8 @@ export const AUDIT_ACTIONS = [
   "plan.put",
   "plan.deleted",
   "tenant_list.rebuilt",
+  "import.begun",
+  "import.deleted",
 ] as const;
 
 export const AUDIT_TARGETS = [
@@ -73,10 +75,11 @@ export const AUDIT_TARGETS = [
   "admin_key",
   "plan",
   "deployment",
+  "import",
 ] as const;
 
 /** Targets that this service named. A tenant chose the names of the others. */
-export const GENERATED_TARGETS: readonly (typeof AUDIT_TARGETS)[number][] = ["key", "file", "session", "erasure", "export"];
+export const GENERATED_TARGETS: readonly (typeof AUDIT_TARGETS)[number][] = ["key", "file", "session", "erasure", "export", "import"];
 
 /** `system`: the service itself, without a request. `signed_address`: a request that needed no key. */
 export const AUDIT_ACTORS = ["key", "access_token", "admin", "signed_address", "system"] as const;

@@ -18,6 +18,7 @@ export type AccessTokenId = Branded<"access token">;
 export type FileId = Branded<"file">;
 export type ErasureId = Branded<"erasure">;
 export type ExportId = Branded<"export">;
+export type ImportId = Branded<"import">;
 /** The id of one content body of a session: an item's id, an overlay's id, or a `bod_` id of its own. */
 export type BodyId = Branded<"body"> | ItemId | OverlayId;
 
@@ -35,6 +36,7 @@ export interface IdKinds {
   fil: FileId;
   era: ErasureId;
   exp: ExportId;
+  imp: ImportId;
   bod: BodyId;
 }
 

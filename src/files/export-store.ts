@@ -27,6 +27,10 @@ export function createExportStore(bucket: R2Bucket, tenant: TenantId): ExportSto
       const found = await bucket.get(toKey(id));
       return found && { body: found.body, bytes: found.size };
     },
+    readRange: async (id, { offset, length }) => {
+      const found = await bucket.get(toKey(id), { range: { offset, length } });
+      return found && new Uint8Array(await found.arrayBuffer());
+    },
     remove: async (id, upload) => {
       // An upload that was completed or aborted before is not there any more. One that is left ends by itself after seven days.
       if (upload)

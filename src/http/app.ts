@@ -41,6 +41,7 @@ import { registerExecutions } from "./routes/executions";
 import { registerExport } from "./routes/export";
 import { registerExports } from "./routes/exports";
 import { registerFiles } from "./routes/files";
+import { registerImports } from "./routes/imports";
 import { registerKeys } from "./routes/keys";
 import { registerLimits } from "./routes/limits";
 import { registerMcpServers } from "./routes/mcp-servers";
@@ -113,6 +114,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerEndUsers(app, deps);
   registerRetention(app, deps);
   registerExports(app, deps);
+  registerImports(app, deps);
   registerTenant(app, deps);
   registerLimits(app, deps);
   registerAudit(app, deps);

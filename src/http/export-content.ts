@@ -18,6 +18,13 @@ export const findExport = (deps: HttpDeps, { tenant, export: id }: NamedExport) 
     (api) => api.getExport(id),
   );
 
+/** Notes that the export is read. */
+export const noteOpened = (deps: HttpDeps, { tenant, export: id }: NamedExport, act: Act) =>
+  callWithRetry(
+    () => deps.tenants(tenant),
+    (api) => api.recordAct(act, { action: "export.opened", target: { type: "export", id }, details: {} }),
+  );
+
 interface Opened extends NamedExport {
   readonly act: Act;
   /** Of the key. Null: the address is signed, which a key that may read all of the export has asked for. */
@@ -38,10 +45,7 @@ export async function answerExport(c: Context<HttpEnv>, deps: HttpDeps, { act, t
   const { body, bytes } = opened.value;
   if (c.req.method !== "HEAD") {
     // Nothing is shown that is not in the audit log.
-    const noted = await callWithRetry(
-      () => deps.tenants(tenant),
-      (api) => api.recordAct(act, { action: "export.opened", target: { type: "export", id }, details: {} }),
-    );
+    const noted = await noteOpened(deps, { tenant, export: id }, act);
     if (!noted.ok) {
       await body.cancel();
       return sendProblem(c, noted.error);

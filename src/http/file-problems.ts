@@ -19,7 +19,19 @@ export type FileError =
 
 type Answered =
   | FileError
-  | Extract<TenantError, { readonly code: "file_not_found" | "file_limit" | "file_taken" | "export_not_found" | "export_limit" }>;
+  | Extract<
+      TenantError,
+      {
+        readonly code:
+          | "file_not_found"
+          | "file_limit"
+          | "file_taken"
+          | "export_not_found"
+          | "export_limit"
+          | "import_not_found"
+          | "import_limit";
+      }
+    >;
 type AnsweredBy = { [E in Answered as E["code"]]: E };
 
 const ALLOWED = `one of ${FILE_TYPE_NAMES.join(", ")}`;
@@ -60,6 +72,8 @@ export const fileAnswers: { readonly [C in keyof AnsweredBy]: (error: AnsweredBy
   file_taken: ({ file }) => conflict("File exists", "A file of this id exists already.", { file_id: file }),
   export_not_found: () => unknown("export"),
   export_limit: ({ limit }) => conflict("Too many exports", `A tenant keeps at most ${limit} exports; delete one first.`, { limit }),
+  import_not_found: () => unknown("import"),
+  import_limit: ({ limit }) => conflict("Too many imports", `A tenant keeps at most ${limit} imports; delete one first.`, { limit }),
   file_limit: ({ of, limit }) =>
     conflict("Too many files", `A tenant stores at most ${limit} ${of === "files" ? "files" : "bytes of files"}; delete some first.`, {
       limit,

@@ -63,6 +63,11 @@ export const PROBLEMS: { readonly [C in ProblemCode]: Sampled<C> } = {
   erasure_not_found: ["There is no such erasure", { code: "erasure_not_found", erasure: ERASURE }],
   file_not_found: ["There is no such file", { code: "file_not_found", file: FILE }],
   export_not_found: ["There is no such export, or it is not ready", { code: "export_not_found", export: EXPORT }],
+  import_not_found: [
+    "There is no such import, or its report has expired",
+    { code: "import_not_found", import: "imp_01JD8Z3V6Q4N7R2T5W9X0Y1ABC" },
+  ],
+  import_limit: ["The tenant keeps as many imports as it may", { code: "import_limit", limit: 20 }],
   export_limit: ["The tenant keeps as many exports as it may", { code: "export_limit", limit: 20 }],
   key_not_found: ["There is no such key", { code: "key_not_found", key: KEY }],
   plan_not_found: ["There is no such tenant plan", { code: "plan_not_found", plan: "starter" }],

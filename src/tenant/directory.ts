@@ -118,7 +118,8 @@ export function createDirectory(sql: SyncSql): Directory {
       return ok({ session: toSessionId(outcome), replayed });
     },
     restore: ({ session, external_id: externalId, created_at, most = null }) => {
-      if (isBeingErased(session)) return err({ code: "session_erased" });
+      // A restored session never brings back what was erased here, whatever its object remembers.
+      if (isBeingErased(session) || isErased(session)) return err({ code: "session_erased" });
       const holder = externalId === null ? null : findExternalId(externalId);
       if (holder !== null && holder !== session) return err({ code: "external_id_taken", session: holder });
       const refused = refuseFull(session, most);

@@ -22,3 +22,17 @@ export const EXPORT_TABLES: readonly string[] = [
 
 /** settings: the kinds that are in the export, separated by spaces. */
 export const EXPORTED_SETTINGS: readonly string[] = ["ALTER TABLE exports ADD COLUMN settings TEXT NOT NULL DEFAULT ''"];
+
+/** Imports of stored exports. */
+export const IMPORT_TABLES: readonly string[] = [
+  // source: the tenant whose bucket has the export. act, place: JSON. allowed: kinds, separated by spaces. state: running, done or failed.
+  `CREATE TABLE imports (
+     id TEXT PRIMARY KEY, source TEXT NOT NULL, export TEXT NOT NULL, state TEXT NOT NULL, mode TEXT NOT NULL, allowed TEXT NOT NULL,
+     act TEXT NOT NULL, created_at INTEGER NOT NULL, finished_at INTEGER, expires_at INTEGER NOT NULL, due_at INTEGER NOT NULL,
+     attempts INTEGER NOT NULL, bytes INTEGER NOT NULL, sessions INTEGER, place TEXT NOT NULL, restored INTEGER NOT NULL,
+     fault_line INTEGER, fault TEXT
+   ) STRICT, WITHOUT ROWID`,
+  "CREATE INDEX imports_by_due ON imports (due_at)",
+  // line: of the file, where what the entry is about begins. entry: JSON.
+  "CREATE TABLE import_entries (import TEXT NOT NULL, line INTEGER NOT NULL, entry TEXT NOT NULL, PRIMARY KEY (import, line)) STRICT, WITHOUT ROWID",
+];

@@ -1,10 +1,17 @@
 /** Restores a tenant's settings from a file. What is restored is what the same key could have put by the API. */
 import { toAuditSubject } from "../app/audit-chain";
 
-import { type RestoreInput, reportSetting, type Setting, toSettingKey, toSettingTag, WRITE_SCOPES } from "../app/exported-settings";
+import {
+  type RestoredSetting,
+  type RestoreInput,
+  reportSetting,
+  type Setting,
+  toSettingKey,
+  toSettingTag,
+  WRITE_SCOPES,
+} from "../app/exported-settings";
 import type { TenantError, TenantOutcome } from "../app/tenant-api";
 import type { AuditSubject } from "../contract/audit";
-import type { ImportedSetting } from "../contract/export";
 import { assertNever } from "../lib/assert-never";
 import { err, ok } from "../lib/result";
 import { mergePolicy } from "./audited-calls";
@@ -84,7 +91,7 @@ function restoreOne(
   tenant: Tenant,
   setting: Setting,
   { act, mode, allowed, present }: RestoreInput & { readonly present: ReadonlyMap<string, string> },
-): ImportedSetting {
+): RestoredSetting {
   const { kind } = setting;
   const tag = present.get(toSettingKey(setting));
   if (!allowed.includes(kind)) return reportSetting(setting, "forbidden", `needs the scope ${WRITE_SCOPES[kind]}`);
@@ -105,10 +112,10 @@ function restoreOne(
   return reportSetting(setting, tag === undefined ? "created" : "replaced");
 }
 
-const isChanged = ({ status }: ImportedSetting): boolean => status === "created" || status === "replaced";
+const isChanged = ({ status }: RestoredSetting): boolean => status === "created" || status === "replaced";
 
 /** Restores settings, in their order. Other changes of the tenant come before or behind all of them. */
-export async function restoreSettings(tenant: Tenant, input: RestoreInput): Promise<readonly ImportedSetting[]> {
+export async function restoreSettings(tenant: Tenant, input: RestoreInput): Promise<readonly RestoredSetting[]> {
   const { act, settings } = input;
   const changed = tenant.change(() => {
     const kinds = [...new Set(settings.map(({ kind }) => kind))];

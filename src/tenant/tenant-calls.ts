@@ -2,12 +2,14 @@
 import { toAuditSubject } from "../app/audit-chain";
 import type { TenantOutcome } from "../app/tenant-api";
 import type { AssignedLimits } from "../app/tenant-limits-api";
+import type { ImportTenant } from "../app/transfer/import-target";
 import type { FileId } from "../domain/ids";
 import { err, ok } from "../lib/result";
 import { auditCalls } from "./audit-calls";
 import { auditedCalls, getModel } from "./audited-calls";
 import { erasureCalls } from "./erasure-calls";
 import { type Calls, existing, lasting, lookUpExisting, prices, served } from "./existing-tenant";
+import { importCalls } from "./import-calls";
 import { listLimitUse } from "./limit-use";
 import { placementCalls } from "./placement-calls";
 import { restoreSettings } from "./restore-settings";
@@ -154,7 +156,8 @@ export const tenantCalls = {
   deleteExport: existing(({ upkeep, audit }, act, id) =>
     upkeep.exports.remove(id, () => audit.append(act, toAuditSubject("export.deleted", "export", { id }))),
   ),
-  restoreSettings: served(async (tenant, input) => ok(await restoreSettings(tenant, input))),
+  ...importCalls,
+  restoreSettings: existing(async (tenant, input) => ok(await restoreSettings(tenant, input))),
   registerRestored: existing((tenant, act, input) => {
     const { tenant: id } = tenant.settings.identity();
     const describe = () => toAuditSubject("sessions.imported", "tenant", { id });
@@ -175,3 +178,14 @@ export const tenantCalls = {
   }),
   ...placementCalls,
 } satisfies Calls;
+
+/** The calls by which an import in the object itself puts what it reads. */
+export const bindImports = (tenant: () => Tenant): ImportTenant => ({
+  registerRestored: (act, input) => tenantCalls.registerRestored(tenant(), act, input),
+  forgetSession: (session) => tenantCalls.forgetSession(tenant(), session),
+  restoreSettings: (input) => tenantCalls.restoreSettings(tenant(), input),
+  getFile: (file) => tenantCalls.getFile(tenant(), file),
+  beginFile: (upload) => tenantCalls.beginFile(tenant(), upload),
+  finishFile: (upload) => tenantCalls.finishFile(tenant(), upload),
+  abandonFile: (file) => tenantCalls.abandonFile(tenant(), file),
+});

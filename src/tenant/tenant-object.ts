@@ -5,6 +5,8 @@
 import { DurableObject } from "cloudflare:workers";
 import { listHolding, listWritten } from "../app/placement";
 import { type Env, parseConfig, readDeploymentKeys } from "../env";
+import { parseExportLine } from "../http/import-sessions";
+import { createSettingParser } from "../http/schemas/setting";
 import { createLog } from "../lib/log";
 import { overwriteFreed } from "../lib/overwrite-freed";
 import { createSyncSql } from "../lib/sync-sql";
@@ -16,7 +18,7 @@ import { buildExportStore, buildFileStore, deploymentStub, sessionStub } from ".
 import { createNameAnnouncer } from "./announce-name";
 import { buildDeploymentModels } from "./registry";
 import { Tenant } from "./tenant";
-import { tenantCalls } from "./tenant-calls";
+import { bindImports, tenantCalls } from "./tenant-calls";
 
 export class TenantObject extends DurableObject<Env> {
   readonly #tenant: Tenant;
@@ -53,6 +55,14 @@ export class TenantObject extends DurableObject<Env> {
       fileStore: (tenant) => buildFileStore(env, tenant),
       exportStore: (tenant) => buildExportStore(env, tenant),
       sessions: ({ tenant, session }) => sessionStub(env, tenant, session),
+      imports: {
+        parseLine: parseExportLine,
+        parseSetting: createSettingParser({
+          allowPrivateModelUrls: config.ALLOW_PRIVATE_MODEL_URLS,
+          allowPrivateToolUrls: config.ALLOW_PRIVATE_TOOL_URLS,
+        }),
+        own: bindImports(() => this.#tenant),
+      },
       overwrite: () => overwriteFreed(ctx.storage),
       background: (work) => ctx.waitUntil(work),
       log: createLog({ component: "tenant" }),

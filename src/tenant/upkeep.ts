@@ -15,6 +15,8 @@ import type { Caller, SessionApi } from "../app/session-api";
 import type { ErasedSessionUsage, TenantChange } from "../app/tenant-api";
 import type { TenantProjection } from "../app/tenant-projection";
 import type { ExportSource } from "../app/transfer/build-part";
+import type { ImportTarget } from "../app/transfer/import-file";
+import { createImportTarget, type ImportReaders, type ImportTenant } from "../app/transfer/import-target";
 import type { TransferApi } from "../app/transfer-api";
 import type { AuditLog } from "../audit/audit-log";
 import type { FileView } from "../contract/file";
@@ -22,17 +24,17 @@ import type { SessionId, TenantId } from "../domain/ids";
 import type { SyncSql } from "../lib/sync-sql";
 import { type AdminActDeps, type AdminActs, createAdminActs } from "./admin-acts";
 import { auditErasures } from "./audit-erasures";
-import { digestEndUser } from "./digests";
 import type { Directory } from "./directory";
 import type { ErasedUsageStore } from "./erased-usage";
 import { createErasures, type Erasures } from "./erasures";
 import { createExports, type Exports } from "./exports";
 import { createFileRemoval, type FileRemoval } from "./file-removal";
 import { type Files, toFileId } from "./files";
-import type { ForgetInSession } from "./forget-names";
-import type { ReadLabels, SessionLabels } from "./gather-sessions";
+import type { DueImport } from "./import-rows";
+import { createImports, type Imports } from "./imports";
 import { createProjectionOutbox, type ProjectionOutbox } from "./projection-outbox";
 import { createRetention, type Retention } from "./retention";
+import { createSessionLabels } from "./session-labels";
 import { createTenantScrub, type TenantScrub } from "./tenant-scrub";
 import type { UsageBound } from "./usage-bound";
 import { createUsageOutbox, type UsageOutbox } from "./usage-outbox";
@@ -47,9 +49,7 @@ export interface UpkeepDeps {
   readonly tenant: () => TenantId;
   readonly isDeleted: () => boolean;
   readonly isSuspended: () => boolean;
-  readonly sessions: (
-    caller: Caller,
-  ) => Pick<SessionApi, "erase" | "describe"> & OwnerApi & Pick<TransferApi, "exportLines"> & Pick<RetentionApi, "retain">;
+  readonly sessions: (caller: Caller) => Pick<SessionApi, "erase" | "describe"> & OwnerApi & TransferApi & Pick<RetentionApi, "retain">;
   readonly audit: AuditLog;
   readonly files: Files;
   readonly directory: Directory;
@@ -59,6 +59,8 @@ export interface UpkeepDeps {
   /** Null when the deployment stores no files. */
   readonly fileStore: (tenant: TenantId) => TenantFileStore | null;
   readonly exportStore: (tenant: TenantId) => ExportStore | null;
+  /** What restores an export into this tenant. */
+  readonly imports: ImportReaders & { readonly own: ImportTenant };
   /** Overwrites what deleted rows left in the object's files. */
   readonly overwrite: () => Promise<void>;
   readonly log: Log;
@@ -71,6 +73,7 @@ export interface Upkeep {
   readonly fileRemoval: FileRemoval;
   readonly usageOutbox: UsageOutbox;
   readonly exports: Exports;
+  readonly imports: Imports;
   readonly retention: Retention;
   readonly usageRetention: UsageRetention;
   readonly scrub: TenantScrub;
@@ -89,9 +92,17 @@ function listSessionFiles(session: SessionId, { sql, files }: Pick<UpkeepDeps, "
   return named.flatMap(({ file }) => files.find(toFileId(file)) ?? []);
 }
 
-/** The labels of a session that is erased, or null: it was not opened. */
-const toMissingLabels = ({ code }: { readonly code: string }): SessionLabels | null =>
-  code === "session_erased" ? { end_user: null, source: null } : null;
+/** Where an import of this tenant puts what it reads. */
+function openTarget({ act, mode, allowed }: DueImport, { tenant, imports, fileStore, sessions }: UpkeepDeps): ImportTarget {
+  const [owner, { own, ...readers }] = [tenant(), imports];
+  const session = (id: SessionId) => sessions({ tenant: owner, session: id });
+  return createImportTarget({
+    ...{ ...readers, act, mode, allowed, tenant: owner, session },
+    files: fileStore(owner),
+    askSession: (id, call) => call(session(id)),
+    askTenant: (call) => call(own),
+  });
+}
 
 export function createUpkeep(deps: UpkeepDeps): Upkeep {
   const { sql, storage, projection, snapshot, tenant, sessions, files } = deps;
@@ -108,30 +119,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     erasures.report(session, pending);
     return false;
   };
-  const readLabels: ReadLabels = async (session) => {
-    const caller = { tenant: tenant(), session };
-    const found = await sessions(caller).describe(caller);
-    if (!found.ok) return toMissingLabels(found.error);
-    const former = await sessions(caller).formerEndUsers(caller);
-    if (!former.ok) return toMissingLabels(former.error);
-    const { end_user: name, forked_from } = found.value;
-    return {
-      end_user: name === null ? null : digestEndUser(caller.tenant, name),
-      source: forked_from?.session_id ?? null,
-      former: former.value.map((each) => digestEndUser(caller.tenant, each)),
-    };
-  };
-  const forgetInSession: ForgetInSession = async (session, endUser) => {
-    const caller = { tenant: tenant(), session };
-    const former = await sessions(caller).formerEndUsers(caller);
-    if (!former.ok) return former.error.code === "session_not_found";
-    const names = former.value.filter((each) => digestEndUser(caller.tenant, each) === endUser);
-    const forgotten = await sessions(caller).forgetEndUsers(caller, names);
-    if (!forgotten.ok || !forgotten.value) return false;
-    // Exports that were made before have the name.
-    exports.takeOut(session, null);
-    return true;
-  };
+  const { readLabels, forgetInSession } = createSessionLabels({ tenant, sessions, forgotten: (session) => exports.takeOut(session, null) });
   async function releaseFiles(session: SessionId): ReturnType<Upkeep["releaseFiles"]> {
     const ended = sql.transaction(() => {
       files.release(session, Date.now());
@@ -159,6 +147,16 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     store: () => deps.exportStore(tenant()),
     isDeleted: deps.isDeleted,
     noteScrub: scrub.note,
+    alarm: { get, set },
+    now: Date.now,
+    log,
+  });
+  const imports = createImports({
+    sql,
+    store: deps.exportStore,
+    openTarget: (due) => openTarget(due, deps),
+    isDeleted: deps.isDeleted,
+    isSuspended: deps.isSuspended,
     alarm: { get, set },
     now: Date.now,
     log,
@@ -228,7 +226,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   const fileRemoval = createFileRemoval({ sql, files, store, alarm: { get, set }, now: Date.now, log });
   const nextDue = (): number =>
     Math.min(
-      ...[erasures, files, usageOutbox, exports, retention, usageRetention, scrub, adminActs].map(
+      ...[erasures, files, usageOutbox, exports, imports, retention, usageRetention, scrub, adminActs].map(
         (work) => work.nextDue() ?? Number.POSITIVE_INFINITY,
       ),
     );
@@ -257,6 +255,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     fileRemoval,
     usageOutbox,
     exports,
+    imports,
     retention,
     usageRetention,
     scrub,
@@ -268,6 +267,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
       await erasures.resume();
       await fileRemoval.resume();
       await exports.resume();
+      await imports.resume();
       await retention.resume();
       await usageRetention.resume();
       await scrub.resume();
@@ -279,6 +279,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
       await usageOutbox.drain();
       await outbox.drain();
       await exports.run();
+      await imports.run();
       await retention.run();
       await usageRetention.run();
       await scrub.run();

@@ -364,6 +364,11 @@ function emptyTenant(): WholeTenantApi {
     getExport: async (id) => err({ code: "export_not_found", export: id }),
     listExports: async () => ok({ data: [], has_more: false }),
     deleteExport: async (_, id) => err({ code: "export_not_found", export: id }),
+    beginImport: async (_, { id }) => err({ code: "import_not_found", import: id }),
+    getImport: async (id) => err({ code: "import_not_found", import: id }),
+    listImports: async () => ok({ data: [], has_more: false }),
+    reportImport: async (id) => err({ code: "import_not_found", import: id }),
+    deleteImport: async (_, id) => err({ code: "import_not_found", import: id }),
     registerRestored: async () => ok(null),
     restoreSettings: async ({ settings: restored }) =>
       ok(restored.map(({ kind, name }) => ({ kind, name, status: "exists" as const, detail: null }))),
@@ -634,6 +639,7 @@ const params: Readonly<Record<string, string>> = {
   erasure_id: makeId("era"),
   end_user: "user%2F1",
   export_id: makeId("exp"),
+  import_id: makeId("imp"),
 };
 
 /** The path with well-formed ids in place of its parameters. */
@@ -651,6 +657,7 @@ export const sampleQuery = (path: string): string => (path.endsWith("/context/di
 
 /** By the end of the route's path. */
 const ENDINGS: readonly (readonly [ending: string, body: unknown])[] = [
+  ["/imports/background", { export_id: makeId("exp") }],
   ["/respond", { messages: [{ content: "Hello" }] }],
   ["/messages/batch", { items: [{ content: "x" }] }],
   ["/context", { content: "Hello" }],

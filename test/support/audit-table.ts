@@ -35,6 +35,8 @@ export const AUDITED: Readonly<Record<string, AuditEntry["action"]>> = {
   deleteExport: "export.deleted",
   downloadExport: "export.opened",
   importSessions: "sessions.imported",
+  beginImport: "import.begun",
+  deleteImport: "import.deleted",
   updateSession: "session.settings_changed",
   archiveSession: "session.archived",
   unarchiveSession: "session.unarchived",

@@ -57,6 +57,7 @@ function newWorld(sessions: number) {
       files.splice(0);
     },
     readFile: async () => null,
+    readRange: async () => null,
   };
   const start = () =>
     createExports({

@@ -3,11 +3,17 @@
 import type { Act } from "../../src/app/audit-chain";
 import type { ExportStore } from "../../src/app/export-api";
 import type { Setting } from "../../src/app/exported-settings";
+import type { TenantFileStore } from "../../src/app/file-api";
 import { SETTING_KINDS } from "../../src/domain/export-format";
+import type { TenantId } from "../../src/domain/ids";
+import { parseExportLine } from "../../src/http/import-sessions";
+import { createSettingParser } from "../../src/http/schemas/setting";
 import { err, ok } from "../../src/lib/result";
+import type { SyncSql } from "../../src/lib/sync-sql";
 import { listSettings } from "../../src/tenant/list-settings";
 import { buildDeploymentModels } from "../../src/tenant/registry";
 import { Tenant } from "../../src/tenant/tenant";
+import { bindImports } from "../../src/tenant/tenant-calls";
 import { createEmptySql } from "./memory-sql";
 import { makeId } from "./support";
 
@@ -15,11 +21,33 @@ export const ACT: Act = { actor: { kind: "key", id: makeId("key", 1) }, request_
 const NO_KEYS = { openai: undefined, anthropic: undefined, google: undefined, "openai-compatible": undefined };
 const MISSING = { code: "session_not_found" } as const;
 
-export function newMemoryTenant(n = 1, exportStore: () => ExportStore | null = () => null): Tenant {
+export type MemorySessions = ConstructorParameters<typeof Tenant>[0]["sessions"];
+
+const NO_SESSIONS: MemorySessions = () => ({
+  erase: async () => err(MISSING),
+  describe: async () => err(MISSING),
+  formerEndUsers: async () => ok([]),
+  forgetEndUsers: async () => ok(true),
+  exportLines: async () => err(MISSING),
+  stageRestore: async () => err(MISSING),
+  finishRestore: async () => err(MISSING),
+  dropRestore: async () => ok(null),
+  retain: async () => err(MISSING),
+});
+
+interface MemoryWorld {
+  readonly sql?: SyncSql;
+  readonly exportStore?: (tenant: TenantId) => ExportStore | null;
+  readonly fileStore?: () => TenantFileStore | null;
+  readonly sessions?: MemorySessions;
+}
+
+/** A tenant's object over a database that may have been an earlier one's: then that one was lost. */
+export function openMemoryTenant({ sql = createEmptySql(), exportStore, fileStore, sessions = NO_SESSIONS }: MemoryWorld = {}): Tenant {
   let alarm: number | null = null;
   const nothing = async (): Promise<void> => {};
-  const tenant = new Tenant({
-    sql: createEmptySql(),
+  const tenant: Tenant = new Tenant({
+    sql,
     deployment: { models: buildDeploymentModels({}), keys: NO_KEYS, policy: "balanced" },
     storage: {
       getAlarm: async () => alarm,
@@ -31,21 +59,24 @@ export function newMemoryTenant(n = 1, exportStore: () => ExportStore | null = (
       },
     },
     projection: { write: nothing, close: nothing, sweep: nothing, hide: nothing, writeUsage: nothing, removeUsage: async () => true },
-    fileStore: () => null,
-    exportStore,
-    sessions: () => ({
-      erase: async () => err(MISSING),
-      describe: async () => err(MISSING),
-      formerEndUsers: async () => ok([]),
-      forgetEndUsers: async () => ok(true),
-      exportLines: async () => err(MISSING),
-      retain: async () => err(MISSING),
-    }),
+    fileStore: fileStore ?? (() => null),
+    exportStore: exportStore ?? (() => null),
+    sessions,
+    imports: {
+      parseLine: parseExportLine,
+      parseSetting: createSettingParser({ allowPrivateModelUrls: false, allowPrivateToolUrls: false }),
+      own: bindImports(() => tenant),
+    },
     recordAdminActs: nothing,
     overwrite: nothing,
     background: () => {},
     log: { info: () => {}, warn: () => {}, error: () => {} },
   });
+  return tenant;
+}
+
+export function newMemoryTenant(n = 1, world: MemoryWorld = {}): Tenant {
+  const tenant = openMemoryTenant(world);
   tenant.create(() => {
     tenant.settings.insert({ tenant: makeId("ten", n), name: `tenant ${n}`, at: 1 });
     return ok(null);

@@ -13,6 +13,20 @@ import { createUsageBound } from "../../src/tenant/usage-bound";
 import { createMigratedSql } from "./memory-sql";
 import { makeId, NAMES } from "./support";
 
+const NO_TENANT = async () => err({ code: "tenant_not_found" as const });
+const IMPORTS = {
+  parseLine: () => err("no line"),
+  parseSetting: () => err("no setting"),
+  own: {
+    registerRestored: NO_TENANT,
+    forgetSession: NO_TENANT,
+    restoreSettings: NO_TENANT,
+    getFile: NO_TENANT,
+    beginFile: NO_TENANT,
+    finishFile: NO_TENANT,
+    abandonFile: NO_TENANT,
+  },
+};
 const SESSION = makeId("ses", 1);
 const TENANT = makeId("ten", 1);
 
@@ -70,12 +84,16 @@ function world(write: () => Promise<void>, eraseSession: Erase = eraseAtOnce) {
       formerEndUsers: async () => ok([]),
       forgetEndUsers: async () => ok(true),
       exportLines: async () => err({ code: "session_not_found" as const }),
+      stageRestore: async () => err({ code: "session_not_found" as const }),
+      finishRestore: async () => err({ code: "session_not_found" as const }),
+      dropRestore: async () => ok(null),
       retain: async () => err({ code: "session_not_found" as const }),
     }),
     audit: createAuditLog({ sql, owner: () => TENANT, now: Date.now }),
     files: createFiles(sql),
     directory: createDirectory(sql),
     exportStore: () => null,
+    imports: IMPORTS,
     erasedUsage: createErasedUsage(sql, NAMES),
     usageBound: createUsageBound(sql),
     fileStore: () => null,

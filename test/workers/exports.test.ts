@@ -4,7 +4,7 @@ import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { tenantObjectName } from "../../src/app/object-name";
-import type { ExportView, ImportReport } from "../../src/contract/export";
+import type { ExportView, ImportEntry, ImportReport, ImportView } from "../../src/contract/export";
 import type { FileView } from "../../src/contract/file";
 import type { List } from "../../src/contract/page";
 import { png, upload } from "./files";
@@ -242,5 +242,89 @@ describe("an import", () => {
     expect((await other.call("GET", `/v1/sessions/${id}`)).status).toBe(404);
     await readBody(await tenant.call("DELETE", `/v1/sessions/${id}`));
     expect(await bring(tenant, bytes)).toMatchObject({ sessions: [{ id, status: "erased" }] });
+  });
+});
+
+describe("an import in the background", () => {
+  async function follow(tenant: Tenant, input: object): Promise<ImportView> {
+    let found = await readBody<ImportView>(await tenant.call("POST", "/v1/imports/background", input), 202);
+    for (let rings = 0; rings < 20 && found.status === "running"; rings++) {
+      await ring(tenant);
+      found = await readBody<ImportView>(await tenant.call("GET", `/v1/imports/${found.id}`));
+    }
+    return found;
+  }
+  const refuse = async (tenant: Tenant, input: object) => {
+    const refused = await tenant.call("POST", "/v1/imports/background", input);
+    return [refused.status, ((await refused.json()) as { type: string }).type];
+  };
+
+  it("restores another tenant's export by its signed address, with its files, progress and a report by line", async () => {
+    const [{ chat, file }, other] = [await chatWithFile(), await newTenant()];
+    const made = await make(chat.tenant, { of: "tenant" });
+
+    const done = await follow(other, { url: made.download_url });
+
+    expect(done).toMatchObject({
+      status: "done",
+      export_id: made.id,
+      bytes_read: made.bytes,
+      bytes_total: made.bytes,
+      sessions_done: 1,
+      sessions_restored: 1,
+      sessions_total: 1,
+      error: null,
+    });
+    const { data } = await readBody<List<ImportEntry>>(await other.call("GET", `/v1/imports/${done.id}/report`));
+    expect(data.filter(({ kind }) => kind === "session")).toMatchObject([{ name: chat.id, status: "restored", line: expect.any(Number) }]);
+    expect(data.filter(({ kind }) => kind === "key")).toMatchObject([{ status: "needs_key" }]);
+    const content = await other.call("GET", `/v1/files/${file.id}/content`);
+    expect(new Uint8Array(await content.arrayBuffer())).toEqual(png("planted"));
+    const items = async (tenant: Tenant) => readBody(await tenant.call("GET", `/v1/sessions/${chat.id}/messages`));
+    expect(await items(other)).toEqual(await items(chat.tenant));
+    const acts = async (tenant: Tenant) =>
+      (await readBody<List<{ action: string }>>(await tenant.call("GET", "/v1/audit"))).data.map(({ action }) => action);
+    expect(await acts(other)).toEqual(expect.arrayContaining(["import.begun", "sessions.imported"]));
+    expect(await acts(chat.tenant)).toContain("export.opened");
+    expect((await readBody<List<ImportView>>(await other.call("GET", "/v1/imports"))).data.map(({ id }) => id)).toEqual([done.id]);
+    expect((await follow(other, { url: made.download_url })).sessions_restored).toBe(0);
+    expect(await readBody(await other.call("DELETE", `/v1/imports/${done.id}`))).toEqual({ id: done.id, deleted: true });
+    expect((await other.call("GET", `/v1/imports/${done.id}/report`)).status).toBe(404);
+  });
+
+  it("of the tenant's own export brings back no session that was erased, and its export is gone with the erasure", async () => {
+    const { chat } = await chatWithFile();
+    const kept = await newTenant();
+    const made = await make(chat.tenant, { of: "tenant" });
+    const bytes = await download(made);
+    await readBody(await chat.call("DELETE", ""));
+
+    expect(await refuse(chat.tenant, { export_id: made.id })).toEqual([404, "urn:longhand:problem:export_not_found"]);
+    expect(await refuse(kept, { url: made.download_url })).toEqual([404, "urn:longhand:problem:export_not_found"]);
+    expect((await bring(chat.tenant, bytes)).sessions).toMatchObject([{ id: chat.id, status: "erased" }]);
+  });
+
+  it("is refused for what is no export of the caller, or lies elsewhere", async () => {
+    const [tenant, other] = [await newTenant(), await newTenant()];
+    const made = await make(tenant, { of: "tenant" });
+    const signed = new URL(made.download_url ?? "");
+
+    expect(await refuse(other, { export_id: made.id })).toEqual([404, "urn:longhand:problem:export_not_found"]);
+    expect(await refuse(other, { url: "http://169.254.169.254/latest" })).toEqual([400, "urn:longhand:problem:invalid_request"]);
+    expect(await refuse(other, { url: `https://evil.example${signed.pathname}?signature=a.b.1.c` })).toEqual([
+      403,
+      "urn:longhand:problem:signature_not_valid",
+    ]);
+    expect(await refuse(other, { export_id: made.id, url: signed.href })).toEqual([400, "urn:longhand:problem:invalid_request"]);
+    const plain = await hold(tenant, ["exports:write"]);
+    expect(await refuse(plain, { export_id: made.id })).toEqual([403, "urn:longhand:problem:forbidden"]);
+  });
+
+  it("is refused when the tenant keeps as many reports as it may", async () => {
+    const tenant = await newTenant();
+    const { id } = await make(tenant, { of: "tenant", settings: false });
+    for (let n = 0; n < 20; n++) await readBody(await tenant.call("POST", "/v1/imports/background", { export_id: id }), 202);
+
+    expect(await refuse(tenant, { export_id: id })).toEqual([409, "urn:longhand:problem:import_limit"]);
   });
 });

@@ -2,8 +2,9 @@
  * A walk over every route with the ids of another tenant, and of another end user for a token of one: each is answered exactly as ids of
  * nothing. Only the id that was sent and the request's own id differ.
  */
-import { exports } from "cloudflare:workers";
+import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
+import { tenantObjectName } from "../../src/app/object-name";
 import type { SessionErasure } from "../../src/contract/session";
 import { listAll, sampleBody, sampleQuery, world } from "../http/support";
 import { upload } from "./files";
@@ -54,6 +55,7 @@ beforeAll(async () => {
     file_id: (await upload(tenant, new TextEncoder().encode("A planted file"))).id,
     export_id: (await readBody<{ id: string }>(await tenant.call("POST", "/v1/exports", { of: "tenant" }), 202)).id,
     execution_id: waiting?.id ?? "",
+    import_id: await beginImport(tenant),
     model_id: owner.model.upstream,
     credential_name: "planted",
     external_id: "planted-order",
@@ -62,6 +64,22 @@ beforeAll(async () => {
     end_user: "planted-person",
   };
 });
+
+/** An import of the tenant, whose export is another's. */
+async function beginImport(tenant: Tenant): Promise<string> {
+  const input = {
+    id: newId("imp"),
+    source: { tenant: tenant.id, export: newId("exp") },
+    bytes: 1,
+    sessions: 1,
+    mode: "keep",
+    allowed: [],
+  } as const;
+  const act = { actor: { kind: "key", id: newId("key") }, request_id: null } as const;
+  const begun = await env.TENANTS.getByName(tenantObjectName(tenant.id)).beginImport(act, input);
+  if (!begun.ok) throw new Error(begun.error.code);
+  return input.id;
+}
 
 function listAbsent(): Ids {
   const session = newId("ses");
@@ -76,6 +94,7 @@ function listAbsent(): Ids {
     file_id: newId("fil"),
     export_id: newId("exp"),
     execution_id: newId("exe"),
+    import_id: newId("imp"),
     model_id: "m-of-nothing",
     credential_name: "absent",
     external_id: "absent-order",

@@ -1665,13 +1665,81 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * List imports
+         * @description Lists the tenant's imports in the background, newest first.
+         */
+        get: operations["listImports"];
         put?: never;
         /**
          * Restore an export
          * @description The body is the file of an export, read while it arrives. Its settings come first; one that the tenant has otherwise is left as it is, unless `settings` says replace. Each session is restored whole, under its own id, or not at all; a session of an id that the tenant knows is left as it is.
          */
         post: operations["importSessions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/imports/background": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore a stored export in the background
+         * @description Begins an import of an export that this deployment stores, of any size: one of this tenant by its id, or one of another tenant by its signed address. Nothing is fetched from elsewhere. It may be repeated: what is there already says exists.
+         */
+        post: operations["beginImport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/imports/{import_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read an import
+         * @description Shows how far the import is.
+         */
+        get: operations["getImport"];
+        put?: never;
+        post?: never;
+        /**
+         * End an import
+         * @description Ends an import that is under way, and removes its report. What it restored stays.
+         */
+        delete: operations["deleteImport"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/imports/{import_id}/report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what an import did
+         * @description Lists what became of each setting and session, in order of the file's lines, as far as the import is.
+         */
+        get: operations["getImportReport"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -8615,6 +8683,8 @@ export interface components {
             next_cursor: string | null;
         };
         ImportedSetting: {
+            /** @description Where the file has it: the number of its first line, from 1 */
+            line: number;
             /** @enum {string} */
             kind: "credential" | "model" | "tool" | "mcp_server" | "tenant" | "retention" | "key";
             name: string;
@@ -8638,6 +8708,55 @@ export interface components {
             status: "restored" | "exists" | "erased" | "external_id_taken" | "file_taken" | "refused";
             /** @description Why the session was not restored */
             detail: string | null;
+        };
+        Import: {
+            /** @description The id of an import */
+            id: string;
+            /** @description The id of an export */
+            export_id: string;
+            /** @enum {string} */
+            settings: "keep" | "replace" | "skip";
+            /**
+             * @description failed: `error` says why. What is restored stays
+             * @enum {string}
+             */
+            status: "running" | "done" | "failed";
+            /** @description How far the file is restored, to the last session that is whole */
+            bytes_read: number;
+            bytes_total: number;
+            /** @description The sessions of the file that were taken, restored or not */
+            sessions_done: number;
+            sessions_restored: number;
+            /** @description As the export counted them. Null for one of an end user, which does not */
+            sessions_total: number | null;
+            /** @description `line`: where the file is at fault */
+            error: {
+                line: number | null;
+                detail: string;
+            } | null;
+            /** @description Epoch milliseconds */
+            created_at: number;
+            /** @description Epoch milliseconds */
+            finished_at: number | null;
+            /** @description When this report is removed */
+            expires_at: number;
+        };
+        ImportEntry: {
+            /** @description Where the file has it: the number of its first line, from 1 */
+            line: number;
+            /** @enum {string} */
+            kind: "session" | "credential" | "model" | "tool" | "mcp_server" | "tenant" | "retention" | "key";
+            /** @description The session's id, or the setting's name */
+            name: string;
+            /** @enum {string} */
+            status: "restored" | "exists" | "erased" | "external_id_taken" | "file_taken" | "refused" | "created" | "replaced" | "differs" | "needs_credential" | "needs_key" | "forbidden";
+            detail: string | null;
+        };
+        ImportDeletion: {
+            /** @description The id of an import */
+            id: string;
+            /** @enum {boolean} */
+            deleted: true;
         };
         Tenant: {
             /** @description The id of a tenant */
@@ -9160,7 +9279,7 @@ export interface components {
             recorded_at?: number;
             actor: components["schemas"]["AuditActor"];
             /** @enum {string} */
-            action: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "retention.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin" | "session.settings_changed" | "session.archived" | "session.unarchived" | "session.rewound" | "pins.set" | "message.redacted" | "compaction.requested" | "compaction.reverted" | "summary.reset" | "draft.edited" | "draft.committed" | "draft.discarded" | "erasure.requested" | "erasure.finished" | "export.created" | "export.deleted" | "export.opened" | "sessions.imported" | "limits.changed" | "admin_key.created" | "admin_key.rotated" | "admin_key.revoked" | "plan.put" | "plan.deleted" | "tenant_list.rebuilt";
+            action: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "retention.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin" | "session.settings_changed" | "session.archived" | "session.unarchived" | "session.rewound" | "pins.set" | "message.redacted" | "compaction.requested" | "compaction.reverted" | "summary.reset" | "draft.edited" | "draft.committed" | "draft.discarded" | "erasure.requested" | "erasure.finished" | "export.created" | "export.deleted" | "export.opened" | "sessions.imported" | "limits.changed" | "admin_key.created" | "admin_key.rotated" | "admin_key.revoked" | "plan.put" | "plan.deleted" | "tenant_list.rebuilt" | "import.begun" | "import.deleted";
             target: components["schemas"]["AuditTarget"];
             /** @description The `x-request-id` of the request. Null if there was none */
             request_id: string | null;
@@ -9180,7 +9299,7 @@ export interface components {
         };
         AuditTarget: {
             /** @enum {string} */
-            type: "tenant" | "key" | "model" | "credential" | "tool" | "mcp_server" | "file" | "session" | "erasure" | "export" | "admin_key" | "plan" | "deployment";
+            type: "tenant" | "key" | "model" | "credential" | "tool" | "mcp_server" | "file" | "session" | "erasure" | "export" | "admin_key" | "plan" | "deployment" | "import";
             /** @description Its id, or the name that the tenant, or an admin, gave to it */
             id: string;
         };
@@ -9812,6 +9931,9 @@ export type ExportRemoval = components['schemas']['ExportRemoval'];
 export type ImportReport = components['schemas']['ImportReport'];
 export type ImportedSetting = components['schemas']['ImportedSetting'];
 export type ImportedSession = components['schemas']['ImportedSession'];
+export type Import = components['schemas']['Import'];
+export type ImportEntry = components['schemas']['ImportEntry'];
+export type ImportDeletion = components['schemas']['ImportDeletion'];
 export type Tenant = components['schemas']['Tenant'];
 export type LimitSet = components['schemas']['LimitSet'];
 export type Limits = components['schemas']['Limits'];
@@ -13194,6 +13316,35 @@ export interface operations {
             };
         };
     };
+    listImports: {
+        parameters: {
+            query?: {
+                /** @description At most so many; fewer where they are large, and then has_more is true */
+                limit?: number;
+                /** @description next_cursor of the page before */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Import"][];
+                        has_more: boolean;
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
     importSessions: {
         parameters: {
             query?: {
@@ -13219,6 +13370,122 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ImportReport"];
+                };
+            };
+        };
+    };
+    beginImport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description An export of this tenant */
+                    export_id?: string;
+                    /**
+                     * Format: uri
+                     * @description `download_url` of an export of any tenant of this deployment. Name this or export_id
+                     */
+                    url?: string;
+                    /**
+                     * @description keep: only settings that the tenant has not are restored. replace: those of the file win. skip: none is restored
+                     * @default keep
+                     * @enum {string}
+                     */
+                    settings?: "keep" | "replace" | "skip";
+                };
+            };
+        };
+        responses: {
+            /** @description The import has begun */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Import"];
+                };
+            };
+        };
+    };
+    getImport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of an import */
+                import_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The import */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Import"];
+                };
+            };
+        };
+    };
+    deleteImport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of an import */
+                import_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ended */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportDeletion"];
+                };
+            };
+        };
+    };
+    getImportReport: {
+        parameters: {
+            query?: {
+                /** @description At most so many; fewer where they are large, and then has_more is true */
+                limit?: number;
+                /** @description next_cursor of the page before */
+                after?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of an import */
+                import_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description In order of the file's lines */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ImportEntry"][];
+                        has_more: boolean;
+                        next_cursor: string | null;
+                    };
                 };
             };
         };
@@ -13302,7 +13569,7 @@ export interface operations {
                 /** @description asc: the oldest first */
                 order?: "asc" | "desc";
                 /** @description Only entries of this action */
-                action?: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "retention.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin" | "session.settings_changed" | "session.archived" | "session.unarchived" | "session.rewound" | "pins.set" | "message.redacted" | "compaction.requested" | "compaction.reverted" | "summary.reset" | "draft.edited" | "draft.committed" | "draft.discarded" | "erasure.requested" | "erasure.finished" | "export.created" | "export.deleted" | "export.opened" | "sessions.imported" | "limits.changed" | "admin_key.created" | "admin_key.rotated" | "admin_key.revoked" | "plan.put" | "plan.deleted" | "tenant_list.rebuilt";
+                action?: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "retention.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin" | "session.settings_changed" | "session.archived" | "session.unarchived" | "session.rewound" | "pins.set" | "message.redacted" | "compaction.requested" | "compaction.reverted" | "summary.reset" | "draft.edited" | "draft.committed" | "draft.discarded" | "erasure.requested" | "erasure.finished" | "export.created" | "export.deleted" | "export.opened" | "sessions.imported" | "limits.changed" | "admin_key.created" | "admin_key.rotated" | "admin_key.revoked" | "plan.put" | "plan.deleted" | "tenant_list.rebuilt" | "import.begun" | "import.deleted";
                 /** @description Only entries of the key, access token or admin key with this id */
                 actor?: string;
                 /** @description Only entries about what has this id or name */
@@ -13340,7 +13607,7 @@ export interface operations {
                 /** @description asc: the oldest first */
                 order?: "asc" | "desc";
                 /** @description Only entries of this action */
-                action?: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "retention.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin" | "session.settings_changed" | "session.archived" | "session.unarchived" | "session.rewound" | "pins.set" | "message.redacted" | "compaction.requested" | "compaction.reverted" | "summary.reset" | "draft.edited" | "draft.committed" | "draft.discarded" | "erasure.requested" | "erasure.finished" | "export.created" | "export.deleted" | "export.opened" | "sessions.imported" | "limits.changed" | "admin_key.created" | "admin_key.rotated" | "admin_key.revoked" | "plan.put" | "plan.deleted" | "tenant_list.rebuilt";
+                action?: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "retention.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin" | "session.settings_changed" | "session.archived" | "session.unarchived" | "session.rewound" | "pins.set" | "message.redacted" | "compaction.requested" | "compaction.reverted" | "summary.reset" | "draft.edited" | "draft.committed" | "draft.discarded" | "erasure.requested" | "erasure.finished" | "export.created" | "export.deleted" | "export.opened" | "sessions.imported" | "limits.changed" | "admin_key.created" | "admin_key.rotated" | "admin_key.revoked" | "plan.put" | "plan.deleted" | "tenant_list.rebuilt" | "import.begun" | "import.deleted";
                 /** @description Only entries of the key, access token or admin key with this id */
                 actor?: string;
                 /** @description Only entries about what has this id or name */

@@ -3,7 +3,7 @@
 import type { ImportedSetting, ImportReport, LineOf } from "../../contract/export";
 import { SETTINGS_VERSION } from "../../domain/export-format";
 import type { SessionId } from "../../domain/ids";
-import { toSettingKey } from "../exported-settings";
+import { type RestoredSetting, toSettingKey } from "../exported-settings";
 import { SessionRestorer, type SessionTarget } from "./import-sessions";
 import {
   type CheckedStretch,
@@ -25,11 +25,11 @@ const CALLS = 500;
 export interface ImportTarget extends SessionTarget {
   readonly parse: ParseLine;
   /** Null: settings are read over. */
-  readonly restoreSettings: ((lines: readonly LineOf<"setting">[]) => Promise<readonly ImportedSetting[]>) | null;
+  readonly restoreSettings: ((lines: readonly LineOf<"setting">[]) => Promise<readonly RestoredSetting[]>) | null;
 }
 
 /** A place between two sessions, or between settings: all before it is done. */
-interface ImportPlace {
+export interface ImportPlace {
   /** The stretch in which the place is. */
   readonly start: StretchStart;
   /** The next line to take. */
@@ -42,7 +42,7 @@ interface ImportPlace {
   readonly lines: number;
 }
 
-const IMPORT_START: ImportPlace = { start: FILE_START, next: 1, version: 0, setting: "", sessions: 0, lines: 0 };
+export const IMPORT_START: ImportPlace = { start: FILE_START, next: 1, version: 0, setting: "", sessions: 0, lines: 0 };
 
 interface ImportOptions {
   readonly maxFile: number;
@@ -60,12 +60,11 @@ export class FileImport {
   #stretch: StretchStart;
   #version: number;
   #setting: string;
-  #settings: LineOf<"setting">[] = [];
+  #settings: { readonly number: number; readonly line: LineOf<"setting"> }[] = [];
   /** The line of the last setting. */
   #settingLine = 0;
   #lines: number;
   #report: { settings: ImportedSetting[]; sessions: ImportReport["sessions"][number][] } = { settings: [], sessions: [] };
-  hasEnded = false;
 
   constructor(target: ImportTarget, { maxFile, place = IMPORT_START, after = null }: ImportOptions) {
     this.#target = target;
@@ -172,7 +171,7 @@ export class FileImport {
     const key = toSettingKey(line);
     if (key <= this.#setting) throw new ImportFault(number, "settings come in order of kind and name, each once");
     [this.#setting, this.#settingLine] = [key, number];
-    this.#settings.push(line);
+    this.#settings.push({ number, line });
   }
 
   /** A request that goes on with a file has restored its settings before. */
@@ -182,7 +181,8 @@ export class FileImport {
     this.#settings = [];
     if (this.#target.restoreSettings && !this.#isContinued) {
       this.#restorer.calls += 1;
-      this.#report.settings.push(...(await this.#target.restoreSettings(lines)));
+      const restored = await this.#target.restoreSettings(lines.map(({ line }) => line));
+      this.#report.settings.push(...restored.map((each, index) => ({ line: lines[index]?.number ?? 0, ...each })));
     }
     this.#moveTo(this.#settingLine + 1);
   }
@@ -191,7 +191,6 @@ export class FileImport {
     if (this.#restorer.isOpen) throw new ImportFault(number, "a session is not ended");
     if (sessions !== this.#restorer.sessions) throw new ImportFault(number, `sessions: must be ${this.#restorer.sessions}`);
     if (lines !== this.#lines) throw new ImportFault(number, `lines: must be ${this.#lines}`);
-    this.hasEnded = true;
     this.#moveTo(number + 1);
   }
 }

@@ -1,6 +1,6 @@
 /** Examples of exports and imports. */
 import type { z } from "@hono/zod-openapi";
-import type { exportView, importReport } from "../../contract/export";
+import type { exportView, importEntry, importReport, importView } from "../../contract/export";
 import { AT, EXPORT, SECOND, SESSION } from "./shared";
 
 export const exportExample: z.input<typeof exportView> = {
@@ -22,6 +22,7 @@ export const exportExample: z.input<typeof exportView> = {
 export const importReportExample: z.input<typeof importReport> = {
   settings: [
     {
+      line: 2,
       kind: "model",
       name: "gpt-5",
       status: "needs_credential",
@@ -31,4 +32,28 @@ export const importReportExample: z.input<typeof importReport> = {
   sessions: [{ line: 4, id: SESSION, status: "restored", detail: null }],
   has_more: false,
   next_cursor: null,
+};
+
+export const storedImportExample: z.input<typeof importView> = {
+  id: "imp_01JD8Z3V6Q4N7R2T5W9X0Y1ABD",
+  export_id: EXPORT,
+  settings: "keep",
+  status: "done",
+  bytes_read: 182_304,
+  bytes_total: 182_304,
+  sessions_done: 12,
+  sessions_restored: 11,
+  sessions_total: 12,
+  error: null,
+  created_at: AT,
+  finished_at: AT + 6 * SECOND,
+  expires_at: AT + 604_800 * SECOND,
+};
+
+export const importEntryExample: z.input<typeof importEntry> = {
+  line: 4,
+  kind: "session",
+  name: SESSION,
+  status: "restored",
+  detail: null,
 };

@@ -1,19 +1,17 @@
-/** Exports sessions into files of lines of JSON, and restores sessions from such files. */
+/** Exports sessions, and the tenant, into files of lines of JSON. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { ExportState, ExportSubject } from "../../app/export-api";
-import { findLackingScope, listReadable, listWritable } from "../../app/exported-settings";
-import { type ExportView, exportRemoval, exportView, importReport } from "../../contract/export";
+import { findLackingScope, listReadable } from "../../app/exported-settings";
+import { type ExportView, exportRemoval, exportView } from "../../contract/export";
 import { id } from "../../contract/ids";
 import { listView } from "../../contract/page";
-import { SETTINGS_MODES } from "../../domain/export-format";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
-import { exportExample, importReportExample } from "../examples/exports";
+import { exportExample } from "../examples/exports";
 import { EXPORT, onePage } from "../examples/shared";
 import { answerExport, findExport } from "../export-content";
-import { runImport } from "../import-sessions";
 import { sendProblem } from "../problem";
 import { readAct } from "../read-act";
 import { json, jsonBody, tenantRoute } from "../routing";
@@ -111,29 +109,6 @@ const remove = tenantRoute({
   responses: { 200: json("The export cannot be read any more", exportRemoval, { id: EXPORT, status: "removed" }) },
 });
 
-const settingsMode = z.enum(SETTINGS_MODES).default("keep").openapi({
-  description: "keep: only settings that the tenant has not are restored. replace: those of the file win. skip: none is restored",
-});
-
-const restore = tenantRoute({
-  method: "post",
-  path: "/v1/imports",
-  tag,
-  scope,
-  operationId: "importSessions",
-  summary: "Restore an export",
-  description:
-    "The body is the file of an export, read while it arrives. Its settings come first; one that the tenant has otherwise is left as it is, unless `settings` says replace. Each session is restored whole, under its own id, or not at all; a session of an id that the tenant knows is left as it is.",
-  request: {
-    query: z.strictObject({
-      after: id("ses").optional().openapi({ description: "next_cursor of the request before, with the same file" }),
-      settings: settingsMode,
-    }),
-    body: { required: true, content: { "application/octet-stream": { schema: lines } } },
-  },
-  responses: { 200: json("What became of each setting and session", importReport, importReportExample) },
-});
-
 const toSubject = (asked: z.output<typeof subject>): ExportSubject => (asked.of === "tenant" ? { of: "tenant" } : asked);
 
 const LINK_MS = 60 * 60 * 1_000;
@@ -190,20 +165,5 @@ export function registerExports(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void
       (api) => api.deleteExport(readAct(c), c.req.valid("param").export_id),
     );
     return removed.ok ? c.json(removed.value, 200) : sendProblem(c, removed.error);
-  });
-
-  app.openapi(restore, async (c) => {
-    const body = c.req.raw.body;
-    if (!body) return sendProblem(c, { code: "invalid_request", errors: [{ field: "body", detail: "must not be empty" }] });
-    const { after, settings } = c.req.valid("query");
-    const done = await runImport(deps, {
-      act: readAct(c),
-      tenant: readPrincipal(c).tenant,
-      body,
-      after: after ?? null,
-      mode: settings,
-      allowed: listWritable(readPrincipal(c).scopes),
-    });
-    return done.ok ? c.json(done.value, 200) : sendProblem(c, done.error);
   });
 }
