@@ -22,6 +22,7 @@ import { room } from "./room.ts";
 import { summaries } from "./summaries.ts";
 import { surfaces } from "./surfaces.ts";
 import { tools } from "./tools.ts";
+import { transfer } from "./transfer.ts";
 import { view } from "./view.ts";
 
 export const MUTANTS: readonly Mutant[] = [
@@ -31,6 +32,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...drafts,
   ...life,
   ...lookUps,
+  ...transfer,
   ...moves,
   ...room,
   ...ledger,

@@ -285,6 +285,19 @@ describe("an import in the background", () => {
     bucket.objects.set(key, edit(bucket.objects.get(key) ?? new Uint8Array()));
   };
 
+  it("that is lost once, at any access, restores each session with its file", async () => {
+    for (let cut = 1; cut <= 8; cut++) {
+      const { bucket, first, sessions, reopen } = await newWorld(1);
+      await begin(first, readSize(bucket), 1);
+
+      const { tenant } = await runWithDeaths({ bucket, sessions, first, reopen }, [cut]);
+
+      const [session] = report(tenant).filter(({ kind }) => kind === "session");
+      expect(["restored", "exists"]).toContain(session?.status);
+      expect(bucket.objects.get(`${TARGET}/${FILE}`)).toEqual(bucket.objects.get(`${SOURCE}/${FILE}`));
+    }
+  });
+
   it("of a file that is cut off fails with what is wrong, and restores nothing of its last stretch", async () => {
     const { bucket, first } = await newWorld();
     change(bucket, (bytes) => bytes.slice(0, bytes.byteLength - 40));
