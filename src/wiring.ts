@@ -8,6 +8,7 @@ import { type SuggestLimit, sendSuggestion, withSuggestions } from "./app/models
 import { DEPLOYMENT_OBJECT_NAME, sessionObjectName, tenantObjectName } from "./app/object-name";
 import type { Credentials, Log } from "./app/ports";
 import { createRateMeter, shareOfLimit } from "./app/rate-meter";
+import { createSlotMeter } from "./app/slot-meter";
 import { estimateTokens } from "./context/tokens";
 import type { LimitSet } from "./contract/limits";
 import { parseId, type SessionId, type TenantId } from "./domain/ids";
@@ -198,6 +199,34 @@ export const limitsFor = perEnv((env) => {
   });
   return async (tenant: TenantId): Promise<LimitSet | null> => (await lookUp(tenant))?.limits ?? null;
 });
+
+/** How often the tenant's object is asked before an isolate goes on alone. */
+const SLOT_TRIES = 3;
+
+async function callAgain<T>(tries: number, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (cause) {
+    if (tries <= 1) throw cause;
+    return callAgain(tries - 1, call);
+  }
+}
+
+/** This isolate's slots of turns and streams. */
+export const slotsFor = perEnv((env) =>
+  createSlotMeter({
+    ask: async (owner, call) => {
+      const tenant = parseId("ten", owner);
+      // A call that is repeated changes nothing, and an object that was reset answers a new stub.
+      const answer = tenant && (await callAgain(SLOT_TRIES, () => tenantStub(env, tenant).takeSlots(call)));
+      if (!answer) throw new Error("No tenant leased the slots");
+      return answer;
+    },
+    now: Date.now,
+    newId: () => crypto.randomUUID(),
+    max: CACHED_RATES,
+  }),
+);
 
 /** This isolate's blocks, for its Worker and its objects together. Throws where the tenant's object refuses, as where it is out of reach. */
 export const ratesFor = perEnv((env) =>

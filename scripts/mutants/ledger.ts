@@ -11,8 +11,8 @@ export const ledger: readonly Mutant[] = [
     name: "a compaction by hand is counted for the newest turn's key",
     breaks: "I18: a call is counted for the key that asked for it",
     file: "src/domain/call-owner.ts",
-    find: "return asked ?? (turn ?? last_turn)?.key;",
-    replace: "return (turn ?? last_turn)?.key ?? asked;",
+    find: "return asked ?? findTurnKey(state);",
+    replace: "return findTurnKey(state) ?? asked;",
     tests: OWNERS,
   },
   {

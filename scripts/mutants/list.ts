@@ -10,6 +10,7 @@ import { files } from "./files.ts";
 import { keys } from "./keys.ts";
 import { ledger } from "./ledger.ts";
 import { life } from "./life.ts";
+import { limits } from "./limits.ts";
 import { lookUps } from "./look-ups.ts";
 import { moves } from "./moves.ts";
 import type { Mutant } from "./mutant.ts";
@@ -36,6 +37,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...moves,
   ...room,
   ...ledger,
+  ...limits,
   ...keys,
   ...providers,
   ...adapters,

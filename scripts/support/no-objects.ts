@@ -33,6 +33,7 @@ export const appWithoutObjects: HttpDeps = {
   limits: unreachable,
   countFlood: null,
   requestRates: { admit: unreachable },
+  streamSlots: { take: unreachable, report: unreachable, release: unreachable },
   files: unreachable,
   exports: unreachable,
   exportSigner: { sign: unreachable, verify: unreachable },

@@ -8,7 +8,7 @@ import type { Generation } from "../context/generation";
 import type { ModelCapabilities, Provider } from "../context/model-input";
 import type { ErasedUsage } from "../domain/erased-usage";
 import type { ByteFit, StoredEvent } from "../domain/events";
-import type { BodyId, CompactionId, ExecutionId, NewId, SessionId, TenantId } from "../domain/ids";
+import type { BodyId, CompactionId, ExecutionId, KeyId, NewId, SessionId, TenantId } from "../domain/ids";
 import type { Part, ProviderMetadata, ServerTool, ToolCallPart, ToolDefinition } from "../domain/message";
 import type { CallPurpose, CallUsage, FailureKind, FinishReason } from "../domain/model-call";
 import type { ErasureCause } from "../domain/retention-actions";
@@ -78,6 +78,14 @@ export interface ModelRequest {
   readonly at?: number;
   /** One value for all requests of a session, so that providers that route by it find their prompt cache again. */
   readonly cacheKey?: string;
+  /** For whom limits count the call. Absent: the key of the session's newest turn, and the session's end user. */
+  readonly countedFor?: CountedFor;
+}
+
+/** Null: none. */
+export interface CountedFor {
+  readonly key: KeyId | null;
+  readonly end_user: string | null;
 }
 
 /** `status`: the provider's HTTP status, if it answered. A failure never contains the provider's raw body or the prompt. */

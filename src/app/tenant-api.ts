@@ -45,7 +45,7 @@ export type TenantError =
   | { readonly code: "key_limit"; readonly limit: number }
   | { readonly code: "model_limit"; readonly limit: number }
   /** The tenant has as many sessions as it may have. */
-  | { readonly code: "session_limit"; readonly limit: number }
+  | { readonly code: "session_limit"; readonly of: "tenant" | "end_user"; readonly limit: number }
   | { readonly code: "model_not_found"; readonly model: string }
   /** The model belongs to the deployment: a tenant can override it, but not remove it. */
   | { readonly code: "model_not_own"; readonly model: string }
@@ -215,8 +215,11 @@ export interface TenantApi extends TenantToolsApi, TenantLimitsApi {
   findExternalId(externalId: string): Promise<TenantOutcome<SessionId | null>>;
   /** Removes a session that was never opened, and frees its external id. It stays while another request opens one under the same id. */
   forgetSession(session: SessionId): Promise<TenantOutcome<null>>;
-  /** Call it before the session's end user is changed. Until the erasure of an end user asks the session's object, the directory does not know it. */
-  unlabelSession(session: SessionId): Promise<TenantOutcome<null>>;
+  /**
+   * Call it before the session's end user is changed. Refused when the new one has as many sessions as an end user may have. Until the erasure
+   * of an end user asks the session's object, the directory does not know whose the session is.
+   */
+  giveSession(session: SessionId, endUser: string | null): Promise<TenantOutcome<null>>;
   listSessions(page: { readonly after: SessionId | null; readonly limit: number }): Promise<TenantOutcome<SessionPage>>;
   /** Stores the usage of a session before its log is wiped, once. An empty list only reads. Notes the erasure of a session of the directory. */
   keepUsage(input: ErasedSessionUsage): Promise<TenantOutcome<readonly ErasedUsage[]>>;

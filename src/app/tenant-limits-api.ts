@@ -4,6 +4,7 @@ import type { Budget, LimitSet } from "../contract/limits";
 import type { KeyId } from "../domain/ids";
 import type { PastAct } from "./audit-chain";
 import type { RateAsk, RateGrant } from "./rate-grants";
+import type { SlotAnswer, SlotCall } from "./slot-grants";
 
 /** `end_user`: of the caller's access token. Null: none. */
 export interface LimitedCaller {
@@ -33,6 +34,8 @@ export interface TenantLimitsApi {
   limitUse(caller: LimitedCaller): Promise<readonly LimitUse[] | null>;
   /** What the deployment told last. Null: no such tenant, or nothing. */
   assigned(): Promise<AssignedLimits | null>;
+  /** Leases slots of turns and streams. A repeated or late call changes nothing but when leases end. Null: no such tenant. */
+  takeSlots(call: SlotCall): Promise<SlotAnswer | null>;
   /** Grants blocks of the present minute's rates. A repeated call grants again: what its first answer granted is then not used. Null: no such tenant. */
   takeRates(asks: readonly RateAsk[]): Promise<readonly RateGrant[] | null>;
 }

@@ -8,7 +8,8 @@ export const limitUse = z
     limit: z.string().openapi({ description: "As a set of limits names it", example: "requests_per_minute" }),
     max: z.int().openapi({ description: "0 allows nothing" }),
     used: z.int().nullable().openapi({
-      description: "Of the present minute: what was granted, in blocks. Null: it is counted for each session, or where it runs",
+      description:
+        "Of the present minute: what was granted, in blocks. Of turns and streams: the slots that are leased. Null: each session counts it",
     }),
     resets_at: time.nullable().openapi({ description: "When the minute ends. Null: what is used is used until it is removed" }),
   })

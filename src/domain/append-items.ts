@@ -29,4 +29,4 @@ export function appendItems(state: SessionState, items: readonly ItemMeta[]): Se
 }
 
 /** Whether the item is a message of a person or a model. Calls and results do not count. */
-const isMessage = ({ kind }: Pick<ItemMeta, "kind">): boolean => kind !== "tool_call" && kind !== "tool_result";
+export const isMessage = ({ kind }: Pick<ItemMeta, "kind">): boolean => kind !== "tool_call" && kind !== "tool_result";

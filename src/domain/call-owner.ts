@@ -19,7 +19,11 @@ function withOwner(call: Call, state: SessionState): Call {
 }
 
 /** The key that asked for the call's compaction, else the key of the newest turn: titles and compactions of the session's own are its work too. */
-function findKey({ lease }: Call, { turn, last_turn, compaction: { requested } }: SessionState): KeyId | undefined {
+function findKey({ lease }: Call, state: SessionState): KeyId | undefined {
+  const { requested } = state.compaction;
   const asked = lease !== null && requested && lease >= requested.first_token ? requested.key : undefined;
-  return asked ?? (turn ?? last_turn)?.key;
+  return asked ?? findTurnKey(state);
 }
+
+/** The key of the newest turn. */
+export const findTurnKey = ({ turn, last_turn }: Pick<SessionState, "turn" | "last_turn">): KeyId | undefined => (turn ?? last_turn)?.key;

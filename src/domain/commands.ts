@@ -21,6 +21,7 @@ import type {
 } from "./events";
 import type { CompactionId, ExecutionId, ItemId, KeyId, OverlayId, SessionId, TenantId, TurnId } from "./ids";
 import type { ItemMeta, NewItem, PinRef, TextRef } from "./message";
+import type { MessageLimit, SubmitLimits } from "./message-limit";
 import type { FinishReason } from "./model-call";
 import type { CallRef, ImportedMessage } from "./open-calls";
 import type { Receipt } from "./receipt";
@@ -86,12 +87,11 @@ export type MessageCommand =
       readonly answers?: { readonly call_id: string; readonly is_error: boolean };
       readonly onBusy: OnBusy;
       readonly incarnation: string;
-      /** Maximum number of queued messages. */
-      readonly queueLimit: number;
       /** `CutShort`: what the running turn leaves behind, if this message stops it. */
-    } & CutShort)
+    } & CutShort &
+      SubmitLimits)
   /** Appends messages without turns, all or none. Results answer imported calls, also those of the same command. */
-  | { readonly type: "ImportMessages"; readonly messages: readonly ImportedMessage[] }
+  | ({ readonly type: "ImportMessages"; readonly messages: readonly ImportedMessage[] } & MessageLimit)
   | { readonly type: "CancelQueued"; readonly message: ItemId };
 
 export type TurnCommand =
@@ -217,7 +217,7 @@ export interface RewindHistory {
   readonly line: BranchLine;
   readonly then:
     | { readonly do: "nothing" }
-    | { readonly do: "ask"; readonly message: QueuedMessage; readonly incarnation: string }
+    | ({ readonly do: "ask"; readonly message: QueuedMessage; readonly incarnation: string } & MessageLimit)
     /** Answers the message at `to` again. `of`: the turn that answered it before; null when none did. */
     | {
         readonly do: "answer";

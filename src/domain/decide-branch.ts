@@ -5,6 +5,7 @@ import { MAX_BRANCHES } from "./branch";
 import type { BranchCommand, CommandOf, RedactMessage, RewindHistory } from "./commands";
 import { busyWith, type Deciders, type Decision, enterConversation, voidCompaction } from "./decision";
 import type { Event } from "./events";
+import { refuseMessages } from "./message-limit";
 import type { SessionState } from "./state";
 
 export const branchDeciders: Deciders<BranchCommand["type"]> = {
@@ -67,8 +68,11 @@ function decideRewind(command: RewindHistory, state: SessionState): Decision {
   switch (then.do) {
     case "nothing":
       return ok(rewound);
-    case "ask":
+    case "ask": {
+      const full = refuseMessages([then.message.item], { ...state, messages: line.messages }, then);
+      if (full) return err(full);
       return ok([...rewound, ...enterConversation(then.message, { position: state.next_position, incarnation: then.incarnation })]);
+    }
     case "answer": {
       const { turn, incarnation, tools, of, choices } = then;
       return ok([...rewound, { type: "TurnStarted", turn, incarnation, attempt: 1, item: null, tools, retry_of: of, ...choices }]);

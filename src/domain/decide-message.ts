@@ -4,6 +4,7 @@ import type { CommandOf, MessageCommand } from "./commands";
 import { type Deciders, type Decision, endCutShort, enterConversation, place } from "./decision";
 import type { Event, QueuedMessage } from "./events";
 import type { ItemMeta, NewItem } from "./message";
+import { refuseMessages } from "./message-limit";
 import { findOpenCall, itemsOfMessage, openAfter, openBehindQueue } from "./open-calls";
 import type { OpenCall, SessionState } from "./state";
 
@@ -22,8 +23,11 @@ const ITEMS_PER_EVENT = 512;
  * Appends all messages, or none. A turn or a waiting message would come between them, so neither may be there. The calls
  * of an earlier message are open for the results of a later one.
  */
-function decideImport({ messages }: CommandOf<"ImportMessages">, state: SessionState): Decision {
+function decideImport({ messages, messageLimit }: CommandOf<"ImportMessages">, state: SessionState): Decision {
   if (state.turn || state.queue.length > 0) return err({ code: "turn_running", turn: state.turn?.id ?? "" });
+  const brought = messages.map(({ item }) => item);
+  const full = refuseMessages(brought, state, { messageLimit });
+  if (full) return err(full);
   let open = state.imported_calls;
   let position = state.next_position;
   const events: ItemMeta[][] = [];
@@ -57,6 +61,8 @@ function decideSubmit(command: Submit, state: SessionState): Decision {
   const { turn, queue } = state;
   const message = withCall(command, state);
   if (!message) return err({ code: "call_not_open", index: null, call: command.answers?.call_id ?? "" });
+  const full = refuseMessages([message.item], state, command);
+  if (full) return err(full);
   const enter = (): Event[] => enterConversation(message, { position: state.next_position, incarnation: command.incarnation });
   const superseded: Event[] = turn?.phase === "awaiting_tools" ? [{ type: "TurnStopped", turn: turn.id, reason: "superseded" }] : [];
   if (superseded.length > 0 && queue.length === 0) return ok([...superseded, ...enter()]);

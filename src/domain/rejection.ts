@@ -1,3 +1,12 @@
+/** Why a turn does not start, or a stream does not open, now: as many are under way as may be. `seconds`: until it may be asked for again. */
+export interface SlotRefusal {
+  readonly code: "rate_limited";
+  readonly limit: "concurrent_turns" | "concurrent_streams";
+  readonly of: "tenant" | "key" | "end_user";
+  readonly max: number;
+  readonly seconds: number;
+}
+
 /** Why a command was rejected. The union is closed, so that every edge maps it exhaustively (docs/api/errors.md). */
 export type Rejection =
   | { readonly code: "session_not_found" }
@@ -5,6 +14,8 @@ export type Rejection =
   | { readonly code: "session_exists" }
   | { readonly code: "turn_running"; readonly turn: string }
   | { readonly code: "queue_full"; readonly limit: number }
+  /** The session has as many messages as the tenant allows. */
+  | { readonly code: "message_limit"; readonly limit: number }
   | { readonly code: "no_turn" }
   /** `status`: the last turn's status. Null when no turn has ended yet. */
   | { readonly code: "not_retryable"; readonly status: string | null }
@@ -32,6 +43,7 @@ export type Rejection =
   | { readonly code: "not_newest"; readonly newest: string | null }
   | { readonly code: "lease_held"; readonly expires_at: number }
   | { readonly code: "branch_limit"; readonly limit: number }
+  | SlotRefusal
   /** The session's database has no room for the change. Nothing was changed. */
   | { readonly code: "storage_full" }
   /** The session is still being copied from another one. */

@@ -63,6 +63,7 @@ import { registerTenants } from "./routes/tenants";
 import { registerTools } from "./routes/tools";
 import { registerTurns } from "./routes/turns";
 import { registerUsage } from "./routes/usage";
+import { limitStreams } from "./stream-limits";
 import { refuseInvalid } from "./validation";
 
 /** Build it once per isolate: it holds no data of a request. */
@@ -82,6 +83,9 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   app.use("/v1/*", limitRate(deps));
   app.use("/api/*", limitRate(deps));
   app.use("/mcp/*", limitRate(deps));
+  app.use("/v1/*", limitStreams(deps));
+  app.use("/api/*", limitStreams(deps));
+  app.use("/mcp/*", limitStreams(deps));
   app.use("/v1/admin/*", requireAdmin(deps));
   registerService(app);
   registerDocs(app, deps);

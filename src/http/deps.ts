@@ -16,6 +16,7 @@ import type { RebuildRows } from "../app/projection/rebuild-ports";
 import type { RateMeter } from "../app/rate-meter";
 import type { EndUserList, ExecutionReader, SessionList, SessionSearch, UsageList } from "../app/read-api";
 import type { Schedule } from "../app/session-ports";
+import type { SlotMeter } from "../app/slot-meter";
 import type { TenantIds, TenantRows } from "../app/tenant-rows";
 import type { McpFailure, McpListing } from "../app/tool-entry";
 import type { WholeTenantApi } from "../app/whole-tenant-api";
@@ -117,6 +118,8 @@ export interface HttpDeps {
   readonly countFlood: ((source: string) => Promise<boolean>) | null;
   /** This isolate's part of the rates of requests. */
   readonly requestRates: RateMeter;
+  /** This isolate's slots of streams. */
+  readonly streamSlots: SlotMeter;
   /** Call this when a request may have changed what is cached of its tenant: keys, models, credentials, tools. */
   noteChange(tenant: TenantId): void;
   /** Makes a new key of that tenant, for this deployment. It is shown once; only its hash is kept. */
@@ -142,6 +145,8 @@ export interface HttpEnv {
     admin?: AdminPrincipal;
     /** The body as received, for the digest of an idempotency key. */
     rawBody?: string;
+    /** Gives back the slots of the request's stream. Set by `refuseStream` where a limit applies or none does. */
+    freeStream?: () => void;
     /** What the answer says of the caller's rates. Set by `limitRate` where one applies. */
     rateHeaders?: Readonly<Record<string, string>>;
   };

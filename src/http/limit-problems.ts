@@ -1,6 +1,7 @@
 /** Refusals of what there is too much of, in a tenant or in a request, and of a key that has ended: part of the table in `problem`. */
 import type { AdminKeyError, PlanError } from "../app/deployment-api";
 import type { TenantError } from "../app/tenant-api";
+import type { Rejection } from "../domain/rejection";
 import { conflict, type RouteAnswer } from "./answer";
 import { type RateLimitError, rateAnswers } from "./rate-problems";
 
@@ -23,6 +24,7 @@ export type RequestLimitError =
 type LimitError =
   | RequestLimitError
   | Extract<AdminKeyError, { code: "key_ended" }>
+  | Extract<Rejection, { code: "message_limit" }>
   | Extract<PlanError, { code: "plan_limit" | "plan_in_use" }>
   | Extract<TenantError, { code: "credential_limit" | "key_ended" | "key_limit" | "model_limit" | "session_limit" | "tool_limit" }>;
 
@@ -59,7 +61,12 @@ export const limitAnswers: { readonly [C in LimitError["code"]]: (error: Extract
       },
     ),
   model_limit: ({ limit }) => conflict("Too many models", `A tenant has at most ${limit} models of its own; delete one first.`, { limit }),
-  session_limit: ({ limit }) => conflict("Too many sessions", `The tenant has at most ${limit} sessions; erase some first.`, { limit }),
+  session_limit: ({ of, limit }) =>
+    conflict("Too many sessions", `${of === "tenant" ? "The tenant" : "The end user"} has at most ${limit} sessions; erase some first.`, {
+      of,
+      limit,
+    }),
+  message_limit: ({ limit }) => conflict("Too many messages", `A session has at most ${limit} messages; continue in a new one.`, { limit }),
   plan_in_use: ({ tenants }) => conflict("Plan in use", `Tenants have the plan: ${tenants}. Give them another one first.`, { tenants }),
   plan_limit: ({ limit }) => conflict("Too many plans", `A deployment has at most ${limit} tenant plans; delete one first.`, { limit }),
   tool_limit: ({ of, limit }) =>

@@ -105,7 +105,11 @@ export const PROBLEMS: { readonly [C in ProblemCode]: Sampled<C> } = {
   plan_in_use: ["Tenants have the plan", { code: "plan_in_use", tenants: 3 }],
   plan_limit: ["The deployment has as many tenant plans as it may have", { code: "plan_limit", limit: 200 }],
   key_limit: ["As many keys are valid as may be", { code: "key_limit", limit: 100 }],
-  session_limit: ["The tenant has as many sessions as it may have", { code: "session_limit", limit: 10_000 }],
+  session_limit: [
+    "The tenant, or the end user, has as many sessions as it may have",
+    { code: "session_limit", of: "tenant", limit: 10_000 },
+  ],
+  message_limit: ["The session has as many messages as it may have", { code: "message_limit", limit: 1_000 }],
   model_limit: ["The tenant has as many models as it may have", { code: "model_limit", limit: 100 }],
   credential_limit: ["The tenant has as many credentials as it may have", { code: "credential_limit", limit: 50 }],
   tool_limit: ["The tenant has as many tools or servers as it may have", { code: "tool_limit", of: "tools", limit: 128 }],

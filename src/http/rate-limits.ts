@@ -1,5 +1,6 @@
 /** Admits requests by the rates of the caller's tenant, key and end user, and says in each answer how much of them is left. */
 import type { MiddlewareHandler } from "hono";
+import { listLimits } from "../app/limit-owners";
 import type { Principal } from "../app/principal";
 import { requestSubject } from "../app/rate-grants";
 import type { RateRule, RateState } from "../app/rate-meter";
@@ -14,23 +15,17 @@ import { findVendor } from "./surface/error-formats";
 type LimitOwner = keyof LimitSet;
 
 /** Null: no limit applies. The answer for a key came with its look-up; for an access token, which is not looked up, it is cached. */
-async function readLimits({ tenant, access_token, limits }: Principal, deps: HttpDeps): Promise<LimitSet | null> {
+export async function readLimits({ tenant, access_token, limits }: Principal, deps: HttpDeps): Promise<LimitSet | null> {
   return access_token === undefined ? (limits ?? null) : await deps.limits(tenant);
 }
 
 /** Only the access tokens of an end user count for the end user. A key is the server's, whichever end user it speaks for. */
-function listRequestRules({ key, access_token }: Principal, limits: LimitSet): readonly RateRule<LimitOwner>[] {
-  const end_user = access_token?.reach.end_user;
-  const owners: readonly (readonly [LimitOwner, string | undefined])[] = [
-    ["tenant", ""],
-    ["key", key],
-    ["end_user", end_user],
-  ];
-  return owners.flatMap(([of, id]) => {
-    const limit = limits[of].requests_per_minute;
-    return id === undefined || limit == null ? [] : [{ of, subject: requestSubject(of, id), limit }];
-  });
-}
+const listRequestRules = ({ key, access_token }: Principal, limits: LimitSet): readonly RateRule<LimitOwner>[] =>
+  listLimits("requests_per_minute", { key, end_user: access_token?.reach.end_user }, limits).map(({ of, id, limit }) => ({
+    of,
+    subject: requestSubject(of, id),
+    limit,
+  }));
 
 const toRefusal = ({ of, limit, ...state }: RateState<LimitOwner>, now: number): RateLimitError => ({
   code: "rate_limited",

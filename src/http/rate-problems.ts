@@ -1,10 +1,12 @@
 /** Refusals of what a tenant's limits do not allow now, and allow later: part of the table in `problem`. */
 import type { LimitSet } from "../contract/limits";
+import type { SlotRefusal } from "../domain/rejection";
 import type { RouteAnswer } from "./answer";
 
 /** `seconds`: until the request may be sent again. */
 export type RateLimitError = { readonly code: "rate_limited"; readonly seconds: number } & (
   | { readonly limit: "requests_per_minute"; readonly of: keyof LimitSet; readonly max: number }
+  | SlotRefusal
   /** Far more requests than any limit allows, from one key or one address. */
   | { readonly limit: "flood"; readonly of: "key" | "address" }
 );
@@ -16,10 +18,16 @@ const OWNERS: { readonly [Of in RateLimitError["of"]]: string } = {
   address: "the address",
 };
 
+const COUNTED: { readonly [L in Exclude<RateLimitError["limit"], "flood">]: string } = {
+  requests_per_minute: "requests a minute",
+  concurrent_turns: "turns at one time",
+  concurrent_streams: "streams at one time",
+};
+
 const toReason = (error: RateLimitError): string =>
   error.limit === "flood"
     ? `Too many requests of ${OWNERS[error.of]} arrive.`
-    : `At most ${error.max} requests a minute are allowed for ${OWNERS[error.of]}.`;
+    : `At most ${error.max} ${COUNTED[error.limit]} are allowed for ${OWNERS[error.of]}.`;
 
 export const rateAnswers = {
   rate_limited: (error: RateLimitError): RouteAnswer => ({

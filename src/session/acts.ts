@@ -50,12 +50,13 @@ export const noteAct =
 
 /** The session as an act's call sees it: what it changes is noted. */
 export function actAs(runtime: SessionRuntime, note: ReturnType<typeof noteAct>) {
-  const { deps, content, buffer, knownModel, jobs } = runtime;
+  const { deps, content, buffer, knownModel, limits, jobs } = runtime;
   const acting: Session & { readonly jobs: Jobs; readonly exists: boolean } = {
     deps,
     content,
     buffer,
     knownModel,
+    limits,
     jobs,
     get state() {
       return runtime.state;

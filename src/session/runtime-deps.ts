@@ -14,6 +14,7 @@ import type {
 } from "../app/ports";
 import type { Deadlines, Schedule } from "../app/session-ports";
 import type { TenantId } from "../domain/ids";
+import type { LimitPorts } from "./limits";
 import type { Sql } from "./log/sql";
 
 export interface RuntimeDeps {
@@ -36,6 +37,8 @@ export interface RuntimeDeps {
   readonly files: (tenant: TenantId) => FileReferences;
   /** True while the tenant is suspended: no model is asked then. An answer may be some seconds old. */
   readonly isSuspended: (tenant: TenantId) => Promise<boolean>;
+  /** Absent: no tenant has limits. */
+  readonly limits?: LimitPorts;
   readonly random: () => number;
   readonly digest: (text: string) => Promise<string>;
   readonly deadlines: Deadlines;

@@ -15,6 +15,7 @@ import { toErrorName } from "../lib/error-name";
 import { type ContentReader, createContent } from "./content";
 import { createDrain, type Drain } from "./drain";
 import { KnownModel } from "./known-model";
+import { SessionLimits } from "./limits";
 import { noteCall, readCallNote } from "./log/call-note";
 import { DeferredResultTable } from "./log/deferred-results";
 import { createJobs, type Jobs } from "./log/jobs";
@@ -49,6 +50,7 @@ export class SessionRuntime implements Session {
   readonly runner: TurnRunner;
   readonly deferred: DeferredResultTable;
   readonly requests: RequestNames = createRequestNames();
+  readonly limits: SessionLimits;
   readonly #store: SessionStore;
   readonly #replyCaps: ReplyCaps = new Map();
   /** Given when a worker's result is deferred, or the worker failed. */
@@ -77,6 +79,7 @@ export class SessionRuntime implements Session {
     this.drain = createDrain(this);
     this.titler = new Titler(this);
     this.runner = new TurnRunner(this);
+    this.limits = new SessionLimits(this);
   }
 
   #names(): Readonly<Record<string, string>> {
@@ -141,6 +144,7 @@ export class SessionRuntime implements Session {
       this.progress.halt(error);
       throw error;
     }
+    this.limits.settle();
     this.advanceSoon();
   }
 
@@ -227,6 +231,7 @@ export class SessionRuntime implements Session {
   #committed(events: readonly StoredEvent[], states: { readonly before: SessionState; readonly after: SessionState }): void {
     this.progress.resume();
     this.requests.note(events);
+    this.limits.settle();
     this.#attempt("commit_not_told", () => this.#tell(events, states));
     if (asksForWorker(events, states)) this.#attempt("worker_not_woken", () => this.wakeCompaction());
     if (events.some((event) => event.type === "CompactionFailed")) this.#settled.give();

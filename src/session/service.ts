@@ -122,6 +122,13 @@ function refuseModel({ state }: SessionRuntime, { restriction }: Caller, { model
   return asked === null || mayUseModel(restriction, asked) ? null : err({ code: "unknown_model", model: asked });
 }
 
+/** Serves a call that may bring messages. */
+const bring = <A extends readonly unknown[], T>(call: Call<A, T>): ServedCall<A, T> =>
+  write(async (runtime, ...args: A) => {
+    await runtime.limits.learn();
+    return call(runtime, ...args);
+  });
+
 /** `model`: absent or null, that of the session. `run`: whether a model is asked. Absent: one is. */
 interface Asking {
   readonly key?: KeyId;
@@ -142,6 +149,14 @@ const read =
   <A extends readonly unknown[], T>(call: Call<A, T>): ServedCall<A, T> =>
   (runtime, caller, ...args) =>
     serve(runtime, caller, { recover: (session) => session.wakeIfPossible(), call: (session) => call(session, ...args) });
+
+/** Serves a call that asks a model in a turn of its own. */
+const begin = <I extends Asking, T>(call: (runtime: SessionRuntime, input: I) => Outcome<T> | Promise<Outcome<T>>): ServedCall<[I], T> =>
+  ask((runtime, input) => runtime.limits.enter(input.key, () => call(runtime, input)));
+
+/** Serves a call that lets a waiting turn go on. It stays the turn of the key that began it. */
+const goOn = <I, T>(call: Call<[I], T>): ServedCall<[I], T> =>
+  write((runtime, input) => runtime.limits.enter(runtime.state.turn?.key, () => call(runtime, input)));
 
 /** Opens the session. A client that lost the first answer opens it again, and as for every call the alarm is then set again. */
 async function open(...[runtime, caller, input]: Parameters<ServedCalls<WholeSessionApi>["open"]>): ReturnType<WholeSessionApi["open"]> {
@@ -166,7 +181,7 @@ const acting =
     return outcome;
   };
 
-const respondHere = ask(async (runtime, input: RespondInput) => addStream(runtime, input, await respond(runtime, input)));
+const respondHere = begin(async (runtime, input: RespondInput) => addStream(runtime, input, await respond(runtime, input)));
 
 async function openAndRespond(...[runtime, caller, input]: Parameters<ServedCalls<WholeSessionApi>["openAndRespond"]>) {
   const opened = await open(runtime, caller, input.open);
@@ -208,16 +223,16 @@ export const sessionCalls = {
   erase,
   retain,
 
-  submit: ask((runtime, input: SubmitInput) => submitMessage(runtime, input)),
+  submit: begin((runtime, input: SubmitInput) => submitMessage(runtime, input)),
   respond: respondHere,
-  respondFrom: ask(async (runtime, input: RespondFromInput) => addStream(runtime, input, await respondFrom(runtime, input))),
+  respondFrom: begin(async (runtime, input: RespondFromInput) => addStream(runtime, input, await respondFrom(runtime, input))),
   openAndRespond,
-  importMessages: write(importMessages),
+  importMessages: bring(importMessages),
   cancelQueued: write(cancelQueued),
-  toolResults: write(submitToolResults),
-  approvals: write(resolveApprovals),
+  toolResults: goOn(submitToolResults),
+  approvals: goOn(resolveApprovals),
   stop: write(stopTurn),
-  retry: ask(retryTurn),
+  retry: begin(retryTurn),
 
   waitForTurn: read(awaitTurn),
   turn: read(reportTurn),
@@ -262,8 +277,8 @@ export const sessionCalls = {
   rewind: acting("session.rewound", rewindFor),
   switchBranch: write(switchFor),
   compareBranches: read(compareBranches),
-  editMessage: ask(editMessage),
-  regenerate: ask(regenerate),
+  editMessage: begin(editMessage),
+  regenerate: begin(regenerate),
   redact: acting("message.redacted", redactMessage),
   formerEndUsers: read(listFormer),
   forgetEndUsers: read(forgetFormer),

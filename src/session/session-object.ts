@@ -3,6 +3,7 @@
  * and takes its methods from `sessionCalls`. `runtime` holds the session.
  */
 import { DurableObject } from "cloudflare:workers";
+import { countFor } from "../app/limit-owners";
 import { newId } from "../app/new-id";
 import type { TenantId } from "../domain/ids";
 import { type Config, type Env, parseConfig } from "../env";
@@ -22,8 +23,10 @@ import {
   buildFileReader,
   credentialsFor,
   isSuspended,
+  limitsFor,
   modelsFor,
   openCredentialFor,
+  slotsFor,
   suggestLimitTo,
   takeModelCall,
   tenantStub,
@@ -75,7 +78,8 @@ export class SessionObject extends DurableObject<Env> {
           readText: async (file) => (await this.#tenant((tenant) => files(tenant).readText(file))) ?? null,
           findAddress: async (file, at) => (await this.#tenant((tenant) => files(tenant).findAddress(file, at))) ?? null,
         },
-        takeCall: async () => (await this.#tenant((tenant) => takeModelCall(env, { tenant, end_user: this.#readEndUser() }))) ?? null,
+        takeCall: async ({ countedFor = countFor(undefined, this.#runtime.committed, this.#runtime.content) }) =>
+          (await this.#tenant((tenant) => takeModelCall(env, { tenant, ...countedFor }))) ?? null,
       }),
       files: (tenant) => ({
         keep: async (input) => {
@@ -84,6 +88,7 @@ export class SessionObject extends DurableObject<Env> {
         },
       }),
       isSuspended: (tenant) => isSuspended(env, tenant, log),
+      limits: { read: limitsFor(env), slots: slotsFor(env) },
       models: (tenant) => modelsFor(env, tenant),
       tools,
       queue: { send: async (job) => void (await env.COMPACTIONS.send(job)) },
@@ -105,10 +110,6 @@ export class SessionObject extends DurableObject<Env> {
       deadlines: DEADLINES,
       log,
     });
-  }
-
-  #readEndUser(): string | null {
-    return this.#runtime.content.readRefText(this.#runtime.committed.settings.end_user ?? null);
   }
 
   /** Uses the session's tenant. Null before the session is opened; no model is called before that. */

@@ -3,6 +3,7 @@ import type { SessionWriter } from "../app/session-ports";
 import type { AfterTurnPorts } from "../app/turn/after-turn";
 import type { ContentReader } from "./content";
 import type { KnownModel } from "./known-model";
+import type { SessionLimits } from "./limits";
 import type { Step } from "./log/store";
 import type { RuntimeDeps } from "./runtime-deps";
 import type { StreamBuffer } from "./stream/stream-buffer";
@@ -14,6 +15,7 @@ export interface Session extends SessionWriter {
   /** The live stream. Its offset is the cursor of every acknowledgement. */
   readonly buffer: StreamBuffer;
   readonly knownModel: KnownModel;
+  readonly limits: SessionLimits;
   /** Runs several commands in one transaction. An exception undoes all of them. Unlike `execute` it learns no content. */
   transact<T>(work: (step: Step) => T): T;
   /** The ports of the application layer over this session. */

@@ -110,7 +110,7 @@ export function createGathering({ sql, receipts, readLabels, sweep, note, alarm,
     sql.transaction(() => {
       const { end_user: user, source, former = [] } = labels ?? { end_user: null, source: null };
       const labelled = labels ? LABELS.known : LABELS.unopened;
-      sql.rows("UPDATE sessions SET end_user = ?, labelled = ? WHERE id = ?", user, labelled, session);
+      sql.rows("UPDATE sessions SET end_user = ?, labelled = ?, given_to = NULL WHERE id = ?", user, labelled, session);
       for (const name of former) sql.rows("INSERT OR IGNORE INTO former_end_users (end_user, session) VALUES (?, ?)", name, session);
       if (source) sql.rows("INSERT OR IGNORE INTO forks (session, source) VALUES (?, ?)", session, source);
     });

@@ -7,12 +7,15 @@ import type { Tenant } from "./tenant";
 type Owner = LimitUse["of"];
 
 /** What is counted for each kind of limit. Undefined: not here. */
-function readUsed({ rates, directory, files }: Tenant, limit: string, { of, id, now }: { of: Owner; id: string; now: number }) {
+function readUsed(tenant: Tenant, limit: string, { of, id, now }: { of: Owner; id: string; now: number }) {
+  const { rates, slots, directory, files } = tenant;
   const isOfTenant = of === "tenant";
   if (limit === "requests_per_minute") return { used: rates.readGranted(requestSubject(of, id), now), resets_at: windowEnd(now) };
-  if (limit === "model_calls_per_minute" && of !== "key")
-    return { used: rates.readGranted(callSubject(of, id), now), resets_at: windowEnd(now) };
+  if (limit === "model_calls_per_minute") return { used: rates.readGranted(callSubject(of, id), now), resets_at: windowEnd(now) };
   if (limit === "sessions" && isOfTenant) return { used: directory.count(), resets_at: null };
+  if (limit === "sessions") return { used: directory.countForUser(tenant.digestEndUser(id)), resets_at: null };
+  if (limit === "concurrent_turns") return { used: slots.readLeased({ what: "turns", of, id }, now), resets_at: null };
+  if (limit === "concurrent_streams") return { used: slots.readLeased({ what: "streams", of, id }, now), resets_at: null };
   if (limit === "files") return { used: files.count().files, resets_at: null };
   if (limit === "stored_bytes") return { used: files.count().bytes, resets_at: null };
   return { used: null, resets_at: null };

@@ -27,6 +27,11 @@ function keepLimits({ limits, audit, settings }: Tenant, assigned: AssignedLimit
   }
   return { revision };
 }
+/** Null or undefined: no limit. */
+const readMostSessions = ({ limits }: Tenant) => {
+  const known = limits.read();
+  return { tenant: known?.tenant.sessions, end_user: known?.end_user.sessions };
+};
 
 const noFile = (file: FileId): TenantOutcome<never> => err({ code: "file_not_found", file });
 
@@ -51,7 +56,7 @@ export const tenantCalls = {
     const user = end_user ? tenant.digestEndUser(end_user) : null;
     return tenant.withExternalId(external_id ?? null, (external) => {
       const at = Date.now();
-      const most = tenant.limits.read()?.tenant.sessions;
+      const most = readMostSessions(tenant);
       const labels = { external_id: external, end_user: user };
       return tenant.directory.register({ ...input, ...labels, idempotency: tenant.hideKey(idempotency, at), at, most });
     });
@@ -59,10 +64,12 @@ export const tenantCalls = {
   findExternalId: served((tenant, externalId) =>
     tenant.withExternalId(externalId, (external) => ok(external === null ? null : tenant.directory.findExternalId(external))),
   ),
-  unlabelSession: existing((tenant, session) => {
-    tenant.directory.unlabel(session);
-    return ok(null);
-  }),
+  giveSession: existing((tenant, session, endUser) =>
+    tenant.transaction(() => {
+      const most = readMostSessions(tenant);
+      return tenant.directory.give({ session, end_user: endUser === null ? null : tenant.digestEndUser(endUser), most });
+    }),
+  ),
   forgetSession: existing((tenant, session) => tenant.transaction(() => ok(tenant.directory.forget(session)))),
   ...erasureCalls,
   ...retentionCalls,
@@ -103,6 +110,7 @@ export const tenantCalls = {
   limits: lookUpExisting(({ limits }) => limits.read()),
   limitUse: lookUpExisting((tenant, caller) => listLimitUse(tenant, caller, Date.now())),
   assigned: lookUpExisting(({ limits }) => limits.readAssigned()),
+  takeSlots: lookUpExisting((tenant, call) => tenant.transaction(() => tenant.slots.take(call, Date.now()))),
   takeRates: lookUpExisting((tenant, asks) => tenant.transaction(() => tenant.rates.grant(asks, Date.now()))),
 
   beginFile: served(async (tenant, upload) => {
@@ -161,7 +169,7 @@ export const tenantCalls = {
   registerRestored: existing((tenant, act, input) => {
     const { tenant: id } = tenant.settings.identity();
     const describe = () => toAuditSubject("sessions.imported", "tenant", { id });
-    const most = tenant.limits.read()?.tenant.sessions;
+    const most = readMostSessions(tenant);
     return tenant.withExternalId(input.external_id, (external_id) =>
       tenant.audited({ act, describe }, () => tenant.directory.restore({ ...input, external_id, most }))(),
     );

@@ -6,6 +6,7 @@ import { AUDIT_NONCES, AUDIT_TABLES } from "../audit/audit-tables";
 import type { SyncSql } from "../lib/sync-sql";
 import { ADMIN_ACT_TABLES } from "./admin-acts";
 import { EXPORT_TABLES, EXPORTED_SETTINGS, IMPORT_TABLES } from "./export-tables";
+import { LIMIT_TABLES } from "./limit-tables";
 import { PLACEMENT_TABLES } from "./placement-store";
 import { RETENTION_TABLES } from "./retention-tables";
 import { FIRST_STEPS } from "./tenant-first-steps";
@@ -41,6 +42,7 @@ const migrations: readonly (readonly string[])[] = [
   ADMIN_ACT_TABLES,
   USAGE_BOUND_TABLES,
   IMPORT_TABLES,
+  LIMIT_TABLES,
 ];
 
 /** Reads without creating anything: clients can address an object by a made-up name, and that object must stay empty. */

@@ -26,6 +26,7 @@ import { createRateWindows, type RateWindows } from "./rate-windows";
 import { createRegistry, type DeploymentModels, type Registry } from "./registry";
 import { createRequests } from "./requests";
 import { createSettings, type Settings } from "./settings";
+import { createSlotLeases, type SlotLeases } from "./slot-leases";
 import { createStandings, type Standings } from "./standing";
 import { createTenantLimits, type TenantLimits } from "./tenant-limits";
 import { isCreated, migrateTenant } from "./tenant-schema";
@@ -64,6 +65,7 @@ export class Tenant {
   readonly erasedUsage: ErasedUsageStore;
   readonly files: Files;
   readonly rates: RateWindows;
+  readonly slots: SlotLeases;
   readonly limits: TenantLimits;
   readonly placement: PlacementStore;
   readonly usageBound: UsageBound;
@@ -102,6 +104,7 @@ export class Tenant {
     });
     this.files = createFiles(sql);
     this.rates = createRateWindows(sql);
+    this.slots = createSlotLeases(sql, (endUser) => this.digestEndUser(endUser));
     this.limits = createTenantLimits(sql);
     this.placement = createPlacementStore(sql);
     this.usageBound = createUsageBound(sql);

@@ -14,6 +14,8 @@ const sessionErrors: { readonly [C in SessionError["code"]]: readonly [Extract<S
   session_exists: [{ code: "session_exists" }, 409],
   turn_running: [{ code: "turn_running", turn: "trn_x" }, 409],
   queue_full: [{ code: "queue_full", limit: 16 }, 409],
+  message_limit: [{ code: "message_limit", limit: 100 }, 409],
+  rate_limited: [{ code: "rate_limited", limit: "concurrent_turns", of: "key", max: 20, seconds: 1 }, 429],
   no_turn: [{ code: "no_turn" }, 409],
   not_retryable: [{ code: "not_retryable", status: "completed" }, 409],
   call_not_open: [{ code: "call_not_open", index: 0, call: "c" }, 409],

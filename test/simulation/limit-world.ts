@@ -153,7 +153,7 @@ export class LimitWorld {
     const run = <T>(label: string, work: () => T): Promise<T> => this.tenant.call(scope, label, () => this.sql.transaction(work));
     return {
       registerSession: (input) =>
-        run("register", () => this.directory.register({ ...input, at: this.scheduler.now, most: this.limits.tenant.sessions })),
+        run("register", () => this.directory.register({ ...input, at: this.scheduler.now, most: { tenant: this.limits.tenant.sessions, end_user: null } })),
       forgetSession: (session) => run("forget", () => ok(this.directory.forget(session))),
     };
   }
@@ -201,7 +201,7 @@ export class LimitWorld {
       schedule: (ms, work) => scheduler.timer(scope, { ms, label: `${ms} ms` }, work),
       setAlarm: (at) => session.object.setAlarm(at),
       background: (work) => void work.catch((error: unknown) => this.violations.report("I15", `background work threw ${String(error)}`)),
-      model: withCallLimit(this.#model(scope), () => takeCall({ tenant: TENANT, end_user: null }, ports)),
+      model: withCallLimit(this.#model(scope), () => takeCall({ tenant: TENANT, end_user: null, key: null }, ports)),
       tools: () => ({ needsApproval: async () => false, run: async () => ({ output: "", failure: null }) }),
       models: () => ({ resolve: async () => MODELS.big ?? null }),
       queue: { send: async () => {} },

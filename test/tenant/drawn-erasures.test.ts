@@ -86,7 +86,7 @@ class World {
     if (asked.do === "fork" && session.user && !session.erased) this.#register(session.user, id);
     if (asked.do === "open") this.#open(id, session);
     if (asked.do === "unlabel" && this.directory.has(id)) {
-      this.directory.unlabel(id);
+      this.directory.give({ session: id, end_user: null });
       this.unlabelled.add(id);
     }
     if (asked.do === "give" && this.unlabelled.delete(id) && session.user && !session.erased) {

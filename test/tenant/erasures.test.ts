@@ -284,7 +284,7 @@ describe("an erasure of an end user", () => {
   it("asks sessions that were the end user's to forget the name, until each has, and none that is erased", async () => {
     const { erasures, directory, register, labels, ring, usage } = world();
     const [given, gone] = [register(2, { end_user: ADA }), register(3, { end_user: ADA })];
-    for (const session of [given, gone]) directory.unlabel(session);
+    for (const session of [given, gone]) directory.give({ session: session, end_user: null });
     labels.read = () => ({ end_user: "digest of bob", source: null, former: [ADA] });
     usage.refuses = true;
     const id = erasures.beginEndUser(ADA, ACT);
@@ -318,7 +318,7 @@ describe("an erasure of an end user", () => {
     const { erasures, directory, register, labels, ring, listed } = world();
     const gone = register(2, { end_user: ADA });
     const got = register(3, { end_user: "digest of bob" });
-    for (const session of [gone, got]) directory.unlabel(session);
+    for (const session of [gone, got]) directory.give({ session: session, end_user: null });
     labels.read = (session) => ({ end_user: session === got ? ADA : "digest of bob", source: null });
 
     erasures.beginEndUser(ADA, ACT);
@@ -330,7 +330,7 @@ describe("an erasure of an end user", () => {
   it("waits for a session's object that cannot be asked, and asks it again", async () => {
     const { erasures, directory, register, labels, ring, listed } = world();
     const mine = register(2, { end_user: ADA });
-    directory.unlabel(mine);
+    directory.give({ session: mine, end_user: null });
     labels.read = () => {
       throw new Error("unreachable");
     };
@@ -348,7 +348,7 @@ describe("an erasure of an end user", () => {
   it("takes a copy of the end user's session that was begun and not opened", async () => {
     const { erasures, directory, register, labels, ring, listed } = world();
     const mine = register(2, { end_user: ADA });
-    directory.unlabel(mine);
+    directory.give({ session: mine, end_user: null });
     const copy = register(3, { source: mine });
     labels.read = (session) => (session === copy ? null : { end_user: ADA, source: null });
 

@@ -8436,7 +8436,7 @@ export interface components {
             limit: string;
             /** @description 0 allows nothing */
             max: number;
-            /** @description Of the present minute: what was granted, in blocks. Null: it is counted for each session, or where it runs */
+            /** @description Of the present minute: what was granted, in blocks. Of turns and streams: the slots that are leased. Null: each session counts it */
             used: number | null;
             /** @description When the minute ends. Null: what is used is used until it is removed */
             resets_at: number | null;

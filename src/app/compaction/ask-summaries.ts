@@ -9,6 +9,7 @@ import type { ModelCall } from "../../domain/commands";
 import type { KeyId } from "../../domain/ids";
 import type { SessionState } from "../../domain/state";
 import type { AskedQuestion } from "../draft-api";
+import { countFor } from "../limit-owners";
 import type { ModelRequest, ModelSpec } from "../ports";
 import type { SummaryOutcome } from "../session-api";
 import type { SessionPorts } from "../session-ports";
@@ -21,7 +22,7 @@ const ANSWER_MS = 30_000;
 /** Time for all calls together, because the caller waits. */
 const ALL_MS = 90_000;
 
-type AskPorts = Pick<SessionPorts, "writer" | "model" | "clock" | "schedule" | "log">;
+type AskPorts = Pick<SessionPorts, "writer" | "content" | "model" | "clock" | "schedule" | "log">;
 
 interface Texts {
   readonly a: string;
@@ -68,7 +69,8 @@ async function ask(
   const in_summary = has(summary);
   // No time is left, or the session was erased: no call is made.
   if (timeoutMs <= 0 || ports.writer.state.lifecycle !== "open") return { ...NONE, in_summary };
-  const outcome = await summarize(buildAskRequest(summary, question, spec), { timeoutMs }, ports);
+  const countedFor = countFor(key, ports.writer.state, ports.content);
+  const outcome = await summarize({ ...buildAskRequest(summary, question, spec), countedFor }, { timeoutMs }, ports);
   ports.writer.execute({
     type: "RecordAnswer",
     at: ports.clock(),

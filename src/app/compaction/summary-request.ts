@@ -24,6 +24,7 @@ import type { TextRef } from "../../domain/message";
 import type { SessionState } from "../../domain/state";
 import { type Run, unreadRuns } from "../../domain/view";
 import type { ChunkRequest, NextChunk } from "../chunk-request";
+import { countFor } from "../limit-owners";
 import type { ModelRequest, ModelSpec } from "../ports";
 import { readPrefix, toAssumedLimits } from "../request/build-request";
 import type { SessionContent } from "../session-ports";
@@ -49,7 +50,10 @@ const LEAST_ROOM = 200;
 export const countDoneChunks = ({ compaction }: SessionState): number => compaction.requested?.folded?.parts ?? 0;
 
 export function buildChunkRequest(input: ChunkRequestInput): ChunkRequest {
-  return input.plan.mode === "same_prefix" ? buildSamePrefixRequest(input) : buildTranscriptRequest(input);
+  const built = input.plan.mode === "same_prefix" ? buildSamePrefixRequest(input) : buildTranscriptRequest(input);
+  // A worker that makes the call knows nothing else of the session.
+  const countedFor = countFor(input.state.compaction.requested?.key, input.state, input.content);
+  return { ...built, request: { ...built.request, countedFor } };
 }
 
 /** What the client asked this summary for, and what every summary of the session should follow. */

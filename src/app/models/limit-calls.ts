@@ -1,12 +1,13 @@
 /** Holds calls of models to the tenant's limit of a minute, before anything is sent. */
 import type { LimitSet } from "../../contract/limits";
 import type { TenantId } from "../../domain/ids";
-import type { ChatModel, Clock, ModelFailure, ModelStreamPart } from "../ports";
+import { listLimits } from "../limit-owners";
+import type { ChatModel, Clock, CountedFor, ModelFailure, ModelRequest, ModelStreamPart } from "../ports";
 import { callSubject } from "../rate-grants";
 import type { RateMeter, RateRule } from "../rate-meter";
 
 /** Milliseconds until a call may be made. Null: now, and it is counted. */
-export type TakeCall = () => Promise<number | null>;
+export type TakeCall = (request: ModelRequest) => Promise<number | null>;
 
 interface CallLimitPorts {
   /** Null: the tenant has no limit. An answer may be cached. */
@@ -15,20 +16,12 @@ interface CallLimitPorts {
   readonly now: Clock;
 }
 
-/** `end_user`: whose session it is. Null: none. */
-export interface CallOwner {
+export interface CallOwner extends CountedFor {
   readonly tenant: TenantId;
-  readonly end_user: string | null;
 }
 
-function listCallRules({ end_user }: CallOwner, limits: LimitSet): readonly RateRule[] {
-  const tenant = limits.tenant.model_calls_per_minute;
-  const each = limits.end_user.model_calls_per_minute;
-  return [
-    ...(tenant == null ? [] : [{ of: "tenant", subject: callSubject("tenant", ""), limit: tenant }]),
-    ...(each == null || end_user === null ? [] : [{ of: "end_user", subject: callSubject("end_user", end_user), limit: each }]),
-  ];
-}
+const listCallRules = (owner: CallOwner, limits: LimitSet): readonly RateRule[] =>
+  listLimits("model_calls_per_minute", owner, limits).map(({ of, id, limit }) => ({ of, subject: callSubject(of, id), limit }));
 
 /** A tenant's object that is out of reach stops no call: limits that are not known are none. */
 export async function takeCall(owner: CallOwner, { limits, rates, now }: CallLimitPorts): Promise<number | null> {
@@ -42,7 +35,7 @@ export async function takeCall(owner: CallOwner, { limits, rates, now }: CallLim
 const toFailure = (wait: number): ModelFailure => ({ kind: "rate_limit", status: null, retry_after_ms: wait });
 
 /** Asks for leave before the first chunk. Every later chunk is the model's own, without a step in between. */
-function afterLeave(take: TakeCall, open: () => AsyncIterable<ModelStreamPart>): AsyncIterable<ModelStreamPart> {
+function afterLeave(take: () => Promise<number | null>, open: () => AsyncIterable<ModelStreamPart>): AsyncIterable<ModelStreamPart> {
   let chunks: AsyncIterator<ModelStreamPart> | null = null;
   let isOver = false;
   async function begin(): Promise<IteratorResult<ModelStreamPart>> {
@@ -68,6 +61,10 @@ function afterLeave(take: TakeCall, open: () => AsyncIterable<ModelStreamPart>):
 
 /** A call beyond the limit fails as one that the provider limits: it is asked again after the wait, within the patience of its turn. */
 export const withCallLimit = (model: ChatModel, take: TakeCall): ChatModel => ({
-  stream: (request, options) => afterLeave(take, () => model.stream(request, options)),
+  stream: (request, options) =>
+    afterLeave(
+      () => take(request),
+      () => model.stream(request, options),
+    ),
   render: (request) => model.render(request),
 });

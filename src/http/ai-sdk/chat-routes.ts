@@ -12,6 +12,7 @@ import { readIdempotency, readIdempotencyKey } from "../idempotency";
 import { type HttpError, sendProblem } from "../problem";
 import { externalId } from "../schemas/label";
 import { type SessionCalls, sessionClient } from "../session-calls";
+import { refuseStream } from "../stream-limits";
 import { translateStream } from "../surface/translate-stream";
 import { faultOfName, toFieldErrors } from "../validation";
 import { type Answer, answerChat } from "./answer-chat";
@@ -40,6 +41,8 @@ async function postChat(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> 
   if (!key.ok) return sendProblem(c, key.error);
   if (input.needsKey && readPrincipal(c).access_token)
     return sendProblem(c, { code: "beyond_access_token", field: input.needsKey, detail: "needs an API key" });
+  const full = await refuseStream(c, deps);
+  if (full) return sendProblem(c, full);
   const idempotency = await readIdempotency(c, key.value);
   const answerIn = async (session: SessionId): Answering => {
     const answer = await answerChat({ c, deps, session, input, idempotency });
@@ -106,9 +109,10 @@ async function resumeChat(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response
   const chat = await findChatIfAny(deps, c, id.value);
   if (!chat.ok) return sendProblem(c, chat.error);
   const running = chat.value && findRunning(chat.value);
-  return chat.value && running
-    ? sendTurn(c, deps, { session: chat.value.id, turn: running, cursor: 0, isReplay: true })
-    : c.body(null, 204);
+  if (!chat.value || !running) return c.body(null, 204);
+  const full = await refuseStream(c, deps);
+  if (full) return sendProblem(c, full);
+  return sendTurn(c, deps, { session: chat.value.id, turn: running, cursor: 0, isReplay: true });
 }
 
 type Session = Extract<Awaited<ReturnType<typeof findChat>>, { ok: true }>["value"];

@@ -10,6 +10,7 @@ import { sendEvents } from "../event-stream";
 import { type HttpError, sendProblem } from "../problem";
 import { type SessionCalls, sessionClient } from "../session-calls";
 import { findTools } from "../session-tools";
+import { refuseStream } from "../stream-limits";
 import { readAttempt } from "../surface/attempts";
 import { toLegName } from "../surface/ids";
 import { readRecordedLeg } from "../surface/leg";
@@ -67,6 +68,8 @@ async function readRequest(c: Context<HttpEnv>, deps: HttpDeps): Promise<Result<
 async function postMessage(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
   const read = await readRequest(c, deps);
   if (!read.ok) return sendProblem(c, read.error);
+  const full = read.value.body.stream ? await refuseStream(c, deps) : null;
+  if (full) return sendProblem(c, full);
   const given = c.req.header(SESSION_HEADER);
   if (given === undefined) return answerAlone(c, deps, read.value);
   const session = parseId("ses", given);

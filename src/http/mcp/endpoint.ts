@@ -11,6 +11,7 @@ import { findRefusal, readPrincipal, requireScope } from "../auth";
 import { readBody } from "../body";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
+import { refuseStream } from "../stream-limits";
 import { RECORD_TOOLS } from "./record-tools";
 import { SESSION_TOOLS } from "./session-tools";
 import type { Tool, ToolCall } from "./tool";
@@ -68,6 +69,8 @@ async function answerRpc(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response>
   const messages: unknown[] = Array.isArray(body) ? body.filter((message) => !isCancelling(message)) : [body];
   if (Array.isArray(body) && body.length === 0)
     return sendProblem(c, { code: "invalid_request", errors: [{ field: "body", detail: "an empty batch" }] });
+  const full = needsStream(messages) ? await refuseStream(c, deps) : null;
+  if (full) return sendProblem(c, full);
   const sdk = await loadSdk();
   const server = buildServer(sdk, c, deps);
   const transport = new sdk.WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !needsStream(messages) });

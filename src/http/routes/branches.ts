@@ -105,6 +105,7 @@ const edit = tenantRoute({
     "beyond_access_token",
     "message_not_found",
     "branch_limit",
+    "message_limit",
     "too_many_items",
     "fork_unfinished",
     "turn_running",

@@ -44,6 +44,7 @@ const submit = tenantRoute({
     "queue_full",
     "call_not_open",
     "client_id_taken",
+    "message_limit",
     "fork_unfinished",
     "turn_running",
     ...MODEL_REFUSALS,
@@ -62,7 +63,7 @@ const batch = tenantRoute({
   summary: "Import messages",
   description:
     "Appends up to 1,000 messages without turns, all or none. The items of a list of messages can be sent as they are. Refused with 409 while a turn is open or messages wait.",
-  refuses: ["turn_running", "client_id_taken", "fork_unfinished", ...FILE_REFUSALS],
+  refuses: ["turn_running", "client_id_taken", "message_limit", "fork_unfinished", ...FILE_REFUSALS],
   request: { params: sessionPath, headers: idempotencyHeaders, body: jsonBody(batchInput, importExample) },
   responses: { 201: json("Appended", importedMessages, importedExample) },
 });

@@ -35,6 +35,7 @@ const respond = tenantRoute({
     "call_not_open",
     "calls_unanswered",
     "client_id_taken",
+    "message_limit",
     "branch_limit",
     "too_many_items",
     "fork_unfinished",

@@ -152,7 +152,7 @@ const patch = tenantRoute({
   summary: "Update a session",
   description:
     "Changes the fields that the request names. Null clears a field; a null policy restores the current default of the tenant or the deployment. A turn that runs keeps the settings that it started with.",
-  refuses: [...MODEL_REFUSALS, "beyond_own_key", "fork_unfinished"],
+  refuses: [...MODEL_REFUSALS, "beyond_own_key", "session_limit", "fork_unfinished"],
   request: {
     params: sessionPath,
     headers: conditionHeaders,
@@ -239,15 +239,15 @@ function registerOne(app: App, deps: HttpDeps): void {
     const body = c.req.valid("json");
     const relabelled = refuseRelabel(c, body);
     if (relabelled) return sendProblem(c, relabelled);
-    const given = body.policy === null ? await readDefaultPolicy(deps, readPrincipal(c).tenant) : ok(body.policy);
-    if (!given.ok) return sendProblem(c, given.error);
+    const policy = body.policy === null ? await readDefaultPolicy(deps, readPrincipal(c).tenant) : ok(body.policy);
+    if (!policy.ok) return sendProblem(c, policy.error);
     const tools = await findTools(deps, readPrincipal(c).tenant, body.tools);
     if (!tools.ok) return sendProblem(c, tools.error);
-    const input = toPatchInput(body, { policy: given.value, tools: tools.value });
+    const input = toPatchInput(body, { policy: policy.value, tools: tools.value });
     const calls = actingClient(deps, c, c.req.valid("param").session_id);
     const condition = toCondition(c.req.valid("header"));
-    const unlabelled = body.end_user === undefined ? ok(null) : await unlabel(deps, c, calls.session);
-    if (!unlabelled.ok) return sendProblem(c, unlabelled.error);
+    const given = body.end_user === undefined ? ok(null) : await give(deps, c, { session: calls.session, endUser: body.end_user });
+    if (!given.ok) return sendProblem(c, given.error);
     const session = await calls.once((api, caller) => api.patch(caller, input, condition));
     if (session.ok) return c.json(session.value, 200, { ETag: session.value.etag });
     return sendProblem(c, ofNamedModel(session.error, body));
@@ -255,10 +255,10 @@ function registerOne(app: App, deps: HttpDeps): void {
 }
 
 /** The tenant's directory must not name an end user who is not the session's any more, whatever becomes of this request. */
-const unlabel = (deps: HttpDeps, c: Asker, session: SessionId) =>
+const give = (deps: HttpDeps, c: Asker, { session, endUser }: { readonly session: SessionId; readonly endUser: string | null }) =>
   callWithRetry(
     () => deps.tenants(readPrincipal(c).tenant),
-    (api) => api.unlabelSession(session),
+    (api) => api.giveSession(session, endUser),
   );
 
 /** The policy of a session that names none. It names a preset, so it replaces the session's policy as a whole. */

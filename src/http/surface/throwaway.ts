@@ -123,7 +123,7 @@ async function eraseQuietly(c: Context<HttpEnv>, { repeatable, log }: SessionCal
 }
 
 /** The platform lets the work end after the answer. Outside of it, as in tests, there is nothing to tell. */
-function runAfter(c: Context<HttpEnv>, work: Promise<void>): void {
+export function runAfter(c: Context<HttpEnv>, work: Promise<void>): void {
   try {
     c.executionCtx.waitUntil(work);
   } catch {

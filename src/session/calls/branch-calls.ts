@@ -133,7 +133,8 @@ export async function editMessage(session: Session, input: InputOf<"editMessage"
     const { draft, body } = buildItem({ kind: "user", parts, turn, at: clock(), about }, ids);
     const offered = buildToolsBody(tools, ids);
     const to = readBranchItems(sql, elsewhere, { from: 1, to: named.position - 1, limit: 1, order: "desc" })[0]?.position ?? 0;
-    const then = { do: "ask", message: { item: draft, rest: [], turn, tools: offered.ref, ...choices }, incarnation } as const;
+    const asked = { item: draft, rest: [], turn, tools: offered.ref, ...choices };
+    const then = { do: "ask", message: asked, incarnation, messageLimit: session.limits.messages } as const;
     return ok({ to, then, bodies: [body, ...offered.bodies, ...bodies], message: draft.id, turn });
   });
 }

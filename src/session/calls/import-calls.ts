@@ -51,7 +51,8 @@ export function appendMessages(session: Session, step: Step, written: Written): 
   const built = buildAll(session, step.state.imported_calls, written);
   if (!built.ok) return built;
   const { bodies, imported } = built.value;
-  const done = step.execute({ type: "ImportMessages", at: session.deps.clock(), messages: imported }, bodies);
+  const command = { type: "ImportMessages", at: session.deps.clock(), messages: imported, messageLimit: session.limits.messages } as const;
+  const done = step.execute(command, bodies);
   return done.ok ? ok(listImported(imported, done.value)) : err(done.error);
 }
 

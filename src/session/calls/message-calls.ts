@@ -91,6 +91,7 @@ export async function submitMessage(
     onBusy: input.onBusy,
     incarnation,
     queueLimit: QUEUE_LIMIT,
+    messageLimit: session.limits.messages,
     ...cut,
   } as const;
   const accept: KeyedCommand["accept"] = (events) => {

@@ -30,8 +30,11 @@ export function transactOnce<T extends object>(
 ): api.Outcome<api.Once<T>> {
   try {
     return session.transact((step) => {
+      const before = step.state;
       const done = runKeyed(session, idempotency, () => work(step));
       if (!done.ok) throw new Refusal(done.error);
+      const refused = session.limits.refuse(before, step.state);
+      if (refused && !refused.ok) throw new Refusal(refused.error);
       return ok({ ...done.value.outcome, replayed: done.value.replayed });
     });
   } catch (error) {

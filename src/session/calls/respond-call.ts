@@ -238,6 +238,7 @@ function startTurn({ session, step, input, prepared }: NextTurn, message: Writte
       onBusy: "reject",
       incarnation,
       queueLimit: QUEUE_LIMIT,
+      messageLimit: session.limits.messages,
       partial: null,
       call: null,
     },

@@ -4,6 +4,7 @@ import type { ChatModel, ModelRequest, ModelStreamPart } from "../../../src/app/
 import { windowEnd } from "../../../src/app/rate-grants";
 import { createRateMeter, shareOfLimit } from "../../../src/app/rate-meter";
 import { type LimitSet, NO_LIMITS } from "../../../src/contract/limits";
+import type { KeyId } from "../../../src/domain/ids";
 import { createRateWindows } from "../../../src/tenant/rate-windows";
 import { makeId } from "../../http/support";
 import { createMigratedSql } from "../../tenant/memory-sql";
@@ -35,7 +36,7 @@ function setUp(limits: LimitSet | null) {
     },
   } satisfies ChatModel;
   const ports = { limits: async () => limits, rates, now: () => NOW };
-  const take = (end_user: string | null = null) => takeCall({ tenant: TENANT, end_user }, ports);
+  const take = (end_user: string | null = null, key: KeyId | null = null) => takeCall({ tenant: TENANT, key, end_user }, ports);
   const limited = withCallLimit(model, () => take());
   const call = async () => {
     const chunks: ModelStreamPart[] = [];
@@ -66,6 +67,14 @@ describe("a limit of model calls a minute", () => {
     expect(await take("ada")).toBeGreaterThan(0);
   });
 
+  it("of keys counts each of them alone, and no call without one", async () => {
+    const { take } = setUp({ ...NO_LIMITS, key: { model_calls_per_minute: 1 } });
+    const [one, other] = [makeId("key"), makeId("key", 2)];
+
+    expect([await take("ada", one), await take("ada", other), await take(), await take()]).toEqual([null, null, null, null]);
+    expect(await take("bob", one)).toBeGreaterThan(0);
+  });
+
   it("that is not there asks no rate", async () => {
     const { call, called } = setUp(null);
 
@@ -77,7 +86,7 @@ describe("a limit of model calls a minute", () => {
     const { ports } = setUp(null);
     const limits = () => Promise.reject(new Error("out of reach"));
 
-    expect(await takeCall({ tenant: TENANT, end_user: null }, { ...ports, limits })).toBeNull();
+    expect(await takeCall({ tenant: TENANT, key: null, end_user: null }, { ...ports, limits })).toBeNull();
   });
 
   it("calls no model once its reader has gone", async () => {

@@ -11,6 +11,7 @@ import { sendEvents } from "../../event-stream";
 import { type HttpError, sendProblem } from "../../problem";
 import { type SessionCalls, sessionClient } from "../../session-calls";
 import { findTools } from "../../session-tools";
+import { refuseStream } from "../../stream-limits";
 import { readAttempt } from "../../surface/attempts";
 import { toLegName } from "../../surface/ids";
 import { readRecordedLeg } from "../../surface/leg";
@@ -67,6 +68,8 @@ const readSessionName = (c: Context<HttpEnv>, { metadata }: CompletionInput): st
 async function complete(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
   const read = await readRequest(c, deps);
   if (!read.ok) return sendProblem(c, read.error);
+  const full = read.value.body.stream ? await refuseStream(c, deps) : null;
+  if (full) return sendProblem(c, full);
   const name = readSessionName(c, read.value.body);
   if (name === null) return completeAlone(c, deps, read.value);
   const session = parseId("ses", name);

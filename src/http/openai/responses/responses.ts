@@ -7,6 +7,7 @@ import type { HttpDeps, HttpEnv } from "../../deps";
 import { sendEvents } from "../../event-stream";
 import { readIdempotencyKey } from "../../idempotency";
 import { type HttpError, sendProblem } from "../../problem";
+import { refuseStream } from "../../stream-limits";
 import { readAttempt } from "../../surface/attempts";
 import { openThrowaway, whenOver } from "../../surface/throwaway";
 import { translateStream } from "../../surface/translate-stream";
@@ -29,6 +30,8 @@ async function create(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
   if (!parsed.ok) return sendProblem(c, parsed.error);
   const key = readIdempotencyKey(c);
   if (!key.ok) return sendProblem(c, key.error);
+  const full = parsed.value.body.stream ? await refuseStream(c, deps) : null;
+  if (full) return sendProblem(c, full);
   const openUnstored = (asked: { readonly model: string | undefined }) => openThrowaway(c, deps, asked);
   const attempt = await readAttempt(c, deps);
   if (!attempt.ok) return sendProblem(c, attempt.error);

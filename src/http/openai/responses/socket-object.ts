@@ -4,6 +4,7 @@
  * the socket.
  */
 import { DurableObject } from "cloudflare:workers";
+import type { Principal } from "../../../app/principal";
 import { parseId, type SessionId } from "../../../domain/ids";
 import type { Env } from "../../../env";
 import { toErrorName } from "../../../lib/error-name";
@@ -14,6 +15,7 @@ import type { Asker, HttpDeps, HttpEnv, SocketHolder } from "../../deps";
 import type { HttpError } from "../../problem";
 import { refuseRate } from "../../rate-limits";
 import { sessionClient } from "../../session-calls";
+import { openStreamSlot } from "../../stream-limits";
 import { type CreateMessage, isTooLarge, parseSocketMessage, toErrorMessage, toRefusalMessage } from "./socket-message";
 import { answerOnSocket, type CachedResponse, type SocketAnswer } from "./socket-response";
 import { completeWarmUp, dropWarmUp, keepWarmUp, readWarmUp } from "./socket-warm-up";
@@ -159,25 +161,40 @@ export function defineSocketObject(build: (env: Env) => HttpDeps) {
     }
 
     async #ask(socket: WebSocket, { message, requestId }: Asked): Promise<Result<SocketAnswer, HttpError>> {
-      const { holder, cached } = this.#read(socket);
+      const { holder } = this.#read(socket);
       try {
         const principal = await this.#findHolder(holder);
         if (!principal) return err({ code: "unauthorized" });
         if (!principal.scopes.includes("sessions:write")) return err({ code: "forbidden", scope: "sessions:write" });
         const limited = await refuseRate(principal, this.#deps);
         if (limited) return err(limited);
+        return await this.#answerFor(socket, { message, requestId, principal });
+      } catch (error) {
+        this.#deps.log.error("http.socket_defect", { request_id: requestId, name: toErrorName(error) });
+        const { overloaded, retryable } = readMarks(error);
+        return err({ code: overloaded ? "overloaded" : retryable ? "unavailable" : "internal" });
+      }
+    }
+
+    /** A response is a stream of its caller while it is under way. A socket that says nothing sleeps, and is none. */
+    async #answerFor(
+      socket: WebSocket,
+      { message, ...asker }: Asked & { readonly principal: Principal },
+    ): Promise<Result<SocketAnswer, HttpError>> {
+      const { holder, cached } = this.#read(socket);
+      const slot = await openStreamSlot(asker.principal, this.#deps);
+      if (!slot.ok) return slot;
+      try {
         return await answerOnSocket({
-          c: toAsker({ requestId, principal }),
+          c: toAsker(asker),
           deps: this.#deps,
           message,
           cached,
           keep: (session) => this.ctx.storage.put(UNSTORED + session, holder),
           send: (text) => send(socket, text),
         });
-      } catch (error) {
-        this.#deps.log.error("http.socket_defect", { request_id: requestId, name: toErrorName(error) });
-        const { overloaded, retryable } = readMarks(error);
-        return err({ code: overloaded ? "overloaded" : retryable ? "unavailable" : "internal" });
+      } finally {
+        await slot.value.free();
       }
     }
 

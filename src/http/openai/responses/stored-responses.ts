@@ -7,6 +7,7 @@ import type { HttpDeps, HttpEnv } from "../../deps";
 import { sendEvents } from "../../event-stream";
 import { type HttpError, sendProblem } from "../../problem";
 import { actingClient, type SessionCalls, sessionClient } from "../../session-calls";
+import { refuseStream } from "../../stream-limits";
 import { type NamedLeg, readIdTime, toLegName } from "../../surface/ids";
 import { translateStream } from "../../surface/translate-stream";
 import { toFieldErrors } from "../../validation";
@@ -54,6 +55,8 @@ async function retrieve(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> 
   if (!asked.success) return sendProblem(c, { code: "invalid_request", errors: toFieldErrors(asked.error.issues) });
   const named = await findNamed(c, deps);
   if (!named.ok) return sendProblem(c, named.error);
+  const full = asked.data.stream === "true" ? await refuseStream(c, deps) : null;
+  if (full) return sendProblem(c, full);
   return asked.data.stream === "true" ? resume(c, named.value, asked.data.starting_after ?? null) : show(c, named.value);
 }
 
