@@ -20,7 +20,7 @@ const CPU_GOAL = 1.1;
 const TIME_GOAL = 1.11;
 
 const MANY = 10_000_000;
-const each = { requests_per_minute: MANY, model_calls_per_minute: MANY };
+const each = { requests_per_minute: MANY, model_calls_per_minute: MANY, concurrent_turns: MANY, concurrent_streams: MANY };
 /** Limits that refuse nothing, so that only their counting is measured. */
 const LIMITS: LimitSet = { tenant: { ...each, sessions: MANY, files: MANY }, key: each, end_user: each };
 
@@ -85,7 +85,7 @@ export async function benchLimits(rig: Rig): Promise<BenchResult> {
   return {
     title: "Limits of tenants",
     notes: [
-      "Limits of requests and model calls a minute, of tenant, key and end user, that refuse nothing. CPU is that of all of workerd, medians of",
+      "Limits of requests and model calls a minute and of turns and streams at one time that refuse nothing. CPU is that of all of workerd, medians of",
       `${SAMPLES} samples of ${TURNS} turns. Times are of all clients at once, medians of ${ROUNDS}: 1.11 of the time is 0.9 of the throughput.`,
     ],
     figures: [...(await benchCpu(rig)), ...(await benchThroughput(rig))],

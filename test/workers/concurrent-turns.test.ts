@@ -210,6 +210,9 @@ describe("a limit of messages of a session", () => {
     expect(await chat.events()).toEqual(before);
     // An edit goes back first.
     expect((await chat.call("POST", `/messages/${first?.id}/edit`, { content: "hi" })).status).toBe(200);
+    await limit(chat.tenant, { tenant: { messages_per_session: 0 } });
+    const [edited] = await chat.items();
+    expect((await chat.call("POST", `/messages/${edited?.id}/edit`, { content: "hi" })).status).toBe(409);
   });
 });
 

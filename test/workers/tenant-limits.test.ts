@@ -114,7 +114,7 @@ describe("the list of limits", () => {
     expect(data[0]).toMatchObject({ used: 1, resets_at: null });
     expect(data[1]?.used).toBeGreaterThanOrEqual(2);
     expect(data[1]?.resets_at).toBeGreaterThan(Date.now());
-    expect(data[2]?.used).toBeNull();
+    expect(data[2]?.used).toBe(0);
   });
 
   it("is empty for a tenant without limits", async () => {
