@@ -132,6 +132,16 @@ describe("one isolate's slots", () => {
     expect(await takeMany(newMeter(), 50, { count: 5, rules: [tenantRule(10)] })).toEqual([]);
   });
 
+  it("are not taken from a lease that has ended", async () => {
+    const { newMeter, clock } = setUp();
+    const [mine, others] = [newMeter(), newMeter()];
+    await takeMany(mine, 0, { count: 1, rules: [tenantRule(100)] });
+    clock.now += LEASE_MS + LEASE_MARGIN_MS;
+    expect(await takeMany(others, 100, { count: 100, rules: [tenantRule(100)] })).toHaveLength(100);
+
+    expect(await takeMany(mine, 10, { count: 3, rules: [tenantRule(100)] })).toEqual([]);
+  });
+
   it("are given back when they were not needed since the last renewal", async () => {
     const { newMeter, clock, readLeased } = setUp();
     const meter = newMeter();
