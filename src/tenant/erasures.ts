@@ -13,7 +13,7 @@ import { toSessionId } from "./directory";
 import { closeTenant } from "./empty-tenant";
 import { type AskedErasure, createErasureReceipts, type ErasureReceipts } from "./erasure-receipts";
 import { createForgetting, type ForgetInSession } from "./forget-names";
-import { createGathering, forEachTogether, type ReadLabels } from "./gather-sessions";
+import { createGathering, forEachTogether, LABELS, type ReadLabels } from "./gather-sessions";
 import { armAlarm, type TenantAlarm, toRetryWait } from "./tenant-alarm";
 import type { UsageOutbox } from "./usage-outbox";
 
@@ -232,10 +232,14 @@ export function createErasures(deps: ErasureDeps): Erasures {
 
 const toWait = (attempts: number): number => toRetryWait(FIRST_RETRY_MS, attempts);
 
-/** Sessions that the end user got since the erasure under way was asked for. */
+/**
+ * Sessions that the end user has, or may have, since the erasure under way was asked for. Whose a session is that was given to another end
+ * user, only its own object knows.
+ */
 const hasNewer = (sql: SyncSql, { endUser, running }: { readonly endUser: string; readonly running: ErasureId }): boolean =>
   sql.rows(
-    "SELECT 1 FROM sessions WHERE end_user = ?1 AND id NOT IN (SELECT session FROM erased_sessions WHERE erasure = ?2) LIMIT 1",
+    `SELECT 1 FROM sessions WHERE (end_user = ?1 OR labelled <> ${LABELS.known})
+     AND id NOT IN (SELECT session FROM erased_sessions WHERE erasure = ?2) LIMIT 1`,
     endUser,
     running,
   ).length > 0;

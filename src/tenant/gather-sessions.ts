@@ -27,7 +27,7 @@ const TOGETHER = 10;
 const FIRST_RETRY_MS = 15_000;
 
 /** What `labelled` of a session says. */
-const LABELS = { unknown: 0, known: 1, unopened: 2 } as const;
+export const LABELS = { unknown: 0, known: 1, unopened: 2 } as const;
 
 interface GatheringDeps {
   readonly sql: SyncSql;

@@ -251,6 +251,25 @@ describe("an erasure of an end user", () => {
     expect(erasures.beginEndUser(ADA, ACT)).not.toBe(second);
   });
 
+  it("is another one while it runs, where a session may have been given to the end user since", async () => {
+    const { erasures, register, directory, labels, time, ring, listed } = world(async (session) => session !== makeId("ses", 2));
+    register(2, { end_user: ADA });
+    const first = erasures.beginEndUser(ADA, ACT);
+    time.alarm = erasures.nextDue();
+    await ring();
+    expect(erasures.receipts.find(first)).toMatchObject({ gathered: true, done_at: null });
+
+    time.now += 1;
+    const given = register(3);
+    directory.unlabel(given);
+    labels.read = (session) => ({ end_user: session === given ? ADA : null, source: null });
+    const second = erasures.beginEndUser(ADA, ACT);
+    for (let times = 0; times < 3; times++) await ring();
+
+    expect(second).not.toBe(first);
+    expect(listed()).not.toContain(given);
+  });
+
   it("of whom there is no session is done with the first run", async () => {
     const { erasures, time, usage } = world();
     const id = erasures.beginEndUser(ADA, ACT);
