@@ -123,12 +123,19 @@ interface Problem {
   readonly errors?: readonly { readonly field: string }[];
 }
 
-/** Null while something goes on in the session that may add events by itself. */
+/** Null while something goes on in the session that may add events by itself. It asks the object, because it runs around every request. */
 async function countAtRest(): Promise<number | null> {
-  const { turn, queued, title } = await chat.describe();
-  const [newest] = (await chat.read<{ data: readonly { status: string }[] }>("/compactions?order=desc&limit=1")).data;
-  const isAtRest = turn === null && queued.length === 0 && title !== null && !WORKING.has(newest?.status ?? "");
-  return isAtRest ? ((await chat.read<{ data: readonly { seq: number }[] }>("/events?order=desc&limit=1")).data[0]?.seq ?? 0) : null;
+  const { api, caller } = chat;
+  const page = { after: null, limit: 1, order: "desc" } as const;
+  const [described, compactions, events] = await Promise.all([
+    api.describe(caller),
+    api.compactions(caller, page),
+    api.events(caller, page),
+  ]);
+  if (!described.ok || !compactions.ok || !events.ok) throw new Error("the session of the test is gone");
+  const { turn, queued, title } = described.value;
+  const isWorking = turn !== null || queued.length > 0 || title === null || WORKING.has(compactions.value.data[0]?.status ?? "");
+  return isWorking ? null : (events.value.data[0]?.seq ?? 0);
 }
 const WORKING: ReadonlySet<string> = new Set(["requested", "running"]);
 
