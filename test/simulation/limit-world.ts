@@ -153,7 +153,9 @@ export class LimitWorld {
     const run = <T>(label: string, work: () => T): Promise<T> => this.tenant.call(scope, label, () => this.sql.transaction(work));
     return {
       registerSession: (input) =>
-        run("register", () => this.directory.register({ ...input, at: this.scheduler.now, most: { tenant: this.limits.tenant.sessions, end_user: null } })),
+        run("register", () =>
+          this.directory.register({ ...input, at: this.scheduler.now, most: { tenant: this.limits.tenant.sessions, end_user: null } }),
+        ),
       forgetSession: (session) => run("forget", () => ok(this.directory.forget(session))),
     };
   }

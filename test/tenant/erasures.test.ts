@@ -261,7 +261,7 @@ describe("an erasure of an end user", () => {
 
     time.now += 1;
     const given = register(3);
-    directory.unlabel(given);
+    directory.give({ session: given, end_user: ADA });
     labels.read = (session) => ({ end_user: session === given ? ADA : null, source: null });
     const second = erasures.beginEndUser(ADA, ACT);
     for (let times = 0; times < 3; times++) await ring();
