@@ -3,6 +3,7 @@
 import { waitUntil } from "cloudflare:workers";
 import type { ExportStore } from "./app/export-api";
 import type { FileReader, TenantFileStore } from "./app/file-api";
+import { createKnownBudgets } from "./app/known-budgets";
 import { type CallOwner, type TakeCall, takeCall, withCallLimit } from "./app/models/limit-calls";
 import { type SuggestLimit, sendSuggestion, withSuggestions } from "./app/models/suggest-limits";
 import { DEPLOYMENT_OBJECT_NAME, sessionObjectName, tenantObjectName } from "./app/object-name";
@@ -240,6 +241,19 @@ export const ratesFor = perEnv((env) =>
     now: Date.now,
     smallest: shareOfLimit,
     max: CACHED_RATES,
+  }),
+);
+
+/** What this isolate knows of tenants' budgets, for all of its objects. */
+export const budgetsFor = perEnv((env) =>
+  createKnownBudgets({
+    ask: async (name) => {
+      const tenant = parseId("ten", name);
+      return tenant && tenantStub(env, tenant).knownBudgets();
+    },
+    now: Date.now,
+    generation: readGeneration,
+    max: CACHED_LIMITS,
   }),
 );
 

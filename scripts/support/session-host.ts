@@ -2,6 +2,7 @@
  * One session in plain Node: the real runtime over `node:sqlite`, a clock that stands still between calls, and a queue
  * whose compactions are processed as the consumer does it. For commands that need a session's behaviour but no server.
  */
+
 import { runCompaction } from "../../src/app/compaction/run-compaction.ts";
 import type { WholeSessionApi } from "../../src/app/control-api.ts";
 import type { ChatModel, CompactionJob, ModelSpec, ToolRunner } from "../../src/app/ports.ts";
@@ -9,6 +10,7 @@ import type { OpenInput, Outcome, SubmitInput } from "../../src/app/session-api.
 import type { Schedule } from "../../src/app/session-ports.ts";
 import type { IdKinds, IdPrefix } from "../../src/domain/ids.ts";
 import { SessionRuntime } from "../../src/session/runtime.ts";
+import { NO_BUDGETS } from "./no-budgets";
 import { createNodeSql } from "./node-sql.ts";
 import { serveSession } from "./serve-session.ts";
 
@@ -73,6 +75,7 @@ export class SessionHost {
       queue: { send: async (job) => void this.#jobs.push(job) },
       projection: () => ({ write: async () => {}, erase: async () => ({ rows: 0 }), forgetEndUsers: async () => true }),
       files: () => ({ keep: async () => {} }),
+      budgets: () => NO_BUDGETS,
       isSuspended: async () => false,
       acts: () => ({ record: async () => {} }),
       usageArchive: () => ({ keep: async (_, usage) => usage, endThrowaway: async () => {} }),

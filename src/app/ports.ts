@@ -80,6 +80,8 @@ export interface ModelRequest {
   readonly cacheKey?: string;
   /** For whom limits count the call. Absent: the key of the session's newest turn, and the session's end user. */
   readonly countedFor?: CountedFor;
+  /** What the call is paid with. It is not sent. Absent: no budget counts the call. */
+  readonly reservation?: number;
 }
 
 /** Null: none. */

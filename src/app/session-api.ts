@@ -16,10 +16,11 @@ import type { FitReport, StoredEvent } from "../domain/events";
 import type { BodyId, CompactionId, ExecutionId, ItemId, KeyId, SessionId, TenantId, TurnId } from "../domain/ids";
 import type { Restriction } from "../domain/key-restriction";
 import type { Part, ToolDefinition } from "../domain/message";
-import type { CallUsage, FinishReason } from "../domain/model-call";
+import type { CallReservation, CallUsage, FinishReason } from "../domain/model-call";
 import type { Rejection } from "../domain/rejection";
 import type { Result } from "../lib/result";
 import type { Act } from "./audit-chain";
+import type { BudgetRefusal } from "./budget-ports";
 import type { ChunkRequest, NextChunk } from "./chunk-request";
 import type { Condition, UnmetCondition } from "./conditions";
 import type { ToolArtifact } from "./ports";
@@ -40,6 +41,7 @@ export type SessionError =
   | ControlError
   | { readonly code: "idempotency_conflict" }
   | UnmetCondition
+  | BudgetRefusal
   | { readonly code: "unknown_model"; readonly model: string }
   /** The model registry is unreachable. Nothing was changed, and the same request may succeed later. */
   | { readonly code: "models_unavailable" }
@@ -106,7 +108,6 @@ export interface OpenInput {
   /** For one request: no list has the session, it does nothing unasked, and it erases itself. */
   readonly throwaway?: true;
 }
-
 /** An absent field is unchanged; null removes it. */
 export interface PatchInput {
   readonly model?: string;
@@ -168,7 +169,6 @@ export interface ApprovalInput {
 
 /** Selects the items' branch: by number, the current one, or all. */
 type BranchChoice = number | "current" | "all";
-
 export interface PageInput {
   /** The last position, seq or id of the previous page. Null: start at the beginning. */
   readonly after: number | null;
@@ -208,6 +208,7 @@ export type SummaryOutcome = {
   readonly ms: number;
   /** US dollars, by the prices of the model that answered. Absent when unknown. */
   readonly cost?: number;
+  readonly reservation?: CallReservation;
 } & (
   | { readonly ok: true; readonly text: string; readonly finish: FinishReason }
   /** `retry_after_ms`: the wait that the provider asked for. Absent when it named none. */

@@ -8,6 +8,7 @@ import type { ItemMeta, Part, ToolDefinition } from "../domain/message";
 import type { Rejection } from "../domain/rejection";
 import type { SessionState } from "../domain/state";
 import type { Result } from "../lib/result";
+import type { CallBudgets } from "./budget-ports";
 import type { ChatModel, Clock, Ids, Log, ModelDirectory, ToolOutcome, ToolRunner } from "./ports";
 
 /** A text that an event introduces. */
@@ -93,6 +94,8 @@ export interface SessionPorts {
   readonly showDelta: (delta: ReplyDelta) => void;
   readonly showWaiting: (turn: TurnId, waiting: Waiting) => void;
   readonly model: ChatModel;
+  /** Pays for calls under the tenant's budgets. */
+  readonly budgets: CallBudgets;
   readonly models: ModelDirectory;
   /** Tools that the tenant registered. */
   readonly tools: ToolRunner;

@@ -6,10 +6,12 @@ import type { TenantFilesApi } from "./file-api";
 import type { TenantRetentionApi } from "./retention-api";
 import type { TenantStandingApi } from "./standing";
 import type { TenantApi, TenantMaintenance } from "./tenant-api";
+import type { TenantBudgetsApi } from "./tenant-budgets-api";
 
 export interface WholeTenantApi
   extends TenantApi,
     TenantAuditApi,
+    TenantBudgetsApi,
     TenantErasureApi,
     TenantExportsApi,
     TenantFilesApi,

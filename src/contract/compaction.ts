@@ -38,6 +38,7 @@ export const compactionFailure = domainShape<CompactionFailure>()(
     "lease_expired",
     "unknown_model",
     "nothing_to_do",
+    "budget",
     "superseded",
     "discarded",
     "internal",

@@ -44,7 +44,7 @@ export const NO_LIMITS: LimitSet = { tenant: {}, key: {}, end_user: {} };
 
 const MAX_BUDGETS = 20;
 
-const budgetSchema = z
+export const budgetSchema = z
   .strictObject({
     name: z.string().min(1).max(64),
     of: z.enum(["tenant", "end_user", "session"]).openapi({ description: "The tenant as a whole, or each of its end users or sessions" }),

@@ -246,6 +246,8 @@ export type CompactionFailure =
   | "lease_expired"
   | "unknown_model"
   | "nothing_to_do"
+  /** A budget is used up. Does not count as a failure. */
+  | "budget"
   /** The view changed, so the plan no longer applies. Does not count as a failure. */
   | "superseded"
   /** A person discarded the compaction. Does not count as a failure. */

@@ -66,6 +66,7 @@ const shapes: Shapes = {
     asked: "object~",
     key: "string~",
     end_user: "string~",
+    reservation: "object~",
   },
   AssistantReplied: { turn: "string", item: "object" },
   ToolCalled: { turn: "string", item: "object", server: "boolean~" },

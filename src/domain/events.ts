@@ -7,7 +7,7 @@ import type { CompactionEvent, CoveredRange, Overlay, Reduced } from "./compacti
 import type { DraftEvent } from "./draft-events";
 import type { BodyId, ExecutionId, ItemId, KeyId, OverlayId, SessionId, TenantId, TurnId } from "./ids";
 import type { ItemMeta, NewItem, PinRef, TextRef } from "./message";
-import type { AskedFor, CallPurpose, CallUsage, FailureKind, FinishReason } from "./model-call";
+import type { AskedFor, CallPurpose, CallReservation, CallUsage, FailureKind, FinishReason } from "./model-call";
 import type { ToolRun } from "./tool-run";
 
 export interface SessionSettings {
@@ -69,6 +69,7 @@ export type TurnFailureKind =
   | FailureKind
   | "cannot_fit"
   | "round_limit"
+  | "budget"
   | "suspended"
   | "storage_full"
   | "unknown_model"
@@ -251,6 +252,8 @@ export type TurnEvent =
       readonly key?: KeyId;
       /** The body with the session's end user at the time of the call. Absent: the session had none. */
       readonly end_user?: BodyId;
+      /** Absent: no budget counted the call. */
+      readonly reservation?: CallReservation;
     }
   | { readonly type: "AssistantReplied"; readonly turn: TurnId; readonly item: ItemMeta }
   /** `server`: the server runs the call. Absent: the client must send its result. */

@@ -97,8 +97,8 @@ function progress(state: SessionState, { part, expires_at }: EventOf<"Compaction
   });
 }
 
-/** Failures that do not count against the breaker: the view changed, there was nothing to do, or a person discarded the compaction. */
-const UNCOUNTED_FAILURES: ReadonlySet<CompactionFailure> = new Set(["superseded", "nothing_to_do", "discarded"] as const);
+/** Failures that do not count against the breaker: the view changed, there was nothing to do, a person discarded the compaction, or no model was asked. */
+const UNCOUNTED_FAILURES: ReadonlySet<CompactionFailure> = new Set(["superseded", "nothing_to_do", "discarded", "budget"] as const);
 
 function failCompaction(state: SessionState, event: EventOf<"CompactionFailed">): SessionState {
   const { compaction } = state;

@@ -45,6 +45,13 @@ const LEAST_SHARE = 0.25;
 export const isCount = ({ input, cached }: CallUsage, estimate: number): boolean =>
   input > 0 && input >= estimate * LEAST_SHARE && cached <= input;
 
+/** What a call was reserved with under the tenant's budgets (docs/budgets.md). */
+export interface CallReservation {
+  readonly id: number;
+  /** The call was refused before any output, or never sent, so that it cost nothing. Absent: that is not known. */
+  readonly free?: true;
+}
+
 /** What a request needed besides the session's state. Both together reproduce the same bytes. Contains no credential. */
 export interface AskedFor {
   /** The last event that was applied to the state when the request was built. */

@@ -27,6 +27,7 @@ import { registerAdminKeys } from "./routes/admin-keys";
 import { registerArchive } from "./routes/archive";
 import { registerAudit } from "./routes/audit";
 import { registerBranches } from "./routes/branches";
+import { registerBudgets } from "./routes/budgets";
 import { registerCompactions } from "./routes/compactions";
 import { registerContext } from "./routes/context";
 import { registerControl } from "./routes/control";
@@ -121,6 +122,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerImports(app, deps);
   registerTenant(app, deps);
   registerLimits(app, deps);
+  registerBudgets(app, deps);
   registerAudit(app, deps);
   registerAdmin(app, deps);
   registerTenants(app, deps);

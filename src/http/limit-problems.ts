@@ -1,8 +1,10 @@
 /** Refusals of what there is too much of, in a tenant or in a request, and of a key that has ended: part of the table in `problem`. */
+import type { BudgetRefusal } from "../app/budget-ports";
 import type { AdminKeyError, PlanError } from "../app/deployment-api";
 import type { TenantError } from "../app/tenant-api";
 import type { Rejection } from "../domain/rejection";
 import { conflict, type RouteAnswer } from "./answer";
+import { budgetAnswers } from "./budget-problems";
 import { type RateLimitError, rateAnswers } from "./rate-problems";
 
 /** Path and query, in characters. The platform itself takes no longer URL. */
@@ -23,6 +25,7 @@ export type RequestLimitError =
   | RateLimitError;
 type LimitError =
   | RequestLimitError
+  | BudgetRefusal
   | Extract<AdminKeyError, { code: "key_ended" }>
   | Extract<Rejection, { code: "message_limit" }>
   | Extract<PlanError, { code: "plan_limit" | "plan_in_use" }>
@@ -48,6 +51,7 @@ export const limitAnswers: { readonly [C in LimitError["code"]]: (error: Extract
   }),
   headers_too_large: refuseHeaders,
   ...rateAnswers,
+  ...budgetAnswers,
   credential_limit: ({ limit }) =>
     conflict("Too many credentials", `A tenant has at most ${limit} credentials; delete one first.`, { limit }),
   key_limit: ({ limit }) => conflict("Too many keys", `At most ${limit} keys are valid at a time; revoke one first.`, { limit }),

@@ -29,6 +29,20 @@ export const PROBLEMS: { readonly [C in ProblemCode]: Sampled<C> } = {
     { code: "beyond_access_token", field: "model", detail: "needs an API key" },
   ],
   origin_not_allowed: ["The origin of the page is not among the tenant's `allowed_origins`", { code: "origin_not_allowed" }],
+  budget_exhausted: [
+    "A budget has too little left for the model's next call",
+    {
+      code: "budget_exhausted",
+      budget: "monthly",
+      of: "tenant",
+      unit: "usd",
+      amount: 100,
+      spent: 99.2,
+      reserved: 0.6,
+      resets_at: 1_798_761_600_000,
+    },
+  ],
+  budgets_unavailable: ["The tenant's budgets cannot be read at the moment", { code: "budgets_unavailable" }],
   rate_limited: [
     "A limit of requests a minute is used up",
     { code: "rate_limited", limit: "requests_per_minute", of: "tenant", max: 600, seconds: 12 },

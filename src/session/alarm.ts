@@ -76,6 +76,9 @@ function runJob(runtime: SessionRuntime, job: Job): void {
       if (tenant && session) runtime.deps.background(deliverActsSoon(runtime, { tenant, session }));
       return;
     }
+    case "budget":
+      jobs.arm("budget", clock() + RECOVER_AFTER_MS, job.attempts);
+      return runtime.deps.background(runtime.wallet.giveBack());
     default:
       assertNever(job.kind);
   }

@@ -21,6 +21,7 @@ import type { NoteEvents } from "./log/store";
 import type { RuntimeDeps } from "./runtime-deps";
 import type { Titler } from "./titler";
 import type { TurnRunner } from "./turn-runner";
+import type { Wallet } from "./wallet/wallet";
 
 interface ErasureHost extends SessionWriter {
   execute(...args: [...Parameters<SessionWriter["execute"]>, note?: NoteEvents]): ReturnType<SessionWriter["execute"]>;
@@ -30,6 +31,7 @@ interface ErasureHost extends SessionWriter {
   readonly runner: TurnRunner;
   readonly titler: Titler;
   readonly deferred: DeferredResultTable;
+  readonly wallet: Pick<Wallet, "close">;
   /** Forgets everything in memory after the database was emptied. */
   forget(): void;
   syncAlarm(): void;
@@ -111,6 +113,7 @@ export async function finishErasure(host: ErasureHost, caller: api.Caller, asked
     // Another life, or another caller, may have begun it.
     const cause = (host.exists ? readErasureCause(host.deps.sql) : null) ?? asked;
     if (!isPurged()) await deliverActs(host, caller);
+    if (!isPurged()) await host.wallet.close(caller);
     const usage = await handOverUsage(host, caller, { isPurged: isPurged() || !host.exists, cause });
     // An erasure that was cut off after the wipe has left no time of its own. Then the clock gives it.
     if (!isPurged()) await purgeObject(host, caller, { at: host.exists ? host.state.updated_at : host.deps.clock(), cause });
@@ -126,6 +129,7 @@ export async function finishErasure(host: ErasureHost, caller: api.Caller, asked
  * tombstone: a late call finds no session. That of `eraseObject` only stands until the wipe.
  */
 async function endThrowaway(host: ErasureHost, caller: api.Caller): Promise<Erasure> {
+  await host.wallet.close(caller);
   await host.deps.usageArchive(caller.tenant).endThrowaway(caller.session, sumLedger(host));
   // Another call may have ended it meanwhile.
   if (host.exists) {

@@ -1,4 +1,5 @@
 /** The ports of a session's runtime. The Durable Object brings them; tests bring their own. */
+import type { BudgetSource } from "../app/budget-ports";
 import type { FileReferences } from "../app/file-api";
 import type {
   ActRecorder,
@@ -35,6 +36,7 @@ export interface RuntimeDeps {
   readonly usageArchive: (tenant: TenantId) => UsageArchive;
   readonly acts: (tenant: TenantId) => ActRecorder;
   readonly files: (tenant: TenantId) => FileReferences;
+  readonly budgets: (tenant: TenantId) => BudgetSource;
   /** True while the tenant is suspended: no model is asked then. An answer may be some seconds old. */
   readonly isSuspended: (tenant: TenantId) => Promise<boolean>;
   /** Absent: no tenant has limits. */

@@ -34,6 +34,7 @@ import { toFrames } from "./stream/to-frames";
 import { tenantTools } from "./tenant-tools";
 import { Titler } from "./titler";
 import { TurnRunner } from "./turn-runner";
+import { Wallet } from "./wallet/wallet";
 import { armJobs, asksForWorker, isOfTools, sendWakeUp } from "./watch";
 
 /** The number of times that a turn is tried when it crashes its object. */
@@ -48,6 +49,7 @@ export class SessionRuntime implements Session {
   readonly drain: Drain;
   readonly titler: Titler;
   readonly runner: TurnRunner;
+  readonly wallet: Wallet;
   readonly deferred: DeferredResultTable;
   readonly requests: RequestNames = createRequestNames();
   readonly limits: SessionLimits;
@@ -71,7 +73,10 @@ export class SessionRuntime implements Session {
     this.deferred = new DeferredResultTable(sql, this.#settled);
     this.jobs = createJobs(sql);
     this.#store = new SessionStore(sql, {
-      onAppend: (events, state) => armJobs({ jobs: this.jobs, state }, events, clock()),
+      onAppend: (events, state) => {
+        armJobs({ jobs: this.jobs, state }, events, clock());
+        this.wallet.settle(events);
+      },
       onCommit: (events, states) => this.#committed(events, states),
     });
     this.content = createContent(sql, () => this.committed);
@@ -80,6 +85,7 @@ export class SessionRuntime implements Session {
     this.titler = new Titler(this);
     this.runner = new TurnRunner(this);
     this.limits = new SessionLimits(this);
+    this.wallet = new Wallet(this);
   }
 
   #names(): Readonly<Record<string, string>> {
@@ -139,6 +145,7 @@ export class SessionRuntime implements Session {
       releaseDeadLease(this.deps.incarnation, { writer: this, clock: this.deps.clock });
       this.#recover();
       this.titler.recover();
+      this.wallet.recover();
     } catch (error) {
       this.#awake = false;
       this.progress.halt(error);
@@ -197,6 +204,7 @@ export class SessionRuntime implements Session {
         if (this.state.turn) noteCall(deps.sql, this.state.turn, call);
       },
       held: this.deferred,
+      budgets: this.wallet,
       wakeCompaction: () => this.wakeCompaction(),
     };
   }
@@ -236,6 +244,7 @@ export class SessionRuntime implements Session {
     if (asksForWorker(events, states)) this.#attempt("worker_not_woken", () => this.wakeCompaction());
     if (events.some((event) => event.type === "CompactionFailed")) this.#settled.give();
     if (isOfTools(events)) this.drain.startInTurn();
+    this.#attempt("budget_not_returned", () => this.wallet.returnIfTight(events));
     this.syncAlarm();
     this.advanceSoon();
     this.progress.committed();

@@ -11,6 +11,7 @@ import type { KeyId } from "../domain/ids";
 import { isHeldToSessions, mayUseModel, reachesSession } from "../domain/key-restriction";
 import { err, ok } from "../lib/result";
 import { actAs, deliverActsSoon, noteAct } from "./acts";
+import { mayNeedAdmission, refuseUnpaid, type Starting } from "./calls/admit-turn";
 import { resolveApprovals } from "./calls/approval-calls";
 import { compareBranches, editMessage, listBranches, listItems, regenerate, rewindFor, switchFor } from "./calls/branch-calls";
 import { leaseFor, recordFor } from "./calls/compaction-calls";
@@ -130,10 +131,8 @@ const bring = <A extends readonly unknown[], T>(call: Call<A, T>): ServedCall<A,
   });
 
 /** `model`: absent or null, that of the session. `run`: whether a model is asked. Absent: one is. */
-interface Asking {
+interface Asking extends Starting {
   readonly key?: KeyId;
-  readonly model?: string | null;
-  readonly run?: boolean;
 }
 
 /** Serves a call that asks a model. For a key that is held to some, a repeated turn is asked of the session's model, not of the one that it had. */
@@ -150,9 +149,12 @@ const read =
   (runtime, caller, ...args) =>
     serve(runtime, caller, { recover: (session) => session.wakeIfPossible(), call: (session) => call(session, ...args) });
 
-/** Serves a call that asks a model in a turn of its own. */
+/** Serves a call that asks a model in a turn of its own: what its first call may cost must be granted, and a slot be free. */
 const begin = <I extends Asking, T>(call: (runtime: SessionRuntime, input: I) => Outcome<T> | Promise<Outcome<T>>): ServedCall<[I], T> =>
-  ask((runtime, input) => runtime.limits.enter(input.key, () => call(runtime, input)));
+  ask(async (runtime, input) => {
+    const unpaid = mayNeedAdmission(runtime, input) ? await refuseUnpaid(runtime, input) : null;
+    return unpaid ?? (await runtime.limits.enter(input.key, () => call(runtime, input)));
+  });
 
 /** Serves a call that lets a waiting turn go on. It stays the turn of the key that began it. */
 const goOn = <I, T>(call: Call<[I], T>): ServedCall<[I], T> =>

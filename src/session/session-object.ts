@@ -16,9 +16,11 @@ import { findWrittenDatabases } from "../read-model/database-for";
 import { warnOfSize } from "../read-model/database-size";
 import { createPlacedProjection } from "../read-model/placed-projection";
 import { createProjection } from "../read-model/writer";
+import { createBudgetSource } from "../tenant/budget-source";
 import { createUsageArchive } from "../tenant/usage-archive";
 import { createToolRunner } from "../tools/tool-runner";
 import {
+  budgetsFor,
   buildChatModel,
   buildFileReader,
   credentialsFor,
@@ -87,6 +89,12 @@ export class SessionObject extends DurableObject<Env> {
           if (!kept.ok) throw new Error(kept.error.code);
         },
       }),
+      budgets: (tenant) =>
+        createBudgetSource({
+          tenant,
+          known: budgetsFor(env),
+          stub: { renewBudget: (input) => tenantStub(env, tenant).renewBudget(input) },
+        }),
       isSuspended: (tenant) => isSuspended(env, tenant, log),
       limits: { read: limitsFor(env), slots: slotsFor(env) },
       models: (tenant) => modelsFor(env, tenant),

@@ -9,8 +9,6 @@ import { sha256Sync } from "../lib/sha256-sync";
 /** Tells a digest from the words that earlier builds stored in the same column. */
 const PREFIX = "sha256:";
 
-export const digestEndUser = (tenant: TenantId, endUser: string): string => sha256Sync(`${tenant}/${endUser}`);
-
 export const digestExternalId = (tenant: TenantId, externalId: string): string =>
   `${PREFIX}${sha256Sync(`${tenant}/external/${externalId}`)}`;
 

@@ -1,8 +1,9 @@
 /** Asks sessions whose they are and were, for erasures by end user, which must also find what the directory does not know. */
+
+import { digestEndUser } from "../app/end-user-digest";
 import type { OwnerApi } from "../app/owner-api";
 import type { Caller, SessionApi } from "../app/session-api";
 import type { SessionId, TenantId } from "../domain/ids";
-import { digestEndUser } from "./digests";
 import type { ForgetInSession } from "./forget-names";
 import type { ReadLabels, SessionLabels } from "./gather-sessions";
 

@@ -7,6 +7,7 @@ import type { FileId } from "../domain/ids";
 import { err, ok } from "../lib/result";
 import { auditCalls } from "./audit-calls";
 import { auditedCalls, getModel } from "./audited-calls";
+import { budgetCalls } from "./budget-calls";
 import { erasureCalls } from "./erasure-calls";
 import { type Calls, existing, lasting, lookUpExisting, prices, served } from "./existing-tenant";
 import { importCalls } from "./import-calls";
@@ -38,6 +39,7 @@ const noFile = (file: FileId): TenantOutcome<never> => err({ code: "file_not_fou
 export const tenantCalls = {
   ...auditedCalls,
   ...auditCalls,
+  ...budgetCalls,
   settings: existing(({ settings }) => ok(settings.read())),
 
   listKeys: served(({ keys }) => ok(keys.list())),

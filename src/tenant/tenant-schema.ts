@@ -2,9 +2,11 @@
  * The tables of a tenant's object and their migrations. A migration is a list of statements that never changes after
  * its release. It adds columns and loosens constraints, so that an older build can still read the data of a newer one.
  */
+
 import { AUDIT_NONCES, AUDIT_TABLES } from "../audit/audit-tables";
 import type { SyncSql } from "../lib/sync-sql";
 import { ADMIN_ACT_TABLES } from "./admin-acts";
+import { BUDGET_TABLES } from "./budget-tables";
 import { EXPORT_TABLES, EXPORTED_SETTINGS, IMPORT_TABLES } from "./export-tables";
 import { LIMIT_TABLES } from "./limit-tables";
 import { PLACEMENT_TABLES } from "./placement-store";
@@ -43,6 +45,7 @@ const migrations: readonly (readonly string[])[] = [
   USAGE_BOUND_TABLES,
   IMPORT_TABLES,
   LIMIT_TABLES,
+  BUDGET_TABLES,
 ];
 
 /** Reads without creating anything: clients can address an object by a made-up name, and that object must stay empty. */

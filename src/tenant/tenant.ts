@@ -3,6 +3,8 @@
  * transaction with the note that the read model lags. A tenant that was never created stores nothing, however often its
  * name is called.
  */
+import type { KnownBudgets } from "../app/budget-counters";
+import { digestEndUser } from "../app/end-user-digest";
 import type { OutcomeStore } from "../app/idempotency";
 import type { DeploymentKeys } from "../app/models/key-source";
 import type { Background } from "../app/ports";
@@ -12,9 +14,10 @@ import { type Audited, type AuditLog, auditing, createAuditLog } from "../audit/
 import type { PolicyChoice } from "../context/policy-choice";
 import type { CredentialView } from "../contract/credential";
 import { startTimer } from "../lib/timer";
+import { type Budgets, createBudgets } from "./budgets";
 import { noteChange } from "./changes";
 import { type CredentialStore, createCredentialStore } from "./credential-store";
-import { digestEndUser, digestExternalId, hideKey } from "./digests";
+import { digestExternalId, hideKey } from "./digests";
 import { createDirectory, type Directory } from "./directory";
 import { createErasedUsage, type ErasedUsageStore } from "./erased-usage";
 import { createFiles, type Files } from "./files";
@@ -28,6 +31,7 @@ import { createRequests } from "./requests";
 import { createSettings, type Settings } from "./settings";
 import { createSlotLeases, type SlotLeases } from "./slot-leases";
 import { createStandings, type Standings } from "./standing";
+import { createTenantEvents, type TenantEvents } from "./tenant-events";
 import { createTenantLimits, type TenantLimits } from "./tenant-limits";
 import { isCreated, migrateTenant } from "./tenant-schema";
 import { createToolRegistry, type ToolRegistry } from "./tool-registry";
@@ -67,6 +71,8 @@ export class Tenant {
   readonly rates: RateWindows;
   readonly slots: SlotLeases;
   readonly limits: TenantLimits;
+  readonly events: TenantEvents;
+  readonly budgets: Budgets;
   readonly placement: PlacementStore;
   readonly usageBound: UsageBound;
   readonly upkeep: Upkeep;
@@ -106,6 +112,8 @@ export class Tenant {
     this.rates = createRateWindows(sql);
     this.slots = createSlotLeases(sql, (endUser) => this.digestEndUser(endUser));
     this.limits = createTenantLimits(sql);
+    this.events = createTenantEvents(sql);
+    this.budgets = createBudgets({ sql, events: this.events, known: () => this.#readBudgets() });
     this.placement = createPlacementStore(sql);
     this.usageBound = createUsageBound(sql);
     this.upkeep = createUpkeep({
@@ -138,6 +146,11 @@ export class Tenant {
 
   get deploymentPolicy(): PolicyChoice {
     return this.#deps.deployment.policy;
+  }
+
+  #readBudgets(): KnownBudgets {
+    const { revision = 0, budgets = [] } = this.limits.readAssigned() ?? {};
+    return { revision, budgets };
   }
 
   transaction<T>(body: () => T): T {

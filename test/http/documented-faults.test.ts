@@ -131,6 +131,7 @@ const CAUSES: Readonly<Record<string, WorldInput>> = {
   overloaded: throwing({ overloaded: true }),
   storage_full: refusing({ code: "storage_full" }),
   models_unavailable: refusing({ code: "models_unavailable" }),
+  budgets_unavailable: refusing({ code: "budgets_unavailable" }),
   read_model_unavailable: withoutLists,
   files_disabled: { tenant: withFile, deps: { files: () => null, exports: () => null } },
   file_store_unavailable: { tenant: withFile, deps: { files: () => each<FileStore>(fail), exports: () => ({ open: async () => fail() }) } },

@@ -1,7 +1,9 @@
 /** One life of a session's object over Node's SQLite, with ports that a test controls. Another life may follow over the same database. */
 
+import { NO_BUDGETS } from "../../scripts/support/no-budgets";
 import { createNodeSql } from "../../scripts/support/node-sql";
 import { serveSession } from "../../scripts/support/serve-session";
+import type { BudgetSource } from "../../src/app/budget-ports";
 import type { WholeSessionApi } from "../../src/app/control-api";
 import type {
   ActRecorder,
@@ -132,6 +134,7 @@ export class Life {
   models: ModelDirectory = { resolve: async () => SPEC };
   tools: ToolRunner = { needsApproval: async () => false, run: async () => ({ output: "", failure: null }) };
   projection: Projection = { write: async () => {}, erase: async () => ({ rows: 0 }), forgetEndUsers: async () => true };
+  budgets: BudgetSource = NO_BUDGETS;
   acts: ActRecorder = { record: async () => {} };
   usageArchive: Pick<UsageArchive, "keep"> = { keep: async (_, usage) => usage };
   endThrowaway: UsageArchive["endThrowaway"] = async () => {};
@@ -162,6 +165,7 @@ export class Life {
       }),
       queue: { send: async (job) => void this.jobs.push(job.compaction) },
       files: () => ({ keep: async () => {} }),
+      budgets: () => this.budgets,
       isSuspended: async () => this.isSuspended,
       acts: () => ({ record: (session, acts) => this.acts.record(session, acts) }),
       usageArchive: () => ({

@@ -1,8 +1,8 @@
 /** Summaries in a client's own words: whose instructions apply, where they go, and what becomes of those that do harm. */
 import { describe, expect, test } from "vitest";
-import { estimateRequest } from "../../src/app/compaction/summarize";
 import type { CompactInput } from "../../src/app/control-api";
 import type { ModelRequest } from "../../src/app/ports";
+import { estimateRequest } from "../../src/app/request/call-need";
 import type { PatchInput } from "../../src/app/session-api";
 import type { PolicyChoice } from "../../src/context/policy-choice";
 import type { CompactionView } from "../../src/contract/compaction";

@@ -2,6 +2,7 @@
  * A tenant's object with its files, a few sessions that refer to them, and a bucket. The code is the real one: the registry, the removal, the
  * directory, the list of erasures, and each session's runtime. Every object dies at any await, and its database and alarm stay.
  */
+import { NO_BUDGETS } from "../../scripts/support/no-budgets";
 import { createNodeSql } from "../../scripts/support/node-sql";
 import { serveSession } from "../../scripts/support/serve-session";
 import type { WholeSessionApi } from "../../src/app/control-api";
@@ -233,6 +234,7 @@ export class FileWorld {
       models: () => ({ resolve: async () => spec ?? null }),
       queue: { send: async () => {} },
       projection: () => ({ write: async () => {}, erase: async () => ({ rows: 0 }), forgetEndUsers: async () => true }),
+      budgets: () => NO_BUDGETS,
       isSuspended: async () => false,
       acts: () => ({ record: async () => {} }),
       usageArchive: () => ({ keep: async (_, usage) => usage, endThrowaway: async () => {} }),

@@ -2,6 +2,7 @@
  * A tenant's object, the isolates that serve its requests, and the objects of its sessions. The code is the real one: the HTTP API with its
  * limits, each isolate's blocks, the counters, the directory and the audit log of the tenant, and the sessions. Everything dies at any await.
  */
+import { NO_BUDGETS } from "../../scripts/support/no-budgets";
 import { createNodeSql } from "../../scripts/support/node-sql";
 import { serveSession } from "../../scripts/support/serve-session";
 import type { WholeSessionApi } from "../../src/app/control-api";
@@ -205,6 +206,7 @@ export class LimitWorld {
       background: (work) => void work.catch((error: unknown) => this.violations.report("I15", `background work threw ${String(error)}`)),
       model: withCallLimit(this.#model(scope), () => takeCall({ tenant: TENANT, end_user: null, key: null }, ports)),
       tools: () => ({ needsApproval: async () => false, run: async () => ({ output: "", failure: null }) }),
+      budgets: () => NO_BUDGETS,
       models: () => ({ resolve: async () => MODELS.big ?? null }),
       queue: { send: async () => {} },
       projection: () => ({ write: async () => {}, erase: async () => ({ rows: 0 }), forgetEndUsers: async () => true }),

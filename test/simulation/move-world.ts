@@ -2,6 +2,7 @@
  * A tenant's object, three databases and the objects of its sessions, while movers bring the tenant from one database to another. The code is
  * the real one: the phases of a move, the placement and its lasting in each isolate, the writers, the rows. Everything dies at any await.
  */
+import { NO_BUDGETS } from "../../scripts/support/no-budgets";
 import { createNodeSql } from "../../scripts/support/node-sql";
 import { serveSession } from "../../scripts/support/serve-session";
 import type { WholeSessionApi } from "../../src/app/control-api";
@@ -159,6 +160,7 @@ export class MoveWorld {
       models: () => ({ resolve: async (model) => MODELS[model] ?? null }),
       queue: { send: async () => {} },
       projection: () => projection,
+      budgets: () => NO_BUDGETS,
       isSuspended: async () => false,
       acts: () => ({ record: async () => {} }),
       usageArchive: () => ({

@@ -2,6 +2,7 @@
  * A tenant's object, D1, and the object of each throwaway session. The code is the real one: each session's runtime, the tenant's usage and
  * files, and the rows. Every object dies at any await, and its database and alarm stay.
  */
+import { NO_BUDGETS } from "../../scripts/support/no-budgets";
 import { createNodeSql } from "../../scripts/support/node-sql";
 import { serveSession } from "../../scripts/support/serve-session";
 import type { WholeSessionApi } from "../../src/app/control-api";
@@ -153,6 +154,7 @@ export class ThrowawayWorld {
       models: () => ({ resolve: async (model) => MODELS[model] ?? null }),
       queue: { send: async () => {} },
       projection: () => projection,
+      budgets: () => NO_BUDGETS,
       isSuspended: async () => false,
       acts: () => ({ record: async () => {} }),
       usageArchive: () => this.#archive(scope),

@@ -4,6 +4,7 @@
  */
 
 import { createHash } from "node:crypto";
+import { NO_BUDGETS } from "../../scripts/support/no-budgets";
 import { createNodeSql } from "../../scripts/support/node-sql";
 import { serveSession } from "../../scripts/support/serve-session";
 import type { WholeSessionApi } from "../../src/app/control-api";
@@ -284,6 +285,7 @@ export class World {
       queue: this.queue.reachedBy(scope),
       projection: () => projection,
       files: () => ({ keep: async () => {} }),
+      budgets: () => NO_BUDGETS,
       isSuspended: async () => false,
       acts: () => ({ record: async () => {} }),
       usageArchive: () => this.archive.for(scope),

@@ -1790,6 +1790,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/budgets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List budgets with what is spent
+         * @description Lists the tenant's budgets in their present period. With `end_user` or `session_id`: those of that end user and of that session instead.
+         */
+        get: operations["listBudgets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the tenant's events
+         * @description Lists what happened in the tenant and concerns no single session, each once, the oldest first. Events are kept for 90 days.
+         */
+        get: operations["listTenantEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/audit": {
         parameters: {
             query?: never;
@@ -2634,7 +2674,7 @@ export interface components {
                 status: "completed" | "failed" | "stopped" | "interrupted";
                 failure: {
                     /** @enum {string} */
-                    kind: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal";
+                    kind: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "budget" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal";
                     /** @description The provider's HTTP status. Null if the provider did not answer */
                     status: number | null;
                     fit?: {
@@ -3429,7 +3469,7 @@ export interface components {
             finish: "stop" | "length" | "tool_calls" | "content_filter" | "other" | null;
             failure: {
                 /** @enum {string} */
-                kind: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal";
+                kind: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "budget" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal";
                 /** @description The provider's HTTP status. Null if the provider did not answer */
                 status: number | null;
                 fit?: {
@@ -3678,7 +3718,7 @@ export interface components {
             turn_id: string;
             model: string;
             /** @enum {string} */
-            reason: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal";
+            reason: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "budget" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal";
             wait_ms: number;
         };
         /** @description More text of the reply */
@@ -3833,7 +3873,7 @@ export interface components {
             turn_id: string;
             failure: {
                 /** @enum {string} */
-                kind: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal";
+                kind: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "budget" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal";
                 /** @description The provider's HTTP status. Null if the provider did not answer */
                 status: number | null;
                 fit?: {
@@ -4021,7 +4061,7 @@ export interface components {
             compaction_id: string;
             did_compact: boolean;
             /** @enum {string|null} */
-            failure: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "empty" | "cut_off" | "too_long" | "not_smaller" | "sections_missing" | "lease_expired" | "unknown_model" | "nothing_to_do" | "superseded" | "discarded" | "internal" | null;
+            failure: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "empty" | "cut_off" | "too_long" | "not_smaller" | "sections_missing" | "lease_expired" | "unknown_model" | "nothing_to_do" | "budget" | "superseded" | "discarded" | "internal" | null;
             messages_before: number;
             messages_after: number;
         };
@@ -4907,6 +4947,9 @@ export interface components {
             };
             key?: string;
             end_user?: string;
+            reservation?: {
+                [key: string]: unknown;
+            };
         } & {
             [key: string]: unknown;
         };
@@ -5193,7 +5236,7 @@ export interface components {
             finished_at: number | null;
             attempts: number;
             /** @enum {string|null} */
-            failure: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "empty" | "cut_off" | "too_long" | "not_smaller" | "sections_missing" | "lease_expired" | "unknown_model" | "nothing_to_do" | "superseded" | "discarded" | "internal" | null;
+            failure: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "empty" | "cut_off" | "too_long" | "not_smaller" | "sections_missing" | "lease_expired" | "unknown_model" | "nothing_to_do" | "budget" | "superseded" | "discarded" | "internal" | null;
             epoch: number | null;
             /** @description Positions that left the view, or will leave it */
             range: {
@@ -5689,7 +5732,7 @@ export interface components {
                 model: string;
                 epoch: number;
                 /** @enum {string} */
-                outcome: "stop" | "length" | "tool_calls" | "content_filter" | "other" | "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal" | "stale";
+                outcome: "stop" | "length" | "tool_calls" | "content_filter" | "other" | "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "budget" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal" | "stale";
                 /** @description SHA-256 of the body that was sent, hexadecimal. Null if none was recorded */
                 digest: string | null;
             }[];
@@ -6628,7 +6671,7 @@ export interface components {
                      * @description Why there is no answer. Null if there is one
                      * @enum {string|null}
                      */
-                    failure: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "empty" | "cut_off" | "too_long" | "not_smaller" | "sections_missing" | "lease_expired" | "unknown_model" | "nothing_to_do" | "superseded" | "discarded" | "internal" | null;
+                    failure: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "empty" | "cut_off" | "too_long" | "not_smaller" | "sections_missing" | "lease_expired" | "unknown_model" | "nothing_to_do" | "budget" | "superseded" | "discarded" | "internal" | null;
                     /** @description Whether the answer contains what was expected. Null if there is no answer, or nothing was expected */
                     holds: boolean | null;
                     /** @description Whether the summary itself contains what was expected. Null if nothing was expected */
@@ -6650,7 +6693,7 @@ export interface components {
                      * @description Why there is no answer. Null if there is one
                      * @enum {string|null}
                      */
-                    failure: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "empty" | "cut_off" | "too_long" | "not_smaller" | "sections_missing" | "lease_expired" | "unknown_model" | "nothing_to_do" | "superseded" | "discarded" | "internal" | null;
+                    failure: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "empty" | "cut_off" | "too_long" | "not_smaller" | "sections_missing" | "lease_expired" | "unknown_model" | "nothing_to_do" | "budget" | "superseded" | "discarded" | "internal" | null;
                     /** @description Whether the answer contains what was expected. Null if there is no answer, or nothing was expected */
                     holds: boolean | null;
                     /** @description Whether the summary itself contains what was expected. Null if nothing was expected */
@@ -7895,7 +7938,7 @@ export interface components {
             /** @description This service's own estimate of the request before it was sent, unscaled */
             estimate: number;
             /** @enum {string} */
-            outcome: "stop" | "length" | "tool_calls" | "content_filter" | "other" | "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal" | "stale";
+            outcome: "stop" | "length" | "tool_calls" | "content_filter" | "other" | "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "budget" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal" | "stale";
             ms: number;
             /** @description Generation settings that were set and that this request left out, because the model cannot express them */
             left_out: string[];
@@ -9263,6 +9306,65 @@ export interface components {
         LimitUseList: {
             data: components["schemas"]["LimitUse"][];
         };
+        BudgetUseList: {
+            data: components["schemas"]["BudgetUse"][];
+        };
+        BudgetUse: {
+            name: string;
+            /**
+             * @description The tenant as a whole, or each of its end users or sessions
+             * @enum {string}
+             */
+            of: "tenant" | "end_user" | "session";
+            /**
+             * @description In UTC
+             * @enum {string}
+             */
+            period: "day" | "month";
+            /** @enum {string} */
+            unit: "usd" | "tokens";
+            amount: number;
+            /**
+             * @description Which model calls count
+             * @enum {string}
+             */
+            purposes: "all" | "compaction";
+            /** @description By calls that have ended, in US dollars or tokens */
+            spent: number;
+            /** @description For calls under way, and granted to sessions for their next ones, in US dollars or tokens */
+            reserved: number;
+            /** @description Of the amount, after both. Not below 0, in US dollars or tokens */
+            remaining: number;
+            /** @description When the period ends */
+            resets_at: number;
+        };
+        TenantEvent: {
+            seq: number;
+            /** @description Epoch milliseconds */
+            at: number;
+            /**
+             * @description `budget.threshold`: so much was spent. `budget.reached`: all was spent, or a call was refused, for the first time in the period
+             * @enum {string}
+             */
+            type: "budget.threshold" | "budget.reached";
+            data: components["schemas"]["BudgetEventData"];
+        };
+        BudgetEventData: {
+            budget: string;
+            /** @enum {string} */
+            of: "tenant" | "end_user" | "session";
+            /** @description The session's id, or the digest of the end user's name (`docs/erasing-people.md`). Null: the tenant */
+            subject: string | null;
+            /** @description Epoch milliseconds */
+            period_starts_at: number;
+            /** @enum {string} */
+            unit: "usd" | "tokens";
+            amount: number;
+            spent: number;
+            reserved: number;
+            /** @description 50, 80 or 100 percent of the amount. Null: `budget.reached` */
+            threshold: number | null;
+        };
         AuditPage: {
             data: components["schemas"]["AuditEntry"][];
             has_more: boolean;
@@ -9941,6 +10043,10 @@ export type KeyLimits = components['schemas']['KeyLimits'];
 export type EndUserLimits = components['schemas']['EndUserLimits'];
 export type PatchTenant = components['schemas']['PatchTenant'];
 export type LimitUseList = components['schemas']['LimitUseList'];
+export type BudgetUseList = components['schemas']['BudgetUseList'];
+export type BudgetUse = components['schemas']['BudgetUse'];
+export type TenantEvent = components['schemas']['TenantEvent'];
+export type BudgetEventData = components['schemas']['BudgetEventData'];
 export type AuditPage = components['schemas']['AuditPage'];
 export type AuditEntry = components['schemas']['AuditEntry'];
 export type AuditActor = components['schemas']['AuditActor'];
@@ -13555,6 +13661,60 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LimitUseList"];
+                };
+            };
+        };
+    };
+    listBudgets: {
+        parameters: {
+            query?: {
+                /** @description The budgets that each end user has, for this one */
+                end_user?: string;
+                /** @description The budgets that each session has, for this one */
+                session_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The budgets, in the order of the plan */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BudgetUseList"];
+                };
+            };
+        };
+    };
+    listTenantEvents: {
+        parameters: {
+            query?: {
+                /** @description At most so many; fewer where they are large, and then has_more is true */
+                limit?: number;
+                /** @description next_cursor of the page before, or the seq of an event: only later ones */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page, in order of seq */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TenantEvent"][];
+                        has_more: boolean;
+                        next_cursor: string | null;
+                    };
                 };
             };
         };

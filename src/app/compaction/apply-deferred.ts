@@ -2,8 +2,7 @@
 
 import type { CompactionResult } from "../session-api";
 import { applyCompactionResult, isCurrentLease, type WaitingTurn } from "./apply-result";
-import type { CompactionPorts } from "./plan-session";
-import { releaseLease } from "./release-lease";
+import type { LeasePorts } from "./lease-compaction";
 import type { SummarizerCandidates } from "./summarizers";
 
 export interface DeferredResults {
@@ -13,7 +12,7 @@ export interface DeferredResults {
   arrival(ms: number): Promise<void>;
 }
 
-export interface DeferredResultPorts extends CompactionPorts {
+export interface DeferredResultPorts extends LeasePorts {
   readonly held: DeferredResults;
 }
 
@@ -28,9 +27,8 @@ export function applyDeferredResults(
 ): boolean {
   const held = ports.held.take((each) => candidates !== null || !isCurrentLease(each, ports.writer.state));
   const outcomes = held.map((each) => {
-    const { next } = applyCompactionResult({ ...each, inside }, candidates, ports);
-    // The part is stored, but the worker that brought it is gone: no call for the next part is running.
-    if (next === "continue") releaseLease({ ...each, outcome: null }, ports);
+    // If it is a part, it is stored, but the worker that brought it is gone: no call for the next part will run.
+    const { next } = applyCompactionResult({ ...each, leaves: true, inside }, candidates, ports);
     return next;
   });
   return outcomes.some((next) => next !== "done");

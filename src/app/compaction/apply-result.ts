@@ -19,7 +19,7 @@ import { buildTextBody } from "../request/build-items";
 import { toSummarizerReceipt } from "../request/build-request";
 import type { ApplyOutcome, CompactionResult, SummaryOutcome } from "../session-api";
 import { changeFromSummary } from "./change-from-summary";
-import { leaseUntil } from "./lease-compaction";
+import { type LeasePorts, leaseUntil, payForChunk, withReservation } from "./lease-compaction";
 import { collectTouchedFiles } from "./note-change";
 import { type CompactionPorts, optionsFor, policyUnderWay } from "./plan-session";
 import { recordFailure } from "./record-failure";
@@ -45,11 +45,7 @@ export const isCurrentLease = (
 ): boolean => requested?.id === compaction && lease?.token === token;
 
 /** Judges a result. A call whose result is not used is still recorded in the ledger. `candidates` null: the session's model is gone. */
-export function applyCompactionResult(
-  result: ResultToApply,
-  candidates: SummarizerCandidates | null,
-  ports: CompactionPorts,
-): ApplyOutcome {
+export function applyCompactionResult(result: ResultToApply, candidates: SummarizerCandidates | null, ports: LeasePorts): ApplyOutcome {
   const { writer, clock } = ports;
   const isCurrent = isCurrentLease(result, writer.state);
   // A finished chunk was delivered twice: its call is recorded already, and the next part's call is running.
@@ -104,7 +100,7 @@ export function isChunkAccepted({ outcome, next }: CompactionResult, candidates:
 
 interface World {
   readonly candidates: SummarizerCandidates;
-  readonly ports: CompactionPorts;
+  readonly ports: LeasePorts;
 }
 
 interface AcceptedChunk {
@@ -136,15 +132,18 @@ function keepChunk(
     parts: (before?.parts ?? 0) + 1,
   };
   const expiresAt = leaseUntil(clock(), timeoutMs);
+  const inline = done.lease.inline;
   const kept = writer.execute({ type: "ProgressCompaction", at: clock(), compaction, token, expiresAt, part, call: done.call }, bodies);
   if (!kept.ok) return "stale";
-  if (leaves) {
+  const summarizer = summarizerNamed(outcome.model, done.lease.attempt, candidates);
+  const build = () => buildChunkRequest({ plan: done.lease, state: writer.state, spec: candidates.spec, summarizer, content });
+  const paid = leaves ? null : payForChunk(build, inline, ports);
+  // A part that is not paid is asked for under another lease, before which it is paid.
+  if (paid?.kind !== "paid") {
     releaseLease({ compaction, token, outcome: null, part: part.parts }, ports);
     return { next: "later" };
   }
-  const summarizer = summarizerNamed(outcome.model, done.lease.attempt, candidates);
-  const next = buildChunkRequest({ plan: done.lease, state: writer.state, spec: candidates.spec, summarizer, content });
-  return { next: "continue", part: next, timeoutMs };
+  return { next: "continue", part: withReservation(build(), paid.reservation), timeoutMs };
 }
 
 /** Joins both stages of a split turn into one text, with the list of files that the conversation touched, within the cap. */

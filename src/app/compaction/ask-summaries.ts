@@ -8,9 +8,11 @@ import type { AnsweredQuestion, SummaryAnswer } from "../../contract/comparison"
 import type { ModelCall } from "../../domain/commands";
 import type { KeyId } from "../../domain/ids";
 import type { SessionState } from "../../domain/state";
+import type { CallNeed } from "../call-charge";
 import type { AskedQuestion } from "../draft-api";
 import { countFor } from "../limit-owners";
 import type { ModelRequest, ModelSpec } from "../ports";
+import { MOST_OBTAINED, toRequestNeed, toUnpaidKind } from "../request/call-need";
 import type { SummaryOutcome } from "../session-api";
 import type { SessionPorts } from "../session-ports";
 import { summarize, toCallOutcome } from "./summarize";
@@ -22,7 +24,7 @@ const ANSWER_MS = 30_000;
 /** Time for all calls together, because the caller waits. */
 const ALL_MS = 90_000;
 
-type AskPorts = Pick<SessionPorts, "writer" | "content" | "model" | "clock" | "schedule" | "log">;
+type AskPorts = Pick<SessionPorts, "writer" | "content" | "model" | "budgets" | "clock" | "schedule" | "log">;
 
 interface Texts {
   readonly a: string;
@@ -65,12 +67,31 @@ async function ask(
   ports: AskPorts,
 ): Promise<SummaryAnswer> {
   const has = (text: string): boolean | null => (expect === null ? null : holds(normalize(text), expect));
-  const timeoutMs = Math.min(ANSWER_MS, deadline - ports.clock());
   const in_summary = has(summary);
-  // No time is left, or the session was erased: no call is made.
-  if (timeoutMs <= 0 || ports.writer.state.lifecycle !== "open") return { ...NONE, in_summary };
-  const countedFor = countFor(key, ports.writer.state, ports.content);
-  const outcome = await summarize({ ...buildAskRequest(summary, question, spec), countedFor }, { timeoutMs }, ports);
+  const request = { ...buildAskRequest(summary, question, spec), countedFor: countFor(key, ports.writer.state, ports.content) };
+  for (let obtained = 0; ; obtained++) {
+    const timeoutMs = Math.min(ANSWER_MS, deadline - ports.clock());
+    // No time is left, or the session was erased: no call is made.
+    if (timeoutMs <= 0 || ports.writer.state.lifecycle !== "open") return { ...NONE, in_summary };
+    const need = toRequestNeed(request, ports.writer.state);
+    const paid = ports.budgets.hold(need);
+    if (paid.kind === "held") return askPaid({ request, reservation: paid.reservation, timeoutMs, in_summary, has, key }, ports);
+    const failure = obtained < MOST_OBTAINED ? await obtain(need, ports) : "unavailable";
+    if (failure) return { ...NONE, failure, in_summary };
+  }
+}
+
+interface PaidQuestion {
+  readonly request: ModelRequest;
+  readonly reservation: number | null;
+  readonly timeoutMs: number;
+  readonly in_summary: boolean | null;
+  readonly has: (text: string) => boolean | null;
+  readonly key: KeyId | undefined;
+}
+
+async function askPaid({ request, reservation, timeoutMs, in_summary, has, key }: PaidQuestion, ports: AskPorts): Promise<SummaryAnswer> {
+  const outcome = await summarize(reservation === null ? request : { ...request, reservation }, { timeoutMs }, ports);
   ports.writer.execute({
     type: "RecordAnswer",
     at: ports.clock(),
@@ -82,6 +103,12 @@ async function ask(
   return text === "" ? { ...NONE, failure: "empty", in_summary, usage } : { text, failure: null, holds: has(text), in_summary, usage };
 }
 
+/** Null: the call may be made. It fails where it may not. */
+async function obtain(need: CallNeed, { budgets }: AskPorts): Promise<"budget" | "unavailable" | null> {
+  const got = await budgets.obtain(need);
+  return got.ok ? null : toUnpaidKind(got.error);
+}
+
 function buildAskRequest(summary: string, question: string, spec: ModelSpec): ModelRequest {
   const { system, text } = buildQuestion(summary, question);
   const messages = [{ role: "user" as const, parts: [{ type: "text" as const, text }] }];
@@ -90,8 +117,18 @@ function buildAskRequest(summary: string, question: string, spec: ModelSpec): Mo
 }
 
 function toModelCall(outcome: SummaryOutcome, { view, next_position }: SessionState): ModelCall {
-  const { model, estimate, usage, ms, cost } = outcome;
+  const { model, estimate, usage, ms, cost, reservation } = outcome;
   const ended = outcome.ok ? outcome.finish : toCallOutcome(outcome.failure);
   const place = { turn: null, epoch: view.epoch, up_to: next_position - 1, lease: null, request_digest: null };
-  return { ...place, purpose: "comparison", model, usage, estimate, outcome: ended, ms, ...(cost === undefined ? {} : { cost }) };
+  return {
+    ...place,
+    purpose: "comparison",
+    model,
+    usage,
+    estimate,
+    outcome: ended,
+    ms,
+    ...(cost === undefined ? {} : { cost }),
+    ...(reservation && { reservation }),
+  };
 }

@@ -8,14 +8,18 @@ import { toSummaryCap } from "../../context/proposal";
 import { contentBytes, MAX_CONTENT_BYTES } from "../../context/request-bytes";
 import { estimateTokens } from "../../context/tokens";
 import { attemptsUnder } from "../../domain/breaker";
-import type { CompactionPlanRef } from "../../domain/commands";
+import type { CompactionPlanRef, TurnRun } from "../../domain/commands";
 import type { CompactionFailure, InlineWork, SummaryPlan } from "../../domain/compaction-events";
 import type { RequestedCompaction } from "../../domain/compaction-work";
 import type { CompactionId } from "../../domain/ids";
 import type { SessionState } from "../../domain/state";
+import type { CallNeed } from "../call-charge";
+import type { ChunkRequest } from "../chunk-request";
 import type { ModelSpec } from "../ports";
 import { applyRungs, toAssumedLimits, toChangeInput, toModelLimits } from "../request/build-request";
+import { toRequestNeed } from "../request/call-need";
 import type { LeaseOutcome } from "../session-api";
+import type { SessionPorts } from "../session-ports";
 import { buildNoteChange } from "./note-change";
 import { type CompactionPorts, optionsFor, planSession, policyUnderWay } from "./plan-session";
 import { recordFailure } from "./record-failure";
@@ -30,13 +34,21 @@ interface Leasing {
   readonly inline: InlineWork | null;
 }
 
+export type LeasePorts = CompactionPorts & Pick<SessionPorts, "budgets">;
+
+/** The call is not paid: what it needs must be obtained first. Nothing was changed. */
+interface Unpaid {
+  readonly kind: "unpaid";
+  readonly need: CallNeed;
+}
+
 /** Hands out the plan under a lease, or returns why there is nothing to do. */
 export function leaseCompaction(
   compaction: CompactionId,
   candidates: SummarizerCandidates | null,
-  ports: CompactionPorts,
+  ports: LeasePorts,
   { inline }: Leasing = { inline: null },
-): LeaseOutcome {
+): LeaseOutcome | Unpaid {
   const { writer, clock } = ports;
   const { requested, lease } = writer.state.compaction;
   if (requested?.id !== compaction) return { kind: "nothing", reason: "over" };
@@ -48,21 +60,55 @@ export function leaseCompaction(
   const chosen = choosePlan({ requested, inline, summarizer }, candidates.spec, ports);
   if ("kind" in chosen) return chosen;
   const ref: CompactionPlanRef = { base_epoch: writer.state.view.epoch, ...chosen };
+  const build = () => buildChunkRequest({ plan: ref, state: writer.state, spec: candidates.spec, summarizer, content: ports.content });
+  const paid = payForChunk(build, inline, ports);
+  if (paid.kind === "unpaid") return paid;
   const attemptLimit = inline ? attemptsUnder(writer.state.compaction, requested.attempts + 1) : toAttemptLimit(writer.state, candidates);
   const expiresAt = leaseUntil(clock(), policy.summary.timeout_ms);
-  const leased = writer.execute({
-    type: "LeaseCompaction",
-    at: clock(),
-    compaction,
-    plan: ref,
-    expiresAt,
-    attemptLimit,
-    inline,
-  });
+  const command = { type: "LeaseCompaction", at: clock(), compaction, plan: ref, expiresAt, attemptLimit, inline } as const;
+  const leased = executePaid(() => writer.execute(command), paid.reservation, ports);
   const token = leased.ok ? writer.state.compaction.lease?.token : undefined;
   if (token === undefined) return { kind: "nothing", reason: "moved" };
-  const part = buildChunkRequest({ plan: ref, state: writer.state, spec: candidates.spec, summarizer, content: ports.content });
-  return { kind: "leased", token, part, timeoutMs: policy.summary.timeout_ms };
+  return { kind: "leased", token, part: withReservation(build(), paid.reservation), timeoutMs: policy.summary.timeout_ms };
+}
+
+type PaidChunk = { readonly kind: "paid"; readonly reservation: number | null } | Unpaid;
+
+/** Reserves what the chunk's call may cost. Without a budget nothing is built for it. */
+export function payForChunk(build: () => ChunkRequest, inline: InlineWork | null, { budgets, writer }: LeasePorts): PaidChunk {
+  const need = budgets.applies("compaction")
+    ? { ...toRequestNeed(build().request, writer.state), ...(inline ? {} : { byWorker: true as const }) }
+    : NOTHING_NEEDED;
+  const held = budgets.hold(need);
+  return held.kind === "short" ? { kind: "unpaid", need } : { kind: "paid", reservation: held.reservation };
+}
+
+const NOTHING_NEEDED: CallNeed = { purpose: "compaction", input: 0, output: 0 };
+
+/** Runs the command that goes with a reservation. Where it has no effect, the reservation ends. */
+function executePaid<T extends { readonly ok: boolean }>(work: () => T, reservation: number | null, { budgets }: LeasePorts): T {
+  let isDone = false;
+  try {
+    const done = work();
+    isDone = done.ok;
+    return done;
+  } finally {
+    if (!isDone) budgets.release(reservation);
+  }
+}
+
+export const withReservation = (part: ChunkRequest, reservation: number | null): ChunkRequest =>
+  reservation === null ? part : { ...part, request: { ...part.request, reservation } };
+
+/** Ends a compaction that no budget pays for, with its fallback: the steps without a model. During a turn of which it is no part this waits. */
+export function failUnpaid(
+  compaction: CompactionId,
+  candidates: SummarizerCandidates,
+  ports: CompactionPorts & { readonly inside: TurnRun | null },
+): LeaseOutcome {
+  const { inside } = ports;
+  const failed = recordFailure({ compaction, token: null, failure: "budget", call: null, inside }, candidates, ports);
+  return { kind: "nothing", reason: failed === "stale" ? "waits_for_turn_end" : "budget" };
 }
 
 /** A model that a person named must be available: no other model is asked in its place. */

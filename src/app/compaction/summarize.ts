@@ -1,16 +1,15 @@
 /** Makes one call to the summariser, with its own deadline. Its text is not streamed to clients; it only reaches the session. */
 import { costField } from "../../context/cost";
-import { estimateParts } from "../../context/item-tokens";
-import { estimateTokens } from "../../context/tokens";
 import type { ModelCall } from "../../domain/commands";
 import type { CompactionFailure } from "../../domain/compaction-events";
-import type { CallUsage, FinishReason } from "../../domain/model-call";
+import type { CallReservation, CallUsage, FinishReason } from "../../domain/model-call";
 import { FAILURE_KINDS, type FailureKind } from "../../domain/model-call";
 import type { SessionState } from "../../domain/state";
 import { assertNever } from "../../lib/assert-never";
 import { toErrorName } from "../../lib/error-name";
 import { toPlausibleUsage } from "../plausible-usage";
 import type { ChatModel, Clock, Log, ModelFailure, ModelRequest, ModelStreamPart } from "../ports";
+import { estimateRequest } from "../request/call-need";
 import type { RetryBudget } from "../request/retry";
 import type { CompactionResult, SummaryOutcome } from "../session-api";
 import type { Schedule } from "../session-ports";
@@ -36,6 +35,10 @@ interface Heard {
   text: string;
   /** UTF-16 units of the whole reply, including thinking and calls. */
   units: number;
+  /** The request was handed over to be sent, or the model said something. */
+  sent: boolean;
+  /** The provider answered with an error in place of a reply. */
+  refused: boolean;
   /**
    * The model called a tool. The reply is then no summary, whatever else it says and whatever finish reason the provider names
    * (docs/policy.md, rule 5).
@@ -57,14 +60,25 @@ export async function summarize(
   const stop = (): void => abort.abort();
   signal?.addEventListener("abort", stop, { once: true });
   const startedAt = ports.clock();
-  const heard: Heard = { text: "", units: 0, called: false, usage: null, end: { ok: false, failure: "unavailable" } };
+  const onRequest = (): void => {
+    heard.sent = true;
+  };
+  const heard: Heard = {
+    text: "",
+    units: 0,
+    sent: false,
+    refused: false,
+    called: false,
+    usage: null,
+    end: { ok: false, failure: "unavailable" },
+  };
   let expired = false;
   const cancel = ports.schedule(timeoutMs, () => {
     expired = true;
     abort.abort();
   });
   try {
-    for await (const chunk of ports.model.stream(request, { signal: abort.signal })) {
+    for await (const chunk of ports.model.stream(request, { signal: abort.signal, onRequest })) {
       take(chunk, heard);
       if (heard.text.length <= MAX_SUMMARY_UNITS) continue;
       abort.abort();
@@ -81,15 +95,17 @@ export async function summarize(
   const estimate = estimateRequest(request);
   const usage = toPlausibleUsage(heard.usage, { request, estimate, units: heard.units });
   const call = { model: request.model.id, estimate, usage, ms: ports.clock() - startedAt };
-  const spent = { ...call, ...costField(call, request.model.prices) };
+  const spent = { ...call, ...costField(call, request.model.prices), ...toReservation(request, heard) };
   if (expired) return { ...spent, ok: false, failure: "timeout" };
   const { end, text } = heard;
   return end.ok ? { ...spent, ok: true, text, finish: end.finish } : { ...spent, ...end };
 }
 
-/** Raw estimate, without tools. */
-export const estimateRequest = ({ system, messages }: ModelRequest): number =>
-  messages.reduce((sum, message) => sum + estimateParts(message.parts), estimateTokens(system ?? ""));
+/** What the call was paid with, and whether it cost nothing. */
+function toReservation({ reservation: id }: ModelRequest, { sent, refused }: Heard): { readonly reservation?: CallReservation } {
+  if (id === undefined) return {};
+  return { reservation: { id, ...((!sent || refused) && { free: true }) } };
+}
 
 const toEnd = ({ kind, retry_after_ms }: ModelFailure): Heard["end"] => ({
   ok: false,
@@ -98,6 +114,7 @@ const toEnd = ({ kind, retry_after_ms }: ModelFailure): Heard["end"] => ({
 });
 
 function take(chunk: ModelStreamPart, heard: Heard): void {
+  if (chunk.type !== "failure") heard.sent = true;
   switch (chunk.type) {
     case "text":
       heard.text += chunk.text;
@@ -111,6 +128,7 @@ function take(chunk: ModelStreamPart, heard: Heard): void {
       heard.called = true;
       return;
     case "failure":
+      heard.refused = heard.units === 0 && chunk.failure.status !== null;
       heard.end = toEnd(chunk.failure);
       return;
     case "finish":
@@ -153,7 +171,7 @@ export async function waitAfter(
 }
 
 export function compactionCall({ outcome, token }: Pick<CompactionResult, "outcome" | "token">, state: SessionState): ModelCall {
-  const { model, estimate, usage, ms, cost } = outcome;
+  const { model, estimate, usage, ms, cost, reservation } = outcome;
   return {
     turn: null,
     purpose: "compaction",
@@ -167,6 +185,7 @@ export function compactionCall({ outcome, token }: Pick<CompactionResult, "outco
     ms,
     lease: token,
     ...(cost === undefined ? {} : { cost }),
+    ...(reservation && { reservation }),
   };
 }
 

@@ -36,7 +36,7 @@ export const toAssumedLimits = (spec: ModelSpec, policy: Policy): ModelLimits =>
  * may use what is left of the window.
  */
 export const buildRequest = (content: SessionContent, spec: ModelSpec, maxOutput: number | null = null): ModelRequest =>
-  buildFittedRequest(content, spec, maxOutput).request;
+  buildFittedRequest(content, spec, { maxOutput, reservation: null }).request;
 
 interface FittedRequest {
   readonly request: ModelRequest;
@@ -44,7 +44,12 @@ interface FittedRequest {
   readonly leftOut: readonly GenerationField[];
 }
 
-export function buildFittedRequest(content: SessionContent, spec: ModelSpec, maxOutput: number | null): FittedRequest {
+interface Paying {
+  readonly maxOutput: number | null;
+  readonly reservation: number | null;
+}
+
+export function buildFittedRequest(content: SessionContent, spec: ModelSpec, { maxOutput, reservation }: Paying): FittedRequest {
   const prefix = readPrefix(content, spec);
   const { generation, leftOut } = fitGeneration(content.readGeneration(), {
     model: spec,
@@ -52,7 +57,8 @@ export function buildFittedRequest(content: SessionContent, spec: ModelSpec, max
     continues: prefix.messages.at(-1)?.role === "tool",
   });
   const isStated = Object.keys(generation).length > 0;
-  return { request: { ...prefix, purpose: "turn", maxOutput, ...(isStated && { generation }) }, leftOut };
+  const paid = reservation === null ? {} : { reservation };
+  return { request: { ...prefix, purpose: "turn", maxOutput, ...(isStated && { generation }), ...paid }, leftOut };
 }
 
 /** What a turn's request shares with a summary request that reads the same prefix. `upTo`: the last position to include. */

@@ -42,9 +42,11 @@ export interface Asking {
   readonly spec: ModelSpec;
   /** The most tokens of the reply; null: no cap is named, and the reply may use what is left of the window. */
   readonly maxOutput: number | null;
+  /** What the call is paid with. Null: no budget counts it. */
+  readonly reservation: number | null;
 }
 
-export async function askModel(live: LiveTurn, { spec, maxOutput }: Asking, ports: SessionPorts): Promise<ModelReply> {
+export async function askModel(live: LiveTurn, { spec, maxOutput, reservation }: Asking, ports: SessionPorts): Promise<ModelReply> {
   const { clock, writer } = ports;
   const at = clock();
   const { state } = writer;
@@ -55,27 +57,40 @@ export async function askModel(live: LiveTurn, { spec, maxOutput }: Asking, port
     up_to: state.next_position - 1,
     estimate: rawViewTokens(measuredFor(state, spec)),
   };
-  const { request, leftOut } = buildFittedRequest(ports.content, spec, maxOutput);
+  const { request, leftOut } = buildFittedRequest(ports.content, spec, { maxOutput, reservation });
   const asked = { seq: state.seq, at, max_output: maxOutput, model: toAskedModel(spec), ...(leftOut.length > 0 && { left_out: leftOut }) };
   const call = new PendingCall(
     { turn: live.run.turn, ...read, asked, ...(rent > 0 ? { rent } : {}), ...toStartRatio(spec) },
-    at,
-    spec.prices,
+    { startedAt: at, prices: spec.prices, reservation },
   );
-  // Notes the call before making it. `noteCall` throws when the note cannot be stored, and then no call is made.
-  ports.noteCall(call.endedAs("crashed", null));
+  noteCall(call, ports);
   live.call = call;
   let noted = Promise.resolve();
   const onRequest = (body: string): void => {
+    call.sent = true;
     noted = note(call, { live, digest: ports.digest(body).catch(() => null) }, ports);
   };
   const ask: Ask = (signals) => ports.model.stream({ ...request, at }, { ...signals, onRequest });
   const heard = await listen(live, { ask, spec }, ports);
   await noted;
+  call.isRefused = isRefused(heard);
   call.usage = toPlausibleUsage(call.usage, { request, estimate: read.estimate, units: live.spoken.units });
   const { outcome, silent } = heard;
   return { silent, outcome, call: call.endedAs(outcome.kind === "failed" ? outcome.failure.kind : outcome.finish, clock()) };
 }
+
+/** Notes the call before it is made. It throws when the note cannot be stored, and then no call is made. */
+function noteCall(call: PendingCall, ports: SessionPorts): void {
+  try {
+    ports.noteCall(call.endedAs("crashed", null));
+  } catch (error) {
+    ports.budgets.release(call.reservation);
+    throw error;
+  }
+}
+
+/** Whether the provider answered with an error in place of a reply. */
+const isRefused = ({ silent, outcome }: Heard): boolean => silent && outcome.kind === "failed" && outcome.failure.status !== null;
 
 const toStartRatio = ({ ratio }: ModelSpec): { readonly ratio?: number } => (ratio === undefined ? {} : { ratio });
 
@@ -117,6 +132,7 @@ async function listen(live: LiveTurn, { ask, spec }: { readonly ask: Ask; readon
     for await (const chunk of ask({ signal: call.signal, onProgress, onAlive: () => watch.heard() })) {
       if (call.signal.aborted) break; // A chunk that was already on its way when the call was aborted: the turn may be over.
       watch.heard(chunk.type === "text");
+      if (chunk.type !== "failure" && live.call) live.call.sent = true;
       const taken = shorten(chunk, MAX_REPLY_UNITS - live.spoken.units);
       take(taken, heard, live);
       show(taken, live, ports);

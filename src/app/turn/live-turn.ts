@@ -4,29 +4,47 @@ import type { Prices } from "../../context/economy";
 import type { ModelCall, TurnRun } from "../../domain/commands";
 import type { CallOutcome } from "../../domain/events";
 import type { ItemId } from "../../domain/ids";
-import type { CallUsage } from "../../domain/model-call";
+import type { CallReservation, CallUsage } from "../../domain/model-call";
 import type { Ids } from "../ports";
 import { type BuiltItem, buildItem } from "../request/build-items";
 import type { TurnRetrySpend } from "../request/retry";
 import { ReplyAssembly } from "./reply-assembly";
 
+type Asked = Pick<ModelCall, "turn" | "model" | "epoch" | "up_to" | "estimate" | "rent" | "ratio" | "asked">;
+
+interface Paid {
+  readonly startedAt: number;
+  readonly prices?: Prices | undefined;
+  /** Null: no budget counts the call. */
+  readonly reservation: number | null;
+}
+
 /** A model call that was made and is not in the ledger yet. Values that are still unknown when it ends stay null. */
 export class PendingCall {
   usage: CallUsage | null = null;
   request_digest: string | null = null;
+  /** The request was handed over to be sent. */
+  sent = false;
+  /** The provider answered with an error in place of a reply. */
+  isRefused = false;
 
-  readonly asked: Pick<ModelCall, "turn" | "model" | "epoch" | "up_to" | "estimate" | "rent" | "ratio" | "asked">;
+  readonly asked: Asked;
   readonly startedAt: number;
   readonly prices: Prices | undefined;
+  readonly reservation: number | null;
 
-  constructor(
-    asked: Pick<ModelCall, "turn" | "model" | "epoch" | "up_to" | "estimate" | "rent" | "ratio" | "asked">,
-    startedAt: number,
-    prices?: Prices,
-  ) {
+  constructor(asked: Asked, { startedAt, prices, reservation }: Paid) {
     this.asked = asked;
     this.startedAt = startedAt;
     this.prices = prices;
+    this.reservation = reservation;
+  }
+
+  /** `isSeen`: the end of the call was observed. */
+  #reserved(isSeen: boolean): { readonly reservation?: CallReservation } {
+    const { reservation: id, sent, isRefused } = this;
+    if (id === null) return {};
+    return { reservation: { id, ...(isSeen && (!sent || isRefused) && { free: true }) } };
   }
 
   #cost(): { readonly cost?: number } {
@@ -45,6 +63,7 @@ export class PendingCall {
       ms: at === null ? 0 : at - startedAt,
       lease: null,
       ...this.#cost(),
+      ...this.#reserved(at !== null),
     };
   }
 }

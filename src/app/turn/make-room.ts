@@ -18,7 +18,7 @@ import type { SessionState } from "../../domain/state";
 import type { Result } from "../../lib/result";
 import { applyDeferredResults, type DeferredResultPorts } from "../compaction/apply-deferred";
 import { applyCompactionResult, type WaitingTurn } from "../compaction/apply-result";
-import { leaseCompaction } from "../compaction/lease-compaction";
+import { failUnpaid, leaseCompaction } from "../compaction/lease-compaction";
 import { type CompactionPorts, planSession, summarizes } from "../compaction/plan-session";
 import { buildFallbackInTurn } from "../compaction/record-failure";
 import { releaseLease } from "../compaction/release-lease";
@@ -26,6 +26,7 @@ import { summarize, waitAfter } from "../compaction/summarize";
 import { resolveSummarizerCandidates, type SummarizerCandidates } from "../compaction/summarizers";
 import type { ModelSpec } from "../ports";
 import { applyRungs, fitRequest, toAssumedLimits, toModelLimits } from "../request/build-request";
+import { MOST_OBTAINED } from "../request/call-need";
 import { RetryBudget } from "../request/retry";
 import type { LeaseOutcome, SummaryOutcome } from "../session-api";
 import type { SessionPorts } from "../session-ports";
@@ -35,6 +36,8 @@ export type RoomPorts = SessionPorts & DeferredResultPorts;
 
 /** How long inline work waits for a running background lease. */
 export const WAIT_FOR_LEASE_MS = 5_000;
+/** The most leases of one compaction: each part may need one, to be paid. Its deadline bounds it too. */
+const MOST_PARTS = 50;
 /** A person waits for the turn: after this time the guard takes over. */
 const INLINE_MS = 60_000;
 
@@ -148,14 +151,33 @@ export async function compactInline(live: LiveTurn, inline: Inline, ports: RoomP
   const id = requestInline(inline, ports);
   await yieldOnLongView(ports);
   const budget = new RetryBudget();
-  while (id && !isOver() && clock() < deadline) {
-    const leased = leaseCompaction(id, candidates, ports, { inline: { trigger: inline.trigger, incarnation: live.run.incarnation } });
-    if (leased.kind !== "leased") break;
+  for (let parts = 0; id && !isOver() && clock() < deadline && parts < MOST_PARTS; parts++) {
+    const leased = await leasePaid(live, { ...inline, candidates, id, isOver }, ports);
+    if (!leased) break;
     const failed = await workOff(live, { candidates, id, leased, deadline }, ports);
     if (!failed) break;
-    await waitAfter(failed, { budget, most: deadline - clock(), signal: live.abort.signal }, ports);
+    if (failed !== "unpaid") await waitAfter(failed, { budget, most: deadline - clock(), signal: live.abort.signal }, ports);
   }
   if (!isOver() && inline.trigger === "overflow") dropInline(inline, ports);
+}
+
+interface Leasing extends Inline {
+  readonly candidates: SummarizerCandidates;
+  readonly id: CompactionId;
+  readonly isOver: () => boolean;
+}
+
+/** A lease whose call is paid. Null: there is nothing to do, or no budget pays for it. Nothing is awaited between paying and the lease. */
+async function leasePaid(live: LiveTurn, { id, candidates, trigger, isOver }: Leasing, ports: RoomPorts): Promise<Work["leased"] | null> {
+  for (let obtained = 0; obtained <= MOST_OBTAINED && !isOver(); obtained++) {
+    const leased = leaseCompaction(id, candidates, ports, { inline: { trigger, incarnation: live.run.incarnation } });
+    if (leased.kind !== "unpaid") return leased.kind === "leased" ? leased : null;
+    const got = await ports.budgets.obtain(leased.need);
+    if (got.ok) continue;
+    if (!isOver() && got.error.code === "budget_exhausted") failUnpaid(id, candidates, { ...ports, inside: toTurnRun(live) });
+    return null;
+  }
+  return null;
 }
 
 /**
@@ -203,9 +225,9 @@ interface Work {
 
 /**
  * Summarises all parts of one lease, each within the policy's timeout and all within the deadline. Returns the failed outcome when one more
- * attempt is allowed, else null.
+ * attempt is allowed, `unpaid` when the next part has to be paid first, else null.
  */
-async function workOff(live: LiveTurn, work: Work, ports: RoomPorts): Promise<SummaryOutcome | null> {
+async function workOff(live: LiveTurn, work: Work, ports: RoomPorts): Promise<SummaryOutcome | "unpaid" | null> {
   const { candidates, id, leased, deadline } = work;
   const lease = { compaction: id, token: leased.token };
   let { part, timeoutMs } = leased;
@@ -223,8 +245,10 @@ async function workOff(live: LiveTurn, work: Work, ports: RoomPorts): Promise<Su
       candidates,
       ports,
     );
+    if (applied.next === "later") return "unpaid";
     if (applied.next !== "continue") return applied.next === "retry" ? outcome : null;
     if (ports.clock() >= deadline) {
+      ports.budgets.release(applied.part.request.reservation ?? null);
       releaseLease({ ...lease, outcome: null, part: applied.part.part }, ports);
       return null;
     }

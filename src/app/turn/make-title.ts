@@ -7,16 +7,20 @@ import { toPolicy } from "../../context/policy-choice";
 import { buildTitlePrompt, parseTitle, TITLE_MAX_OUTPUT, TITLE_SYSTEM } from "../../context/title";
 import type { ModelCall } from "../../domain/commands";
 import { MAX_TITLE_TRIES, type SessionState } from "../../domain/state";
-import { estimateRequest, summarize, toCallOutcome } from "../compaction/summarize";
+import { summarize, toCallOutcome } from "../compaction/summarize";
 import type { ModelRequest, ModelSpec } from "../ports";
 import { buildTextBody } from "../request/build-items";
+import { estimateRequest, toRequestNeed, toUnpaidKind } from "../request/call-need";
 import { resolveModel } from "../request/resolve-model";
 import type { SummaryOutcome } from "../session-api";
 import type { SessionContent, SessionPorts } from "../session-ports";
 
 const TITLE_TIMEOUT_MS = 30_000;
 
-export type TitlePorts = Pick<SessionPorts, "writer" | "content" | "model" | "models" | "clock" | "ids" | "schedule" | "log"> & {
+export type TitlePorts = Pick<
+  SessionPorts,
+  "writer" | "content" | "model" | "budgets" | "models" | "clock" | "ids" | "schedule" | "log"
+> & {
   /** Stores the call durably before it is made, in case the object dies during it. */
   readonly noteTitle: (call: ModelCall, tries: number) => void;
 };
@@ -30,16 +34,17 @@ export function findTitleModel({ lifecycle, settings, last_turn, title_tries }: 
 
 /** Makes and records the title. It does not throw when the model or the registry fails. */
 export async function makeTitle(ports: TitlePorts, signal: AbortSignal): Promise<void> {
-  const { writer, content, clock, ids, log } = ports;
+  const { writer, clock, ids, log } = ports;
   const asked = findTitleModel(writer.state);
   if (asked === null) return;
   const found = await resolveModel(asked, ports);
   if (!found.ok) return log.warn("title_failed", { failure: found.error });
-  if (findTitleModel(writer.state) !== asked) return;
-  const request = buildTitleRequest(found.value, writer.state, content);
+  const unpaid = await obtainFor(found.value, ports);
+  if (unpaid) return log.warn("title_failed", { failure: unpaid });
+  const request = buildPaidRequest(found.value, asked, ports);
   if (!request) return;
   const { title_tries: tries, redacted } = writer.state;
-  ports.noteTitle(crashedCall(request, writer.state), tries);
+  noteTitle(request, ports);
   const outcome = await summarize(request, { timeoutMs: TITLE_TIMEOUT_MS, signal }, ports);
   const text = outcome.ok && outcome.finish === "stop" ? parseTitle(outcome.text) : null;
   if (text === null) log.warn("title_failed", { failure: outcome.ok ? "no_title" : outcome.failure });
@@ -49,6 +54,31 @@ export async function makeTitle(ports: TitlePorts, signal: AbortSignal): Promise
   const wanted = writer.state.settings.title === null && writer.state.redacted.length === redacted.length;
   const command = { type: "RecordTitle", at: clock(), call: toCall(outcome, writer.state), title: wanted ? ref : null, tries } as const;
   writer.execute(command, wanted ? bodies : []);
+}
+
+/** Obtains what the call needs. Returns why it may not be made; null: it may, unless another call of the session is faster. */
+async function obtainFor(spec: ModelSpec, ports: TitlePorts): Promise<"budget" | "unavailable" | null> {
+  const request = ports.budgets.applies("title") ? buildTitleRequest(spec, ports.writer.state, ports.content) : null;
+  const got = request && (await ports.budgets.obtain(toRequestNeed(request, ports.writer.state)));
+  return !got || got.ok ? null : toUnpaidKind(got.error);
+}
+
+/** The request with what it is paid with. Null: there is none to make, or it is not paid. Synchronous, so that nothing is redacted between building and sending. */
+function buildPaidRequest(spec: ModelSpec, asked: string, { writer, content, budgets }: TitlePorts): ModelRequest | null {
+  const request = findTitleModel(writer.state) === asked ? buildTitleRequest(spec, writer.state, content) : null;
+  if (!request) return null;
+  const paid = budgets.hold(toRequestNeed(request, writer.state));
+  if (paid.kind === "short") return null;
+  return paid.reservation === null ? request : { ...request, reservation: paid.reservation };
+}
+
+function noteTitle(request: ModelRequest, { writer, budgets, noteTitle: note }: TitlePorts): void {
+  try {
+    note(crashedCall(request, writer.state), writer.state.title_tries);
+  } catch (error) {
+    budgets.release(request.reservation ?? null);
+    throw error;
+  }
 }
 
 function buildTitleRequest(spec: ModelSpec, state: SessionState, content: SessionContent): ModelRequest | null {
@@ -80,11 +110,12 @@ const crashedCall = (request: ModelRequest, state: SessionState): ModelCall => (
   request_digest: null,
   outcome: "crashed",
   ms: 0,
+  ...(request.reservation !== undefined && { reservation: { id: request.reservation } }),
 });
 
 function toCall(outcome: SummaryOutcome, state: SessionState): ModelCall {
-  const { model, estimate, usage, ms, cost } = outcome;
+  const { model, estimate, usage, ms, cost, reservation } = outcome;
   const ended = outcome.ok ? outcome.finish : toCallOutcome(outcome.failure);
   const call = { ...toCallPlace(state), model, usage, estimate, request_digest: null, outcome: ended, ms };
-  return { ...call, purpose: "title", ...(cost === undefined ? {} : { cost }) };
+  return { ...call, purpose: "title", ...(cost === undefined ? {} : { cost }), ...(reservation && { reservation }) };
 }

@@ -7,6 +7,7 @@ import type { ModelCall } from "../../domain/commands";
 import type { TurnFailure } from "../../domain/events";
 import type { FinishReason } from "../../domain/model-call";
 import type { ModelSpec } from "../ports";
+import { MOST_OBTAINED, toTurnNeed, toUnpaidKind } from "../request/call-need";
 import { askedLength, isOfModel, SHRINKS, shrinkCap } from "../request/reply-caps";
 import { resolveModel } from "../request/resolve-model";
 import type { RetryBudget } from "../request/retry";
@@ -47,6 +48,8 @@ interface OneModel {
   calls: number;
   shrinks: number;
   recoveries: number;
+  /** How often it asked for what a call needs. */
+  obtained: number;
 }
 
 /** `budget`: what the answer has cost so far, over all models. */
@@ -61,7 +64,8 @@ export async function tryModel(
   const spec = resolved.value;
   // The settings were accepted for this model, so either the registry has changed since, or it is a fallback model.
   if (isBarred(ports.content.readGeneration(), spec)) return isOwn ? notAsked({ kind: "invalid_param", status: null }) : PASSED_OVER;
-  const one: OneModel = { spec, isOwn, cap: ports.replyCaps.get(spec.id) ?? null, asked: null, calls: 0, shrinks: 0, recoveries: 0 };
+  const cap = ports.replyCaps.get(spec.id) ?? null;
+  const one: OneModel = { spec, isOwn, cap, asked: null, calls: 0, shrinks: 0, recoveries: 0, obtained: 0 };
   return askUntilAnswered(live, { one, budget }, ports);
 }
 
@@ -71,20 +75,44 @@ interface Answering {
 }
 
 async function askUntilAnswered(live: LiveTurn, { one, budget }: Answering, ports: RoomPorts): Promise<AttemptResult> {
-  const { spec } = one;
   for (;;) {
     const barred = await findRoom(live, one, ports);
     if (barred) return barred;
     // Another request may have ended the turn while this one was awaited.
     if (!isCurrent(live, ports)) return OVER;
-    const most = ports.content.readGeneration().max_output_tokens;
-    one.asked = askedLength(one.cap, { spec, state: ports.writer.state, most });
-    const { outcome, call, silent } = await askModel(live, { spec, maxOutput: one.asked }, ports);
-    if (outcome.kind === "finished") return { kind: "answered", finish: outcome.finish, call };
-    const { failure } = outcome;
-    const next = silent ? await recoverCall(live, { failure, call, one, budget }, ports) : toFailedAttempt({ failure, call }, silent);
+    const paid = payFor(one, ports);
+    const next = paid.kind === "short" ? await obtain(live, one, ports) : await askPaid(live, { one, budget, paid }, ports);
     if (next !== "again") return next;
   }
+}
+
+interface Paid extends Answering {
+  readonly paid: { readonly reservation: number | null };
+}
+
+async function askPaid(live: LiveTurn, { one, budget, paid }: Paid, ports: RoomPorts): Promise<AttemptResult | "again"> {
+  const { outcome, call, silent } = await askModel(live, { spec: one.spec, maxOutput: one.asked, ...paid }, ports);
+  if (outcome.kind === "finished") return { kind: "answered", finish: outcome.finish, call };
+  const { failure } = outcome;
+  return silent ? recoverCall(live, { failure, call, one, budget }, ports) : toFailedAttempt({ failure, call }, silent);
+}
+
+/** Chooses the length of the reply, and reserves what the call may cost. A call that a budget counts names a length. */
+function payFor(one: OneModel, ports: RoomPorts): ReturnType<RoomPorts["budgets"]["hold"]> {
+  const { spec } = one;
+  const { state } = ports.writer;
+  const most = ports.content.readGeneration().max_output_tokens;
+  const found = one.cap ?? (ports.budgets.applies("turn") ? spec.max_output : null);
+  one.asked = askedLength(found, { spec, state, most });
+  return ports.budgets.hold(toTurnNeed(state, spec, one.asked));
+}
+
+/** Asks for what the call needs. `again`: it may be reserved now, and room must be found again, because time has passed. */
+async function obtain(live: LiveTurn, one: OneModel, ports: RoomPorts): Promise<AttemptResult | "again"> {
+  const got = one.obtained++ < MOST_OBTAINED ? await ports.budgets.obtain(toTurnNeed(ports.writer.state, one.spec, one.asked)) : null;
+  if (!isCurrent(live, ports)) return OVER;
+  if (got?.ok) return "again";
+  return notAsked({ kind: got ? toUnpaidKind(got.error) : "unavailable", status: null });
 }
 
 const toFailedAttempt = (failed: AnswerFailure, silent: boolean): FailedAttempt => ({ kind: "failed", ...failed, silent });

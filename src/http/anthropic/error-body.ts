@@ -15,11 +15,13 @@ const STATUSES: Readonly<Record<string, ContentfulStatusCode>> = {
   overloaded: OVERLOADED,
   unavailable: OVERLOADED,
   models_unavailable: OVERLOADED,
+  budgets_unavailable: OVERLOADED,
   storage_full: 500,
 };
 
 const TYPES: Readonly<Record<number, string>> = {
   401: "authentication_error",
+  402: "billing_error",
   403: "permission_error",
   404: "not_found_error",
   409: "conflict_error",

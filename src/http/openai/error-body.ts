@@ -15,6 +15,7 @@ const CODES: Readonly<Record<string, string>> = {
   turn_running: "conversation_locked",
   queue_full: "conversation_locked",
   rate_limited: "rate_limit_exceeded",
+  budget_exhausted: "insufficient_quota",
 };
 
 /** Sentences that OpenAI has a code for. */
@@ -29,6 +30,7 @@ const findCode = (code: string, message: string): string => SENTENCES.find(([tex
 const STATUSES: Readonly<Record<string, ContentfulStatusCode>> = { unknown_model: 404, cannot_fit: 400 };
 
 function toType(status: number): string {
+  if (status === 402) return "insufficient_quota";
   if (status === 401) return "authentication_error";
   if (status === 403) return "permission_error";
   if (status === 429) return "rate_limit_error";

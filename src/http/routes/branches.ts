@@ -14,7 +14,7 @@ import { FORK, onePage, QUESTION, SESSION } from "../examples/shared";
 import { forkSession } from "../fork-session";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
-import { FILE_REFUSALS, MODEL_REFUSALS } from "../refusals";
+import { BUDGET_REFUSALS, FILE_REFUSALS, MODEL_REFUSALS } from "../refusals";
 import { json, jsonBody, located, taggedJson, tenantRoute } from "../routing";
 import { branchNumber, forkInput, rewindInput } from "../schemas/branch";
 import { repeatInput, toTurnInput } from "../schemas/generation";
@@ -109,6 +109,7 @@ const edit = tenantRoute({
     "too_many_items",
     "fork_unfinished",
     "turn_running",
+    ...BUDGET_REFUSALS,
     ...MODEL_REFUSALS,
     ...FILE_REFUSALS,
   ],
@@ -133,6 +134,7 @@ const regenerate = tenantRoute({
     "too_many_items",
     "fork_unfinished",
     "turn_running",
+    ...BUDGET_REFUSALS,
     ...MODEL_REFUSALS,
   ],
   request: { params: messageParams, headers: turnHeaders, body: jsonBody(repeatInput, {}, false) },

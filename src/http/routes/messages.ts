@@ -13,7 +13,7 @@ import { acceptedExample, answerExample, importExample, importedExample, questio
 import { EXECUTION, onePage } from "../examples/shared";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
-import { FILE_REFUSALS, MODEL_REFUSALS } from "../refusals";
+import { BUDGET_REFUSALS, FILE_REFUSALS, MODEL_REFUSALS } from "../refusals";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { branchQuery } from "../schemas/branch";
 import { defined } from "../schemas/defined";
@@ -47,6 +47,7 @@ const submit = tenantRoute({
     "message_limit",
     "fork_unfinished",
     "turn_running",
+    ...BUDGET_REFUSALS,
     ...MODEL_REFUSALS,
     ...FILE_REFUSALS,
   ],

@@ -9,7 +9,7 @@ import type { HttpDeps, HttpEnv } from "../deps";
 import { acceptedExample, respondExample } from "../examples/conversation";
 import { readIdempotency } from "../idempotency";
 import { type HttpError, sendProblem } from "../problem";
-import { FILE_REFUSALS, MODEL_REFUSALS } from "../refusals";
+import { BUDGET_REFUSALS, FILE_REFUSALS, MODEL_REFUSALS } from "../refusals";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { sessionPath } from "../schemas/paths";
 import { respondInput, toRespondInput } from "../schemas/respond";
@@ -39,6 +39,7 @@ const respond = tenantRoute({
     "branch_limit",
     "too_many_items",
     "fork_unfinished",
+    ...BUDGET_REFUSALS,
     ...MODEL_REFUSALS,
     ...FILE_REFUSALS,
   ],

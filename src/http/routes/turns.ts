@@ -11,7 +11,7 @@ import { stoppedTurnExample, turnExample, turnSettingsExample } from "../example
 import { onePage } from "../examples/shared";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
-import { MODEL_REFUSALS } from "../refusals";
+import { BUDGET_REFUSALS, MODEL_REFUSALS } from "../refusals";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { repeatInput, toTurnInput } from "../schemas/generation";
 import { limitQuery, toList } from "../schemas/page";
@@ -99,7 +99,7 @@ const retry = tenantRoute({
   summary: "Retry the last turn",
   description:
     "Runs the last turn again after it failed, was stopped or was interrupted. A partial reply of the earlier attempt is taken back. The body may choose otherwise what the turn is asked with.",
-  refuses: ["beyond_access_token", "not_retryable", "fork_unfinished", "turn_running", ...MODEL_REFUSALS],
+  refuses: ["beyond_access_token", "not_retryable", "fork_unfinished", "turn_running", ...BUDGET_REFUSALS, ...MODEL_REFUSALS],
   request: { params: sessionPath, headers: turnHeaders, body: jsonBody(repeatInput, {}, false) },
   responses: turnResponses,
 });

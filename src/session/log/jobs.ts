@@ -12,6 +12,7 @@ const JOB_KINDS = [
   "keep_files",
   "discard",
   "record_acts",
+  "budget",
 ] as const;
 type JobKind = (typeof JOB_KINDS)[number];
 

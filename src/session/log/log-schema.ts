@@ -2,6 +2,7 @@
  * The object's tables, created with the session and migrated when the object wakes. Triggers guard the log: no UPDATE,
  * no DELETE, and an INSERT only at `max + 1`, because INSERT OR REPLACE bypasses the other two.
  */
+import { WALLET_STEP } from "../wallet/wallet-rows";
 import { ACT_STEP } from "./act-rows";
 import { EXECUTION_STEP } from "./execution-rows";
 import { RECALL_STEP } from "./recall-step";
@@ -64,6 +65,7 @@ const migrations: readonly string[] = [
   `,
   TURN_TIMES_STEP,
   ACT_STEP,
+  WALLET_STEP,
 ];
 
 /** True when a session was ever opened here. A look-up of an unknown id must leave nothing behind. */

@@ -52,7 +52,8 @@ export async function respondInCopy(c: Asker, deps: HttpDeps, asked: Continuing)
 
 /** A client that counts its tries sends a request again that another time may take. */
 const mayComeBack = ({ code }: HttpError, { idempotency }: RespondInput): boolean =>
-  idempotency?.attempt !== undefined && (code === "models_unavailable" || code === "turn_running" || code === "storage_full");
+  idempotency?.attempt !== undefined &&
+  (code === "models_unavailable" || code === "budgets_unavailable" || code === "turn_running" || code === "storage_full");
 
 const listFiles = (messages: readonly WrittenMessage[]): FileId[] => [
   ...new Set(

@@ -93,7 +93,7 @@ function toError(failure: TurnReport["failure"]) {
   const { kind = "internal", detail: message = "The response failed." } = failure ?? {};
   if (kind === "overflow" || kind === "cannot_fit") return { code: "context_length_exceeded", message };
   if (kind === "rate_limit") return { code: "rate_limit_exceeded", message };
-  if (kind === "quota") return { code: "insufficient_quota", message };
+  if (kind === "quota" || kind === "budget") return { code: "insufficient_quota", message };
   return { code: "server_error", message };
 }
 
