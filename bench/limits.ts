@@ -1,9 +1,9 @@
 /**
- * What limits cost: the CPU of a turn of a tenant with limits beside one without, and the throughput of 1,000 sessions of one limited tenant
+ * What limits and budgets cost: the CPU of a turn of a tenant with both beside one without, and the throughput of 1,000 sessions of one limited tenant
  * beside 1,000 sessions of as many limited tenants.
  */
 import type { Connection } from "../scripts/support/api-client.ts";
-import type { LimitSet } from "../src/contract/limits.ts";
+import type { Budget, LimitSet } from "../src/contract/limits.ts";
 import { openSession, registerModel, say, times } from "./support/chat.ts";
 import { type BenchResult, measured, ratio } from "./support/report.ts";
 import type { Rig } from "./support/rig.ts";
@@ -24,6 +24,14 @@ const each = { requests_per_minute: MANY, model_calls_per_minute: MANY, concurre
 /** Limits that refuse nothing, so that only their counting is measured. */
 const LIMITS: LimitSet = { tenant: { ...each, sessions: MANY, files: MANY }, key: each, end_user: each };
 
+const budget = { period: "month", unit: "usd", amount: MANY, purposes: "all" } as const;
+/** Budgets that refuse nothing, so that only reserving, settling and renewing are measured. */
+const BUDGETS: readonly Budget[] = [
+  { ...budget, name: "tenant", of: "tenant" },
+  { ...budget, name: "tokens", of: "tenant", period: "day", unit: "tokens", amount: MANY * 1_000 },
+  { ...budget, name: "session", of: "session" },
+];
+
 /** A rig whose calls are those of another tenant. */
 type Chat = { readonly rig: Rig; readonly session: string };
 
@@ -34,7 +42,7 @@ async function openFor(rig: Rig, connection: Connection, chunks: number): Promis
 
 async function newLimited(rig: Rig): Promise<Connection> {
   const connection = await rig.newTenant();
-  await rig.setLimits(connection, LIMITS);
+  await rig.setLimits(connection, LIMITS, BUDGETS);
   return connection;
 }
 
@@ -48,8 +56,11 @@ async function benchCpu(rig: Rig) {
     took.off.push(await perTurn(off));
     took.on.push(await perTurn(on));
   }
-  const figures = [measured("a turn with limits, CPU", "ms", took.on), measured("a turn without limits, CPU", "ms", took.off)] as const;
-  return [...figures, ratio("  with limits against without", figures, CPU_GOAL)];
+  const figures = [
+    measured("a turn with limits and budgets, CPU", "ms", took.on),
+    measured("a turn without either, CPU", "ms", took.off),
+  ] as const;
+  return [...figures, ratio("  with both against without", figures, CPU_GOAL)];
 }
 
 /** Makes so many values, some at a time. */
@@ -83,10 +94,10 @@ async function benchThroughput(rig: Rig) {
 
 export async function benchLimits(rig: Rig): Promise<BenchResult> {
   return {
-    title: "Limits of tenants",
+    title: "Limits and budgets of tenants",
     notes: [
-      "Limits of requests and model calls a minute and of turns and streams at one time that refuse nothing. CPU is that of all of workerd, medians of",
-      `${SAMPLES} samples of ${TURNS} turns. Times are of all clients at once, medians of ${ROUNDS}: 1.11 of the time is 0.9 of the throughput.`,
+      "Limits of requests and model calls a minute, of turns and streams at one time, and three budgets, that refuse nothing. CPU is that of all of",
+      `workerd, medians of ${SAMPLES} samples of ${TURNS} turns. Times are of all clients at once, medians of ${ROUNDS}: 1.11 of the time is 0.9 of the throughput.`,
     ],
     figures: [...(await benchCpu(rig)), ...(await benchThroughput(rig))],
   };

@@ -14,7 +14,7 @@ import { ROOT } from "../../scripts/support/paths.ts";
 import { HOST } from "../../scripts/support/port.ts";
 import { runWrangler } from "../../scripts/support/wrangler.ts";
 import type { TenantLimitsApi } from "../../src/app/tenant-limits-api.ts";
-import type { LimitSet } from "../../src/contract/limits.ts";
+import type { Budget, LimitSet } from "../../src/contract/limits.ts";
 import { type CpuMeter, createCpuMeter } from "./cpu.ts";
 import { profileWorker } from "./profile.ts";
 import { type FastProvider, startFastProvider } from "./provider.ts";
@@ -43,8 +43,8 @@ export interface Rig {
   profile(build: string, work: () => Promise<void>): Promise<number>;
   /** A new tenant of the first build, with a key. */
   newTenant(): Promise<Connection>;
-  /** Tells the object of the connection's tenant its limits, as the deployment does. */
-  setLimits(connection: Connection, limits: LimitSet): Promise<void>;
+  /** Tells the object of the connection's tenant its limits and budgets, as the deployment does. */
+  setLimits(connection: Connection, limits: LimitSet, budgets: readonly Budget[]): Promise<void>;
   /** Ends the object's life in memory, so that its next call is a cold wake. */
   evictSession(session: string): Promise<void>;
   close(): Promise<void>;
@@ -157,10 +157,10 @@ export async function createRig(builds: readonly [Build, ...Build[]] = [OURS]): 
       evictSession: (session) =>
         miniflare.unsafeEvictDurableObject(name, "SessionObject", { name: `v1:any:${toTenant(connection)}:${session}` }),
       newTenant: async () => createTenant(await readUrl(name), ADMIN_KEY),
-      setLimits: async (of, limits) => {
+      setLimits: async (of, limits, budgets) => {
         // Miniflare gives the stub of a Worker that it does not know.
         const stub = tenants.getByName(`v1:any:${toTenant(of)}`) as unknown as TenantLimitsApi;
-        await stub.setLimits({ limits, revision: 1 });
+        await stub.setLimits({ limits, revision: 1, budgets });
       },
       close,
     };

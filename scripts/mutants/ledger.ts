@@ -107,7 +107,7 @@ export const ledger: readonly Mutant[] = [
     name: "a title's call is not noted before it is made",
     breaks: "I18: the ledger",
     file: "src/app/turn/make-title.ts",
-    find: "ports.noteTitle(crashedCall(request, writer.state), tries);",
+    find: "  noteTitle(request, ports);",
     replace: "",
     tests: TITLES,
   },

@@ -195,8 +195,8 @@ export const life: readonly Mutant[] = [
     name: "a model is asked before the call is counted",
     breaks: "I14: over a full disk no model is asked again",
     file: "src/app/turn/ask-model.ts",
-    find: 'ports.noteCall(call.endedAs("crashed", null));\n  live.call = call;',
-    replace: "live.call = call;",
+    find: "  noteCall(call, ports);\n  live.call = call;",
+    replace: "  live.call = call;",
     tests: ["test/session/full-disk.test.ts"],
   },
   {

@@ -2,6 +2,7 @@
 import { adapters } from "./adapters.ts";
 import { audit } from "./audit.ts";
 import { branches } from "./branches.ts";
+import { budgets } from "./budgets.ts";
 import { choices } from "./choices.ts";
 import { drafts } from "./drafts.ts";
 import { failures } from "./failures.ts";
@@ -46,6 +47,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...reach,
   ...past,
   ...branches,
+  ...budgets,
   ...files,
   ...retention,
   ...choices,

@@ -150,8 +150,8 @@ export const room: readonly Mutant[] = [
     name: "a turn asks again after its answer has begun",
     breaks: "an overflow is only rescued while nothing was said",
     file: "src/app/turn/try-model.ts",
-    find: "const next = silent ?",
-    replace: "const next = outcome ?",
+    find: "return silent ? recoverCall",
+    replace: "return outcome ? recoverCall",
     tests: ["test/session/rescue.test.ts"],
   },
   {

@@ -83,6 +83,8 @@ type Held = { readonly kind: "held"; readonly reservation: number | null } | { r
 export interface CallBudgets {
   /** Whether a budget counts calls of that purpose, which then must name the most tokens of their reply. True while that is not known. */
   applies(purpose: CallNeed["purpose"]): boolean;
+  /** Looks up whether a budget counts calls, so that `applies` knows. Never rejects. */
+  learn(): Promise<void>;
   /** Reserves from what the session was granted. `reservation` null: no budget counts the call. `short`: call `obtain` first. */
   hold(need: CallNeed): Held;
   /** Asks the tenant's object for what the call needs. Afterwards `hold` may still be short, if another call took it. */

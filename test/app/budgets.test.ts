@@ -5,7 +5,7 @@ import { counterKey, fromUnits, isBudgeted, periodAt, toNano, toPeriodEnd, toUni
 import { ASSUMED_PRICES, toCharge, toReserve } from "../../src/app/call-charge";
 import { createKnownBudgets, KNOWN_MS } from "../../src/app/known-budgets";
 import { countLeft, MOST_AHEAD, planGrant } from "../../src/app/plan-grant";
-import { daily } from "../support/budget-tenant";
+import { daily } from "../support/daily-budget";
 
 const PRICES = { input: 0.000_001, cache_write: 0.000_002, cached: 0.000_000_1, output: 0.000_004 };
 const PAYER = { session: "ses_1", end_user: "digest" };

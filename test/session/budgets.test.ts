@@ -5,8 +5,9 @@ import type { PolicyChoice } from "../../src/context/policy-choice";
 import type { Budget } from "../../src/contract/limits";
 import type { CompactionId } from "../../src/domain/ids";
 import { ringAlarm } from "../../src/session/alarm";
-import { BudgetTenant, daily } from "../support/budget-tenant";
+import { BudgetTenant } from "../support/budget-tenant";
 import { id } from "../support/builders";
+import { daily } from "../support/daily-budget";
 import { huge, talk } from "./filled";
 import { CALLER, failure, Life, MESSAGE, SPEC, settle } from "./life";
 

@@ -32,6 +32,7 @@ export async function checkAtRest(run: Run): Promise<void> {
   checkNothingLeft(run);
   checkMessages(run);
   checkLedger(run);
+  run.world.budgets.checkAtRest();
   checkExecutions(run.world, run.log.events);
   run.world.choices.check(run.log.events);
   run.world.respond.check(run.log.events);
@@ -223,6 +224,7 @@ export async function checkErased({ world, users }: Run): Promise<void> {
     .flatMap(([table, found]) => Object.keys(found).map((key) => `${table} ${key}`));
   violations.check(rows.length === 0, "I17", () => `rows are left: ${rows}`);
   await checkNothingFound(world, users.sends);
+  world.budgets.checkAtRest();
   await checkErasedUsage(world);
   const asked = {
     role: "user",

@@ -8,6 +8,12 @@ import type { FailureKind } from "../../src/domain/model-call";
 import type { Random } from "./random";
 
 export interface Profile {
+  /** The tenant has budgets. */
+  readonly budgets: boolean;
+  /** The probability that the tenant's object does not take a report, or that its answer is lost. */
+  budgetFails: number;
+  /** The probability of each step that the budgets are changed. */
+  budgetChanges: number;
   /** Probabilities: for each step, or for each operation that can fail. */
   crash: number;
   consumerCrash: number;
@@ -193,9 +199,14 @@ export function drawPolicy(random: Random): string {
 /** `apart`: for what was added to some runs alone, so that all others keep their stories. */
 export function drawProfile(random: Random, apart: Random): Profile {
   const responds = apart.chance(0.3);
+  const meddles = apart.pick([0, 0, 0, 0, 0.1]);
+  const budgets = apart.chance(0.4);
   return {
     responds,
-    meddles: apart.pick([0, 0, 0, 0, 0.1]),
+    meddles,
+    budgets,
+    budgetFails: budgets ? apart.pick([0, 0, 0.1, 0.4]) : 0,
+    budgetChanges: budgets ? apart.pick([0, 0.003, 0.02]) : 0,
     crash: random.pick([0, 0, 0, 0.005, 0.02, 0.04]),
     consumerCrash: random.pick([0, 0, 0.02]),
     rebuildCrash: random.pick([0, 0.005, 0.03]),
@@ -247,6 +258,8 @@ export function calm(profile: Profile): void {
     writeFails: 0,
     diskFills: 0,
     directoryFails: 0,
+    budgetFails: 0,
+    budgetChanges: 0,
     queueLoses: 0,
     queueDoubles: 0,
   } as const;

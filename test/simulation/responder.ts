@@ -32,6 +32,8 @@ const REFUSALS: ReadonlySet<string> = new Set([
   "branch_limit",
   "too_many_items",
   "models_unavailable",
+  "budget_exhausted",
+  "budgets_unavailable",
   "unknown_model",
   // A place inside of a response, a result of no call, a client's id twice, or a system prompt that leaves no room.
   "invalid",

@@ -78,6 +78,7 @@ function strike(world: World): void {
   if (random.chance(profile.crash)) world.crash();
   if (random.chance(profile.consumerCrash)) world.queue.crashConsumer();
   if (random.chance(profile.rebuildCrash)) world.rebuilder.crash();
+  if (profile.budgetChanges > 0 && random.chance(profile.budgetChanges)) world.budgets.change();
   if (random.chance(world.diskIsFull ? DISK_CLEARS : profile.diskFills)) world.diskIsFull = !world.diskIsFull;
 }
 
@@ -87,6 +88,7 @@ async function rest({ world, log, users, readers }: Run): Promise<void> {
   for (const reader of readers) reader.closing = true;
   for (const reader of readers) reader.leave();
   calm(world.profile);
+  world.budgets.calm();
   world.diskIsFull = false;
   // The last life records what the one before it left open, and the rows follow that too.
   if (log.replayed.lifecycle === "open") void world.wake().service.items(CALLER, { after: null, limit: 1, order: "asc" });

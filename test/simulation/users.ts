@@ -354,6 +354,8 @@ export class Users {
         "turn_running",
         "queue_full",
         "storage_full",
+        "budget_exhausted",
+        "budgets_unavailable",
         ...more,
         ...(Object.keys(send.choice).length > 0 ? ["models_unavailable"] : []),
         ...(send.choice.model === "nobody" ? ["unknown_model"] : []),

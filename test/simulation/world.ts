@@ -4,11 +4,10 @@
  */
 
 import { createHash } from "node:crypto";
-import { NO_BUDGETS } from "../../scripts/support/no-budgets";
 import { createNodeSql } from "../../scripts/support/node-sql";
 import { serveSession } from "../../scripts/support/serve-session";
 import type { WholeSessionApi } from "../../src/app/control-api";
-import type { ModelDirectory, ModelRequest } from "../../src/app/ports";
+import type { ChatModel, ModelDirectory, ModelRequest } from "../../src/app/ports";
 import { parseBody } from "../../src/domain/item-content";
 import { createProjection } from "../../src/read-model/writer";
 import { ringAlarm } from "../../src/session/alarm";
@@ -27,6 +26,7 @@ import type { Owed } from "./request-rules";
 import { RespondRules } from "./respond-rules";
 import { Scheduler, Scope } from "./scheduler";
 import { SimArchive } from "./sim-archive";
+import { SimBudgets } from "./sim-budgets";
 import type { SimD1 } from "./sim-d1";
 import { SimModel } from "./sim-model";
 import { SimQueue } from "./sim-queue";
@@ -80,6 +80,7 @@ export class World {
   readonly clients = new Scope("clients");
   readonly book = new SummaryBook();
   readonly log: LogRules;
+  readonly budgets: SimBudgets;
   readonly choices = new ChoiceRules(this);
   readonly respond = new RespondRules(this);
   readonly copies = new CopyRules(this);
@@ -123,6 +124,7 @@ export class World {
     this.sql = { ...base, wipe: () => this.#wipe(base) };
     const { random, profile, scheduler, violations, stats, book, choices } = this;
     this.log = new LogRules(this);
+    this.budgets = new SimBudgets(this);
     const findEpoch = (lease: number | null): number | null => this.log.findEpoch(lease);
     const findInstructions = (lease: number): string | null | undefined => this.log.findInstructions(lease);
     const onRequest = (request: ModelRequest, epoch: number | null): void => this.log.redactions.checkRequest(request, epoch);
@@ -133,7 +135,11 @@ export class World {
       stats,
       violations,
       log: this.#logger,
-      model: (scope) => this.model.for(scope, () => null),
+      model: (scope) =>
+        this.#paid(
+          this.model.for(scope, () => null),
+          (request) => this.budgets.checkWork(request),
+        ),
       session: (scope) => ({
         leaseCompaction: async (caller, compaction) => {
           const leased = await this.call(scope, "lease", (service) => service.leaseCompaction(caller, compaction));
@@ -238,6 +244,7 @@ export class World {
       all: guard((query, ...params) => {
         if (!query.startsWith("SELECT")) this.touched = true;
         const rows = sql.all(query, ...params);
+        this.budgets.noteStatement(query, params);
         if (query.startsWith("INSERT INTO frames")) this.#frames.push([Number(params[0]), Number(params[1])]);
         return rows;
       }) as Sql["all"],
@@ -279,13 +286,16 @@ export class World {
     const pause = (ms: number): Promise<void> => scheduler.sleep(scope, ms, "D1 pause");
     const projection = createProjection(this.d1.reachedBy(scope, { scheduler, fails: () => profile.d1Fails }), { pause });
     return {
-      model: this.model.for(scope, () => this.#owed()),
+      model: this.#paid(
+        this.model.for(scope, () => this.#owed()),
+        (request) => this.budgets.checkCall(scope, request),
+      ),
       models: () => this.#directory(scope),
       tools: () => this.tools.for(scope),
       queue: this.queue.reachedBy(scope),
       projection: () => projection,
       files: () => ({ keep: async () => {} }),
-      budgets: () => NO_BUDGETS,
+      budgets: () => this.budgets.for(scope),
       isSuspended: async () => false,
       acts: () => ({ record: async () => {} }),
       usageArchive: () => this.archive.for(scope),
@@ -311,6 +321,16 @@ export class World {
       state,
       question: asked?.type === "text" ? asked.text : null,
       pins: log.pins.map((pin) => content.readText(pin.body) ?? ""),
+    };
+  }
+
+  #paid(model: ChatModel, check: (request: ModelRequest) => void): ChatModel {
+    return {
+      stream: (request, options) => {
+        check(request);
+        return model.stream(request, options);
+      },
+      render: (request) => model.render(request),
     };
   }
 

@@ -9,16 +9,6 @@ import { createTenantLimits } from "../../src/tenant/tenant-limits";
 import { createMigratedSql } from "../tenant/memory-sql";
 import { TENANT } from "./builders";
 
-export const daily = (amount: number, about: Partial<Budget> = {}): Budget => ({
-  name: "daily",
-  of: "tenant",
-  period: "day",
-  unit: "tokens",
-  amount,
-  purposes: "all",
-  ...about,
-});
-
 export class BudgetTenant {
   readonly sql = createMigratedSql();
   readonly #limits = createTenantLimits(this.sql);

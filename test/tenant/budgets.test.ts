@@ -4,8 +4,9 @@ import { describe, expect, it } from "vitest";
 import { type CounterRef, touchedCounters } from "../../src/app/budget-counters";
 import type { RenewInput, RenewRow } from "../../src/app/budget-ports";
 import type { SessionId } from "../../src/domain/ids";
-import { BudgetTenant, daily } from "../support/budget-tenant";
+import { BudgetTenant } from "../support/budget-tenant";
 import { id } from "../support/builders";
+import { daily } from "../support/daily-budget";
 
 const AT = Date.UTC(2026, 10, 24, 15);
 const DAY_MS = 86_400_000;

@@ -36,12 +36,14 @@ export async function showContext(session: Session, content: readonly Part[] | n
   const { epoch } = session.state.view;
   if (!found.ok) return found;
   const spec = found.value;
+  const { budgets, replyCaps } = session.ports();
+  await budgets.learn();
   const dry = rehearse(session, content);
   const { first, fits } = predictRoom(spec, { ...session.deps, ...dry });
   if (!fits.ok && fits.error.fit && content) return err({ code: "cannot_fit", fit: fits.error.fit });
   const { state } = dry.writer;
   const weights = weighContext(state, spec);
-  const cap = session.ports().replyCaps.get(spec.id) ?? null;
+  const cap = replyCaps.get(spec.id) ?? (budgets.applies("turn") ? spec.max_output : null);
   const most = dry.content.readGeneration().max_output_tokens;
   const request = await session.deps.model.render(buildRequest(dry.content, spec, askedLength(cap, { spec, state, most })));
   const characters = request.body.length;

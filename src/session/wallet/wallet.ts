@@ -77,6 +77,12 @@ export class Wallet implements CallBudgets {
     return known === null || isBudgeted(known, purpose);
   }
 
+  async learn(): Promise<void> {
+    const owner = this.#findOwner();
+    if (!owner || owner.source.peek()) return;
+    await this.#renewals.within(owner.source.lookUp()).catch(() => null);
+  }
+
   hold(need: CallNeed): ReturnType<CallBudgets["hold"]> {
     const owner = this.#findOwner();
     if (!owner) return FREE;

@@ -1,0 +1,182 @@
+/** Budgets through the running Worker: many turns at once, with the tenant's object lost at random, and what each API answers on 402. */
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, inject, it } from "vitest";
+import { createRandom } from "../../scripts/support/random.ts";
+import { sessionObjectName, tenantObjectName } from "../../src/app/object-name";
+import type { BudgetView } from "../../src/contract/budget";
+import { type Budget, NO_LIMITS } from "../../src/contract/limits";
+import type { Page } from "../../src/contract/page";
+import type { TenantEvent } from "../../src/contract/tenant-event";
+import type { SessionId } from "../../src/domain/ids";
+import { daily } from "../support/daily-budget";
+import { advanceClock } from "./clock";
+import { migrate, newTenant, readBody, type Tenant } from "./support";
+
+beforeAll(migrate);
+
+const findStub = ({ id }: Tenant) => env.TENANTS.getByName(tenantObjectName(id));
+let revision = 0;
+const setBudgets = (tenant: Tenant, ...budgets: readonly Budget[]) =>
+  findStub(tenant).setLimits({ limits: NO_LIMITS, revision: ++revision, budgets });
+
+const readBudget = async (tenant: Tenant, query = ""): Promise<BudgetView> => {
+  const { data } = await readBody<{ data: BudgetView[] }>(await tenant.call("GET", `/v1/budgets${query}`));
+  if (!data[0]) throw new Error("no budget");
+  return data[0];
+};
+
+/** A tenant with a small model that answers by itself. */
+async function newChatty(): Promise<Tenant> {
+  const tenant = await newTenant();
+  await readBody(await tenant.call("PUT", "/v1/models/small", { provider: "embedded", context_window: 16_000, max_output: 20 }));
+  return tenant;
+}
+
+async function open(tenant: Tenant): Promise<SessionId> {
+  return (await readBody<{ id: SessionId }>(await tenant.call("POST", "/v1/sessions", { model: "small" }), 201)).id;
+}
+
+const send = (tenant: Tenant, session: SessionId): Promise<Response> =>
+  tenant.call("POST", `/v1/sessions/${session}/messages`, { content: "Tell me about the river." });
+
+/** What the ledgers of the sessions have. */
+async function sumLedgers(tenant: Tenant, sessions: readonly SessionId[]): Promise<number> {
+  const pages = await Promise.all(
+    sessions.map(async (id) => readBody<Page<{ input: number; output: number }>>(await tenant.call("GET", `/v1/sessions/${id}/usage`))),
+  );
+  return pages.flatMap(({ data }) => data).reduce((sum, { input, output }) => sum + input + output, 0);
+}
+
+/** Lets every session report and return what it holds, as its alarm does. */
+async function comeToRest(tenant: Tenant, sessions: readonly SessionId[], query = ""): Promise<void> {
+  advanceClock(120_000);
+  for (let looks = 0; looks < 20 && (await readBudget(tenant, query)).reserved > 0; looks++)
+    await Promise.all(sessions.map((id) => runDurableObjectAlarm(env.SESSIONS.getByName(sessionObjectName(tenant.id, id)))));
+}
+
+/** The object is lost in the middle of whatever it does. Its callers see an error. */
+async function kill(tenant: Tenant): Promise<void> {
+  await runInDurableObject(findStub(tenant), (_, state) => state.abort("killed by a test")).catch(() => undefined);
+}
+
+describe("500 turns at once against a budget for 50", () => {
+  it.each([
+    ["", 0],
+    [", while the tenant's object is killed at random", 2],
+  ])("never exceed it, and come to exactly what the ledgers have%s", { timeout: 240_000 }, async (_, kills) => {
+    const random = createRandom(inject("seed"));
+    const tenant = await newChatty();
+    await setBudgets(tenant, daily(1_000_000));
+    const first = await open(tenant);
+    await readBody(await send(tenant, first));
+    const each = await sumLedgers(tenant, [first]);
+    await comeToRest(tenant, [first]);
+    const amount = 51 * each;
+    await setBudgets(tenant, daily(amount));
+    const sessions: SessionId[] = [];
+    while (sessions.length < 500) sessions.push(...(await Promise.all(Array.from({ length: 20 }, () => open(tenant)))));
+
+    let killed = 0;
+    const answers = await Promise.all(
+      sessions.map(async (id) => {
+        const sent = send(tenant, id);
+        if (random.between(1, 100) <= kills) {
+          killed += 1;
+          await kill(tenant);
+        }
+        const { status } = await sent;
+        const { spent, reserved } = await readBudget(tenant).catch(() => ({ spent: 0, reserved: 0 }));
+        expect(spent + reserved).toBeLessThanOrEqual(amount);
+        return status;
+      }),
+    );
+
+    expect(new Set(answers.filter((status) => ![200, 202, 402, 503].includes(status)))).toEqual(new Set());
+    expect(answers.filter((status) => status === 402).length).toBeGreaterThan(400);
+    expect(killed > 0).toBe(kills > 0);
+    await comeToRest(tenant, sessions);
+    const before = await readBudget(tenant);
+    expect(before).toMatchObject({ spent: await sumLedgers(tenant, [first, ...sessions]), reserved: 0 });
+    expect(before.spent).toBeLessThanOrEqual(amount);
+
+    let status = 200;
+    for (let next = 0; status === 200 && next < sessions.length; next++) {
+      const fresh = await open(tenant);
+      status = (await send(tenant, fresh)).status;
+      sessions.push(fresh);
+    }
+    await comeToRest(tenant, sessions.slice(500));
+    const after = await readBudget(tenant);
+    expect(status).toBe(402);
+    expect(after).toMatchObject({ spent: await sumLedgers(tenant, [first, ...sessions]), reserved: 0 });
+    expect(after.spent).toBeLessThanOrEqual(amount);
+    // What is left is less than one more call may use.
+    expect(after.remaining).toBeLessThan(3 * each);
+    const { data } = await readBody<Page<TenantEvent>>(await tenant.call("GET", "/v1/events"));
+    expect(data.filter(({ type }) => type === "budget.reached")).toHaveLength(1);
+  });
+});
+
+describe("a request without a budget for it", () => {
+  const REFUSED = { type: "urn:longhand:problem:budget_exhausted", budget: "daily", of: "tenant", unit: "tokens", amount: 10, spent: 0 };
+
+  it("is refused by every operation that starts a turn, and nothing is stored", async () => {
+    const tenant = await newChatty();
+    const session = await open(tenant);
+    const path = `/v1/sessions/${session}`;
+    const { message_id } = await readBody<{ message_id: string }>(
+      await tenant.call("POST", `${path}/messages`, { content: "Hello.", run: false }),
+      201,
+    );
+    await setBudgets(tenant, daily(10));
+    const before = await readBody<Page<unknown>>(await tenant.call("GET", `${path}/events`));
+    const message = { content: "Tell me." };
+
+    const answers = [
+      await tenant.call("POST", `${path}/messages`, message),
+      await tenant.call("POST", `${path}/respond`, { messages: [{ role: "user", ...message }] }),
+      await tenant.call("POST", `${path}/messages/${message_id}/edit`, message),
+      await tenant.call("POST", `${path}/messages/${message_id}/regenerate`, {}),
+      await tenant.call("POST", `${path}/retry`, {}),
+    ];
+
+    for (const answer of answers) expect(await readBody(answer, 402)).toMatchObject(REFUSED);
+    expect((await readBody<Page<unknown>>(await tenant.call("GET", `${path}/events`))).data).toHaveLength(before.data.length);
+  });
+
+  it("is refused by other vendors' APIs in their words", async () => {
+    const tenant = await newChatty();
+    await setBudgets(tenant, daily(10));
+    const messages = [{ role: "user", content: "Hello." }];
+
+    const chat = await tenant.call("POST", "/v1/chat/completions", { model: "small", messages });
+    const response = await tenant.call("POST", "/v1/responses", { model: "small", input: "Hello." });
+    const message = await tenant.call(
+      "POST",
+      "/v1/messages",
+      { model: "small", max_tokens: 10, messages },
+      { "anthropic-version": "2023-06-01" },
+    );
+
+    expect(await readBody(chat, 402)).toMatchObject({ error: { type: "insufficient_quota", code: "insufficient_quota" } });
+    expect(await readBody(response, 402)).toMatchObject({ error: { type: "insufficient_quota", code: "insufficient_quota" } });
+    expect(await readBody(message, 402)).toMatchObject({ type: "error", error: { type: "billing_error" } });
+  });
+});
+
+describe("the list of budgets", () => {
+  it("shows what an end user and a session have left", async () => {
+    const tenant = await newChatty();
+    await setBudgets(tenant, daily(100_000, { name: "each", of: "end_user" }), daily(50_000, { name: "one", of: "session" }));
+    const { id } = await readBody<{ id: SessionId }>(await tenant.call("POST", "/v1/sessions", { model: "small", end_user: "ada" }), 201);
+    await readBody(await send(tenant, id));
+    await comeToRest(tenant, [id], "?end_user=ada");
+    const used = await sumLedgers(tenant, [id]);
+
+    const figures = { spent: used, reserved: 0 };
+    expect(await readBudget(tenant, "?end_user=ada")).toMatchObject({ name: "each", ...figures, remaining: 100_000 - used });
+    expect(await readBudget(tenant, `?session_id=${id}`)).toMatchObject({ name: "one", ...figures, remaining: 50_000 - used });
+    expect(await readBudget(tenant, "?end_user=bob")).toMatchObject({ name: "each", spent: 0, remaining: 100_000 });
+  });
+});
