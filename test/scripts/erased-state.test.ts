@@ -29,7 +29,20 @@ async function untilDone(read: () => Promise<unknown>): Promise<z.infer<typeof r
   }
 }
 
-const newTenant = async (): Promise<Client> => createClient(await createTenant(server.url, sandbox.adminKey));
+/** A tenant with budgets of its end users and of its sessions, so that its counters and events are among what is searched. */
+async function newTenant(): Promise<Client> {
+  const admin = { url: server.url, key: sandbox.adminKey };
+  const connection = await createTenant(server.url, sandbox.adminKey);
+  const budget = { period: "day", unit: "tokens", purposes: "all" };
+  const budgets = [
+    { ...budget, name: "each", of: "end_user", amount: 100_000_000 },
+    { ...budget, name: "one", of: "session", amount: 100_000_000 },
+  ];
+  await callApi(admin, { method: "PUT", path: "/v1/admin/plans/budgeted", body: { budgets } });
+  const tenant = `ten_${/^lh_[^_]+_([0-9A-Z]{26})_/.exec(connection.key)?.[1]}`;
+  await callApi(admin, { method: "PATCH", path: `/v1/admin/tenants/${tenant}`, body: { plan: "budgeted" } });
+  return createClient(connection);
+}
 
 /** A session of another end user, which nothing touches. */
 async function plantKept({ call }: Client): Promise<string> {
