@@ -560,6 +560,17 @@ describe("count_tokens", () => {
   });
 });
 
+const EXHAUSTED = {
+  code: "budget_exhausted",
+  budget: "daily",
+  of: "tenant",
+  unit: "usd",
+  amount: 1,
+  spent: 0.9,
+  reserved: 0.05,
+  resets_at: 1_795_046_400_000,
+} as const;
+
 describe("refusals", () => {
   it.each([
     ["an unknown session", { code: "session_not_found" }, 404, "not_found_error"],
@@ -569,6 +580,8 @@ describe("refusals", () => {
     ["calls without results", { code: "calls_unanswered", calls: [{ execution: EXECUTION, call_id: "a" }] }, 400, "invalid_request_error"],
     ["a full queue", { code: "queue_full", limit: 5 }, 409, "conflict_error"],
     ["a registry that is away", { code: "models_unavailable" }, 529, "overloaded_error"],
+    ["budgets that are away", { code: "budgets_unavailable" }, 529, "overloaded_error"],
+    ["an exhausted budget", EXHAUSTED, 402, "billing_error"],
   ] as const)("%s has Anthropic's type and status", async (_, error, status, type) => {
     const { anthropic } = connect({ session: { respond: async () => err(error) } });
 

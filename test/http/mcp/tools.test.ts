@@ -547,5 +547,11 @@ describe("a message", () => {
       isError: true,
       said: { type: "urn:longhand:problem:queue_full", limit: 32 },
     });
+    const figures = { budget: "daily", of: "session", unit: "tokens", amount: 10, spent: 9, reserved: 0, resets_at: 1 } as const;
+    const spent = await connect({ session: { submit: async () => err({ code: "budget_exhausted", ...figures }) } });
+    expect(await call(spent, "send_message", { session_id: SESSION, text: "x" })).toMatchObject({
+      isError: true,
+      said: { type: "urn:longhand:problem:budget_exhausted", ...figures },
+    });
   });
 });
