@@ -61,8 +61,7 @@ export const budgets: readonly Mutant[] = [
     file: "src/session/wallet/wallet-rows.ts",
     find: "if (readWallet(sql)?.seq !== seq) return false;",
     replace: "",
-    tests: [],
-    seeds: 400,
+    tests: SESSION,
   },
   {
     name: "a call that broke off is charged with nothing",
@@ -76,8 +75,8 @@ export const budgets: readonly Mutant[] = [
     name: "a model without prices is free",
     breaks: "no call is free under a budget of dollars",
     file: "src/app/call-charge.ts",
-    find: "  input: perToken(15),",
-    replace: "  input: 0,",
+    find: "  output: perToken(75),",
+    replace: "  output: 0,",
     tests: PURE,
   },
   {

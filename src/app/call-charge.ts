@@ -10,7 +10,7 @@ import { toNano } from "./budget-counters";
  * What counts for a model whose prices are unknown, so that no call is free under a budget in dollars. About what the most expensive of the
  * common models cost.
  */
-export const ASSUMED_PRICES: Prices = {
+const ASSUMED_PRICES: Prices = {
   input: perToken(15),
   cache_write: perToken(18.75),
   cached: perToken(1.5),

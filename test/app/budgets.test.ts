@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { counterKey, fromUnits, isBudgeted, periodAt, toNano, toPeriodEnd, toUnits, touchedCounters } from "../../src/app/budget-counters";
-import { ASSUMED_PRICES, toCharge, toReserve } from "../../src/app/call-charge";
+import { toCharge, toReserve } from "../../src/app/call-charge";
 import { createKnownBudgets, KNOWN_MS } from "../../src/app/known-budgets";
 import { countLeft, MOST_AHEAD, planGrant } from "../../src/app/plan-grant";
 import { daily } from "../support/daily-budget";
@@ -87,7 +87,8 @@ describe("what is reserved and charged", () => {
   test("assumes a price where none is known, so that no call is free", () => {
     const unpriced = { input: 10, output: 2 };
 
-    expect(toReserve(unpriced, "usd")).toBe(toNano(10 * ASSUMED_PRICES.cache_write + 2 * ASSUMED_PRICES.output));
+    // 10 tokens at $18.75 and 2 at $75 per million.
+    expect(toReserve(unpriced, "usd")).toBe(337_500);
     expect(toCharge({ usage: usage(10, 2), estimate: 10 }, unpriced, "usd")).toBe(toReserve(unpriced, "usd"));
   });
 

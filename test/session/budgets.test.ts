@@ -1,10 +1,13 @@
 /** A session's wallet: what it reserves before each call, what it is charged with, and what it returns. */
 import { describe, expect, test } from "vitest";
+import { counterKey } from "../../src/app/budget-counters";
 import type { ModelSpec } from "../../src/app/ports";
 import type { PolicyChoice } from "../../src/context/policy-choice";
 import type { Budget } from "../../src/contract/limits";
 import type { CompactionId } from "../../src/domain/ids";
 import { ringAlarm } from "../../src/session/alarm";
+import { migrateSession } from "../../src/session/log/log-schema";
+import { beginReport, confirm } from "../../src/session/wallet/wallet-rows";
 import { BudgetTenant } from "../support/budget-tenant";
 import { id } from "../support/builders";
 import { daily } from "../support/daily-budget";
@@ -259,6 +262,22 @@ describe("a turn under a budget", () => {
     tenant.set([]);
     await wait(life, MINUTE);
     expect(await life.service.submit(CALLER, MESSAGE)).toMatchObject({ ok: true });
+  });
+});
+
+describe("the answer to a report", () => {
+  test("fills the wallet only if no newer report was made", () => {
+    const life = new Life();
+    migrateSession(life.sql);
+    const ref = { ...daily(1), subject: "", starts_at: 0 };
+    const older = beginReport(life.sql, [ref], 1);
+    const newer = beginReport(life.sql, [ref], 1);
+    const grants = [{ counter: counterKey(ref), granted: 5, tight: false }];
+
+    expect(confirm(life.sql, { ...older, revision: 1, grants })).toBe(false);
+    expect(life.sql.all("SELECT free FROM wallet_counters")).toEqual([{ free: 0 }]);
+    expect(confirm(life.sql, { ...newer, revision: 1, grants })).toBe(true);
+    expect(life.sql.all("SELECT free FROM wallet_counters")).toEqual([{ free: 5 }]);
   });
 });
 
