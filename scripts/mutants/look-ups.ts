@@ -28,7 +28,7 @@ export const lookUps: readonly Mutant[] = [
   },
   {
     name: "a repeated delivery of acts is recorded twice",
-    breaks: "I43: each audited act in a session is in the tenant's log once",
+    breaks: "I47: each audited act in a session is in the tenant's log once",
     file: "src/audit/audit-log.ts",
     find: "      if (isThere(act, subject)) return;\n",
     replace: "",
@@ -36,7 +36,7 @@ export const lookUps: readonly Mutant[] = [
   },
   {
     name: "acts are forgotten before they are delivered",
-    breaks: "I43: none is lost",
+    breaks: "I47: none is lost",
     file: "src/session/acts.ts",
     find: "    await host.deps.acts(tenant).record(session, acts);\n    if (host.exists) forgetActs(host.deps.sql, last.seq);",
     replace: "    forgetActs(host.deps.sql, last.seq);\n    await host.deps.acts(tenant).record(session, acts);",
@@ -44,7 +44,7 @@ export const lookUps: readonly Mutant[] = [
   },
   {
     name: "a refused request is served",
-    breaks: "I42: a refused request leaves nothing",
+    breaks: "I46: a refused request leaves nothing",
     file: "src/http/rate-limits.ts",
     find: "return admission.refused ? sendProblem(c, toRefusal(admission.refused, now)) : await next();",
     replace: "await next();\n    return admission.refused ? sendProblem(c, toRefusal(admission.refused, now)) : undefined;",

@@ -292,7 +292,6 @@ export interface SessionApi {
 
   /** Searches the whole record, whatever the view shows (`memory_query`, for people). */
   recall(caller: Caller, input: RecallInput): Promise<Outcome<RecallReport>>;
-
   leaseCompaction(caller: Caller, compaction: CompactionId): Promise<Outcome<LeaseOutcome>>;
   recordCompaction(caller: Caller, input: CompactionResult): Promise<Outcome<ApplyOutcome>>;
 

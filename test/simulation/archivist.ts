@@ -40,7 +40,7 @@ export function checkArchive(
   states: { readonly before: SessionState; readonly after: SessionState },
 ): void {
   const { before, after } = states;
-  const check = (holds: boolean, what: string) => world.violations.check(holds, "I43", () => `${event.type} at seq ${event.seq}: ${what}`);
+  const check = (holds: boolean, what: string) => world.violations.check(holds, "I45", () => `${event.type} at seq ${event.seq}: ${what}`);
   const isChange = event.type === "SessionArchived" || event.type === "SessionUnarchived";
   check(isChange || before.archived_at === after.archived_at, "it changed whether the session is archived");
   check(before.archived_at === null || !USES.has(event.type), "the session was used and stayed archived");

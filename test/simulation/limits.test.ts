@@ -123,45 +123,45 @@ class Acts {
     }
   }
 
-  /** I43: each act is in the tenant's audit log once, in the order of its session, and the chain holds. */
+  /** I47: each act is in the tenant's audit log once, in the order of its session, and the chain holds. */
   check(): void {
     const { audit, violations, stats } = this.world;
     const query = { after: null, limit: 100_000, order: "asc", action: null, actor: null, target: null, from: null, to: null } as const;
     const { data, head, anchor } = audit.read(query);
     for (const [id, done] of this.done) {
       const recorded = data.filter(({ target }) => target.id === id).map(({ action, details }) => `${action} ${details?.event_seq}`);
-      violations.check(recorded.join() === done.join(), "I43", () => `the acts of ${id} are ${done}, and the audit log has ${recorded}`);
+      violations.check(recorded.join() === done.join(), "I47", () => `the acts of ${id} are ${done}, and the audit log has ${recorded}`);
       stats.count("acts", done.length);
     }
     const known = [...this.done.values()].flat().length;
-    violations.check(known === data.length, "I43", () => `${known} acts were done, and the audit log has ${data.length}`);
+    violations.check(known === data.length, "I47", () => `${known} acts were done, and the audit log has ${data.length}`);
     const lines = [{ chain: CHAIN, owner: TENANT, anchor }, ...data, { head }];
     const verdict = verifyAudit(lines.map((line) => JSON.stringify(line)).join("\n"));
-    violations.check(verdict.ok, "I43", () => `the chain does not hold: ${JSON.stringify(verdict)}`);
+    violations.check(verdict.ok, "I47", () => `the chain does not hold: ${JSON.stringify(verdict)}`);
   }
 }
 
-/** I42: a request that was refused has left nothing, and no more sessions are there than the limit. */
+/** I46: a request that was refused has left nothing, and no more sessions are there than the limit. */
 function checkRefused(world: LimitWorld, clients: Clients): void {
   const texts = [...world.sessions.values()].flatMap(({ sql }) =>
     hasSchema(sql) ? sql.all<{ text: string }>("SELECT text FROM bodies").map(({ text }) => text) : [],
   );
   const stored = texts.join("\n");
   const [left] = clients.refused.filter((text) => stored.includes(text));
-  world.violations.check(left === undefined, "I42", () => `a refused request left ${left}`);
+  world.violations.check(left === undefined, "I46", () => `a refused request left ${left}`);
 }
 
 function checkSessions(world: LimitWorld): void {
   const most = world.limits.tenant.sessions ?? 0;
   const count = world.directory.count();
-  world.violations.check(count <= most, "I42", () => `there are ${count} sessions, and ${most} may be`);
+  world.violations.check(count <= most, "I46", () => `there are ${count} sessions, and ${most} may be`);
 }
 
 /** No session is there that the directory did not let in. */
 function checkEntered(world: LimitWorld): void {
   for (const [id, { sql, object }] of world.sessions) {
     if (!hasSchema(sql) || object.wake().runtime.state.lifecycle !== "open") continue;
-    world.violations.check(world.directory.has(id), "I42", () => `${id} is open, and the directory has it not`);
+    world.violations.check(world.directory.has(id), "I46", () => `${id} is open, and the directory has it not`);
   }
 }
 

@@ -1,4 +1,4 @@
-/** I42: what isolates admit, beside what the tenant's object granted them. */
+/** I46: what isolates admit, beside what the tenant's object granted them. */
 import type { RateAsk, RateGrant } from "../../src/app/rate-grants";
 import { windowEnd } from "../../src/app/rate-grants";
 import type { RateMeter } from "../../src/app/rate-meter";
@@ -92,7 +92,7 @@ export class RateRules {
       this.world.stats.count(granted === 0 ? "blocks refused" : "blocks granted");
       this.world.violations.check(
         minute.granted <= limit && minute.granted + left === limit,
-        "I42",
+        "I46",
         () => `${minute.granted} of ${subject} were granted in a minute, ${left} are said to be left, and its limit is ${limit}`,
       );
     }
@@ -109,13 +109,13 @@ export class RateRules {
     const { violations } = this.world;
     for (const [name, { limit, admitted, alone }] of this.#minutes) {
       const most = limit * (1 + alone.size);
-      violations.check(admitted <= most, "I42", () => `${admitted} of ${name} were admitted, and ${most} may be`);
+      violations.check(admitted <= most, "I46", () => `${admitted} of ${name} were admitted, and ${most} may be`);
     }
     for (const [scope, held] of this.#held)
       for (const [subject, { granted, admitted, isAlone }] of held)
         violations.check(
           isAlone || admitted <= granted,
-          "I42",
+          "I46",
           () => `${scope.name} admitted ${admitted} of ${subject}, and was granted ${granted}`,
         );
   }
