@@ -85,8 +85,7 @@ export const budgets: readonly Mutant[] = [
     file: "src/session/wallet/wallet.ts",
     find: "if (rows.chargeDead(sql, incarnation) > 0) this.#armJob();",
     replace: "",
-    tests: [],
-    seeds: 200,
+    tests: SESSION,
   },
   {
     name: "what is granted and not used is not returned",

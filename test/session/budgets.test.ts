@@ -335,6 +335,19 @@ describe("a compaction that no budget pays for", () => {
     expect(failures(life)).toEqual([["budget", true]]);
   });
 
+  test("that its object dies in is charged with the whole reservation by the next life, before anything else", async () => {
+    const world = await open([daily(100_000, { purposes: "compaction" })]);
+    await talk(world.life, 5);
+    await world.life.send(huge("question-6"));
+    expect(world.life.asked).toBe("tttttc");
+
+    const next = revive(world);
+    await next.service.items(CALLER, { after: null, limit: 1, order: "asc" });
+
+    expect(next.sql.all("SELECT id FROM wallet_reservations WHERE id = 1")).toEqual([]);
+    expect(next.sql.all<{ spent: number }>("SELECT spent FROM wallet_counters")[0]?.spent).toBeGreaterThan(3_000);
+  });
+
   test("is made when the budget allows it, reserved by the worker that leases it, and charged once", async () => {
     const { life, tenant } = await open([daily(100_000, { purposes: "compaction" })], EARLY);
     await talk(life, 5);
