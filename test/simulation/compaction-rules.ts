@@ -241,7 +241,7 @@ export class CompactionRules {
   }
 
   #failed(event: Extract<StoredEvent, { type: "CompactionFailed" }>, { view }: SessionState): void {
-    if (!event.final || ["superseded", "nothing_to_do", "discarded"].includes(event.failure)) return;
+    if (!event.final || ["superseded", "nothing_to_do", "discarded", "budget"].includes(event.failure)) return;
     this.#breaker.failures++;
     if (this.#breaker.failures >= FAILURES) this.#open(view.tokens);
   }

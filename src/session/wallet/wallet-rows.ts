@@ -149,7 +149,7 @@ export const isOwing = (sql: Sql): boolean =>
   readWallet(sql)?.owes === 1 || sql.all("SELECT 1 AS one FROM wallet_counters WHERE spent <> reported OR free <> 0 LIMIT 1").length > 0;
 
 /** Whether little is left of a counter of which something is free. */
-export const isTight = (sql: Sql): boolean =>
+export const hasTightCounter = (sql: Sql): boolean =>
   sql.all("SELECT 1 AS one FROM wallet_counters WHERE tight = 1 AND free > 0 LIMIT 1").length > 0;
 
 /** What is reserved of each counter. */

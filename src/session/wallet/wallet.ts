@@ -125,7 +125,7 @@ export class Wallet implements CallBudgets {
   /** Runs after a commit: between turns, what is left of a tight budget is returned at once. */
   returnIfTight(events: readonly StoredEvent[]): void {
     if (!events.some((event) => event.type === "ModelCallFinished" && event.reservation)) return;
-    if (!this.host.committed.turn && rows.isTight(this.host.deps.sql)) this.host.deps.background(this.giveBack());
+    if (!this.host.committed.turn && rows.hasTightCounter(this.host.deps.sql)) this.host.deps.background(this.giveBack());
   }
 
   /** Charges the calls that earlier lives of the object have left, and that they did not record. It runs at the start of a new life. */
@@ -186,7 +186,7 @@ export class Wallet implements CallBudgets {
       const owner = this.#findOwner();
       if (!owner) return;
       sql.transaction(() => rows.chargeExpired(sql, clock()));
-      const isRested = (rows.readWallet(sql)?.used_at ?? 0) + RETURN_AFTER_MS <= clock() || rows.isTight(sql);
+      const isRested = (rows.readWallet(sql)?.used_at ?? 0) + RETURN_AFTER_MS <= clock() || rows.hasTightCounter(sql);
       if (isRested && rows.isOwing(sql)) await this.#renewals.report(owner);
       if (!this.#findOwner()) return;
       if (isRested) sql.transaction(() => rows.rest(sql, clock()));
