@@ -1,6 +1,6 @@
 /** A client that rewinds a conversation, regenerates answers, continues earlier branches, and redacts messages. */
 import type { ItemId } from "../../src/domain/ids";
-import { attempt, insist } from "./keeper";
+import { attempt, insistOnRoom } from "./keeper";
 import { drawTurnInput } from "./profile";
 import { CALLER, type World } from "./world";
 
@@ -41,7 +41,7 @@ export async function answerAgain(world: World): Promise<void> {
   if (!message) return;
   const choice = random.chance(0.4) ? drawTurnInput(random) : {};
   const idempotency = { key: world.newKey(), digest: message };
-  const done = await insist(world, "regenerate", (service) => service.regenerate(CALLER, { message, ...choice, idempotency }));
+  const done = await insistOnRoom(world, "regenerate", (service) => service.regenerate(CALLER, { message, ...choice, idempotency }));
   stats.count(`regenerate: ${done.ok ? "done" : done.error.code}`);
   if (done.ok && done.value.turn_id) choices.note(done.value.turn_id, choice, done.value.message_id);
 }

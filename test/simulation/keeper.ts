@@ -1,6 +1,7 @@
 /** A client that manages a session: its model, policy, prompt, tools, pins and compactions. */
 
 import type { WholeSessionApi } from "../../src/app/control-api";
+import type { Outcome } from "../../src/app/session-api";
 import { parsePolicyText } from "../../src/context/policy-choice";
 import { drawGeneration, drawInstructions, drawPolicy } from "./profile";
 import type { Random } from "./random";
@@ -26,6 +27,23 @@ export async function insist<T>(world: World, label: string, work: (service: Who
       await world.scheduler.gate(world.clients, `${label} again`);
     }
   }
+}
+
+/** As `insist`. The outcome of an attempt whose response was lost is unknown until there is room again. */
+export async function insistOnRoom<T>(
+  world: World,
+  label: string,
+  work: (service: WholeSessionApi) => Promise<Outcome<T>>,
+): Promise<Outcome<T>> {
+  let attempts = 0;
+  const submit = () =>
+    insist(world, label, (service) => {
+      attempts++;
+      return work(service);
+    });
+  let answer = await submit();
+  while (!answer.ok && answer.error.code === "storage_full" && attempts > 1) answer = await submit();
+  return answer;
 }
 
 export async function changeSettings(world: World): Promise<void> {

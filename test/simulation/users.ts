@@ -10,7 +10,7 @@ import { answerAgain, findQuestion, goBack, goOnElsewhere, redact } from "./bran
 import { continuePlace } from "./continuer";
 import { sendCounted } from "./counter";
 import { handleDraft } from "./editor";
-import { attempt, changeSettings, compact, insist, look, pin, startOver, takeBack } from "./keeper";
+import { attempt, changeSettings, compact, insist, insistOnRoom, look, pin, startOver, takeBack } from "./keeper";
 import { NameRules } from "./name-rules";
 import { drawInstructions, drawTurnInput } from "./profile";
 import { type RespondClient, respondAtOnce } from "./responder";
@@ -263,14 +263,7 @@ export class Users {
     const sends = [reply, ...results, ...others];
     if (results.length > 0 && others.length === 0 && random.chance(0.5)) return this.#haveAnswered(sends);
     const input = { messages: sends.map(toSaid), idempotency: { key: this.world.newKey(), digest: digestText(reply.text) } };
-    let attempts = 0;
-    const submit = () =>
-      this.#insist("import", (service) => {
-        attempts++;
-        return service.importMessages(CALLER, input);
-      });
-    let done = await submit();
-    while (!done.ok && done.error.code === "storage_full" && attempts > 1) done = await submit();
+    const done = await insistOnRoom(this.world, "import", (service) => service.importMessages(CALLER, input));
     stats.count(`import: ${done.ok ? "done" : done.error.code}`);
     if (!done.ok) {
       const expected = ["turn_running", "storage_full", "invalid", "client_id_taken"].includes(done.error.code);
@@ -297,7 +290,7 @@ export class Users {
     const choice = random.chance(0.3) ? drawTurnInput(random) : {};
     const idempotency = { key: this.world.newKey(), digest: digestText(last.text) };
     const input = { after: null, results: [], messages: sends.map(toSaid), run: true, tools: null, ...choice, idempotency };
-    const accepted = await this.#insistOnRoom("answer results", (service) => service.respond(CALLER, input));
+    const accepted = await insistOnRoom(this.world, "answer results", (service) => service.respond(CALLER, input));
     if (accepted.ok) this.world.stats.count("results answered");
     for (const send of sends) send.refused = !accepted.ok;
     if (accepted.ok) this.#noteOthers(sends.slice(0, -1));
@@ -329,21 +322,8 @@ export class Users {
     const { run, onBusy, choice } = send;
     const idempotency = { key, digest: digestText(send.text) };
     const input = { ...toSaid(send), run, onBusy, tools: null, ...choice, idempotency };
-    const accepted = await this.#insistOnRoom(`send ${send.text.slice(0, 6)}`, (service) => service.submit(CALLER, input));
+    const accepted = await insistOnRoom(this.world, `send ${send.text.slice(0, 6)}`, (service) => service.submit(CALLER, input));
     this.#noteAnswer(send, accepted);
-  }
-
-  /** The outcome of an attempt whose response was lost is unknown until there is room again. */
-  async #insistOnRoom<T>(label: string, work: (service: WholeSessionApi) => Promise<Outcome<T>>): Promise<Outcome<T>> {
-    let attempts = 0;
-    const submit = () =>
-      this.#insist(label, (service) => {
-        attempts++;
-        return work(service);
-      });
-    let accepted = await submit();
-    while (!accepted.ok && accepted.error.code === "storage_full" && attempts > 1) accepted = await submit();
-    return accepted;
   }
 
   #noteAnswer(send: Send, accepted: Outcome<Accepted>, more: readonly string[] = []): void {
@@ -389,7 +369,7 @@ export class Users {
       world: this.world,
       names: this.names,
       draw: (change) => this.#draw(change),
-      insist: (label, work) => this.#insistOnRoom(label, work),
+      insist: (label, work) => insistOnRoom(this.world, label, work),
     };
   }
 
@@ -403,7 +383,7 @@ export class Users {
     const parts = [{ type: "text" as const, text: send.text }];
     const idempotency = { key: this.world.newKey(), digest: digestText(send.text) };
     const input = { message: asked, parts, tools: null, ...choice, idempotency };
-    const accepted = await this.#insistOnRoom("edit", (service) => service.editMessage(CALLER, input));
+    const accepted = await insistOnRoom(this.world, "edit", (service) => service.editMessage(CALLER, input));
     if (accepted.ok) this.world.stats.count("edit: done");
     this.#noteAnswer(send, accepted, ["message_not_found", "invalid", "branch_limit", "would_not_fit", "too_many_items"]);
   }
@@ -454,7 +434,7 @@ export class Users {
     const { random, choices, stats } = this.world;
     const choice = random.chance(0.4) ? drawTurnInput(random) : {};
     const idempotency = { key: this.world.newKey(), digest: "retry" };
-    const done = await this.#insistOnRoom("retry", (service) => service.retry(CALLER, { ...choice, idempotency }));
+    const done = await insistOnRoom(this.world, "retry", (service) => service.retry(CALLER, { ...choice, idempotency }));
     stats.count(`retry: ${done.ok ? "done" : done.error.code}`);
     if (done.ok && done.value.turn_id) choices.note(done.value.turn_id, choice, null);
   }
