@@ -111,7 +111,7 @@ describe("the package", () => {
     expect(readdirSync(join(project, "node_modules")).filter((name) => !name.startsWith("."))).toEqual(["longhand"]);
     const installed = join(project, "node_modules", "longhand", "dist");
     const named = readdirSync(installed).flatMap((name) =>
-      [...readFileSync(join(installed, name), "utf8").matchAll(/\b(?:from|import\(|import) ?"([^"]+)"|<reference [^>]*>/g)].map(
+      [...readFileSync(join(installed, name), "utf8").matchAll(/(?<!")\b(?:from|import\(|import) ?"([^"]+)"|<reference [^>]*>/g)].map(
         ([all, path]) => path ?? all,
       ),
     );
