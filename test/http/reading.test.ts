@@ -108,7 +108,7 @@ describe("pages", () => {
 describe("the list of sessions", () => {
   const isListed = async () => false;
   const times = { createdAfter: null, createdBefore: null, updatedAfter: null, updatedBefore: null };
-  const ALL = { externalId: null, endUser: null, metadata: {}, ...times };
+  const ALL = { externalId: null, endUser: null, metadata: {}, archived: false, ...times };
 
   async function askFor(query: string) {
     const seen: SessionListInput[] = [];
