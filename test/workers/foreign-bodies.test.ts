@@ -24,10 +24,10 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
-type Ids = Readonly<Record<"session" | "turn" | "message" | "file" | "execution" | "key" | "compaction", string>>;
+type Ids = Readonly<Record<"session" | "turn" | "message" | "file" | "execution" | "key" | "compaction" | "export", string>>;
 
 const document = await readBody<Document>(await request("GET", "/openapi.json", {}));
-const ID = /(?:ses|trn|msg|fil|exe|key|cmp)_/;
+const ID = /(?:ses|trn|msg|fil|exe|key|cmp|exp)_/;
 
 /** The fields of a schema whose values are ids, as `content[].file_id`. */
 function listFields(schema: Schema, path = "", above: readonly string[] = []): readonly string[] {
@@ -81,10 +81,12 @@ const REQUESTS: Readonly<Record<string, (ids: Ids, own: Ids) => object>> = {
   [`POST ${S}/compactions/compare b`]: ({ compaction }) => ({ a: "current", b: compaction }),
   "POST /v1/policies/evaluate session": ({ session }) => ({ session, policy: "balanced" }),
   "GET /v1/usage ?key_id": ({ key }) => ({ key_id: key }),
+  "GET /v1/budgets ?session_id": ({ session }) => ({ session_id: session }),
   "GET /v1/usage ?session": ({ session }) => ({ session }),
   "POST /v1/tokens session_id": ({ session }) => ({ session_id: session }),
   "POST /v1/retention/dry-run after": ({ session }) => ({ after: session }),
   "POST /v1/exports session_id": ({ session }) => ({ of: "session", session_id: session }),
+  "POST /v1/imports/background export_id": (ids) => ({ export_id: ids.export }),
 };
 
 let owner: Chat;
@@ -104,6 +106,7 @@ const toAbsent = (ids: Ids): Ids => ({
   execution: unlike(ids.execution),
   key: unlike(ids.key),
   compaction: unlike(ids.compaction),
+  export: unlike(ids.export),
 });
 
 /** A conversation with a turn, a file, a tool call that waits and a compaction. */
@@ -115,9 +118,10 @@ async function converse(): Promise<{ readonly chat: Chat; readonly ids: Ids }> {
   await chat.say("Look.");
   const { data: executions } = await chat.read<{ data: readonly { id: string }[] }>("/executions");
   const keys = await readBody<{ data: readonly { id: string }[] }>(await chat.tenant.call("GET", "/v1/keys"));
+  const made = await readBody<{ id: string }>(await chat.tenant.call("POST", "/v1/exports", { of: "tenant" }), 202);
   const { id: file } = await upload(chat.tenant, new TextEncoder().encode("A planted file"));
   const known = { session: chat.id, turn: turn.id, message: turn.message_id ?? "", file, key: keys.data[0]?.id ?? "" };
-  return { chat, ids: { ...known, execution: executions[0]?.id ?? "", compaction: newId("cmp") } };
+  return { chat, ids: { ...known, execution: executions[0]?.id ?? "", compaction: newId("cmp"), export: made.id } };
 }
 
 beforeAll(async () => {
