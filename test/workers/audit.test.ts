@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, inject, it } from "vitest";
 import { verifyAudit } from "../../scripts/audit/verify";
 import { tenantObjectName } from "../../src/app/object-name";
 import type { AuditEntry, AuditPlace } from "../../src/contract/audit";
-import type { ExportView } from "../../src/contract/export";
+import type { ExportView, ImportView } from "../../src/contract/export";
 import type { List } from "../../src/contract/page";
 import { ACT } from "../support/act";
 import { AUDITED } from "../support/audit-table";
@@ -28,12 +28,24 @@ const TOOL = { description: "d", parameters: { type: "object" }, url: "https://a
 const endUserChat = async (tenant: Tenant, end_user: string): Promise<string> =>
   (await readBody<{ id: string }>(await tenant.call("POST", "/v1/sessions", { end_user }), 201)).id;
 
+async function makeExport(tenant: Tenant, session_id: string): Promise<ExportView> {
+  const { id } = await readBody<ExportView>(await tenant.call("POST", "/v1/exports", { of: "session", session_id }), 202);
+  const read = async () => readBody<ExportView>(await tenant.call("GET", `/v1/exports/${id}`));
+  for (let rings = 0; rings < 10 && (await read()).download_url === null; rings++) await runDurableObjectAlarm(findStub(tenant));
+  return read();
+}
+
+/** Begins an import of the session in the background, and deletes it. */
+async function beginImport(tenant: Tenant, session_id: string): Promise<void> {
+  const made = await makeExport(tenant, session_id);
+  const begun = await readBody<ImportView>(await tenant.call("POST", "/v1/imports/background", { export_id: made.id }), 202);
+  await readBody(await tenant.call("DELETE", `/v1/imports/${begun.id}`));
+}
+
 /** Exports the session, opens the file by its signed address, and brings it back. */
 async function moveSessions(tenant: Tenant, session_id: string): Promise<void> {
-  const { id } = await readBody<{ id: string }>(await tenant.call("POST", "/v1/exports", { of: "session", session_id }), 202);
-  const read = async () => (await readBody<ExportView>(await tenant.call("GET", `/v1/exports/${id}`))).download_url;
-  for (let rings = 0; rings < 10 && (await read()) === null; rings++) await runDurableObjectAlarm(findStub(tenant));
-  const { pathname, search } = new URL((await read()) ?? "");
+  const { id, download_url } = await makeExport(tenant, session_id);
+  const { pathname, search } = new URL(download_url ?? "");
   const file = await (await request("GET", pathname + search, {})).arrayBuffer();
   await readBody(await tenant.call("DELETE", `/v1/exports/${id}`));
   await readBody(await tenant.call("DELETE", `/v1/sessions/${session_id}`));
@@ -92,6 +104,7 @@ async function doEverything(tenant: Tenant): Promise<readonly string[]> {
   await readBody(await admin("GET", `/sessions/${chat.id}/log`));
   await readBody(await admin("POST", `/sessions/${chat.id}/rebuild`));
   await actInSession(tenant, inSession);
+  await beginImport(tenant, chat.id);
   await moveSessions(tenant, await endUserChat(tenant, endUser));
   await readBody(await tenant.call("DELETE", `/v1/end-users/${endUser}`));
   await readBody(await tenant.call("DELETE", `/v1/sessions/${chat.id}`));
