@@ -22,7 +22,7 @@ export interface RenewInput {
   readonly session: SessionId;
   /** Grows with each report. A report that comes after a newer one changes nothing. */
   readonly seq: number;
-  /** Of the budgets that the session knows. */
+  /** The revision of the budgets that the session knows. */
   readonly revision: number;
   readonly rows: readonly RenewRow[];
   /** The session is being erased: it reports for the last time. */

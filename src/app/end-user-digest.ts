@@ -1,4 +1,4 @@
-/** What stands for an end user where no name may be stored. Who knows the name can compute it, as `docs/erasing-people.md` shows. */
+/** The digest that replaces an end user's name where no name may be stored. With the name, anyone can compute it (`docs/erasing-people.md`). */
 import type { TenantId } from "../domain/ids";
 import { sha256Sync } from "../lib/sha256-sync";
 

@@ -35,7 +35,7 @@ export interface TenantErasureApi {
   eraseTenant(act: Act): Promise<TenantOutcome<ErasureFacts>>;
   /** Before when an access token of this end user must have been made to be refused. 0: none is. */
   endUserEnded(endUser: string): Promise<TenantOutcome<number>>;
-  /** Those of the end users of whom an erasure is under way. */
+  /** Returns the end users of the list whose erasure is under way. */
   listErasingUsers(endUsers: readonly string[]): Promise<TenantOutcome<readonly string[]>>;
   getErasure(id: ErasureId): Promise<TenantOutcome<ErasureFacts>>;
   listErasures(page: ErasurePage): Promise<TenantOutcome<Page<ErasureFacts>>>;

@@ -52,13 +52,13 @@ export interface SlotGrant extends SlotKeep {
 }
 
 export interface SlotAnswer {
-  /** Those of `keeps` whose lease has not ended. */
+  /** The entries of `keeps` whose lease has not ended. */
   readonly kept: readonly SlotKeep[];
   /** In the order of `asks`. */
   readonly grants: readonly SlotGrant[];
 }
 
-/** Of a smaller limit no isolate has more than it uses. */
+/** Under a limit below this number, an isolate leases only the slots that it uses. */
 const SMALL_LIMIT = 20;
 
 /** True when so few slots are left, less than a quarter, that an isolate should have no more than it uses. */

@@ -4,7 +4,7 @@ import type { SlotRefusal } from "../domain/rejection";
 import { type LimitedUser, listLimits } from "./limit-owners";
 import type { SlotRule } from "./slot-meter";
 
-/** It is not known when a slot will be free. */
+/** The wait that a refusal names: nothing says when a slot will be free. */
 const TRY_AGAIN_SECONDS = 1;
 
 const LIMITS = { turns: "concurrent_turns", streams: "concurrent_streams" } as const;

@@ -1,8 +1,8 @@
 /** The name and versions of the format of exports (docs/export-format.md). A file that an older version cannot read has a higher one. */
 export const EXPORT_FORMAT = "longhand.export";
-/** Of a file without settings, which every version reads. */
+/** The version of a file without settings. Every build reads it. */
 export const EXPORT_VERSION = 1;
-/** Of a file with settings of the tenant. */
+/** The version of a file with settings of the tenant. */
 export const SETTINGS_VERSION = 2;
 
 /** The kinds of a tenant's settings, in the order in which a file has them: what names another comes behind it. */

@@ -5,7 +5,7 @@ import type { Rejection } from "./rejection";
 import type { SessionState } from "./state";
 
 export interface MessageLimit {
-  /** Of the session. Null or absent: no limit. */
+  /** The most messages of the session. Null or absent: no limit. */
   readonly messageLimit?: number | null | undefined;
 }
 

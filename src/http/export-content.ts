@@ -27,7 +27,7 @@ export const noteOpened = (deps: HttpDeps, { tenant, export: id }: NamedExport, 
 
 interface Opened extends NamedExport {
   readonly act: Act;
-  /** Of the key. Null: the address is signed, which a key that may read all of the export has asked for. */
+  /** The scopes of the key. Null: the address is signed; a key that may read the whole export asked for it. */
   readonly scopes: readonly Scope[] | null;
 }
 

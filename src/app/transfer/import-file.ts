@@ -34,7 +34,7 @@ export interface ImportPlace {
   readonly start: StretchStart;
   /** The next line to take. */
   readonly next: number;
-  /** Of the file. 0: its header is not read. */
+  /** The version of the file. 0: its header is not read yet. */
   readonly version: number;
   /** The key of the last setting. */
   readonly setting: string;

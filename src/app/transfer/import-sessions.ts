@@ -70,7 +70,7 @@ export class SessionRestorer {
   #open: OpenSession | null = null;
   /** Calls to objects and the store. */
   calls = 0;
-  /** Of the file, those that were read over among them. */
+  /** The number of sessions in the file, skipped ones included. */
   sessions: number;
 
   constructor(
