@@ -24,11 +24,11 @@ import { createLog } from "./lib/log";
 import { memoize } from "./lib/memoize";
 import { createChatModel } from "./model/chat-model";
 import { withFiles } from "./model/with-files";
-import { readGeneration } from "./tenant/changes";
-import { createCredentials, createOpenCredential } from "./tenant/credentials";
-import { createLookUpCache, type LookUp } from "./tenant/look-up-cache";
-import { createModelDirectory } from "./tenant/model-directory";
-import { createToolDirectory } from "./tenant/tool-directory";
+import { createCredentials, createOpenCredential } from "./tenant/credentials/credentials";
+import { createLookUpCache, type LookUp } from "./tenant/look-ups/look-up-cache";
+import { createModelDirectory } from "./tenant/look-ups/model-directory";
+import { createToolDirectory } from "./tenant/look-ups/tool-directory";
+import { readGeneration } from "./tenant/shared/changes";
 import { createToolFetch } from "./tools/safe-fetch";
 
 /** What an adapter of one tenant needs. `config` is called only when it needs a variable. */

@@ -19,10 +19,10 @@ import { MAX_ALLOWED_ORIGINS } from "../src/http/schemas/tenant";
 import { MAX_USAGE_DAYS } from "../src/http/schemas/usage";
 import { MAX_ANSWER_BYTES } from "../src/session/calls/answer-size";
 import { MAX_SHOWN_CHARS } from "../src/session/calls/context-call";
-import { MAX_CREDENTIALS } from "../src/tenant/credential-store";
-import { MAX_FILES, MAX_STORED_BYTES } from "../src/tenant/file-limits";
-import { MAX_MODELS } from "../src/tenant/registry";
-import { MAX_MCP_SERVERS, MAX_TOOLS } from "../src/tenant/tool-registry";
+import { MAX_CREDENTIALS } from "../src/tenant/credentials/credential-store";
+import { MAX_FILES, MAX_STORED_BYTES } from "../src/tenant/files/file-limits";
+import { MAX_MODELS } from "../src/tenant/settings/registry";
+import { MAX_MCP_SERVERS, MAX_TOOLS } from "../src/tenant/settings/tool-registry";
 
 const limits = readFileSync(join(import.meta.dirname, "..", "docs", "limits.md"), "utf8").replaceAll(/\s+/g, " ");
 

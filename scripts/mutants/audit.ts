@@ -37,7 +37,7 @@ export const audit: readonly Mutant[] = [
   {
     name: "what an admin did to a tenant is forgotten where the deployment's object is away",
     breaks: "docs/deployment-audit.md: the alarm of the tenant's object delivers the note",
-    file: "src/tenant/admin-acts.ts",
+    file: "src/tenant/core/admin-acts.ts",
     find: "        await record(tenant(), acts);",
     replace: "        await record(tenant(), acts).catch(() => undefined);",
     tests: ["test/tenant/admin-acts.test.ts"],

@@ -25,7 +25,7 @@ export const budgets: readonly Mutant[] = [
   {
     name: "a late report of a session replaces a newer one",
     breaks: "I41: a report that is late or repeated changes nothing",
-    file: "src/tenant/budgets.ts",
+    file: "src/tenant/limits/budgets.ts",
     find: 'if (last && last.seq >= seq) return { kind: "stale", seq: last.seq };',
     replace: "",
     tests: TENANT,
@@ -33,7 +33,7 @@ export const budgets: readonly Mutant[] = [
   {
     name: "a grant in one counter stays where another refuses",
     breaks: "a call is granted in all counters or in none",
-    file: "src/tenant/budgets.ts",
+    file: "src/tenant/limits/budgets.ts",
     find: "      grants.push({ counter, ...grant });",
     replace: "      grants.push({ counter, ...grant });\n      this.#addHeld(counter, session, grant.granted);",
     tests: TENANT,
@@ -41,7 +41,7 @@ export const budgets: readonly Mutant[] = [
   {
     name: "a threshold of a budget is announced with each report",
     breaks: "I44: each threshold is announced once",
-    file: "src/tenant/budgets.ts",
+    file: "src/tenant/limits/budgets.ts",
     find: "if (threshold > crossed)",
     replace: "if (threshold > 0)",
     tests: TENANT,

@@ -86,7 +86,7 @@ export const choices: readonly Mutant[] = [
   {
     name: "a refused creation frees the external id of another",
     breaks: "I35: an external id names one session, which the directory knows",
-    file: "src/tenant/directory.ts",
+    file: "src/tenant/shared/directory.ts",
     find: "DELETE FROM sessions WHERE id = ? AND claims <= 1",
     replace: "DELETE FROM sessions WHERE id = ? AND claims >= 1",
     tests: ["test/simulation/external-ids.test.ts"],

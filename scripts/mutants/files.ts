@@ -7,7 +7,7 @@ export const files: readonly Mutant[] = [
   {
     name: "what a session said of its files before overtakes what it says now",
     breaks: "I37: a file that a live message names is there",
-    file: "src/tenant/files.ts",
+    file: "src/tenant/files/files.ts",
     find: "if (known && known.seq > seq) return true;",
     replace: "",
     tests: FILES,
@@ -23,7 +23,7 @@ export const files: readonly Mutant[] = [
   {
     name: "a removed file is forgotten before its bytes are gone",
     breaks: "I36: no byte is in the bucket that no entry names",
-    file: "src/tenant/file-removal.ts",
+    file: "src/tenant/files/file-removal.ts",
     find: "await store()?.remove(file);",
     replace: "void store()?.remove(file).catch(() => undefined);",
     tests: FILES,
@@ -31,7 +31,7 @@ export const files: readonly Mutant[] = [
   {
     name: "bytes that arrive for an upload that was given up stay",
     breaks: "I36: no byte is in the bucket that no entry names",
-    file: "src/tenant/files.ts",
+    file: "src/tenant/files/files.ts",
     find: "if (!done.ok || done.value.outcome !== file) removeLate(file, at);",
     replace: "if (!done.ok || done.value.outcome !== file) mark(file, at);",
     tests: ["test/tenant/files.test.ts"],
@@ -39,7 +39,7 @@ export const files: readonly Mutant[] = [
   {
     name: "an access token names any file of the tenant",
     breaks: "an access token names only files of its session",
-    file: "src/tenant/files.ts",
+    file: "src/tenant/files/files.ts",
     find: "sessionsOnly && !isReferred(session, file) ? null : findRow(file)",
     replace: "findRow(file)",
     tests: ["test/tenant/files.test.ts"],

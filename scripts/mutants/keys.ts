@@ -21,7 +21,7 @@ export const keys: readonly Mutant[] = [
   {
     name: "a credential that is gone falls back to the deployment's key",
     breaks: "decisions/0010: it is never the deployment's in its place",
-    file: "src/tenant/credentials.ts",
+    file: "src/tenant/credentials/credentials.ts",
     find: "return (await open(source.credential)) ?? MISSING;",
     replace: "return (await open(source.credential)) ?? deploymentKeys().openai ?? MISSING;",
     tests: ["test/tenant/credentials.test.ts"],
@@ -37,7 +37,7 @@ export const keys: readonly Mutant[] = [
   {
     name: "a seal is not bound to its tenant",
     breaks: "decisions/0008: a row that is copied elsewhere opens nothing",
-    file: "src/tenant/credential-seal.ts",
+    file: "src/tenant/credentials/credential-seal.ts",
     find: 'encode(["longhand/credential/1", layer, tenant, name].join',
     replace: 'encode(["longhand/credential/1", layer, tenant.slice(0, 4), name].join',
     tests: ["test/tenant/credential-seal.test.ts"],
@@ -45,7 +45,7 @@ export const keys: readonly Mutant[] = [
   {
     name: "a rotation overwrites what was put meanwhile",
     breaks: "decisions/0008: it writes back only credentials that were not replaced meanwhile",
-    file: "src/tenant/credential-store.ts",
+    file: "src/tenant/credentials/credential-store.ts",
     find: 'WHERE name = ? AND wrapped_key = ? AND sealed = ? RETURNING name",',
     replace: "WHERE name = ? AND ? <> '' AND ? <> '' RETURNING name\",",
     tests: ["test/app/models/rotate-credentials.test.ts"],
@@ -53,7 +53,7 @@ export const keys: readonly Mutant[] = [
   {
     name: "a window that is said to be unknown is the preset's",
     breaks: "null is said, too",
-    file: "src/tenant/model-rows.ts",
+    file: "src/tenant/settings/model-rows.ts",
     find: "window_said: model.context_window === undefined ? 0 : 1,",
     replace: "window_said: model.context_window == null ? 0 : 1,",
     tests: ["test/tenant/registry.test.ts"],
@@ -77,7 +77,7 @@ export const keys: readonly Mutant[] = [
   {
     name: "a model costs what its name costs elsewhere",
     breaks: "never by the name alone",
-    file: "src/tenant/price-package.ts",
+    file: "src/tenant/settings/price-package.ts",
     find: "if (base_url !== null) return { providerApiUrl: base_url };",
     replace: "if (base_url !== null) return {} as Where;",
     tests: ["test/tenant/price-package.test.ts"],
@@ -109,7 +109,7 @@ export const keys: readonly Mutant[] = [
   {
     name: "a key outlives the key that made it",
     breaks: "docs/security.md: a key creates no key with a later end than its own",
-    file: "src/tenant/keys.ts",
+    file: "src/tenant/keys/keys.ts",
     find: "last !== null && (expiresAt === null || expiresAt > last) ?",
     replace: "last !== null && expiresAt !== null && expiresAt > last ?",
     tests: ["test/tenant/keys.test.ts"],
@@ -117,7 +117,7 @@ export const keys: readonly Mutant[] = [
   {
     name: "a key revokes one that can more than itself",
     breaks: "docs/security.md: a key revokes only itself and keys whose scopes it has all of",
-    file: "src/tenant/keys.ts",
+    file: "src/tenant/keys/keys.ts",
     find: "return id === by ? null : refuseScopes(actor.value, target.value);",
     replace: "return id !== by ? null : refuseScopes(actor.value, target.value);",
     tests: ["test/tenant/keys.test.ts"],
@@ -149,7 +149,7 @@ export const keys: readonly Mutant[] = [
   {
     name: "a token of another purpose is an access token",
     breaks: "docs/decisions/0016-access-tokens-and-the-admin-key.md",
-    file: "src/tenant/access-token.ts",
+    file: "src/tenant/keys/access-token.ts",
     find: "algorithms: [ALGORITHM], typ: TYPE,",
     replace: "algorithms: [ALGORITHM],",
     tests: ["test/tenant/access-token.test.ts"],
@@ -173,7 +173,7 @@ export const keys: readonly Mutant[] = [
   {
     name: "a key of five scopes erases no more",
     breaks: "docs/keys.md: keys that were made when there were five scopes can do what they could",
-    file: "src/tenant/tenant-first-steps.ts",
+    file: "src/tenant/core/tenant-first-steps.ts",
     find: 'grant("sessions:write", "sessions:erase files:write"),',
     replace: 'grant("sessions:write", "files:write"),',
     tests: ["test/tenant/tenant-migrations.test.ts"],
@@ -181,7 +181,7 @@ export const keys: readonly Mutant[] = [
   {
     name: "a rotated key goes on",
     breaks: "docs/keys.md: the old one ends when the overlap does",
-    file: "src/tenant/keys.ts",
+    file: "src/tenant/keys/keys.ts",
     find: "Math.min(expires_at ?? Number.POSITIVE_INFINITY, at + overlap_ms)",
     replace: "expires_at",
     tests: ["test/tenant/keys.test.ts"],
@@ -189,7 +189,7 @@ export const keys: readonly Mutant[] = [
   {
     name: "a key has one that can more made again",
     breaks: "docs/security.md: a key rotates only itself and keys whose scopes it has all of",
-    file: "src/tenant/keys.ts",
+    file: "src/tenant/keys/keys.ts",
     find: "if (target.id === by) return null;",
     replace: "if (target.id !== null) return null;",
     tests: ["test/tenant/keys.test.ts"],
@@ -197,7 +197,7 @@ export const keys: readonly Mutant[] = [
   {
     name: "every look-up of a key is a write",
     breaks: "docs/keys.md: the last use is recorded at most once a minute",
-    file: "src/tenant/keys.ts",
+    file: "src/tenant/keys/keys.ts",
     find: "const before = at - USE_PRECISION_MS;",
     replace: "const before = at;",
     tests: ["test/tenant/keys.test.ts"],
@@ -221,7 +221,7 @@ export const keys: readonly Mutant[] = [
   {
     name: "a key keeps its old hash",
     breaks: "docs/operations.md: a key that is used before the end is stored under its new hash",
-    file: "src/tenant/keys.ts",
+    file: "src/tenant/keys/keys.ts",
     find: 'if (row) sql.rows("UPDATE keys SET hash = ? WHERE id = ?", hash, row.id);',
     replace: 'if (!row) sql.rows("UPDATE keys SET hash = ? WHERE id = ?", hash, before);',
     tests: ["test/tenant/keys.test.ts"],

@@ -26,7 +26,7 @@ export const ledger: readonly Mutant[] = [
   {
     name: "sums that arrive late bring a forgotten name back",
     breaks: "I18: the name of an erased end user is in no usage",
-    file: "src/tenant/erased-usage.ts",
+    file: "src/tenant/usage/erased-usage.ts",
     find: "if (usage.length > 0 && !hasForgotten(session)) {",
     replace: "if (usage.length > 0) {",
     tests: FORGOTTEN,
@@ -42,7 +42,7 @@ export const ledger: readonly Mutant[] = [
   {
     name: "an erasure is done before the name is forgotten",
     breaks: "an erasure is done when every store has reported",
-    file: "src/tenant/erasure-receipts.ts",
+    file: "src/tenant/erasure/erasure-receipts.ts",
     find: "WHERE id = ?1 AND gathered = 1 AND forgotten = 1 AND done_at IS NULL",
     replace: "WHERE id = ?1 AND gathered = 1 AND done_at IS NULL",
     tests: ["test/tenant/erasures.test.ts"],
@@ -139,7 +139,7 @@ export const ledger: readonly Mutant[] = [
   {
     name: "a tenant says what the deployment's key costs",
     breaks: "the owner of the key that pays for a call states its price",
-    file: "src/tenant/describe-model.ts",
+    file: "src/tenant/settings/describe-model.ts",
     find: 'const isOwn = by === "deployment" ||',
     replace: 'const isOwn = by === "tenant" ||',
     tests: ["test/tenant/registry.test.ts"],

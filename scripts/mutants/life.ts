@@ -7,7 +7,7 @@ export const life: readonly Mutant[] = [
   {
     name: "an end user's erasure does not wait for sessions whose end user the directory does not know",
     breaks: "docs/erasing-people.md: it is not done before all have answered",
-    file: "src/tenant/gather-sessions.ts",
+    file: "src/tenant/erasure/gather-sessions.ts",
     find: "    if (!asksOthers(erasure) || listUnknown(1).length === 0) receipts.noteGathered(id);",
     replace: "    receipts.noteGathered(id);",
     tests: ["test/tenant/drawn-erasures.test.ts"],
@@ -15,7 +15,7 @@ export const life: readonly Mutant[] = [
   {
     name: "what was deleted during an overwriting counts as overwritten",
     breaks: "docs/erasing-people.md: the tenant's object writes over what was deleted",
-    file: "src/tenant/tenant-scrub.ts",
+    file: "src/tenant/erasure/tenant-scrub.ts",
     find: 'sql.rows("DELETE FROM scrub_due WHERE noted = ?", due.noted);',
     replace: 'sql.rows("DELETE FROM scrub_due");',
     tests: ["test/tenant/tenant-scrub.test.ts"],
@@ -23,7 +23,7 @@ export const life: readonly Mutant[] = [
   {
     name: "an erasure is done while an export that held the session is in the bucket",
     breaks: "docs/erasure.md: step 5",
-    file: "src/tenant/exports.ts",
+    file: "src/tenant/transfer/exports.ts",
     find: "if (!(await tryToRemove(id))) left += 1;",
     replace: "await tryToRemove(id);",
     tests: ["test/tenant/exports.test.ts"],
@@ -47,7 +47,7 @@ export const life: readonly Mutant[] = [
   {
     name: "the usage of throwaway sessions is sent once, whether or not it arrives",
     breaks: "I38: each call of a throwaway session is counted",
-    file: "src/tenant/usage-outbox.ts",
+    file: "src/tenant/usage/usage-outbox.ts",
     find: "    await write(unsent.map(({ session }) => ({ session, usage: store.keep(session, []) })));\n",
     replace: "    await write(unsent.map(({ session }) => ({ session, usage: store.keep(session, []) }))).catch(() => {});\n",
     tests: THROWAWAYS,
@@ -170,7 +170,7 @@ export const life: readonly Mutant[] = [
   {
     name: "a repeated request makes a session again whose erasure is under way",
     breaks: "an id is given out once",
-    file: "src/tenant/directory.ts",
+    file: "src/tenant/shared/directory.ts",
     find: 'if (replayed && isBeingErased(outcome)) return err({ code: "session_erased" });',
     replace: "",
     tests: ["test/tenant/erasures.test.ts"],
@@ -178,7 +178,7 @@ export const life: readonly Mutant[] = [
   {
     name: "an erasure that was cut off waits for a client",
     breaks: "I17: an erasure that was cut off is finished",
-    file: "src/tenant/upkeep.ts",
+    file: "src/tenant/core/upkeep.ts",
     find: "await erasures.run();",
     replace: "",
     tests: ["test/tenant/upkeep.test.ts"],

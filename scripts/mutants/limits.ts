@@ -10,7 +10,7 @@ export const limits: readonly Mutant[] = [
   {
     name: "a lease that is asked for again is granted again",
     breaks: "slots of all leases are never more than the limit",
-    file: "src/tenant/slot-leases.ts",
+    file: "src/tenant/limits/slot-leases.ts",
     find: "if (known !== null) return",
     replace: "if (known === -1) return",
     tests: METER,
@@ -18,7 +18,7 @@ export const limits: readonly Mutant[] = [
   {
     name: "a late renewal makes a lease as large as it was",
     breaks: "a lease is only made smaller",
-    file: "src/tenant/slot-leases.ts",
+    file: "src/tenant/limits/slot-leases.ts",
     find: "slots = min(slots, ?)",
     replace: "slots = max(slots, ?)",
     tests: METER,
@@ -58,7 +58,7 @@ export const limits: readonly Mutant[] = [
   {
     name: "a session counts for the end user that it was taken from",
     breaks: "a session counts for whom it was last given to",
-    file: "src/tenant/directory.ts",
+    file: "src/tenant/shared/directory.ts",
     find: 'sql.rows("UPDATE sessions SET given_to = ? WHERE id = ?", endUser, session);',
     replace: "",
     tests: DIRECTORY,

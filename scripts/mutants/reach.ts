@@ -79,7 +79,7 @@ export const reach: readonly Mutant[] = [
   {
     name: "a refresh overwrites a newer entry",
     breaks: "what they did stands",
-    file: "src/tenant/tool-registry.ts",
+    file: "src/tenant/settings/tool-registry.ts",
     find: "if (unchanged !== undefined && before?.updated_at !== unchanged)",
     replace: "if (before === undefined && unchanged !== undefined)",
     tests: ["test/tenant/tool-registry.test.ts"],

@@ -83,7 +83,7 @@ export const retention: readonly Mutant[] = [
   {
     name: "rules that were replaced go on to remove",
     breaks: "when a change of the rules is answered, the earlier ones remove nothing more",
-    file: "src/tenant/retention.ts",
+    file: "src/tenant/erasure/retention.ts",
     find: "if (began === changes) await attempt(session, { setting, least });",
     replace: "await attempt(session, { setting, least });",
     tests: TENANT,
@@ -107,7 +107,7 @@ export const retention: readonly Mutant[] = [
   {
     name: "the tenant's object gives up its sums before the databases do",
     breaks: "sums of what is not too old are complete at any moment of the removal",
-    file: "src/tenant/usage-retention.ts",
+    file: "src/tenant/usage/usage-retention.ts",
     find: "if (await deps.remove(before)) {",
     replace: "if ((await deps.remove(before).catch(() => true)) || true) {",
     tests: USAGE,
@@ -123,7 +123,7 @@ export const retention: readonly Mutant[] = [
   {
     name: "an erasure hands over usage that was removed",
     breaks: "what retention has removed stays away",
-    file: "src/tenant/erased-usage.ts",
+    file: "src/tenant/usage/erased-usage.ts",
     find: "if (applied !== null && row.at < applied) continue;",
     replace: "",
     tests: USAGE,

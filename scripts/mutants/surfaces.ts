@@ -85,7 +85,7 @@ export const surfaces: readonly Mutant[] = [
   {
     name: "a throwaway session that reports its end twice is counted twice",
     breaks: "sums are equal to the ledger",
-    file: "src/tenant/usage-outbox.ts",
+    file: "src/tenant/usage/usage-outbox.ts",
     find: "if (usage.length === 0 || !noteEnd(session)) return;",
     replace: "if (usage.length === 0) return;",
     tests: ["test/tenant/throwaways.test.ts"],
@@ -93,7 +93,7 @@ export const surfaces: readonly Mutant[] = [
   {
     name: "sums that grow while they are sent are taken for sent",
     breaks: "all usage reaches the read model",
-    file: "src/tenant/usage-outbox.ts",
+    file: "src/tenant/usage/usage-outbox.ts",
     find: '"DELETE FROM unsent_usage WHERE session = ? AND added = ?", session, added',
     replace: '"DELETE FROM unsent_usage WHERE session = ?", session',
     tests: ["test/tenant/throwaways.test.ts"],

@@ -56,7 +56,7 @@ export const transfer: readonly Mutant[] = [
   {
     name: "an import brings back a session that was erased in the tenant",
     breaks: "docs/export-format.md: an erased session is refused by the tenant's receipts",
-    file: "src/tenant/directory.ts",
+    file: "src/tenant/shared/directory.ts",
     find: "if (isBeingErased(session) || isErased(session)) return",
     replace: "if (isBeingErased(session)) return",
     tests: IMPORTS,
@@ -64,7 +64,7 @@ export const transfer: readonly Mutant[] = [
   {
     name: "an import of a deleted entry goes on",
     breaks: "docs/api/exports.md: deleting an import ends it",
-    file: "src/tenant/imports.ts",
+    file: "src/tenant/transfer/imports.ts",
     find: "if (!rows.isRunning(id)) return false;",
     replace: "",
     tests: IMPORTS,

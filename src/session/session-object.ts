@@ -16,8 +16,8 @@ import { findWrittenDatabases } from "../read-model/database-for";
 import { warnOfSize } from "../read-model/database-size";
 import { createPlacedProjection } from "../read-model/placed-projection";
 import { createProjection } from "../read-model/writer";
-import { createBudgetSource } from "../tenant/budget-source";
-import { createUsageArchive } from "../tenant/usage-archive";
+import { createBudgetSource } from "../tenant/look-ups/budget-source";
+import { createUsageArchive } from "../tenant/usage/usage-archive";
 import { createToolRunner } from "../tools/tool-runner";
 import {
   budgetsFor,

@@ -13,9 +13,9 @@ import { findPolicyFault } from "../context/policy-check";
 import { chainChoices, mergeChoices, type PolicyChoice, parseLevel, toPolicyText } from "../context/policy-choice";
 import type { Standing } from "../domain/tenant-status";
 import { err, ok } from "../lib/result";
+import type { Tenant } from "./core/tenant";
 import { type Calls, type Existing, existing, prices, served, withActsDelivered } from "./existing-tenant";
-import { DEFAULT_MODEL } from "./settings";
-import type { Tenant } from "./tenant";
+import { DEFAULT_MODEL } from "./settings/settings";
 
 /** The names of the fields that a request named. */
 const listNames = (input: object): readonly string[] =>

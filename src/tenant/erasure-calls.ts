@@ -4,8 +4,8 @@ import type { ErasureFacts } from "../app/erasure-view";
 import type { TenantOutcome } from "../app/tenant-api";
 import type { ErasureId } from "../domain/ids";
 import { err, ok } from "../lib/result";
+import type { Tenant } from "./core/tenant";
 import { type Calls, existing, lasting } from "./existing-tenant";
-import type { Tenant } from "./tenant";
 
 function findErasure({ upkeep }: Tenant, id: ErasureId): TenantOutcome<ErasureFacts> {
   const found = upkeep.erasures.receipts.find(id);

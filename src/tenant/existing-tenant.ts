@@ -2,8 +2,8 @@
 import type { TenantError, TenantOutcome } from "../app/tenant-api";
 import type { WholeTenantApi } from "../app/whole-tenant-api";
 import { err } from "../lib/result";
-import { loadPrices } from "./price-package";
-import type { Tenant } from "./tenant";
+import type { Tenant } from "./core/tenant";
+import { loadPrices } from "./settings/price-package";
 
 export type Call<A extends readonly unknown[], T> = (tenant: Tenant, ...args: A) => Promise<T>;
 export type Calls = {

@@ -2,7 +2,7 @@
 import { callSubject, requestSubject, windowEnd } from "../app/rate-grants";
 import type { LimitedCaller } from "../app/tenant-limits-api";
 import type { LimitUse } from "../contract/limit-use";
-import type { Tenant } from "./tenant";
+import type { Tenant } from "./core/tenant";
 
 type Owner = LimitUse["of"];
 

@@ -15,8 +15,8 @@ import type { AuditSubject } from "../contract/audit";
 import { assertNever } from "../lib/assert-never";
 import { err, ok } from "../lib/result";
 import { mergePolicy } from "./audited-calls";
-import { listSettings } from "./list-settings";
-import type { Tenant } from "./tenant";
+import { listSettings } from "./core/list-settings";
+import type { Tenant } from "./core/tenant";
 
 /** A change that is made, or the status of a setting that changes nothing. `subject`: of its entry in the audit log. */
 type Restored = TenantOutcome<{ readonly subject: AuditSubject | null }>;

@@ -8,6 +8,7 @@ import { err, ok } from "../lib/result";
 import { auditCalls } from "./audit-calls";
 import { auditedCalls, getModel } from "./audited-calls";
 import { budgetCalls } from "./budget-calls";
+import type { Tenant } from "./core/tenant";
 import { erasureCalls } from "./erasure-calls";
 import { type Calls, existing, lasting, lookUpExisting, prices, served } from "./existing-tenant";
 import { importCalls } from "./import-calls";
@@ -15,7 +16,6 @@ import { listLimitUse } from "./limit-use";
 import { placementCalls } from "./placement-calls";
 import { restoreSettings } from "./restore-settings";
 import { retentionCalls } from "./retention-calls";
-import type { Tenant } from "./tenant";
 
 /** A revision that the object does not know yet makes one entry, however often it is sent. */
 function keepLimits({ limits, audit, settings }: Tenant, assigned: AssignedLimits): { readonly revision: number } {

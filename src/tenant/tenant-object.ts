@@ -16,8 +16,8 @@ import { createPlacedTenantProjection } from "../read-model/placed-projection";
 import { createTenantProjection } from "../read-model/tenant-projection";
 import { buildExportStore, buildFileStore, deploymentStub, sessionStub } from "../wiring";
 import { createNameAnnouncer } from "./announce-name";
-import { buildDeploymentModels } from "./registry";
-import { Tenant } from "./tenant";
+import { Tenant } from "./core/tenant";
+import { buildDeploymentModels } from "./settings/registry";
 import { bindImports, tenantCalls } from "./tenant-calls";
 
 export class TenantObject extends DurableObject<Env> {

@@ -2,7 +2,7 @@ import { describe, expect, inject, it } from "vitest";
 import { createRandom } from "../../scripts/support/random.ts";
 import { planBlock, RATE_WINDOW_MS, type RateAsk, type RateGrant, windowEnd } from "../../src/app/rate-grants";
 import { createRateMeter, type RateRule, shareOfLimit } from "../../src/app/rate-meter";
-import { createRateWindows } from "../../src/tenant/rate-windows";
+import { createRateWindows } from "../../src/tenant/limits/rate-windows";
 import { createMigratedSql } from "../tenant/memory-sql";
 
 const START = 1_795_000_020_000;

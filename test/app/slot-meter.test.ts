@@ -2,7 +2,7 @@ import { describe, expect, inject, it } from "vitest";
 import { createRandom } from "../../scripts/support/random.ts";
 import { BEAT_MS, HOLD_MS, LEASE_MARGIN_MS, LEASE_MS, planLease, type SlotAnswer, type SlotCall } from "../../src/app/slot-grants";
 import { createSlotMeter, type SlotMeter, type SlotRule } from "../../src/app/slot-meter";
-import { createSlotLeases } from "../../src/tenant/slot-leases";
+import { createSlotLeases } from "../../src/tenant/limits/slot-leases";
 import { createMigratedSql } from "../tenant/memory-sql";
 
 const START = 1_795_000_020_000;

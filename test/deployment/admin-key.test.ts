@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { generateAdminKey, isAdminKeyShaped, isGenuineAdminKey } from "../../src/deployment/admin-key";
 import { parseId } from "../../src/domain/ids";
-import { generateApiKey, parseApiKey } from "../../src/tenant/api-key";
+import { generateApiKey, parseApiKey } from "../../src/tenant/keys/api-key";
 
 const PEPPER = "a-pepper-for-tests-only";
 const here = { current: PEPPER, previous: null };

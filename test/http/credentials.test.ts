@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { SealedCredential, TenantApi } from "../../src/app/tenant-api";
 import { err, ok } from "../../src/lib/result";
-import { createCredentialSealer } from "../../src/tenant/credential-sealer";
+import { createCredentialSealer } from "../../src/tenant/credentials/credential-sealer";
 import { ADMIN_KEY, FOREIGN_TENANT, NOW, readProblem, world } from "./support";
 
 const SECRET = "sk-proj-this-is-the-key";

@@ -3,7 +3,7 @@ import type { Principal } from "../../src/app/principal";
 import type { RateAsk } from "../../src/app/rate-grants";
 import { createRateMeter, shareOfLimit } from "../../src/app/rate-meter";
 import { type LimitSet, NO_LIMITS } from "../../src/contract/limits";
-import { createRateWindows } from "../../src/tenant/rate-windows";
+import { createRateWindows } from "../../src/tenant/limits/rate-windows";
 import { createMigratedSql } from "../tenant/memory-sql";
 import { KEY, makeId, NOW, principal, readProblem, world } from "./support";
 

@@ -30,7 +30,7 @@ import { createExportSigner, createFileSigner } from "../../src/files/signed-url
 import { createApp } from "../../src/http/app";
 import type { HttpConfig, HttpDeps, HttpEnv } from "../../src/http/deps";
 import { err, ok } from "../../src/lib/result";
-import { createCompactionSealer } from "../../src/tenant/compaction-sealer";
+import { createCompactionSealer } from "../../src/tenant/credentials/compaction-sealer";
 import { DocumentedAnswers, toAnswer } from "../support/documented-answers";
 import { FakeSchedule } from "../support/fake-schedule";
 import { reportAnswers } from "../support/report-answers";

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { UsageArchive } from "../../src/app/ports";
 import type { ErasedUsage } from "../../src/domain/erased-usage";
 import type { SessionId } from "../../src/domain/ids";
-import { createErasedUsage } from "../../src/tenant/erased-usage";
+import { createErasedUsage } from "../../src/tenant/usage/erased-usage";
 import { createMigratedSql } from "../tenant/memory-sql";
 import { NAMES } from "../tenant/support";
 import type { Scope } from "./scheduler";

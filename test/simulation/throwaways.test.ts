@@ -7,7 +7,7 @@ import type { ErasedUsage } from "../../src/domain/erased-usage";
 import type { SessionId } from "../../src/domain/ids";
 import { readEvents } from "../../src/session/log/event-log";
 import { hasSchema } from "../../src/session/log/log-schema";
-import type { Files } from "../../src/tenant/files";
+import type { Files } from "../../src/tenant/files/files";
 import { LEFT_OF_ERASED, readRows } from "../read-model/rows";
 import { TENANT } from "../support/builders";
 import { Scope } from "./scheduler";

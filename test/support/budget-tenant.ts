@@ -3,9 +3,9 @@ import type { BudgetSource, RenewAnswer, RenewInput } from "../../src/app/budget
 import { createKnownBudgets, type KnownBudgetsCache } from "../../src/app/known-budgets";
 import type { Clock } from "../../src/app/ports";
 import { type Budget, NO_LIMITS } from "../../src/contract/limits";
-import { createBudgets } from "../../src/tenant/budgets";
-import { createTenantEvents } from "../../src/tenant/tenant-events";
-import { createTenantLimits } from "../../src/tenant/tenant-limits";
+import { createBudgets } from "../../src/tenant/limits/budgets";
+import { createTenantLimits } from "../../src/tenant/limits/tenant-limits";
+import { createTenantEvents } from "../../src/tenant/shared/tenant-events";
 import { createMigratedSql } from "../tenant/memory-sql";
 import { TENANT } from "./builders";
 

@@ -3,8 +3,8 @@ import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from "jose";
 import { describe, expect, it } from "vitest";
 import type { AccessReach, TokenHolder } from "../../src/app/principal";
 import { signWithPepper } from "../../src/lib/peppered";
-import { isTokenShaped, signAccessToken, verifyAccessToken } from "../../src/tenant/access-token";
-import { generateApiKey } from "../../src/tenant/api-key";
+import { isTokenShaped, signAccessToken, verifyAccessToken } from "../../src/tenant/keys/access-token";
+import { generateApiKey } from "../../src/tenant/keys/api-key";
 import { makeId } from "../http/support";
 
 const NOW = 1_795_000_000_000;

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { TenantAct } from "../../src/app/audit-chain";
 import { createAuditLog } from "../../src/audit/audit-log";
 import type { AuditSubject } from "../../src/contract/audit";
-import { createAdminActs } from "../../src/tenant/admin-acts";
-import { createSettings } from "../../src/tenant/settings";
+import { createAdminActs } from "../../src/tenant/core/admin-acts";
+import { createSettings } from "../../src/tenant/settings/settings";
 import { createMigratedSql } from "./memory-sql";
 import { createTestClock, makeId } from "./support";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { hashBeside, hashKey } from "../../src/lib/peppered";
 import type { Peppers } from "../../src/lib/peppers";
-import { generateApiKey, isGenuine, parseApiKey } from "../../src/tenant/api-key";
+import { generateApiKey, isGenuine, parseApiKey } from "../../src/tenant/keys/api-key";
 import { makeId } from "./support";
 
 const tenant = makeId("ten", 7);

@@ -3,7 +3,7 @@ import { verifyAudit } from "../../scripts/audit/verify";
 import type { AuditQuery } from "../../src/app/audit-api";
 import { createAuditLog } from "../../src/audit/audit-log";
 import type { AuditSubject } from "../../src/contract/audit";
-import { createSettings } from "../../src/tenant/settings";
+import { createSettings } from "../../src/tenant/settings/settings";
 import { toLines } from "../support/audit-lines";
 import { createMigratedSql } from "./memory-sql";
 import { createTestClock, makeId } from "./support";

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, inject, it } from "vitest";
 import { parseId, type TenantId } from "../../src/domain/ids";
 import type { Peppers } from "../../src/lib/peppers";
-import { createCompactionSealer } from "../../src/tenant/compaction-sealer";
+import { createCompactionSealer } from "../../src/tenant/credentials/compaction-sealer";
 
 function makeTenant(end: string): TenantId {
   const id = parseId("ten", `ten_01JD8Z3V6Q4N7R2T5W9X0Y1A${end}`);

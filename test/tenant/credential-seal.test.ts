@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { SealedCredential } from "../../src/app/tenant-api";
 import type { MasterKey } from "../../src/lib/master-keys";
-import { openCredential, resealCredential, sealCredential } from "../../src/tenant/credential-seal";
+import { openCredential, resealCredential, sealCredential } from "../../src/tenant/credentials/credential-seal";
 
 const SECRET = "sk-proj-0123456789";
 const PLACE = { tenant: "ten_a", name: "openai" };

@@ -3,9 +3,9 @@ import type { DeploymentKeys } from "../../src/app/models/key-source";
 import type { ModelSpec } from "../../src/app/ports";
 import type { SealedCredential } from "../../src/app/tenant-api";
 import type { MasterKey, MasterKeys } from "../../src/lib/master-keys";
-import { sealCredential } from "../../src/tenant/credential-seal";
-import { createCredentials, createOpenCredential } from "../../src/tenant/credentials";
-import { LOOK_UP_TTL_MS } from "../../src/tenant/look-up-cache";
+import { sealCredential } from "../../src/tenant/credentials/credential-seal";
+import { createCredentials, createOpenCredential } from "../../src/tenant/credentials/credentials";
+import { LOOK_UP_TTL_MS } from "../../src/tenant/look-ups/look-up-cache";
 import { createTestClock } from "./support";
 
 const MISSING = { missing: true };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { IDEMPOTENCY_TTL_MS } from "../../src/app/idempotency";
-import { createDirectory } from "../../src/tenant/directory";
+import { createDirectory } from "../../src/tenant/shared/directory";
 import { createMigratedSql } from "./memory-sql";
 import { makeId } from "./support";
 

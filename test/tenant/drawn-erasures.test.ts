@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { SessionId } from "../../src/domain/ids";
-import { createDirectory } from "../../src/tenant/directory";
-import { createErasures, type Erasures } from "../../src/tenant/erasures";
+import { createErasures, type Erasures } from "../../src/tenant/erasure/erasures";
+import { createDirectory } from "../../src/tenant/shared/directory";
 import { ACT } from "../support/act";
 import { createMigratedSql } from "./memory-sql";
 import { makeId, NOTHING_TO_FORGET } from "./support";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type ErasedUsage, sumForErasure, USAGE_SLOT_MS } from "../../src/domain/erased-usage";
 import type { SessionId } from "../../src/domain/ids";
-import { createErasedUsage } from "../../src/tenant/erased-usage";
+import { createErasedUsage } from "../../src/tenant/usage/erased-usage";
 import { makeId } from "../read-model/builders";
 import { createMigratedSql } from "./memory-sql";
 import { NAMES } from "./support";

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { SessionId } from "../../src/domain/ids";
 import type { SyncSql } from "../../src/lib/sync-sql";
-import { createDirectory } from "../../src/tenant/directory";
-import { createErasures } from "../../src/tenant/erasures";
-import type { SessionLabels } from "../../src/tenant/gather-sessions";
+import { createErasures } from "../../src/tenant/erasure/erasures";
+import type { SessionLabels } from "../../src/tenant/erasure/gather-sessions";
+import { createDirectory } from "../../src/tenant/shared/directory";
 import { ACT } from "../support/act";
 import { createMigratedSql } from "./memory-sql";
 import { makeId } from "./support";

@@ -6,8 +6,8 @@ import type { SessionLines } from "../../src/app/transfer-api";
 import type { SessionId } from "../../src/domain/ids";
 import { parseExportLine } from "../../src/http/import-sessions";
 import { err, ok } from "../../src/lib/result";
-import { createDirectory } from "../../src/tenant/directory";
-import { createExports } from "../../src/tenant/exports";
+import { createDirectory } from "../../src/tenant/shared/directory";
+import { createExports } from "../../src/tenant/transfer/exports";
 import { createMigratedSql } from "./memory-sql";
 import { createTestClock, makeId } from "./support";
 

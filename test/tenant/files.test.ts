@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { FileStore } from "../../src/app/file-api";
 import type { FileId } from "../../src/domain/ids";
 import { ok } from "../../src/lib/result";
-import { createFileRemoval } from "../../src/tenant/file-removal";
-import { createFiles } from "../../src/tenant/files";
+import { createFileRemoval } from "../../src/tenant/files/file-removal";
+import { createFiles } from "../../src/tenant/files/files";
 import { createMigratedSql } from "./memory-sql";
 import { createTestClock, makeId } from "./support";
 

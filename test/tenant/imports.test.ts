@@ -11,8 +11,8 @@ import type { ExportId, FileId, SessionId, TenantId } from "../../src/domain/ids
 import { createSettingParser } from "../../src/http/schemas/setting";
 import { ok } from "../../src/lib/result";
 import { sha256 } from "../../src/lib/sha256";
+import type { Tenant } from "../../src/tenant/core/tenant";
 import { restoreSettings } from "../../src/tenant/restore-settings";
-import type { Tenant } from "../../src/tenant/tenant";
 import { CALLER, Life } from "../session/life";
 import { acts, Story } from "../session/story";
 import { newLife, ROOMY } from "../session/talk";

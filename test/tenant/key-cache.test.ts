@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import type { Principal } from "../../src/app/principal";
-import { createKeyCache, KEY_CACHE_NEGATIVE_TTL_MS, KEY_CACHE_TTL_MS } from "../../src/tenant/key-cache";
+import { createKeyCache, KEY_CACHE_NEGATIVE_TTL_MS, KEY_CACHE_TTL_MS } from "../../src/tenant/look-ups/key-cache";
 import { createTestClock, makeId } from "./support";
 
 const TENANT = makeId("ten", 1);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { IDEMPOTENCY_TTL_MS } from "../../src/app/idempotency";
 import { SCOPES } from "../../src/domain/scopes";
-import { createKeys, type Keys, MAX_ACTIVE_KEYS, MAX_ENDED_KEYS, type NewKey, type Rotation } from "../../src/tenant/keys";
+import { createKeys, type Keys, MAX_ACTIVE_KEYS, MAX_ENDED_KEYS, type NewKey, type Rotation } from "../../src/tenant/keys/keys";
 import { createMigratedSql } from "./memory-sql";
 import { makeId } from "./support";
 

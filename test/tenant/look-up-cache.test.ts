@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
-import { noteChange, readGeneration } from "../../src/tenant/changes";
-import { createLookUpCache, LOOK_UP_TTL_MS, RETRY_AFTER_MS } from "../../src/tenant/look-up-cache";
+import { createLookUpCache, LOOK_UP_TTL_MS, RETRY_AFTER_MS } from "../../src/tenant/look-ups/look-up-cache";
+import { noteChange, readGeneration } from "../../src/tenant/shared/changes";
 import { createTestClock } from "./support";
 
 it("a cached value is read again once the isolate learned of a change", async () => {

@@ -1,14 +1,14 @@
 /** The erasure of an end user with 10,000 sessions: bounded work in each alarm, and a receipt that says how far it is. */
 import { expect, it } from "vitest";
 import type { SessionId } from "../../src/domain/ids";
-import { createDirectory } from "../../src/tenant/directory";
-import { createErasures } from "../../src/tenant/erasures";
+import { createErasures } from "../../src/tenant/erasure/erasures";
+import { createDirectory } from "../../src/tenant/shared/directory";
 import { ACT } from "../support/act";
 import { createMigratedSql } from "./memory-sql";
 import { makeId, NOTHING_TO_FORGET } from "./support";
 
 const SESSIONS = 10_000;
-/** What one alarm may do (`src/tenant/erasures.ts`), and how many objects it calls at a time (`src/tenant/gather-sessions.ts`). */
+/** What one alarm may do (`src/tenant/erasure/erasures.ts`), and how many objects it calls at a time (`src/tenant/erasure/gather-sessions.ts`). */
 const AN_ALARM = 200;
 const TOGETHER = 10;
 const USER = "digest";

@@ -2,7 +2,7 @@
 import { DatabaseSync } from "node:sqlite";
 import type { SqlRow, SqlValue } from "../../src/lib/sql-row";
 import type { SyncSql } from "../../src/lib/sync-sql";
-import { migrateTenant } from "../../src/tenant/tenant-schema";
+import { migrateTenant } from "../../src/tenant/core/tenant-schema";
 
 export function createEmptySql(): SyncSql {
   const database = new DatabaseSync(":memory:");

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import type { ModelSpec } from "../../src/app/ports";
-import { LOOK_UP_TTL_MS } from "../../src/tenant/look-up-cache";
-import { createModelDirectory } from "../../src/tenant/model-directory";
+import { LOOK_UP_TTL_MS } from "../../src/tenant/look-ups/look-up-cache";
+import { createModelDirectory } from "../../src/tenant/look-ups/model-directory";
 import { createTestClock } from "./support";
 
 function spec(changes: Partial<ModelSpec> = {}): ModelSpec {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { EMBEDDED, knownModel, MODEL_PRESETS } from "../../src/tenant/model-presets";
+import { EMBEDDED, knownModel, MODEL_PRESETS } from "../../src/tenant/settings/model-presets";
 
 const known = (upstream_id: string) => knownModel({ provider: "openai-compatible", upstream_id });
 

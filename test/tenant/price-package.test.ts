@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ModelOverride } from "../../src/app/model-entry";
 import { perMillion, toPerMillion, toPerToken } from "../../src/context/price-units";
-import { buildFindPrices, loadPrices } from "../../src/tenant/price-package";
+import { buildFindPrices, loadPrices } from "../../src/tenant/settings/price-package";
 
 const NOW = Date.UTC(2026, 10, 22);
 const find = await loadPrices(() => NOW);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { TenantChange } from "../../src/app/tenant-api";
-import { createProjectionOutbox, type ProjectionOutbox } from "../../src/tenant/projection-outbox";
+import { createProjectionOutbox, type ProjectionOutbox } from "../../src/tenant/core/projection-outbox";
 import { createMigratedSql } from "./memory-sql";
 import { createTestClock, makeId } from "./support";
 

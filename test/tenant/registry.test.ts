@@ -3,8 +3,8 @@ import { ZodError } from "zod";
 import type { ModelOverride } from "../../src/app/model-entry";
 import type { DeploymentKeys } from "../../src/app/models/key-source";
 import type { Prices } from "../../src/context/economy";
-import type { FindPrices } from "../../src/tenant/describe-model";
-import { buildDeploymentModels, createRegistry, MAX_MODELS } from "../../src/tenant/registry";
+import type { FindPrices } from "../../src/tenant/settings/describe-model";
+import { buildDeploymentModels, createRegistry, MAX_MODELS } from "../../src/tenant/settings/registry";
 import { createMigratedSql } from "./memory-sql";
 
 const UNPRICED: FindPrices = () => null;

@@ -5,8 +5,8 @@ import { judgeSession, NO_RETENTION, RETENTION_STARTS_AFTER_MS } from "../../src
 import type { RetentionSetting } from "../../src/contract/retention";
 import type { SessionId } from "../../src/domain/ids";
 import { err, ok } from "../../src/lib/result";
-import { createDirectory } from "../../src/tenant/directory";
-import { createRetention } from "../../src/tenant/retention";
+import { createRetention } from "../../src/tenant/erasure/retention";
+import { createDirectory } from "../../src/tenant/shared/directory";
 import { createMigratedSql } from "./memory-sql";
 import { makeId } from "./support";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createDirectory } from "../../src/tenant/directory";
+import { createDirectory } from "../../src/tenant/shared/directory";
 import { makeId } from "../http/support";
 import { createMigratedSql } from "./memory-sql";
 

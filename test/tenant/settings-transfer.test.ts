@@ -10,9 +10,9 @@ import { SETTING_KINDS, type SettingKind } from "../../src/domain/export-format"
 import { parseExportLine } from "../../src/http/import-sessions";
 import { createSettingParser } from "../../src/http/schemas/setting";
 import { err, ok } from "../../src/lib/result";
-import { listSettings } from "../../src/tenant/list-settings";
+import { listSettings } from "../../src/tenant/core/list-settings";
+import type { Tenant } from "../../src/tenant/core/tenant";
 import { restoreSettings } from "../../src/tenant/restore-settings";
-import type { Tenant } from "../../src/tenant/tenant";
 import { drawnSettings } from "./drawn-settings";
 import { ACT, listAllSettings, newMemoryTenant } from "./memory-tenant";
 import { makeId } from "./support";

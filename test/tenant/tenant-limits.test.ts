@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { NO_LIMITS } from "../../src/contract/limits";
-import { createTenantLimits } from "../../src/tenant/tenant-limits";
+import { createTenantLimits } from "../../src/tenant/limits/tenant-limits";
 import { createMigratedSql } from "./memory-sql";
 
 const FIVE = { ...NO_LIMITS, tenant: { requests_per_minute: 5 } };

@@ -4,12 +4,12 @@ import { describe, expect, it } from "vitest";
 import { SCOPES } from "../../src/domain/scopes";
 import type { SqlRow, SqlValue } from "../../src/lib/sql-row";
 import type { SyncSql } from "../../src/lib/sync-sql";
-import { createCredentialStore } from "../../src/tenant/credential-store";
-import { createDirectory } from "../../src/tenant/directory";
-import { createKeys } from "../../src/tenant/keys";
-import { buildDeploymentModels, createRegistry } from "../../src/tenant/registry";
-import { migrateTenant } from "../../src/tenant/tenant-schema";
-import { createToolRegistry } from "../../src/tenant/tool-registry";
+import { migrateTenant } from "../../src/tenant/core/tenant-schema";
+import { createCredentialStore } from "../../src/tenant/credentials/credential-store";
+import { createKeys } from "../../src/tenant/keys/keys";
+import { buildDeploymentModels, createRegistry } from "../../src/tenant/settings/registry";
+import { createToolRegistry } from "../../src/tenant/settings/tool-registry";
+import { createDirectory } from "../../src/tenant/shared/directory";
 import { createMigratedSql } from "./memory-sql";
 import { makeId } from "./support";
 

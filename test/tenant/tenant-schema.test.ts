@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { SyncSql } from "../../src/lib/sync-sql";
-import { createSettings } from "../../src/tenant/settings";
-import { isCreated, migrateTenant } from "../../src/tenant/tenant-schema";
+import { isCreated, migrateTenant } from "../../src/tenant/core/tenant-schema";
+import { createSettings } from "../../src/tenant/settings/settings";
 import { createEmptySql, createMigratedSql } from "./memory-sql";
 import { makeId } from "./support";
 

@@ -1,6 +1,6 @@
 /** The overwriting of what was deleted in the files of the tenant's object. */
 import { expect, it } from "vitest";
-import { createTenantScrub } from "../../src/tenant/tenant-scrub";
+import { createTenantScrub } from "../../src/tenant/erasure/tenant-scrub";
 import { createMigratedSql } from "./memory-sql";
 import { createTestClock } from "./support";
 

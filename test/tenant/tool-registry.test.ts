@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { McpListing } from "../../src/app/tool-entry";
 import type { HttpTool, McpServer } from "../../src/contract/registered-tool";
-import { createCredentialStore } from "../../src/tenant/credential-store";
-import { createToolDirectory } from "../../src/tenant/tool-directory";
-import { createToolRegistry, MAX_MCP_SERVERS, MAX_TOOLS } from "../../src/tenant/tool-registry";
+import { createCredentialStore } from "../../src/tenant/credentials/credential-store";
+import { createToolDirectory } from "../../src/tenant/look-ups/tool-directory";
+import { createToolRegistry, MAX_MCP_SERVERS, MAX_TOOLS } from "../../src/tenant/settings/tool-registry";
 import { createMigratedSql } from "./memory-sql";
 import { createTestClock } from "./support";
 

@@ -5,11 +5,11 @@ import type { SessionApi } from "../../src/app/session-api";
 import type { TenantChange } from "../../src/app/tenant-api";
 import { createAuditLog } from "../../src/audit/audit-log";
 import { err, ok } from "../../src/lib/result";
-import { createDirectory } from "../../src/tenant/directory";
-import { createErasedUsage } from "../../src/tenant/erased-usage";
-import { createFiles } from "../../src/tenant/files";
-import { createUpkeep } from "../../src/tenant/upkeep";
-import { createUsageBound } from "../../src/tenant/usage-bound";
+import { createUpkeep } from "../../src/tenant/core/upkeep";
+import { createFiles } from "../../src/tenant/files/files";
+import { createDirectory } from "../../src/tenant/shared/directory";
+import { createErasedUsage } from "../../src/tenant/usage/erased-usage";
+import { createUsageBound } from "../../src/tenant/usage/usage-bound";
 import { createMigratedSql } from "./memory-sql";
 import { makeId, NAMES } from "./support";
 

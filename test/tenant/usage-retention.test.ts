@@ -2,9 +2,9 @@
 import { describe, expect, it } from "vitest";
 import { sumForErasure } from "../../src/domain/erased-usage";
 import { toMonthStart } from "../../src/lib/utc-time";
-import { createErasedUsage } from "../../src/tenant/erased-usage";
-import { createUsageBound } from "../../src/tenant/usage-bound";
-import { createUsageRetention } from "../../src/tenant/usage-retention";
+import { createErasedUsage } from "../../src/tenant/usage/erased-usage";
+import { createUsageBound } from "../../src/tenant/usage/usage-bound";
+import { createUsageRetention } from "../../src/tenant/usage/usage-retention";
 import { notingLog } from "../session/life";
 import { createMigratedSql } from "./memory-sql";
 import { makeId, NAMES } from "./support";

@@ -4,7 +4,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { tenantObjectName } from "../../src/app/object-name";
 import type { CredentialView, RotationReport } from "../../src/contract/credential";
-import { sealCredential } from "../../src/tenant/credential-seal";
+import { sealCredential } from "../../src/tenant/credentials/credential-seal";
 import { ACT } from "../support/act";
 import { deliver, holdQueue, TURNS, talk, WINDOW, words } from "./conversation";
 import { type Chat, migrate, newChat, newTenant, readBody, request, type Tenant } from "./support";

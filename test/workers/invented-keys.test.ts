@@ -2,7 +2,7 @@
 import { listDurableObjectIds } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, expect, it } from "vitest";
-import { generateApiKey } from "../../src/tenant/api-key";
+import { generateApiKey } from "../../src/tenant/keys/api-key";
 import { migrate, newId, newTenant, request } from "./support";
 
 beforeAll(migrate);

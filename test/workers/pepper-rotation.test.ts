@@ -6,7 +6,7 @@ import { tenantObjectName } from "../../src/app/object-name";
 import type { FileView } from "../../src/contract/file";
 import type { Env } from "../../src/env";
 import worker from "../../src/index";
-import { generateApiKey } from "../../src/tenant/api-key";
+import { generateApiKey } from "../../src/tenant/keys/api-key";
 import { advanceClock } from "./clock";
 import { text } from "./files";
 import { type Chat, migrate, newChat, newId, readBody } from "./support";

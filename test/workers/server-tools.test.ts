@@ -8,7 +8,7 @@ import type { Page } from "../../src/contract/page";
 import type { SessionDescription } from "../../src/contract/session";
 import type { TurnReport } from "../../src/contract/turn";
 import { urlFault } from "../../src/lib/public-address";
-import { LOOK_UP_TTL_MS } from "../../src/tenant/look-up-cache";
+import { LOOK_UP_TTL_MS } from "../../src/tenant/look-ups/look-up-cache";
 import { REFUSED_URLS } from "../lib/refused-urls";
 import { advanceClock } from "./clock";
 import { type Chat, migrate, newChat, newTenant, readBody, readText, type Tenant } from "./support";

@@ -9,8 +9,8 @@ import { type IdKinds, type IdPrefix, parseId, type TenantId } from "../../src/d
 import type { Scope } from "../../src/domain/scopes";
 import type { Env } from "../../src/env";
 import { hashKey } from "../../src/lib/peppered";
-import { generateApiKey } from "../../src/tenant/api-key";
-import { createModelDirectory } from "../../src/tenant/model-directory";
+import { generateApiKey } from "../../src/tenant/keys/api-key";
+import { createModelDirectory } from "../../src/tenant/look-ups/model-directory";
 import { ACT } from "../support/act";
 
 type TenantStub = ReturnType<Env["TENANTS"]["getByName"]>;

@@ -5,7 +5,7 @@ import { windowEnd } from "../../../src/app/rate-grants";
 import { createRateMeter, shareOfLimit } from "../../../src/app/rate-meter";
 import { type LimitSet, NO_LIMITS } from "../../../src/contract/limits";
 import type { KeyId } from "../../../src/domain/ids";
-import { createRateWindows } from "../../../src/tenant/rate-windows";
+import { createRateWindows } from "../../../src/tenant/limits/rate-windows";
 import { makeId } from "../../http/support";
 import { createMigratedSql } from "../../tenant/memory-sql";
 

@@ -3,9 +3,9 @@ import type { Act } from "../../../src/app/audit-chain";
 import { rotateCredentials } from "../../../src/app/models/rotate-credentials";
 import type { MasterKeys } from "../../../src/lib/master-keys";
 import { err, ok } from "../../../src/lib/result";
-import { openCredential, sealCredential } from "../../../src/tenant/credential-seal";
-import { createCredentialSealer } from "../../../src/tenant/credential-sealer";
-import { createCredentialStore, MAX_CREDENTIALS } from "../../../src/tenant/credential-store";
+import { openCredential, sealCredential } from "../../../src/tenant/credentials/credential-seal";
+import { createCredentialSealer } from "../../../src/tenant/credentials/credential-sealer";
+import { createCredentialStore, MAX_CREDENTIALS } from "../../../src/tenant/credentials/credential-store";
 import { ACT } from "../../support/act";
 import { createMigratedSql } from "../../tenant/memory-sql";
 

@@ -2,7 +2,7 @@
 import type OpenAI from "openai";
 import { describe, expect, it } from "vitest";
 import type { SessionId } from "../../../src/domain/ids";
-import { createCompactionSealer } from "../../../src/tenant/compaction-sealer";
+import { createCompactionSealer } from "../../../src/tenant/credentials/compaction-sealer";
 import { FakeSchedule } from "../../support/fake-schedule";
 import { FOREIGN_TENANT, KEY, TENANT } from "../support";
 import { compactAbove, connectCompacting } from "./compacting-life";

@@ -1,0 +1,290 @@
+/**
+ * The pending work of the tenant's object: its rows in the read model, usage of ended throwaway sessions, erasures under way, files that ended,
+ * and retention. One alarm serves all.
+ */
+
+import { BUCKET_STORES, listPending, type Released, toBucketStores } from "../../app/erasure-view";
+import type { ExportStore } from "../../app/export-api";
+import type { TenantFileStore } from "../../app/file-api";
+import { withNames } from "../../app/named-log";
+import { newId } from "../../app/new-id";
+import type { OwnerApi } from "../../app/owner-api";
+import type { Log } from "../../app/ports";
+import type { RetentionApi } from "../../app/retention-api";
+import type { Caller, SessionApi } from "../../app/session-api";
+import type { ErasedSessionUsage, TenantChange } from "../../app/tenant-api";
+import type { TenantProjection } from "../../app/tenant-projection";
+import type { ExportSource } from "../../app/transfer/build-part";
+import type { ImportTarget } from "../../app/transfer/import-file";
+import { createImportTarget, type ImportReaders, type ImportTenant } from "../../app/transfer/import-target";
+import type { TransferApi } from "../../app/transfer-api";
+import type { AuditLog } from "../../audit/audit-log";
+import type { FileView } from "../../contract/file";
+import type { SessionId, TenantId } from "../../domain/ids";
+import type { SyncSql } from "../../lib/sync-sql";
+import { auditErasures } from "../erasure/audit-erasures";
+import { createErasures, type Erasures } from "../erasure/erasures";
+import { createRetention, type Retention } from "../erasure/retention";
+import { createSessionLabels } from "../erasure/session-labels";
+import { createTenantScrub, type TenantScrub } from "../erasure/tenant-scrub";
+import { createFileRemoval, type FileRemoval } from "../files/file-removal";
+import { type Files, toFileId } from "../files/files";
+import type { Directory } from "../shared/directory";
+import { createExports, type Exports } from "../transfer/exports";
+import type { DueImport } from "../transfer/import-rows";
+import { createImports, type Imports } from "../transfer/imports";
+import type { ErasedUsageStore } from "../usage/erased-usage";
+import type { UsageBound } from "../usage/usage-bound";
+import { createUsageOutbox, type UsageOutbox } from "../usage/usage-outbox";
+import { createUsageRetention, type UsageRetention } from "../usage/usage-retention";
+import { type AdminActDeps, type AdminActs, createAdminActs } from "./admin-acts";
+import { createProjectionOutbox, type ProjectionOutbox } from "./projection-outbox";
+
+export interface UpkeepDeps {
+  readonly sql: SyncSql;
+  readonly storage: Pick<DurableObjectStorage, "getAlarm" | "setAlarm" | "deleteAlarm">;
+  readonly projection: TenantProjection;
+  readonly snapshot: () => TenantChange;
+  readonly listSettings: ExportSource["listSettings"];
+  readonly tenant: () => TenantId;
+  readonly isDeleted: () => boolean;
+  readonly isSuspended: () => boolean;
+  readonly sessions: (caller: Caller) => Pick<SessionApi, "erase" | "describe"> & OwnerApi & TransferApi & Pick<RetentionApi, "retain">;
+  readonly audit: AuditLog;
+  readonly files: Files;
+  readonly directory: Directory;
+  readonly erasedUsage: ErasedUsageStore;
+  readonly recordAdminActs: AdminActDeps["record"];
+  readonly usageBound: UsageBound;
+  /** Null when the deployment stores no files. */
+  readonly fileStore: (tenant: TenantId) => TenantFileStore | null;
+  readonly exportStore: (tenant: TenantId) => ExportStore | null;
+  /** What restores an export into this tenant. */
+  readonly imports: ImportReaders & { readonly own: ImportTenant };
+  /** Overwrites what deleted rows left in the object's files. */
+  readonly overwrite: () => Promise<void>;
+  readonly log: Log;
+}
+
+export interface Upkeep {
+  readonly adminActs: AdminActs;
+  readonly outbox: ProjectionOutbox;
+  readonly erasures: Erasures;
+  readonly fileRemoval: FileRemoval;
+  readonly usageOutbox: UsageOutbox;
+  readonly exports: Exports;
+  readonly imports: Imports;
+  readonly retention: Retention;
+  readonly usageRetention: UsageRetention;
+  readonly scrub: TenantScrub;
+  /** Stores what a throwaway session reports at its end. It is sent by the next drain of `usageOutbox`, at the latest by the alarm. */
+  endThrowaway(ended: ErasedSessionUsage): Promise<void>;
+  /** Ends the references of an erased session, and removes its files and the exports that held it. */
+  releaseFiles(session: SessionId): Promise<Released>;
+  /** Called when the object starts. It arms an alarm for pending work, in case the platform dropped the last one. */
+  resume(): Promise<void>;
+  ring(): Promise<void>;
+}
+
+/** The files to which the session refers, in order of their ids. */
+function listSessionFiles(session: SessionId, { sql, files }: Pick<UpkeepDeps, "sql" | "files">): readonly FileView[] {
+  const named = sql.rows<{ file: string }>("SELECT file FROM file_refs WHERE session = ? ORDER BY file", session);
+  return named.flatMap(({ file }) => files.find(toFileId(file)) ?? []);
+}
+
+/** Where an import of this tenant puts what it reads. */
+function openTarget({ act, mode, allowed }: DueImport, { tenant, imports, fileStore, sessions }: UpkeepDeps): ImportTarget {
+  const [owner, { own, ...readers }] = [tenant(), imports];
+  const session = (id: SessionId) => sessions({ tenant: owner, session: id });
+  return createImportTarget({
+    ...{ ...readers, act, mode, allowed, tenant: owner, session },
+    files: fileStore(owner),
+    askSession: (id, call) => call(session(id)),
+    askTenant: (call) => call(own),
+  });
+}
+
+export function createUpkeep(deps: UpkeepDeps): Upkeep {
+  const { sql, storage, projection, snapshot, tenant, sessions, files } = deps;
+  const log = withNames(deps.log, () => ({ tenant: tenant() }));
+  const erase = async (session: SessionId): Promise<boolean> => {
+    const caller = { tenant: tenant(), session };
+    const erased = await sessions(caller).erase(caller, true);
+    if (!erased.ok) return false;
+    const left = listPending(erased.value.stores);
+    // A session that is not empty yet may still refer to files.
+    const bucket = left.length === 0 ? toBucketStores(await releaseFiles(session)) : null;
+    const pending = [...left, ...(bucket ? listPending(bucket) : BUCKET_STORES)];
+    if (pending.length === 0) return true;
+    erasures.report(session, pending);
+    return false;
+  };
+  const { readLabels, forgetInSession } = createSessionLabels({ tenant, sessions, forgotten: (session) => exports.takeOut(session, null) });
+  async function releaseFiles(session: SessionId): ReturnType<Upkeep["releaseFiles"]> {
+    const ended = sql.transaction(() => {
+      files.release(session, Date.now());
+      const removed = files.listRemovedFor(session);
+      if (removed.length > 0) scrub.note();
+      return removed;
+    });
+    const pending = await fileRemoval.remove(ended);
+    const held = await exports.removeHeld(session);
+    await scrub.resume();
+    return { erased: ended.length - pending, pending, exports: held };
+  }
+  const get = () => storage.getAlarm();
+  /** The platform refuses the time 0, which is that of work that is due at once. */
+  const set = (at: number): void => void storage.setAlarm(Math.max(at, 1));
+  const adminActs = createAdminActs({ sql, tenant, record: deps.recordAdminActs, alarm: { get, set }, now: Date.now, log });
+  const scrub = createTenantScrub({ sql, overwrite: deps.overwrite, alarm: { get, set }, now: Date.now, log });
+  const exports = createExports({
+    sql,
+    directory: deps.directory,
+    tenant,
+    sessions,
+    listFiles: (session) => listSessionFiles(session, deps),
+    listSettings: deps.listSettings,
+    store: () => deps.exportStore(tenant()),
+    isDeleted: deps.isDeleted,
+    noteScrub: scrub.note,
+    alarm: { get, set },
+    now: Date.now,
+    log,
+  });
+  const imports = createImports({
+    sql,
+    store: deps.exportStore,
+    openTarget: (due) => openTarget(due, deps),
+    isDeleted: deps.isDeleted,
+    isSuspended: deps.isSuspended,
+    alarm: { get, set },
+    now: Date.now,
+    log,
+  });
+  const begun = (session: SessionId): void => exports.takeOut(session, null);
+  const usageOutbox = createUsageOutbox({
+    sql,
+    store: deps.erasedUsage,
+    write: (usage) => projection.writeUsage(tenant(), usage),
+    alarm: { get, set },
+    now: Date.now,
+    log,
+  });
+  /** Call it inside a transaction. */
+  const forget: UsageOutbox["forget"] = (endUser) => {
+    if (deps.erasedUsage.isNamed(endUser)) scrub.noteNow();
+    usageOutbox.forget(endUser);
+  };
+  const erasures = createErasures({
+    sql,
+    alarm: { get, set },
+    erase,
+    begun,
+    noteScrub: scrub.note,
+    ...auditErasures(deps.audit),
+    readLabels,
+    hide: (hidden) => projection.hide(tenant(), hidden, Date.now()),
+    usage: { ...usageOutbox, forget },
+    forgetInSession,
+    sweep: async () => {
+      await exports.removeAll();
+      await deps.fileStore(tenant())?.removeAll();
+      sql.transaction(() => forget(null));
+      await usageOutbox.drain();
+      if (usageOutbox.isForgetting()) throw new Error("The read model still names keys and end users of a deleted tenant");
+      await projection.sweep(tenant(), Date.now());
+    },
+    newErasureId: () => newId("era"),
+    now: Date.now,
+    log,
+  });
+  const retention = createRetention({
+    sql,
+    alarm: { get, set },
+    retain: (session, input) => {
+      const caller = { tenant: tenant(), session };
+      return sessions(caller).retain(caller, input);
+    },
+    isSuspended: deps.isSuspended,
+    now: Date.now,
+    log,
+  });
+  const usageRetention = createUsageRetention({
+    sql,
+    bound: deps.usageBound,
+    readRule: () => {
+      const { remove_usage_after_months: months, starts_at } = retention.read();
+      return months === null ? null : { months, starts_at: starts_at ?? 0 };
+    },
+    isSuspended: deps.isSuspended,
+    remove: (before) => projection.removeUsage(tenant(), before),
+    alarm: { get, set },
+    now: Date.now,
+    log,
+  });
+  const store = () => deps.fileStore(tenant());
+  const fileRemoval = createFileRemoval({ sql, files, store, alarm: { get, set }, now: Date.now, log });
+  const nextDue = (): number =>
+    Math.min(
+      ...[erasures, files, usageOutbox, exports, imports, retention, usageRetention, scrub, adminActs].map(
+        (work) => work.nextDue() ?? Number.POSITIVE_INFINITY,
+      ),
+    );
+  async function endThrowaway({ session, usage }: ErasedSessionUsage): Promise<void> {
+    sql.transaction(() => usageOutbox.add(session, usage));
+    await usageOutbox.resume();
+    await releaseFiles(session);
+  }
+  /** The outbox's alarm. It never delays an erasure or a removal that is due earlier. */
+  const alarm = {
+    get,
+    set: (at: number): void => set(Math.min(at, nextDue())),
+    clear: (): void => {
+      const due = nextDue();
+      if (Number.isFinite(due)) set(due);
+      else void storage.deleteAlarm();
+    },
+  };
+  const write: TenantProjection["write"] = (change) =>
+    deps.isDeleted() ? projection.close(change.tenant, Date.now()) : projection.write(change);
+  const outbox = createProjectionOutbox({ sql, projection: { write }, snapshot, alarm, now: Date.now, log });
+  return {
+    adminActs,
+    outbox,
+    erasures,
+    fileRemoval,
+    usageOutbox,
+    exports,
+    imports,
+    retention,
+    usageRetention,
+    scrub,
+    endThrowaway,
+    releaseFiles,
+    resume: async () => {
+      await outbox.resume();
+      await usageOutbox.resume();
+      await erasures.resume();
+      await fileRemoval.resume();
+      await exports.resume();
+      await imports.resume();
+      await retention.resume();
+      await usageRetention.resume();
+      await scrub.resume();
+      await adminActs.resume();
+    },
+    ring: async () => {
+      await erasures.run();
+      await fileRemoval.run();
+      await usageOutbox.drain();
+      await outbox.drain();
+      await exports.run();
+      await imports.run();
+      await retention.run();
+      await usageRetention.run();
+      await scrub.run();
+      await scrub.resume();
+      await adminActs.run();
+    },
+  };
+}
