@@ -6,6 +6,7 @@ import { isSameText } from "../lib/same-text";
 import { sha256 } from "../lib/sha256";
 import { readBearer } from "./auth";
 import type { HttpDeps, HttpEnv } from "./deps";
+import { refuseFlood } from "./floods";
 import { sendProblem } from "./problem";
 
 /** The holder of ADMIN_KEY. */
@@ -20,12 +21,12 @@ async function findAdmin(given: string, { config, adminKeys }: HttpDeps): Promis
   return isFirst ? FIRST_OWNER : adminKeys.authenticate(given);
 }
 
-/** For every path below `/v1/admin`. */
+/** For every path below `/v1/admin`. Only refused keys are counted as floods, by their address: a valid admin is never locked out by guesses. */
 export function requireAdmin(deps: HttpDeps): MiddlewareHandler<HttpEnv> {
   return async (c, next) => {
     const given = readBearer(c);
     const admin = given === null ? null : await findAdmin(given, deps);
-    if (!admin) return sendProblem(c, { code: "unauthorized" });
+    if (!admin) return sendProblem(c, (await refuseFlood(c, deps, null)) ?? { code: "unauthorized" });
     c.set("admin", admin);
     return await next();
   };

@@ -62,8 +62,8 @@ function listReasons({ method, path, request, security, needsKey, refuses }: Dec
   const isErasure = method === "delete" && path.endsWith("/{session_id}");
   const follow: readonly (readonly [boolean, ...ProblemCode[]])[] = [
     [true, "invalid_request", "url_too_long", "headers_too_large", "internal", "misconfigured"],
-    [security.length > 0, "unauthorized", "unavailable", "overloaded"],
-    [isOfTenant, "origin_not_allowed", "tenant_suspended", "rate_limited"],
+    [security.length > 0, "unauthorized", "rate_limited", "unavailable", "overloaded"],
+    [isOfTenant, "origin_not_allowed", "tenant_suspended"],
     [isOfTenant && needsKey, "key_required"],
     [scopes.length > 0, "forbidden"],
     // Every admin key may do what the smallest role may.

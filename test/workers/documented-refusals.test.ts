@@ -2,12 +2,14 @@
  * Walks over the running Worker's document, and causes the refusals that many operations share, on each operation that lists them. What a route
  * alone is refused for is in `refusals.test.ts`. `request` checks every answer against the document.
  */
+import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, inject, it } from "vitest";
 import type { WholeSessionApi } from "../../src/app/control-api";
 import { sessionObjectName, tenantObjectName } from "../../src/app/object-name";
 import { NO_LIMITS } from "../../src/contract/limits";
 import type { SessionId } from "../../src/domain/ids";
+import worker from "../../src/index";
 import { sampleBody, sampleQuery } from "../http/support";
 import { type Document, DocumentedAnswers } from "../support/documented-answers";
 import { NEVER_ANSWERED } from "../support/never-answered";
@@ -106,15 +108,21 @@ interface Cause {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly key?: string;
+  readonly send?: Parameters<typeof request>[2]["send"];
 }
 
 /** A request that would succeed or be refused for another reason, but for its cause. */
-async function ask(route: Route, { changes, query, headers = {}, body, key = keyFor(route) }: Cause): Promise<string> {
+async function ask(route: Route, { changes, query, headers = {}, body, key = keyFor(route), send }: Cause): Promise<string> {
   const path = fill(route.path, changes);
   const url = query === undefined ? path : `${path}${path.includes("?") ? "&" : "?"}${query}`;
   const sample = sampleBody({ method: route.method, path: toPattern(route.path) });
   const sent = body ?? (route.path === "/v1/files" && route.method === "POST" ? new TextEncoder().encode("A text") : sample);
-  const response = await request(route.method, url, { key, headers, ...(sent !== undefined && { body: sent }) });
+  const response = await request(route.method, url, {
+    key,
+    headers,
+    ...(sent !== undefined && { body: sent }),
+    ...(send && { send }),
+  });
   const { type } = await readBody<{ type: string }>(response, response.status);
   return `${response.status} ${type.replace("urn:longhand:problem:", "")}`;
 }
@@ -158,8 +166,23 @@ describe("429 rate_limited", () => {
     limited = key;
   });
 
-  it.each(listing("429 rate_limited"))("%s", async (_, route) => {
+  it.each(listing("429 rate_limited").filter(([, { path }]) => !path.startsWith("/v1/admin/")))("%s", async (_, route) => {
     expect(await ask(route, { key: limited })).toBe("429 rate_limited");
+  });
+
+  describe("for guesses of an admin key", () => {
+    const headers = { "cf-connecting-ip": "192.0.2.99" };
+    const counted = { ...env, FLOODS: env.TEST_FLOODS };
+    const send: Cause["send"] = (asked) => worker.fetch(asked, counted, createExecutionContext());
+    const guess = (route: Route) => ask(route, { key: "guess", headers, send });
+    beforeAll(async () => {
+      const many = Array.from({ length: 5 }, () => guess({ method: "GET", path: "/v1/admin/tenants" }));
+      expect(await Promise.all(many)).toEqual(many.map(() => "401 unauthorized"));
+    });
+
+    it.each(listing("429 rate_limited").filter(([, { path }]) => path.startsWith("/v1/admin/")))("%s", async (_, route) => {
+      expect(await guess(route)).toBe("429 rate_limited");
+    });
   });
 });
 

@@ -9,8 +9,8 @@ beforeAll(migrate);
 
 /** The Worker with a counter of five requests a minute. */
 const counted = { ...env, FLOODS: env.TEST_FLOODS };
-const ask = (key: string, address: string) =>
-  request("GET", "/v1/policies", {
+const ask = (key: string, address: string, path = "/v1/policies") =>
+  request("GET", path, {
     key,
     headers: { "cf-connecting-ip": address },
     send: (asked) => worker.fetch(asked, counted, createExecutionContext()),
@@ -49,5 +49,26 @@ describe("a flood", () => {
 
     expect(refused.headers.get("retry-after")).toBe("10");
     expect(await refused.json()).toMatchObject({ type: "urn:longhand:problem:rate_limited", limit: "flood", of: "key", max: null });
+  });
+
+  it("of guessed admin keys is refused by its address, without locking out the admin or another address", async () => {
+    const path = "/v1/admin/tenants";
+    const address = "192.0.2.5";
+    const statuses: number[] = [];
+    for (let n = 0; n < 6; n++) statuses.push((await ask(`guess-${n}`, address, path)).status);
+    const refused = await ask("guess", address, path);
+
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
+    expect(refused.headers.get("retry-after")).toBe("10");
+    expect(await refused.json()).toMatchObject({ type: "urn:longhand:problem:rate_limited", limit: "flood", of: "address", max: null });
+    expect((await ask("guess", "192.0.2.6", path)).status).toBe(401);
+    expect((await ask(env.ADMIN_KEY, address, path)).status).toBe(200);
+  });
+
+  it("of an admin who is valid is not counted", async () => {
+    const statuses: number[] = [];
+    for (let n = 0; n < 7; n++) statuses.push((await ask(env.ADMIN_KEY, "192.0.2.7", "/v1/admin/tenants")).status);
+
+    expect(new Set(statuses)).toEqual(new Set([200]));
   });
 });
