@@ -3,7 +3,6 @@
 import { waitUntil } from "cloudflare:workers";
 import type { ExportStore } from "./app/export-api";
 import type { FileReader, TenantFileStore } from "./app/file-api";
-import { createKnownBudgets } from "./app/known-budgets";
 import { type CallOwner, type TakeCall, takeCall, withCallLimit } from "./app/models/limit-calls";
 import { type SuggestLimit, sendSuggestion, withSuggestions } from "./app/models/suggest-limits";
 import { DEPLOYMENT_OBJECT_NAME, sessionObjectName, tenantObjectName } from "./app/object-name";
@@ -25,6 +24,7 @@ import { memoize } from "./lib/memoize";
 import { createChatModel } from "./model/chat-model";
 import { withFiles } from "./model/with-files";
 import { createCredentials, createOpenCredential } from "./tenant/credentials/credentials";
+import { createBudgetCache } from "./tenant/look-ups/budget-source";
 import { createLookUpCache, type LookUp } from "./tenant/look-ups/look-up-cache";
 import { createModelDirectory } from "./tenant/look-ups/model-directory";
 import { createToolDirectory } from "./tenant/look-ups/tool-directory";
@@ -246,7 +246,7 @@ export const ratesFor = perEnv((env) =>
 
 /** What this isolate knows of tenants' budgets, for all of its objects. */
 export const budgetsFor = perEnv((env) =>
-  createKnownBudgets({
+  createBudgetCache({
     ask: async (name) => {
       const tenant = parseId("ten", name);
       return tenant && tenantStub(env, tenant).knownBudgets();
@@ -254,6 +254,7 @@ export const budgetsFor = perEnv((env) =>
     now: Date.now,
     generation: readGeneration,
     max: CACHED_LIMITS,
+    background: waitUntil,
   }),
 );
 

@@ -14,8 +14,8 @@ export const lookUps: readonly Mutant[] = [
     name: "an answer in constant use serves for ever",
     breaks: "docs/limit-exactness.md: a caller waits for what the isolate has not used for that time",
     file: "src/tenant/look-ups/look-up-cache.ts",
-    find: "if (last && last.until > now() && last.generation === generation(name)) {",
-    replace: "if (last && (background || last.until > now()) && last.generation === generation(name)) {",
+    find: "if (!last || last.until <= now() || last.generation !== generation(name)) return null;",
+    replace: "if (!last || (!background && last.until <= now()) || last.generation !== generation(name)) return null;",
     tests: ["test/tenant/look-up-cache.test.ts"],
   },
   {

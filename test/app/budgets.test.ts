@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { counterKey, fromUnits, isBudgeted, periodAt, toNano, toPeriodEnd, toUnits, touchedCounters } from "../../src/app/budget-counters";
 import { toCharge, toReserve } from "../../src/app/call-charge";
-import { createKnownBudgets, KNOWN_MS } from "../../src/app/known-budgets";
 import { countLeft, MOST_AHEAD, planGrant } from "../../src/app/plan-grant";
+import { createBudgetCache, KNOWN_BUDGETS_MS } from "../../src/tenant/look-ups/budget-source";
 import { daily } from "../support/daily-budget";
 
 const PRICES = { input: 0.000_001, cache_write: 0.000_002, cached: 0.000_000_1, output: 0.000_004 };
@@ -166,42 +166,66 @@ describe("a grant", () => {
 
 describe("what an isolate knows of a tenant's budgets", () => {
   function setUp() {
-    const world = { now: 1_000, isAway: false, asked: 0, generation: 0, budgets: [daily(1)] };
+    const work: Promise<unknown>[] = [];
+    const world = { now: 1_000, isAway: false, exists: true, asked: 0, generation: 0, budgets: [daily(1)] };
     const ask = async () => {
       world.asked += 1;
       if (world.isAway) throw new Error("away");
-      return { revision: world.asked, budgets: world.budgets };
+      return world.exists ? { revision: world.asked, budgets: world.budgets } : null;
     };
-    return { world, cache: createKnownBudgets({ ask, now: () => world.now, generation: () => world.generation, max: 2 }) };
+    const background = (each: Promise<unknown>): void => void work.push(each);
+    return { world, work, cache: createBudgetCache({ ask, now: () => world.now, generation: () => world.generation, max: 2, background }) };
   }
 
   test("is looked up once in a minute, and a new budget holds after it", async () => {
     const { world, cache } = setUp();
     expect(cache.peek("ten")).toBeNull();
-    await cache.lookUp("ten");
-    await cache.lookUp("ten");
+    await cache("ten");
+    await cache("ten");
     expect(world.asked).toBe(1);
     expect(cache.peek("ten")).toMatchObject({ revision: 1 });
 
-    world.now += KNOWN_MS;
+    world.now += KNOWN_BUDGETS_MS;
 
     expect(cache.peek("ten")).toBeNull();
-    expect(await cache.lookUp("ten")).toMatchObject({ revision: 2 });
+    expect(await cache("ten")).toMatchObject({ revision: 2 });
   });
 
   test("is the last known while the tenant's object is away, and nothing where it was never known", async () => {
     const { world, cache } = setUp();
-    await cache.lookUp("ten");
-    world.now += KNOWN_MS;
+    await cache("ten");
+    world.now += KNOWN_BUDGETS_MS;
     world.isAway = true;
 
-    expect(await cache.lookUp("ten")).toMatchObject({ revision: 1 });
-    await expect(cache.lookUp("other")).rejects.toThrow("away");
+    expect(await cache("ten")).toMatchObject({ revision: 1 });
+    await expect(cache("other")).rejects.toThrow("away");
+  });
+
+  test("is asked for behind its callers from half of the minute on", async () => {
+    const { world, cache, work } = setUp();
+    await cache("ten");
+    world.now += KNOWN_BUDGETS_MS / 2;
+
+    expect([cache.peek("ten"), cache.peek("ten")]).toMatchObject([{ revision: 1 }, { revision: 1 }]);
+    await Promise.all(work);
+    expect(cache.peek("ten")).toMatchObject({ revision: 2 });
+    expect(world.asked).toBe(2);
+  });
+
+  test("is nothing for a tenant that does not exist, which is not asked for on each call", async () => {
+    const { world, cache } = setUp();
+    world.exists = false;
+
+    expect([await cache("ten"), await cache("ten")]).toEqual([
+      { revision: 0, budgets: [] },
+      { revision: 0, budgets: [] },
+    ]);
+    expect(world.asked).toBe(1);
   });
 
   test("is looked up again where this isolate has seen a change", async () => {
     const { world, cache } = setUp();
-    await cache.lookUp("ten");
+    await cache("ten");
     world.generation += 1;
     expect(cache.peek("ten")).toBeNull();
   });

@@ -6,9 +6,9 @@
 import { toUnits } from "../../src/app/budget-counters";
 import type { BudgetSource, RenewInput } from "../../src/app/budget-ports";
 import { type Bounds, toCharge } from "../../src/app/call-charge";
-import { createKnownBudgets, type KnownBudgetsCache } from "../../src/app/known-budgets";
 import type { ModelRequest } from "../../src/app/ports";
 import type { Budget } from "../../src/contract/limits";
+import { type BudgetCache, createBudgetCache } from "../../src/tenant/look-ups/budget-source";
 import { BudgetTenant } from "../support/budget-tenant";
 import { TENANT } from "../support/builders";
 import type { Scope } from "./scheduler";
@@ -29,7 +29,7 @@ const AMOUNTS = { tokens: [0, 20_000, 100_000, 400_000, 50_000_000, 50_000_000],
 
 export class SimBudgets {
   readonly tenant: BudgetTenant;
-  readonly #caches = new WeakMap<Scope, KnownBudgetsCache>();
+  readonly #caches = new WeakMap<Scope, BudgetCache>();
   /** By id, the newest: a transaction that failed gives its id again. */
   readonly #reservations = new Map<number, Reservation>();
   /** The most that each counter's budget ever had. */
@@ -73,13 +73,13 @@ export class SimBudgets {
     const cache = this.#findCache(scope);
     return {
       peek: () => cache.peek(TENANT),
-      lookUp: () => cache.lookUp(TENANT),
+      lookUp: async () => (await cache(TENANT)) ?? NONE,
       learn: (known) => cache.learn(TENANT, known),
       renew: (input) => this.#renew(scope, input),
     };
   }
 
-  #findCache(scope: Scope): KnownBudgetsCache {
+  #findCache(scope: Scope): BudgetCache {
     const made = this.#caches.get(scope);
     if (made) return made;
     const { scheduler, profile } = this.world;
@@ -88,7 +88,7 @@ export class SimBudgets {
       if (scheduler.random.chance(profile.budgetFails)) throw new Error("the tenant's object is out of reach");
       return this.tenant.known();
     };
-    const cache = createKnownBudgets({ ask, now: () => scheduler.now, generation: () => 0, max: 1 });
+    const cache = createBudgetCache({ ask, now: () => scheduler.now, generation: () => 0, max: 1, background: () => {} });
     this.#caches.set(scope, cache);
     return cache;
   }

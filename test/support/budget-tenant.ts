@@ -1,10 +1,10 @@
 /** The budgets of a tenant's object over its own SQLite, as sessions reach them. */
 import type { BudgetSource, RenewAnswer, RenewInput } from "../../src/app/budget-ports";
-import { createKnownBudgets, type KnownBudgetsCache } from "../../src/app/known-budgets";
 import type { Clock } from "../../src/app/ports";
 import { type Budget, NO_LIMITS } from "../../src/contract/limits";
 import { createBudgets } from "../../src/tenant/limits/budgets";
 import { createTenantLimits } from "../../src/tenant/limits/tenant-limits";
+import { type BudgetCache, createBudgetCache } from "../../src/tenant/look-ups/budget-source";
 import { createTenantEvents } from "../../src/tenant/shared/tenant-events";
 import { createMigratedSql } from "../tenant/memory-sql";
 import { TENANT } from "./builders";
@@ -44,18 +44,18 @@ export class BudgetTenant {
   }
 
   /** What an isolate knows. */
-  newCache(): KnownBudgetsCache {
+  newCache(): BudgetCache {
     const ask = async () => {
       if (this.isAway) throw new Error("The tenant's object is away");
       return this.known();
     };
-    return createKnownBudgets({ ask, now: this.now, generation: () => 0, max: 10 });
+    return createBudgetCache({ ask, now: this.now, generation: () => 0, max: 10 });
   }
 
-  source(cache: KnownBudgetsCache = this.newCache()): BudgetSource {
+  source(cache: BudgetCache = this.newCache()): BudgetSource {
     return {
       peek: () => cache.peek(TENANT),
-      lookUp: () => cache.lookUp(TENANT),
+      lookUp: async () => (await cache(TENANT)) ?? this.known(),
       learn: (known) => cache.learn(TENANT, known),
       renew: async (input) => {
         if (this.isAway) throw new Error("The tenant's object is away");

@@ -95,6 +95,51 @@ describe("a name in constant use", () => {
   });
 });
 
+describe("a name that is read without waiting", () => {
+  it("is known while it is fresh, and asked for in the background from half of its time on", async () => {
+    const { clock, ask, find, done } = givenInUse();
+    expect(find.peek("key")).toBeNull();
+    await find("key");
+    clock.advance(LOOK_UP_TTL_MS / 2);
+    ask.mockResolvedValue("new");
+    expect([find.peek("key"), find.peek("key")]).toEqual(["old", "old"]);
+    await done();
+    expect(find.peek("key")).toBe("new");
+    expect(ask).toHaveBeenCalledTimes(2);
+
+    clock.advance(LOOK_UP_TTL_MS);
+    expect(find.peek("key")).toBeNull();
+  });
+
+  it("is what was learned another way, for the whole time from then on", async () => {
+    const { clock, ask, find } = givenInUse();
+    await find("key");
+    clock.advance(LOOK_UP_TTL_MS - 1);
+    find.learn("key", "learned");
+    clock.advance(LOOK_UP_TTL_MS - 1);
+
+    expect(find.peek("key")).toBe("learned");
+    clock.advance(1);
+    expect(find.peek("key")).toBeNull();
+    expect(ask).toHaveBeenCalledTimes(2);
+  });
+
+  it("keeps what was learned while an older look-up was under way", async () => {
+    const { clock, ask, find, done } = givenInUse();
+    await find("key");
+    clock.advance(LOOK_UP_TTL_MS / 2);
+    let answer: (value: string) => void = () => undefined;
+    ask.mockReturnValue(new Promise((resolve) => (answer = resolve)));
+    find.peek("key");
+    clock.advance(1);
+    find.learn("key", "learned");
+    answer("older");
+    await done();
+
+    expect(find.peek("key")).toBe("learned");
+  });
+});
+
 it("a change is noticed however many other tenants change", () => {
   const tenant = "ten_first";
   const before = readGeneration(tenant);

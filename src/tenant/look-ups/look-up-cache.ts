@@ -16,7 +16,7 @@ export const REFRESH_AFTER = 0.5;
  */
 export const RETRY_AFTER_MS = 5_000;
 
-interface LookUpCacheDeps<T> {
+export interface LookUpCacheDeps<T> {
   /** Null when there is no entry of that name. */
   readonly ask: (name: string) => Promise<T | null>;
   readonly now: Clock;
@@ -31,6 +31,8 @@ interface LookUpCacheDeps<T> {
 
 interface Known<T> {
   readonly value: T;
+  /** When it was asked for. */
+  readonly at: number;
   /** When the next caller asks again in the background. */
   refreshAt: number;
   readonly until: number;
@@ -39,7 +41,15 @@ interface Known<T> {
 
 export type LookUp<T> = (name: string) => Promise<T | null>;
 
-export function createLookUpCache<T>(deps: LookUpCacheDeps<T>): LookUp<T> {
+/** A look-up whose callers may also take or bring an answer without waiting. */
+export interface LookUpCache<T> extends LookUp<T> {
+  /** What is known and fresh. It is asked for again in the background as by a look-up. */
+  peek(name: string): T | null;
+  /** Keeps an answer that came another way. */
+  learn(name: string, value: T): void;
+}
+
+export function createLookUpCache<T>(deps: LookUpCacheDeps<T>): LookUpCache<T> {
   const { ask, now, ttlMs = LOOK_UP_TTL_MS, generation = () => 0, max, background } = deps;
   const known = new Map<string, Known<T>>();
 
@@ -50,12 +60,22 @@ export function createLookUpCache<T>(deps: LookUpCacheDeps<T>): LookUp<T> {
     if (max !== undefined && known.size > max && oldest !== undefined) known.delete(oldest);
   }
 
+  const toFresh = (value: T, { at, generation: seen }: { readonly at: number; readonly generation: number }): Known<T> => ({
+    value,
+    at,
+    refreshAt: at + ttlMs * REFRESH_AFTER,
+    until: at + ttlMs,
+    generation: seen,
+  });
+
   async function askNow(name: string): Promise<T | null> {
-    const askedAt = now();
-    const asked = generation(name);
+    const asked = { at: now(), generation: generation(name) };
     const value = await ask(name);
+    const present = known.get(name);
+    // What was learned while this look-up was under way is newer.
+    if (present && present.at > asked.at) return present.value;
     if (value === null) known.delete(name);
-    else keep(name, { value, refreshAt: askedAt + ttlMs * REFRESH_AFTER, until: askedAt + ttlMs, generation: asked });
+    else keep(name, toFresh(value, asked));
     return value;
   }
 
@@ -65,19 +85,27 @@ export function createLookUpCache<T>(deps: LookUpCacheDeps<T>): LookUp<T> {
     last.refreshAt = now() + RETRY_AFTER_MS;
     background(askNow(name).catch(() => null));
   }
-  return async (name) => {
+
+  function peek(name: string): T | null {
     const last = known.get(name);
-    if (last && last.until > now() && last.generation === generation(name)) {
-      refresh(name, last);
-      return last.value;
-    }
+    if (!last || last.until <= now() || last.generation !== generation(name)) return null;
+    refresh(name, last);
+    return last.value;
+  }
+
+  async function lookUp(name: string): Promise<T | null> {
+    const fresh = peek(name);
+    if (fresh !== null) return fresh;
+    const last = known.get(name);
     try {
       return await askNow(name);
     } catch (cause) {
       if (!last) throw cause;
       const again = now() + RETRY_AFTER_MS;
-      keep(name, { value: last.value, refreshAt: again, until: again, generation: generation(name) });
+      keep(name, { ...last, refreshAt: again, until: again, generation: generation(name) });
       return last.value;
     }
-  };
+  }
+  const learn = (name: string, value: T): void => keep(name, toFresh(value, { at: now(), generation: generation(name) }));
+  return Object.assign(lookUp, { peek, learn });
 }
