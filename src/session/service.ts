@@ -7,6 +7,7 @@ import type { WholeSessionApi } from "../app/control-api";
 import type { RespondFromInput, RespondInput } from "../app/respond-api";
 import type { Caller, Outcome, SubmitInput } from "../app/session-api";
 import type { AuditSubject } from "../contract/audit";
+import type { TurnChoices } from "../domain/events";
 import type { KeyId } from "../domain/ids";
 import { isHeldToSessions, mayUseModel, reachesSession } from "../domain/key-restriction";
 import { err, ok } from "../lib/result";
@@ -36,6 +37,7 @@ import { showPins } from "./calls/pin-views";
 import { describeSession, listCalls, listCompactions, listEvents, readMetadata, settingsEtag } from "./calls/read-calls";
 import { recallFromRecord } from "./calls/recall-call";
 import { redactMessage } from "./calls/redact-call";
+import { readRegenerated, readRetried } from "./calls/repeated-turn";
 import { respond, respondFrom } from "./calls/respond-call";
 import { dropRestore, finishRestore, forgetStaged, stageRestore } from "./calls/restore-calls";
 import { retainSession } from "./calls/retention-calls";
@@ -149,10 +151,13 @@ const read =
   (runtime, caller, ...args) =>
     serve(runtime, caller, { recover: (session) => session.wakeIfPossible(), call: (session) => call(session, ...args) });
 
-/** Serves a call that asks a model in a turn of its own: what its first call may cost must be granted, and a slot be free. */
-const begin = <I extends Asking, T>(call: (runtime: SessionRuntime, input: I) => Outcome<T> | Promise<Outcome<T>>): ServedCall<[I], T> =>
+/** Serves a call that begins a turn: a budget must pay for its first call, and a slot be free. `repeats`: what the repeated turn was asked with. */
+const begin = <I extends Asking, T>(
+  call: (runtime: SessionRuntime, input: I) => Outcome<T> | Promise<Outcome<T>>,
+  repeats: (runtime: SessionRuntime, input: I) => TurnChoices = () => ({}),
+): ServedCall<[I], T> =>
   ask(async (runtime, input) => {
-    const unpaid = mayNeedAdmission(runtime, input) ? await refuseUnpaid(runtime, input) : null;
+    const unpaid = mayNeedAdmission(runtime, input) ? await refuseUnpaid(runtime, input, repeats(runtime, input)) : null;
     return unpaid ?? (await runtime.limits.enter(input.key, () => call(runtime, input)));
   });
 
@@ -234,7 +239,7 @@ export const sessionCalls = {
   toolResults: goOn(submitToolResults),
   approvals: goOn(resolveApprovals),
   stop: write(stopTurn),
-  retry: begin(retryTurn),
+  retry: begin(retryTurn, readRetried),
 
   waitForTurn: read(awaitTurn),
   turn: read(reportTurn),
@@ -280,7 +285,7 @@ export const sessionCalls = {
   switchBranch: write(switchFor),
   compareBranches: read(compareBranches),
   editMessage: begin(editMessage),
-  regenerate: begin(regenerate),
+  regenerate: begin(regenerate, readRegenerated),
   redact: acting("message.redacted", redactMessage),
   formerEndUsers: read(listFormer),
   forgetEndUsers: read(forgetFormer),

@@ -2,9 +2,10 @@
 import { describe, expect, test } from "vitest";
 import { counterKey } from "../../src/app/budget-counters";
 import type { ModelSpec } from "../../src/app/ports";
+import type { TurnInput } from "../../src/app/session-api";
 import type { PolicyChoice } from "../../src/context/policy-choice";
 import type { Budget } from "../../src/contract/limits";
-import type { CompactionId } from "../../src/domain/ids";
+import type { CompactionId, ItemId } from "../../src/domain/ids";
 import { ringAlarm } from "../../src/session/alarm";
 import { migrateSession } from "../../src/session/log/log-schema";
 import { beginReport, confirm } from "../../src/session/wallet/wallet-rows";
@@ -43,6 +44,12 @@ function revive({ life, tenant }: World): Life {
 
 const finish = (input: number, output: number) =>
   ({ type: "finish", finish: "stop", usage: { input, output, cached: 0, reasoning: 0 } }) as const;
+
+function lastAsked({ runtime }: Life): ItemId {
+  const item = runtime.state.view.items.findLast(({ kind }) => kind === "user");
+  if (!item) throw new Error("nothing was asked");
+  return item.id;
+}
 
 const readLedger = (life: Life) => life.events().flatMap((event) => (event.type === "ModelCallFinished" ? [event] : []));
 const lastTurn = (life: Life) => life.runtime.state.last_turn;
@@ -170,6 +177,44 @@ describe("a turn under a budget", () => {
     expect(await life.service.retry(CALLER, { idempotency: null })).toMatchObject({ ok: true });
     await settle();
     expect(life.asked).toBe("tt");
+  });
+
+  describe.each([
+    ["retried", (life: Life) => life.service.retry(CALLER, { idempotency: null })],
+    ["regenerated", (life: Life) => life.service.regenerate(CALLER, { message: lastAsked(life), idempotency: null })],
+  ])("that is %s", (_, repeat) => {
+    const FREE: ModelSpec = { ...SPEC, id: "free", prices: { input: 0, cache_write: 0, cached: 0, output: 0 } };
+
+    async function failOnce(own: TurnInput): Promise<World> {
+      const world = await open([daily(1, { unit: "usd" })]);
+      world.life.models = { resolve: async (model) => (model === FREE.id ? FREE : PRICED) };
+      await world.life.service.submit(CALLER, { ...MESSAGE, ...own });
+      await settle();
+      await world.life.say({ type: "failure", failure: { kind: "auth", status: 401 } });
+      return world;
+    }
+
+    test("needs room for the model that it is asked of again, and not for that of the session", async () => {
+      const { life, tenant } = await failOnce({ model: FREE.id });
+      tenant.set([daily(0.000_1, { unit: "usd" })]);
+      await wait(life, 2 * MINUTE);
+
+      expect(await repeat(life)).toMatchObject({ ok: true });
+      await settle();
+      expect(life.call.request.model.id).toBe(FREE.id);
+      expect(lastTurn(life)).not.toMatchObject({ failure: { kind: "budget" } });
+    });
+
+    test("is refused where its own longest reply has no room, though that of the session has", async () => {
+      const { life, tenant } = await failOnce({ generation: { max_output_tokens: 900 } });
+      await life.service.patch(CALLER, { generation: { max_output_tokens: 10 } });
+      tenant.set([daily(0.04, { unit: "usd" })]);
+      await wait(life, 2 * MINUTE);
+      const before = life.events().length;
+
+      expect(await repeat(life)).toMatchObject({ ok: false, error: { code: "budget_exhausted" } });
+      expect(life.events()).toHaveLength(before);
+    });
   });
 
   test("is charged with nothing for a call that the provider refused, and with the whole reservation for one that broke off", async () => {

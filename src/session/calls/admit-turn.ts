@@ -1,15 +1,17 @@
-/** Refuses a request that starts a turn for whose first call no budget has room, before anything of it is stored. */
+/** Refuses a request for whose first model call no budget has room, before anything of it is stored. */
+import type { CallNeed } from "../../app/call-charge";
 import { toFirstNeed } from "../../app/request/call-need";
 import { askedLength } from "../../app/request/reply-caps";
 import { resolveModel } from "../../app/request/resolve-model";
 import type * as api from "../../app/session-api";
 import { estimateParts } from "../../context/item-tokens";
 import { measuredFor } from "../../context/start-ratio";
+import type { TurnChoices } from "../../domain/events";
 import type { Part } from "../../domain/message";
 import { err } from "../../lib/result";
 import { createOutcomes } from "../log/idempotency";
 import type { Session } from "../session";
-import { readSessionGeneration } from "./turn-choices";
+import { readAskedGeneration } from "./turn-choices";
 
 /** What requests that start turns have in common. `run` false: no model is asked. */
 export interface Starting extends Pick<api.TurnInput, "model" | "generation"> {
@@ -22,22 +24,31 @@ export interface Starting extends Pick<api.TurnInput, "model" | "generation"> {
 const listParts = ({ parts = [], messages = [] }: Starting): readonly Part[] => [...parts, ...messages.flatMap((each) => each.parts ?? [])];
 
 /** A request that was accepted before is answered again, whatever is left now. */
-const isRepeated = ({ deps: { sql, clock } }: Session, { idempotency }: Starting): boolean =>
+export const isRepeated = ({ deps: { sql, clock } }: Session, { idempotency }: Pick<Starting, "idempotency">): boolean =>
   idempotency != null && createOutcomes(sql).find(idempotency.key, clock()) !== null;
 
 export const mayNeedAdmission = (session: Session, { run = true }: Starting): boolean => run && session.ports().budgets.applies("turn");
 
-/** Null: admitted. What was granted stays in the wallet for the turn, which still fails if another call takes it. */
-export async function refuseUnpaid(session: Session, input: Starting): Promise<api.Outcome<never> | null> {
+/**
+ * Null: admitted. What was granted stays in the wallet for the turn, which still fails if another call takes it. `base`: what the turn is
+ * asked with where the request names nothing.
+ */
+export async function refuseUnpaid(session: Session, input: Starting, base: TurnChoices = {}): Promise<api.Outcome<never> | null> {
   if (isRepeated(session, input)) return null;
   const ports = session.ports();
-  const found = await resolveModel(input.model ?? session.state.settings.model, ports);
+  const named = input.model === undefined ? base.model : input.model;
+  const found = await resolveModel(named ?? session.state.settings.model, ports);
   // The request is refused for its model, or its turn fails for it.
   if (!found.ok || session.state.lifecycle !== "open") return null;
   const spec = found.value;
   const state = measuredFor(session.state, spec);
-  const most = input.generation?.max_output_tokens ?? readSessionGeneration(session).max_output_tokens;
+  const most = readAskedGeneration(session, input.generation, base).max_output_tokens;
   const cap = askedLength(ports.replyCaps.get(spec.id) ?? spec.max_output, { spec, state, most }) ?? spec.max_output;
-  const got = await ports.budgets.obtain(toFirstNeed(state, spec, { added: estimateParts(listParts(input)), cap }));
+  return obtainOrRefuse(session, toFirstNeed(state, spec, { added: estimateParts(listParts(input)), cap }));
+}
+
+/** Null: the wallet has what the call needs. */
+export async function obtainOrRefuse(session: Session, need: CallNeed): Promise<api.Outcome<never> | null> {
+  const got = await session.ports().budgets.obtain(need);
   return got.ok ? null : err(got.error);
 }

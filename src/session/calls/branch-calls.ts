@@ -10,19 +10,18 @@ import type { Page } from "../../contract/page";
 import { commonTo, rangesWithin } from "../../domain/branch";
 import type { RewindHistory } from "../../domain/commands";
 import type { CoveredRange } from "../../domain/compaction-events";
-import type { LastTurn } from "../../domain/events";
 import type { ItemId, TurnId } from "../../domain/ids";
-import type { ItemMeta } from "../../domain/message";
 import type { SessionState } from "../../domain/state";
 import { err, ok } from "../../lib/result";
 import type { NewBody } from "../log/bodies";
-import { findNewest, readBranchItems } from "../log/branch-items";
+import { readBranchItems } from "../log/branch-items";
 import { readBranch, readBranches } from "../log/branch-rows";
 import { createSessionPast, findItem } from "../log/session-past";
 import type { Step } from "../log/store";
 import type { Session } from "../session";
 import { readByClientId, readMessages } from "./message-pages";
 import { transactOnce } from "./once";
+import { askedBy, findAnswer, readRegenerated } from "./repeated-turn";
 import { prepareTurn, resolveForTurn } from "./turn-choices";
 
 type InputOf<M extends keyof BranchApi> = Parameters<BranchApi[M]>[1];
@@ -80,17 +79,6 @@ function change(
   return ok({ branch, replayed });
 }
 
-/** The user's message that the client means: the named one, or the newest before the named reply. */
-function askedBy(session: Session, id: ItemId): api.Outcome<ItemMeta> {
-  const { deps, state } = session;
-  const { elsewhere } = state.branch;
-  const named = findItem(deps.sql, id, elsewhere);
-  if (!named) return err({ code: "message_not_found", message: id });
-  if (named.kind === "user") return ok(named);
-  const asked = findNewest({ sql: deps.sql, elsewhere, from: named.position }, ({ kind }) => kind === "user");
-  return asked ? ok(asked) : err({ code: "invalid", field: "message_id", detail: "there is no user message before it" });
-}
-
 interface NextTurn {
   readonly to: number;
   readonly then: RewindHistory["then"];
@@ -139,15 +127,9 @@ export async function editMessage(session: Session, input: InputOf<"editMessage"
   });
 }
 
-/** The turn that answered a message before; null when none did, or it has not ended. */
-function findAnswer(session: Session, { turn }: ItemMeta): LastTurn | null {
-  return turn ? createSessionPast(session.deps.sql, session.state).turn(turn) : null;
-}
-
 export async function regenerate(session: Session, input: InputOf<"regenerate">): Promise<api.Outcome<Accepted>> {
   const { message, idempotency } = input;
-  const before = askedBy(session, message);
-  const resolved = await resolveForTurn(session, input, (before.ok && findAnswer(session, before.value)) || {});
+  const resolved = await resolveForTurn(session, input, readRegenerated(session, input));
   return goBackAndRun(session, idempotency, () => {
     const asked = askedBy(session, message);
     if (!asked.ok) return asked;

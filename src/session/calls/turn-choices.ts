@@ -147,10 +147,15 @@ interface OwnGeneration extends ChosenText {
 /** The turn's own settings. Where the request names none, the body that the repeated turn stored is named again. */
 function mergeOwn({ content, deps }: Session, given: api.TurnInput["generation"], ref: TextRef | null): OwnGeneration {
   const text = content.readRefText(ref);
-  const inherited = readChoice(text);
-  if (given === undefined) return { own: inherited, ref: text === null ? null : ref, bodies: [] };
-  const own = given === null ? {} : mergeChoice(inherited, given);
+  const own = mergeGiven(readChoice(text), given);
+  if (given === undefined) return { own, ref: text === null ? null : ref, bodies: [] };
   return { own, ...buildGenerationBody(Object.keys(own).length > 0 ? own : null, deps.ids) };
+}
+
+/** Null clears what is inherited. */
+function mergeGiven(inherited: GenerationChoice, given: api.TurnInput["generation"]): GenerationChoice {
+  if (given === undefined) return inherited;
+  return given === null ? {} : mergeChoice(inherited, given);
 }
 
 export const readChoice = (text: string | null): GenerationChoice => (text === null ? {} : (JSON.parse(text) as GenerationChoice));
@@ -158,3 +163,9 @@ export const readChoice = (text: string | null): GenerationChoice => (text === n
 /** The session's own settings. */
 export const readSessionGeneration = ({ state, content }: Session): Generation =>
   readChoice(content.readRefText(state.settings.generation ?? null)) as Generation;
+
+/** The settings that a turn is asked with: the request's over those of the turn that it repeats, over the session's. */
+export function readAskedGeneration(session: Session, given: api.TurnInput["generation"], base: TurnChoices): Generation {
+  const inherited = readChoice(session.content.readRefText(base.generation ?? null));
+  return mergeGeneration(readSessionGeneration(session), mergeGiven(inherited, given));
+}
