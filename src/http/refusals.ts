@@ -18,7 +18,7 @@ const REQUEST_ID = "0b0f1f5e-6f0c-4c57-9b3a-8f6c2f1f7a11";
 
 /** Of a request that may name a model for itself. */
 export const MODEL_REFUSALS = ["unknown_model", "model_gone", "models_unavailable"] as const satisfies readonly ProblemCode[];
-/** The refusals of a request that starts a turn. */
+/** The refusals of a request that asks a model. */
 export const BUDGET_REFUSALS = ["budget_exhausted", "budgets_unavailable"] as const satisfies readonly ProblemCode[];
 /** The refusals of a request that creates a session. */
 export const CREATION_REFUSALS = [

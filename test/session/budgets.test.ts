@@ -380,6 +380,45 @@ describe("a compaction that no budget pays for", () => {
     expect(failures(life)).toEqual([["budget", true]]);
   });
 
+  const BY_HAND = { dryRun: false, instructions: null, keepRecent: 100, upTo: null, idempotency: null } as const;
+
+  test.each([
+    ["a summary", BY_HAND],
+    ["a draft", { ...BY_HAND, draft: true }],
+    ["a summary by another policy", { ...BY_HAND, policy: { summary: { mode: "transcript" } } } as const],
+  ])("and that asks by hand for %s is refused with the figures before anything is stored", async (_, asked) => {
+    const { life, tenant } = await open([NONE]);
+    await talk(life, 5);
+    const before = life.sql.all("SELECT count(*) AS n FROM events");
+
+    expect(await life.service.compact(CALLER, asked)).toMatchObject({
+      ok: false,
+      error: { code: "budget_exhausted", budget: "daily", unit: "tokens", amount: 10, spent: 0, reserved: 0 },
+    });
+    expect(life.sql.all("SELECT count(*) AS n FROM events")).toEqual(before);
+    expect([life.runtime.state.compaction.requested, life.jobs]).toEqual([null, []]);
+    expect(await life.service.compact(CALLER, { ...asked, dryRun: true })).toMatchObject({ ok: true, value: { kind: "plan" } });
+
+    tenant.set([daily(100_000, { purposes: "compaction" })]);
+    await wait(life, MINUTE);
+    expect(await life.service.compact(CALLER, asked)).toMatchObject({ ok: true, value: { kind: "requested" } });
+    const leased = await life.service.leaseCompaction(CALLER, life.jobs[0] as CompactionId);
+    expect(leased).toMatchObject({ value: { kind: "leased", part: { request: { reservation: 1 } } } });
+  });
+
+  test("is answered as before where its request is repeated, and is not refused where it asks no model", async () => {
+    const { life, tenant } = await open([daily(100_000, { purposes: "compaction" })]);
+    await talk(life, 5);
+    const keyed = { ...BY_HAND, idempotency: { key: "k", digest: "d" } };
+    expect(await life.service.compact(CALLER, keyed)).toMatchObject({ ok: true, value: { kind: "requested", replayed: false } });
+    tenant.set([NONE]);
+    await wait(life, 2 * MINUTE);
+
+    expect(await life.service.compact(CALLER, keyed)).toMatchObject({ ok: true, value: { kind: "requested", replayed: true } });
+    const { life: other } = await open([NONE]);
+    expect(await other.service.compact(CALLER, BY_HAND)).toMatchObject({ ok: true, value: { kind: "plan" } });
+  });
+
   test("that its object dies in is charged with the whole reservation by the next life, before anything else", async () => {
     const world = await open([daily(100_000, { purposes: "compaction" })]);
     await talk(world.life, 5);
@@ -437,5 +476,46 @@ describe("a compaction that no budget pays for", () => {
     expect(life.sql.all("SELECT id FROM wallet_reservations")).toEqual([]);
     expect(tenant.sum("spent")).toBeGreaterThanOrEqual(2 * held);
     expect(tenant.sum("held")).toBe(0);
+  });
+});
+
+describe("a comparison of summaries", () => {
+  const QUESTION = { question: "What was ordered?", expect: null };
+  const ASKED = { a: "current", b: "current", questions: [QUESTION], model: null } as const;
+
+  async function openSummarized(): Promise<World> {
+    const world = await open([daily(100_000)]);
+    const { life } = world;
+    await talk(life, 5);
+    await life.send(huge("question-6"));
+    await life.summarize("They exchanged words.");
+    await life.answer("reply-6");
+    return world;
+  }
+
+  test("that no budget pays for is refused with the figures, and nothing is asked or stored", async () => {
+    const { life, tenant } = await openSummarized();
+    tenant.set([daily(10)]);
+    await wait(life, 2 * MINUTE);
+    const [events, calls] = [life.events().length, life.calls.length];
+
+    expect(await life.service.compareSummaries(CALLER, ASKED)).toMatchObject({
+      ok: false,
+      error: { code: "budget_exhausted", budget: "daily", unit: "tokens", amount: 10 },
+    });
+    expect([life.events().length, life.calls.length]).toEqual([events, calls]);
+    expect(await life.service.compareSummaries(CALLER, { ...ASKED, questions: [] })).toMatchObject({ ok: true });
+  });
+
+  test("is asked where the budget pays for its first question, of both summaries", async () => {
+    const { life } = await openSummarized();
+    const calls = life.calls.length;
+    const compared = life.service.compareSummaries(CALLER, ASKED);
+    await settle();
+    const asked = life.calls.slice(calls);
+    for (const call of asked) call.say({ type: "text", text: "An umbrella." }, finish(20, 3));
+
+    expect(asked).toHaveLength(2);
+    expect(await compared).toMatchObject({ ok: true, value: { questions: [{ a: { failure: null }, b: { failure: null } }] } });
   });
 });

@@ -59,6 +59,18 @@ export async function askSummaries(
   return questions.map((each, index) => ({ ...each, a: answers[2 * index] ?? NONE, b: answers[2 * index + 1] ?? NONE }));
 }
 
+/** What the first question may use: both summaries are asked it. Null: there is none. */
+export function measureQuestion(
+  [first]: readonly AskedQuestion[],
+  { texts, spec }: Pick<Asking, "spec"> & { readonly texts: Texts },
+  state: SessionState,
+): CallNeed | null {
+  if (!first) return null;
+  const measure = (text: string): CallNeed => toRequestNeed(buildAskRequest(text, first.question, spec), state);
+  const [a, b] = [measure(texts.a), measure(texts.b)];
+  return { ...a, input: a.input + b.input, output: a.output + b.output };
+}
+
 const NONE: SummaryAnswer = { text: null, failure: "timeout", holds: null, in_summary: null, usage: null };
 
 async function ask(

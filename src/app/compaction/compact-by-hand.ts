@@ -2,6 +2,7 @@
  * A compaction that a person asks for: returned as a plan, done at once where no model is needed, otherwise requested from a worker.
  * Synchronous.
  */
+import type { Policy } from "../../context/policy";
 import { mergeChoices, namesInstructions } from "../../context/policy-choice";
 import type { ShownPlan } from "../../contract/plan";
 import { describeBreaker } from "../../domain/breaker";
@@ -15,7 +16,7 @@ import { applyRungs, toModelLimits } from "../request/build-request";
 import { buildPolicy, readSessionPolicy } from "../request/session-policy";
 import type { Outcome } from "../session-api";
 import type { BodyText } from "../session-ports";
-import { type CompactionPorts, planSession, summarizes } from "./plan-session";
+import { askedPolicy, type CompactionPorts, planSession, summarizes } from "./plan-session";
 
 export type ByHand =
   | { readonly kind: "plan"; readonly plan: ShownPlan }
@@ -48,6 +49,10 @@ export function compactByHand(spec: ModelSpec, input: CompactInput, ports: Ports
   const asked = ports.writer.execute(command, bodies);
   return asked.ok ? ok({ kind: "requested", id }) : err(asked.error);
 }
+
+/** The policy whose rules for summaries the request asks for. */
+export const readAskedPolicy = (input: CompactInput, ports: Ports): Policy =>
+  askedPolicy(ports.writer.state, toOptions(input, ports).options);
 
 /** Rejects a position that does not exist, and options that contradict each other. */
 function refuse({ rebuild, keepRecent, upTo }: CompactInput, { writer }: Ports): Outcome<never> | null {

@@ -34,7 +34,7 @@ interface Leasing {
   readonly inline: InlineWork | null;
 }
 
-export type LeasePorts = CompactionPorts & Pick<SessionPorts, "budgets">;
+export type LeasePorts = CompactionPorts & { readonly budgets: Pick<SessionPorts["budgets"], "applies" | "hold" | "release"> };
 
 /** The call is not paid: what it needs must be obtained first. Nothing was changed. */
 interface Unpaid {
@@ -70,6 +70,19 @@ export function leaseCompaction(
   const token = leased.ok ? writer.state.compaction.lease?.token : undefined;
   if (token === undefined) return { kind: "nothing", reason: "moved" };
   return { kind: "leased", token, part: withReservation(build(), paid.reservation), timeoutMs: policy.summary.timeout_ms };
+}
+
+/** Reserves nothing, so that a lease ends where its call would be paid. */
+const UNPAID: Pick<SessionPorts["budgets"], "applies" | "hold" | "release"> = {
+  applies: () => true,
+  hold: () => ({ kind: "short" }),
+  release: () => {},
+};
+
+/** What the next call of a compaction may use. Null: it asks no model. It may end the compaction: run it in a transaction that is undone. */
+export function measureNextCall(compaction: CompactionId, candidates: SummarizerCandidates, ports: CompactionPorts): CallNeed | null {
+  const leased = leaseCompaction(compaction, candidates, { ...ports, budgets: UNPAID });
+  return leased.kind === "unpaid" ? leased.need : null;
 }
 
 type PaidChunk = { readonly kind: "paid"; readonly reservation: number | null } | Unpaid;

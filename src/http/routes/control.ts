@@ -13,7 +13,7 @@ import { compactionExample, planExample, revertedExample, runningExample } from 
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { prefersAsync } from "../negotiate";
 import { sendProblem } from "../problem";
-import { MODEL_REFUSALS } from "../refusals";
+import { BUDGET_REFUSALS, MODEL_REFUSALS } from "../refusals";
 import { json, jsonBody, located, tenantRoute } from "../routing";
 import { compactInput, toCompactInput } from "../schemas/control";
 import { sessionPath } from "../schemas/paths";
@@ -33,7 +33,7 @@ const compact = tenantRoute({
   summary: "Compact now",
   description:
     "Makes room in the model's view. `dry_run` only shows the plan, and `draft` makes a summary that takes effect when it is committed. A compaction that needs a model runs in the background.",
-  refuses: ["compaction_running", "draft_open", "cannot_fit", ...MODEL_REFUSALS],
+  refuses: ["compaction_running", "draft_open", "cannot_fit", ...BUDGET_REFUSALS, ...MODEL_REFUSALS],
   request: {
     params: sessionPath,
     headers: idempotencyHeaders.extend({

@@ -16,7 +16,7 @@ import { COMPACTION } from "../examples/shared";
 import { compactionExample, comparisonExample, draftExample } from "../examples/view";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
-import { MODEL_REFUSALS } from "../refusals";
+import { BUDGET_REFUSALS, MODEL_REFUSALS } from "../refusals";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { commitInput, draftEdit } from "../schemas/control";
 import { sessionPath } from "../schemas/paths";
@@ -107,7 +107,7 @@ const compare = tenantRoute({
   summary: "Compare two summaries",
   description:
     "Compares two summaries by text, by the terms that they keep, and by their answers to questions. Each question costs two calls of a model; without questions no model is called.",
-  refuses: [...MODEL_REFUSALS],
+  refuses: [...BUDGET_REFUSALS, ...MODEL_REFUSALS],
   request: { params: sessionPath, body: jsonBody(compareInput, { a: COMPACTION, b: "current" }) },
   responses: { 200: json("The comparison. Without questions, no model was called", summaryComparison, comparisonExample) },
 });

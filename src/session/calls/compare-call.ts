@@ -1,5 +1,5 @@
 /** Compares two summaries of the session. Its model calls run beside the session's turns, never in a transaction. */
-import { askSummaries } from "../../app/compaction/ask-summaries";
+import { askSummaries, measureQuestion } from "../../app/compaction/ask-summaries";
 import { type ComparedText, compareTexts } from "../../app/compaction/compare-summaries";
 import type { CompareInput } from "../../app/draft-api";
 import { resolveModel } from "../../app/request/resolve-model";
@@ -11,6 +11,7 @@ import type { SummaryComparison, SummaryRef } from "../../contract/comparison";
 import { toSummaryInstructions } from "../../domain/standing-instructions";
 import { err, ok } from "../../lib/result";
 import type { Session } from "../session";
+import { obtainOrRefuse } from "./admit-turn";
 import { refusal } from "./model-refusal";
 import { showCompaction } from "./read-calls";
 
@@ -25,6 +26,11 @@ export async function compareFor(session: Session, input: CompareInput): Promise
   if (session.state.lifecycle === "erased") return err({ code: "session_erased" });
   if (!found.ok) return err(refusal(found.error, id));
   const texts = { a: a.value.text, b: b.value.text };
+  const need = session.ports().budgets.applies("comparison")
+    ? measureQuestion(input.questions, { texts, spec: found.value }, session.state)
+    : null;
+  const unpaid = need && (await obtainOrRefuse(session, need));
+  if (unpaid) return unpaid;
   const questions = await askSummaries(input.questions, { texts, spec: found.value, key: input.key }, session.ports());
   return ok({ ...compared, model: id, questions });
 }

@@ -1,7 +1,9 @@
 /** Changes of the view by hand: compact, revert, reset the summary. */
-import { type ByHand, compactByHand } from "../../app/compaction/compact-by-hand";
+import type { CallNeed } from "../../app/call-charge";
+import { type ByHand, compactByHand, readAskedPolicy } from "../../app/compaction/compact-by-hand";
+import { measureNextCall } from "../../app/compaction/lease-compaction";
 import { resetSummary, revertCompaction } from "../../app/compaction/revert-reset";
-import { canRead } from "../../app/compaction/summarizers";
+import { canRead, resolveSummarizerCandidates, type SummarizerCandidates } from "../../app/compaction/summarizers";
 import type { CompactInput, CompactOutcome, ControlApi } from "../../app/control-api";
 import type { ModelSpec } from "../../app/ports";
 import { resolveModel } from "../../app/request/resolve-model";
@@ -14,6 +16,7 @@ import { err, ok } from "../../lib/result";
 import { createSessionPast } from "../log/session-past";
 import type { Step } from "../log/store";
 import type { Session } from "../session";
+import { isRepeated, obtainOrRefuse } from "./admit-turn";
 import { refusePolicy } from "./lifecycle-calls";
 import { refusal } from "./model-refusal";
 import { transactOnce } from "./once";
@@ -42,6 +45,8 @@ export async function compactSession(session: Session, input: InputOf<"compact">
   const { idempotency, ...asked } = input;
   const refused = await refuseAsked(session, asked, spec.value);
   if (refused) return refused;
+  const unpaid = asked.dryRun || isRepeated(session, { idempotency }) ? null : await refuseUnpaidSummary(session, asked, spec.value);
+  if (unpaid) return unpaid;
   // A dry run stores nothing, and so no idempotency key.
   const key = asked.dryRun ? null : idempotency;
   const done = transactOnce<ByHand>(session, key, (step) => compactByHand(spec.value, asked, toCompactionPorts(session, step)));
@@ -50,6 +55,42 @@ export async function compactSession(session: Session, input: InputOf<"compact">
   const { kind, id, replayed } = done.value;
   const shown = showCompaction(session, id);
   return shown.ok ? ok({ kind, compaction: shown.value, replayed }) : shown;
+}
+
+/** Null: no budget counts it, no model is asked for it, or its first call can be paid. What was granted stays in the wallet for the worker. */
+async function refuseUnpaidSummary(session: Session, asked: CompactInput, spec: ModelSpec): Promise<api.Outcome<never> | null> {
+  const ports = session.ports();
+  if (!ports.budgets.applies("compaction")) return null;
+  const candidates = await resolveSummarizerCandidates(spec, ports, readAskedPolicy(asked, ports));
+  if (session.state.lifecycle === "erased") return err({ code: "session_erased" });
+  const need = measureAsked(session, asked, candidates);
+  return need && obtainOrRefuse(session, need);
+}
+
+/** Carries what was measured out of the transaction, which it undoes. */
+class Measured extends Error {
+  readonly need: CallNeed | null;
+
+  constructor(need: CallNeed | null) {
+    super("measured");
+    this.need = need;
+  }
+}
+
+/** Requests the compaction and plans its first call, and undoes both. Null: it is refused for another reason, or asks no model. */
+function measureAsked(session: Session, asked: CompactInput, candidates: SummarizerCandidates): CallNeed | null {
+  try {
+    session.transact((step): api.Outcome<never> => {
+      const ports = toCompactionPorts(session, step);
+      const done = compactByHand(candidates.spec, asked, ports);
+      const isRequested = done.ok && done.value.kind === "requested";
+      throw new Measured(isRequested ? measureNextCall(done.value.id, candidates, { ...ports, log: session.deps.log }) : null);
+    });
+  } catch (error) {
+    if (error instanceof Measured) return error.need;
+    throw error;
+  }
+  return null;
 }
 
 /**
