@@ -1,6 +1,6 @@
 /** Budgets through the running Worker: many turns at once, with the tenant's object lost at random, and what each API answers on 402. */
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
-import { env } from "cloudflare:workers";
+import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, inject, it } from "vitest";
 import { createRandom } from "../../scripts/support/random.ts";
 import { sessionObjectName, tenantObjectName } from "../../src/app/object-name";
@@ -11,7 +11,7 @@ import type { TenantEvent } from "../../src/contract/tenant-event";
 import type { SessionId } from "../../src/domain/ids";
 import { daily } from "../support/daily-budget";
 import { advanceClock } from "./clock";
-import { migrate, newTenant, readBody, type Tenant } from "./support";
+import { type Headers_, migrate, newTenant, readBody, type Tenant } from "./support";
 
 beforeAll(migrate);
 
@@ -39,6 +39,22 @@ async function open(tenant: Tenant): Promise<SessionId> {
 
 const send = (tenant: Tenant, session: SessionId): Promise<Response> =>
   tenant.call("POST", `/v1/sessions/${session}/messages`, { content: "Tell me about the river." });
+
+/** Sessions that the tenant's directory lists and that were not erased. */
+const countSessions = (tenant: Tenant): Promise<number> =>
+  runInDurableObject(findStub(tenant), (_, { storage }) => Number(storage.sql.exec("SELECT count(*) AS n FROM sessions").one().n));
+
+/** For what the OpenAPI document does not describe. */
+function callUndocumented(
+  { key }: Tenant,
+  method: string,
+  path: string,
+  { body, headers = {} }: { readonly body?: object; readonly headers?: Headers_ } = {},
+): Promise<Response> {
+  const sent = new Headers({ ...headers, authorization: `Bearer ${key}`, "content-type": "application/json" });
+  const asked = { method, headers: sent, ...(body && { body: JSON.stringify(body) }) };
+  return exports.default.fetch(new Request(`https://longhand.test${path}`, asked));
+}
 
 /** What the ledgers of the sessions have. */
 async function sumLedgers(tenant: Tenant, sessions: readonly SessionId[]): Promise<number> {
@@ -121,7 +137,7 @@ describe("500 turns at once against a budget for 50", () => {
 describe("a request without a budget for it", () => {
   const REFUSED = { type: "urn:longhand:problem:budget_exhausted", budget: "daily", of: "tenant", unit: "tokens", amount: 10, spent: 0 };
 
-  it("is refused by every operation that starts a turn, and nothing is stored", async () => {
+  it("is refused by every operation that asks a model, and nothing is stored", async () => {
     const tenant = await newChatty();
     const session = await open(tenant);
     const path = `/v1/sessions/${session}`;
@@ -129,6 +145,8 @@ describe("a request without a budget for it", () => {
       await tenant.call("POST", `${path}/messages`, { content: "Hello.", run: false }),
       201,
     );
+    for (let n = 0; n < 4; n++)
+      await readBody(await tenant.call("POST", `${path}/messages`, { content: `${n} river `.repeat(400), run: false }), 201);
     await setBudgets(tenant, daily(10));
     const before = await readBody<Page<unknown>>(await tenant.call("GET", `${path}/events`));
     const message = { content: "Tell me." };
@@ -139,29 +157,113 @@ describe("a request without a budget for it", () => {
       await tenant.call("POST", `${path}/messages/${message_id}/edit`, message),
       await tenant.call("POST", `${path}/messages/${message_id}/regenerate`, {}),
       await tenant.call("POST", `${path}/retry`, {}),
+      await tenant.call("POST", `${path}/compactions`, { keep_recent: 100 }),
     ];
 
     for (const answer of answers) expect(await readBody(answer, 402)).toMatchObject(REFUSED);
     expect((await readBody<Page<unknown>>(await tenant.call("GET", `${path}/events`))).data).toHaveLength(before.data.length);
   });
 
-  it("is refused by other vendors' APIs in their words", async () => {
+  const FIGURES = expect.stringContaining(
+    "The budget daily of the tenant has too little left for the model's next call: 0 tokens are spent and",
+  );
+  const OPENAI = { error: { type: "insufficient_quota", code: "insufficient_quota", message: FIGURES } };
+  const NATIVE = { ...REFUSED, detail: FIGURES };
+  const messages = [{ role: "user", content: "Hello." }];
+  const uiMessage = { id: "m1", role: "user", parts: [{ type: "text", text: "Hello." }] };
+  const ANTHROPIC = { "anthropic-version": "2023-06-01" };
+  const SURFACES: readonly { readonly path: string; readonly body: object; readonly answer: object; readonly headers?: Headers_ }[] = [
+    { path: "/v1/chat/completions", body: { messages }, answer: OPENAI },
+    { path: "/v1/chat/completions", body: { messages, stream: true }, answer: OPENAI },
+    { path: "/v1/responses", body: { input: "Hello." }, answer: OPENAI },
+    { path: "/v1/responses", body: { input: "Hello.", stream: true }, answer: OPENAI },
+    { path: "/v1/responses", body: { input: "Hello.", store: false }, answer: OPENAI },
+    {
+      path: "/v1/messages",
+      body: { max_tokens: 10, messages },
+      answer: { type: "error", error: { type: "billing_error", message: FIGURES } },
+      headers: ANTHROPIC,
+    },
+    {
+      path: "/v1/messages",
+      body: { max_tokens: 10, messages, stream: true },
+      answer: { type: "error", error: { type: "billing_error", message: FIGURES } },
+      headers: ANTHROPIC,
+    },
+  ];
+
+  it.each(SURFACES)("is refused by $path in its vendor's words with the figures, and no session is left: $body", async (surface) => {
+    const { path, body, answer, headers } = surface;
     const tenant = await newChatty();
     await setBudgets(tenant, daily(10));
-    const messages = [{ role: "user", content: "Hello." }];
 
-    const chat = await tenant.call("POST", "/v1/chat/completions", { model: "small", messages });
-    const response = await tenant.call("POST", "/v1/responses", { model: "small", input: "Hello." });
-    const message = await tenant.call(
-      "POST",
-      "/v1/messages",
-      { model: "small", max_tokens: 10, messages },
-      { "anthropic-version": "2023-06-01" },
-    );
+    const refused = await tenant.call("POST", path, { model: "small", ...body }, headers);
 
-    expect(await readBody(chat, 402)).toMatchObject({ error: { type: "insufficient_quota", code: "insufficient_quota" } });
-    expect(await readBody(response, 402)).toMatchObject({ error: { type: "insufficient_quota", code: "insufficient_quota" } });
-    expect(await readBody(message, 402)).toMatchObject({ type: "error", error: { type: "billing_error" } });
+    expect(await readBody(refused, 402)).toMatchObject(answer);
+    expect(await countSessions(tenant)).toBe(0);
+  });
+
+  it("leaves an empty session where it has an idempotency key, in which the same request is answered once a budget pays for it", async () => {
+    const tenant = await newChatty();
+    await setBudgets(tenant, daily(10));
+    const asked = { body: { model: "small", input: "Hello." }, headers: { "idempotency-key": "order-1" } };
+    const send = () => callUndocumented(tenant, "POST", "/v1/responses", asked);
+
+    await readBody(await send(), 402);
+    expect(await countSessions(tenant)).toBe(1);
+    await setBudgets(tenant, daily(1_000_000));
+    advanceClock(61_000);
+
+    expect(await readBody(await send())).toMatchObject({ object: "response", error: null });
+    expect(await countSessions(tenant)).toBe(1);
+  });
+
+  it("is refused by the AI SDK's route as a problem that names the figures, and its chat has nothing to show", async () => {
+    const tenant = await newChatty();
+    await readBody(await tenant.call("PATCH", "/v1/tenant", { default_model: "small" }));
+    await setBudgets(tenant, daily(10));
+
+    const body = { id: "chat-1", trigger: "submit-message", messages: [uiMessage] };
+
+    const refused = await callUndocumented(tenant, "POST", "/api/chat", { body });
+
+    expect(await readBody(refused, 402)).toMatchObject(NATIVE);
+    expect(await readBody(await callUndocumented(tenant, "GET", "/api/chat/chat-1/messages"))).toMatchObject({ messages: [] });
+  });
+
+  it("is refused by the tool of the MCP server as an error that a model reads", async () => {
+    const tenant = await newChatty();
+    const session = await open(tenant);
+    await setBudgets(tenant, daily(10));
+    const params = { name: "send_message", arguments: { session_id: session, text: "Hello." } };
+
+    const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
+    const headers = { accept: "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18" };
+    const answered = await callUndocumented(tenant, "POST", "/mcp", { body: call, headers });
+
+    const text = await answered.text();
+    expect(text).toContain('"isError":true');
+    expect(text).toContain("urn:longhand:problem:budget_exhausted");
+    expect((await readBody<Page<unknown>>(await tenant.call("GET", `/v1/sessions/${session}/messages`))).data).toEqual([]);
+    expect(await countSessions(tenant)).toBe(1);
+  });
+
+  it.each([{}, { store: false }])("is refused on a WebSocket of responses, which stays open, and no session is left: %j", async (more) => {
+    const tenant = await newChatty();
+    await setBudgets(tenant, daily(10));
+    const { webSocket: socket } = await callUndocumented(tenant, "GET", "/v1/responses", { headers: { upgrade: "websocket" } });
+    if (!socket) throw new Error("no socket");
+    socket.accept();
+    const ask = () =>
+      new Promise<object>((resolve) => {
+        socket.addEventListener("message", ({ data }) => resolve(JSON.parse(String(data))), { once: true });
+        socket.send(JSON.stringify({ type: "response.create", model: "small", input: "Hello.", ...more }));
+      });
+
+    for (const refused of [await ask(), await ask()])
+      expect(refused).toMatchObject({ type: "error", status: 402, error: { code: "insufficient_quota", message: FIGURES } });
+    expect(await countSessions(tenant)).toBe(0);
+    socket.close();
   });
 });
 

@@ -20,7 +20,7 @@ import type { RemoteReply, ScriptInput } from "../support/stand-in-setup";
 import { findUnsafeHeaders } from "../support/unsafe-headers";
 import { Frames } from "./frames";
 
-type Headers_ = Readonly<Record<string, string>>;
+export type Headers_ = Readonly<Record<string, string>>;
 
 export const migrate = (): Promise<void> => applyD1Migrations(env.DB, env.MIGRATIONS);
 
