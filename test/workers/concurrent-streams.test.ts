@@ -3,6 +3,7 @@ import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { tenantObjectName } from "../../src/app/object-name";
 import { type LimitSet, NO_LIMITS } from "../../src/contract/limits";
+import { advanceClock } from "./clock";
 import { type Chat, migrate, newChat, readBody } from "./support";
 
 beforeAll(migrate);
@@ -92,5 +93,70 @@ describe("a limit of concurrent streams", () => {
 
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(4);
     await Promise.all(answers.map(({ body }) => body?.cancel()));
+  });
+});
+
+describe("a WebSocket of responses under the limit", () => {
+  /** An isolate, or a socket's object, that was refused does not ask again for so long. */
+  const REFUSED_MS = 1_000;
+
+  interface Said {
+    readonly type: string;
+    readonly status?: number;
+    readonly error?: object;
+  }
+
+  async function connect(chat: Chat) {
+    const headers = { authorization: `Bearer ${chat.tenant.key}`, upgrade: "websocket" };
+    const { webSocket: socket } = await exports.default.fetch(new Request("https://longhand.test/v1/responses", { headers }));
+    if (!socket) throw new Error("no socket");
+    socket.accept();
+    const ends = new Set(["response.completed", "error"]);
+    const ask = () =>
+      new Promise<Said>((resolve) => {
+        const hear = ({ data }: MessageEvent): void => {
+          const said: Said = JSON.parse(String(data));
+          if (!ends.has(said.type)) return;
+          socket.removeEventListener("message", hear);
+          resolve(said);
+        };
+        socket.addEventListener("message", hear);
+        socket.send(JSON.stringify({ type: "response.create", model: chat.model.upstream, input: "hi" }));
+      });
+    return { socket, ask };
+  }
+
+  it("does not count while it is idle, and stays open where a stream leaves it no slot", async () => {
+    const chat = await newLimited(ONE, [{ text: "one" }]);
+    const { socket, ask } = await connect(chat);
+    const stream = await chat.listen();
+
+    const refused = await ask();
+
+    expect(refused).toMatchObject({ type: "error", status: 429, error: { code: "rate_limit_exceeded" } });
+    expect(await chat.model.heard()).toEqual([]);
+    await stream.leave();
+    advanceClock(REFUSED_MS);
+    expect((await ask()).type).toBe("response.completed");
+    const next = await chat.listen();
+    await next.leave();
+    socket.close();
+  });
+
+  it("counts while its response is sent, and no longer", async () => {
+    const chat = await newLimited(ONE, [{ text: "slow", gate: "slow" }]);
+    const [{ socket, ask }, other] = [await connect(chat), await connect(chat)];
+    const answer = ask();
+    await chat.model.heard(1);
+
+    expect((await chat.call("GET", "/stream")).status).toBe(429);
+    expect(await other.ask()).toMatchObject({ type: "error", status: 429 });
+    await chat.model.open("slow");
+    expect((await answer).type).toBe("response.completed");
+    advanceClock(REFUSED_MS);
+    const stream = await chat.listen();
+    await stream.leave();
+    socket.close();
+    other.socket.close();
   });
 });
