@@ -142,6 +142,20 @@ describe("one isolate's slots", () => {
     expect(await takeMany(mine, 10, { count: 3, rules: [tenantRule(100)] })).toEqual([]);
   });
 
+  it("of streams that were open in an isolate that died are free after its lease and the margin, and not before", async () => {
+    const { newMeter, clock } = setUp();
+    const rules: readonly SlotRule[] = [{ what: "streams", of: "tenant", id: "", limit: 3 }];
+    const [dying, other] = [newMeter(), newMeter()];
+    expect(await takeMany(dying, 0, { count: 3, rules })).toHaveLength(3);
+    clock.now += LEASE_MS - BEAT_MS;
+    for (let n = 0; n < 3; n++) await dying.report("ten", holder(n), rules);
+
+    clock.now += LEASE_MS + LEASE_MARGIN_MS - 1;
+    expect(await takeMany(other, 10, { count: 4, rules })).toEqual([]);
+    clock.now += 1_000;
+    expect(await takeMany(other, 20, { count: 4, rules })).toHaveLength(3);
+  });
+
   it("are given back when they were not needed since the last renewal", async () => {
     const { newMeter, clock, readLeased } = setUp();
     const meter = newMeter();
