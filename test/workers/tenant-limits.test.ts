@@ -1,11 +1,12 @@
 /** Limits of sessions, files and model calls through the running Worker, and the list of limits. */
 import { env } from "cloudflare:workers";
-import { beforeAll, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { tenantObjectName } from "../../src/app/object-name";
 import type { LimitUse } from "../../src/contract/limit-use";
 import { type LimitSet, NO_LIMITS } from "../../src/contract/limits";
 import { advanceClock } from "./clock";
-import { migrate, newChat, newTenant, readBody, type Tenant } from "./support";
+import { deliver, holdQueue, talk, words } from "./conversation";
+import { migrate, newChat, newTenant, readBody, request, Tenant } from "./support";
 
 beforeAll(migrate);
 
@@ -95,6 +96,40 @@ describe("a limit of model calls a minute", () => {
     const { data } = await readBody<{ data: LimitUse[] }>(await tenant.call("GET", "/v1/limits"));
     expect(data[0]).toMatchObject({ limit: "model_calls_per_minute", max: 5, of: "tenant" });
     expect(data[0]?.used).toBeGreaterThanOrEqual(1);
+  });
+});
+
+describe("a compaction by hand that a worker of the queue makes", () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  it("counts for the key that asked for it and for the end user whom the session has then, and not before it is made", async () => {
+    startMinute();
+    const tenant = await newTenant();
+    const chat = await newChat({ tenant, window: 4_096, maxOutput: 100, summaries: [{ text: words(60, "SUMMARY") }] });
+    await limit(tenant, { key: { model_calls_per_minute: 1_000 }, end_user: { model_calls_per_minute: 1_000 } });
+    await readBody(await chat.call("PATCH", "", { end_user: "ada" }));
+    await talk(chat, 1, 2);
+    await readBody(await chat.call("PATCH", "", { end_user: "bob" }));
+    const { token } = await readBody<{ token: string }>(await tenant.call("POST", "/v1/tokens", { end_user: "bob" }), 201);
+    const made = await request("POST", `/v1/admin/tenants/${tenant.id}/keys`, { key: env.ADMIN_KEY, body: { name: "another" } });
+    const other = new Tenant(tenant.id, (await readBody<{ key: string }>(made, 201)).key);
+    const readUsed = async () => {
+      const ofKey = await readBody<{ data: LimitUse[] }>(await other.call("GET", "/v1/limits"));
+      const ofUser = await readBody<{ data: LimitUse[] }>(await request("GET", "/v1/limits", { key: token }));
+      const find = (data: readonly LimitUse[], of: string) => data.find((each) => each.of === of)?.used;
+      return { key: find(ofKey.data, "key"), user: find(ofUser.data, "end_user") };
+    };
+    const queue = holdQueue();
+    await readBody(await other.call("POST", `/v1/sessions/${chat.id}/compactions`, { keep_recent: 100 }), 202);
+    const job = await queue.next();
+    expect(await readUsed()).toEqual({ key: 0, user: 0 });
+
+    await deliver(job);
+
+    expect((await chat.model.heard()).filter(({ kind }) => kind === "compaction")).toHaveLength(1);
+    const { key, user } = await readUsed();
+    expect(key).toBeGreaterThanOrEqual(1);
+    expect(user).toBeGreaterThanOrEqual(1);
   });
 });
 
