@@ -66,6 +66,7 @@ export interface TenantExportsApi {
     input: {
       readonly session: SessionId;
       readonly external_id: string | null;
+      readonly end_user: string | null;
       readonly created_at: number;
     },
   ): Promise<TenantOutcome<null>>;

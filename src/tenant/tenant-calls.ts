@@ -172,8 +172,9 @@ export const tenantCalls = {
     const { tenant: id } = tenant.settings.identity();
     const describe = () => toAuditSubject("sessions.imported", "tenant", { id });
     const most = readMostSessions(tenant);
+    const end_user = input.end_user === null ? null : tenant.digestEndUser(input.end_user);
     return tenant.withExternalId(input.external_id, (external_id) =>
-      tenant.audited({ act, describe }, () => tenant.directory.restore({ ...input, external_id, most }))(),
+      tenant.audited({ act, describe }, () => tenant.directory.restore({ ...input, external_id, end_user, most }))(),
     );
   }),
 

@@ -25,7 +25,7 @@ function newWorld(sessions: number) {
   const files: Uint8Array<ArrayBuffer>[] = [];
   /** Runs when a page is read, before a part is stored, and before the export is removed. */
   const hooks = { read: (_: SessionId): void => {}, put: (_: number): void => {}, remove: (): void => {} };
-  for (let n = 1; n <= sessions; n++) directory.restore({ session: makeId("ses", n), external_id: null, created_at: n });
+  for (let n = 1; n <= sessions; n++) directory.restore({ session: makeId("ses", n), external_id: null, end_user: null, created_at: n });
 
   function readLines(session: SessionId): SessionLines {
     const first = { type: "session", id: session, created_at: 1, external_id: null, end_user: null, seq: 1 };

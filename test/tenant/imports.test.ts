@@ -147,7 +147,7 @@ async function newSource({
   const put = (restored: Parameters<Parameters<typeof parseSettings>[2]>[0]) =>
     restoreSettings(tenant, { act: ACT, mode: "replace", allowed: SETTING_KINDS, settings: restored });
   await parseSettings(settings, parse, put);
-  for (let n = 1; n <= sessions; n++) tenant.directory.restore({ session: sessionId(n), external_id: null, created_at: n });
+  for (let n = 1; n <= sessions; n++) tenant.directory.restore({ session: sessionId(n), external_id: null, end_user: null, created_at: n });
   const content = new Uint8Array(new TextEncoder().encode("文件 planted"));
   bucket.objects.set(`${SOURCE}/${FILE}`, content);
   const facts = { file: FILE, name: "名.txt", media_type: "text/plain", bytes: content.byteLength };

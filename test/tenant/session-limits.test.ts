@@ -7,7 +7,8 @@ const LIMIT = { end_user: 2 };
 const FULL = { ok: false, error: { code: "session_limit", of: "end_user", limit: 2 } };
 
 function setUp() {
-  const directory = createDirectory(createMigratedSql());
+  const sql = createMigratedSql();
+  const directory = createDirectory(sql);
   const make = (n: number, end_user: string | null, source: number | null = null) =>
     directory.register({
       session: makeId("ses", n),
@@ -18,7 +19,7 @@ function setUp() {
       most: LIMIT,
     });
   const give = (n: number, end_user: string | null) => directory.give({ session: makeId("ses", n), end_user, most: LIMIT });
-  return { directory, make, give };
+  return { sql, directory, make, give };
 }
 
 describe("the sessions of an end user", () => {
@@ -40,6 +41,17 @@ describe("the sessions of an end user", () => {
     expect([directory.countForUser("ada"), directory.countForUser("bob")]).toEqual([1, 1]);
     give(1, null);
     expect(directory.countForUser("bob")).toBe(0);
+  });
+
+  it("count where they were restored, are refused beyond the limit, and their objects are still asked whose they are", () => {
+    const { sql, directory, make } = setUp();
+    const restore = (n: number) =>
+      directory.restore({ session: makeId("ses", n), external_id: null, end_user: "ada", created_at: 1, most: LIMIT });
+    make(1, "ada");
+
+    expect([restore(2).ok, restore(3), restore(2).ok, make(4, "ada")]).toEqual([true, FULL, true, FULL]);
+    expect(directory.countForUser("ada")).toBe(2);
+    expect(sql.rows("SELECT labelled FROM sessions WHERE id = ?", makeId("ses", 2))).toEqual([{ labelled: 0 }]);
   });
 
   it("cannot be given to one who has as many as allowed, unless it is the same", () => {

@@ -6,7 +6,9 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { tenantObjectName } from "../../src/app/object-name";
 import type { ExportView, ImportEntry, ImportReport, ImportView } from "../../src/contract/export";
 import type { FileView } from "../../src/contract/file";
+import { NO_LIMITS } from "../../src/contract/limits";
 import type { List } from "../../src/contract/page";
+import { daily } from "../support/daily-budget";
 import { png, upload } from "./files";
 import { type Chat, migrate, newChat, newId, newTenant, readBody, request, Tenant } from "./support";
 
@@ -229,6 +231,24 @@ describe("an import", () => {
       { errors: [{ field: "body", detail: expect.stringMatching(/^line 1: /) }] },
     ]);
     expect((await readBody<List<object>>(await tenant.call("GET", "/v1/sessions"))).data).toEqual([]);
+  });
+
+  it("is made under an exhausted budget, because it asks no model, and counts for the limit of its end user", async () => {
+    const [{ chat }, other] = [await chatWithFile(), await newTenant()];
+    const second = await newChat({ tenant: chat.tenant });
+    for (const each of [chat, second]) await readBody(await each.call("PATCH", "", { end_user: "ada" }));
+    const [first, next] = [chat, second].map(async ({ id }) => download(await make(chat.tenant, { of: "session", session_id: id })));
+    const limits = { ...NO_LIMITS, end_user: { sessions: 1 } };
+    await env.TENANTS.getByName(tenantObjectName(other.id)).setLimits({ limits, revision: 1, budgets: [daily(1)] });
+    const small = { provider: "embedded", context_window: 16_000, max_output: 20 };
+    await readBody(await other.call("PUT", `/v1/models/${chat.model.upstream}`, small));
+
+    expect((await bring(other, (await first) ?? new Uint8Array())).sessions).toMatchObject([{ id: chat.id, status: "restored" }]);
+    expect((await bring(other, (await next) ?? new Uint8Array())).sessions).toMatchObject([
+      { id: second.id, status: "refused", detail: "session_limit" },
+    ]);
+    const refused = await other.call("POST", `/v1/sessions/${chat.id}/messages`, { content: "Go on." });
+    expect(await readBody(refused, 402)).toMatchObject({ type: "urn:longhand:problem:budget_exhausted", spent: 0 });
   });
 
   it("refuses an erased session, and one whose external id is another session's", async () => {

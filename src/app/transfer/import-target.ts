@@ -56,8 +56,8 @@ export function createImportTarget(ports: ImportPorts): ImportTarget {
         : ports.session(session).stageRestore({ tenant, session }, input),
     finish: (session, seq) => askSession(session, (api) => api.finishRestore({ tenant, session }, { seq })),
     drop: async (session) => void (await askSession(session, (api) => api.dropRestore({ tenant, session }))),
-    register: async ({ id: session, external_id, created_at }) => {
-      const entered = await askTenant((api) => api.registerRestored(act, { session, external_id, created_at }));
+    register: async ({ id: session, external_id, end_user, created_at }) => {
+      const entered = await askTenant((api) => api.registerRestored(act, { session, external_id, end_user, created_at }));
       return entered.ok ? entered : toRefusal(entered.error);
     },
     forget: async (session) => void (await askTenant((api) => api.forgetSession(session))),

@@ -48,10 +48,14 @@ export interface Directory {
   findExternalId(externalId: string): SessionId | null;
   /** Replaces the text of an external id, which an earlier build stored, by its digest. */
   hideExternalId(text: string, digest: string): void;
-  /** Enters a restored session, with the time at which it was first made. Refused while it is being erased, and when its external id is taken. */
+  /**
+   * Enters a restored session, with the time at which it was first made. Refused while it is being erased, and when its external id is taken.
+   * `end_user`: the digest. The session counts for that end user, and its object is still asked whose it is: it may have had others.
+   */
   restore(input: {
     readonly session: SessionId;
     readonly external_id: string | null;
+    readonly end_user: string | null;
     readonly created_at: number;
     readonly most?: MostSessions;
   }): Result<null, TenantError>;
@@ -153,15 +157,15 @@ export function createDirectory(sql: SyncSql): Directory {
       if (replayed && isBeingErased(outcome)) return err({ code: "session_erased" });
       return ok({ session: toSessionId(outcome), replayed });
     },
-    restore: ({ session, external_id: externalId, created_at, most }) => {
+    restore: ({ session, external_id: externalId, end_user: endUser, created_at, most }) => {
       // A restored session never brings back what was erased here, whatever its object remembers.
       if (isBeingErased(session) || isErased(session)) return err({ code: "session_erased" });
       const holder = externalId === null ? null : findExternalId(externalId);
       if (holder !== null && holder !== session) return err({ code: "external_id_taken", session: holder });
-      const refused = refuseFull(session, most?.tenant);
+      const refused = refuseFull(session, most?.tenant) ?? (isRegistered(session) ? null : refuseUser(session, endUser, most?.end_user));
       if (refused) return err(refused);
-      const row = [session, created_at, externalId] as const;
-      sql.rows("INSERT INTO sessions (id, created_at, external_id) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING", ...row);
+      const row = [session, created_at, externalId, endUser] as const;
+      sql.rows("INSERT INTO sessions (id, created_at, external_id, given_to) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING", ...row);
       return ok(null);
     },
     forget: (session) => {
