@@ -11,7 +11,7 @@ import type { TenantEvent } from "../../src/contract/tenant-event";
 import type { SessionId } from "../../src/domain/ids";
 import { daily } from "../support/daily-budget";
 import { advanceClock } from "./clock";
-import { type Headers_, migrate, newTenant, readBody, type Tenant } from "./support";
+import { type Headers_, migrate, newTenant, readBody, request, type Tenant } from "./support";
 
 beforeAll(migrate);
 
@@ -264,6 +264,46 @@ describe("a request without a budget for it", () => {
       expect(refused).toMatchObject({ type: "error", status: 402, error: { code: "insufficient_quota", message: FIGURES } });
     expect(await countSessions(tenant)).toBe(0);
     socket.close();
+  });
+});
+
+describe("a session under a budget", () => {
+  const readCounters = (tenant: Tenant) =>
+    runInDurableObject(findStub(tenant), (_, { storage }) =>
+      storage.sql.exec<{ spent: number; held: number }>("SELECT spent, held FROM budget_counters").toArray(),
+    );
+  const ringSession = (tenant: Tenant, id: SessionId) => runDurableObjectAlarm(env.SESSIONS.getByName(sessionObjectName(tenant.id, id)));
+
+  it("that is forked has a wallet of its own: the fork has spent nothing, and what it spends is not its source's", async () => {
+    const tenant = await newChatty();
+    await setBudgets(tenant, daily(50_000, { of: "session" }));
+    const source = await open(tenant);
+    await readBody(await send(tenant, source));
+    await comeToRest(tenant, [source], `?session_id=${source}`);
+    const { id: fork } = await readBody<{ id: SessionId }>(await tenant.call("POST", `/v1/sessions/${source}/fork`, {}), 201);
+    expect(await readBudget(tenant, `?session_id=${fork}`)).toMatchObject({ spent: 0, reserved: 0 });
+
+    await readBody(await send(tenant, fork));
+    await comeToRest(tenant, [fork], `?session_id=${fork}`);
+
+    const spent = await sumLedgers(tenant, [source]);
+    expect(await readBudget(tenant, `?session_id=${source}`)).toMatchObject({ spent, reserved: 0 });
+    expect((await readBudget(tenant, `?session_id=${fork}`)).spent).toBeGreaterThan(0);
+  });
+
+  it("of a suspended tenant reports what it spent, and returns what it holds", async () => {
+    const tenant = await newChatty();
+    await setBudgets(tenant, daily(1_000_000));
+    const session = await open(tenant);
+    await readBody(await send(tenant, session));
+    const spent = await sumLedgers(tenant, [session]);
+    expect((await readBudget(tenant)).reserved).toBeGreaterThan(0);
+    await readBody(await request("POST", `/v1/admin/tenants/${tenant.id}/suspend`, { key: env.ADMIN_KEY, body: { reason: "unpaid" } }));
+
+    advanceClock(120_000);
+    for (let looks = 0; looks < 20 && (await readCounters(tenant))[0]?.held !== 0; looks++) await ringSession(tenant, session);
+
+    expect(await readCounters(tenant)).toEqual([{ spent, held: 0 }]);
   });
 });
 
