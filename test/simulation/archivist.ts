@@ -8,20 +8,34 @@ import { CALLER, type World } from "./world";
 
 /** None, or a quarter of an hour: a run of the simulation lasts no days. */
 const IDLE_DAYS = [0, 0.01];
+/** Longer than the rule, so that a session that is at rest comes due while all are away. */
+const AWAY_MS = 60 * 60_000;
+/** How often the tenant's alarm asks the session while all are away. */
+const ALARM_MS = 10 * 60_000;
 
 export async function putAway(world: World): Promise<void> {
   const { random, stats } = world;
-  const act = random.weighted({ archive: 3, unarchive: 1, retain: 3 });
-  if (act === "retain") {
-    const setting = { ...NO_RETENTION, archive_sessions_after_days: random.pick(IDLE_DAYS) };
-    const isDryRun = random.chance(0.2);
-    const done = await attempt(world, "retention", (service) => service.retain(CALLER, { setting, isDryRun }));
-    stats.count(`retention: ${done === null ? "unanswered" : done.ok ? `${done.value.due.length} due` : done.error.code}`);
-    if (done?.ok && done.value.due.length > 0 && !isDryRun) stats.count("archived by retention");
-    return;
-  }
+  const act = random.weighted({ archive: 3, unarchive: 1, retain: 1, leave: 3 });
+  if (act === "retain") return await retain(world, random.chance(0.2));
+  if (act === "leave") return await leave(world);
   const done = await attempt(world, act, (service) => service[act](CALLER));
   stats.count(`${act}: ${done === null ? "unanswered" : done.ok ? "done" : done.error.code}`);
+}
+
+async function retain(world: World, isDryRun: boolean): Promise<void> {
+  const setting = { ...NO_RETENTION, archive_sessions_after_days: world.random.pick(IDLE_DAYS) };
+  const done = await attempt(world, "retention", (service) => service.retain(CALLER, { setting, isDryRun }));
+  world.stats.count(`retention: ${done === null ? "unanswered" : done.ok ? `${done.value.due.length} due` : done.error.code}`);
+}
+
+/** All people stop for an hour, in which the clock moves and the tenant's alarm asks the session again and again. Then they go on. */
+async function leave(world: World): Promise<void> {
+  const { scheduler, clients } = world;
+  world.awayUntil = scheduler.now + AWAY_MS;
+  while (scheduler.now < world.awayUntil) {
+    await scheduler.sleep(clients, ALARM_MS, "the tenant's alarm");
+    await retain(world, false);
+  }
 }
 
 /** What only people do. Nothing of it is ever in an archived session. */
@@ -48,7 +62,7 @@ export function checkArchive(
   if (event.type === "SessionArchived") {
     const { seq, archived_at } = after;
     check(before.archived_at === null && isDeepStrictEqual(after, { ...before, seq, archived_at }), "it changed more than it should");
-    if (event.cause === undefined) world.stats.count("archived by hand");
+    world.stats.count(event.cause === undefined ? "archived by hand" : "archived by a rule");
   }
   if (event.type === "SessionUnarchived") check(before.archived_at !== null, "the session was not archived");
 }

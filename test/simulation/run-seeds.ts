@@ -63,6 +63,7 @@ const TRIED = [
       "respond: done",
       "placed after a turn",
       "client ids taken",
+      "archived by a rule",
       "searches that found",
     ],
   },

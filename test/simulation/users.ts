@@ -119,6 +119,8 @@ export class Users {
     const { scheduler, clients, random } = this.world;
     while (!this.closing && this.#left > 0) {
       await scheduler.gate(clients, `${name} thinks`, { weight: habits === TYPIST ? 2 : 0.5 });
+      const away = this.world.awayUntil - scheduler.now;
+      if (away > 0) await scheduler.sleep(clients, away, `${name} is away`);
       if (this.closing) return;
       this.#left--;
       const action = random.weighted(habits);

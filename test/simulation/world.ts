@@ -75,6 +75,8 @@ export class World {
   readonly model: SimModel;
   readonly tools = new SimTools(this);
   readonly queue: SimQueue;
+  /** Until when all people are away. */
+  awayUntil = 0;
   readonly archive = new SimArchive(this);
   readonly rebuilder = new Rebuilder(this);
   readonly clients = new Scope("clients");
