@@ -83,7 +83,7 @@ class Meter implements SlotMeter {
     const due = reached.filter(({ pool }) => isRenewalDue(pool, now));
     for (const { pool } of due) {
       pool.renewAt = now + BEAT_MS;
-      shrinkTo(pool, pool.peak, now);
+      shrinkTo(pool, pool.peak);
       pool.peak = pool.holds.size;
     }
     const lacking = reached.filter(({ pool }) => pool.askingUntil <= now && countFree(pool, now) < 0);
@@ -100,7 +100,7 @@ class Meter implements SlotMeter {
     const freed = found.filter(({ pool }) => unhold(pool, holder));
     const renewed = freed.filter(({ pool }) => pool.isTight && countFree(pool, now) > 0);
     for (const { pool } of renewed) {
-      shrinkTo(pool, pool.holds.size, now);
+      shrinkTo(pool, pool.holds.size);
       pool.fullUntil = 0;
     }
     if (renewed.length > 0) await this.#send(owner, { lacking: [], isRunning: false, renewed });

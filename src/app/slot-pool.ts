@@ -54,11 +54,21 @@ export function countFree({ leases, holds }: Pool, now: number): number {
 export function tryHold(pool: Pool, { id, life }: SlotHolder, { limit, now }: { readonly limit: number; readonly now: number }): boolean {
   const isThere = (): boolean => pool.holds.size < limit && (pool.aloneUntil > now || countFree(pool, now) > 0);
   if (!pool.holds.has(id) && !isThere()) {
-    for (const [other, { heardAt }] of pool.holds) if (heardAt + HOLD_MS <= now) pool.holds.delete(other);
+    forgetLost(pool, now);
     if (!isThere()) return false;
   }
   hold(pool, { id, life }, now);
   return true;
+}
+
+/**
+ * Forgets holders that are not heard of. What is lost here may run in another isolate, which has leased a slot for it beyond the limit. So its
+ * slot is given back, and the tenant's object says whether it is free.
+ */
+function forgetLost(pool: Pool, now: number): void {
+  const before = pool.holds.size;
+  for (const [id, { heardAt }] of pool.holds) if (heardAt + HOLD_MS <= now) pool.holds.delete(id);
+  if (pool.holds.size < before) shrinkTo(pool, pool.holds.size);
 }
 
 /** Takes a slot, whether or not there is one. */
@@ -70,12 +80,15 @@ export function hold(pool: Pool, { id, life }: SlotHolder, now: number): void {
 /** True when the holder had a slot. That of a later life stays. */
 export const unhold = (pool: Pool, { id, life }: SlotHolder): boolean => pool.holds.get(id)?.life === life && pool.holds.delete(id);
 
-/** Gives back what is leased beyond these slots. It takes effect here at once, and in the tenant's object with the next call. */
-export function shrinkTo(pool: Pool, slots: number, now: number): void {
-  let surplus = countFree(pool, now) + pool.holds.size - slots;
-  for (const [id, lease] of pool.leases) {
+/**
+ * Gives back what is leased beyond these slots, first of the leases that end first, also those that have ended here and not in the tenant's
+ * object. It takes effect here at once, and in the tenant's object with the next call.
+ */
+export function shrinkTo(pool: Pool, slots: number): void {
+  const leases = [...pool.leases].sort(([, one], [, other]) => one.endsAt - other.endsAt);
+  let surplus = leases.reduce((sum, [, lease]) => sum + lease.slots, 0) - slots;
+  for (const [id, lease] of leases) {
     if (surplus <= 0) return;
-    if (lease.endsAt <= now) continue;
     const taken = Math.min(surplus, lease.slots);
     surplus -= taken;
     lease.slots -= taken;

@@ -118,6 +118,20 @@ describe("one isolate's slots", () => {
     expect(await takeMany(meter, 5, { count: 3, rules })).toHaveLength(1);
   });
 
+  it("are given back where a session is lost, because it may run in another isolate", async () => {
+    const { newMeter, clock } = setUp();
+    const [old, other] = [newMeter(), newMeter()];
+    const rules = [tenantRule(1)];
+    await takeMany(old, 0, { count: 1, rules });
+    clock.now += BEAT_MS;
+    await other.report("ten", holder(0, "second"), rules);
+    for (let at = 0; at < HOLD_MS; at += BEAT_MS) {
+      clock.now += BEAT_MS;
+      await other.report("ten", holder(0, "second"), rules);
+      expect(await takeMany(old, 5, { count: 3, rules })).toEqual([]);
+    }
+  });
+
   it("go on while the tenant's object is away, up to the whole limit, and are counted again when it is back", async () => {
     const { newMeter, fault, clock, readLeased } = setUp();
     const meter = newMeter();
