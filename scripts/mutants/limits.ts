@@ -4,6 +4,7 @@ import type { Mutant } from "./mutant.ts";
 const METER = ["test/app/slot-meter.test.ts"];
 const MESSAGES = ["test/domain/message-limit.test.ts"];
 const DIRECTORY = ["test/tenant/session-limits.test.ts"];
+const SEEDS = ["test/simulation/limits.test.ts"];
 const TURNS = ["test/workers/concurrent-turns.test.ts"];
 
 export const limits: readonly Mutant[] = [
@@ -46,6 +47,22 @@ export const limits: readonly Mutant[] = [
     find: "pool.holds.get(id)?.life === life && pool.holds.delete(id)",
     replace: "pool.holds.delete(id)",
     tests: METER,
+  },
+  {
+    name: "an isolate uses the slot of a session that it has lost",
+    breaks: "I48: no more turns run than the limit, though a session is recovered in another isolate",
+    file: "src/app/slot-pool.ts",
+    find: "if (pool.holds.size < before) shrinkTo(pool, pool.holds.size);",
+    replace: "",
+    tests: SEEDS,
+  },
+  {
+    name: "a turn that does not run yet is granted a slot beyond the limit",
+    breaks: "I48: only what runs already has slots beyond the limit",
+    file: "src/app/slot-grants.ts",
+    find: "const needed = isRunning ? need : Math.min(need, free);",
+    replace: "const needed = need;",
+    tests: SEEDS,
   },
   {
     name: "messages that wait do not count",

@@ -10,6 +10,7 @@ import { takeCall, withCallLimit } from "../../src/app/models/limit-calls";
 import type { ChatModel } from "../../src/app/ports";
 import type { RateGrant } from "../../src/app/rate-grants";
 import { createRateMeter, type RateMeter, shareOfLimit } from "../../src/app/rate-meter";
+import type { SlotMeter } from "../../src/app/slot-meter";
 import type { WholeTenantApi } from "../../src/app/whole-tenant-api";
 import { type AuditLog, createAuditLog } from "../../src/audit/audit-log";
 import { type LimitSet, NO_LIMITS } from "../../src/contract/limits";
@@ -29,6 +30,7 @@ import { MODELS } from "./profile";
 import { Random } from "./random";
 import { RateRules } from "./rate-rules";
 import { Scheduler, Scope } from "./scheduler";
+import { SlotWatch } from "./slot-watch";
 import { Stats } from "./stats";
 import { Violations } from "./violation";
 
@@ -49,10 +51,11 @@ interface SimSession {
   isolate: Isolate | null;
 }
 
-/** A process of the platform. What it knows of rates, and the requests and objects in it, end with it. */
+/** A process of the platform. What it knows of rates and slots, and the requests and objects in it, end with it. */
 export interface Isolate {
   readonly scope: Scope;
   readonly rates: RateMeter;
+  readonly slots: SlotMeter;
   readonly app: ReturnType<typeof buildApi>["app"];
   /** Requests that were not answered yet. */
   readonly requests: Set<(error: Error) => void>;
@@ -63,6 +66,8 @@ interface Faults {
   tenantCrashes: number;
   sessionCrashes: number;
   isolateCrashes: number;
+  /** A call about slots comes a second time. */
+  repeats: number;
 }
 
 export class LimitWorld {
@@ -78,6 +83,7 @@ export class LimitWorld {
   readonly directory: Directory = createDirectory(this.sql);
   readonly audit: AuditLog;
   readonly rules: RateRules;
+  readonly slots: SlotWatch;
   readonly tenant: SimObject<{ readonly scope: Scope }>;
   readonly sessions = new Map<SessionId, SimSession>();
   readonly newId = countingIds();
@@ -93,6 +99,7 @@ export class LimitWorld {
       tenantCrashes: random.pick([0, 0, 0.01, 0.04]),
       sessionCrashes: random.pick([0, 0.01, 0.04]),
       isolateCrashes: random.pick([0, 0, 0.01]),
+      repeats: random.pick([0, 0, 0.2]),
     };
     this.limits = {
       ...NO_LIMITS,
@@ -100,11 +107,13 @@ export class LimitWorld {
         requests_per_minute: random.pick([3, 20, 60]),
         model_calls_per_minute: random.pick([1, 5, 40]),
         sessions: random.pick([2, 4, 100]),
+        concurrent_turns: random.pick([1, 2, 4, 25]),
       },
-      key: { requests_per_minute: random.pick([2, 30, 1_000]) },
+      key: { requests_per_minute: random.pick([2, 30, 1_000]), concurrent_turns: random.pick([1, 3, 1_000]) },
     };
     this.audit = createAuditLog({ sql: this.sql, owner: () => TENANT, now: () => this.scheduler.now });
     this.rules = new RateRules(this);
+    this.slots = new SlotWatch(this);
     this.tenant = new SimObject(this, "tenant", { create: (scope) => ({ scope }), ring: () => {} });
     this.#isolates = Array.from({ length: ISOLATES }, () => this.#createIsolate());
   }
@@ -112,6 +121,10 @@ export class LimitWorld {
   /** Any isolate: the platform chooses for each request, and for each life of an object. */
   isolate(): Isolate {
     return this.random.pick(this.#isolates);
+  }
+
+  get isolates(): readonly Isolate[] {
+    return this.#isolates;
   }
 
   #createIsolate(): Isolate {
@@ -138,7 +151,7 @@ export class LimitWorld {
         sessions: (_, session) => this.#reachSession(scope, session),
       },
     });
-    return { scope, rates, app, requests: new Set() };
+    return { scope, rates, slots: this.slots.createMeter(scope), app, requests: new Set() };
   }
 
   #grant(scope: Scope, grant: () => readonly RateGrant[]): Promise<readonly RateGrant[]> {
@@ -206,6 +219,7 @@ export class LimitWorld {
       background: (work) => void work.catch((error: unknown) => this.violations.report("I15", `background work threw ${String(error)}`)),
       model: withCallLimit(this.#model(scope), () => takeCall({ tenant: TENANT, end_user: null, key: null }, ports)),
       tools: () => ({ needsApproval: async () => false, run: async () => ({ output: "", failure: null }) }),
+      limits: { read: async () => this.limits, slots: this.slots.reachedBy(scope, isolate.slots) },
       budgets: () => NO_BUDGETS,
       models: () => ({ resolve: async () => MODELS.big ?? null }),
       queue: { send: async () => {} },
@@ -238,9 +252,12 @@ export class LimitWorld {
       render: async () => ({ url: "", body: "" }),
       stream: async function* (_, { signal }) {
         stats.count("model calls");
-        await scheduler.sleep(scope, random.int(0, 5_000), "the model writes");
-        if (signal.aborted) return yield { type: "failure", failure: { kind: "aborted", status: null } };
-        yield { type: "text", text: "word " };
+        // Some turns outlast the leases of their slots.
+        for (let words = random.pick([1, 1, 1, 5]); words > 0; words--) {
+          await scheduler.sleep(scope, random.int(0, random.pick([5_000, 40_000])), "the model writes");
+          if (signal.aborted) return yield { type: "failure", failure: { kind: "aborted", status: null } };
+          yield { type: "text", text: "word " };
+        }
         yield { type: "finish", finish: "stop", usage: { input: 10, output: 5, cached: 0, reasoning: 0 } };
       },
     };

@@ -181,6 +181,7 @@ async function simulate(seed: number): Promise<{ readonly world: LimitWorld; rea
     const isGoingOn = violations.found.length === 0 && (await scheduler.step());
     acts.look();
     world.rules.check();
+    world.slots.check();
     checkSessions(world);
     return isGoingOn;
   };
@@ -192,6 +193,7 @@ async function simulate(seed: number): Promise<{ readonly world: LimitWorld; rea
     acts.check();
     checkRefused(world, clients);
     checkEntered(world);
+    await world.slots.checkAtRest();
   }
   return { world, violation: violations.found[0]?.message ?? null };
 }
@@ -203,6 +205,13 @@ testSeeds({
   seeds: SEEDS_IN_TESTS,
   mostSeeds: MOST_SEEDS,
   tried: [
+    "slots taken",
+    "slots refused: tenant",
+    "slots refused: key",
+    "steps at the limit",
+    "leased beyond the limit",
+    "turns recovered",
+    "calls repeated",
     "requests admitted",
     "requests refused",
     "model_calls admitted",
