@@ -86,6 +86,8 @@ export class MoveWorld {
   readonly erased = new Set<SessionId>();
   readonly databases: Databases;
   readonly newId = countingIds();
+  /** How many movers send steps at the same time. */
+  readonly movers: number;
 
   constructor(seed: number, databases: Databases) {
     this.random = new Random(seed);
@@ -99,6 +101,7 @@ export class MoveWorld {
       sessionCrashes: random.pick([0, 0.01, 0.04]),
       moverCrashes: random.pick([0, 0.01, 0.04]),
     };
+    this.movers = random.pick([1, 1, 2, 12]);
     this.tenant = new SimObject(this, "tenant", { create: (scope) => ({ scope }), ring: () => {} });
   }
 

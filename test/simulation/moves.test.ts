@@ -115,10 +115,10 @@ class People {
   }
 }
 
-/** Operators who move the tenant, one step after the other, cancel, and go on where another one ended. */
+/** Operators who move the tenant, often many at once, one step after the other, cancel, and go on where another one ended. */
 class Movers {
   closing = false;
-  #scope: Scope | null = null;
+  readonly #scopes: Scope[] = [];
   #count = 0;
   readonly world: MoveWorld;
 
@@ -127,16 +127,16 @@ class Movers {
   }
 
   crash(): void {
-    if (!this.#scope) return;
+    const [oldest] = this.#scopes.splice(0, 1);
+    if (!oldest) return;
     this.world.stats.count("movers die");
-    this.world.scheduler.kill(this.#scope);
-    this.#scope = null;
+    this.world.scheduler.kill(oldest);
     this.start();
   }
 
   start(): void {
     const scope = new Scope(`mover ${++this.#count}`);
-    this.#scope = scope;
+    this.#scopes.push(scope);
     void this.#move(scope);
   }
 
@@ -244,7 +244,8 @@ async function simulate(seed: number): Promise<{ readonly world: MoveWorld; read
   const [people, movers] = [new People(world), new Movers(world)];
   for (let n = 0; n < 3; n++) void people.sit();
   for (let n = 0; n < 2; n++) void people.read();
-  movers.start();
+  for (let started = 0; started < world.movers; started++) movers.start();
+  if (world.movers > 10) world.stats.count("more than ten movers");
   for (let step = 0; step < ACTIVE_STEPS && violations.found.length === 0; step++) {
     if (!(await scheduler.step())) break;
     crashSome(world, movers);
@@ -267,6 +268,7 @@ const TRIED = [
   "moves ended",
   "switches",
   "steps failed",
+  "more than ten movers",
   "movers die",
   "tenant crashes",
   "session crashes",

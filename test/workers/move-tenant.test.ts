@@ -193,14 +193,15 @@ describe("a move that is cut off", () => {
     await expectOnlyIn(tenant, "DB_2", [chat]);
   });
 
-  it("is one move, though two operators send its steps at the same time", async () => {
+  it("is one move, though twelve operators send its steps at the same time", async () => {
     const tenant = await newTenant();
     const chat = await newChat({ tenant });
     await chat.say("hello");
     await projected(chat, "DB");
 
     for (let at = await placement(tenant), steps = 0; steps === 0 || at.move !== null; steps++) {
-      [at] = (await Promise.all([step(tenant, "DB_2"), step(tenant, "DB_2")])) as [PlacementView, PlacementView];
+      const answers = await Promise.all(Array.from({ length: 12 }, () => step(tenant, "DB_2")));
+      at = answers[0] ?? at;
       if (at.wait_ms > 0) advanceClock(at.wait_ms);
       if (steps === 3) await chat.say("between");
       at = await placement(tenant);
