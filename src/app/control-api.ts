@@ -15,6 +15,7 @@ import type { OwnerApi } from "./owner-api";
 import type { PastApi } from "./past-api";
 import type { RespondApi } from "./respond-api";
 import type { RetentionApi } from "./retention-api";
+import type { ScheduleApi } from "./schedule-api";
 import type { Caller, Idempotency, Once, Outcome, SessionApi } from "./session-api";
 import type { TransferApi } from "./transfer-api";
 
@@ -72,6 +73,7 @@ export interface ControlApi {
 
 /** All methods of a session's object. */
 export type WholeSessionApi = SessionApi &
+  ScheduleApi &
   NamedApi &
   RespondApi &
   ControlApi &

@@ -28,6 +28,10 @@ const REVIVES: Readonly<Record<CommandType, boolean>> = {
   DiscardDraft: true,
   RewindHistory: true,
   SwitchBranch: true,
+  SetSchedule: true,
+  RemoveSchedule: true,
+  // The message that a schedule submits brings the session back. A run that is skipped does not.
+  RecordScheduleRun: false,
   // Who takes a word out of an archived session does not want the session back.
   RedactMessage: false,
   ExpireResults: false,

@@ -58,6 +58,8 @@ export const AUDIT_ACTIONS = [
   "plan.deleted",
   "tenant_list.rebuilt",
   "import.begun",
+  "schedule.set",
+  "schedule.removed",
   "import.deleted",
 ] as const;
 

@@ -25,6 +25,7 @@ import type { MessageLimit, SubmitLimits } from "./message-limit";
 import type { FinishReason } from "./model-call";
 import type { CallRef, ImportedMessage } from "./open-calls";
 import type { Receipt } from "./receipt";
+import type { ScheduleCommand } from "./schedule-events";
 import type { ToolRun } from "./tool-run";
 
 export type OnBusy = "queue" | "reject" | "interrupt";
@@ -292,6 +293,7 @@ export type Command = { readonly at: number } & (
   | CompactionCommand
   | DraftCommand
   | BranchCommand
+  | ScheduleCommand
 );
 
 export type CommandType = Command["type"];

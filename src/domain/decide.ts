@@ -11,6 +11,7 @@ import { turnDeciders } from "./decide-turn";
 import { type Deciders, type Decision, voidCompaction } from "./decision";
 import type { Event, SessionSettings } from "./events";
 import { changesRequest } from "./evolve";
+import { scheduleDeciders } from "./schedules";
 import type { SessionState } from "./state";
 
 /** The commands that a session accepts while it is being copied from another one. */
@@ -42,6 +43,7 @@ const deciders: Deciders<CommandType> = {
   ...compactionDeciders,
   ...branchDeciders,
   ...draftDeciders,
+  ...scheduleDeciders,
 };
 
 /** The generic ties the command's type to its function, so that the compiler checks the pair. */

@@ -32,6 +32,9 @@ export function listEventBodies(event: Event): BodyId[] {
       return (event.view?.overlays ?? []).flatMap((overlay) => (overlay.kind === "summary" ? [overlay.id] : []));
     case "ForkCompleted":
     case "SessionArchived":
+    case "ScheduleSet":
+    case "ScheduleRan":
+    case "ScheduleRemoved":
     case "SessionUnarchived":
     case "SessionErased":
     case "MessageQueued":

@@ -101,6 +101,9 @@ const shapes: Shapes = {
   },
   CompactionFailed: { compaction: "string", token: "number?", attempt: "number", failure: "string", final: "boolean" },
   CompactionDrafted: { compaction: "string", token: "number", overlay: "string", summary: "object" },
+  ScheduleSet: { name: "string", message: "object", next_at: "number", time: "object", key: "string~" },
+  ScheduleRan: { name: "string", due_at: "number", turn: "string?", skipped: "string?", next_at: "number?" },
+  ScheduleRemoved: { name: "string" },
   DraftEdited: { compaction: "string", summary: "object", by: "string" },
   EpochChanged: {
     base_epoch: "number",

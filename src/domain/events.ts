@@ -8,6 +8,7 @@ import type { DraftEvent } from "./draft-events";
 import type { BodyId, ExecutionId, ItemId, KeyId, OverlayId, SessionId, TenantId, TurnId } from "./ids";
 import type { ItemMeta, NewItem, PinRef, TextRef } from "./message";
 import type { AskedFor, CallPurpose, CallReservation, CallUsage, FailureKind, FinishReason } from "./model-call";
+import type { ScheduleEvent } from "./schedule-events";
 import type { ToolRun } from "./tool-run";
 
 export interface SessionSettings {
@@ -284,7 +285,7 @@ export type TurnEvent =
 
 export type StopReason = "requested" | "interrupted_by_message" | "superseded" | "tools_expired";
 
-export type Event = SessionEvent | MessageEvent | TurnEvent | CompactionEvent | DraftEvent;
+export type Event = SessionEvent | MessageEvent | TurnEvent | CompactionEvent | DraftEvent | ScheduleEvent;
 export type EventType = Event["type"];
 
 /** An event at its place in the log. `seq` counts from 1 without gaps; `at` is epoch milliseconds. */

@@ -8,6 +8,7 @@ import { draftEvolvers } from "./evolve-draft";
 import { turnEvolvers } from "./evolve-turn";
 import type { Evolvers } from "./evolver";
 import { openAfter } from "./open-calls";
+import { scheduleEvolvers } from "./schedules";
 import { initialState, type SessionState } from "./state";
 
 export function evolve(state: SessionState, event: StoredEvent): SessionState {
@@ -17,7 +18,11 @@ export function evolve(state: SessionState, event: StoredEvent): SessionState {
 
 /** A session that retention takes content from is not used thereby, and neither is one that is put away. To bring it back is a use. */
 export const isUse = (event: StoredEvent): boolean =>
-  !(event.type === "SessionArchived" || (event.type === "MessageRedacted" && event.cause === "retention"));
+  !(
+    event.type === "SessionArchived" ||
+    (event.type === "MessageRedacted" && event.cause === "retention") ||
+    (event.type === "ScheduleRan" && event.turn === null)
+  );
 
 export const fold = (events: Iterable<StoredEvent>, from: SessionState = initialState): SessionState => {
   let state = from;
@@ -65,6 +70,7 @@ const evolvers: Evolvers<EventType> = {
   ...turnEvolvers,
   ...compactionEvolvers,
   ...draftEvolvers,
+  ...scheduleEvolvers,
 };
 
 /** The generic ties the event's type to its function, so that the compiler checks the pair. */

@@ -19,6 +19,9 @@ export function listEventItems(event: Event): readonly ItemMeta[] {
     case "SessionForked":
     case "ForkCompleted":
     case "SessionArchived":
+    case "ScheduleSet":
+    case "ScheduleRan":
+    case "ScheduleRemoved":
     case "SessionUnarchived":
     case "SessionErased":
     case "MessageQueued":

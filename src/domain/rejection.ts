@@ -43,6 +43,8 @@ export type Rejection =
   | { readonly code: "not_newest"; readonly newest: string | null }
   | { readonly code: "lease_held"; readonly expires_at: number }
   | { readonly code: "branch_limit"; readonly limit: number }
+  | { readonly code: "schedule_limit"; readonly limit: number }
+  | { readonly code: "schedule_not_found"; readonly schedule: string }
   | SlotRefusal
   /** The session's database has no room for the change. Nothing was changed. */
   | { readonly code: "storage_full" }
@@ -64,4 +66,5 @@ export type StaleReason =
   | "range_changed"
   | "not_idle"
   | "title_recorded"
+  | "schedule_changed"
   | "call_over";

@@ -12,10 +12,11 @@ import type { CompactionId, ExecutionId, ItemId, SessionId, TenantId, TurnId } f
 import type { LearnedRatio } from "./learned-ratio";
 import type { ItemMeta, PinRef, TextRef } from "./message";
 import type { OpenDraft } from "./open-draft";
+import type { Schedule } from "./schedule-events";
 import { askedSystem, generationTexts } from "./turn-choices";
 
 /** Each snapshot stores this number, and a snapshot with another number is ignored. Raise it with any change of shape or meaning below. */
-export const STATE_VERSION = 25;
+export const STATE_VERSION = 26;
 
 export interface OpenCall {
   readonly execution: ExecutionId;
@@ -195,6 +196,8 @@ export interface SessionState {
   readonly reader?: MediaReader;
   /** Number of calls for a title in the ledger. `MAX_TITLE_TRIES` once a call ended otherwise than by a crash. */
   readonly title_tries: number;
+  /** By name. A fork has none of its source's. */
+  readonly schedules: readonly Schedule[];
 }
 
 export const initialState: SessionState = {
@@ -236,6 +239,7 @@ export const initialState: SessionState = {
   redacted: [],
   totals: NO_CALLS,
   title_tries: 0,
+  schedules: [],
 };
 
 /** Raw estimate of what no compaction removes: system prompt, tools, pins, the reply's schema, and `memory_query` where it is offered. */

@@ -54,6 +54,7 @@ import { registerRebuild } from "./routes/rebuild";
 import { registerRecall } from "./routes/recall";
 import { registerRespond } from "./routes/respond";
 import { registerRetention } from "./routes/retention";
+import { registerSchedules } from "./routes/schedules";
 import { registerService } from "./routes/service";
 import { registerSessions } from "./routes/sessions";
 import { registerStreams } from "./routes/stream";
@@ -102,6 +103,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerArchive(app, deps);
   registerControl(app, deps);
   registerPins(app, deps);
+  registerSchedules(app, deps);
   registerDrafts(app, deps);
   registerExecutions(app, deps);
   registerPolicies(app, deps);

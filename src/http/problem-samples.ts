@@ -104,6 +104,8 @@ export const PROBLEMS: { readonly [C in ProblemCode]: Sampled<C> } = {
   not_drafted: ["The compaction is no open draft", { code: "not_drafted", compaction: COMPACTION }],
   draft_edited: ["The draft was edited after it was read", { code: "draft_edited", edits: 2 }],
   not_newest: ["A newer compaction is in effect, or this one is in effect no more", { code: "not_newest", newest: COMPACTION }],
+  schedule_not_found: ["The session has no such schedule", { code: "schedule_not_found", schedule: "briefing" }],
+  schedule_limit: ["The session has as many schedules that will run as it may have", { code: "schedule_limit", limit: 16 }],
   branch_limit: ["The session has as many branches as it may have", { code: "branch_limit", limit: 1_000 }],
   fork_unfinished: ["The session is a copy that is not complete", { code: "fork_unfinished", from: SESSION }],
   tenant_exists: ["A tenant with this id exists already", { code: "tenant_exists" }],

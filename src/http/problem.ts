@@ -19,6 +19,7 @@ import { draftAnswers } from "./draft-problems";
 import { type FileError, fileAnswers } from "./file-problems";
 import { limitAnswers, type RequestLimitError } from "./limit-problems";
 import { closedCalls, externalIdTaken, mcpFaults, mcpFields, moveConflicts, notRetryable, probeFaults } from "./problem-texts";
+import { scheduleAnswers } from "./schedule-problems";
 import { findErrorFormat, findErrorMembers } from "./surface/error-formats";
 
 /** The refusals of the HTTP layer itself. */
@@ -95,18 +96,6 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
       newest === null ? "There is no compaction to revert." : `Only the newest compaction in effect can be reverted: ${newest}.`,
       { newest_compaction_id: newest },
     ),
-  would_not_fit: ({ tokens, limit }) => ({
-    status: 422,
-    title: "Would not fit",
-    detail: `With the restored messages the next request would be about ${tokens} tokens; the model has room for ${limit}.`,
-    extra: { tokens, limit },
-  }),
-  too_many_items: ({ items }) => ({
-    status: 422,
-    title: "Too many messages",
-    detail: `${items} messages would come back: more than one change can carry.`,
-    extra: { items },
-  }),
   branch_limit: ({ limit }) => conflict("Too many branches", `A session has at most ${limit} branches; a fork begins with one.`, { limit }),
   storage_full: () => ({
     status: 507,
@@ -126,6 +115,7 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
       from,
     }),
   ...draftAnswers,
+  ...scheduleAnswers,
   ...fileAnswers,
   lease_held: ({ expires_at }) => conflict("Lease held", "Another worker holds this compaction.", { expires_at }),
   idempotency_conflict: () => ({

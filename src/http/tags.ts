@@ -7,6 +7,7 @@ const TAGS = {
   events: "The live stream of a session, and its log.",
   branches: "A conversation that goes back and continues differently keeps what it left as a branch. A fork copies a session.",
   context: "What the model reads: the next request, past requests, compactions of the view, and look-ups in the record.",
+  schedules: "Messages that a session submits by itself: once, or again and again.",
   executions: "Calls of tools with their outcomes.",
   policies: "A policy says when the view is compacted, and what stays in it word for word.",
   usage: "Model calls with their tokens and cost.",

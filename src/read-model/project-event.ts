@@ -66,6 +66,9 @@ export function projectEvent(event: StoredEvent, bodies: Bodies): readonly RowOp
       return projectFork(event, bodies);
     // No list shows these events: they move the session's row and no other.
     case "PinsSet":
+    case "ScheduleSet":
+    case "ScheduleRan":
+    case "ScheduleRemoved":
     case "ForkCompleted":
     case "MessageQueued":
     case "QueuedMessageCancelled":

@@ -7,6 +7,7 @@ import { discard, finishErasure } from "./erasure";
 import { keepFiles } from "./kept-files";
 import { type Job, needsWatch } from "./log/jobs";
 import type { SessionRuntime } from "./runtime";
+import { runSchedules } from "./schedules";
 import { resumeScrub } from "./scrub";
 import { RECOVER_AFTER_MS, whenLeftBehind } from "./watch";
 
@@ -79,6 +80,9 @@ function runJob(runtime: SessionRuntime, job: Job): void {
     case "budget":
       jobs.arm("budget", clock() + RECOVER_AFTER_MS, job.attempts);
       return runtime.deps.background(runtime.wallet.giveBack());
+    case "schedule":
+      jobs.arm("schedule", clock() + RECOVER_AFTER_MS, job.attempts);
+      return runtime.deps.background(runSchedules(runtime));
     default:
       assertNever(job.kind);
   }

@@ -41,6 +41,7 @@ import { readRegenerated, readRetried } from "./calls/repeated-turn";
 import { respond, respondFrom } from "./calls/respond-call";
 import { dropRestore, finishRestore, forgetStaged, stageRestore } from "./calls/restore-calls";
 import { retainSession } from "./calls/retention-calls";
+import { listSchedules, removeSchedule, setSchedule } from "./calls/schedule-calls";
 import { addStream, followTurn, openSessionStream } from "./calls/stream-calls";
 import { submitToolResults } from "./calls/tool-result-calls";
 import { awaitTurn, listTurns, reportTurn } from "./calls/turn-report";
@@ -273,6 +274,11 @@ export const sessionCalls = {
   resetSummary: acting("summary.reset", resetFor),
   pins: read((runtime) => ok(showPins(runtime))),
   setPins: acting("pins.set", setPins),
+  schedules: read((runtime) => ok(listSchedules(runtime))),
+  setSchedule: async (runtime, caller, input, condition) =>
+    refuseModel(runtime, caller, {}) ??
+    acting("schedule.set", setSchedule)(runtime, caller, { ...input, ...(caller.key && { key: caller.key }) }, condition),
+  removeSchedule: acting("schedule.removed", removeSchedule),
   editDraft: acting("draft.edited", editFor),
   commitDraft: acting("draft.committed", commitFor),
   discardDraft: acting("draft.discarded", discardFor),

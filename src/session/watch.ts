@@ -3,6 +3,7 @@ import type { Clock, CompactionQueue, Log } from "../app/ports";
 import type { StoredEvent } from "../domain/events";
 import { listEventItems } from "../domain/items-of";
 import type { ItemMeta } from "../domain/message";
+import { findNextRun } from "../domain/schedules";
 import type { SessionState } from "../domain/state";
 import { backOff } from "../lib/back-off";
 import { type Jobs, needsWatch } from "./log/jobs";
@@ -32,8 +33,17 @@ export function armJobs({ jobs, state }: Watched, events: readonly StoredEvent[]
   if (needsWatch(state)) jobs.armIfIdle("recover_turn", now + RECOVER_AFTER_MS);
   if (events.some((event) => event.type === "ToolCalled")) jobs.arm("expire_tools", now + TOOLS_EXPIRE_MS);
   if (!throwaway && events.some(changesFiles)) jobs.arm("keep_files", now);
+  if (events.some(changesSchedules)) armNextRun({ jobs, state });
   if (events.some((event) => event.type === "CompactionRequested") && !state.turn) jobs.arm("wake_compaction", now);
   else if (state.compaction.requested) jobs.armIfIdle("wake_compaction", now + COMPACTION_WATCHDOG_MS);
+}
+
+const changesSchedules = ({ type }: StoredEvent): boolean => type === "ScheduleSet" || type === "ScheduleRan" || type === "ScheduleRemoved";
+
+function armNextRun({ jobs, state }: Watched): void {
+  const next = findNextRun(state);
+  if (next === null) jobs.disarm("schedule");
+  else jobs.arm("schedule", next);
 }
 
 /** Arms what the events of a restored session would have armed: its rows, its files, and what was under way. */
@@ -43,6 +53,7 @@ export function armRestored({ jobs, state }: Watched, now: number): void {
   if (needsWatch(state)) jobs.arm("recover_turn", now + RECOVER_AFTER_MS);
   if (state.turn) jobs.arm("expire_tools", now + TOOLS_EXPIRE_MS);
   if (state.compaction.requested) jobs.arm("wake_compaction", now);
+  armNextRun({ jobs, state });
 }
 
 /** When a throwaway session that no request ends is to end by itself. Its job is armed for the earliest such time and looks again. */

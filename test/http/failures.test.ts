@@ -20,6 +20,8 @@ const sessionErrors: { readonly [C in SessionError["code"]]: readonly [Extract<S
   not_retryable: [{ code: "not_retryable", status: "completed" }, 409],
   call_not_open: [{ code: "call_not_open", index: 0, call: "c" }, 409],
   approval_not_open: [{ code: "approval_not_open", index: 0, execution: "exe_x" }, 409],
+  schedule_not_found: [{ code: "schedule_not_found", schedule: "briefing" }, 404],
+  schedule_limit: [{ code: "schedule_limit", limit: 16 }, 409],
   message_not_queued: [{ code: "message_not_queued", message: "msg_x" }, 409],
   stale: [{ code: "stale", reason: "turn_over" }, 409],
   compaction_running: [{ code: "compaction_running", compaction: "cmp_x" }, 409],

@@ -49,6 +49,8 @@ export const AUDITED: Readonly<Record<string, AuditEntry["action"]>> = {
   discardDraft: "draft.discarded",
   resetSummary: "summary.reset",
   setPins: "pins.set",
+  putSchedule: "schedule.set",
+  deleteSchedule: "schedule.removed",
   assignPlan: "limits.changed",
 };
 

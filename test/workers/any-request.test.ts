@@ -77,6 +77,7 @@ const listNames = () => ({
   credential_name: ["openai", "spare"],
   tool: ["weather", "none"],
   tool_name: ["weather", "spare"],
+  schedule_name: ["briefing", "spare"],
   server: ["desk", "none"],
   server_name: ["desk", "spare"],
   plan_name: ["starter", "none"],

@@ -47,6 +47,7 @@ beforeAll(async () => {
     credential_name: "openai",
     policy_name: "balanced",
     tool_name: "weather",
+    schedule_name: "briefing",
     server_name: "github",
     tenant_id: chat.tenant.id,
   };

@@ -84,6 +84,7 @@ beforeAll(async () => {
     policy_name: "balanced",
     plan_name: "starter",
     tool_name: "weather",
+    schedule_name: "briefing",
     server_name: "github",
     branch: "1",
     file: "start.js",

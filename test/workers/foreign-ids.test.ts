@@ -21,7 +21,7 @@ let stranger: Tenant;
 let visitor: string;
 let foreign: Ids;
 
-const OWN_NAME = /:(credential_name|tool_name|server_name|external_id|chat_id|model_id)/;
+const OWN_NAME = /:(schedule_name|credential_name|tool_name|server_name|external_id|chat_id|model_id)/;
 /** Creates what its path names, in the caller's own tenant: there is nothing to find. */
 const creates = ({ method, path }: { readonly method: string; readonly path: string }): boolean => method === "PUT" && OWN_NAME.test(path);
 
@@ -105,7 +105,7 @@ function listAbsent(): Ids {
 }
 
 const others: Ids = { compaction_id: newId("cmp"), branch: "1" };
-const ownNames: Ids = { tool_name: "weather", server_name: "desk" };
+const ownNames: Ids = { schedule_name: "briefing", tool_name: "weather", server_name: "desk" };
 
 const fill = (path: string, ids: Ids): string =>
   path.replace(/:([a-z_]+)/g, (_, name: string) => ids[name] ?? others[name] ?? ownNames[name] ?? "missing") + sampleQuery(path);

@@ -814,6 +814,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/sessions/{session_id}/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List schedules
+         * @description Lists the session's schedules, with those that will not run again.
+         */
+        get: operations["listSchedules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sessions/{session_id}/schedules/{schedule_name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a schedule
+         * @description Shows when the schedule runs next, and how its last run went.
+         */
+        get: operations["getSchedule"];
+        /**
+         * Set a schedule
+         * @description Submits the message as the user's at the time `at`, or whenever `cron` matches, and starts a turn. Times that pass while the service is away run once. A run that cannot start its turn is tried again for 15 minutes, and then skipped.
+         */
+        put: operations["putSchedule"];
+        post?: never;
+        /**
+         * Remove a schedule
+         * @description A turn that it has started goes on.
+         */
+        delete: operations["deleteSchedule"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/sessions/{session_id}/compactions/{compaction_id}/commit": {
         parameters: {
             query?: never;
@@ -4705,7 +4753,7 @@ export interface components {
             title?: string;
         };
         /** @description An event of the session's log. It holds ids, kinds, sizes and numbers, and no content */
-        Event: components["schemas"]["SessionOpenedEvent"] | components["schemas"]["SettingsChangedEvent"] | components["schemas"]["PinsSetEvent"] | components["schemas"]["SessionForkedEvent"] | components["schemas"]["ForkCompletedEvent"] | components["schemas"]["SessionArchivedEvent"] | components["schemas"]["SessionUnarchivedEvent"] | components["schemas"]["SessionErasedEvent"] | components["schemas"]["MessagesAppendedEvent"] | components["schemas"]["MessageQueuedEvent"] | components["schemas"]["QueuedMessageCancelledEvent"] | components["schemas"]["MessageRedactedEvent"] | components["schemas"]["HistoryRewoundEvent"] | components["schemas"]["BranchSwitchedEvent"] | components["schemas"]["TurnStartedEvent"] | components["schemas"]["ModelCallFinishedEvent"] | components["schemas"]["AssistantRepliedEvent"] | components["schemas"]["ToolCalledEvent"] | components["schemas"]["ToolStartedEvent"] | components["schemas"]["ToolResultRecordedEvent"] | components["schemas"]["ApprovalRequestedEvent"] | components["schemas"]["ApprovalResolvedEvent"] | components["schemas"]["TurnCompletedEvent"] | components["schemas"]["TurnFailedEvent"] | components["schemas"]["TurnStoppedEvent"] | components["schemas"]["TurnInterruptedEvent"] | components["schemas"]["CompactionRequestedEvent"] | components["schemas"]["CompactionProgressedEvent"] | components["schemas"]["CompactionStartedEvent"] | components["schemas"]["CompactionFailedEvent"] | components["schemas"]["CompactionDraftedEvent"] | components["schemas"]["DraftEditedEvent"] | components["schemas"]["EpochChangedEvent"];
+        Event: components["schemas"]["SessionOpenedEvent"] | components["schemas"]["SettingsChangedEvent"] | components["schemas"]["PinsSetEvent"] | components["schemas"]["SessionForkedEvent"] | components["schemas"]["ForkCompletedEvent"] | components["schemas"]["SessionArchivedEvent"] | components["schemas"]["SessionUnarchivedEvent"] | components["schemas"]["SessionErasedEvent"] | components["schemas"]["MessagesAppendedEvent"] | components["schemas"]["MessageQueuedEvent"] | components["schemas"]["QueuedMessageCancelledEvent"] | components["schemas"]["MessageRedactedEvent"] | components["schemas"]["HistoryRewoundEvent"] | components["schemas"]["BranchSwitchedEvent"] | components["schemas"]["TurnStartedEvent"] | components["schemas"]["ModelCallFinishedEvent"] | components["schemas"]["AssistantRepliedEvent"] | components["schemas"]["ToolCalledEvent"] | components["schemas"]["ToolStartedEvent"] | components["schemas"]["ToolResultRecordedEvent"] | components["schemas"]["ApprovalRequestedEvent"] | components["schemas"]["ApprovalResolvedEvent"] | components["schemas"]["TurnCompletedEvent"] | components["schemas"]["TurnFailedEvent"] | components["schemas"]["TurnStoppedEvent"] | components["schemas"]["TurnInterruptedEvent"] | components["schemas"]["CompactionRequestedEvent"] | components["schemas"]["CompactionProgressedEvent"] | components["schemas"]["CompactionStartedEvent"] | components["schemas"]["CompactionFailedEvent"] | components["schemas"]["CompactionDraftedEvent"] | components["schemas"]["ScheduleSetEvent"] | components["schemas"]["ScheduleRanEvent"] | components["schemas"]["ScheduleRemovedEvent"] | components["schemas"]["DraftEditedEvent"] | components["schemas"]["EpochChangedEvent"];
         SessionOpenedEvent: {
             /** @description The event's place in the log, from 1 */
             seq: number;
@@ -5184,6 +5232,51 @@ export interface components {
             summary: {
                 [key: string]: unknown;
             };
+        } & {
+            [key: string]: unknown;
+        };
+        ScheduleSetEvent: {
+            /** @description The event's place in the log, from 1 */
+            seq: number;
+            /** @description Epoch milliseconds */
+            at: number;
+            /** @enum {string} */
+            type: "ScheduleSet";
+            name: string;
+            message: {
+                [key: string]: unknown;
+            };
+            next_at: number;
+            time: {
+                [key: string]: unknown;
+            };
+            key?: string;
+        } & {
+            [key: string]: unknown;
+        };
+        ScheduleRanEvent: {
+            /** @description The event's place in the log, from 1 */
+            seq: number;
+            /** @description Epoch milliseconds */
+            at: number;
+            /** @enum {string} */
+            type: "ScheduleRan";
+            name: string;
+            due_at: number;
+            turn: string | null;
+            skipped: string | null;
+            next_at: number | null;
+        } & {
+            [key: string]: unknown;
+        };
+        ScheduleRemovedEvent: {
+            /** @description The event's place in the log, from 1 */
+            seq: number;
+            /** @description Epoch milliseconds */
+            at: number;
+            /** @enum {string} */
+            type: "ScheduleRemoved";
+            name: string;
         } & {
             [key: string]: unknown;
         };
@@ -6557,6 +6650,44 @@ export interface components {
                 /** @description The same by its place */
                 position?: number | null;
             })[];
+        };
+        Schedule: {
+            name: string;
+            /** @description Five fields: minute, hour, day of the month, month, day of the week */
+            cron: string | null;
+            /** @description The IANA time zone of `cron` */
+            timezone: string | null;
+            /** @description For a schedule that runs once: when. Epoch milliseconds */
+            at: number | null;
+            /** @description The text of the user's message */
+            message: string;
+            /** @description When it runs next, epoch milliseconds. Null: not again */
+            next_at: number | null;
+            last_run: {
+                /** @description Epoch milliseconds */
+                due_at: number;
+                /** @description When it ran. Later than `due_at` if the service was away, or no turn could start */
+                at: number;
+                /** @description The turn that it started, or that waits in the session's queue */
+                turn_id: string | null;
+                /**
+                 * @description Why it started no turn. Nothing was appended
+                 * @enum {string|null}
+                 */
+                skipped: "busy" | "limit" | "budget" | "suspended" | "message_limit" | "storage_full" | "unavailable" | "refused" | null;
+            } | null;
+            /** @description Epoch milliseconds */
+            updated_at: number;
+        };
+        PutSchedule: {
+            /** @description The text of the user's message */
+            message: string;
+            /** @description Again and again, at most once a minute. Five fields: minute, hour, day of the month, month, day of the week */
+            cron?: string;
+            /** @description The time zone of `cron`. Absent: UTC */
+            timezone?: string;
+            /** @description Once: epoch milliseconds, or an ISO 8601 time with its offset */
+            at?: number | string;
         };
         EditDraft: {
             /** @description The complete new text: at most 64,000 characters, or the policy's cap if that is larger */
@@ -9381,7 +9512,7 @@ export interface components {
             recorded_at?: number;
             actor: components["schemas"]["AuditActor"];
             /** @enum {string} */
-            action: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "retention.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin" | "session.settings_changed" | "session.archived" | "session.unarchived" | "session.rewound" | "pins.set" | "message.redacted" | "compaction.requested" | "compaction.reverted" | "summary.reset" | "draft.edited" | "draft.committed" | "draft.discarded" | "erasure.requested" | "erasure.finished" | "export.created" | "export.deleted" | "export.opened" | "sessions.imported" | "limits.changed" | "admin_key.created" | "admin_key.rotated" | "admin_key.revoked" | "plan.put" | "plan.deleted" | "tenant_list.rebuilt" | "import.begun" | "import.deleted";
+            action: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "retention.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin" | "session.settings_changed" | "session.archived" | "session.unarchived" | "session.rewound" | "pins.set" | "message.redacted" | "compaction.requested" | "compaction.reverted" | "summary.reset" | "draft.edited" | "draft.committed" | "draft.discarded" | "erasure.requested" | "erasure.finished" | "export.created" | "export.deleted" | "export.opened" | "sessions.imported" | "limits.changed" | "admin_key.created" | "admin_key.rotated" | "admin_key.revoked" | "plan.put" | "plan.deleted" | "tenant_list.rebuilt" | "import.begun" | "schedule.set" | "schedule.removed" | "import.deleted";
             target: components["schemas"]["AuditTarget"];
             /** @description The `x-request-id` of the request. Null if there was none */
             request_id: string | null;
@@ -9971,6 +10102,9 @@ export type CompactionProgressedEvent = components['schemas']['CompactionProgres
 export type CompactionStartedEvent = components['schemas']['CompactionStartedEvent'];
 export type CompactionFailedEvent = components['schemas']['CompactionFailedEvent'];
 export type CompactionDraftedEvent = components['schemas']['CompactionDraftedEvent'];
+export type ScheduleSetEvent = components['schemas']['ScheduleSetEvent'];
+export type ScheduleRanEvent = components['schemas']['ScheduleRanEvent'];
+export type ScheduleRemovedEvent = components['schemas']['ScheduleRemovedEvent'];
 export type DraftEditedEvent = components['schemas']['DraftEditedEvent'];
 export type EpochChangedEvent = components['schemas']['EpochChangedEvent'];
 export type Compaction = components['schemas']['Compaction'];
@@ -9985,6 +10119,8 @@ export type CompactionPlan = components['schemas']['CompactionPlan'];
 export type Compact = components['schemas']['Compact'];
 export type Pins = components['schemas']['Pins'];
 export type PutPins = components['schemas']['PutPins'];
+export type Schedule = components['schemas']['Schedule'];
+export type PutSchedule = components['schemas']['PutSchedule'];
 export type EditDraft = components['schemas']['EditDraft'];
 export type CommitDraft = components['schemas']['CommitDraft'];
 export type SummaryComparison = components['schemas']['SummaryComparison'];
@@ -11716,6 +11852,127 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Pins"];
                 };
+            };
+        };
+    };
+    listSchedules: {
+        parameters: {
+            query?: {
+                /** @description At most so many; fewer where they are large, and then has_more is true */
+                limit?: number;
+                /** @description next_cursor of the page before */
+                after?: string;
+                /** @description asc: the smallest or oldest first */
+                order?: "asc" | "desc";
+            };
+            header?: never;
+            path: {
+                /** @description The id of a session */
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page, in order of name */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Schedule"][];
+                        has_more: boolean;
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    getSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a session */
+                session_id: string;
+                /** @description The name that the client gave to the schedule */
+                schedule_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The schedule */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+        };
+    };
+    putSchedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Change only a resource with this etag: 412 precondition_failed if it has changed since it was read */
+                "If-Match"?: string;
+                /** @description `*`: create only; 412 precondition_failed if the resource exists */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description The id of a session */
+                session_id: string;
+                /** @description The name that the client gave to the schedule */
+                schedule_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PutSchedule"];
+            };
+        };
+        responses: {
+            /** @description The schedule */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+        };
+    };
+    deleteSchedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Change only a resource with this etag: 412 precondition_failed if it has changed since it was read */
+                "If-Match"?: string;
+                /** @description `*`: create only; 412 precondition_failed if the resource exists */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description The id of a session */
+                session_id: string;
+                /** @description The name that the client gave to the schedule */
+                schedule_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Removed */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };
@@ -13729,7 +13986,7 @@ export interface operations {
                 /** @description asc: the oldest first */
                 order?: "asc" | "desc";
                 /** @description Only entries of this action */
-                action?: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "retention.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin" | "session.settings_changed" | "session.archived" | "session.unarchived" | "session.rewound" | "pins.set" | "message.redacted" | "compaction.requested" | "compaction.reverted" | "summary.reset" | "draft.edited" | "draft.committed" | "draft.discarded" | "erasure.requested" | "erasure.finished" | "export.created" | "export.deleted" | "export.opened" | "sessions.imported" | "limits.changed" | "admin_key.created" | "admin_key.rotated" | "admin_key.revoked" | "plan.put" | "plan.deleted" | "tenant_list.rebuilt" | "import.begun" | "import.deleted";
+                action?: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "retention.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin" | "session.settings_changed" | "session.archived" | "session.unarchived" | "session.rewound" | "pins.set" | "message.redacted" | "compaction.requested" | "compaction.reverted" | "summary.reset" | "draft.edited" | "draft.committed" | "draft.discarded" | "erasure.requested" | "erasure.finished" | "export.created" | "export.deleted" | "export.opened" | "sessions.imported" | "limits.changed" | "admin_key.created" | "admin_key.rotated" | "admin_key.revoked" | "plan.put" | "plan.deleted" | "tenant_list.rebuilt" | "import.begun" | "schedule.set" | "schedule.removed" | "import.deleted";
                 /** @description Only entries of the key, access token or admin key with this id */
                 actor?: string;
                 /** @description Only entries about what has this id or name */
@@ -13767,7 +14024,7 @@ export interface operations {
                 /** @description asc: the oldest first */
                 order?: "asc" | "desc";
                 /** @description Only entries of this action */
-                action?: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "retention.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin" | "session.settings_changed" | "session.archived" | "session.unarchived" | "session.rewound" | "pins.set" | "message.redacted" | "compaction.requested" | "compaction.reverted" | "summary.reset" | "draft.edited" | "draft.committed" | "draft.discarded" | "erasure.requested" | "erasure.finished" | "export.created" | "export.deleted" | "export.opened" | "sessions.imported" | "limits.changed" | "admin_key.created" | "admin_key.rotated" | "admin_key.revoked" | "plan.put" | "plan.deleted" | "tenant_list.rebuilt" | "import.begun" | "import.deleted";
+                action?: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "retention.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin" | "session.settings_changed" | "session.archived" | "session.unarchived" | "session.rewound" | "pins.set" | "message.redacted" | "compaction.requested" | "compaction.reverted" | "summary.reset" | "draft.edited" | "draft.committed" | "draft.discarded" | "erasure.requested" | "erasure.finished" | "export.created" | "export.deleted" | "export.opened" | "sessions.imported" | "limits.changed" | "admin_key.created" | "admin_key.rotated" | "admin_key.revoked" | "plan.put" | "plan.deleted" | "tenant_list.rebuilt" | "import.begun" | "schedule.set" | "schedule.removed" | "import.deleted";
                 /** @description Only entries of the key, access token or admin key with this id */
                 actor?: string;
                 /** @description Only entries about what has this id or name */

@@ -51,6 +51,7 @@ export const LISTED_BY_POST: readonly string[] = [
 export const DELETED_WITHOUT_BODY: readonly string[] = [
   "/v1/sessions/{session_id}/messages/{message_id}",
   "/v1/sessions/{session_id}/compactions/{compaction_id}",
+  "/v1/sessions/{session_id}/schedules/{schedule_name}",
   "/v1/credentials/{credential_name}",
   "/v1/tools/{tool_name}",
   "/v1/mcp_servers/{server_name}",

@@ -38,6 +38,9 @@ export function countD1Rows(event: StoredEvent): number {
     case "PinsSet":
     case "ForkCompleted":
     case "SessionArchived":
+    case "ScheduleSet":
+    case "ScheduleRan":
+    case "ScheduleRemoved":
     case "SessionUnarchived":
     case "SessionErased":
     case "MessageQueued":

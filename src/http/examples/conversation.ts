@@ -8,6 +8,7 @@ import type { streamFrame } from "../../contract/frame";
 import type { acceptedView, displayItem, importedMessages } from "../../contract/item";
 import type { usageSums } from "../../contract/model-call";
 import type { pinsView } from "../../contract/pin";
+import type { scheduleView } from "../../contract/schedule";
 import type { sessionDescription, sessionErasure, sessionSummary } from "../../contract/session";
 import type { foundSession } from "../../contract/session-search";
 import type { turnReport, turnSettings } from "../../contract/turn";
@@ -124,6 +125,17 @@ export const pinsExample: z.input<typeof pinsView> = {
     { text: "The user's name is Ada.", message_id: null, position: null },
     { text: "Message 1, user: What is the weather in Lisbon?", message_id: QUESTION, position: 1 },
   ],
+};
+
+export const scheduleExample: z.input<typeof scheduleView> = {
+  name: "briefing",
+  cron: "0 9 * * 1-5",
+  timezone: "Europe/Lisbon",
+  at: null,
+  message: "Give me today's briefing.",
+  next_at: 1_795_424_400_000,
+  last_run: null,
+  updated_at: AT,
 };
 
 export const sessionExample: z.input<typeof sessionDescription> = {

@@ -39,6 +39,8 @@ export interface KeyedCommand {
   readonly clientIds?: readonly string[];
   /** Why the request is refused, unless its key was used before. Absent or null: it is not. */
   readonly refusal?: api.Outcome<never> | null;
+  /** Commands of the same transaction, behind the first. If one is refused, nothing was done. Absent: none. */
+  readonly behind?: readonly Command[];
   /** Builds the acknowledgement from the appended events. */
   readonly accept: (events: readonly StoredEvent[]) => Omit<Accepted, "replayed" | "cursor">;
 }
@@ -52,7 +54,12 @@ export function acknowledge(session: Session, asked: KeyedCommand): api.Outcome<
     if (taken) return err({ code: "client_id_taken", message: taken });
     session.content.learn(asked.bodies);
     const executed = step.execute(asked.command, asked.bodies);
-    return executed.ok ? ok({ ...asked.accept(executed.value), cursor }) : err(executed.error);
+    if (!executed.ok) return err(executed.error);
+    for (const command of asked.behind ?? []) {
+      const followed = step.execute(command);
+      if (!followed.ok) return err(followed.error);
+    }
+    return ok({ ...asked.accept(executed.value), cursor });
   });
 }
 
@@ -66,11 +73,17 @@ export function findTaken({ state, deps }: Session, clientIds: readonly string[]
   return null;
 }
 
-/** `refuse`: judges the session as it is when the message would enter. Absent: nothing is refused beyond what `decide` refuses. */
+interface Submitting {
+  /** Judges the session as it is when the message would enter. Absent: nothing is refused beyond what `decide` refuses. */
+  readonly refuse?: (state: SessionState) => api.Outcome<never> | null;
+  /** A command of the same transaction. It is given the message's turn. */
+  readonly behind?: (turn: TurnId | null) => Command;
+}
+
 export async function submitMessage(
   session: RunningSession,
   input: api.SubmitInput,
-  refuse: (state: SessionState) => api.Outcome<never> | null = () => null,
+  { refuse = () => null, behind }: Submitting = {},
 ): Promise<api.Outcome<Accepted>> {
   const resolved = await resolveForTurn(session, input);
   const { clock, ids, incarnation } = session.deps;
@@ -103,7 +116,15 @@ export async function submitMessage(
   const kept = isRunning(session.state.turn) ? bodies : [];
   const texts = [...said, ...tools.bodies, ...prepared.bodies, ...kept];
   const clientIds = input.about?.client_id ? [input.about.client_id] : [];
-  const accepted = acknowledge(session, { command, bodies: texts, idempotency: input.idempotency, refusal, clientIds, accept });
+  const accepted = acknowledge(session, {
+    command,
+    bodies: texts,
+    idempotency: input.idempotency,
+    refusal,
+    clientIds,
+    accept,
+    ...(behind && { behind: [behind(turn)] }),
+  });
   if (running && session.state.turn?.id !== running) session.runner.abandon();
   return accepted;
 }

@@ -32,7 +32,7 @@ export async function respond(session: RunningSession, input: RespondInput): Pro
   const fault = findFault(input);
   if (fault) return fault;
   const lone = toLoneMessage(input);
-  if (lone) return submitMessage(session, lone, (state) => (isRunning(state.turn) ? null : refuseWaiting(state, input)));
+  if (lone) return submitMessage(session, lone, { refuse: (state) => (isRunning(state.turn) ? null : refuseWaiting(state, input)) });
   const resolved = await resolveForTurn(session, input);
   const cursor = session.buffer.offset;
   return transactOnce<Acknowledged>(session, input.idempotency, (step) => {

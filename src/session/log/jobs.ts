@@ -13,6 +13,7 @@ const JOB_KINDS = [
   "discard",
   "record_acts",
   "budget",
+  "schedule",
 ] as const;
 type JobKind = (typeof JOB_KINDS)[number];
 

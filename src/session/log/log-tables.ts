@@ -22,7 +22,7 @@ import {
   recordResult,
 } from "./execution-rows";
 import { purgeContent, purgeResult } from "./purge-content";
-import { dropCancelled, dropEarlierChoices, dropEarlierSettings, dropNotes, dropReplaced } from "./replaced-texts";
+import { dropCancelled, dropEarlierChoices, dropEarlierSettings, dropNotes, dropReplaced, dropScheduled } from "./replaced-texts";
 import type { Sql } from "./sql";
 import { addUsage, changeTurn, noteTrim, queueTurn, startTurn, type TurnRow } from "./turn-rows";
 import { keepViewBefore } from "./views-before";
@@ -170,12 +170,16 @@ export function applyToTables(sql: Sql, event: StoredEvent, before: SessionState
       applyEpoch(sql, event);
       if (isTrim(event)) noteTrim(sql, before);
       return keepViewBefore(sql, event, before);
+    case "ScheduleSet":
+    case "ScheduleRemoved":
+      return dropScheduled(sql, event.name, before);
     case "SettingsChanged":
       return dropReplaced(sql, event, before);
     case "SessionOpened":
     case "PinsSet":
     case "SessionForked":
     case "ForkCompleted":
+    case "ScheduleRan":
     case "SessionArchived":
     case "SessionUnarchived":
     case "SessionErased":

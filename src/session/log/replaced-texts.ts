@@ -23,6 +23,14 @@ export function dropReplaced(sql: Sql, { changes }: Of<"SettingsChanged">, { set
   );
 }
 
+/** A schedule's text was in no request: each run has a copy of it. */
+export function dropScheduled(sql: Sql, name: string, { schedules }: Pick<SessionState, "schedules">): void {
+  deleteBodies(
+    sql,
+    schedules.flatMap((schedule) => (schedule.name === name ? [schedule.message.body] : [])),
+  );
+}
+
 /** Whether a model call names the body as its end user. */
 const isOfCall = (sql: Sql, body: BodyId): boolean =>
   sql.all("SELECT 1 AS one FROM events WHERE type = 'ModelCallFinished' AND json_extract(data, '$.end_user') = ? LIMIT 1", body).length > 0;

@@ -95,6 +95,9 @@ function eventFrames(event: StoredEvent, source: EventSource): Frame[] {
     case "SessionForked":
     case "ForkCompleted":
     case "SessionArchived":
+    case "ScheduleSet":
+    case "ScheduleRan":
+    case "ScheduleRemoved":
     case "SessionUnarchived":
     case "CompactionRequested":
     case "CompactionProgressed":
