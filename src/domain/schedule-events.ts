@@ -6,16 +6,7 @@ import type { TextRef } from "./message";
 export type ScheduleTime = { readonly cron: string; readonly timezone: string } | { readonly at: number };
 
 /** Why a run that came due started no turn. Nothing was appended. */
-export type SkipReason =
-  | "busy"
-  | "limit"
-  | "budget"
-  | "suspended"
-  | "message_limit"
-  | "storage_full"
- 
-  | "unavailable"
-  | "refused";
+export type SkipReason = "busy" | "limit" | "budget" | "suspended" | "message_limit" | "storage_full" | "unavailable" | "refused";
 
 export type ScheduleRun = {
   /** When the run was due, epoch milliseconds. */
