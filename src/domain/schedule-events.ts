@@ -8,7 +8,7 @@ export type ScheduleTime = { readonly cron: string; readonly timezone: string } 
 /** Why a run that came due started no turn. Nothing was appended. */
 export type SkipReason = "busy" | "limit" | "budget" | "suspended" | "message_limit" | "storage_full" | "unavailable" | "refused";
 
-export type ScheduleRun = {
+type ScheduleRun = {
   /** When the run was due, epoch milliseconds. */
   readonly due_at: number;
   /** The turn that it started. Null: none. */
@@ -17,7 +17,7 @@ export type ScheduleRun = {
   readonly skipped: SkipReason | null;
 };
 
-export interface Schedule {
+export interface SessionSchedule {
   readonly name: string;
   readonly time: ScheduleTime;
   readonly message: TextRef;

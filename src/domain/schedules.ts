@@ -2,16 +2,16 @@
 import { err, ok } from "../lib/result";
 import type { Deciders } from "./decision";
 import type { Evolvers } from "./evolver";
-import type { Schedule, ScheduleCommand, ScheduleEvent } from "./schedule-events";
+import type { ScheduleCommand, ScheduleEvent, SessionSchedule } from "./schedule-events";
 import type { SessionState } from "./state";
 
 /** Each is in every snapshot of the session. */
 export const MAX_SCHEDULES = 16;
 
-export const findSchedule = ({ schedules }: Pick<SessionState, "schedules">, name: string): Schedule | null =>
+export const findSchedule = ({ schedules }: Pick<SessionState, "schedules">, name: string): SessionSchedule | null =>
   schedules.find((schedule) => schedule.name === name) ?? null;
 
-const without = (schedules: readonly Schedule[], name: string): readonly Schedule[] =>
+const without = (schedules: readonly SessionSchedule[], name: string): readonly SessionSchedule[] =>
   schedules.filter((schedule) => schedule.name !== name);
 
 /** When the session's object must next run a schedule, epoch milliseconds. Null: never. */
@@ -21,7 +21,7 @@ export function findNextRun({ schedules }: Pick<SessionState, "schedules">): num
 }
 
 /** The schedule that has been over for longest: it makes room for a new one. */
-const findOver = (schedules: readonly Schedule[]): Schedule | undefined =>
+const findOver = (schedules: readonly SessionSchedule[]): SessionSchedule | undefined =>
   schedules.filter(({ next_at }) => next_at === null).toSorted((one, other) => (one.last?.at ?? 0) - (other.last?.at ?? 0))[0];
 
 export const scheduleDeciders: Deciders<ScheduleCommand["type"]> = {
@@ -41,7 +41,7 @@ export const scheduleDeciders: Deciders<ScheduleCommand["type"]> = {
       : err({ code: "stale", reason: "schedule_changed" }),
 };
 
-const byName = (one: Schedule, other: Schedule): number => (one.name < other.name ? -1 : 1);
+const byName = (one: SessionSchedule, other: SessionSchedule): number => (one.name < other.name ? -1 : 1);
 
 export const scheduleEvolvers: Evolvers<ScheduleEvent["type"]> = {
   ScheduleSet: (state, { name, message, next_at, time, key, at }) => {

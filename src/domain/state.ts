@@ -12,7 +12,7 @@ import type { CompactionId, ExecutionId, ItemId, SessionId, TenantId, TurnId } f
 import type { LearnedRatio } from "./learned-ratio";
 import type { ItemMeta, PinRef, TextRef } from "./message";
 import type { OpenDraft } from "./open-draft";
-import type { Schedule } from "./schedule-events";
+import type { SessionSchedule } from "./schedule-events";
 import { askedSystem, generationTexts } from "./turn-choices";
 
 /** Each snapshot stores this number, and a snapshot with another number is ignored. Raise it with any change of shape or meaning below. */
@@ -197,7 +197,7 @@ export interface SessionState {
   /** Number of calls for a title in the ledger. `MAX_TITLE_TRIES` once a call ended otherwise than by a crash. */
   readonly title_tries: number;
   /** By name. A fork has none of its source's. */
-  readonly schedules: readonly Schedule[];
+  readonly schedules: readonly SessionSchedule[];
 }
 
 export const initialState: SessionState = {

@@ -4,7 +4,7 @@
  */
 import type { Outcome, SessionError, SubmitInput } from "../app/session-api";
 import type { TurnId } from "../domain/ids";
-import type { Schedule, SkipReason } from "../domain/schedule-events";
+import type { SessionSchedule, SkipReason } from "../domain/schedule-events";
 import { findNextRun } from "../domain/schedules";
 import type { SessionState } from "../domain/state";
 import { toErrorName } from "../lib/error-name";
@@ -70,7 +70,7 @@ function armSchedules(runtime: SessionRuntime): void {
   runtime.syncAlarm();
 }
 
-async function runSchedule(runtime: SessionRuntime, schedule: Schedule): Promise<void> {
+async function runSchedule(runtime: SessionRuntime, schedule: SessionSchedule): Promise<void> {
   const { name, next_at: due_at, time } = schedule;
   if (due_at === null) return;
   const submitted = await submitScheduled(runtime, schedule, due_at);
@@ -81,13 +81,13 @@ async function runSchedule(runtime: SessionRuntime, schedule: Schedule): Promise
   runtime.execute({ type: "RecordScheduleRun", at, name, due_at, turn: null, skipped: reason, next_at: findRunAfter(time, at) });
 }
 
-/** A message would end a turn that waits for its client or for a person, and nobody is there to answer it again. */
+/** A message would end a turn that waits for its client or for a person, whose answer would then find no turn. */
 function refuseWaiting({ turn }: SessionState): Outcome<never> | null {
   if (turn?.phase !== "awaiting_tools") return null;
   return err({ code: "calls_unanswered", calls: turn.open_calls.map(({ execution, call_id }) => ({ execution, call_id })) });
 }
 
-async function submitScheduled(runtime: SessionRuntime, schedule: Schedule, due_at: number): Promise<RunOutcome> {
+async function submitScheduled(runtime: SessionRuntime, schedule: SessionSchedule, due_at: number): Promise<RunOutcome> {
   const { tenant } = runtime.state;
   const { deps, limits } = runtime;
   if (tenant && (await deps.isSuspended(tenant))) return err({ code: "tenant_suspended" });

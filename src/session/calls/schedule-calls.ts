@@ -4,7 +4,7 @@ import { buildTextBody } from "../../app/request/build-items";
 import { type ScheduleApi, type ScheduleInput, toScheduleEtag } from "../../app/schedule-api";
 import type * as api from "../../app/session-api";
 import type { ScheduleView } from "../../contract/schedule";
-import type { Schedule, ScheduleTime } from "../../domain/schedule-events";
+import type { ScheduleTime, SessionSchedule } from "../../domain/schedule-events";
 import { findSchedule } from "../../domain/schedules";
 import { findNextTime } from "../../lib/cron";
 import { err, ok } from "../../lib/result";
@@ -14,7 +14,7 @@ import type { Session } from "../session";
 export const findRunAfter = (time: ScheduleTime, now: number): number | null =>
   "at" in time ? (time.at > now ? time.at : null) : findNextTime(time.cron, time.timezone, now);
 
-function showSchedule({ content }: Session, { name, time, message, next_at, last, set_at }: Schedule): ScheduleView {
+function showSchedule({ content }: Session, { name, time, message, next_at, last, set_at }: SessionSchedule): ScheduleView {
   const once = "at" in time ? time.at : null;
   const { cron, timezone } = "at" in time ? { cron: null, timezone: null } : time;
   const last_run = last && { due_at: last.due_at, at: last.at, turn_id: last.turn, skipped: last.skipped };
