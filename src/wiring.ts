@@ -1,6 +1,8 @@
 /** Adapters that both the Worker's entry point and the objects need, built from the bindings in one place. */
 
 import { waitUntil } from "cloudflare:workers";
+import type { AnnouncementPort } from "./app/announce/announcement-ports";
+import { createKnownInterest } from "./app/announce/known-interest";
 import type { ExportStore } from "./app/export-api";
 import type { FileReader, TenantFileStore } from "./app/file-api";
 import { type CallOwner, type TakeCall, takeCall, withCallLimit } from "./app/models/limit-calls";
@@ -9,6 +11,7 @@ import { DEPLOYMENT_OBJECT_NAME, sessionObjectName, tenantObjectName } from "./a
 import type { Credentials, Log } from "./app/ports";
 import { createRateMeter, shareOfLimit } from "./app/rate-meter";
 import { createSlotMeter } from "./app/slot-meter";
+import type { SendWebhook } from "./app/webhook-api";
 import { estimateTokens } from "./context/tokens";
 import type { LimitSet } from "./contract/limits";
 import { parseId, type SessionId, type TenantId } from "./domain/ids";
@@ -21,8 +24,10 @@ import { createFileSigner } from "./files/signed-url";
 import { toErrorName } from "./lib/error-name";
 import { createLog } from "./lib/log";
 import { memoize } from "./lib/memoize";
+import { startTimer } from "./lib/timer";
 import { createChatModel } from "./model/chat-model";
 import { withFiles } from "./model/with-files";
+import { openCredential } from "./tenant/credentials/credential-seal";
 import { createCredentials, createOpenCredential } from "./tenant/credentials/credentials";
 import { createBudgetCache } from "./tenant/look-ups/budget-source";
 import { createLookUpCache, type LookUp } from "./tenant/look-ups/look-up-cache";
@@ -30,6 +35,7 @@ import { createModelDirectory } from "./tenant/look-ups/model-directory";
 import { createToolDirectory } from "./tenant/look-ups/tool-directory";
 import { readGeneration } from "./tenant/shared/changes";
 import { createToolFetch } from "./tools/safe-fetch";
+import { createWebhookSender } from "./tools/send-webhook";
 
 /** What an adapter of one tenant needs. `config` is called only when it needs a variable. */
 interface TenantWiring {
@@ -181,6 +187,15 @@ export const toolFetchFor = memoize((allowPrivate: boolean) =>
   createToolFetch({ fetch: (url, init) => fetch(url, init), now: Date.now, allowPrivate }),
 );
 
+/** Opens a secret of an endpoint for one try: only its sealed form is stored. */
+export const sendWebhookFor = (env: Env, tenant: TenantId): SendWebhook =>
+  createWebhookSender({
+    fetch: (request) => toolFetchFor(configFor(env).ALLOW_PRIVATE_TOOL_URLS)(request),
+    openSecret: async (sealed, name) => openCredential(sealed, configFor(env).CREDENTIALS_KEYS, { tenant, name }),
+    schedule: startTimer,
+    now: Date.now,
+  });
+
 /** Tenants whose limits an isolate caches. */
 const CACHED_LIMITS = 10_000;
 /** Tenants, keys and end users with a limit whose blocks an isolate keeps. */
@@ -257,6 +272,33 @@ export const budgetsFor = perEnv((env) =>
     background: waitUntil,
   }),
 );
+
+/** What this isolate knows of what tenants' webhooks want, for all of its objects. */
+const interestFor = perEnv((env) =>
+  createKnownInterest({
+    ask: async (name) => {
+      const tenant = parseId("ten", name);
+      return tenant && tenantStub(env, tenant).webhookInterest();
+    },
+    now: Date.now,
+    generation: readGeneration,
+    max: CACHED_LIMITS,
+  }),
+);
+
+export function announcementsFor(env: Env, tenant: TenantId): AnnouncementPort {
+  const known = interestFor(env);
+  return {
+    mark: known.mark,
+    peek: () => known.peek(tenant),
+    lookUp: () => known.lookUp(tenant),
+    hand: async (session, announcements) => {
+      const handed = await tenantStub(env, tenant).announce(session, announcements);
+      // A tenant that is gone is told nothing.
+      if (!handed.ok && handed.error.code !== "tenant_not_found") throw new Error(handed.error.code);
+    },
+  };
+}
 
 export const takeModelCall = (env: Env, owner: CallOwner): Promise<number | null> =>
   takeCall(owner, { limits: limitsFor(env), rates: ratesFor(env), now: Date.now });

@@ -7,6 +7,7 @@ import type { TenantRetentionApi } from "./retention-api";
 import type { TenantStandingApi } from "./standing";
 import type { TenantApi, TenantMaintenance } from "./tenant-api";
 import type { TenantBudgetsApi } from "./tenant-budgets-api";
+import type { TenantWebhooksApi } from "./webhook-api";
 
 export interface WholeTenantApi
   extends TenantApi,
@@ -17,4 +18,5 @@ export interface WholeTenantApi
     TenantFilesApi,
     TenantMaintenance,
     TenantRetentionApi,
-    TenantStandingApi {}
+    TenantStandingApi,
+    TenantWebhooksApi {}

@@ -19,6 +19,9 @@ const NAMES: Readonly<Record<IdPrefix, string>> = {
   era: "an erasure",
   exp: "an export",
   imp: "an import",
+  whk: "a webhook endpoint",
+  evt: "a webhook's event",
+  dlv: "a delivery to a webhook endpoint",
   bod: "a text",
 };
 

@@ -61,6 +61,14 @@ export const AUDIT_ACTIONS = [
   "schedule.set",
   "schedule.removed",
   "import.deleted",
+  "webhook_endpoint.created",
+  "webhook_endpoint.changed",
+  "webhook_endpoint.secret_rotated",
+  "webhook_endpoint.deleted",
+  // By the service itself: it answered 410, or failed for days.
+  "webhook_endpoint.disabled",
+  "webhook_endpoint.tested",
+  "webhook_deliveries.replayed",
 ] as const;
 
 export const AUDIT_TARGETS = [
@@ -78,10 +86,19 @@ export const AUDIT_TARGETS = [
   "plan",
   "deployment",
   "import",
+  "webhook_endpoint",
 ] as const;
 
 /** Targets that this service named. A tenant chose the names of the others. */
-export const GENERATED_TARGETS: readonly (typeof AUDIT_TARGETS)[number][] = ["key", "file", "session", "erasure", "export", "import"];
+export const GENERATED_TARGETS: readonly (typeof AUDIT_TARGETS)[number][] = [
+  "key",
+  "file",
+  "session",
+  "erasure",
+  "export",
+  "import",
+  "webhook_endpoint",
+];
 
 /** `system`: the service itself, without a request. `signed_address`: a request that needed no key. */
 export const AUDIT_ACTORS = ["key", "access_token", "admin", "signed_address", "system"] as const;

@@ -19,6 +19,9 @@ export type FileId = Branded<"file">;
 export type ErasureId = Branded<"erasure">;
 export type ExportId = Branded<"export">;
 export type ImportId = Branded<"import">;
+export type WebhookEndpointId = Branded<"webhook endpoint">;
+export type WebhookEventId = Branded<"webhook event">;
+export type WebhookDeliveryId = Branded<"webhook delivery">;
 /** The id of one content body of a session: an item's id, an overlay's id, or a `bod_` id of its own. */
 export type BodyId = Branded<"body"> | ItemId | OverlayId;
 
@@ -37,6 +40,9 @@ export interface IdKinds {
   era: ErasureId;
   exp: ExportId;
   imp: ImportId;
+  whk: WebhookEndpointId;
+  evt: WebhookEventId;
+  dlv: WebhookDeliveryId;
   bod: BodyId;
 }
 

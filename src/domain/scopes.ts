@@ -13,6 +13,8 @@ export const SCOPES = [
   "retention:write",
   "usage:read",
   "exports:write",
+  "webhooks:read",
+  "webhooks:write",
   "keys:write",
   "audit:read",
 ] as const;

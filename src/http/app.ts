@@ -65,6 +65,8 @@ import { registerTenants } from "./routes/tenants";
 import { registerTools } from "./routes/tools";
 import { registerTurns } from "./routes/turns";
 import { registerUsage } from "./routes/usage";
+import { registerWebhookDeliveries } from "./routes/webhook-deliveries";
+import { registerWebhooks } from "./routes/webhooks";
 import { limitStreams } from "./stream-limits";
 import { refuseInvalid } from "./validation";
 
@@ -122,6 +124,8 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerRetention(app, deps);
   registerExports(app, deps);
   registerImports(app, deps);
+  registerWebhooks(app, deps);
+  registerWebhookDeliveries(app, deps);
   registerTenant(app, deps);
   registerLimits(app, deps);
   registerBudgets(app, deps);

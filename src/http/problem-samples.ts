@@ -4,6 +4,7 @@
  */
 import { id } from "../contract/ids";
 import { COMPACTION, ERASURE, EXECUTION, EXPORT, FILE, KEY, QUESTION, SESSION, TURN } from "./examples/shared";
+import { DELIVERY, ENDPOINT } from "./examples/webhooks";
 import type { ErrorsOf, ProblemCode } from "./problem";
 
 const ETAG = '"9f86d081884c7d65"';
@@ -83,6 +84,10 @@ export const PROBLEMS: { readonly [C in ProblemCode]: Sampled<C> } = {
   ],
   import_limit: ["The tenant keeps as many imports as it may", { code: "import_limit", limit: 20 }],
   export_limit: ["The tenant keeps as many exports as it may", { code: "export_limit", limit: 20 }],
+  webhook_endpoint_not_found: ["There is no such endpoint", { code: "webhook_endpoint_not_found", endpoint: ENDPOINT }],
+  webhook_delivery_not_found: ["The endpoint has no such delivery", { code: "webhook_delivery_not_found", delivery: DELIVERY }],
+  webhook_endpoint_limit: ["The tenant has as many endpoints as it may have", { code: "webhook_endpoint_limit", limit: 20 }],
+  webhook_endpoint_disabled: ["The endpoint is disabled", { code: "webhook_endpoint_disabled", endpoint: ENDPOINT }],
   key_not_found: ["There is no such key", { code: "key_not_found", key: KEY }],
   plan_not_found: ["There is no such tenant plan", { code: "plan_not_found", plan: "starter" }],
   tenant_not_found: ["There is no such tenant", { code: "tenant_not_found" }],

@@ -21,6 +21,7 @@ import { limitAnswers, type RequestLimitError } from "./limit-problems";
 import { closedCalls, externalIdTaken, mcpFaults, mcpFields, moveConflicts, notRetryable, probeFaults } from "./problem-texts";
 import { scheduleAnswers } from "./schedule-problems";
 import { findErrorFormat, findErrorMembers } from "./surface/error-formats";
+import { webhookAnswers } from "./webhook-problems";
 
 /** The refusals of the HTTP layer itself. */
 export type RequestError =
@@ -117,6 +118,7 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
   ...draftAnswers,
   ...scheduleAnswers,
   ...fileAnswers,
+  ...webhookAnswers,
   lease_held: ({ expires_at }) => conflict("Lease held", "Another worker holds this compaction.", { expires_at }),
   idempotency_conflict: () => ({
     status: 422,

@@ -18,6 +18,7 @@ const TAGS = {
   erasures: "The removal of a session, or of all sessions of an end user, from every store, with a receipt.",
   retention: "What is removed by age, by itself, and a dry run of it.",
   exports: "Sessions as a file of lines of JSON, and their restoration in this tenant or another.",
+  webhooks: "Addresses to which events are sent, signed, and the log of what was sent.",
   tenant: "The settings of the caller's tenant.",
   keys: "A tenant's API keys, and the access tokens for browsers that they make.",
   audit: "Who changed what, when, and by which request: a log that only grows, and whose entries are chained by hashes.",

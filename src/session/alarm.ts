@@ -83,6 +83,9 @@ function runJob(runtime: SessionRuntime, job: Job): void {
     case "schedule":
       jobs.arm("schedule", clock() + RECOVER_AFTER_MS, job.attempts);
       return runtime.deps.background(runSchedules(runtime));
+    case "announce":
+      jobs.arm("announce", clock() + RECOVER_AFTER_MS, job.attempts);
+      return runtime.announcer.start();
     default:
       assertNever(job.kind);
   }

@@ -17,7 +17,7 @@ import { allCalls, readErasureCause } from "./log/event-log";
 import type { Jobs } from "./log/jobs";
 import { migrateSession, readMeta, writeMeta } from "./log/log-schema";
 import { isStorageFull } from "./log/sql";
-import type { NoteEvents } from "./log/store";
+import type { NoteEvents, Step } from "./log/store";
 import type { RuntimeDeps } from "./runtime-deps";
 import type { Titler } from "./titler";
 import type { TurnRunner } from "./turn-runner";
@@ -25,6 +25,7 @@ import type { Wallet } from "./wallet/wallet";
 
 interface ErasureHost extends SessionWriter {
   execute(...args: [...Parameters<SessionWriter["execute"]>, note?: NoteEvents]): ReturnType<SessionWriter["execute"]>;
+  transact<T>(work: (step: Step) => T): T;
   readonly exists: boolean;
   readonly deps: RuntimeDeps;
   readonly jobs: Jobs;
@@ -168,9 +169,11 @@ async function purgeObject(
   host.forget();
   migrateSession(host.deps.sql);
   writeMeta(host.deps.sql, PURGED_AT_KEY, String(at));
-  host.execute({ type: "OpenSession", at, tenant: caller.tenant, session: caller.session, settings });
-  host.execute({ type: "EraseSession", at, ...toCause(cause) });
-  host.jobs.disarm("project"); // the tombstone is not projected: a separate job erases the rows
+  // One transaction: a session that is only opened would be projected and announced.
+  host.transact((step) => {
+    step.execute({ type: "OpenSession", at, tenant: caller.tenant, session: caller.session, settings });
+    step.execute({ type: "EraseSession", at, ...toCause(cause) });
+  });
   host.jobs.arm("erase_projection", at);
   host.syncAlarm();
   await emptied;

@@ -1,4 +1,5 @@
 /** The ports of a session's runtime. The Durable Object brings them; tests bring their own. */
+import type { AnnouncementPort } from "../app/announce/announcement-ports";
 import type { BudgetSource } from "../app/budget-ports";
 import type { FileReferences } from "../app/file-api";
 import type {
@@ -37,6 +38,8 @@ export interface RuntimeDeps {
   readonly acts: (tenant: TenantId) => ActRecorder;
   readonly files: (tenant: TenantId) => FileReferences;
   readonly budgets: (tenant: TenantId) => BudgetSource;
+  /** Absent: nothing is announced. */
+  readonly announcements?: (tenant: TenantId) => AnnouncementPort;
   /** True while the tenant is suspended: no model is asked then. An answer may be some seconds old. */
   readonly isSuspended: (tenant: TenantId) => Promise<boolean>;
   /** Absent: no tenant has limits. */

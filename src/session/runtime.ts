@@ -12,6 +12,7 @@ import { type AfterTurnPorts, afterTurn } from "../app/turn/after-turn";
 import type { StoredEvent } from "../domain/events";
 import { isRunning, type SessionState } from "../domain/state";
 import { toErrorName } from "../lib/error-name";
+import { Announcer } from "./announcer";
 import { type ContentReader, createContent } from "./content";
 import { createDrain, type Drain } from "./drain";
 import { KnownModel } from "./known-model";
@@ -50,6 +51,7 @@ export class SessionRuntime implements Session {
   readonly titler: Titler;
   readonly runner: TurnRunner;
   readonly wallet: Wallet;
+  readonly announcer: Announcer;
   readonly deferred: DeferredResultTable;
   readonly requests: RequestNames = createRequestNames();
   readonly limits: SessionLimits;
@@ -73,9 +75,10 @@ export class SessionRuntime implements Session {
     this.deferred = new DeferredResultTable(sql, this.#settled);
     this.jobs = createJobs(sql);
     this.#store = new SessionStore(sql, {
-      onAppend: (events, state) => {
-        armJobs({ jobs: this.jobs, state }, events, clock());
+      onAppend: (events, states) => {
+        armJobs({ jobs: this.jobs, state: states.after }, events, clock());
         this.wallet.settle(events);
+        this.announcer.note(events, states);
       },
       onCommit: (events, states) => this.#committed(events, states),
     });
@@ -86,6 +89,7 @@ export class SessionRuntime implements Session {
     this.runner = new TurnRunner(this);
     this.limits = new SessionLimits(this);
     this.wallet = new Wallet(this);
+    this.announcer = new Announcer(this);
   }
 
   #names(): Readonly<Record<string, string>> {
@@ -245,6 +249,7 @@ export class SessionRuntime implements Session {
     if (events.some((event) => event.type === "CompactionFailed")) this.#settled.give();
     if (isOfTools(events)) this.drain.startInTurn();
     this.#attempt("budget_not_returned", () => this.wallet.returnIfTight(events));
+    this.#attempt("announcer_not_started", () => this.announcer.committed());
     this.syncAlarm();
     this.advanceSoon();
     this.progress.committed();

@@ -20,6 +20,7 @@ import { createBudgetSource } from "../tenant/look-ups/budget-source";
 import { createUsageArchive } from "../tenant/usage/usage-archive";
 import { createToolRunner } from "../tools/tool-runner";
 import {
+  announcementsFor,
   budgetsFor,
   buildChatModel,
   buildFileReader,
@@ -95,6 +96,7 @@ export class SessionObject extends DurableObject<Env> {
           known: budgetsFor(env),
           stub: { renewBudget: (input) => tenantStub(env, tenant).renewBudget(input) },
         }),
+      announcements: (tenant) => announcementsFor(env, tenant),
       isSuspended: (tenant) => isSuspended(env, tenant, log),
       limits: { read: limitsFor(env), slots: slotsFor(env) },
       models: (tenant) => modelsFor(env, tenant),

@@ -157,7 +157,10 @@ const replaceSealed: Existing<"replaceSealed"> = (tenant, act, resealed) => {
   return tenant.transaction(
     tenant.audited(
       { act, describe: ({ replaced: number }) => (number === 0 ? null : toAuditSubject("credentials.resealed", "tenant", { id, number })) },
-      () => ok({ replaced: tenant.credentials.replace(resealed) }),
+      () => {
+        const ofWebhooks = resealed.reduce((sum, each) => sum + tenant.upkeep.webhooks.endpoints.reseal(each), 0);
+        return ok({ replaced: tenant.credentials.replace(resealed) + ofWebhooks });
+      },
     ),
   );
 };
@@ -246,7 +249,12 @@ const changeStatus = (tenant: Tenant, act: Act, change: () => Standing): TenantO
 export const auditedCalls = {
   create,
   suspend: existing((tenant, act, reason) => changeStatus(tenant, act, () => tenant.standings.suspend(reason, Date.now()))),
-  resume: existing((tenant, act) => changeStatus(tenant, act, () => tenant.standings.resume())),
+  resume: existing(async (tenant, act) => {
+    const resumed = changeStatus(tenant, act, () => tenant.standings.resume());
+    // What was held back while it was suspended.
+    tenant.upkeep.webhooks.start();
+    return resumed;
+  }),
   changeSettings: served(changeSettings),
   addKey: existing(addKey),
   rotateKey: served(rotateKey),

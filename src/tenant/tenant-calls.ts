@@ -16,6 +16,7 @@ import { listLimitUse } from "./limit-use";
 import { placementCalls } from "./placement-calls";
 import { restoreSettings } from "./restore-settings";
 import { retentionCalls } from "./retention-calls";
+import { webhookCalls } from "./webhook-calls";
 
 /** A revision that the object does not know yet makes one entry, however often it is sent. */
 function keepLimits({ limits, audit, settings }: Tenant, assigned: AssignedLimits): { readonly revision: number } {
@@ -103,7 +104,7 @@ export const tenantCalls = {
 
   listCredentials: served((tenant) => ok(tenant.credentialViews())),
   sealedCredential: lookUpExisting(({ credentials }, name) => credentials.sealed(name)),
-  sealedCredentials: existing(({ credentials }) => ok(credentials.allSealed())),
+  sealedCredentials: existing(({ credentials, upkeep }) => ok([...credentials.allSealed(), ...upkeep.webhooks.endpoints.allSealed()])),
 
   listTools: existing(({ tools }, names) => ok(tools.tools(names))),
   listMcpServers: existing(({ tools }, names) => ok(tools.servers(names))),
@@ -188,6 +189,7 @@ export const tenantCalls = {
     return ok({ ...tenant.snapshot(), models, keys: tenant.keys.list(), standing: tenant.standings.read() });
   }),
   ...placementCalls,
+  ...webhookCalls,
 } satisfies Calls;
 
 /** The calls by which an import in the object itself puts what it reads. */

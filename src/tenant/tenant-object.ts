@@ -14,7 +14,7 @@ import { takeMethods } from "../lib/take-methods";
 import { findDatabase } from "../read-model/database-for";
 import { createPlacedTenantProjection } from "../read-model/placed-projection";
 import { createTenantProjection } from "../read-model/tenant-projection";
-import { buildExportStore, buildFileStore, deploymentStub, sessionStub } from "../wiring";
+import { buildExportStore, buildFileStore, deploymentStub, sendWebhookFor, sessionStub } from "../wiring";
 import { createNameAnnouncer } from "./announce-name";
 import { Tenant } from "./core/tenant";
 import { buildDeploymentModels } from "./settings/registry";
@@ -54,6 +54,7 @@ export class TenantObject extends DurableObject<Env> {
       recordAdminActs: (tenant, acts) => deploymentStub(env).recordTenantActs(tenant, acts),
       fileStore: (tenant) => buildFileStore(env, tenant),
       exportStore: (tenant) => buildExportStore(env, tenant),
+      sendWebhook: (order) => sendWebhookFor(env, this.#tenant.settings.identity().tenant)(order),
       sessions: ({ tenant, session }) => sessionStub(env, tenant, session),
       imports: {
         parseLine: parseExportLine,

@@ -290,6 +290,16 @@ export function emptyDatabases(): HttpDeps["databases"] {
   };
 }
 
+const webhookEndpoint = {
+  status: "enabled",
+  disabled_reason: null,
+  disabled_at: null,
+  failing_since: null,
+  previous_secret_until: null,
+  created_at: NOW,
+  updated_at: NOW,
+} as const;
+
 const standing = { status: "active", suspended_at: null, reason: null } as const;
 
 function emptyTenant(): WholeTenantApi {
@@ -388,6 +398,20 @@ function emptyTenant(): WholeTenantApi {
     recordSessionActs: async () => ok(null),
     keepUsage: async ({ usage }) => ok(usage),
     endThrowaway: async () => ok(null),
+    webhookInterest: async () => [],
+    announce: async () => ok(null),
+    createWebhookEndpoint: async (_, { id, url, events, description, metadata }) =>
+      ok({ ...webhookEndpoint, id, url, events, description, metadata }),
+    listWebhookEndpoints: async () => ok([]),
+    getWebhookEndpoint: async (endpoint) => err({ code: "webhook_endpoint_not_found", endpoint }),
+    changeWebhookEndpoint: async (_, endpoint) => err({ code: "webhook_endpoint_not_found", endpoint }),
+    deleteWebhookEndpoint: async (_, endpoint) => err({ code: "webhook_endpoint_not_found", endpoint }),
+    rotateWebhookSecret: async (_, endpoint) => err({ code: "webhook_endpoint_not_found", endpoint }),
+    testWebhookEndpoint: async (_, endpoint) => err({ code: "webhook_endpoint_not_found", endpoint }),
+    listWebhookDeliveries: async (endpoint) => err({ code: "webhook_endpoint_not_found", endpoint }),
+    getWebhookDelivery: async (endpoint) => err({ code: "webhook_endpoint_not_found", endpoint }),
+    replayWebhookDelivery: async (_, endpoint) => err({ code: "webhook_endpoint_not_found", endpoint }),
+    replayWebhookDeliveries: async (_, endpoint) => err({ code: "webhook_endpoint_not_found", endpoint }),
     listErasedUsage: async () => ok([]),
   };
 }
@@ -650,6 +674,8 @@ const params: Readonly<Record<string, string>> = {
   end_user: "user%2F1",
   export_id: makeId("exp"),
   import_id: makeId("imp"),
+  endpoint_id: makeId("whk"),
+  delivery_id: makeId("dlv"),
 };
 
 /** The path with well-formed ids in place of its parameters. */
@@ -690,6 +716,10 @@ const ENDINGS: readonly (readonly [ending: string, body: unknown])[] = [
   ["/rotate", {}],
   ["/suspend", { reason: "unpaid" }],
   ["/resume", undefined],
+  ["/webhook_endpoints", { url: "https://example.com/hooks" }],
+  ["/test", undefined],
+  ["/:delivery_id/replay", undefined],
+  ["/replay", { since: 0 }],
 ];
 
 /** A valid body of a route that needs one. */

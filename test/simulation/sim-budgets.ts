@@ -235,7 +235,9 @@ export class SimBudgets {
   #checkEvents(): void {
     const { violations } = this.world;
     const seen = new Set<string>();
-    for (const { type, data } of this.tenant.events.list({ after: 0, limit: 10_000 }).data) {
+    for (const event of this.tenant.events.list({ after: 0, limit: 10_000 }).data) {
+      if (event.type !== "budget.threshold" && event.type !== "budget.reached") continue;
+      const { type, data } = event;
       const { budget, subject, of, unit, period_starts_at, amount, threshold } = data;
       const name = JSON.stringify([type, budget, of, unit, subject, period_starts_at, amount, threshold, this.#changes(data)]);
       violations.check(!seen.has(name), "I44", () => `announced twice: ${name}`);

@@ -52,6 +52,13 @@ export const AUDITED: Readonly<Record<string, AuditEntry["action"]>> = {
   putSchedule: "schedule.set",
   deleteSchedule: "schedule.removed",
   assignPlan: "limits.changed",
+  createWebhookEndpoint: "webhook_endpoint.created",
+  updateWebhookEndpoint: "webhook_endpoint.changed",
+  deleteWebhookEndpoint: "webhook_endpoint.deleted",
+  rotateWebhookSecret: "webhook_endpoint.secret_rotated",
+  testWebhookEndpoint: "webhook_endpoint.tested",
+  replayWebhookDelivery: "webhook_deliveries.replayed",
+  replayWebhookDeliveries: "webhook_deliveries.replayed",
 };
 
 /** The action of an admin's operation in the deployment's log. */

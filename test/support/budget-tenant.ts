@@ -12,7 +12,7 @@ import { TENANT } from "./builders";
 export class BudgetTenant {
   readonly sql = createMigratedSql();
   readonly #limits = createTenantLimits(this.sql);
-  readonly events = createTenantEvents(this.sql);
+  readonly events = createTenantEvents(this.sql, { isDeleted: () => false, appended: () => {} });
   readonly renewals: RenewInput[] = [];
   #revision = 0;
   isAway = false;
@@ -73,6 +73,6 @@ export class BudgetTenant {
   get told(): readonly string[] {
     return this.events
       .list({ after: 0, limit: 1_000 })
-      .data.map(({ type, data }) => (data.threshold === null ? type : `${type} ${data.threshold}`));
+      .data.map(({ type, data }) => ("threshold" in data && data.threshold !== null ? `${type} ${data.threshold}` : type));
   }
 }

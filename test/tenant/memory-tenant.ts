@@ -4,6 +4,7 @@ import type { Act } from "../../src/app/audit-chain";
 import type { ExportStore } from "../../src/app/export-api";
 import type { Setting } from "../../src/app/exported-settings";
 import type { TenantFileStore } from "../../src/app/file-api";
+import type { SendWebhook } from "../../src/app/webhook-api";
 import { SETTING_KINDS } from "../../src/domain/export-format";
 import type { TenantId } from "../../src/domain/ids";
 import { parseExportLine } from "../../src/http/import-sessions";
@@ -40,10 +41,17 @@ interface MemoryWorld {
   readonly exportStore?: (tenant: TenantId) => ExportStore | null;
   readonly fileStore?: () => TenantFileStore | null;
   readonly sessions?: MemorySessions;
+  readonly sendWebhook?: SendWebhook;
 }
 
 /** A tenant's object over a database that may have been an earlier one's: then that one was lost. */
-export function openMemoryTenant({ sql = createEmptySql(), exportStore, fileStore, sessions = NO_SESSIONS }: MemoryWorld = {}): Tenant {
+export function openMemoryTenant({
+  sql = createEmptySql(),
+  exportStore,
+  fileStore,
+  sessions = NO_SESSIONS,
+  ...world
+}: MemoryWorld = {}): Tenant {
   let alarm: number | null = null;
   const nothing = async (): Promise<void> => {};
   const tenant: Tenant = new Tenant({
@@ -67,6 +75,7 @@ export function openMemoryTenant({ sql = createEmptySql(), exportStore, fileStor
       parseSetting: createSettingParser({ allowPrivateModelUrls: false, allowPrivateToolUrls: false }),
       own: bindImports(() => tenant),
     },
+    sendWebhook: world.sendWebhook ?? (async () => ({ status: null, failure: "unreachable", answer: null })),
     recordAdminActs: nothing,
     overwrite: nothing,
     background: () => {},

@@ -8,6 +8,8 @@ import { err, ok } from "../../src/lib/result";
 import { createUpkeep } from "../../src/tenant/core/upkeep";
 import { createFiles } from "../../src/tenant/files/files";
 import { createDirectory } from "../../src/tenant/shared/directory";
+import { createRequests } from "../../src/tenant/shared/requests";
+import { createTenantEvents } from "../../src/tenant/shared/tenant-events";
 import { createErasedUsage } from "../../src/tenant/usage/erased-usage";
 import { createUsageBound } from "../../src/tenant/usage/usage-bound";
 import { createMigratedSql } from "./memory-sql";
@@ -99,6 +101,10 @@ function world(write: () => Promise<void>, eraseSession: Erase = eraseAtOnce) {
     fileStore: () => null,
     overwrite: async () => {},
     recordAdminActs: async () => {},
+    sendWebhook: async () => ({ status: 200, failure: null, answer: "" }),
+    requests: createRequests(sql),
+    events: createTenantEvents(sql, { isDeleted: () => false, appended: () => {} }),
+    background: () => {},
     log,
   };
   return { sql, set, asked, lines, upkeep: createUpkeep(deps) };

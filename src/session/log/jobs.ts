@@ -14,6 +14,7 @@ const JOB_KINDS = [
   "record_acts",
   "budget",
   "schedule",
+  "announce",
 ] as const;
 type JobKind = (typeof JOB_KINDS)[number];
 

@@ -4,6 +4,7 @@
  */
 import { WALLET_STEP } from "../wallet/wallet-rows";
 import { ACT_STEP } from "./act-rows";
+import { ANNOUNCEMENT_STEP } from "./announcement-rows";
 import { EXECUTION_STEP } from "./execution-rows";
 import { RECALL_STEP } from "./recall-step";
 import type { Sql } from "./sql";
@@ -66,6 +67,7 @@ const migrations: readonly string[] = [
   TURN_TIMES_STEP,
   ACT_STEP,
   WALLET_STEP,
+  ANNOUNCEMENT_STEP,
 ];
 
 /** True when a session was ever opened here. A look-up of an unknown id must leave nothing behind. */

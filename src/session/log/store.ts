@@ -19,9 +19,15 @@ import type { Sql } from "./sql";
 
 interface StoreHooks {
   /** Runs in the transaction of the append, and arms the jobs that follow from the events. */
-  readonly onAppend: (events: readonly StoredEvent[], state: SessionState) => void;
+  readonly onAppend: (events: readonly StoredEvent[], states: States) => void;
   /** Runs right after the commit, before anything else can run. */
-  readonly onCommit: (events: readonly StoredEvent[], states: { readonly before: SessionState; readonly after: SessionState }) => void;
+  readonly onCommit: (events: readonly StoredEvent[], states: States) => void;
+}
+
+/** The states before and after a transaction. */
+interface States {
+  readonly before: SessionState;
+  readonly after: SessionState;
 }
 
 export type NoteEvents = (events: readonly StoredEvent[]) => void;
@@ -63,7 +69,7 @@ export class SessionStore {
       if (unit.appended.length === 0) return value;
       if (movesEpoch(unit) || isSnapshotDue(unit.state, snapshot)) snapshot = writeSnapshot(this.sql, unit.state);
       if (isCheckpointDue(before, unit.state)) writeCheckpoint(this.sql, unit.state);
-      this.hooks.onAppend(unit.appended, unit.state);
+      this.hooks.onAppend(unit.appended, { before, after: unit.state });
       note?.(unit.appended);
       return value;
     });

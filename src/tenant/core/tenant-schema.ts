@@ -12,6 +12,7 @@ import { PLACEMENT_TABLES } from "../shared/placement-store";
 import { EXPORT_TABLES, EXPORTED_SETTINGS, IMPORT_TABLES } from "../transfer/export-tables";
 import { USAGE_BOUND_TABLES } from "../usage/usage-bound";
 import { USAGE_NAMES, USAGE_OWNER_TABLES } from "../usage/usage-owner-tables";
+import { WEBHOOK_TABLES } from "../webhooks/webhook-tables";
 import { ADMIN_ACT_TABLES } from "./admin-acts";
 import { FIRST_STEPS } from "./tenant-first-steps";
 
@@ -46,6 +47,7 @@ const migrations: readonly (readonly string[])[] = [
   IMPORT_TABLES,
   LIMIT_TABLES,
   BUDGET_TABLES,
+  WEBHOOK_TABLES,
 ];
 
 /** Reads without creating anything: clients can address an object by a made-up name, and that object must stay empty. */

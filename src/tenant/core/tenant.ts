@@ -7,7 +7,6 @@ import type { KnownBudgets } from "../../app/budget-counters";
 import { digestEndUser } from "../../app/end-user-digest";
 import type { OutcomeStore } from "../../app/idempotency";
 import type { DeploymentKeys } from "../../app/models/key-source";
-import type { Background } from "../../app/ports";
 import type { Idempotency } from "../../app/session-api";
 import type { ErasedSessionUsage, TenantChange, TenantOutcome } from "../../app/tenant-api";
 import { type Audited, type AuditLog, auditing, createAuditLog } from "../../audit/audit-log";
@@ -41,11 +40,20 @@ import { createUpkeep, type Upkeep, type UpkeepDeps } from "./upkeep";
 interface TenantDeps
   extends Omit<
     UpkeepDeps,
-    "snapshot" | "listSettings" | "tenant" | "isDeleted" | "isSuspended" | "audit" | "files" | "directory" | "erasedUsage" | "usageBound"
+    | "snapshot"
+    | "requests"
+    | "events"
+    | "listSettings"
+    | "tenant"
+    | "isDeleted"
+    | "isSuspended"
+    | "audit"
+    | "files"
+    | "directory"
+    | "erasedUsage"
+    | "usageBound"
   > {
   readonly deployment: { readonly models: DeploymentModels; readonly keys: DeploymentKeys; readonly policy: PolicyChoice };
-  /** Keeps the object alive until the work is done. */
-  readonly background: Background;
 }
 
 const ANY_CREDENTIAL = { has: (): boolean => true };
@@ -112,12 +120,17 @@ export class Tenant {
     this.rates = createRateWindows(sql);
     this.slots = createSlotLeases(sql, (endUser) => this.digestEndUser(endUser));
     this.limits = createTenantLimits(sql);
-    this.events = createTenantEvents(sql);
+    this.events = createTenantEvents(sql, {
+      isDeleted: () => this.settings.isDeleted(),
+      appended: (event, seq) => this.upkeep.webhooks.addOfTenant(event, seq),
+    });
     this.budgets = createBudgets({ sql, events: this.events, known: () => this.#readBudgets() });
     this.placement = createPlacementStore(sql);
     this.usageBound = createUsageBound(sql);
     this.upkeep = createUpkeep({
       ...deps,
+      requests: this.requests,
+      events: this.events,
       usageBound: this.usageBound,
       audit: this.audit,
       files: this.files,

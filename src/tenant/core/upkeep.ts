@@ -6,10 +6,11 @@
 import { BUCKET_STORES, listPending, type Released, toBucketStores } from "../../app/erasure-view";
 import type { ExportStore } from "../../app/export-api";
 import type { TenantFileStore } from "../../app/file-api";
+import type { OutcomeStore } from "../../app/idempotency";
 import { withNames } from "../../app/named-log";
 import { newId } from "../../app/new-id";
 import type { OwnerApi } from "../../app/owner-api";
-import type { Log } from "../../app/ports";
+import type { Background, Log } from "../../app/ports";
 import type { RetentionApi } from "../../app/retention-api";
 import type { Caller, SessionApi } from "../../app/session-api";
 import type { ErasedSessionUsage, TenantChange } from "../../app/tenant-api";
@@ -18,6 +19,7 @@ import type { ExportSource } from "../../app/transfer/build-part";
 import type { ImportTarget } from "../../app/transfer/import-file";
 import { createImportTarget, type ImportReaders, type ImportTenant } from "../../app/transfer/import-target";
 import type { TransferApi } from "../../app/transfer-api";
+import type { SendWebhook } from "../../app/webhook-api";
 import type { AuditLog } from "../../audit/audit-log";
 import type { FileView } from "../../contract/file";
 import type { SessionId, TenantId } from "../../domain/ids";
@@ -30,6 +32,7 @@ import { createTenantScrub, type TenantScrub } from "../erasure/tenant-scrub";
 import { createFileRemoval, type FileRemoval } from "../files/file-removal";
 import { type Files, toFileId } from "../files/files";
 import type { Directory } from "../shared/directory";
+import type { TenantEvents } from "../shared/tenant-events";
 import { createExports, type Exports } from "../transfer/exports";
 import type { DueImport } from "../transfer/import-rows";
 import { createImports, type Imports } from "../transfer/imports";
@@ -37,6 +40,7 @@ import type { ErasedUsageStore } from "../usage/erased-usage";
 import type { UsageBound } from "../usage/usage-bound";
 import { createUsageOutbox, type UsageOutbox } from "../usage/usage-outbox";
 import { createUsageRetention, type UsageRetention } from "../usage/usage-retention";
+import { createWebhooks, type Webhooks } from "../webhooks/webhooks";
 import { type AdminActDeps, type AdminActs, createAdminActs } from "./admin-acts";
 import { createProjectionOutbox, type ProjectionOutbox } from "./projection-outbox";
 
@@ -63,6 +67,11 @@ export interface UpkeepDeps {
   readonly imports: ImportReaders & { readonly own: ImportTenant };
   /** Overwrites what deleted rows left in the object's files. */
   readonly overwrite: () => Promise<void>;
+  readonly sendWebhook: SendWebhook;
+  readonly requests: OutcomeStore<string>;
+  readonly events: Pick<TenantEvents, "append">;
+  /** Keeps the object alive until the work is done. */
+  readonly background: Background;
   readonly log: Log;
 }
 
@@ -77,6 +86,7 @@ export interface Upkeep {
   readonly retention: Retention;
   readonly usageRetention: UsageRetention;
   readonly scrub: TenantScrub;
+  readonly webhooks: Webhooks;
   /** Stores what a throwaway session reports at its end. It is sent by the next drain of `usageOutbox`, at the latest by the alarm. */
   endThrowaway(ended: ErasedSessionUsage): Promise<void>;
   /** Ends the references of an erased session, and removes its files and the exports that held it. */
@@ -161,7 +171,19 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     now: Date.now,
     log,
   });
-  const begun = (session: SessionId): void => exports.takeOut(session, null);
+  const webhooks = createWebhooks({
+    ...deps,
+    send: deps.sendWebhook,
+    newId,
+    alarm: { get, set },
+    now: Date.now,
+    random: Math.random,
+    log,
+  });
+  const begun = (session: SessionId): void => {
+    exports.takeOut(session, null);
+    if (webhooks.deliveries.forgetSession(session)) scrub.note();
+  };
   const usageOutbox = createUsageOutbox({
     sql,
     store: deps.erasedUsage,
@@ -226,7 +248,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   const fileRemoval = createFileRemoval({ sql, files, store, alarm: { get, set }, now: Date.now, log });
   const nextDue = (): number =>
     Math.min(
-      ...[erasures, files, usageOutbox, exports, imports, retention, usageRetention, scrub, adminActs].map(
+      ...[erasures, files, usageOutbox, exports, imports, retention, usageRetention, scrub, adminActs, webhooks].map(
         (work) => work.nextDue() ?? Number.POSITIVE_INFINITY,
       ),
     );
@@ -259,6 +281,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     retention,
     usageRetention,
     scrub,
+    webhooks,
     endThrowaway,
     releaseFiles,
     resume: async () => {
@@ -272,8 +295,10 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
       await usageRetention.resume();
       await scrub.resume();
       await adminActs.resume();
+      await webhooks.resume();
     },
     ring: async () => {
+      await webhooks.run();
       await erasures.run();
       await fileRemoval.run();
       await usageOutbox.drain();
@@ -285,6 +310,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
       await scrub.run();
       await scrub.resume();
       await adminActs.run();
+      await webhooks.resume();
     },
   };
 }

@@ -1,0 +1,199 @@
+/**
+ * Sends the events of a tenant and its sessions to the tenant's endpoints: the outbox' rows, several at once, driven by the object's alarm. A
+ * row is noted as tried when its answer has come, so that an object that dies meanwhile tries again under the same event id.
+ */
+import type { Announcement } from "../../app/announce/to-announcements";
+import { toAuditSubject } from "../../app/audit-chain";
+import type { OutcomeStore } from "../../app/idempotency";
+import type { Background, Clock, Log } from "../../app/ports";
+import { type SendWebhook, toSecretPlace } from "../../app/webhook-api";
+import type { AuditLog } from "../../audit/audit-log";
+import type { NewTenantEvent } from "../../contract/tenant-event";
+import type { WebhookAttempt } from "../../contract/webhook";
+import type { NewId, SessionId, WebhookDeliveryId, WebhookEndpointId, WebhookEventId } from "../../domain/ids";
+import { type DisabledReason, TEST_EVENT } from "../../domain/webhook-events";
+import { toErrorName } from "../../lib/error-name";
+import type { SyncSql } from "../../lib/sync-sql";
+import { armAlarm, type TenantAlarm } from "../shared/tenant-alarm";
+import type { TenantEvents } from "../shared/tenant-events";
+import { createDeliveries, type Deliveries, type DueDelivery, MAX_WAITING, type Message, toSessionData, toTenantData } from "./deliveries";
+import { createEndpoints, type Endpoints, type Target } from "./endpoints";
+import { createFlights } from "./flights";
+import { FAILING_MS, toNextWait } from "./schedule";
+
+/** Longer than any try takes. */
+const LEASE_MS = 60_000;
+/** Tries that one event of the object begins. The platform allows 1,000 calls an invocation, and each try may also resolve a name. */
+const TRIES_A_RUN = 200;
+/** How often a suspended tenant is looked at. */
+const LOOK_AGAIN_MS = 60 * 60 * 1_000;
+/** Additions between two looks at how much waits, and tries between two prunings. */
+const LOOK_EVERY = 100;
+
+interface WebhookDeps {
+  readonly sql: SyncSql;
+  readonly requests: OutcomeStore<string>;
+  readonly newId: NewId;
+  readonly send: SendWebhook;
+  readonly audit: Pick<AuditLog, "append">;
+  readonly events: Pick<TenantEvents, "append">;
+  readonly isDeleted: () => boolean;
+  readonly isSuspended: () => boolean;
+  readonly background: Background;
+  readonly alarm: TenantAlarm;
+  readonly now: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+}
+
+export interface Webhooks {
+  readonly endpoints: Endpoints;
+  readonly deliveries: Deliveries;
+  /** Keeps announcements of a session for those who want them. `events`: their ids, in the same order. Call it inside a transaction. */
+  addOfSession(session: SessionId, announcements: readonly Announcement[], events: readonly WebhookEventId[]): void;
+  /** Keeps an event of the tenant for those who want it. Called in the transaction of the event. */
+  addOfTenant(event: NewTenantEvent, seq: number): void;
+  /** Call it inside a transaction. */
+  addTest(endpoint: WebhookEndpointId): WebhookDeliveryId | null;
+  /** Disables an endpoint and ends what waits for it. Call it inside a transaction. */
+  disable(endpoint: WebhookEndpointId, reason: DisabledReason): void;
+  /** Begins what is due, as far as there is room. It waits for nothing. */
+  start(): void;
+  nextDue(): number | null;
+  resume(): Promise<void>;
+  /** For the alarm. */
+  run(): Promise<void>;
+}
+
+export function createWebhooks(deps: WebhookDeps): Webhooks {
+  const { sql, alarm, now, log, newId } = deps;
+  const endpoints = createEndpoints(sql, deps.requests);
+  const deliveries = createDeliveries(sql, deps);
+  const flights = createFlights();
+  let left = 0;
+  let added = 0;
+  let tried = 0;
+
+  function add(endpoint: WebhookEndpointId, message: Message): WebhookDeliveryId | null {
+    const id = deliveries.add(endpoint, message, now());
+    added += 1;
+    if (added % LOOK_EVERY === 0 && deliveries.countWaiting(endpoint) > MAX_WAITING) disable(endpoint, "backlog");
+    return id;
+  }
+
+  function disable(endpoint: WebhookEndpointId, reason: DisabledReason): void {
+    const at = now();
+    if (!endpoints.disable(endpoint, reason, at)) return;
+    deliveries.stop(endpoint, "endpoint_disabled", at);
+    if (reason === "requested") return;
+    deps.audit.append(
+      { actor: { kind: "system", id: null }, request_id: null },
+      toAuditSubject("webhook_endpoint.disabled", "webhook_endpoint", { id: endpoint }),
+    );
+    deps.events.append({ at, type: "webhook_endpoint.disabled", data: { id: endpoint, reason } });
+  }
+
+  const nextDue = (): number | null => {
+    if (deps.isDeleted()) return null;
+    const expiry = deliveries.nextExpiry() ?? Number.POSITIVE_INFINITY;
+    const due = Math.min(...endpoints.list().map(({ id }) => deliveries.nextDue(id) ?? Number.POSITIVE_INFINITY));
+    // What is under way begins the next itself. The alarm is for an object that dies meanwhile.
+    const earliest = deps.isSuspended() ? now() + LOOK_AGAIN_MS : flights.count() > 0 ? now() + LEASE_MS : 0;
+    const next = Math.min(expiry, Math.max(due, earliest));
+    return Number.isFinite(next) && (Number.isFinite(due) || Number.isFinite(expiry)) ? next : null;
+  };
+  const resume = (): Promise<void> => armAlarm(alarm, nextDue(), now);
+
+  /** Begins one try for each endpoint that has room, and again while any has. */
+  function fill(): void {
+    if (deps.isDeleted() || deps.isSuspended()) return;
+    while (
+      left > 0 &&
+      endpoints.list().some(({ id, failing_since, status }) => status === "enabled" && beginOne(id, failing_since !== null))
+    );
+  }
+  function beginOne(endpoint: WebhookEndpointId, isFailing: boolean): boolean {
+    if (!flights.hasRoom(endpoint, isFailing)) return false;
+    const [due] = deliveries.listDue(endpoint, now(), flights.count() + 1).filter(({ id }) => !flights.has(id));
+    const target = due && endpoints.findTarget(endpoint, now());
+    if (!due || !target) return false;
+    left -= 1;
+    deliveries.lease(due.id, now() + LEASE_MS);
+    flights.begin(due.id, endpoint, isFailing);
+    const failed = (error: unknown): void => log.error("tenant.webhook_not_noted", { delivery: due.id, error: toErrorName(error) });
+    deps.background(attempt(due, target).catch(failed).then(goOn).catch(failed));
+    return true;
+  }
+
+  async function attempt(due: DueDelivery, { id, ...target }: Target): Promise<void> {
+    const at = now();
+    try {
+      if (flights.count() === 1) await resume();
+      const { url, secrets } = target;
+      const answer = await deps.send({ url, event: due.event, body: due.body, secrets, place: toSecretPlace(id) });
+      sql.transaction(() => settle(due, { id, ...target }, { at, ms: now() - at, ...answer }));
+    } finally {
+      flights.end(due.id, now() - at);
+    }
+  }
+
+  async function goOn(): Promise<void> {
+    fill();
+    if (flights.count() === 0) await resume();
+  }
+
+  function settle(due: DueDelivery, target: Target, answer: WebhookAttempt): void {
+    const at = now();
+    const isLast = answer.failure === null || answer.status === 410 || due.isTest;
+    const wait = isLast ? null : toNextWait(due.step, deps.random());
+    const isNoted = deliveries.note(due.id, answer, { due: wait === null ? null : at + wait, at });
+    if (isNoted && answer.failure !== "secret_unavailable") judge(target, answer);
+    tried += 1;
+    if (tried % LOOK_EVERY === 0) deliveries.prune(target.id, at);
+  }
+
+  /** What the answer says of the endpoint. Another address is not blamed for this one. */
+  function judge({ id, url, failing_since: since }: Target, { failure, status }: WebhookAttempt): void {
+    const at = now();
+    if (endpoints.findTarget(id, at)?.url !== url) return;
+    endpoints.noteFailing(id, failure === null ? null : at);
+    if (status === 410) disable(id, "gone");
+    else if (failure !== null && since !== null && at - since >= FAILING_MS) disable(id, "failing");
+  }
+
+  const start = (): void => {
+    left = TRIES_A_RUN;
+    fill();
+  };
+  return {
+    endpoints,
+    deliveries,
+    disable,
+    start,
+    nextDue,
+    resume,
+    addOfSession: (session, announcements, events) => {
+      for (const [index, announcement] of announcements.entries()) {
+        const event = events[index];
+        if (!event) throw new TypeError("each announcement has an id");
+        const { type, at } = announcement;
+        const message = { event, type, at, session, data: toSessionData(session, announcement) };
+        for (const endpoint of endpoints.listFor(type)) add(endpoint, message);
+      }
+    },
+    addOfTenant: (event, seq) => {
+      const wanting = endpoints.listFor(event.type);
+      const { type, at } = event;
+      const message = { event: newId("evt"), type, at, session: null, data: toTenantData(event, seq) };
+      for (const endpoint of wanting) add(endpoint, message);
+      // In the transaction of the event: no later step of the object has to come.
+      if (wanting.length > 0) alarm.set(now());
+    },
+    addTest: (endpoint) => add(endpoint, { event: newId("evt"), type: TEST_EVENT, at: now(), session: null, data: { id: endpoint } }),
+    run: async () => {
+      for (const { id } of endpoints.list()) sql.transaction(() => deliveries.prune(id, now()));
+      start();
+      await resume();
+    },
+  };
+}
