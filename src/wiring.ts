@@ -1,10 +1,9 @@
 /** Adapters that both the Worker's entry point and the objects need, built from the bindings in one place. */
 
 import { waitUntil } from "cloudflare:workers";
-import type { AnnouncementPort } from "./app/announce/announcement-ports";
-import { createKnownInterest } from "./app/announce/known-interest";
 import type { ExportStore } from "./app/export-api";
 import type { FileReader, TenantFileStore } from "./app/file-api";
+import { createKnownInterest } from "./app/known-interest";
 import { type CallOwner, type TakeCall, takeCall, withCallLimit } from "./app/models/limit-calls";
 import { type SuggestLimit, sendSuggestion, withSuggestions } from "./app/models/suggest-limits";
 import { DEPLOYMENT_OBJECT_NAME, sessionObjectName, tenantObjectName } from "./app/object-name";
@@ -274,7 +273,7 @@ export const budgetsFor = perEnv((env) =>
 );
 
 /** What this isolate knows of what tenants' webhooks want, for all of its objects. */
-const interestFor = perEnv((env) =>
+export const interestFor = perEnv((env) =>
   createKnownInterest({
     ask: async (name) => {
       const tenant = parseId("ten", name);
@@ -285,20 +284,6 @@ const interestFor = perEnv((env) =>
     max: CACHED_LIMITS,
   }),
 );
-
-export function announcementsFor(env: Env, tenant: TenantId): AnnouncementPort {
-  const known = interestFor(env);
-  return {
-    mark: known.mark,
-    peek: () => known.peek(tenant),
-    lookUp: () => known.lookUp(tenant),
-    hand: async (session, announcements) => {
-      const handed = await tenantStub(env, tenant).announce(session, announcements);
-      // A tenant that is gone is told nothing.
-      if (!handed.ok && handed.error.code !== "tenant_not_found") throw new Error(handed.error.code);
-    },
-  };
-}
 
 export const takeModelCall = (env: Env, owner: CallOwner): Promise<number | null> =>
   takeCall(owner, { limits: limitsFor(env), rates: ratesFor(env), now: Date.now });

@@ -22,7 +22,6 @@ import type { Idempotency } from "./session-api";
 import type { TenantLimitsApi } from "./tenant-limits-api";
 import type { McpListing, McpServerEntry } from "./tool-entry";
 import type { TransferError } from "./transfer-api";
-import type { WebhookError } from "./webhook-api";
 
 type BeyondKeyField = "scopes" | "expires_at" | "expires_in" | "key_id" | "session_id" | "end_user" | "metadata";
 
@@ -63,7 +62,11 @@ export type TenantError =
   /** `of`: the number of the tenant's files, or their bytes. */
   | { readonly code: "file_limit"; readonly of: "files" | "bytes"; readonly limit: number }
   | TransferError
-  | WebhookError
+  | { readonly code: "webhook_endpoint_not_found"; readonly endpoint: string }
+  | { readonly code: "webhook_delivery_not_found"; readonly delivery: string }
+  | { readonly code: "webhook_endpoint_limit"; readonly limit: number }
+  /** It is sent nothing until it is enabled. */
+  | { readonly code: "webhook_endpoint_disabled"; readonly endpoint: string }
   | { readonly code: "idempotency_conflict" }
   | UnmetCondition
   /** `field` is named as the client wrote it: `default_policy.keep.ratio`. */

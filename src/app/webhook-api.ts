@@ -3,14 +3,14 @@ import type { Page } from "../contract/page";
 import type { WebhookDelivery, WebhookDeliveryDetail, WebhookEndpoint, WebhookReplay } from "../contract/webhook";
 import type { SessionId, WebhookDeliveryId, WebhookEndpointId } from "../domain/ids";
 import type { DeliveryFailure, DeliveryState, WebhookEventType } from "../domain/webhook-events";
-import type { Announcement } from "./announce/to-announcements";
 import type { Act } from "./audit-chain";
 import { type Condition, toEtag } from "./conditions";
 import type { Idempotency } from "./session-api";
 import type { SealedCredential, TenantOutcome } from "./tenant-api";
+import type { Announcement } from "./to-announcements";
 
 /** What a client says of an endpoint. */
-export interface EndpointSettings {
+interface EndpointSettings {
   readonly url: string;
   /** Null: all. */
   readonly events: readonly WebhookEventType[] | null;
@@ -78,13 +78,6 @@ export interface TenantWebhooksApi {
   /** Tries those again that failed, and were made at this time or later. */
   replayWebhookDeliveries(act: Act, id: WebhookEndpointId, since: number): Promise<TenantOutcome<WebhookReplay>>;
 }
-
-export type WebhookError =
-  | { readonly code: "webhook_endpoint_not_found"; readonly endpoint: string }
-  | { readonly code: "webhook_delivery_not_found"; readonly delivery: string }
-  | { readonly code: "webhook_endpoint_limit"; readonly limit: number }
-  /** It is sent nothing until it is enabled. */
-  | { readonly code: "webhook_endpoint_disabled"; readonly endpoint: string };
 
 /** One try of a delivery. */
 export interface WebhookOrder {

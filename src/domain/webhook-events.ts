@@ -1,7 +1,7 @@
 /** What an endpoint of a webhook can be sent. Stored for ever: a name is never changed or removed. */
 
 /** From a session's outbox, in the transaction of the events that they follow from. */
-export const SESSION_ANNOUNCEMENTS = [
+const SESSION_ANNOUNCEMENTS = [
   "session.created",
   "turn.completed",
   "turn.failed",
@@ -13,10 +13,11 @@ export const SESSION_ANNOUNCEMENTS = [
   "compaction.failed",
   "compaction.drafted",
   "history.trimmed",
+  "schedule.skipped",
 ] as const;
 
 /** From the tenant's object. The tenant's own list of events (`GET /v1/events`) has them, too. */
-export const TENANT_EVENT_TYPES = [
+const TENANT_EVENT_TYPES = [
   "budget.threshold",
   "budget.reached",
   "session.erased",
@@ -35,7 +36,6 @@ export const TEST_EVENT = "webhook.test";
 export const WEBHOOK_EVENT_TYPES = [...SESSION_ANNOUNCEMENTS, ...TENANT_EVENT_TYPES] as const;
 
 export type SessionAnnouncement = (typeof SESSION_ANNOUNCEMENTS)[number];
-export type TenantEventType = (typeof TENANT_EVENT_TYPES)[number];
 export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];
 
 /** Why an endpoint is sent nothing. `requested`: by a change of its settings. `gone`: it answered 410. `failing`: for five days. */

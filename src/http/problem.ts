@@ -21,7 +21,7 @@ import { limitAnswers, type RequestLimitError } from "./limit-problems";
 import { closedCalls, externalIdTaken, mcpFaults, mcpFields, moveConflicts, notRetryable, probeFaults } from "./problem-texts";
 import { scheduleAnswers } from "./schedule-problems";
 import { findErrorFormat, findErrorMembers } from "./surface/error-formats";
-import { webhookAnswers } from "./webhook-problems";
+import { tenantAnswers } from "./tenant-problems";
 
 /** The refusals of the HTTP layer itself. */
 export type RequestError =
@@ -118,7 +118,7 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
   ...draftAnswers,
   ...scheduleAnswers,
   ...fileAnswers,
-  ...webhookAnswers,
+  ...tenantAnswers,
   lease_held: ({ expires_at }) => conflict("Lease held", "Another worker holds this compaction.", { expires_at }),
   idempotency_conflict: () => ({
     status: 422,
@@ -165,11 +165,6 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
   key_not_found: () => unknown("key"),
   plan_not_found: () => unknown("plan", "plan_name"),
   model_not_found: () => unknown("model"),
-  model_not_own: () =>
-    conflict(
-      "Not a model of the tenant",
-      "The model belongs to the deployment. Only the tenant's own models and overrides can be deleted.",
-    ),
   credential_not_found: () => unknown("credential", "credential_name"),
   ...limitAnswers,
   ...accessAnswers,
@@ -193,10 +188,6 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
     detail: [errors ? `${toText(errors)}.` : "There is no such resource.", ...(hint ? [hint] : [])].join(" "),
     ...(errors && { errors }),
   }),
-  model_is_default: ({ model }) =>
-    conflict("The default model", "Sessions without a model of their own use it. First PATCH /v1/tenant with another default_model.", {
-      model,
-    }),
   default_model_gone: ({ model }) => ({
     status: 422,
     title: "Default model not found",

@@ -2,9 +2,9 @@
  * Hands what the session announces to the tenant's object, behind the commit and beside the turn. What waits is in the session's database, so
  * that nothing committed is left out and nothing else is told. A tenant without endpoints costs a look-up of its isolate once a minute.
  */
-import type { AnnouncementPort } from "../app/announce/announcement-ports";
-import { INTEREST_MS } from "../app/announce/known-interest";
-import { toAnnouncements } from "../app/announce/to-announcements";
+import type { AnnouncementPort } from "../app/announcement-ports";
+import { INTEREST_MS } from "../app/known-interest";
+import { toAnnouncements } from "../app/to-announcements";
 import type { StoredEvent } from "../domain/events";
 import type { SessionId } from "../domain/ids";
 import type { SessionState } from "../domain/state";
@@ -97,7 +97,7 @@ export class Announcer {
       jobs.disarm("announce");
       return true;
     }
-    // Taken before the answer is looked at: only an answer that is younger than the commits says that nobody wants them.
+    // Taken before the answer is looked at: only an answer that is younger than the commits says that no endpoint wants them.
     this.#mark ??= port.mark();
     const mark = this.#mark;
     const { types, asked } = port.peek() ?? (await port.lookUp());

@@ -1,5 +1,5 @@
 /** The ports of a session's runtime. The Durable Object brings them; tests bring their own. */
-import type { AnnouncementPort } from "../app/announce/announcement-ports";
+import type { AnnouncementPort } from "../app/announcement-ports";
 import type { BudgetSource } from "../app/budget-ports";
 import type { FileReferences } from "../app/file-api";
 import type {

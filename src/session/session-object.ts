@@ -16,15 +16,16 @@ import { findWrittenDatabases } from "../read-model/database-for";
 import { warnOfSize } from "../read-model/database-size";
 import { createPlacedProjection } from "../read-model/placed-projection";
 import { createProjection } from "../read-model/writer";
+import { createAnnouncementSource } from "../tenant/look-ups/announcement-source";
 import { createBudgetSource } from "../tenant/look-ups/budget-source";
 import { createUsageArchive } from "../tenant/usage/usage-archive";
 import { createToolRunner } from "../tools/tool-runner";
 import {
-  announcementsFor,
   budgetsFor,
   buildChatModel,
   buildFileReader,
   credentialsFor,
+  interestFor,
   isSuspended,
   limitsFor,
   modelsFor,
@@ -96,7 +97,12 @@ export class SessionObject extends DurableObject<Env> {
           known: budgetsFor(env),
           stub: { renewBudget: (input) => tenantStub(env, tenant).renewBudget(input) },
         }),
-      announcements: (tenant) => announcementsFor(env, tenant),
+      announcements: (tenant) =>
+        createAnnouncementSource({
+          tenant,
+          known: interestFor(env),
+          stub: { announce: (session, announcements) => tenantStub(env, tenant).announce(session, announcements) },
+        }),
       isSuspended: (tenant) => isSuspended(env, tenant, log),
       limits: { read: limitsFor(env), slots: slotsFor(env) },
       models: (tenant) => modelsFor(env, tenant),

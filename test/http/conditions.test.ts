@@ -1,11 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { Condition } from "../../src/app/conditions";
+import type { WebhookEndpoint } from "../../src/contract/webhook";
 import { err, ok } from "../../src/lib/result";
 import {
   ADMIN_KEY,
   description,
   fillPath,
   listRoutes,
+  makeId,
   modelEntry,
   NOW,
   readProblem,
@@ -21,6 +23,11 @@ const entry = { created_at: NOW, updated_at: NOW, credential_missing: false };
 const mcp = { url: "https://mcp.example.com" };
 const listing = { tools: [], skipped: [], truncated: false };
 const receipt = { id: SESSION, erased_at: NOW, stores: [] };
+const endpoint = {
+  ...{ url: "https://example.com/hooks", events: null, description: null, metadata: {}, created_at: NOW, updated_at: NOW },
+  status: "enabled",
+  ...{ disabled_reason: null, disabled_at: null, failing_since: null, previous_secret_until: null },
+} satisfies Omit<WebhookEndpoint, "id">;
 const settings = { name: "Acme", default_model: "embedded", default_policy: "", allowed_origins: [] };
 
 /** A world that notes the conditions which it is asked under. */
@@ -79,6 +86,9 @@ function noting(): { readonly seen: (Condition | undefined)[]; readonly given: W
         deleteMcpServer: async (_, __, condition) => note(condition, null),
         settings: async () => ok(settings),
         changeSettings: async (_, __, condition) => note(condition, settings),
+        getWebhookEndpoint: async (id) => ok({ ...endpoint, id }),
+        changeWebhookEndpoint: async (_, id, { condition }) => note(condition, { ...endpoint, id }),
+        deleteWebhookEndpoint: async (_, __, condition) => note(condition, null),
         putRetention: async (_, setting, condition) => note(condition, { ...setting, starts_at: NOW }),
       },
     },
@@ -95,6 +105,8 @@ const changes = [
   ["DELETE", "/v1/mcp_servers/github", undefined, 204],
   ["PATCH", "/v1/tenant", { name: "Acme" }, 200],
   ["PUT", "/v1/retention", { erase_sessions_after_days: 30 }, 200],
+  ["PATCH", `/v1/webhook_endpoints/${makeId("whk")}`, { description: "The help desk" }, 200],
+  ["DELETE", `/v1/webhook_endpoints/${makeId("whk")}`, undefined, 204],
   ["PATCH", `/v1/sessions/${SESSION}`, { title: "Holidays" }, 200],
   ["DELETE", `/v1/sessions/${SESSION}`, undefined, 200],
 ] as const;
@@ -157,7 +169,14 @@ describe.each(shown)("%s %s", (method, path, body) => {
     };
     const given = {
       session: { patch: moved },
-      tenant: { putModel: moved, putTool: moved, putMcpServer: moved, changeSettings: moved, putRetention: moved },
+      tenant: {
+        putModel: moved,
+        putTool: moved,
+        putMcpServer: moved,
+        changeSettings: moved,
+        putRetention: moved,
+        changeWebhookEndpoint: moved,
+      },
     };
 
     const response = await world(given).call(method, path, { body, headers: { "If-Match": ETAG } });
@@ -196,6 +215,8 @@ describe("a changing route that takes no condition", () => {
     "DELETE /v1/admin/plans/:plan_name",
     "PATCH /v1/tenant",
     "PUT /v1/retention",
+    "PATCH /v1/webhook_endpoints/:endpoint_id",
+    "DELETE /v1/webhook_endpoints/:endpoint_id",
     "PATCH /v1/sessions/:session_id",
     "DELETE /v1/sessions/:session_id",
     "PUT /v1/sessions/:session_id/pins",

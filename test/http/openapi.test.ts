@@ -40,8 +40,12 @@ const operations = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, path, operation] as const),
 );
 
-/** A path without the names of its parameters; `S` is the API page's short form. */
-const unname = (path: string): string => path.replace(/^S(?=$|\/)/, "/v1/sessions/:id").replace(/\{[a-z_]+\}|:[a-z_]+/g, ":");
+/** A path without the names of its parameters; `S` and `W` are the API page's short forms. */
+const unname = (path: string): string =>
+  path
+    .replace(/^S(?=$|\/)/, "/v1/sessions/:id")
+    .replace(/^W(?=$|\/)/, "/v1/webhook_endpoints")
+    .replace(/\{[a-z_]+\}|:[a-z_]+/g, ":");
 
 function listRefs(value: unknown): string[] {
   if (typeof value !== "object" || value === null) return [];

@@ -12,9 +12,10 @@ const PREFIXES: Readonly<Record<string, string>> = {
   S: "/v1/sessions/:session_id",
   C: "/v1/conversations/:conversation_id",
   R: "/v1/responses/:response_id",
+  W: "/v1/webhook_endpoints",
 };
 
-const toPath = (written: string): string => written.replace(/^[SCR](?=\/|$)/, (letter) => PREFIXES[letter] ?? letter);
+const toPath = (written: string): string => written.replace(/^[SCRW](?=\/|$)/, (letter) => PREFIXES[letter] ?? letter);
 
 /** `GET S` of the page as `GET /v1/sessions/:session_id`. The name of an MCP tool stays as it is. */
 const toOperation = (written: string): string => {

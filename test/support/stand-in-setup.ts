@@ -10,6 +10,7 @@ import { type Responder, startStandIn } from "./stand-in/stand-in.ts";
 import { cutSummary } from "./stand-in/summary.ts";
 import { startToolServer } from "./stand-in/tool-server.ts";
 import type { Reply, ScriptedReply } from "./stand-in/wire.ts";
+import { startWebhookReceiver } from "./webhook-receiver.ts";
 
 /** A reply as it crosses the wire. */
 export interface RemoteReply extends ScriptedReply {
@@ -39,6 +40,8 @@ declare module "vitest" {
     standIn: StandInAddress;
     /** The addresses of HTTP tools and an MCP server (`stand-in/tool-server`). */
     toolServer: string;
+    /** Where endpoints of webhooks are (`webhook-receiver`). */
+    webhookReceiver: string;
   }
 }
 
@@ -155,12 +158,15 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const standIn = await startStandIn({ respond: answer, summarize: answer });
   const { server, url } = await startControl();
   const tools = await startToolServer();
+  const hooks = await startWebhookReceiver();
   project.provide("standIn", { baseUrl: standIn.baseUrl, controlUrl: url });
   project.provide("toolServer", tools.url);
+  project.provide("webhookReceiver", hooks.url);
   return async () => {
     server.close();
     server.closeAllConnections();
     await tools.close();
+    await hooks.close();
     await standIn.close();
   };
 }

@@ -61,9 +61,18 @@ beforeAll(async () => {
     external_id: "planted-order",
     chat_id: "planted-order",
     erasure_id: erased.erasure_id ?? "",
+    ...(await makeEndpoint(tenant)),
     end_user: "planted-person",
   };
 });
+
+/** An endpoint, and a test delivery to it. Its address answers nothing. */
+async function makeEndpoint(tenant: Tenant): Promise<Ids> {
+  const made = await tenant.call("POST", "/v1/webhook_endpoints", { url: "http://127.0.0.1:9/hooks" });
+  const { id } = await readBody<{ id: string }>(made, 201);
+  const tested = await tenant.call("POST", `/v1/webhook_endpoints/${id}/test`);
+  return { endpoint_id: id, delivery_id: (await readBody<{ id: string }>(tested, 202)).id };
+}
 
 /** An import of the tenant, whose export is another's. */
 async function beginImport(tenant: Tenant): Promise<string> {
@@ -100,6 +109,8 @@ function listAbsent(): Ids {
     external_id: "absent-order",
     chat_id: "absent-order",
     erasure_id: newId("era"),
+    endpoint_id: newId("whk"),
+    delivery_id: newId("dlv"),
     end_user: "absent-person",
   };
 }

@@ -1794,6 +1794,178 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/webhook_endpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List webhook endpoints
+         * @description Lists the tenant's endpoints, without their secrets.
+         */
+        get: operations["listWebhookEndpoints"];
+        put?: never;
+        /**
+         * Create a webhook endpoint
+         * @description The endpoint is sent every event of its types that is committed after this answer. The secret is shown by this answer only.
+         */
+        post: operations["createWebhookEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook_endpoints/{endpoint_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a webhook endpoint
+         * @description Shows the endpoint, and since when it fails.
+         */
+        get: operations["getWebhookEndpoint"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a webhook endpoint
+         * @description Removes the endpoint with its secret and its log of deliveries. What waits for it is not sent.
+         */
+        delete: operations["deleteWebhookEndpoint"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a webhook endpoint
+         * @description Changes the fields that it names. An endpoint that is enabled again is sent what happens from then on; replay what failed.
+         */
+        patch: operations["updateWebhookEndpoint"];
+        trace?: never;
+    };
+    "/v1/webhook_endpoints/{endpoint_id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate the secret of a webhook endpoint
+         * @description Makes another secret. During the overlap each delivery has a signature of both. When the answer was lost, rotate again: the secret that the receiver has signs as long as before.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook_endpoints/{endpoint_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event
+         * @description Sends an event of the type `webhook.test` to this endpoint, once. Read the delivery for what came of it.
+         */
+        post: operations["testWebhookEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook_endpoints/{endpoint_id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List deliveries
+         * @description Lists what the endpoint was sent, the newest first. Deliveries are kept for 30 days, and 10,000 of each endpoint.
+         */
+        get: operations["listWebhookDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook_endpoints/{endpoint_id}/deliveries/{delivery_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a delivery
+         * @description Shows the body as it is sent, and each try with the beginning of its answer.
+         */
+        get: operations["getWebhookDelivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook_endpoints/{endpoint_id}/deliveries/{delivery_id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a delivery again
+         * @description Sends the same event again under the same `webhook-id`, whatever came of it before, and begins the schedule of retries anew.
+         */
+        post: operations["replayWebhookDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook_endpoints/{endpoint_id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send again what failed
+         * @description Sends deliveries again that failed and were made at `since` or later, 1,000 at a time. While `has_more` is true, ask again.
+         */
+        post: operations["replayWebhookDeliveries"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/tenant": {
         parameters: {
             query?: never;
@@ -8078,7 +8250,7 @@ export interface components {
             /** @description The id of an API key */
             id: string;
             name: string;
-            scopes: ("sessions:read" | "sessions:write" | "sessions:erase" | "files:read" | "files:write" | "models:write" | "credentials:write" | "tools:read" | "tools:write" | "settings:write" | "retention:write" | "usage:read" | "exports:write" | "keys:write" | "audit:read")[];
+            scopes: ("sessions:read" | "sessions:write" | "sessions:erase" | "files:read" | "files:write" | "models:write" | "credentials:write" | "tools:read" | "tools:write" | "settings:write" | "retention:write" | "usage:read" | "exports:write" | "webhooks:read" | "webhooks:write" | "keys:write" | "audit:read")[];
             restriction: components["schemas"]["KeyRestriction"];
             /** @description Epoch milliseconds */
             created_at: number;
@@ -8111,7 +8283,7 @@ export interface components {
         CreateKey: {
             name: string;
             /** @description Default: the scopes of the calling key. The admin's default is all scopes. With a restriction, those of them that it allows */
-            scopes?: ("sessions:read" | "sessions:write" | "sessions:erase" | "files:read" | "files:write" | "models:write" | "credentials:write" | "tools:read" | "tools:write" | "settings:write" | "retention:write" | "usage:read" | "exports:write" | "keys:write" | "audit:read")[];
+            scopes?: ("sessions:read" | "sessions:write" | "sessions:erase" | "files:read" | "files:write" | "models:write" | "credentials:write" | "tools:read" | "tools:write" | "settings:write" | "retention:write" | "usage:read" | "exports:write" | "webhooks:read" | "webhooks:write" | "keys:write" | "audit:read")[];
             restriction?: components["schemas"]["CreateKeyRestriction"];
             /** @description Epoch milliseconds */
             expires_at?: number | null;
@@ -8932,6 +9104,130 @@ export interface components {
             /** @enum {boolean} */
             deleted: true;
         };
+        WebhookEndpoint: {
+            /** @description The id of a webhook endpoint */
+            id: string;
+            url: string;
+            /** @description The types that it is sent. Null: all, also those of later versions */
+            events: ("session.created" | "turn.completed" | "turn.failed" | "turn.stopped" | "turn.interrupted" | "turn.awaiting_tools" | "turn.awaiting_approval" | "compaction.completed" | "compaction.failed" | "compaction.drafted" | "history.trimmed" | "schedule.skipped" | "budget.threshold" | "budget.reached" | "session.erased" | "erasure.completed" | "export.completed" | "export.failed" | "import.completed" | "import.failed" | "webhook_endpoint.disabled")[] | null;
+            description: string | null;
+            metadata: {
+                [key: string]: string;
+            };
+            /** @enum {string} */
+            status: "enabled" | "disabled";
+            /**
+             * @description `requested`: by a change. `gone`: it answered 410. `failing`: it answered nothing but failures for five days. `backlog`: too many events wait for it
+             * @enum {string|null}
+             */
+            disabled_reason: "requested" | "gone" | "failing" | "backlog" | null;
+            /** @description Epoch milliseconds */
+            disabled_at: number | null;
+            /** @description The first failure since it last answered 2xx. Null: its last answer was 2xx */
+            failing_since: number | null;
+            /** @description Until then the secret before the present one signs, too. Null: it alone signs */
+            previous_secret_until: number | null;
+            /** @description Epoch milliseconds */
+            created_at: number;
+            /** @description Epoch milliseconds */
+            updated_at: number;
+        };
+        CreateWebhookEndpoint: {
+            /** @description An https URL with a public address, without credentials and fragment */
+            url: string;
+            /**
+             * @description The types to send. Null: all, also those of later versions
+             * @default null
+             */
+            events?: ("session.created" | "turn.completed" | "turn.failed" | "turn.stopped" | "turn.interrupted" | "turn.awaiting_tools" | "turn.awaiting_approval" | "compaction.completed" | "compaction.failed" | "compaction.drafted" | "history.trimmed" | "schedule.skipped" | "budget.threshold" | "budget.reached" | "session.erased" | "erasure.completed" | "export.completed" | "export.failed" | "import.completed" | "import.failed" | "webhook_endpoint.disabled")[] | null;
+            /** @default null */
+            description?: string | null;
+            /**
+             * @description At most 16 entries; names of 64, values of 512 characters
+             * @default {}
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+        };
+        PatchWebhookEndpoint: {
+            /** @description An https URL with a public address, without credentials and fragment */
+            url?: string;
+            /** @description Replaces the list. Null: all types */
+            events?: ("session.created" | "turn.completed" | "turn.failed" | "turn.stopped" | "turn.interrupted" | "turn.awaiting_tools" | "turn.awaiting_approval" | "compaction.completed" | "compaction.failed" | "compaction.drafted" | "history.trimmed" | "schedule.skipped" | "budget.threshold" | "budget.reached" | "session.erased" | "erasure.completed" | "export.completed" | "export.failed" | "import.completed" | "import.failed" | "webhook_endpoint.disabled")[] | null;
+            description?: string | null;
+            /** @description Replaces the whole */
+            metadata?: {
+                [key: string]: string;
+            };
+            /** @description true: it is sent what happens from now on. false: what waits for it ends as failed */
+            enabled?: boolean;
+        };
+        RotateWebhookSecret: {
+            /**
+             * @description How long the secrets before sign, too. 0: they end at once
+             * @default 86400
+             */
+            overlap_seconds?: number;
+        };
+        WebhookDelivery: {
+            /** @description The id of a delivery to a webhook endpoint */
+            id: string;
+            /** @description The id of a webhook endpoint */
+            endpoint_id: string;
+            /** @description The header `webhook-id`, and `id` in the body. The same at each try and for each endpoint */
+            event_id: string;
+            /** @enum {string} */
+            type: "session.created" | "turn.completed" | "turn.failed" | "turn.stopped" | "turn.interrupted" | "turn.awaiting_tools" | "turn.awaiting_approval" | "compaction.completed" | "compaction.failed" | "compaction.drafted" | "history.trimmed" | "schedule.skipped" | "budget.threshold" | "budget.reached" | "session.erased" | "erasure.completed" | "export.completed" | "export.failed" | "import.completed" | "import.failed" | "webhook_endpoint.disabled" | "webhook.test";
+            /** @description The id of a session */
+            session_id: string | null;
+            /**
+             * @description `pending`: it is tried, or tried again. `failed`: it is not tried any more
+             * @enum {string}
+             */
+            state: "pending" | "delivered" | "failed";
+            /** @description How often it was tried */
+            attempts: number;
+            /** @description Epoch milliseconds */
+            next_attempt_at: number | null;
+            last_status: number | null;
+            /** @enum {string|null} */
+            last_failure: "status" | "timeout" | "unreachable" | "refused_address" | "secret_unavailable" | "endpoint_disabled" | null;
+            /** @description Epoch milliseconds */
+            created_at: number;
+            /** @description Epoch milliseconds */
+            finished_at: number | null;
+        };
+        WebhookDeliveryDetail: components["schemas"]["WebhookDelivery"] & {
+            /** @description The body as it is sent, byte for byte */
+            body: string;
+            /** @description The last ten tries, the oldest first */
+            log: components["schemas"]["WebhookAttempt"][];
+        };
+        WebhookAttempt: {
+            /** @description Epoch milliseconds */
+            at: number;
+            /** @description How long it took */
+            ms: number;
+            /** @description The HTTP status. Null: there was no answer */
+            status: number | null;
+            /**
+             * @description Null: the answer was 2xx
+             * @enum {string|null}
+             */
+            failure: "status" | "timeout" | "unreachable" | "refused_address" | "secret_unavailable" | "endpoint_disabled" | null;
+            /** @description The first 4,096 bytes of the answer, as text. Null: there was none */
+            answer: string | null;
+        };
+        WebhookReplay: {
+            /** @description Deliveries that are tried again */
+            replayed: number;
+            has_more: boolean;
+        };
+        ReplayWebhookDeliveries: {
+            /** @description Epoch milliseconds: deliveries that were made then or later */
+            since: number;
+        };
         Tenant: {
             /** @description The id of a tenant */
             id: string;
@@ -9469,15 +9765,14 @@ export interface components {
             /** @description When the period ends */
             resets_at: number;
         };
-        TenantEvent: {
+        /** @description `budget.threshold`: so much was spent. `budget.reached`: all was spent, or a call was refused, for the first time in the period */
+        TenantEvent: components["schemas"]["BudgetThresholdEvent"] | components["schemas"]["BudgetReachedEvent"] | components["schemas"]["SessionErasedEvent"] | components["schemas"]["ErasureCompletedEvent"] | components["schemas"]["ExportCompletedEvent"] | components["schemas"]["ExportFailedEvent"] | components["schemas"]["ImportCompletedEvent"] | components["schemas"]["ImportFailedEvent"] | components["schemas"]["WebhookEndpointDisabledEvent"];
+        BudgetThresholdEvent: {
             seq: number;
             /** @description Epoch milliseconds */
             at: number;
-            /**
-             * @description `budget.threshold`: so much was spent. `budget.reached`: all was spent, or a call was refused, for the first time in the period
-             * @enum {string}
-             */
-            type: "budget.threshold" | "budget.reached";
+            /** @enum {string} */
+            type: "budget.threshold";
             data: components["schemas"]["BudgetEventData"];
         };
         BudgetEventData: {
@@ -9496,6 +9791,86 @@ export interface components {
             /** @description 50, 80 or 100 percent of the amount. Null: `budget.reached` */
             threshold: number | null;
         };
+        BudgetReachedEvent: {
+            seq: number;
+            /** @description Epoch milliseconds */
+            at: number;
+            /** @enum {string} */
+            type: "budget.reached";
+            data: components["schemas"]["BudgetEventData"];
+        };
+        ErasureCompletedEvent: {
+            seq: number;
+            /** @description Epoch milliseconds */
+            at: number;
+            /** @enum {string} */
+            type: "erasure.completed";
+            data: {
+                /** @description The id of an erasure */
+                id: string;
+                /** @enum {string} */
+                of: "session" | "end_user" | "tenant";
+                /** @description The session that was to be erased. Null: an end user */
+                session_id: string | null;
+            };
+        };
+        ExportCompletedEvent: {
+            seq: number;
+            /** @description Epoch milliseconds */
+            at: number;
+            /** @enum {string} */
+            type: "export.completed";
+            data: {
+                /** @description The id of an export */
+                id: string;
+            };
+        };
+        ExportFailedEvent: {
+            seq: number;
+            /** @description Epoch milliseconds */
+            at: number;
+            /** @enum {string} */
+            type: "export.failed";
+            data: {
+                /** @description The id of an export */
+                id: string;
+            };
+        };
+        ImportCompletedEvent: {
+            seq: number;
+            /** @description Epoch milliseconds */
+            at: number;
+            /** @enum {string} */
+            type: "import.completed";
+            data: {
+                /** @description The id of an import */
+                id: string;
+            };
+        };
+        ImportFailedEvent: {
+            seq: number;
+            /** @description Epoch milliseconds */
+            at: number;
+            /** @enum {string} */
+            type: "import.failed";
+            data: {
+                /** @description The id of an import */
+                id: string;
+            };
+        };
+        WebhookEndpointDisabledEvent: {
+            seq: number;
+            /** @description Epoch milliseconds */
+            at: number;
+            /** @enum {string} */
+            type: "webhook_endpoint.disabled";
+            data: {
+                /** @description The id of a webhook endpoint */
+                id: string;
+                /** @enum {string} */
+                reason: "requested" | "gone" | "failing" | "backlog";
+            };
+        };
         AuditPage: {
             data: components["schemas"]["AuditEntry"][];
             has_more: boolean;
@@ -9512,7 +9887,7 @@ export interface components {
             recorded_at?: number;
             actor: components["schemas"]["AuditActor"];
             /** @enum {string} */
-            action: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "retention.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin" | "session.settings_changed" | "session.archived" | "session.unarchived" | "session.rewound" | "pins.set" | "message.redacted" | "compaction.requested" | "compaction.reverted" | "summary.reset" | "draft.edited" | "draft.committed" | "draft.discarded" | "erasure.requested" | "erasure.finished" | "export.created" | "export.deleted" | "export.opened" | "sessions.imported" | "limits.changed" | "admin_key.created" | "admin_key.rotated" | "admin_key.revoked" | "plan.put" | "plan.deleted" | "tenant_list.rebuilt" | "import.begun" | "schedule.set" | "schedule.removed" | "import.deleted";
+            action: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "retention.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin" | "session.settings_changed" | "session.archived" | "session.unarchived" | "session.rewound" | "pins.set" | "message.redacted" | "compaction.requested" | "compaction.reverted" | "summary.reset" | "draft.edited" | "draft.committed" | "draft.discarded" | "erasure.requested" | "erasure.finished" | "export.created" | "export.deleted" | "export.opened" | "sessions.imported" | "limits.changed" | "admin_key.created" | "admin_key.rotated" | "admin_key.revoked" | "plan.put" | "plan.deleted" | "tenant_list.rebuilt" | "import.begun" | "schedule.set" | "schedule.removed" | "import.deleted" | "webhook_endpoint.created" | "webhook_endpoint.changed" | "webhook_endpoint.secret_rotated" | "webhook_endpoint.deleted" | "webhook_endpoint.disabled" | "webhook_endpoint.tested" | "webhook_deliveries.replayed";
             target: components["schemas"]["AuditTarget"];
             /** @description The `x-request-id` of the request. Null if there was none */
             request_id: string | null;
@@ -9532,7 +9907,7 @@ export interface components {
         };
         AuditTarget: {
             /** @enum {string} */
-            type: "tenant" | "key" | "model" | "credential" | "tool" | "mcp_server" | "file" | "session" | "erasure" | "export" | "admin_key" | "plan" | "deployment" | "import";
+            type: "tenant" | "key" | "model" | "credential" | "tool" | "mcp_server" | "file" | "session" | "erasure" | "export" | "admin_key" | "plan" | "deployment" | "import" | "webhook_endpoint";
             /** @description Its id, or the name that the tenant, or an admin, gave to it */
             id: string;
         };
@@ -9540,7 +9915,7 @@ export interface components {
             /** @description The names of the fields that the request named */
             fields?: string[];
             /** @description The scopes of the new key */
-            scopes?: ("sessions:read" | "sessions:write" | "sessions:erase" | "files:read" | "files:write" | "models:write" | "credentials:write" | "tools:read" | "tools:write" | "settings:write" | "retention:write" | "usage:read" | "exports:write" | "keys:write" | "audit:read")[];
+            scopes?: ("sessions:read" | "sessions:write" | "sessions:erase" | "files:read" | "files:write" | "models:write" | "credentials:write" | "tools:read" | "tools:write" | "settings:write" | "retention:write" | "usage:read" | "exports:write" | "webhooks:read" | "webhooks:write" | "keys:write" | "audit:read")[];
             /** @description The end of the new key. Null if it does not expire */
             expires_at?: number | null;
             /** @description The id of the key that comes in its place */
@@ -10172,6 +10547,15 @@ export type ImportedSession = components['schemas']['ImportedSession'];
 export type Import = components['schemas']['Import'];
 export type ImportEntry = components['schemas']['ImportEntry'];
 export type ImportDeletion = components['schemas']['ImportDeletion'];
+export type WebhookEndpoint = components['schemas']['WebhookEndpoint'];
+export type CreateWebhookEndpoint = components['schemas']['CreateWebhookEndpoint'];
+export type PatchWebhookEndpoint = components['schemas']['PatchWebhookEndpoint'];
+export type RotateWebhookSecret = components['schemas']['RotateWebhookSecret'];
+export type WebhookDelivery = components['schemas']['WebhookDelivery'];
+export type WebhookDeliveryDetail = components['schemas']['WebhookDeliveryDetail'];
+export type WebhookAttempt = components['schemas']['WebhookAttempt'];
+export type WebhookReplay = components['schemas']['WebhookReplay'];
+export type ReplayWebhookDeliveries = components['schemas']['ReplayWebhookDeliveries'];
 export type Tenant = components['schemas']['Tenant'];
 export type LimitSet = components['schemas']['LimitSet'];
 export type Limits = components['schemas']['Limits'];
@@ -10182,7 +10566,15 @@ export type LimitUseList = components['schemas']['LimitUseList'];
 export type BudgetUseList = components['schemas']['BudgetUseList'];
 export type BudgetUse = components['schemas']['BudgetUse'];
 export type TenantEvent = components['schemas']['TenantEvent'];
+export type BudgetThresholdEvent = components['schemas']['BudgetThresholdEvent'];
 export type BudgetEventData = components['schemas']['BudgetEventData'];
+export type BudgetReachedEvent = components['schemas']['BudgetReachedEvent'];
+export type ErasureCompletedEvent = components['schemas']['ErasureCompletedEvent'];
+export type ExportCompletedEvent = components['schemas']['ExportCompletedEvent'];
+export type ExportFailedEvent = components['schemas']['ExportFailedEvent'];
+export type ImportCompletedEvent = components['schemas']['ImportCompletedEvent'];
+export type ImportFailedEvent = components['schemas']['ImportFailedEvent'];
+export type WebhookEndpointDisabledEvent = components['schemas']['WebhookEndpointDisabledEvent'];
 export type AuditPage = components['schemas']['AuditPage'];
 export type AuditEntry = components['schemas']['AuditEntry'];
 export type AuditActor = components['schemas']['AuditActor'];
@@ -13853,6 +14245,311 @@ export interface operations {
             };
         };
     };
+    listWebhookEndpoints: {
+        parameters: {
+            query?: {
+                /** @description At most so many; fewer where they are large, and then has_more is true */
+                limit?: number;
+                /** @description next_cursor of the page before */
+                after?: string;
+                /** @description asc: the smallest or oldest first */
+                order?: "asc" | "desc";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page, the oldest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WebhookEndpoint"][];
+                        has_more: boolean;
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    createWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key and body returns the first outcome. A different body is refused with 422. Keys are kept for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateWebhookEndpoint"];
+            };
+        };
+        responses: {
+            /** @description The endpoint with its secret */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpoint"] & {
+                        /** @description The signing secret. It is shown by this answer only. Null: the answer repeats that of an earlier request */
+                        secret: string | null;
+                    };
+                };
+            };
+        };
+    };
+    getWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a webhook endpoint */
+                endpoint_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The endpoint */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpoint"];
+                };
+            };
+        };
+    };
+    deleteWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Change only a resource with this etag: 412 precondition_failed if it has changed since it was read */
+                "If-Match"?: string;
+                /** @description `*`: create only; 412 precondition_failed if the resource exists */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description The id of a webhook endpoint */
+                endpoint_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Removed */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    updateWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Change only a resource with this etag: 412 precondition_failed if it has changed since it was read */
+                "If-Match"?: string;
+                /** @description `*`: create only; 412 precondition_failed if the resource exists */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description The id of a webhook endpoint */
+                endpoint_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PatchWebhookEndpoint"];
+            };
+        };
+        responses: {
+            /** @description The endpoint */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpoint"];
+                };
+            };
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a webhook endpoint */
+                endpoint_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RotateWebhookSecret"];
+            };
+        };
+        responses: {
+            /** @description The endpoint with its new secret */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpoint"] & {
+                        /** @description The signing secret. It is shown by this answer only. Null: the answer repeats that of an earlier request */
+                        secret: string | null;
+                    };
+                };
+            };
+        };
+    };
+    testWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a webhook endpoint */
+                endpoint_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery is under way */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+        };
+    };
+    listWebhookDeliveries: {
+        parameters: {
+            query?: {
+                /** @description At most so many; fewer where they are large, and then has_more is true */
+                limit?: number;
+                /** @description next_cursor of the page before */
+                after?: string;
+                state?: "pending" | "delivered" | "failed";
+            };
+            header?: never;
+            path: {
+                /** @description The id of a webhook endpoint */
+                endpoint_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page, the newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WebhookDelivery"][];
+                        has_more: boolean;
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    getWebhookDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a webhook endpoint */
+                endpoint_id: string;
+                /** @description The id of a delivery to a webhook endpoint */
+                delivery_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDeliveryDetail"];
+                };
+            };
+        };
+    };
+    replayWebhookDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a webhook endpoint */
+                endpoint_id: string;
+                /** @description The id of a delivery to a webhook endpoint */
+                delivery_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery is under way */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+        };
+    };
+    replayWebhookDeliveries: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a webhook endpoint */
+                endpoint_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReplayWebhookDeliveries"];
+            };
+        };
+        responses: {
+            /** @description They are under way */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookReplay"];
+                };
+            };
+        };
+    };
     getTenant: {
         parameters: {
             query?: never;
@@ -13986,7 +14683,7 @@ export interface operations {
                 /** @description asc: the oldest first */
                 order?: "asc" | "desc";
                 /** @description Only entries of this action */
-                action?: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "retention.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin" | "session.settings_changed" | "session.archived" | "session.unarchived" | "session.rewound" | "pins.set" | "message.redacted" | "compaction.requested" | "compaction.reverted" | "summary.reset" | "draft.edited" | "draft.committed" | "draft.discarded" | "erasure.requested" | "erasure.finished" | "export.created" | "export.deleted" | "export.opened" | "sessions.imported" | "limits.changed" | "admin_key.created" | "admin_key.rotated" | "admin_key.revoked" | "plan.put" | "plan.deleted" | "tenant_list.rebuilt" | "import.begun" | "schedule.set" | "schedule.removed" | "import.deleted";
+                action?: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "retention.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin" | "session.settings_changed" | "session.archived" | "session.unarchived" | "session.rewound" | "pins.set" | "message.redacted" | "compaction.requested" | "compaction.reverted" | "summary.reset" | "draft.edited" | "draft.committed" | "draft.discarded" | "erasure.requested" | "erasure.finished" | "export.created" | "export.deleted" | "export.opened" | "sessions.imported" | "limits.changed" | "admin_key.created" | "admin_key.rotated" | "admin_key.revoked" | "plan.put" | "plan.deleted" | "tenant_list.rebuilt" | "import.begun" | "schedule.set" | "schedule.removed" | "import.deleted" | "webhook_endpoint.created" | "webhook_endpoint.changed" | "webhook_endpoint.secret_rotated" | "webhook_endpoint.deleted" | "webhook_endpoint.disabled" | "webhook_endpoint.tested" | "webhook_deliveries.replayed";
                 /** @description Only entries of the key, access token or admin key with this id */
                 actor?: string;
                 /** @description Only entries about what has this id or name */
@@ -14024,7 +14721,7 @@ export interface operations {
                 /** @description asc: the oldest first */
                 order?: "asc" | "desc";
                 /** @description Only entries of this action */
-                action?: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "retention.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin" | "session.settings_changed" | "session.archived" | "session.unarchived" | "session.rewound" | "pins.set" | "message.redacted" | "compaction.requested" | "compaction.reverted" | "summary.reset" | "draft.edited" | "draft.committed" | "draft.discarded" | "erasure.requested" | "erasure.finished" | "export.created" | "export.deleted" | "export.opened" | "sessions.imported" | "limits.changed" | "admin_key.created" | "admin_key.rotated" | "admin_key.revoked" | "plan.put" | "plan.deleted" | "tenant_list.rebuilt" | "import.begun" | "schedule.set" | "schedule.removed" | "import.deleted";
+                action?: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "retention.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin" | "session.settings_changed" | "session.archived" | "session.unarchived" | "session.rewound" | "pins.set" | "message.redacted" | "compaction.requested" | "compaction.reverted" | "summary.reset" | "draft.edited" | "draft.committed" | "draft.discarded" | "erasure.requested" | "erasure.finished" | "export.created" | "export.deleted" | "export.opened" | "sessions.imported" | "limits.changed" | "admin_key.created" | "admin_key.rotated" | "admin_key.revoked" | "plan.put" | "plan.deleted" | "tenant_list.rebuilt" | "import.begun" | "schedule.set" | "schedule.removed" | "import.deleted" | "webhook_endpoint.created" | "webhook_endpoint.changed" | "webhook_endpoint.secret_rotated" | "webhook_endpoint.deleted" | "webhook_endpoint.disabled" | "webhook_endpoint.tested" | "webhook_deliveries.replayed";
                 /** @description Only entries of the key, access token or admin key with this id */
                 actor?: string;
                 /** @description Only entries about what has this id or name */

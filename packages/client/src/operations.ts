@@ -23,6 +23,7 @@ export const TAKES_KEY: readonly string[] = [
   "/v1/keys",
   "/v1/keys/{key_id}/rotate",
   "/v1/files",
+  "/v1/webhook_endpoints",
   "/v1/admin/tenants",
   "/v1/admin/tenants/{tenant_id}/keys",
   "/v1/admin/keys",
@@ -55,6 +56,7 @@ export const DELETED_WITHOUT_BODY: readonly string[] = [
   "/v1/credentials/{credential_name}",
   "/v1/tools/{tool_name}",
   "/v1/mcp_servers/{server_name}",
+  "/v1/webhook_endpoints/{endpoint_id}",
   "/v1/admin/plans/{plan_name}",
 ];
 

@@ -8,13 +8,7 @@ const url = z.string().min(1).max(2_048).openapi({
   example: "https://example.com/hooks/longhand",
   description: "An https URL with a public address, without credentials and fragment",
 });
-const events = z
-  .array(z.enum(WEBHOOK_EVENT_TYPES))
-  .min(1)
-  .max(WEBHOOK_EVENT_TYPES.length)
-  .transform((types) => [...new Set(types)])
-  .openapi({ type: "array", items: { type: "string", enum: [...WEBHOOK_EVENT_TYPES] }, minItems: 1 })
-  .nullable();
+const events = z.array(z.enum(WEBHOOK_EVENT_TYPES)).min(1).max(WEBHOOK_EVENT_TYPES.length).nullable();
 const description = z.string().min(1).max(500).nullable();
 
 export const endpointInput = z

@@ -1,12 +1,12 @@
 /** What the tenant's object was not told yet. Each row is written in the transaction of the events that it follows from. */
-import type { Announcement } from "../../app/announce/to-announcements";
+import type { Announcement } from "../../app/to-announcements";
 import type { Sql } from "./sql";
 
 export const ANNOUNCEMENT_STEP = `
   CREATE TABLE announcements (n INTEGER PRIMARY KEY, seq INTEGER NOT NULL, at INTEGER NOT NULL, type TEXT NOT NULL, data TEXT NOT NULL);
 `;
 
-export interface WaitingAnnouncement {
+interface WaitingAnnouncement {
   readonly n: number;
   readonly announcement: Announcement;
 }

@@ -5,36 +5,25 @@
 
 import { BUCKET_STORES, listPending, type Released, toBucketStores } from "../../app/erasure-view";
 import type { ExportStore } from "../../app/export-api";
-import type { TenantFileStore } from "../../app/file-api";
 import type { OutcomeStore } from "../../app/idempotency";
 import { withNames } from "../../app/named-log";
 import { newId } from "../../app/new-id";
-import type { OwnerApi } from "../../app/owner-api";
 import type { Background, Log } from "../../app/ports";
-import type { RetentionApi } from "../../app/retention-api";
-import type { Caller, SessionApi } from "../../app/session-api";
 import type { ErasedSessionUsage, TenantChange } from "../../app/tenant-api";
 import type { TenantProjection } from "../../app/tenant-projection";
 import type { ExportSource } from "../../app/transfer/build-part";
-import type { ImportTarget } from "../../app/transfer/import-file";
-import { createImportTarget, type ImportReaders, type ImportTenant } from "../../app/transfer/import-target";
-import type { TransferApi } from "../../app/transfer-api";
 import type { SendWebhook } from "../../app/webhook-api";
 import type { AuditLog } from "../../audit/audit-log";
-import type { FileView } from "../../contract/file";
 import type { SessionId, TenantId } from "../../domain/ids";
-import type { SyncSql } from "../../lib/sync-sql";
 import { auditErasures } from "../erasure/audit-erasures";
 import { createErasures, type Erasures } from "../erasure/erasures";
 import { createRetention, type Retention } from "../erasure/retention";
 import { createSessionLabels } from "../erasure/session-labels";
 import { createTenantScrub, type TenantScrub } from "../erasure/tenant-scrub";
 import { createFileRemoval, type FileRemoval } from "../files/file-removal";
-import { type Files, toFileId } from "../files/files";
 import type { Directory } from "../shared/directory";
 import type { TenantEvents } from "../shared/tenant-events";
 import { createExports, type Exports } from "../transfer/exports";
-import type { DueImport } from "../transfer/import-rows";
 import { createImports, type Imports } from "../transfer/imports";
 import type { ErasedUsageStore } from "../usage/erased-usage";
 import type { UsageBound } from "../usage/usage-bound";
@@ -43,28 +32,22 @@ import { createUsageRetention, type UsageRetention } from "../usage/usage-retent
 import { createWebhooks, type Webhooks } from "../webhooks/webhooks";
 import { type AdminActDeps, type AdminActs, createAdminActs } from "./admin-acts";
 import { createProjectionOutbox, type ProjectionOutbox } from "./projection-outbox";
+import { listSessionFiles, openTarget, type TransferWorld } from "./transfer-world";
 
-export interface UpkeepDeps {
-  readonly sql: SyncSql;
+export interface UpkeepDeps extends TransferWorld {
   readonly storage: Pick<DurableObjectStorage, "getAlarm" | "setAlarm" | "deleteAlarm">;
   readonly projection: TenantProjection;
   readonly snapshot: () => TenantChange;
   readonly listSettings: ExportSource["listSettings"];
-  readonly tenant: () => TenantId;
   readonly isDeleted: () => boolean;
   readonly isSuspended: () => boolean;
-  readonly sessions: (caller: Caller) => Pick<SessionApi, "erase" | "describe"> & OwnerApi & TransferApi & Pick<RetentionApi, "retain">;
   readonly audit: AuditLog;
-  readonly files: Files;
   readonly directory: Directory;
   readonly erasedUsage: ErasedUsageStore;
   readonly recordAdminActs: AdminActDeps["record"];
   readonly usageBound: UsageBound;
   /** Null when the deployment stores no files. */
-  readonly fileStore: (tenant: TenantId) => TenantFileStore | null;
   readonly exportStore: (tenant: TenantId) => ExportStore | null;
-  /** What restores an export into this tenant. */
-  readonly imports: ImportReaders & { readonly own: ImportTenant };
   /** Overwrites what deleted rows left in the object's files. */
   readonly overwrite: () => Promise<void>;
   readonly sendWebhook: SendWebhook;
@@ -94,24 +77,6 @@ export interface Upkeep {
   /** Called when the object starts. It arms an alarm for pending work, in case the platform dropped the last one. */
   resume(): Promise<void>;
   ring(): Promise<void>;
-}
-
-/** The files to which the session refers, in order of their ids. */
-function listSessionFiles(session: SessionId, { sql, files }: Pick<UpkeepDeps, "sql" | "files">): readonly FileView[] {
-  const named = sql.rows<{ file: string }>("SELECT file FROM file_refs WHERE session = ? ORDER BY file", session);
-  return named.flatMap(({ file }) => files.find(toFileId(file)) ?? []);
-}
-
-/** Where an import of this tenant puts what it reads. */
-function openTarget({ act, mode, allowed }: DueImport, { tenant, imports, fileStore, sessions }: UpkeepDeps): ImportTarget {
-  const [owner, { own, ...readers }] = [tenant(), imports];
-  const session = (id: SessionId) => sessions({ tenant: owner, session: id });
-  return createImportTarget({
-    ...{ ...readers, act, mode, allowed, tenant: owner, session },
-    files: fileStore(owner),
-    askSession: (id, call) => call(session(id)),
-    askTenant: (call) => call(own),
-  });
 }
 
 export function createUpkeep(deps: UpkeepDeps): Upkeep {
@@ -157,6 +122,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     store: () => deps.exportStore(tenant()),
     isDeleted: deps.isDeleted,
     noteScrub: scrub.note,
+    events: deps.events,
     alarm: { get, set },
     now: Date.now,
     log,
@@ -165,6 +131,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     sql,
     store: deps.exportStore,
     openTarget: (due) => openTarget(due, deps),
+    events: deps.events,
     isDeleted: deps.isDeleted,
     isSuspended: deps.isSuspended,
     alarm: { get, set },
@@ -203,7 +170,8 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     erase,
     begun,
     noteScrub: scrub.note,
-    ...auditErasures(deps.audit),
+    ...auditErasures(deps.audit, deps.events),
+    ended: (session) => deps.events.append({ at: Date.now(), type: "session.erased", data: { id: session } }),
     readLabels,
     hide: (hidden) => projection.hide(tenant(), hidden, Date.now()),
     usage: { ...usageOutbox, forget },

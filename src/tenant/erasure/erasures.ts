@@ -48,6 +48,8 @@ interface ErasureDeps extends ErasureNotes {
   readonly newErasureId: () => ErasureId;
   /** Called with the note of a session: exports that hold it end. */
   readonly begun?: (session: SessionId) => void;
+  /** Called in the transaction in which a session of the directory is erased. */
+  readonly ended?: (session: SessionId) => void;
   /** Called inside a transaction that deletes a text of a client. Absent: nothing has to be overwritten. */
   readonly noteScrub?: () => void;
   readonly now: Clock;
@@ -119,7 +121,7 @@ export function createErasures(deps: ErasureDeps): Erasures {
   };
   const end = (session: SessionId): ErasureId | null =>
     sql.transaction(() => {
-      sql.rows("DELETE FROM sessions WHERE id = ?", session);
+      if (sql.rows("DELETE FROM sessions WHERE id = ? RETURNING id", session).length > 0) deps.ended?.(session);
       sql.rows("DELETE FROM erasures WHERE session = ?", session);
       sql.rows("DELETE FROM former_end_users WHERE session = ?", session);
       receipts.settleCovering(session, now());

@@ -10,6 +10,7 @@ import { toErrorName } from "../../lib/error-name";
 import { err, ok } from "../../lib/result";
 import type { SyncSql } from "../../lib/sync-sql";
 import { armAlarm, type TenantAlarm, toRetryWait } from "../shared/tenant-alarm";
+import type { TenantEvents } from "../shared/tenant-events";
 import { createExportRows, type DueExport, type ExportRows } from "./export-rows";
 import { createExportSources, type SourceDeps } from "./export-sources";
 
@@ -26,6 +27,8 @@ interface ExportDeps extends SourceDeps {
   /** Null when the deployment stores no files. */
   readonly store: () => ExportStore | null;
   readonly isDeleted: () => boolean;
+  /** Absent: nothing is told of exports that end. */
+  readonly events?: Pick<TenantEvents, "append">;
   readonly alarm: TenantAlarm;
   readonly now: Clock;
   readonly log: Log;
@@ -113,6 +116,7 @@ export function createExports(deps: ExportDeps): Exports {
     const isReady = sql.transaction(() => {
       if (!rows.isCurrent(id, revision)) return false;
       rows.end(id, now(), expires_at);
+      deps.events?.append({ at: now(), type: "export.completed", data: { id } });
       return true;
     });
     if (isReady) return;
@@ -160,6 +164,7 @@ export function createExports(deps: ExportDeps): Exports {
       rows.rewind(id, 1, now());
       rows.noteUpload(id, null);
       rows.setState(id, "failed", expires_at);
+      deps.events?.append({ at: now(), type: "export.failed", data: { id } });
     });
   }
 

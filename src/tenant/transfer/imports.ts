@@ -15,6 +15,7 @@ import { toErrorName } from "../../lib/error-name";
 import { err, ok } from "../../lib/result";
 import type { SyncSql } from "../../lib/sync-sql";
 import { armAlarm, type TenantAlarm, toRetryWait } from "../shared/tenant-alarm";
+import type { TenantEvents } from "../shared/tenant-events";
 import { createImportRows, type DueImport, type ImportRows } from "./import-rows";
 
 /** Imports of a tenant whose reports exist at once. */
@@ -37,6 +38,8 @@ interface ImportDeps {
   readonly store: (tenant: TenantId) => Pick<ExportStore, "readRange"> | null;
   readonly openTarget: (due: DueImport) => ImportTarget;
   readonly isDeleted: () => boolean;
+  /** Absent: nothing is told of imports that end. */
+  readonly events?: Pick<TenantEvents, "append">;
   readonly isSuspended: () => boolean;
   readonly alarm: TenantAlarm;
   readonly now: Clock;
@@ -152,7 +155,10 @@ export function createImports(deps: ImportDeps): Imports {
 
   function finish(id: ImportId, fault: Parameters<ImportRows["end"]>[2]): void {
     reading = null;
-    sql.transaction(() => rows.end(id, now(), fault));
+    sql.transaction(() => {
+      rows.end(id, now(), fault);
+      deps.events?.append({ at: now(), type: fault ? "import.failed" : "import.completed", data: { id } });
+    });
   }
 
   async function work(due: DueImport): Promise<void> {

@@ -1,6 +1,7 @@
 /** The rows of webhooks' deliveries: the outbox of the tenant's object, and its log. */
-import type { Announcement } from "../../app/announce/to-announcements";
+
 import type { TenantError } from "../../app/tenant-api";
+import type { Announcement } from "../../app/to-announcements";
 import type { DeliveryPage } from "../../app/webhook-api";
 import type { Page } from "../../contract/page";
 import type { NewTenantEvent } from "../../contract/tenant-event";
@@ -12,7 +13,7 @@ import type { SyncSql } from "../../lib/sync-sql";
 
 /** Deliveries are kept for so long after they were made, and the newest so many of each endpoint. What is still to be tried is always kept. */
 export const KEPT_MS = 30 * 24 * 60 * 60 * 1_000;
-export const KEPT_DELIVERIES = 10_000;
+const KEPT_DELIVERIES = 10_000;
 /** An endpoint for which more wait is disabled. */
 export const MAX_WAITING = 100_000;
 /** Rows that one pruning removes at most. */
@@ -49,7 +50,7 @@ export interface DueDelivery {
   readonly isTest: boolean;
 }
 
-export interface Message {
+export interface WebhookMessage {
   readonly event: WebhookEventId;
   readonly type: string;
   readonly at: number;
@@ -95,7 +96,7 @@ function toView(row: Row): WebhookDelivery {
 }
 
 /** The body of the requests: Standard Webhooks' fields, and those that OpenAI's client expects. */
-export function buildBody({ event, type, at, data }: Message): string {
+function buildBody({ event, type, at, data }: WebhookMessage): string {
   const created_at = Math.floor(at / 1_000);
   return JSON.stringify({ id: event, object: "event", type, created_at, timestamp: new Date(at).toISOString(), data });
 }
@@ -127,7 +128,7 @@ export function createDeliveries(sql: SyncSql, { newId }: Ids) {
   const missing = (delivery: string): Result<never, TenantError> => err({ code: "webhook_delivery_not_found", delivery });
 
   /** Stores a message for an endpoint, once. Returns its delivery's id; null: it was stored before. */
-  function add(endpoint: WebhookEndpointId, message: Message, at: number): WebhookDeliveryId | null {
+  function add(endpoint: WebhookEndpointId, message: WebhookMessage, at: number): WebhookDeliveryId | null {
     const id = newId("dlv");
     const session = message.session ?? "";
     const columns = "id, endpoint, event, type, session, body, state, tries, step, due_at, created_at, log";

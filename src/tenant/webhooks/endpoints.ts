@@ -9,7 +9,7 @@ import { err, ok, type Result } from "../../lib/result";
 import type { SyncSql } from "../../lib/sync-sql";
 
 /** The most endpoints of a tenant. Each event is stored and sent once for each of them. */
-export const MAX_ENDPOINTS = 20;
+const MAX_ENDPOINTS = 20;
 
 /** The most secrets that sign at once. */
 const MAX_SECRETS = 4;

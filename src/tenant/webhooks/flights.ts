@@ -16,7 +16,7 @@ interface Flight {
   readonly isSlow: boolean;
 }
 
-export interface Flights {
+interface Flights {
   count(): number;
   has(delivery: string): boolean;
   hasRoom(endpoint: string, isFailing: boolean): boolean;

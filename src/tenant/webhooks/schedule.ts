@@ -5,7 +5,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
 /** The wait before each try after the first: the last is some three days after the event. */
-export const RETRY_WAITS_MS: readonly number[] = [
+const RETRY_WAITS_MS: readonly number[] = [
   5 * SECOND,
   5 * MINUTE,
   30 * MINUTE,

@@ -2,10 +2,11 @@
  * Sends the events of a tenant and its sessions to the tenant's endpoints: the outbox' rows, several at once, driven by the object's alarm. A
  * row is noted as tried when its answer has come, so that an object that dies meanwhile tries again under the same event id.
  */
-import type { Announcement } from "../../app/announce/to-announcements";
+
 import { toAuditSubject } from "../../app/audit-chain";
 import type { OutcomeStore } from "../../app/idempotency";
 import type { Background, Clock, Log } from "../../app/ports";
+import type { Announcement } from "../../app/to-announcements";
 import { type SendWebhook, toSecretPlace } from "../../app/webhook-api";
 import type { AuditLog } from "../../audit/audit-log";
 import type { NewTenantEvent } from "../../contract/tenant-event";
@@ -16,7 +17,15 @@ import { toErrorName } from "../../lib/error-name";
 import type { SyncSql } from "../../lib/sync-sql";
 import { armAlarm, type TenantAlarm } from "../shared/tenant-alarm";
 import type { TenantEvents } from "../shared/tenant-events";
-import { createDeliveries, type Deliveries, type DueDelivery, MAX_WAITING, type Message, toSessionData, toTenantData } from "./deliveries";
+import {
+  createDeliveries,
+  type Deliveries,
+  type DueDelivery,
+  MAX_WAITING,
+  toSessionData,
+  toTenantData,
+  type WebhookMessage,
+} from "./deliveries";
 import { createEndpoints, type Endpoints, type Target } from "./endpoints";
 import { createFlights } from "./flights";
 import { FAILING_MS, toNextWait } from "./schedule";
@@ -74,7 +83,7 @@ export function createWebhooks(deps: WebhookDeps): Webhooks {
   let added = 0;
   let tried = 0;
 
-  function add(endpoint: WebhookEndpointId, message: Message): WebhookDeliveryId | null {
+  function add(endpoint: WebhookEndpointId, message: WebhookMessage): WebhookDeliveryId | null {
     const id = deliveries.add(endpoint, message, now());
     added += 1;
     if (added % LOOK_EVERY === 0 && deliveries.countWaiting(endpoint) > MAX_WAITING) disable(endpoint, "backlog");
@@ -93,14 +102,16 @@ export function createWebhooks(deps: WebhookDeps): Webhooks {
     deps.events.append({ at, type: "webhook_endpoint.disabled", data: { id: endpoint, reason } });
   }
 
+  /** What is under way begins the next itself: then the alarm is for an object that dies meanwhile. */
+  const findEarliest = (): number => {
+    if (deps.isSuspended()) return now() + LOOK_AGAIN_MS;
+    return flights.count() > 0 ? now() + LEASE_MS : 0;
+  };
   const nextDue = (): number | null => {
-    if (deps.isDeleted()) return null;
-    const expiry = deliveries.nextExpiry() ?? Number.POSITIVE_INFINITY;
     const due = Math.min(...endpoints.list().map(({ id }) => deliveries.nextDue(id) ?? Number.POSITIVE_INFINITY));
-    // What is under way begins the next itself. The alarm is for an object that dies meanwhile.
-    const earliest = deps.isSuspended() ? now() + LOOK_AGAIN_MS : flights.count() > 0 ? now() + LEASE_MS : 0;
-    const next = Math.min(expiry, Math.max(due, earliest));
-    return Number.isFinite(next) && (Number.isFinite(due) || Number.isFinite(expiry)) ? next : null;
+    const expiry = deliveries.nextExpiry() ?? Number.POSITIVE_INFINITY;
+    if (!Number.isFinite(Math.min(due, expiry)) || deps.isDeleted()) return null;
+    return Math.min(expiry, Math.max(due, findEarliest()));
   };
   const resume = (): Promise<void> => armAlarm(alarm, nextDue(), now);
 

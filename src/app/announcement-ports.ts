@@ -1,5 +1,5 @@
 /** How a session tells its tenant's webhooks what it has committed, and what an isolate knows of what they want. */
-import type { SessionId } from "../../domain/ids";
+import type { SessionId } from "../domain/ids";
 import type { Announcement } from "./to-announcements";
 
 /** What the tenant's endpoints wanted when the tenant's object was asked. */

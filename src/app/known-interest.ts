@@ -2,8 +2,9 @@
  * What an isolate knows of what tenants' endpoints want, so that a turn asks no tenant's object. "Nothing" holds only for what was committed
  * before the question: a session keeps what is newer until another answer, so that an endpoint misses nothing that follows its creation.
  */
-import type { Clock } from "../ports";
+
 import type { KnownInterest } from "./announcement-ports";
+import type { Clock } from "./ports";
 
 /** An endpoint is heard of within this time. */
 export const INTEREST_MS = 60_000;
@@ -23,7 +24,7 @@ interface Entry extends KnownInterest {
   readonly generation: number;
 }
 
-export interface KnownInterestCache {
+interface KnownInterestCache {
   mark(): number;
   peek(tenant: string): KnownInterest | null;
   lookUp(tenant: string): Promise<KnownInterest>;

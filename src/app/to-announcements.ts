@@ -2,11 +2,11 @@
  * What a session tells its tenant's webhooks of one transaction. Ids and figures alone, never content. Pure and exhaustive: a new event does
  * not compile until it is said here whether it is announced.
  */
-import { isSummarized, isTrim } from "../../domain/compaction-events";
-import type { StoredEvent } from "../../domain/events";
-import type { SessionState } from "../../domain/state";
-import type { SessionAnnouncement } from "../../domain/webhook-events";
-import { assertNever } from "../../lib/assert-never";
+import { isSummarized, isTrim } from "../domain/compaction-events";
+import type { StoredEvent } from "../domain/events";
+import type { SessionState } from "../domain/state";
+import type { SessionAnnouncement } from "../domain/webhook-events";
+import { assertNever } from "../lib/assert-never";
 
 type Figure = string | number | boolean | null | readonly string[];
 
@@ -71,6 +71,10 @@ function announce(event: StoredEvent, context: Context): readonly Announcement[]
       const trimmed = isTrim(event) ? say("history.trimmed", { id: compaction ?? context.session, epoch, trigger }) : [];
       return [...completed, ...trimmed];
     }
+    case "ScheduleRan":
+      return event.skipped ? say("schedule.skipped", { id: event.name, due_at: event.due_at, reason: event.skipped }) : [];
+    case "ScheduleSet":
+    case "ScheduleRemoved":
     case "SettingsChanged":
     case "PinsSet":
     case "SessionForked":
